@@ -24,3 +24,4 @@ export {
   verifyTransactions,
 } from './blocks/transactions.ts'
 export { blocksErrorMeanings } from './error-meanings.ts'
+export { type LogsBundle, type LogsClaim, type VerifiedLogs, verifyLogs } from './evidence/logs.ts'

@@ -142,6 +142,12 @@ const blocks = {
   RECEIPT_STATUS: 'The status of a receipt is neither 0 nor 1.',
   RECEIPT_GAS: 'A receipt has less cumulative gas than the one before it.',
   RECEIPT_BLOOM: 'The bloom filter of a receipt is not that of its logs.',
+
+  LOGS_MISMATCH: 'The bundle is for a range of blocks or a filter other than the one expected.',
+  LOGS_RANGE: 'The bundle does not hold exactly one header for each block from the newest to the first of its range.',
+  LOGS_CONTENT_MISSING: 'A block that may hold such logs lacks its transactions or receipts.',
+  LOGS_CONTENT_UNUSED:
+    'A block has transactions or receipts although its header rules out such logs, or although it is after the range.',
 }
 
 /** The stable name of a check that `verifyProof` and its building blocks make. */

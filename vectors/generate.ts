@@ -12,6 +12,7 @@ import { generateBlocks } from './blocks/generate.ts'
 import { generateCalls } from './calls/generate.ts'
 import { generateEvidence } from './evidence/generate.ts'
 import { invalidCases } from './invalid.ts'
+import { generateLogs } from './logs/generate.ts'
 import { expectedOf, validCases } from './valid.ts'
 import type { Vector } from './vector.ts'
 
@@ -60,10 +61,11 @@ async function generate(): Promise<Map<string, string>> {
     ...below('beacon', generateBeacon()),
     ...below('calls', await generateCalls()),
     ...below('blocks', await generateBlocks()),
+    ...below('logs', await generateLogs()),
   ])
 }
 
-const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks'].flatMap(folder => [
+const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs'].flatMap(folder => [
   `${folder}/valid`,
   `${folder}/invalid`,
 ])

@@ -144,13 +144,13 @@ function openBlockReceipts<T, R extends object, L extends object>(
 /** A proven log in a proven block, before its transaction is known. */
 export type PlacedLog = Log & BlockPlace
 
-/** All logs of a block: those of {@link verifyBlock}, without the transactions. @param header proven */
-export function openBlockLogs(list: unknown, header: BlockHeader): PlacedLog[] {
+/** All logs of a block, by receipt: those of {@link verifyBlock}, without the transactions. @param header proven */
+export function openBlockLogs(list: unknown, header: BlockHeader): PlacedLog[][] {
   const context = { receipt: {}, log: placeOf(header) }
   const root = hexToBytes(header.receiptsRoot, 32)
   const receipts = atPath('receipts', () => openReceipts(list, root, () => context))
   verifyBloom(header, receipts)
-  return receipts.flatMap(({ logs }) => logs)
+  return receipts.map(({ logs }) => logs)
 }
 
 /** Adds the hashes of the transactions. @param transactions all of the block */

@@ -38,13 +38,19 @@ const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
  * ```
  */
 export function filterLogs<T extends Pick<Log, 'address' | 'topics'>>(logs: readonly T[], filter: LogFilter): T[] {
-  const { addresses, choices } = decodeFilter(filter)
-  return readItems('logs', logs, log => ({ log, ...readLog(log) })).flatMap(({ log, address, topics }) => {
-    const isLongEnough = choices.length <= topics.length
-    const isChosen = isLongEnough && choices.every((choice, index) => includes(choice, topics[index]))
-    return isChosen && includes(addresses, address) ? [log] : []
-  })
+  const isSelected = selectedBy(decodeFilter(filter))
+  return readItems('logs', logs, log => ({ log, ...readLog(log) }))
+    .filter(isSelected)
+    .map(({ log }) => log)
 }
+
+/** Whether a filter selects a log, in lower case. */
+export const selectedBy =
+  (filter: DecodedFilter) =>
+  ({ address, topics }: Pick<Log, 'address' | 'topics'>): boolean =>
+    filter.topics.length <= topics.length &&
+    filter.topics.every((choice, index) => includes(choice, topics[index])) &&
+    includes(filter.address, address)
 
 /**
  * Makes a test of bloom filters: false if none of the logs is selected, so that nobody needs to look at them.
@@ -52,21 +58,30 @@ export function filterLogs<T extends Pick<Log, 'address' | 'topics'>>(logs: read
  * @throws ArgumentError
  */
 export function bloomTest(filter: LogFilter): (logsBloom: Hex) => boolean {
-  const { addresses, choices } = decodeFilter(filter)
+  const { address, topics } = decodeFilter(filter)
   const maskOf = (value: Hex) => bloomBits(value).reduce((mask, bit) => mask | (1n << BigInt(bit)), 0n)
-  const masks = [addresses, ...choices].filter(choice => choice.length > 0).map(choice => choice.map(maskOf))
+  const masks = [address, ...topics].filter(choice => choice.length > 0).map(choice => choice.map(maskOf))
   return logsBloom => {
     const bloom = BigInt(logsBloom)
-    return masks.every(choice => choice.some(mask => (bloom & mask) === mask))
+    // Each log sets bits: without any, there is none.
+    return bloom !== 0n && masks.every(choice => choice.some(mask => (bloom & mask) === mask))
   }
 }
 
-function decodeFilter(filter: LogFilter) {
+/** A validated filter, in lower case: each list is sorted, and nothing is in it twice. An empty list: anything. */
+export interface DecodedFilter {
+  readonly address: readonly Hex[]
+  /** By place. */
+  readonly topics: readonly (readonly Hex[])[]
+}
+
+/** @throws ArgumentError */
+export function decodeFilter(filter: LogFilter): DecodedFilter {
   const { address, topics = [] } = readOptions('', filter, ['address', 'topics'])
   const addresses = decodeChoice('address', address, 20)
   const choices = readItems('topics', topics, topic => decodeChoice('', topic ?? undefined, 32))
   if (choices.length > MAX_TOPICS) throw invalid('topics', `at most ${MAX_TOPICS}`, topics)
-  return { addresses, choices }
+  return { address: addresses, topics: choices }
 }
 
 /** No choice includes everything. */
@@ -75,8 +90,12 @@ const includes = (choice: readonly Hex[], value: Hex | undefined): boolean =>
 
 function decodeChoice(name: string, choice: unknown, length: number): Hex[] {
   if (choice === undefined) return []
-  return isArray(choice) ? decodeList(name, choice, length) : [atPath(name, () => decodeHex(choice, length))]
+  const values = isArray(choice) ? decodeList(name, choice, length) : [atPath(name, () => decodeHex(choice, length))]
+  return inOrder(values)
 }
+
+/** Sorted, each once. */
+export const inOrder = (values: readonly Hex[]): Hex[] => [...new Set(values)].sort()
 
 const decodeHex = (value: unknown, length: number): Hex => bytesToHex(decodeArgument('', value, length))
 

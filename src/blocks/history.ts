@@ -56,6 +56,9 @@ export interface ProvenHistory {
   }[]
 }
 
+/** The first block whose hash the state after a block holds. */
+export const firstInWindow = (stateBlock: bigint): bigint => (stateBlock > WINDOW ? stateBlock - WINDOW : 0n)
+
 const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
 
 /**
@@ -82,8 +85,7 @@ export function readBlockHash(proven: ProvenHistory, claim: HistoryClaim): Hex {
   const { number, stateBlock } = decodeClaim(claim)
   const { account, value } = atPath('proven', () => decodeProven(proven, historySlot(number)))
   if (number >= stateBlock || stateBlock - number > WINDOW) {
-    const first = stateBlock > WINDOW ? stateBlock - WINDOW : 0n
-    throw refusal('HISTORY_OUTSIDE_WINDOW', `a block from ${first} to ${stateBlock - 1n}`, number)
+    throw refusal('HISTORY_OUTSIDE_WINDOW', `a block from ${firstInWindow(stateBlock)} to ${stateBlock - 1n}`, number)
   }
   if (account === null) throw new ProofError('HISTORY_NO_CONTRACT', { expected: `an account ${historyContract}` })
   if (isZero(value)) throw refusal('HISTORY_NO_HASH', `the hash of block ${number}`, 'zero')

@@ -8,10 +8,12 @@ import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../blocks/
 import { verifyReceipts } from '../blocks/receipts.ts'
 import { verifyTransactions } from '../blocks/transactions.ts'
 import type { Hex } from '../bytes.ts'
+import { type LogsClaim, verifyLogs } from '../evidence/logs.ts'
 import type { VerifiedEvidence } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
+import { schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
@@ -62,7 +64,7 @@ const spellNumber = (value: unknown): unknown => {
  * @throws ProofError as the function does; DocumentError if the operation is unknown
  */
 export function runFunction({ operation, fields }: FunctionVector): object {
-  const { code, codeHash, block, input, claim } = fields
+  const { code, codeHash, block, input, claim, scheme } = fields
   const { answers, committee, network, blockRoot } = fieldsOf(input)
   switch (operation) {
     case 'verifyCode':
@@ -84,17 +86,31 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'verifyReceipts':
     case 'verifyBlock':
       return spellNumbers({ verified: runOverBlocks(operation, input, fieldsOf(claim)) })
+    case 'verifyLogs': {
+      const stated: Fields = {
+        ...toNumbers(claim, ['l2BlockNumber', 'fromBlock', 'toBlock']),
+        scheme: schemeNamed(scheme),
+      }
+      const { logs, blockCount, ruledOutCount, receiptCount } = verifyLogs(input, stated as unknown as LogsClaim)
+      return spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } })
+    }
     default:
       throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   }
 }
 
-/** Calls a function over blocks. The numbers of a claim are quantities. */
+/** The claim with these quantities as numbers. What is none, such as 'fromBundle', is left to the verifier. */
+const toNumbers = (claim: unknown, names: readonly string[]): Fields =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(claim)).map(([name, text]) => [
+      name,
+      names.includes(name) ? (parseNumber(text, 64) ?? text) : text,
+    ]),
+  )
+
+/** Calls a function over blocks. */
 function runOverBlocks(operation: string, input: unknown, claim: Fields): unknown {
-  const numbers = ['number', 'stateBlock']
-    .filter(name => name in claim)
-    .map(name => [name, parseNumber(claim[name], 64)])
-  const stated: unknown = { ...claim, ...Object.fromEntries(numbers) }
+  const stated: unknown = toNumbers(claim, ['number', 'stateBlock'])
   if (operation === 'readBlockHash') return readBlockHash(input as ProvenHistory, stated as HistoryClaim)
   if (operation === 'verifyHeaderChain') return verifyHeaderChain(input, stated as BlockClaim)
   if (operation === 'verifyTransactions') return verifyTransactions(input, stated as { transactionsRoot: Hex })

@@ -120,7 +120,7 @@ export async function fetchLogs(source: BlockSource, header: BlockHeader, filter
   const { l2, signal } = source
   const logs = await l2.run(async (provider, attempt) => {
     const receipts = await askReceipts(provider, header.number, attempt.signal)
-    return filterLogs(openBlockLogs(receipts, header), filter)
+    return filterLogs(openBlockLogs(receipts, header).flat(), filter)
   }, signal)
   if (logs.length === 0) return []
   return fetchBlock(source, header, false, ({ transactions }) => withTransactions(logs, transactions))

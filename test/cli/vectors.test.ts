@@ -41,10 +41,11 @@ it.each([
     },
   ],
   ['calls', { 'call invalid': 32, 'call valid': 3 }],
+  ['logs', { 'logs invalid': 43, 'logs valid': 6 }],
   [
     'blocks',
     {
-      ...{ 'transactions invalid': 41, 'block invalid': 18, 'receipts invalid': 26, 'block headers invalid': 5 },
+      ...{ 'transactions invalid': 41, 'block invalid': 20, 'receipts invalid': 26, 'block headers invalid': 5 },
       ...{ 'block hash invalid': 5, 'block valid': 1, 'block hash valid': 3, 'block headers valid': 1 },
       ...{ 'receipts valid': 2, 'transactions valid': 3 },
     },

@@ -15,16 +15,19 @@ const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE
 const isBeaconCode = (code: string) => code.startsWith('BEACON_')
 const isCallCode = (code: string) => code.startsWith('CALL_')
 const isBlocksCode = (code: string) => /^(HISTORY|BLOCK|TRANSACTIONS?|RECEIPTS?)_/.test(code)
+const isLogsCode = (code: string) => code.startsWith('LOGS_')
 const folderOf = (code: string) =>
-  isBlocksCode(code)
-    ? 'blocks'
-    : isBeaconCode(code)
-      ? 'beacon'
-      : isCallCode(code)
-        ? 'calls'
-        : isAnchorCode(code)
-          ? 'evidence'
-          : 'scheme'
+  isLogsCode(code)
+    ? 'logs'
+    : isBlocksCode(code)
+      ? 'blocks'
+      : isBeaconCode(code)
+        ? 'beacon'
+        : isCallCode(code)
+          ? 'calls'
+          : isAnchorCode(code)
+            ? 'evidence'
+            : 'scheme'
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   // The page names codes to show which check failed. It raises none.
   .filter(file => file.endsWith('.ts') && file !== 'error-meanings.ts' && !file.startsWith('explorer/'))
@@ -51,7 +54,7 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks']) {
+for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs']) {
   const folder = `vectors/${scheme}/invalid`
   const isShownHere = (code: string) => folderOf(code) === (/mimc|poseidon2/.test(scheme) ? 'scheme' : scheme)
   const raised = new Map(

@@ -7,6 +7,7 @@ import { ProofError } from '../../src/index.ts'
 import { codeOf } from '../anchor/helpers.ts'
 import { outcomeOf, quantity } from '../outcome.ts'
 import { find, vectors } from './bundles.ts'
+import { changedAt, placesOf } from './places.ts'
 
 it('gives each vector its expected outcome', () => {
   expect(vectors.filter(({ vector }) => vector.expected.valid).length).toBe(27)
@@ -51,21 +52,6 @@ it('has a schema that accepts every valid bundle and refuses malformed ones', ()
   }
   expect(counts).toEqual({ kept: 27, broken: 25 })
 })
-
-/** All places in a JSON document, as paths of keys. */
-function placesOf(value: unknown, path: string[] = []): string[][] {
-  if (typeof value !== 'object' || value === null) return [path]
-  return [path, ...Object.entries(value).flatMap(([key, item]) => placesOf(item, [...path, key]))]
-}
-
-/** A copy of `value` with the part at `path` replaced by the result of `change`. */
-function changedAt(value: unknown, path: readonly string[], change: (part: unknown) => unknown): unknown {
-  const [key, ...rest] = path
-  if (key === undefined) return change(value)
-  if (typeof value !== 'object' || value === null) throw new Error('no such place')
-  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [...value] : { ...value }
-  return Object.assign(copy, { [key]: changedAt(Reflect.get(value, key), rest, change) })
-}
 
 it('never accepts another statement from a bundle that is changed anywhere', () => {
   const { bundle, claim } = find('nothing-stated')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import * as anchor from '../../src/anchor.ts'
 import * as beacon from '../../src/beacon.ts'
 import * as blocks from '../../src/blocks.ts'
@@ -132,6 +133,11 @@ const block = await rpc.createHttpProvider(l1).request({
 const header = blocks.encodeHeader(block)
 const ofBlock = { hash: l1BlockHash, number: verified.l1Block.number }
 const { transactionsRoot, receiptsRoot } = blocks.verifyBlockHeader(header, ofBlock)
+const logsVector = JSON.parse(readFileSync('vectors/logs/valid/one-log.json', 'utf8'))
+const logsClaim = {
+  ...{ scheme, rollup: logsVector.claim.rollup, trusted: logsVector.claim.trusted, l2BlockNumber: 1000n },
+  ...{ fromBlock: 998n, toBlock: 998n, filter: logsVector.input.filter },
+}
 const slotOfHistory = { key: blocks.historySlot(99n), value: hex('ab', 32) }
 const ofBundle = (name: string) => BigInt(Reflect.get(Object(Reflect.get(Object(bundle.l1), 'finalizedState')), name))
 const finalizedState = {
@@ -458,6 +464,12 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [[{ address: token, topics: [key] }], { address: [token], topics: [[key], null] }],
     // A proven log has more fields.
     ...{ optional: ['1.address', '1.topics'], free: ['0.0', '1.topics.1'] },
+  },
+
+  verifyLogs: {
+    call: blocks.verifyLogs,
+    args: [logsVector.input, logsClaim],
+    ...{ free: ['0'], optional: ['1.filter.address', '1.filter.topics'] },
   },
 
   createVerifiedProvider: {

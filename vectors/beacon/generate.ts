@@ -2,6 +2,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import type { FailureCode } from '../../src/errors.ts'
 import type { Hex } from '../../src/index.ts'
+import { difference, type Patch } from '../patch.ts'
 import { bytesFor, type Flag } from '../vector.ts'
 import {
   createCommittee,
@@ -17,7 +18,7 @@ import {
   sign,
 } from './chain.ts'
 import { ssz } from './lodestar.ts'
-import type { ApiCommittee, Input, InvalidVector, Patch, ValidVector } from './vector.ts'
+import type { ApiCommittee, Input, InvalidVector, ValidVector } from './vector.ts'
 
 const PERIOD = 8192
 const ABSENT = [3, 77, 130, 511]
@@ -155,22 +156,6 @@ function createValid(
     },
   }
 }
-
-/** The patches that turn `before` into `after`. */
-function difference(before: unknown, after: unknown, path: readonly (string | number)[] = []): Patch[] {
-  if (Object.is(before, after)) return []
-  if (Array.isArray(before) && Array.isArray(after) && after.length - before.length < 2) {
-    const patches = after.flatMap((item, index) => difference(before[index], item, [...path, index]))
-    return after.length < before.length ? [...patches, { path: path.join('.'), length: after.length }] : patches
-  }
-  if (!isObject(before) || !isObject(after))
-    return [{ path: path.join('.'), value: after === undefined ? null : after }]
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return names.flatMap(name => difference(before[name], after[name], [...path, name]))
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The parts of an input as a forger sees them, without types. */
 // biome-ignore lint/suspicious/noExplicitAny: types do not constrain a forger

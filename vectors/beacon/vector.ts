@@ -1,6 +1,7 @@
 import type { BeaconNetwork, Committee, ConsensusAnswers } from '../../src/beacon.ts'
 import type { FailureCode } from '../../src/errors.ts'
 import type { Hex } from '../../src/index.ts'
+import type { Patch } from '../patch.ts'
 import type { Flag } from '../vector.ts'
 
 /** Keys as the beacon API sends them. */
@@ -43,9 +44,6 @@ export interface ValidVector {
   input: Input
   expected: Accepted
 }
-
-/** Sets the value at the path (names and indices joined by dots), or truncates the array there. */
-export type Patch = { path: string; value: unknown } | { path: string; length: number }
 
 export interface InvalidVector {
   description: string

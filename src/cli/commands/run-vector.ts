@@ -123,6 +123,7 @@ const subjects = new Map<unknown, string>([
   ['verifyTransactions', 'transactions'],
   ['verifyReceipts', 'receipts'],
   ['verifyBlock', 'block'],
+  ['verifyLogs', 'logs'],
 ])
 
 async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found: object }>> {

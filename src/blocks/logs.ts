@@ -1,0 +1,50 @@
+import { refusal } from '../errors.ts'
+import { optional } from '../json/decoders.ts'
+import { type BlockLog, openBlockLogs, openBlockTransactions, withTransactions } from './block.ts'
+import { reader } from './fields.ts'
+import { bloomTest, type DecodedFilter, selectedBy } from './filter.ts'
+import { type BlockClaim, type BlockHeader, openHeader } from './header.ts'
+
+/** What one block of a range proves about the logs that are searched for. */
+export interface SearchedBlock {
+  readonly header: BlockHeader
+  /** Those that the filter selects, in order. */
+  readonly logs: readonly BlockLog[]
+  /** How many receipts were verified; null if none needed to be. */
+  readonly receiptCount: number | null
+}
+
+const PARTS = ['header', 'transactions', 'receipts'] as const
+
+/**
+ * Searches blocks, one after the other, newest first.
+ *
+ * @param toBlock number of the last block of the range; those after it only lead there
+ * @returns a function that verifies a block against the hash and number that the block after it proves. A block consists of
+ * what proves its logs, and no more: its header, its receipts unless the bloom filter in the header rules out such logs, and its
+ * transactions if there is such a log. It throws ProofError `LOGS_CONTENT_MISSING`, `LOGS_CONTENT_UNUSED`, and as `verifyBlock`
+ */
+export function searchBlocks(filter: DecodedFilter, toBlock: bigint) {
+  const [isSelected, mayBeIn] = [selectedBy(filter), bloomTest(filter)]
+  return (parts: unknown, claim: BlockClaim): SearchedBlock => {
+    const field = reader.fieldsOf(parts, PARTS)
+    const header = field('header', value => openHeader(value, claim))
+    const isSearched = header.number <= toBlock && mayBeIn(header.logsBloom)
+    const byReceipt = field(
+      'receipts',
+      onlyIf(isSearched, list => openBlockLogs(list, header)),
+    )
+    const logs = byReceipt?.flat().filter(isSelected) ?? []
+    const open = (list: unknown) => withTransactions(logs, openBlockTransactions(list, header))
+    const placed = field('transactions', onlyIf(logs.length > 0, open)) ?? []
+    return { header, logs: placed, receiptCount: byReceipt?.length ?? null }
+  }
+}
+
+const onlyIf =
+  <T>(isNeeded: boolean, open: (list: unknown) => T) =>
+  (list: unknown): T | undefined => {
+    if (isNeeded && list === undefined) throw refusal('LOGS_CONTENT_MISSING', 'those of the block', 'none')
+    if (!isNeeded && list !== undefined) throw refusal('LOGS_CONTENT_UNUSED', 'none', 'some')
+    return optional(open)(list)
+  }
