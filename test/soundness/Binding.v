@@ -269,7 +269,8 @@ Proof.
       rewrite (decode_encoded_opening _ _ _ _ _ _ HG) in HDL. now inversion HDL. }
     subst l. auto 10.
   - right. simpl in HLeaf. eapply broken_in; [right; left; now rewrite HG|].
-    simpl. rewrite HLL, Nat.eqb_refl, HLC, HLeaf. apply equal_bytes_refl.
+    simpl. rewrite HLL, HLC, HLeaf. destruct (Nat.eqb_spec (opening_length S) 0) as [E|E]; [|apply equal_bytes_refl].
+    unfold opening_length in E. lia.
 Qed.
 
 End Path.

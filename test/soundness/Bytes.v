@@ -128,6 +128,13 @@ Proof.
   - right; right. rewrite compare_bytes_opp, E. reflexivity.
 Qed.
 
+Lemma not_below_zeros : forall n a, length a = n -> ~ below a (zeros n).
+Proof.
+  unfold below. induction n as [|n IH]; intros [|x a] HL H; try discriminate. cbn in H.
+  destruct (N.compare_spec (Byte.to_N x) 0) as [E|E|E]; [|lia|discriminate].
+  injection HL as HL. exact (IH a HL H).
+Qed.
+
 (** *** Integers *)
 
 Lemma integer_app : forall a x, integer (a ++ [x]) = (integer a * 256 + Byte.to_N x)%N.

@@ -138,6 +138,7 @@ Proof.
   - now exists 1.
   - lia.
   - auto.
+  - reflexivity.
   - auto.
   - intros i HI. apply canonical_bls12377_one; [apply length_big_endian|].
     assert (i < bls12377_order)%N.
@@ -277,6 +278,7 @@ Proof.
   - now exists 2.
   - lia.
   - intros x HX. destruct (narrow_widen 16 x HX). split; [apply (length_widen 16 x HX)|now split].
+  - reflexivity.
   - intros w HW HS. apply (widen_narrow 16 w HW HS).
   - intros i _. apply (canonical_widen 16). apply length_big_endian.
   - intros x HX. split; [apply (length_widen 16 x HX)|apply (canonical_widen 16 x HX)].

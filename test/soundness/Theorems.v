@@ -1,5 +1,5 @@
 (** Every theorem of docs/soundness.md, and what it assumes: nothing but its premises. *)
-From Soundness Require Import Binding Values Schemes.
+From Soundness Require Import Binding Values Schemes Prover World.
 
 (** 1. Existence binds. *)
 Print Assumptions existence_binds.
@@ -8,6 +8,8 @@ Print Assumptions value_binds.
 Print Assumptions absence_binds.
 (** 3. Never both. *)
 Print Assumptions never_both.
+(** 4. Completeness. *)
+Print Assumptions completeness.
 (** 6. Encodings. *)
 Print Assumptions mimc_ok.
 Print Assumptions poseidon2_ok.
@@ -18,3 +20,6 @@ Print Assumptions value_message_injective.
 Print Assumptions key_message_injective.
 Print Assumptions turns_are_bits.
 Print Assumptions turns_tell_indices_apart.
+(** 7. An account and its slots. *)
+Print Assumptions empty_tree_honest.
+Print Assumptions slot_binds.

@@ -13,6 +13,7 @@ Record scheme_ok (S : scheme) : Prop := {
   ok_word_positive : (word_length S > 0)%nat;
   ok_word : forall x, length x = 32 -> length (encode_word S x) = word_length S /\ is_word S (encode_word S x) = true
     /\ read_word S (encode_word S x) = x;
+  ok_word_zero : encode_word S (zeros 32) = zeros (word_length S);
   ok_read : forall w, length w = word_length S -> is_word S w = true ->
     length (read_word S w) = 32 /\ encode_word S (read_word S w) = w;
   ok_index_canonical : forall n, (n <= 2 ^ N.of_nat (depth S))%N -> canonical S (encode_word S (big_endian 32 n)) = true;
@@ -28,18 +29,18 @@ Record scheme_ok (S : scheme) : Prop := {
 
 (** *** Breaks *)
 
-(** Two different messages of one length, both of reduced elements, with one digest; or an opening whose digest is that of a
-    missing leaf. Anything less is not asked of the hash: messages of two lengths, or elements that are not reduced, may
+(** Two different messages of one length, both of reduced elements, with one digest; or a message, not empty, whose digest is
+    that of a missing leaf. Nothing else is asked of the hash: messages of two lengths, or elements that are not reduced, may
     collide. *)
-Inductive break := Collision (a b : bytes) | Zero (opening : bytes).
+Inductive break := Collision (a b : bytes) | Zero (message : bytes).
 
 Definition is_break (S : scheme) (b : break) : bool :=
   match b with
   | Collision a b =>
       negb (equal_bytes a b) && (length a =? length b) && canonical S a && canonical S b
       && equal_bytes (hash S a) (hash S b)
-  | Zero opening =>
-      (length opening =? opening_length S) && canonical S opening && equal_bytes (hash S opening) zero_digest
+  | Zero message =>
+      negb (length message =? 0) && canonical S message && equal_bytes (hash S message) zero_digest
   end.
 
 (** A break is among the candidates: it is found by looking through them. *)

@@ -99,6 +99,18 @@ Definition value_binds_with (on : rule -> bool) : Prop :=
   \/ broken S (Collision (key_message S K key) (key_message S K key')
                :: Collision (value_message S K v) (value_message S K v') :: candidates S K t proof).
 
+Lemma accepted_value : forall on S K root key proof i v, check_with on S K root key proof = Ok (Some (i, v)) ->
+  on ValueLength = true -> on ValueCanonical = true ->
+  length v = value_length K /\ canonical S (value_message S K v) = true.
+Proof.
+  intros on S K root key proof i v H HL HC. destruct proof as [served p | served p q]; [|now apply absence_accepted in H as [? _]].
+  apply existence_accepted in H as (d & HA & HEq). inversion HEq; subst.
+  pose proof (value_of_existence _ _ _ _ _ _ _ _ HA HL) as HLen. split; [exact HLen|].
+  pose proof (decode_proof_facts _ _ _ _ _ _ (ae_decode _ _ _ _ _ _ _ _ HA)) as F.
+  pose proof (d_preimage _ _ _ _ _ _ F) as HP. rewrite <- (d_value _ _ _ _ _ _ F) in HP.
+  now apply (preimage_of_value _ _ _ _ _ _ HP HLen).
+Qed.
+
 Definition value_rules : list rule := existence_rules ++ [ValueCanonical].
 
 Theorem value_binds_by : forall on, includes on value_rules -> value_binds_with on.
@@ -108,15 +120,8 @@ Proof.
   destruct (existence_binds_by on HE S K t key proof i v OK HT H) as [(l0 & HG0 & EK0 & EV0)|HB];
     [|right; eapply broken_incl; [|exact HB]; intros; now do 2 right].
   rewrite HG in HG0. inversion HG0; subst l0.
-  assert (HV : length v = value_length K /\ canonical S (value_message S K v) = true).
-  { destruct proof as [served p | served p q]; [|now apply absence_accepted in H as [? _]].
-    apply existence_accepted in H as (d & HA & HEq). inversion HEq; subst.
-    pose proof (value_of_existence _ _ _ _ _ _ _ _ HA ltac:(eapply includes_on; [exact HE|simpl; tauto])) as HL.
-    split; [exact HL|].
-    pose proof (decode_proof_facts _ _ _ _ _ _ (ae_decode _ _ _ _ _ _ _ _ HA)) as F.
-    pose proof (d_preimage _ _ _ _ _ _ F) as HP. rewrite <- (d_value _ _ _ _ _ _ F) in HP.
-    apply (preimage_of_value _ _ _ _ _ _ HP HL). eapply includes_on; [exact HI|simpl; tauto]. }
-  destruct HV as [HL HC].
+  destruct (accepted_value on S K (root S t) key proof i v H ltac:(eapply includes_on; [exact HE|simpl; tauto])
+    ltac:(eapply includes_on; [exact HI|simpl; tauto])) as [HL HC].
   destruct (broken_collision S (key_message S K key) (key_message S K key')
     (Collision (key_message S K key) (key_message S K key')
      :: Collision (value_message S K v) (value_message S K v') :: candidates S K t proof)) as [E|HB];
