@@ -10,6 +10,7 @@ const LAYERS = {
   anchor: ['src/{anchor,evidence}/**/*.ts'],
   beacon: ['src/beacon/**/*.ts'],
   blocks: ['src/blocks/**/*.ts'],
+  messages: ['src/messages/**/*.ts'],
   provider: [
     'src/provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
     'src/provider/call-evidence/**/*.ts',

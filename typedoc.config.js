@@ -5,6 +5,7 @@ const doors = [
   'anchor',
   'beacon',
   'blocks',
+  'messages',
   'bulk',
   'rpc',
   'provider',
@@ -45,7 +46,7 @@ export default {
   ],
   // The types of their keys are written out there.
   intentionallyNotExported: [
-    ...['answer', 'evidence', 'beacon', 'blocks'].map(family => `src/error-meanings.ts:${family}`),
+    ...['answer', 'evidence', 'beacon', 'blocks', 'messages'].map(family => `src/error-meanings.ts:${family}`),
     ...['rpc', 'provider'].map(door => `src/${door}/error.ts:meanings`),
   ],
   treatWarningsAsErrors: true,

@@ -44,12 +44,20 @@ export const LAYERS = {
   anchor: ['anchor', 'evidence'].map(inFolder),
   beacon: [inFolder('beacon')],
   blocks: [inFolder('blocks')],
+  messages: [inFolder('messages')],
   /** State that is proven, and calls over it. */
   provider: [inFolder('provider/proving'), 'test/provider/call-vectors.test.ts'],
   world: [inFolder('world')],
 }
 /** These run first, with coverage, which slows all code down. */
-const CORE = [...LAYERS.path, ...LAYERS.anchor, ...LAYERS.beacon, ...LAYERS.blocks, ...LAYERS.provider]
+const CORE = [
+  ...LAYERS.path,
+  ...LAYERS.anchor,
+  ...LAYERS.beacon,
+  ...LAYERS.blocks,
+  ...LAYERS.messages,
+  ...LAYERS.provider,
+]
 /** Slow tests of the same layers, which reach no more lines than the others. The last sets the environment of its worker. */
 export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hostile', 'beacon/minimal'].map(
   name => `test/${name}.test.ts`,
@@ -95,7 +103,7 @@ export default defineConfig({
           'proof/**',
           'verifier/**',
         ],
-        ...['anchor/**', 'evidence/**', 'beacon/**', 'blocks/**', 'provider/call-evidence/**'],
+        ...['anchor/**', 'evidence/**', 'beacon/**', 'blocks/**', 'messages/**', 'provider/call-evidence/**'],
         'provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
       ].map(files => `src/${files}`),
       // It has a `??` wherever the compiler cannot know that an array has an element.

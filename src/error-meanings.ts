@@ -1,5 +1,5 @@
 /**
- * Every way in which verification can fail, with what it means in one sentence, by family: answers, evidence, beacon, blocks.
+ * Every way in which verification can fail, with what it means in one sentence, by family: answers, evidence, beacon, blocks, messages.
  * `docs/checks.md` is the catalogue: why each check exists, what an attacker could do if it were missing, and the vectors
  * that show it.
  */
@@ -150,6 +150,18 @@ const blocks = {
     'A block has transactions or receipts although its header rules out such logs, or although it is after the range.',
 }
 
+const messages = {
+  MESSAGE_MALFORMED: 'This does not have the shape of a message’s place in a tree.',
+  MESSAGE_INDEX: 'The index of the leaf is not one of those that the tree has.',
+  MESSAGE_ROOT_MISMATCH: 'The path from the message does not lead to the root of the tree.',
+  MESSAGE_DEPTH_MISMATCH: 'The path to the root is longer or shorter than the depth that L1 keeps for the tree.',
+  MESSAGE_NUMBER_CLAIMED:
+    'The number of the message is claimed, but L1 does not know the root: the claimed message is in another tree.',
+  MESSAGE_ROLLING_HASH_MISMATCH: 'L1 gave the number to another message than this one.',
+  MESSAGE_NO_SERVICE: 'The message service does not exist in this L2 state.',
+  MESSAGE_STATUS: 'The status of the message on L2 is neither 0 nor 1 nor 2.',
+}
+
 /** The stable name of a check that `verifyProof` and its building blocks make. */
 export type AnswerErrorCode = keyof typeof answer
 
@@ -161,6 +173,9 @@ export type BeaconErrorCode = keyof typeof beacon
 
 /** The stable name of a check of blocks: headers by number, transactions, receipts and logs. */
 export type BlocksErrorCode = keyof typeof blocks
+
+/** The stable name of a check of messages between the layers. */
+export type MessagesErrorCode = keyof typeof messages
 
 /**
  * What each code of `verifyProof` means. A minor version may add codes; no version changes what one means.
@@ -210,13 +225,33 @@ export const beaconErrorMeanings: Readonly<Record<BeaconErrorCode, string>> = be
  */
 export const blocksErrorMeanings: Readonly<Record<BlocksErrorCode, string>> = blocks
 
+/**
+ * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
+ *
+ * @example
+ * ```ts
+ * import { messagesErrorMeanings } from 'rollup-state-proof/messages'
+ *
+ * console.log(messagesErrorMeanings.MESSAGE_NO_SERVICE) // The message service does not exist in this L2 state.
+ * ```
+ */
+export const messagesErrorMeanings: Readonly<Record<MessagesErrorCode, string>> = messages
+
 const argument = { ARGUMENT_INVALID: 'One of the caller’s own arguments is wrong.' }
 
 /** The meaning of a code of any family; empty if it is of none. */
 export function meaningOf(code: string): string {
-  const all: Readonly<Record<string, string>> = { ...answer, ...evidence, ...beacon, ...blocks, ...argument }
+  const all: Readonly<Record<string, string>> = {
+    ...answer,
+    ...evidence,
+    ...beacon,
+    ...blocks,
+    ...messages,
+    ...argument,
+  }
   return (Object.hasOwn(all, code) && all[code]) || ''
 }
 
 /** Every code that a verifier can report. */
-export const allCodes = (): string[] => Object.keys({ ...answer, ...evidence, ...beacon, ...blocks, ...argument })
+export const allCodes = (): string[] =>
+  Object.keys({ ...answer, ...evidence, ...beacon, ...blocks, ...messages, ...argument })

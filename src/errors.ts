@@ -1,11 +1,17 @@
-import type { AnswerErrorCode, BeaconErrorCode, BlocksErrorCode, EvidenceErrorCode } from './error-meanings.ts'
+import type {
+  AnswerErrorCode,
+  BeaconErrorCode,
+  BlocksErrorCode,
+  EvidenceErrorCode,
+  MessagesErrorCode,
+} from './error-meanings.ts'
 
 /**
- * The stable name of a failed check. The codes form four families, each with the sentences that it stands for:
- * `answerErrorMeanings` (`rollup-state-proof`), `evidenceErrorMeanings` (`…/anchor`), `beaconErrorMeanings` (`…/beacon`) and
- * `blocksErrorMeanings` (`…/blocks`).
+ * The stable name of a failed check. The codes form five families, each with the sentences that it stands for:
+ * `answerErrorMeanings` (`rollup-state-proof`), `evidenceErrorMeanings` (`…/anchor`), `beaconErrorMeanings` (`…/beacon`),
+ * `blocksErrorMeanings` (`…/blocks`) and `messagesErrorMeanings` (`…/messages`).
  */
-export type ProofErrorCode = AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode
+export type ProofErrorCode = AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode | MessagesErrorCode
 
 /**
  * What to do about an error.
@@ -143,8 +149,8 @@ export class ArgumentError extends Error {
  * this package, which bundlers and package managers may install.
  *
  * @param error anything that was thrown
- * @param family if given, only its codes: `answerErrorMeanings`, `evidenceErrorMeanings`, `beaconErrorMeanings` or
- * `blocksErrorMeanings`
+ * @param family if given, only its codes: `answerErrorMeanings`, `evidenceErrorMeanings`, `beaconErrorMeanings`,
+ * `blocksErrorMeanings` or `messagesErrorMeanings`
  * @returns false for anything else. It never throws
  *
  * @example

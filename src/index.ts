@@ -14,6 +14,7 @@ export {
   type BeaconErrorCode,
   type BlocksErrorCode,
   type EvidenceErrorCode,
+  type MessagesErrorCode,
 } from './error-meanings.ts'
 export {
   ArgumentError,

@@ -7,6 +7,7 @@ import {
   blocksErrorMeanings,
   evidenceErrorMeanings,
   meaningOf,
+  messagesErrorMeanings,
 } from '../src/error-meanings.ts'
 import {
   ArgumentError,
@@ -59,7 +60,13 @@ it('has its details as fields', () => {
 })
 
 it('has a different meaning for each code', () => {
-  const families = [answerErrorMeanings, evidenceErrorMeanings, beaconErrorMeanings, blocksErrorMeanings]
+  const families = [
+    answerErrorMeanings,
+    evidenceErrorMeanings,
+    beaconErrorMeanings,
+    blocksErrorMeanings,
+    messagesErrorMeanings,
+  ]
   const meanings = families.flatMap(family => Object.values(family))
   expect(meanings.length).toBeGreaterThan(80)
   expect(new Set(meanings).size).toBe(meanings.length)
@@ -69,9 +76,13 @@ it('has a different meaning for each code', () => {
 it('names every code once, in one family', () => {
   const codes = allCodes()
   expect(new Set(codes).size).toBe(codes.length)
-  const families = [answerErrorMeanings, evidenceErrorMeanings, beaconErrorMeanings, blocksErrorMeanings].flatMap(
-    family => Object.keys(family),
-  )
+  const families = [
+    answerErrorMeanings,
+    evidenceErrorMeanings,
+    beaconErrorMeanings,
+    blocksErrorMeanings,
+    messagesErrorMeanings,
+  ].flatMap(family => Object.keys(family))
   expect(codes.toSorted()).toEqual([...families, 'ARGUMENT_INVALID'].toSorted())
   for (const code of codes) expect(meaningOf(code), code).toMatch(/\.$/)
   expect(meaningOf('BAD_HEX')).toBe(answerErrorMeanings.BAD_HEX)
@@ -106,30 +117,38 @@ it('takes no details from a polluted Object.prototype', () => {
 })
 
 it('recognizes errors by what they are, and by the family of their code', () => {
-  const [answer, evidence, beacon, blocks] = [
+  const [answer, evidence, beacon, blocks, messages] = [
     new ProofError('BAD_HEX'),
     new ProofError('ANCHOR_NO_ROOT'),
     new ProofError('BEACON_MALFORMED'),
     new ProofError('BLOCK_MALFORMED'),
+    new ProofError('MESSAGE_MALFORMED'),
   ]
   const argument = new ArgumentError({ path: 'address' })
-  for (const error of [answer, evidence, beacon, blocks]) {
+  for (const error of [answer, evidence, beacon, blocks, messages]) {
     expect([isProofError(error), isArgumentError(error), isRefusal(error)]).toEqual([true, false, true])
   }
   expect([isProofError(argument), isArgumentError(argument), isRefusal(argument)]).toEqual([false, true, true])
-  const families = [answerErrorMeanings, evidenceErrorMeanings, beaconErrorMeanings, blocksErrorMeanings]
+  const families = [
+    answerErrorMeanings,
+    evidenceErrorMeanings,
+    beaconErrorMeanings,
+    blocksErrorMeanings,
+    messagesErrorMeanings,
+  ]
   const inFamilies = (error: unknown) =>
     families.map((family: Readonly<Record<string, string>>) => isProofError(error, family))
-  expect(inFamilies(answer)).toEqual([true, false, false, false])
-  expect(inFamilies(evidence)).toEqual([false, true, false, false])
-  expect(inFamilies(beacon)).toEqual([false, false, true, false])
-  expect(inFamilies(blocks)).toEqual([false, false, false, true])
-  expect(inFamilies(argument)).toEqual([false, false, false, false])
+  expect(inFamilies(answer)).toEqual([true, false, false, false, false])
+  expect(inFamilies(evidence)).toEqual([false, true, false, false, false])
+  expect(inFamilies(beacon)).toEqual([false, false, true, false, false])
+  expect(inFamilies(blocks)).toEqual([false, false, false, true, false])
+  expect(inFamilies(messages)).toEqual([false, false, false, false, true])
+  expect(inFamilies(argument)).toEqual([false, false, false, false, false])
   // A code of a later version, and names that every object has.
   for (const code of ['LATER', 'toString', '__proto__']) {
     const later = Object.assign(new ProofError('BAD_HEX'), { code })
     expect(isProofError(later)).toBe(true)
-    expect(inFamilies(later)).toEqual([false, false, false, false])
+    expect(inFamilies(later)).toEqual([false, false, false, false, false])
   }
 })
 

@@ -23,6 +23,7 @@ const LAYERS = [
   'beacon',
   'blocks',
   'evidence',
+  'messages',
   'world',
   'rpc',
   'provider',

@@ -13,6 +13,7 @@ import { generateCalls } from './calls/generate.ts'
 import { generateEvidence } from './evidence/generate.ts'
 import { invalidCases } from './invalid.ts'
 import { generateLogs } from './logs/generate.ts'
+import { generateMessages } from './messages/generate.ts'
 import { expectedOf, validCases } from './valid.ts'
 import type { Vector } from './vector.ts'
 
@@ -62,10 +63,11 @@ async function generate(): Promise<Map<string, string>> {
     ...below('calls', await generateCalls()),
     ...below('blocks', await generateBlocks()),
     ...below('logs', await generateLogs()),
+    ...below('messages', await generateMessages()),
   ])
 }
 
-const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs'].flatMap(folder => [
+const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs', 'messages'].flatMap(folder => [
   `${folder}/valid`,
   `${folder}/invalid`,
 ])

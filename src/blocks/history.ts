@@ -99,7 +99,7 @@ function decodeClaim(claim: HistoryClaim): HistoryClaim {
 }
 
 /** @throws ArgumentError */
-function decodeProven(proven: ProvenHistory, slot: Hex): { account: object | null; value: Uint8Array } {
+export function decodeProven(proven: ProvenHistory, slot: Hex): { account: object | null; value: Uint8Array } {
   const { account, storage } = readOptions('', proven, ['account', 'storage'])
   if (typeof account !== 'object') throw invalid('account', 'an account, or null', account)
   const slots = readItems('storage', storage, item => {

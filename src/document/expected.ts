@@ -11,6 +11,8 @@ import type { Hex } from '../bytes.ts'
 import { type LogsClaim, verifyLogs } from '../evidence/logs.ts'
 import type { VerifiedEvidence } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
+import { type MessageClaim, verifyMessageFromL2 } from '../messages/from-l2.ts'
+import { type MessageRequest, type ProvenInbox, readMessageArrival, verifyMessageToL2 } from '../messages/to-l2.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
 import { schemeNamed } from './answer.ts'
@@ -94,17 +96,21 @@ export function runFunction({ operation, fields }: FunctionVector): object {
       const { logs, blockCount, ruledOutCount, receiptCount } = verifyLogs(input, stated as unknown as LogsClaim)
       return spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } })
     }
+    case 'verifyMessageFromL2':
+    case 'verifyMessageToL2':
+    case 'readMessageArrival':
+      return { verified: runOverMessages(operation, input, fieldsOf(claim)) }
     default:
       throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   }
 }
 
 /** The claim with these quantities as numbers. What is none, such as 'fromBundle', is left to the verifier. */
-const toNumbers = (claim: unknown, names: readonly string[]): Fields =>
+const toNumbers = (claim: unknown, names: readonly string[], bits = 64): Fields =>
   Object.fromEntries(
     Object.entries(fieldsOf(claim)).map(([name, text]) => [
       name,
-      names.includes(name) ? (parseNumber(text, 64) ?? text) : text,
+      names.includes(name) ? (parseNumber(text, bits) ?? text) : text,
     ]),
   )
 
@@ -116,6 +122,14 @@ function runOverBlocks(operation: string, input: unknown, claim: Fields): unknow
   if (operation === 'verifyTransactions') return verifyTransactions(input, stated as { transactionsRoot: Hex })
   if (operation === 'verifyReceipts') return verifyReceipts(input, stated as { receiptsRoot: Hex })
   return verifyBlock(input, stated as BlockClaim)
+}
+
+/** Calls a function over messages. The numbers of a message are quantities. */
+function runOverMessages(operation: string, input: unknown, { message, ...rest }: Fields): unknown {
+  const stated: unknown = { ...rest, message: toNumbers(message, ['fee', 'value', 'number'], 256) }
+  if (operation === 'verifyMessageFromL2') return verifyMessageFromL2(input, stated as MessageClaim)
+  if (operation === 'verifyMessageToL2') return verifyMessageToL2(input, stated as MessageClaim)
+  return readMessageArrival(input as ProvenInbox, stated as MessageRequest)
 }
 
 const placed = (code: unknown, path: unknown): string => (path ? `${show(code)} at ${show(path)}` : show(code))

@@ -50,6 +50,13 @@ it.each([
       ...{ 'receipts valid': 2, 'transactions valid': 3 },
     },
   ],
+  [
+    'messages',
+    {
+      ...{ 'arrival of a message invalid': 4, 'message from L2 invalid': 39, 'message to L2 invalid': 5 },
+      ...{ 'arrival of a message valid': 3, 'message from L2 valid': 10, 'message to L2 valid': 4 },
+    },
+  ],
 ])('runs the %s vectors with every outcome as expected', async (folder, groups) => {
   const { code, stdout, stderr } = await runHere(['vectors', join('vectors', folder)])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

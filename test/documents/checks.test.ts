@@ -16,6 +16,7 @@ const isBeaconCode = (code: string) => code.startsWith('BEACON_')
 const isCallCode = (code: string) => code.startsWith('CALL_')
 const isBlocksCode = (code: string) => /^(HISTORY|BLOCK|TRANSACTIONS?|RECEIPTS?)_/.test(code)
 const isLogsCode = (code: string) => code.startsWith('LOGS_')
+const isMessagesCode = (code: string) => code.startsWith('MESSAGE_')
 const folderOf = (code: string) =>
   isLogsCode(code)
     ? 'logs'
@@ -27,7 +28,9 @@ const folderOf = (code: string) =>
           ? 'calls'
           : isAnchorCode(code)
             ? 'evidence'
-            : 'scheme'
+            : isMessagesCode(code)
+              ? 'messages'
+              : 'scheme'
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   // The page names codes to show which check failed. It raises none.
   .filter(file => file.endsWith('.ts') && file !== 'error-meanings.ts' && !file.startsWith('explorer/'))
@@ -54,7 +57,7 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs']) {
+for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs', 'messages']) {
   const folder = `vectors/${scheme}/invalid`
   const isShownHere = (code: string) => folderOf(code) === (/mimc|poseidon2/.test(scheme) ? 'scheme' : scheme)
   const raised = new Map(

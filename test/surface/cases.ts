@@ -4,6 +4,7 @@ import * as beacon from '../../src/beacon.ts'
 import * as blocks from '../../src/blocks.ts'
 import * as bulk from '../../src/bulk.ts'
 import * as core from '../../src/index.ts'
+import * as messages from '../../src/messages.ts'
 import * as mimc from '../../src/mimc.ts'
 import * as poseidon2 from '../../src/poseidon2.ts'
 import * as evm from '../../src/provider/evm.ts'
@@ -32,6 +33,7 @@ export const doors: Readonly<Record<string, object>> = {
   './anchor': anchor,
   './beacon': beacon,
   './blocks': blocks,
+  './messages': messages,
   './bulk': bulk,
   './world': world,
   './rpc': rpc,
@@ -139,6 +141,13 @@ const logsClaim = {
   ...{ fromBlock: 998n, toBlock: 998n, filter: logsVector.input.filter },
 }
 const slotOfHistory = { key: blocks.historySlot(99n), value: hex('ab', 32) }
+const message = { from: address, to: token, fee: 1n, value: 2n, number: 300n, data: hex('ab', 3) }
+const layout = messages.lineaMessageLayout
+const [messageTree] = messages.messageTrees([messages.hashMessage(message)])
+const messageProof = messageTree?.proofs[0] ?? { root: key, leafIndex: 0, proof: [] }
+const ofTree = { message, root: messageProof.root, layout }
+const inbox = [{ key: messages.messageArrivalKey({ message }), value: key }]
+const ofMessage = { l1StateRoot, rollup, message, layout }
 const ofBundle = (name: string) => BigInt(Reflect.get(Object(Reflect.get(Object(bundle.l1), 'finalizedState')), name))
 const finalizedState = {
   messageNumber: ofBundle('messageNumber'),
@@ -470,6 +479,35 @@ export const cases: Readonly<Record<string, Case>> = {
     call: blocks.verifyLogs,
     args: [logsVector.input, logsClaim],
     ...{ free: ['0'], optional: ['1.filter.address', '1.filter.topics'] },
+  },
+  hashMessage: { call: messages.hashMessage, args: [message] },
+  messageTrees: { call: messages.messageTrees, args: [[key], 5], optional: ['1'] },
+  messageFromL2Keys: { call: messages.messageFromL2Keys, args: [ofTree], optional: ['0.layout'] },
+  verifyMessageFromL2: {
+    call: messages.verifyMessageFromL2,
+    args: [{ messageProof, l1Proof: await fetchProof(messages.messageFromL2Keys(ofTree)) }, ofMessage],
+    ...{ free: ['0'], optional: ['1.layout', ...ofRollup('1.rollup')] },
+  },
+  messageToL2Keys: { call: messages.messageToL2Keys, args: [{ message, layout }], optional: ['0.layout'] },
+  verifyMessageToL2: {
+    call: messages.verifyMessageToL2,
+    args: [await fetchProof(messages.messageToL2Keys({ message })), ofMessage],
+    ...{ free: ['0'], optional: ['1.layout', ...ofRollup('1.rollup')] },
+  },
+  messageArrivalKey: { call: messages.messageArrivalKey, args: [{ message, layout }], optional: ['0.layout'] },
+  readMessageArrival: {
+    call: messages.readMessageArrival,
+    args: [
+      { account: contract.account, storage: inbox },
+      { message, layout },
+    ],
+    // An account and slots as they were proven, which have more fields.
+    ...{ free: ['0.account', '0.storage.0'], optional: ['1.layout'] },
+  },
+  encodeMessageClaim: {
+    call: messages.encodeMessageClaim,
+    args: [{ message, messageProof, feeRecipient: address }],
+    ...{ free: ['0.messageProof'], optional: ['0.feeRecipient'] },
   },
 
   createVerifiedProvider: {

@@ -20,6 +20,7 @@ import {
   type Hex,
   isArgumentError,
   isProofError,
+  type MessagesErrorCode,
   type ProofError,
   type ProofErrorCode,
   type ProvenSlot,
@@ -143,7 +144,7 @@ it('narrows an outcome', () => {
 
 it('knows all codes, by family', () => {
   expectTypeOf<ProofErrorCode>().toEqualTypeOf<
-    AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode
+    AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode | MessagesErrorCode
   >()
   expectTypeOf(answerErrorMeanings).toEqualTypeOf<Readonly<Record<AnswerErrorCode, string>>>()
   const say = (error: unknown): string => {

@@ -124,6 +124,9 @@ const subjects = new Map<unknown, string>([
   ['verifyReceipts', 'receipts'],
   ['verifyBlock', 'block'],
   ['verifyLogs', 'logs'],
+  ['verifyMessageFromL2', 'message from L2'],
+  ['verifyMessageToL2', 'message to L2'],
+  ['readMessageArrival', 'arrival of a message'],
 ])
 
 async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found: object }>> {

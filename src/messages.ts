@@ -1,0 +1,27 @@
+/**
+ * Messages of the bridge, in both directions: what L1 and L2 are proven to hold about them, and the claim of a message from L2.
+ * Pure and synchronous.
+ *
+ * @module rollup-state-proof/messages
+ */
+export { messagesErrorMeanings } from './error-meanings.ts'
+export { encodeMessageClaim, type MessageClaimCall } from './messages/claim-call.ts'
+export { type MessageClaim, type MessageFromL2, messageFromL2Keys, verifyMessageFromL2 } from './messages/from-l2.ts'
+export {
+  lineaMessageLayout,
+  lineaMessageService,
+  lineaSepoliaMessageService,
+  type MessageLayout,
+} from './messages/layout.ts'
+export { hashMessage, type Message } from './messages/message.ts'
+export {
+  type MessageArrival,
+  type MessageRequest,
+  type MessageToL2,
+  messageArrivalKey,
+  messageToL2Keys,
+  type ProvenInbox,
+  readMessageArrival,
+  verifyMessageToL2,
+} from './messages/to-l2.ts'
+export { type MessageProof, type MessageTree, messageTrees } from './messages/tree.ts'

@@ -1,0 +1,159 @@
+import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
+import { type Rollup, readRollup } from '../anchor/rollup.ts'
+import { mappingSlot } from '../anchor/slots.ts'
+import { readKeys } from '../arguments.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { atPath, ProofError, refusal } from '../errors.ts'
+import { readerOf } from '../json/reader.ts'
+import { readOptions } from '../options.ts'
+import { type MessageLayout, readLayout } from './layout.ts'
+import { type DecodedMessage, hashDecoded, type Message, readMessage } from './message.ts'
+import { decodeMessageProof, type MessageProof, verifyMessagePath } from './tree.ts'
+
+/** What to verify about a message, in an L1 state that you trust. */
+export interface MessageClaim {
+  /** Root of the L1 state, 32 bytes. */
+  l1StateRoot: Hex
+  /** The contract that you trust. */
+  rollup: Rollup
+  /** The message. */
+  message: Message
+  /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
+  layout?: MessageLayout | undefined
+}
+
+/** What L1 holds about a message from L2, at the proven state. */
+export interface MessageFromL2 {
+  /**
+   * - `claimable`: its tree is anchored on L1, and nobody has claimed it yet
+   * - `claimed`: its tree is anchored on L1, and somebody has claimed it
+   * - `notAnchored`: L1 does not know the root of its tree. Either the finalization has not reached this L1 state, or these are
+   *   not all messages of the tree
+   */
+  status: 'claimable' | 'claimed' | 'notAnchored'
+  /** The hash of the message, 32 bytes. */
+  messageHash: Hex
+}
+
+/** Bits in a word of the bitmap. */
+const BITS = 256n
+
+const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
+
+/**
+ * The storage keys to request with `eth_getProof` for the rollup contract, to prove the status of a message from L2. They are the
+ * depth of its tree, and the word of the bitmap that says whether it is claimed.
+ *
+ * @param request the message, and the root of its tree, as `messageTrees` returns it
+ * @returns 32 bytes each
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { messageFromL2Keys } from 'rollup-state-proof/messages'
+ *
+ * const [from, to] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as const
+ * const message = { from, to, fee: 0n, value: 1n, number: 300n, data: '0x' } as const
+ * console.log(messageFromL2Keys({ message, root: `0x${'cd'.repeat(32)}` }).length) // 2
+ * ```
+ */
+export function messageFromL2Keys(request: {
+  message: Message
+  root: Hex
+  layout?: MessageLayout | undefined
+}): [Hex, Hex] {
+  const { message, root, layout } = readOptions('', request, ['message', 'root', 'layout'])
+  return keysOf(readMessage('message', message), root, readLayout(layout))
+}
+
+const keysOf = ({ number }: DecodedMessage, root: Hex, { treeDepths, claimedMessages }: MessageLayout): [Hex, Hex] => [
+  atPath('root', () => mappingSlot({ slot: treeDepths, keys: [root] })),
+  mappingSlot({ slot: claimedMessages, keys: [number / BITS] }),
+]
+
+/**
+ * Verifies whether a message from L2 can be claimed on L1, from its place in a tree and an `eth_getProof` result for
+ * {@link messageFromL2Keys}. Messages that L1 took before it kept trees are never anchored here.
+ *
+ * @param parts `messageProof`: one of those that `messageTrees` returns. `l1Proof`: what the L1 endpoint sent as the result
+ * @param claim the L1 state root that you trust, the rollup, and the message
+ * @throws ProofError `MESSAGE_ROOT_MISMATCH` if the message is not in the tree, `MESSAGE_DEPTH_MISMATCH`,
+ * `MESSAGE_NUMBER_CLAIMED`, `MESSAGE_INDEX`, `MESSAGE_MALFORMED`, `ANCHOR_NO_CONTRACT`, and what `verifyEthProof` throws;
+ * ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { hashMessage, messageFromL2Keys, messageTrees, verifyMessageFromL2 } from 'rollup-state-proof/messages'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const { l1 } = createService({ genesis: demoWorld(poseidon2), rollup }).chain
+ *
+ * const [from, to] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as const
+ * const message = { from, to, fee: 0n, value: 1n, number: 1n, data: '0x' } as const
+ * const [tree] = messageTrees([hashMessage(message)]) // in production: of all messages of the finalization
+ * const root = tree?.root ?? '0x'
+ * const l1Proof = l1.getProof(rollup.address, messageFromL2Keys({ message, root }), 0n)
+ * const l1StateRoot = Reflect.get(l1.getBlock(0n) ?? {}, 'stateRoot') // in production: from verifyHeader
+ * const parts = { messageProof: tree?.proofs[0], l1Proof }
+ * console.log(verifyMessageFromL2(parts, { l1StateRoot, rollup, message }).status) // notAnchored
+ * ```
+ */
+export function verifyMessageFromL2(parts: unknown, claim: MessageClaim): MessageFromL2 {
+  const decoded = readClaim(claim)
+  const { message, layout } = decoded
+  const field = reader.fieldsOf(parts, ['messageProof', 'l1Proof'])
+  const messageProof = field('messageProof', decodeMessageProof)
+  const hash = hashDecoded(message)
+  atPath('messageProof', () => verifyMessagePath(hash, messageProof))
+  const keys = keysOf(message, messageProof.root, layout)
+  const [depth = 0n, claimed = 0n] = field('l1Proof', proof => readSlots(proof, keys, decoded))
+  return {
+    status: statusOf(messageProof, depth, (claimed >> (message.number % BITS)) & 1n),
+    messageHash: bytesToHex(hash),
+  }
+}
+
+function statusOf({ proof }: MessageProof, depth: bigint, bit: bigint): MessageFromL2['status'] {
+  if (depth === 0n && bit === 0n) return 'notAnchored'
+  // Another tree holds the message that was claimed. To wait for this one would be in vain.
+  if (depth === 0n) throw refusal('MESSAGE_NUMBER_CLAIMED', 'an anchored root', 'none, but the number is claimed')
+  if (depth !== BigInt(proof.length)) throw refusal('MESSAGE_DEPTH_MISMATCH', `${depth} nodes`, proof.length)
+  return bit === 0n ? 'claimable' : 'claimed'
+}
+
+/** A validated {@link MessageClaim}. */
+interface DecodedMessageClaim {
+  readonly contract: ReturnType<typeof decodeEthClaim>
+  readonly message: DecodedMessage
+  readonly layout: MessageLayout
+}
+
+/** @throws ArgumentError */
+export function readClaim(claim: MessageClaim): DecodedMessageClaim {
+  const { l1StateRoot, rollup, message, layout } = readOptions('', claim, [
+    'l1StateRoot',
+    'rollup',
+    'message',
+    'layout',
+  ])
+  return {
+    contract: decodeEthClaim({ l1StateRoot, address: readRollup(rollup).address }),
+    message: readMessage('message', message),
+    layout: readLayout(layout),
+  }
+}
+
+/** The values of these slots of the rollup contract, as numbers. */
+export function readSlots(
+  proof: unknown,
+  storageKeys: readonly Hex[],
+  { contract }: Pick<DecodedMessageClaim, 'contract'>,
+): bigint[] {
+  const claim = { ...contract, keys: readKeys(storageKeys) }
+  const { account, storage } = verifyFirstSlots(proof, claim, storageKeys.length)
+  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
+  return storage.map(({ value }) => BigInt(value))
+}
