@@ -1,11 +1,13 @@
+import { encodeInteger } from '../anchor/rlp.ts'
 import type { Hex } from '../bytes.ts'
 import { hexToBytes } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
+import { unread } from '../json/decoders.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
 import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
 import { type Context, type Log, type OpenedReceipt, openReceipts, type Receipt } from './receipts.ts'
 import { contractAddressOf } from './sender.ts'
-import { openTransactions, type Transaction } from './transactions.ts'
+import { type OpenedTransaction, openTransactions, type Transaction } from './transactions.ts'
 
 /** Where something is. */
 export interface BlockPlace {
@@ -93,17 +95,15 @@ export function verifyBlock(parts: unknown, claim: BlockClaim): VerifiedBlock {
   const transactions = field('transactions', list =>
     mapAt(openBlockTransactions(list, header), ({ open }): BlockTransaction => open()),
   )
-  const receipts = field('receipts', list =>
-    openBlockReceipts(list, header, transactions, transaction => contextOf(transaction, header)),
-  )
-  verifyBloom(header, receipts)
+  const sent = field('receipts', unread)
+  const receipts = openBlockReceipts(sent, header, transactions, transaction => contextOf(transaction, header))
   return { header, transactions, receipts }
 }
 
 /** A transaction in a proven block. */
-export interface OpenedBlockTransaction {
-  /** 32 bytes. */
-  readonly hash: Hex
+export interface OpenedBlockTransaction extends Pick<OpenedTransaction, 'hash' | 'length' | 'signed'> {
+  /** What was paid for a unit of gas, in wei. */
+  readonly gasPrice: bigint
   /** Recovers the sender, which takes about a millisecond, and compares what was sent. @throws ProofError */
   open(): BlockTransaction
 }
@@ -114,32 +114,58 @@ const placeOf = ({ hash, number, timestamp }: BlockHeader): BlockPlace => ({
 
 /** The transactions of {@link verifyBlock}, each of which is opened when it is needed. @param header proven */
 export const openBlockTransactions = (list: unknown, header: BlockHeader): OpenedBlockTransaction[] =>
-  openTransactions(list, hexToBytes(header.transactionsRoot, 32)).map(({ source, hash, open }) => ({
-    hash,
-    open() {
-      const transaction = open()
-      return verifyStated(source, { ...transaction, ...placeOf(header), gasPrice: effectivePrice(transaction, header) })
-    },
-  }))
+  openTransactions(list, hexToBytes(header.transactionsRoot, 32)).map(({ source, open, ...rest }) => {
+    const gasPrice = effectivePrice(rest.signed, header)
+    return { ...rest, gasPrice, open: () => verifyStated(source, { ...open(), ...placeOf(header), gasPrice }) }
+  })
 
 /**
- * The receipts of {@link verifyBlock}, one for each of the transactions. {@link verifyBloom} is for afterwards.
+ * The receipts of {@link verifyBlock}, one for each of the transactions.
  *
  * @param header proven
  * @param contextFor what a transaction says about its receipt
  */
-function openBlockReceipts<T, R extends object, L extends object>(
+export function openBlockReceipts<T, R extends object, L extends object>(
   list: unknown,
   header: BlockHeader,
   transactions: readonly T[],
   contextFor: (transaction: T) => Context<R, L>,
 ): OpenedReceipt<R, L>[] {
-  const receipts = openReceipts(list, hexToBytes(header.receiptsRoot, 32), index =>
-    contextFor(itemAt(transactions, index)),
-  )
-  if (receipts.length < transactions.length) throw countMismatch(transactions.length, receipts.length)
+  const root = hexToBytes(header.receiptsRoot, 32)
+  const receipts = atPath('receipts', () => {
+    const opened = openReceipts(list, root, index => contextFor(itemAt(transactions, index)))
+    if (opened.length < transactions.length) throw countMismatch(transactions.length, opened.length)
+    return opened
+  })
+  verifyBloom(header, receipts)
   return receipts
 }
+
+/** Hash of the empty list. */
+const NO_UNCLES: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+/** Root of the empty trie. */
+const NO_WITHDRAWALS: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+
+/**
+ * What follows from a header alone if the block has no uncles and no withdrawals, and its size in bytes, which follows from the
+ * transactions, too. Blocks of rollups have neither.
+ *
+ * @param headerLength of its RLP, in bytes
+ */
+export function deriveBody(header: BlockHeader, headerLength: number, transactions: readonly OpenedBlockTransaction[]) {
+  const { sha3Uncles, withdrawalsRoot = null } = header
+  const uncles: [] | undefined = sha3Uncles === NO_UNCLES ? [] : undefined
+  const withdrawals: [] | undefined = withdrawalsRoot === NO_WITHDRAWALS ? [] : undefined
+  if (uncles === undefined || (withdrawalsRoot !== null && withdrawals === undefined)) return { uncles, withdrawals }
+  // A typed transaction is a string in the block, a legacy one a list.
+  const lengths = transactions.map(({ length, signed }) => (signed.type === 0 ? length : itemLength(length)))
+  const list = itemLength(lengths.reduce((sum, length) => sum + length, 0))
+  return { uncles, withdrawals, size: itemLength(headerLength + list + (withdrawals === undefined ? 1 : 2)) }
+}
+
+/** Bytes of an item of RLP: those of its length, and what it holds. @param length of what it holds, not one */
+const itemLength = (length: number): number =>
+  length < 56 ? 1 + length : 1 + encodeInteger(BigInt(length)).length + length
 
 /** A proven log in a proven block, before its transaction is known. */
 export type PlacedLog = Log & BlockPlace
@@ -165,14 +191,14 @@ function verifyBloom({ logsBloom }: BlockHeader, receipts: readonly Pick<Receipt
 }
 
 /** EIP-1559. A block before London has no base fee. */
-const effectivePrice = (transaction: Transaction, { baseFeePerGas = 0n }: BlockHeader): bigint => {
-  const { gasPrice = 0n, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = transaction
+const effectivePrice = (signed: OpenedTransaction['signed'], { baseFeePerGas = 0n }: BlockHeader): bigint => {
+  const { gasPrice = 0n, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = signed
   const price = baseFeePerGas + maxPriorityFeePerGas
   return price < maxFeePerGas ? price : maxFeePerGas
 }
 
 /** What the transaction and the block say about a receipt. */
-function contextOf(transaction: BlockTransaction, header: BlockHeader) {
+export function contextOf(transaction: BlockTransaction, header: BlockHeader) {
   const place = placeOf(header)
   const { hash: transactionHash, type, from, to, nonce, gasPrice, blobVersionedHashes = [] } = transaction
   const contractAddress = to === null ? contractAddressOf(from, nonce) : null
@@ -180,6 +206,9 @@ function contextOf(transaction: BlockTransaction, header: BlockHeader) {
   const sent = { type, from, to, contractAddress, effectiveGasPrice: gasPrice, blobGasUsed }
   return { receipt: { ...place, transactionHash, ...sent }, log: { ...place, transactionHash } }
 }
+
+/** For a receipt of which only what is hashed is wanted. */
+export const NO_CONTEXT: Context<object, object> = { receipt: {}, log: {} }
 
 function itemAt<T>(transactions: readonly T[], index: number): T {
   const item = transactions[index]

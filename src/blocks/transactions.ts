@@ -196,6 +196,10 @@ export interface OpenedTransaction {
   readonly source: unknown
   /** 32 bytes. */
   readonly hash: Hex
+  /** Bytes of its encoding, without those by which a block holds it. */
+  readonly length: number
+  /** What was signed. */
+  readonly signed: Pick<Transaction, 'type'> & Decoded['fields']
   /** Recovers the sender, which takes about a millisecond. @throws ProofError `TRANSACTION_*` */
   open(): Transaction
 }
@@ -209,8 +213,9 @@ export function openTransactions(list: unknown, root: Uint8Array): OpenedTransac
   const encoded = decoded.map(({ rlp }) => rlp)
   verifyListRoot('TRANSACTIONS_ROOT_MISMATCH', encoded, root)
   return decoded.map(({ transaction, rlp }, index) => {
-    const hash = bytesToHex(keccak_256(rlp))
-    return { source: transaction.source, hash, open: () => openTransaction(transaction, hash, index) }
+    const { source, type, fields } = transaction
+    const [hash, length] = [bytesToHex(keccak_256(rlp)), rlp.length]
+    return { source, hash, length, signed: { type, ...fields }, open: () => openTransaction(transaction, hash, index) }
   })
 }
 

@@ -18,13 +18,14 @@ const meanings = {
   METHOD_REFUSED: 'No proof covers this method. To pass it to the endpoint unproven, list it in `forward`.',
   PARAMS_INVALID: 'The parameters do not fit the method.',
   EXECUTION_FAILED: 'The call failed without reverting.',
-  BLOCK_UNPROVEN: 'No state root of this block is proven. Use `latest`, or the last block of an earlier finalization.',
+  BLOCK_UNPROVEN:
+    'The block is not proven. For state, use `latest`, or the last block of an earlier finalization; for the rest, a block up to `eth_blockNumber`.',
   PROOF_REFUSED:
     'The proof that an endpoint sent does not verify. If the scheme that you passed is right, do not use this endpoint.',
   VALUE_UNPROVEN:
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
   ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',
-  LIMIT_REACHED: 'The call needs more requests than `maxRequests` allows.',
+  LIMIT_REACHED: 'The request needs more than a limit allows: of a call, `maxRequests`.',
   TIMEOUT:
     'The request did not end within `timeoutMs`. If it waited for endpoints, ask again; if it computes for so long, allow more.',
   ROLLUP_DIFFERS:

@@ -1,5 +1,6 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
+import type { BlockMethod } from './blocks/methods.ts'
 import type { CurrentView } from './current-view.ts'
 import type { KnownCodes } from './known-codes.ts'
 import { createKnownReads } from './known-reads.ts'
@@ -8,12 +9,32 @@ import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
 import type { ProvenState } from './proven-state.ts'
+import { newestIn } from './view.ts'
 
 /** Gets the parameters of a request as they came. Throws a ProviderError if they do not fit. */
 type Method = (given: unknown, pace: Pace) => unknown
 
 /** Imported on first use: bundlers put it into a separate chunk, which programs that only read balances never load. */
 const execution = () => import('./call.ts')
+
+const BLOCK_METHODS: readonly BlockMethod[] = [
+  ...(['eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getBlockReceipts', 'eth_getTransactionByHash'] as const),
+  ...(['eth_getTransactionReceipt', 'eth_getLogs', 'eth_feeHistory'] as const),
+  ...(['eth_maxPriorityFeePerGas', 'eth_gasPrice'] as const),
+]
+
+/** Also imported on first use: they carry the curve of signatures. */
+function createLazyBlockMethods(settings: VerifiedOptions, current: CurrentView['current']) {
+  const load = async () => (await import('./blocks/methods.ts')).createBlockMethods(settings, current)
+  let loading: ReturnType<typeof load> | undefined
+  const methodOf =
+    (name: BlockMethod): Method =>
+    async (given, pace) => {
+      loading ??= load()
+      return (await loading)[name](given, pace)
+    }
+  return Object.fromEntries(BLOCK_METHODS.map(name => [name, methodOf(name)]))
+}
 
 /** The methods whose results are proven, by name. */
 export function createMethods(
@@ -61,7 +82,7 @@ export function createMethods(
   const methods: Readonly<Record<string, Method>> = {
     eth_chainId: async given => encodeQuantity(await chainFor(given)),
     net_version: async given => (await chainFor(given)).toString(),
-    eth_blockNumber: async given => params.take(given, 0, 0) && encodeQuantity((await current()).l2BlockNumber),
+    eth_blockNumber: async given => params.take(given, 0, 0) && encodeQuantity(newestIn(await current())),
     eth_getBalance: numberOf('balance'),
     eth_getTransactionCount: numberOf('nonce'),
     eth_getCode: ofAccount(
@@ -75,6 +96,7 @@ export function createMethods(
       if (!state.holds(account, key)) await pace.beSlow()
       return state.getStorage(account, key)
     },
+    ...createLazyBlockMethods(settings, current),
     rollup_getProof: getProof('rollup_getProof'),
     linea_getProof: getProof('linea_getProof'),
     eth_call: async (given, pace) => (await execution()).runCall(sources, given, pace),

@@ -83,9 +83,14 @@ const NONCE = 'eth_getTransactionCount'
  *
  * It answers `eth_chainId`, `net_version`, `eth_blockNumber`, `eth_getBalance`, `eth_getTransactionCount`,
  * `eth_getStorageAt`, `eth_getCode`, `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and `rollup_getProof` or
- * `linea_getProof`, and refuses all other methods unless `forward` names them. `latest`, `safe` and `finalized` mean the
- * block of its view: the newest finalized L2 block whose root is on L1 and whose proofs `l2` has. The last blocks of earlier
- * finalizations can be requested by number.
+ * `linea_getProof`; of blocks, `eth_getBlockByNumber`, `eth_getBlockByHash`, `eth_getBlockReceipts`, `eth_getLogs`,
+ * `eth_getTransactionByHash`, `eth_getTransactionReceipt`, `eth_feeHistory`, `eth_gasPrice` and `eth_maxPriorityFeePerGas`. It
+ * refuses all other methods unless `forward` names them.
+ *
+ * Of state, `latest`, `safe` and `finalized` mean that after the block of its view: the newest finalized L2 block whose root is
+ * on L1 and whose proofs `l2` has. The last blocks of earlier finalizations can be requested by number. The state holds the
+ * hashes of the blocks before it, so for blocks, `latest` is the one before, which is what `eth_blockNumber` says. 8,191 blocks
+ * are proven, and 1,024 more by the hashes of parents. Null says that no endpoint knows a hash, which no proof shows.
  *
  * It executes calls locally with `@ethereumjs/evm`, which you install next to this package. It fetches and proves whatever a
  * call reads. A call that reads a value which no proof covers, such as `block.basefee`, fails unless `environment` has the

@@ -22,6 +22,13 @@ export interface Held extends Omit<ProviderView, 'ageSeconds'> {
   readonly newest: bigint
 }
 
+/**
+ * The newest block that is proven as a block, with its header, transactions and logs: the state after a block holds the hashes
+ * of those before it, not its own.
+ */
+export const newestIn = ({ l2BlockNumber }: Pick<Held, 'l2BlockNumber'>): bigint =>
+  l2BlockNumber === 0n ? 0n : l2BlockNumber - 1n
+
 /** What users see of it. */
 export function describe({ l2BlockNumber, stateRoot, l1Block, timestamp }: Held): ProviderView {
   const since = timestamp ?? l1Block.timestamp

@@ -1,11 +1,15 @@
 import type { Hex } from '../../src/index.ts'
 import { type Content, makeBlock, quantity, type Sent, type SentBlock } from '../../vectors/blocks/truth.ts'
 
-/** A chain of blocks as `vectors/blocks/truth.ts` makes them, from number 1 on, and endpoints that serve it. */
+/** A chain of blocks as `vectors/blocks/truth.ts` makes them, and endpoints that serve it. */
 
-export async function makeChain(count: number, contentsOf: (number: number) => readonly Content[]) {
+export async function makeChain(
+  count: number,
+  contentsOf: (number: number) => readonly Content[] = () => [],
+  first = 1,
+) {
   const blocks: SentBlock[] = []
-  for (let number = 1; number <= count; number++) {
+  for (let number = first; number < first + count; number++) {
     blocks.push(await makeBlock(contentsOf(number), BigInt(number), blocks.at(-1)?.block.hash))
   }
   return blocks

@@ -170,34 +170,3 @@ it('batches the reads of one tick', async () => {
   expect(values.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, slot) => word(slot + 1)))
   expect(asked).toEqual(['rollup_getProof'])
 })
-
-it('lets users of ethers stop listening to events, which nothing proves', async () => {
-  const unhandled: unknown[] = []
-  const note = (error: unknown) => unhandled.push(error)
-  process.on('unhandledRejection', note)
-  onTestFinished(() => void process.off('unhandledRejection', note))
-  const { chain, provider, ...endpoints } = createEndpoints(demoState)
-  const forward = [[], ['eth_getLogs']]
-  for (const methods of forward) {
-    const verified = provider({ forward: methods })
-    const client = new BrowserProvider(verified as never)
-    client.pollingInterval = 10
-    const contract = new Contract(TOKEN, ['event Transfer(address indexed, address indexed, uint256)'], client)
-    const listener = () => {}
-    await contract.on('Transfer', listener)
-    await new Promise(resolve => setTimeout(resolve, 100))
-    if (methods.length > 0) {
-      // ethers asks for the logs of each new block.
-      const { length } = endpoints.asked
-      chain.addBlock()
-      chain.finalize()
-      await verified.refresh()
-      while (!endpoints.asked.slice(length).includes('eth_getLogs'))
-        await new Promise(resolve => setTimeout(resolve, 10))
-    }
-    await contract.off('Transfer', listener)
-    await new Promise(resolve => setTimeout(resolve, 50))
-    client.destroy()
-  }
-  expect(unhandled).toEqual([])
-})

@@ -53,8 +53,7 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
       return world.getProof(address, keys)
     },
     eth_getCode: (address: Hex) => state.get(address)?.code ?? '0x',
-    eth_gasPrice: () => '0x7',
-    eth_getLogs: () => [],
+    eth_syncing: () => '0x7',
     ...(hint && {
       eth_createAccessList: async (call: { from: Hex; to?: Hex; data: Hex; value?: Hex }, block: Hex) => {
         const { accessList, gas } = await runFull(

@@ -514,7 +514,7 @@ export const cases: Readonly<Record<string, Case>> = {
     call: provider.createVerifiedProvider,
     args: [
       {
-        ...{ ...source, l1BlockHash: follow.l1BlockHash, chainId: 1337, forward: ['eth_gasPrice'], environment },
+        ...{ ...source, l1BlockHash: follow.l1BlockHash, chainId: 1337, forward: ['eth_syncing'], environment },
         ...{ maxGas: 10n ** 6n, maxRequests: 10, maxFinalizations: 2, prefetch: false, hardfork: 'prague', signal },
         ...{ onView: ignore, method: 'rollup_getProof', maxKeysPerRequest: 10 },
       },

@@ -1,0 +1,125 @@
+import type { OpenedBlockTransaction } from '../../blocks/block.ts'
+import { NO_CONTEXT, openBlockReceipts } from '../../blocks/block.ts'
+import type { BlockHeader } from '../../blocks/header.ts'
+import { encodeQuantity } from '../../hex.ts'
+import { isGiven } from '../../json/known-fields.ts'
+import { fetchBlock } from '../../rpc/blocks.ts'
+import { inAdvance } from '../../rpc/waiting.ts'
+import { invalidParams } from '../error.ts'
+import {
+  MAX_FEE_BLOCKS,
+  MAX_PERCENTILES,
+  MAX_REWARD_BLOCKS,
+  RECEIPTS_AT_ONCE,
+  TIP_BLOCKS,
+  TIP_SAMPLES,
+} from '../limits.ts'
+import type { VerifiedOptions } from '../options.ts'
+import type { Pace } from '../pace.ts'
+import { params } from '../params.ts'
+import { newestIn } from '../view.ts'
+import { readNumber } from './filter.ts'
+import { type BlockView, type KnownBlocks, oldestIn, unprovenBlock } from './known-blocks.ts'
+
+/** What was paid in proven blocks. What a later block will take is nobody's to prove. */
+
+type Sources = Pick<VerifiedOptions, 'l2'>
+
+/** Above the base fee, for a unit of gas. */
+const tipOf = (header: BlockHeader, { gasPrice }: Pick<OpenedBlockTransaction, 'gasPrice'>): bigint =>
+  gasPrice - (header.baseFeePerGas ?? 0n)
+
+const ascending = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/**
+ * A tip that was enough lately: the median of those in the newest proven blocks that have transactions; zero if none of the
+ * newest {@link TIP_BLOCKS} has any.
+ */
+export async function suggestTip({ l2 }: Sources, blocks: KnownBlocks, view: BlockView, pace: Pace): Promise<bigint> {
+  const newest = newestIn(view)
+  const oldest = [oldestIn(view), newest - TIP_BLOCKS + 1n].reduce((most, one) => (one > most ? one : most))
+  const tips: bigint[] = []
+  let samples = 0
+  for await (const header of blocks.walk(view, oldest, newest, pace)) {
+    if (header.gasUsed === 0n) continue
+    const paid = await fetchBlock({ l2, signal: pace.signal }, header, false, ({ transactions }) =>
+      transactions.map(transaction => tipOf(header, transaction)),
+    )
+    tips.push(...paid)
+    if (++samples === TIP_SAMPLES) break
+  }
+  return tips.sort(ascending)[tips.length >> 1] ?? 0n
+}
+
+/**
+ * The result of `eth_feeHistory`. It ends one block before the newest proven one, because it also has the base fee of the block
+ * after it. It has no fees for blobs, which depend on the forks of the chain.
+ */
+export async function feeHistory(
+  sources: Sources,
+  blocks: KnownBlocks,
+  view: BlockView,
+  given: unknown,
+  pace: Pace,
+): Promise<object> {
+  const [count, newest, percentiles] = params.take(given, 2, 3)
+  const shares = isGiven(percentiles) ? params.list('percentiles', percentiles, MAX_PERCENTILES, readShare) : []
+  if (shares.some((share, index) => share < (shares[index - 1] ?? 0))) throw invalidParams('The percentiles fall.')
+  const most = shares.length === 0 ? MAX_FEE_BLOCKS : MAX_REWARD_BLOCKS
+  // Some clients send a number.
+  const wanted = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
+  const asked = wanted ?? params.quantity('block count', count, 64)
+  const last = readNumber(newest, newestIn(view))
+  if (last > newestIn(view)) throw unprovenBlock(view, last)
+  const next = last === newestIn(view) ? last : last + 1n
+  const room = next - oldestIn(view)
+  const length = [asked, most, room].reduce((least, one) => (one < least ? one : least))
+  const headers: BlockHeader[] = []
+  for await (const header of blocks.walk(view, next - length, next, pace)) headers.unshift(header)
+  const listed = headers.slice(0, -1)
+  const rewards = inAdvance(
+    shares.length === 0 ? 0 : listed.length,
+    RECEIPTS_AT_ONCE,
+    (index, signal) => rewardsOf(sources, listed[index] as BlockHeader, shares, signal),
+    pace.signal,
+  )
+  const reward: unknown[] = []
+  for await (const row of rewards) reward.push(row)
+  return {
+    oldestBlock: encodeQuantity(next - length),
+    baseFeePerGas: headers.map(({ baseFeePerGas = 0n }) => encodeQuantity(baseFeePerGas)),
+    gasUsedRatio: listed.map(({ gasUsed, gasLimit }) => (gasLimit === 0n ? 0 : Number(gasUsed) / Number(gasLimit))),
+    ...(shares.length > 0 && { reward }),
+  }
+}
+
+function readShare(place: string, value: unknown): number {
+  if (typeof value === 'number' && value >= 0 && value <= 100) return value
+  throw invalidParams(`${place}: expected a number from 0 to 100.`)
+}
+
+/** Of the transactions by their tips, that at each share of the gas used. */
+async function rewardsOf(
+  { l2 }: Sources,
+  header: BlockHeader,
+  shares: readonly number[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (header.gasUsed === 0n) return shares.map(() => '0x0')
+  return fetchBlock({ l2, signal }, header, true, ({ transactions, sentReceipts }) => {
+    const receipts = openBlockReceipts(sentReceipts, header, transactions, () => NO_CONTEXT)
+    const paid = transactions
+      .map((transaction, index) => ({ tip: tipOf(header, transaction), gas: receipts[index]?.gasUsed ?? 0n }))
+      .sort((one, other) => ascending(one.tip, other.tip))
+    let sum = 0n
+    const steps = paid.map(({ tip, gas }) => {
+      sum += gas
+      return { tip, sum }
+    })
+    return shares.map(share => {
+      const threshold = (Number(header.gasUsed) * share) / 100
+      const found = steps.find(({ sum }) => Number(sum) >= threshold) ?? steps.at(-1)
+      return encodeQuantity(found?.tip ?? 0n)
+    })
+  })
+}

@@ -1,0 +1,124 @@
+import type { BlockHeader } from '../../blocks/header.ts'
+import { historyContract, historySlot, readBlockHash } from '../../blocks/history.ts'
+import type { Hex } from '../../bytes.ts'
+import { isProofError } from '../../errors.ts'
+import { walkHeaders } from '../../rpc/blocks.ts'
+import { createCache } from '../cache.ts'
+import { refusedFor } from '../error.ts'
+import { HASHES_AHEAD, MAX_CACHED_HASHES, MAX_CACHED_HEADERS, MAX_WALK } from '../limits.ts'
+import type { VerifiedOptions } from '../options.ts'
+import type { Pace } from '../pace.ts'
+import { type Held, newestIn } from '../view.ts'
+
+/** How many blocks back the state holds hashes (EIP-2935). */
+const WINDOW = 8191n
+
+/** The parts of a view that lead to blocks. */
+export type BlockView = Pick<Held, 'state' | 'l2BlockNumber'>
+
+/** The oldest block whose hash the state holds. */
+const firstIn = ({ l2BlockNumber }: BlockView): bigint => (l2BlockNumber > WINDOW ? l2BlockNumber - WINDOW : 0n)
+
+/** The oldest block that is proven: parents lead from the window to some that are older. */
+export const oldestIn = (view: BlockView): bigint => {
+  const first = firstIn(view)
+  return first > MAX_WALK ? first - MAX_WALK : 0n
+}
+
+/** @param cause what is wrong with the state, if it should lead to the block */
+export function unprovenBlock(view: BlockView, number: bigint, cause?: Error) {
+  const from = `The state after block ${view.l2BlockNumber}`
+  const window = `proves the blocks ${oldestIn(view)} to ${newestIn(view)}, and not block ${number}`
+  const found = cause === undefined ? `${from} ${window}.` : `${from} does not: ${cause.message}`
+  return refusedFor('BLOCK_UNPROVEN', { found, cause })
+}
+
+export type KnownBlocks = ReturnType<typeof createKnownBlocks>
+
+/**
+ * Hashes and headers of blocks, each proven from the state of a view. Final blocks never change, so what one view has proven stays
+ * known in later ones.
+ */
+export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
+  const hashes = createCache<bigint, Hex>(MAX_CACHED_HASHES)
+  const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
+
+  function learn(header: BlockHeader): void {
+    const { number, hash, parentHash } = header
+    headers.set(number, header, 1)
+    hashes.set(number, hash, 1)
+    if (number > 0n) hashes.set(number - 1n, parentHash, 1)
+  }
+
+  async function hashAt(view: BlockView, number: bigint, pace: Pace): Promise<Hex> {
+    const known = hashes.get(number)
+    if (known !== undefined) return known
+    if (number < oldestIn(view) || number >= view.l2BlockNumber) throw unprovenBlock(view, number)
+    await pace.beSlow()
+    const first = firstIn(view)
+    // Whoever asks for blocks one after another, upwards, will ask for the next ones.
+    const count = hashes.get(number - 1n) === undefined ? 1 : HASHES_AHEAD
+    if (number >= first) return readHashes(view, number, count, (one, hash) => hashes.set(one, hash, 1))
+    for await (const { parentHash, number: child } of walk(view, number + 1n, first, pace)) {
+      if (child === number + 1n) return parentHash
+    }
+    throw unprovenBlock(view, number)
+  }
+
+  /** Proven headers from a block down to an earlier one, newest first. */
+  async function* walk(view: BlockView, oldest: bigint, newest: bigint, pace: Pace): AsyncGenerator<BlockHeader, void> {
+    for (let number = newest; number >= oldest; ) {
+      const known = headers.get(number)
+      if (known !== undefined) {
+        yield known
+        number--
+        continue
+      }
+      const hash = await hashAt(view, number, pace)
+      await pace.beSlow()
+      let last = number
+      while (last > oldest && headers.get(last - 1n) === undefined) last--
+      for await (const piece of walkHeaders({ l2, signal: pace.signal }, { hash, number }, last)) {
+        for (const { header } of piece) learn(header)
+        for (const { header } of piece) yield header
+        number -= BigInt(piece.length)
+      }
+    }
+  }
+
+  return {
+    /** @throws ProviderError `BLOCK_UNPROVEN` if nothing leads from the state to the block */
+    hashAt,
+    walk,
+    async headerAt(view: BlockView, number: bigint, pace: Pace): Promise<BlockHeader> {
+      for await (const header of walk(view, number, number, pace)) return header
+      throw unprovenBlock(view, number)
+    },
+    learn,
+  }
+}
+
+/** The hashes in the state, of a block and of `count` - 1 after it, in one request. */
+async function readHashes(
+  view: BlockView,
+  number: bigint,
+  count: number,
+  keep: (number: bigint, hash: Hex) => void,
+): Promise<Hex> {
+  const { state, l2BlockNumber: stateBlock } = view
+  const numbers = Array.from({ length: count }, (_, index) => number + BigInt(index)).filter(one => one < stateBlock)
+  const [account, ...storage] = await Promise.all([
+    state.getAccount(historyContract),
+    ...numbers.map(async one => {
+      const key = historySlot(one)
+      return { one, key, value: await state.getStorage(historyContract, key) }
+    }),
+  ])
+  try {
+    const hash = readBlockHash({ account, storage }, { number, stateBlock })
+    for (const { one, value } of storage) if (BigInt(value) > 0n) keep(one, value)
+    return hash
+  } catch (error) {
+    throw isProofError(error) ? unprovenBlock(view, number, error) : error
+  }
+}

@@ -1,0 +1,80 @@
+import type { BlockLog } from '../../blocks/block.ts'
+import { bloomTest } from '../../blocks/filter.ts'
+import type { BlockHeader } from '../../blocks/header.ts'
+import { fetchLogs } from '../../rpc/blocks.ts'
+import { inAdvance } from '../../rpc/waiting.ts'
+import { invalidParams, refusedFor } from '../error.ts'
+import { MAX_LOGS, MAX_LOGS_LENGTH, MAX_RANGE, RECEIPTS_AT_ONCE } from '../limits.ts'
+import type { VerifiedOptions } from '../options.ts'
+import type { Pace } from '../pace.ts'
+import { params } from '../params.ts'
+import { newestIn } from '../view.ts'
+import { readLogRequest } from './filter.ts'
+import { type BlockView, type KnownBlocks, oldestIn, unprovenBlock } from './known-blocks.ts'
+import type { Locator } from './locate.ts'
+import { spellLogs } from './spell.ts'
+
+/** Characters of a log as JSON, besides its data. */
+const LOG_LENGTH = 900
+
+/**
+ * The result of `eth_getLogs`. It is complete: each header of the range is proven, each block whose filter admits the logs is
+ * read in full, and the filter of a header, which its hash commits to, is that of its logs.
+ */
+export async function getLogs(
+  { l2 }: Pick<VerifiedOptions, 'l2'>,
+  blocks: KnownBlocks,
+  { numberOf }: Locator,
+  view: BlockView,
+  given: unknown,
+  pace: Pace,
+): Promise<unknown> {
+  const [request] = params.take(given, 1, 1)
+  const { filter, blocks: wanted } = readLogRequest(request, newestIn(view))
+  const isPossible = bloomTest(filter)
+
+  async function rangeOf(): Promise<{ from: bigint; to: bigint }> {
+    if (typeof wanted !== 'string') return wanted
+    const number = await numberOf(view, wanted, pace)
+    if (number !== null) return { from: number, to: number }
+    throw refusedFor('BLOCK_UNPROVEN', { found: 'No proven block has this hash.' })
+  }
+  const { from, to } = await rangeOf()
+  if (to - from >= MAX_RANGE) throw invalidParams(`The range has ${to - from + 1n} blocks, more than ${MAX_RANGE}.`)
+  if (to > newestIn(view)) throw unprovenBlock(view, to)
+  if (from < oldestIn(view)) throw unprovenBlock(view, from)
+
+  const candidates: BlockHeader[] = []
+  for await (const header of blocks.walk(view, from, to, pace)) {
+    await pace.pause()
+    if (isPossible(header.logsBloom)) candidates.push(header)
+  }
+  candidates.reverse()
+  if (candidates.length > 0) await pace.beSlow()
+  const read = async (index: number, signal: AbortSignal) => {
+    await pace.pause()
+    // The index is one of theirs.
+    return fetchLogs({ l2, signal }, candidates[index] as BlockHeader, filter)
+  }
+  const { logs, add } = collectLogs()
+  for await (const found of inAdvance(candidates.length, RECEIPTS_AT_ONCE, read, pace.signal)) add(found)
+  return spellLogs(logs)
+}
+
+/** Collects logs up to the bounds of an answer. @throws ProviderError `LIMIT_REACHED` */
+export function collectLogs() {
+  const logs: BlockLog[] = []
+  let length = 0
+  return {
+    logs,
+    add(more: readonly BlockLog[]): void {
+      for (const log of more) {
+        logs.push(log)
+        length += log.data.length + LOG_LENGTH
+      }
+      if (logs.length <= MAX_LOGS && length <= MAX_LOGS_LENGTH) return
+      const found = `There are more than ${MAX_LOGS} logs, or ${MAX_LOGS_LENGTH} characters of them: ask for fewer blocks.`
+      throw refusedFor('LIMIT_REACHED', { found })
+    },
+  }
+}
