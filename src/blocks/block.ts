@@ -191,7 +191,10 @@ function verifyBloom({ logsBloom }: BlockHeader, receipts: readonly Pick<Receipt
 }
 
 /** EIP-1559. A block before London has no base fee. */
-const effectivePrice = (signed: OpenedTransaction['signed'], { baseFeePerGas = 0n }: BlockHeader): bigint => {
+export const effectivePrice = (
+  signed: Pick<Transaction, 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+  { baseFeePerGas = 0n }: Pick<BlockHeader, 'baseFeePerGas'>,
+): bigint => {
   const { gasPrice = 0n, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = signed
   const price = baseFeePerGas + maxPriorityFeePerGas
   return price < maxFeePerGas ? price : maxFeePerGas

@@ -9,6 +9,15 @@ import { EMPTY_CODE_HASH, type StateReader } from './state-reader.ts'
 /** What the EVM reads from and writes to during one execution. */
 export type EvmState = ReturnType<typeof createEvmState>
 
+/** What an execution has written so far. */
+export interface Written {
+  /** null: deleted. An empty account counts as none (EIP-161). */
+  readonly accounts: ReadonlyMap<Hex, Account | null>
+  readonly codes: ReadonlyMap<Hex, Uint8Array>
+  /** By address and key, 20 and 32 bytes, each with its prefix. Without leading zeros. */
+  readonly slots: ReadonlyMap<string, Uint8Array>
+}
+
 const EMPTY = new Uint8Array(0)
 /** The root of empty storage in Ethereum's trie. The EVM only checks whether an account's storage root equals it. */
 const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
@@ -64,6 +73,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
     shortest(bytesOf(await read(() => reader.getStorage(hexOf(address), bytesToHex(key)))))
 
   return {
+    written: { accounts, codes, slots },
     ...{ fail, verifyIntact, unneeded, getAccount, putAccount, modifyAccountFields, checkpoint, commit, revert },
     async getCode(address) {
       const hex = hexOf(address)
@@ -85,7 +95,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
     originalStorageCache: { get: originalStorage, clear: unneeded },
     ...{ deleteAccount: unneeded, getCodeSize: unneeded, clearCaches: unneeded, shallowCopy: unneeded },
     ...{ getStateRoot: unneeded, setStateRoot: unneeded, hasStateRoot: unneeded },
-  } satisfies StateManagerInterface
+  } satisfies StateManagerInterface & { readonly written: Written }
 }
 
 /** Writes to maps, and undoes them back to a checkpoint. */

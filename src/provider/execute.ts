@@ -1,5 +1,5 @@
 import type { Common } from '@ethereumjs/common'
-import type { EVM } from '@ethereumjs/evm'
+import type { EVM, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { abortedBy } from '../rpc/error.ts'
@@ -7,7 +7,7 @@ import type { AccessList, CallRequest } from './call-request.ts'
 import { type Environment, type Hardfork, isSince } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
-import { bytesOf, createEvmState, type EvmState } from './evm-state.ts'
+import { bytesOf, createEvmState, type EvmState, type Written } from './evm-state.ts'
 import type { Pace } from './pace.ts'
 import { verifyPointEvaluation } from './point-evaluation.ts'
 import { createPrecompiles } from './precompiles.ts'
@@ -30,6 +30,15 @@ export interface Execution {
   readonly gasUsed: bigint
   /** What it touched, without the sender, the receiver and precompiles, unless their slots were touched. */
   readonly accessList: AccessList
+  /** What it wrote. The sender has paid for all the gas. */
+  readonly effects: Effects
+}
+
+/** What an execution leaves behind. */
+export interface Effects extends Written {
+  readonly logs: readonly Log[]
+  /** The contracts that it created and destroyed (EIP-6780). */
+  readonly destroyed: readonly string[]
 }
 
 /** The most code of a transaction that creates a contract, in bytes (EIP-3860). */
@@ -57,7 +66,7 @@ export async function execute(
   const state = createEvmState(reader, packages, pace.signal)
   const addressOf = (hex: Hex): Address => new util.Address(bytesOf(hex))
   const data = bytesOf(call.data)
-  const costs = intrinsicGas(call, data, context.hardfork)
+  const costs = intrinsicGas(call, context.hardfork)
   const least = max(costs.gas, costs.floor)
   if (gas < least) throw executionFailed(`intrinsic gas too low: ${gas} of ${least}`)
   if (call.to === null && isSince('shanghai', context.hardfork) && data.length > MAX_INIT_CODE) {
@@ -96,12 +105,14 @@ export async function execute(
 
   const spent = costs.gas + execResult.executionGasUsed
   const refund = execResult.gasRefund ?? 0n
+  const { logs = [], createdAddresses = new Set(), selfdestruct = new Map() } = execResult
   return {
     failure: execResult.exceptionError?.error ?? null,
     returnData: bytesToHex(execResult.returnValue),
     gasUsed: max(spent - min(refund, spent / 5n), costs.floor),
     // `warmUp` has created the list.
     accessList: readTouched(evm.journal.accessList as NonNullable<EVM['journal']['accessList']>, warm),
+    effects: { ...state.written, logs, destroyed: [...createdAddresses].filter(created => selfdestruct.has(created)) },
   }
 }
 
@@ -207,7 +218,11 @@ function headerOf(
 }
 
 /** The gas that a transaction costs before its first instruction, and its minimum since Prague (EIP-7623). */
-function intrinsicGas({ to, accessList }: CallRequest, data: Uint8Array, hardfork: Hardfork) {
+export function intrinsicGas(
+  { to, accessList, data: text }: Pick<CallRequest, 'to' | 'accessList' | 'data'>,
+  hardfork: Hardfork,
+) {
+  const data = bytesOf(text)
   const zeros = data.filter(byte => byte === 0).length
   const tokens = zeros + 4 * (data.length - zeros)
   const keyCount = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0)

@@ -29,6 +29,8 @@ export interface BlockContent {
 
 export const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
 export const ZERO_HASH = zeros(32)
+/** Who gets the tips. */
+export const MINER = zeros(20)
 /** The timestamp of block 0 if there is no `clock`. It is fixed, so that the hashes of a demo are reproducible. */
 export const GENESIS_TIME = 0x69000000n
 export const GAS_LIMIT = 36_000_000n
@@ -72,7 +74,7 @@ const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData, content
   number: encodeQuantity(number),
   parentHash,
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
-  miner: zeros(20),
+  miner: MINER,
   stateRoot,
   transactionsRoot: content.transactionsRoot,
   receiptsRoot: content.receiptsRoot,

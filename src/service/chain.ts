@@ -1,5 +1,6 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import { historyContract, historySlot } from '../blocks/history.ts'
+import type { Hex } from '../bytes.ts'
 import type { World } from '../world/world.ts'
 import { type Block, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
@@ -67,6 +68,14 @@ export interface StoredBlock {
   readonly content: DescribedContent
 }
 
+/** What is known of a block before its content. */
+export interface NextBlock {
+  readonly number: bigint
+  /** Seconds since 1970. */
+  readonly timestamp: bigint
+  readonly parentHash: Hex
+}
+
 const SECONDS_PER_BLOCK = 2n
 
 /** @param genesis the state of block 0; the chain keeps a fork of it */
@@ -84,24 +93,30 @@ export function createChain(
   const l1 = createL1(rollup, options)
   const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
 
-  function addBlock(transactions: readonly ChainTransaction[] = []): bigint {
-    const { content, parts } = asArgument(() => readContent(transactions))
-    const parent = blocks.at(blocks.newest())?.block
+  const newest = () => blocks.at(blocks.newest())?.block
+
+  /** What the next block begins with, if it is added now. */
+  function next(): NextBlock {
+    const parent = newest()
     const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
     const now = clock ? BigInt(clock()) : steady
-    const block = sealBlock({
-      number: blocks.newest() + 1n,
-      parentHash: parent?.hash ?? ZERO_HASH,
-      // A real header holds the root of another tree, which is not simulated.
-      stateRoot: EMPTY_TRIE,
-      timestamp: parent && now <= parent.timestamp ? parent.timestamp + 1n : now,
-      extraData: '0x',
-      content,
-    })
+    const timestamp = parent && now <= parent.timestamp ? parent.timestamp + 1n : now
+    return { number: blocks.newest() + 1n, timestamp, parentHash: parent?.hash ?? ZERO_HASH }
+  }
+
+  /** Writes the hash of the newest block into a state. */
+  function writeHistory(state: World): void {
+    const parent = newest()
+    if (parent === undefined || state.getCode(historyContract) === '0x') return
+    state.setStorage(historyContract, { key: historySlot(parent.number), value: parent.hash })
+  }
+
+  function addBlock(transactions: readonly ChainTransaction[] = [], begun = next()): bigint {
+    const { content, parts } = asArgument(() => readContent(transactions))
+    // A real header holds the root of another tree, which is not simulated.
+    const block = sealBlock({ ...begun, stateRoot: EMPTY_TRIE, extraData: '0x', content })
     const described = asArgument(() => describeContent(block, parts))
-    if (parent !== undefined && pending.getCode(historyContract) !== '0x') {
-      pending.setStorage(historyContract, { key: historySlot(parent.number), value: parent.hash })
-    }
+    writeHistory(pending)
     blocks.add({ block, state: pending.fork(), content: described })
     return block.number
   }
@@ -124,7 +139,9 @@ export function createChain(
     pending,
     l1,
     blocks,
-    addBlock,
+    /** For those who execute transactions. */
+    building: { next, writeHistory, addBlock },
+    addBlock: (transactions?: readonly ChainTransaction[]) => addBlock(transactions),
     finalize,
     latest: blocks.newest,
     finalized,

@@ -1,7 +1,6 @@
 import { encodeHeader } from '../anchor/header.ts'
 import { decodeArgument, readItems } from '../arguments.ts'
 import { GAS_PER_BLOB, verifyBlock } from '../blocks/block.ts'
-import { listOf } from '../blocks/fields.ts'
 import { orderedTrieRoot } from '../blocks/ordered-trie.ts'
 import { bloomOf, decodeLog, decodeReceipt, encodeReceipt } from '../blocks/receipts.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
@@ -47,14 +46,15 @@ export interface DescribedContent extends Parts {
 
 /** What a header says about these transactions, and the parts of the block. @throws ArgumentError, ProofError */
 export function readContent(given: readonly ChainTransaction[]): { content: BlockContent; parts: Parts } {
-  if (given.length === 0) return { content: NO_CONTENT, parts: { transactions: [], receipts: [] } }
   let gasUsed = 0n
   const read = readItems('transactions', given, item => {
     const own = readOptions('', item, ['transaction', 'status', 'gasUsed', 'logs'])
     const raw = decodeArgument('transaction', own.transaction)
     const transaction = atPath('transaction', () => readRaw(raw))
     gasUsed += verifyUint('gasUsed', own.gasUsed, 64, 1n)
-    const logs = atPath('logs', () => listOf(decodeLog)(own.logs ?? []))
+    const logs = readItems('logs', own.logs ?? [], log =>
+      decodeLog(readOptions('', log, ['address', 'topics', 'data'])),
+    )
     const receipt = {
       type: transaction.type,
       status: encodeQuantity(verifyUint('status', own.status ?? 1n, 1)),
@@ -64,6 +64,7 @@ export function readContent(given: readonly ChainTransaction[]): { content: Bloc
     }
     return { raw, transaction, logs, receipt, encoded: encodeReceipt(decodeReceipt(receipt)) }
   })
+  if (read.length === 0) return { content: NO_CONTENT, parts: { transactions: [], receipts: [] } }
   const blobs = read.flatMap(({ transaction }) => transaction.blobVersionedHashes ?? [])
   const encoded = read.map(({ raw }) => raw)
   const content = {

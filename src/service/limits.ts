@@ -18,6 +18,10 @@ export const MAX_ALTERNATIVES = 100
 export const MAX_FEE_BLOCKS = 1024n
 /** Percentiles per `eth_feeHistory` request: as many as geth allows. */
 export const MAX_PERCENTILES = 100
+/** A transaction that is sent, in bytes: as long as geth allows. */
+export const MAX_TRANSACTION_LENGTH = 131_072
+/** Transactions that are sent and wait for their turn. */
+export const MAX_SENDING = 256
 /** Clients with a rate limit that are tracked. If another one arrives, all buckets are reset. */
 export const MAX_CLIENTS = 10_000
 /** Light-client updates per answer: the limit that the beacon API specifies. */

@@ -57,6 +57,10 @@ export interface CloseOptions {
  * finalizes the chain on a simulated L1, and refuses requests the way real providers do. JSON-RPC batches of up to 1000 requests
  * are answered in order.
  *
+ * `eth_sendRawTransaction` executes a transaction and adds a block for it at once, which you finalize. It takes the types 0 to 2.
+ * Calls and creations of contracts take the optional packages of the EVM; a created contract gets the rollup's own code hash of
+ * empty code, because that hash is not specified. Blocks have the base fee 7 and a gas limit of 36,000,000.
+ *
  * @param options the initial state, the contract on L1, API keys, limits and faults
  * @throws ArgumentError if an option is missing, unknown or invalid
  *

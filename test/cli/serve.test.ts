@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import { createPublicClient, createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it, onTestFinished } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../src/rpc.ts'
+import { DEMO_SIGNERS } from '../../src/service/demo-transfer.ts'
 import { PROGRAM } from '../package/build.ts'
 import { fileOf, runHere } from './io.ts'
 
@@ -22,6 +25,14 @@ it('serves the demo state until it is terminated', async () => {
   const request = { scheme: poseidon2, stateRoot, address: `0x${'b2'.repeat(20)}`, l2BlockNumber: 8n } as const
   const { account } = await createRollupClient(createHttpProvider(url)).getVerifiedState(request)
   expect(account?.balance).toBe(13n)
+
+  // What is sent is in a block at once, and finalized soon.
+  const wallet = createWalletClient({ account: privateKeyToAccount(DEMO_SIGNERS[0].key), transport: http(url) })
+  const viem = createPublicClient({ transport: http(url), pollingInterval: 100 })
+  const hash = await wallet.sendTransaction({ chain: null, to: request.address, value: 2n, gas: 21_000n })
+  expect(await viem.waitForTransactionReceipt({ hash })).toMatchObject({ blockNumber: 9n, status: 'success' })
+  while ((await viem.getBlock({ blockTag: 'finalized' })).number < 9n) await new Promise(next => setTimeout(next, 50))
+  expect(await viem.getBalance({ address: request.address, blockTag: 'finalized' })).toBe(15n)
   program.kill('SIGTERM')
   expect(await ended).toBe(0)
 })

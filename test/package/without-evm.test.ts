@@ -1,8 +1,14 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it, onTestFinished } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { DEMO_SIGNERS } from '../../src/service/demo-transfer.ts'
 import { createService } from '../../src/service.ts'
 import { folderOf } from '../cli/io.ts'
 import { startProxyProcess } from '../cli/proxy-process.ts'
@@ -43,4 +49,17 @@ it('says at the start of the proxy and at each call how to install the EVM, and 
   expect(await ask('eth_getBalance', address)).toMatchObject({ result: '0xd' })
   const error = { message: expect.stringContaining(COMMAND), data: { reason: 'EVM_MISSING' } }
   expect(await ask('eth_call', { to: address })).toMatchObject({ error })
+})
+
+it('executes transfers without the EVM, and says how to install it for contracts', async () => {
+  const args = [installWithoutEvm(), 'serve', '--port', '0', '--json']
+  const program = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void program.kill('SIGKILL'))
+  const [line] = await once(createInterface(program.stdout), 'line')
+  const wallet = createWalletClient({
+    ...{ account: privateKeyToAccount(DEMO_SIGNERS[0].key), transport: http(JSON.parse(line).l2, { retryCount: 0 }) },
+  })
+  const request = { chain: null, value: 0n, gas: 100_000n, data: '0x00' } as const
+  expect(await wallet.sendTransaction({ ...request, to: `0x${'b2'.repeat(20)}` })).toMatch(/^0x/)
+  await expect(wallet.sendTransaction({ ...request, to: `0x${'70'.repeat(20)}` })).rejects.toThrow(COMMAND)
 })

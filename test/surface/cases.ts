@@ -11,6 +11,7 @@ import * as evm from '../../src/provider/evm.ts'
 import * as provider from '../../src/provider.ts'
 import * as rpc from '../../src/rpc.ts'
 import * as demo from '../../src/service/demo.ts'
+import { DEMO_SIGNERS, transferToken } from '../../src/service/demo-transfer.ts'
 import * as service from '../../src/service.ts'
 import * as world from '../../src/world.ts'
 
@@ -72,6 +73,8 @@ const asWhole = <T>(value: T): T => {
   return value
 }
 
+/** Signed by a key of the demo. */
+const { transaction } = transferToken({ state: demo.demoWorld(scheme), token, chainId: 1337n }, DEMO_SIGNERS)
 const devnet = service.createService({ genesis: demo.demoWorld(scheme), rollup: { address: hex('11', 20) } })
 demo.addDemoBlocks(devnet.chain)
 const { url: l2, l1Url: l1, beaconUrl } = await devnet.listen()
@@ -203,7 +206,7 @@ export const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
       'createVerifiedProvider().refresh',
       'createVerifiedProvider().view',
     ],
-    ...['addBlock', 'finalize', 'latest', 'finalized', 'provable'].map(name => `createService().chain.${name}`),
+    ...['finalize', 'latest', 'finalized', 'provable'].map(name => `createService().chain.${name}`),
     'createService().chain.l1.addBlock',
   ],
   'a request, which is answered with an error of its own': [
@@ -587,6 +590,12 @@ export const cases: Readonly<Record<string, Case>> = {
       service.createService({ genesis: tree, rollup: { address: rollup.address } }).close(options),
     args: [{ graceMs: 1 }],
     optional: ['0', '0.graceMs'],
+  },
+  'createService().chain.addBlock': {
+    call: (transactions?: never) =>
+      service.createService({ genesis: tree, rollup: { address: rollup.address } }).chain.addBlock(transactions),
+    args: [[{ transaction, status: 1n, gasUsed: 21_000n, logs: [{ address: token, topics: [key], data: '0x' }] }]],
+    optional: ['0', '0.0.status', '0.0.logs'],
   },
   'createService().chain.l1.finalize': {
     call: (finalization: never) => {

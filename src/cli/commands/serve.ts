@@ -17,7 +17,7 @@ const options = {
   ...optionsOf('port', 'host'),
   genesis: text('FILE', '{ "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state)'),
   scheme: textOr('poseidon2', 'SCHEME', 'mimc or poseidon2'),
-  'finalize-every': text('SECONDS', 'finalize at this interval (default: never; the chain stands still)'),
+  'finalize-every': text('SECONDS', 'add blocks and finalize at this interval (default: only what is sent)'),
   unfinalized: textOr('0', 'COUNT', 'how many of the newest L1 blocks are not final'),
   keep: text('COUNT', 'how many finalizations to keep; older ones are forgotten (default: all)'),
   'contract-version': textOr('8', 'N', 'the version of the rollup contract, 7 or 8'),
@@ -34,7 +34,8 @@ memory:
   L2      rollup_getProof (and linea_getProof), and the standard methods that
           read accounts, blocks, transactions, receipts, logs and fees; the
           state holds the hashes of blocks (EIP-2935), if the genesis has
-          that contract
+          that contract; eth_sendRawTransaction adds a block at once, and
+          calls of contracts take the optional @ethereumjs packages
   L1      a simulated L1 whose rollup contract holds the roots of the L2:
           blocks, eth_getProof, eth_getLogs
   beacon  the light-client part of the beacon API, over a simulated consensus
@@ -95,14 +96,22 @@ export const command: Command = {
       }),
     })
     io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\nCtrl-C ends it.\n`)
+    const report = () => {
+      if (values.json) io.stdout.write(toJson({ finalized: finalized() }))
+    }
     const move = () => {
       // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
       if (isDemo) addDemoBlocks(chain, { counts: [BLOCKS_PER_FINALIZATION], l1Blocks })
       else addEmptyBlock(chain, l1Blocks)
-      if (values.json) io.stdout.write(toJson({ finalized: finalized() }))
+      report()
     }
-    const timer = seconds === undefined ? undefined : setInterval(move, seconds * 1000)
+    const finalizeSent = () => {
+      if (chain.latest() === chain.finalized()) return
+      chain.finalize()
+      report()
+    }
+    const timer = setInterval(seconds === undefined ? finalizeSent : move, (seconds ?? 1) * 1000)
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
     clearInterval(timer)
     await service.close()

@@ -1,9 +1,10 @@
+import type { Hex } from '../../bytes.ts'
 import { encodeQuantity } from '../../hex.ts'
 import { BASE_FEE, GAS_LIMIT } from '../block.ts'
 import type { FullChain, StoredBlock } from '../chain.ts'
 import type { ChainLog } from '../content.ts'
 import { type Method, MethodError } from '../json-rpc.ts'
-import { MAX_FEE_BLOCKS, MAX_PERCENTILES } from '../limits.ts'
+import { MAX_FEE_BLOCKS, MAX_PERCENTILES, MAX_TRANSACTION_LENGTH } from '../limits.ts'
 import { invalidParams, read } from './common.ts'
 import { getLogs } from './logs.ts'
 
@@ -12,10 +13,11 @@ const TIP = 1_000_000_000n
 
 /** The methods about transactions, receipts, logs and fees. @param numberOf reads the number of a block */
 export function transactionMethods(
-  { blocks }: FullChain,
+  chain: FullChain,
   numberOf: (block: unknown) => bigint,
   maxRange: number,
 ): Record<string, Method> {
+  const { blocks } = chain
   /** Looks up what belongs to a transaction, by its hash; null if there is none. */
   const lookUp =
     (name: 'transactions' | 'receipts'): Method =>
@@ -57,7 +59,14 @@ export function transactionMethods(
     }
   }
 
+  let sender: Promise<(raw: Hex) => Promise<Hex>> | undefined
   return {
+    async eth_sendRawTransaction(params) {
+      const raw = read.data('transaction', read.take(params, 1, 1)[0], MAX_TRANSACTION_LENGTH)
+      // Imported on first use, because most services only read.
+      sender ??= import('../send.ts').then(({ createSender }) => createSender(chain))
+      return (await sender)(raw)
+    },
     eth_getTransactionByHash: lookUp('transactions'),
     eth_getTransactionReceipt: lookUp('receipts'),
     eth_getBlockReceipts(params) {

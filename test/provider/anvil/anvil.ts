@@ -118,8 +118,17 @@ export async function startAnvil(path: string, hardfork: Hardfork, state: FullSt
     baseFeePerGas: quantity(env.baseFee ?? 0n),
     blockHash: env.blockHashes,
   }
+  const headers = { 'content-type': 'application/json' }
   return {
     close,
+    /** Sends one request. @returns the result */
+    async request(method: string, ...params: readonly unknown[]): Promise<unknown> {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const response = await Promise.race([fetch(url, { method: 'POST', headers, body }), ended])
+      const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } }
+      if (result === undefined) throw new Error(`${method}: ${error?.message}`)
+      return result
+    },
     /** Executes each call on the same state. */
     async trace(calls: readonly CallParameters[]): Promise<Traced[]> {
       const traces: Traced[] = []
@@ -128,7 +137,6 @@ export async function startAnvil(path: string, hardfork: Hardfork, state: FullSt
           ...{ jsonrpc: '2.0', id, method: 'debug_traceCall' },
           params: [call, 'latest', { tracer: 'callTracer', blockOverrides }],
         }))
-        const headers = { 'content-type': 'application/json' }
         const sent = fetch(url, { method: 'POST', headers, body: JSON.stringify(requests) })
         const answers = (await (await Promise.race([sent, ended])).json()) as Answer[]
         traces.push(...answers.sort((a, b) => a.id - b.id).map(readTrace))

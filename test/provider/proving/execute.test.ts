@@ -237,7 +237,8 @@ it('passes on what the EVM throws as the failure of the call', async () => {
 
 it('takes a result without a refund for one with a refund of nothing', async () => {
   const execResult = { returnValue: Uint8Array.of(1), executionGasUsed: 100n }
-  const { accessList, ...rest } = await run({ evm: ending(async () => ({ execResult })) })
+  const { accessList, effects, ...rest } = await run({ evm: ending(async () => ({ execResult })) })
   expect(rest).toEqual({ failure: null, returnData: '0x01', gasUsed: 21_100n })
   expect(accessList).toEqual([])
+  expect([effects.logs, effects.destroyed]).toEqual([[], []])
 })
