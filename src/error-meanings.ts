@@ -158,6 +158,7 @@ const messages = {
   MESSAGE_NUMBER_CLAIMED:
     'The number of the message is claimed, but L1 does not know the root: the claimed message is in another tree.',
   MESSAGE_ROLLING_HASH_MISMATCH: 'L1 gave the number to another message than this one.',
+  MESSAGE_MISMATCH: 'The bundle is for a message other than the one expected.',
   MESSAGE_NO_SERVICE: 'The message service does not exist in this L2 state.',
   MESSAGE_STATUS: 'The status of the message on L2 is neither 0 nor 1 nor 2.',
 }

@@ -6,6 +6,15 @@
  */
 export { messagesErrorMeanings } from './error-meanings.ts'
 export { encodeMessageClaim, type MessageClaimCall } from './messages/claim-call.ts'
+export {
+  createMessageBundle,
+  type MessageBundle,
+  type MessageBundleParts,
+  type MessageEvidenceClaim,
+  type TrustedL1,
+  type VerifiedMessage,
+  verifyMessageEvidence,
+} from './messages/evidence.ts'
 export { type MessageClaim, type MessageFromL2, messageFromL2Keys, verifyMessageFromL2 } from './messages/from-l2.ts'
 export {
   lineaMessageLayout,

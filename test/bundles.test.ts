@@ -11,7 +11,7 @@ const limits: Readonly<Record<string, readonly [minified: number, gzipped: numbe
   '…/anchor': [55_100, 20_000],
   '…/beacon': [97_600, 36_000],
   '…/blocks': [104_500, 38_900],
-  '…/messages': [30_000, 12_000],
+  '…/messages': [41_400, 15_600],
   '…/bulk': [89_500, 35_300],
   '…/world': [19_500, 7_900],
   '…/rpc': [112_100, 41_900],

@@ -80,7 +80,7 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
 }
 
 /** Being JSON, a vector can only name a beacon block and its network. This adds the function that verifies the consensus. */
-function trustedOfVector(trusted: unknown): unknown {
+export function trustedOfVector(trusted: unknown): unknown {
   const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
   if (beaconBlockRoot === undefined || !isObject(network)) return trusted
   // Despite the types, both are unchecked: trustBeaconBlock refuses malformed ones with an ArgumentError.

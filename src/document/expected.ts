@@ -11,15 +11,16 @@ import type { Hex } from '../bytes.ts'
 import { type LogsClaim, verifyLogs } from '../evidence/logs.ts'
 import type { VerifiedEvidence } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
+import { type MessageEvidenceClaim, verifyMessageEvidence } from '../messages/evidence.ts'
 import { type MessageClaim, verifyMessageFromL2 } from '../messages/from-l2.ts'
 import { type MessageRequest, type ProvenInbox, readMessageArrival, verifyMessageToL2 } from '../messages/to-l2.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
 import { schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
-import { parseNumber } from './evidence.ts'
+import { parseNumber, trustedOfVector } from './evidence.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
-import { type Fields, fieldIn, fieldsOf, show } from './value.ts'
+import { type Fields, fieldIn, fieldsOf, isObject, show } from './value.ts'
 
 /**
  * Compares an outcome with what a file expects: one sentence per mismatch, none if the outcome is as expected.
@@ -99,7 +100,8 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'verifyMessageFromL2':
     case 'verifyMessageToL2':
     case 'readMessageArrival':
-      return { verified: runOverMessages(operation, input, fieldsOf(claim)) }
+    case 'verifyMessageEvidence':
+      return spellNumbers({ verified: runOverMessages(operation, input, fieldsOf(claim)) })
     default:
       throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   }
@@ -125,8 +127,14 @@ function runOverBlocks(operation: string, input: unknown, claim: Fields): unknow
 }
 
 /** Calls a function over messages. The numbers of a message are quantities. */
-function runOverMessages(operation: string, input: unknown, { message, ...rest }: Fields): unknown {
-  const stated: unknown = { ...rest, message: toNumbers(message, ['fee', 'value', 'number'], 256) }
+function runOverMessages(operation: string, input: unknown, { message, trusted, ...rest }: Fields): unknown {
+  const numbers = ['fee', 'value', 'number']
+  const stated: unknown = {
+    ...rest,
+    ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
+    message: isObject(message) ? toNumbers(message, numbers, 256) : message,
+  }
+  if (operation === 'verifyMessageEvidence') return verifyMessageEvidence(input, stated as MessageEvidenceClaim)
   if (operation === 'verifyMessageFromL2') return verifyMessageFromL2(input, stated as MessageClaim)
   if (operation === 'verifyMessageToL2') return verifyMessageToL2(input, stated as MessageClaim)
   return readMessageArrival(input as ProvenInbox, stated as MessageRequest)

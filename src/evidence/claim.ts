@@ -42,7 +42,7 @@ const BEACON_FIELDS = ['network', 'verifyConsensus', 'lightClient']
 const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']
 
 /** Requires exactly one. Given two, a caller could think that both were checked. @throws ArgumentError */
-function decodeTrusted(trusted: Trusted) {
+export function decodeTrusted(trusted: Trusted) {
   const own: Readonly<Record<string, unknown>> = { ...readOptions('trusted', trusted, [...KINDS, ...BEACON_FIELDS]) }
   const [kind, ...others] = KINDS.filter(name => own[name] !== undefined)
   if (kind === undefined || others.length > 0) {
@@ -77,7 +77,7 @@ export function verifyExpected(evidence: DecodedEvidence, claim: DecodedEvidence
 }
 
 /** @param expected undefined if it is left to the bundle */
-function verifySame<T extends string | bigint>(
+export function verifySame<T extends string | bigint>(
   code: ProofErrorCode,
   path: string,
   expected: T | undefined,

@@ -111,7 +111,7 @@ function readParts(parts: BundleParts): BundleParts {
   return own
 }
 
-function encodeL1(l1: NonNullable<BundleParts['l1']>): NonNullable<EvidenceBundle['l1']> {
+export function encodeL1(l1: NonNullable<BundleParts['l1']>): NonNullable<EvidenceBundle['l1']> {
   const { block, proof, finalizedState } = readOptions('l1', l1, ['block', 'proof', 'finalizedState'])
   if (proof === undefined) throw invalid('l1.proof', 'what eth_getProof answered', proof)
   return {
@@ -137,7 +137,7 @@ function encodeFinalizedState({
   }
 }
 
-function encodeConsensus(source: NonNullable<BundleParts['consensus']>): BundleConsensus {
+export function encodeConsensus(source: NonNullable<BundleParts['consensus']>): BundleConsensus {
   const own = readOptions('consensus', source, CONSENSUS_FIELDS)
   const { network, ...answers } = atPath('consensus', () => decodeConsensus(own))
   const { updates } = answers

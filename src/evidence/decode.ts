@@ -61,7 +61,7 @@ function decodeSchemeName(value: unknown): Scheme['name'] {
   throw refusal('EVIDENCE_MALFORMED', 'mimc or poseidon2', excerpt(scheme))
 }
 
-function decodeRollup(rollup: unknown) {
+export function decodeRollup(rollup: unknown) {
   const field = reader.fieldsOf(rollup, ['name', 'address'])
   return { name: field('name', optional(reader.string)), address: field('address', hexOf(reader, 20)) }
 }

@@ -80,7 +80,7 @@ export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): Ver
     : { ...state, l1Block, trustedInput: 'l1BlockHash' }
 }
 
-function verifyConsensus(
+export function verifyConsensus(
   consensus: unknown,
   { network, verifyConsensus }: Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>,
   blockRoot: Hex,
@@ -98,13 +98,13 @@ function verifyConsensus(
 }
 
 /** Copied field by field, because the function may return further fields. */
-const toBeaconBlock = (proven: ProvenConsensus, trustedBlockRoot: Hex): ProvenBeaconBlock => {
+export const toBeaconBlock = (proven: ProvenConsensus, trustedBlockRoot: Hex): ProvenBeaconBlock => {
   const { blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period } = proven
   return { trustedBlockRoot, trustedSlotTimestamp, blockRoot, slot, slotTimestamp, signers, period }
 }
 
 /** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */
-function verifyFinalizedL1Header(evidence: DecodedEvidence, l1BlockHash: Hex): L1Block {
+export function verifyFinalizedL1Header(evidence: Pick<DecodedEvidence, 'l1'>, l1BlockHash: Hex): L1Block {
   try {
     return verifyL1Header(evidence, l1BlockHash)
   } catch (error) {
@@ -113,7 +113,7 @@ function verifyFinalizedL1Header(evidence: DecodedEvidence, l1BlockHash: Hex): L
   }
 }
 
-function verifyL1Header({ l1 }: DecodedEvidence, l1BlockHash: Hex): L1Block {
+export function verifyL1Header({ l1 }: Pick<DecodedEvidence, 'l1'>, l1BlockHash: Hex): L1Block {
   if (l1?.header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header', found: 'nothing' })
   return atPath('l1.header', () => verifyHeader(l1.header, l1BlockHash))
 }

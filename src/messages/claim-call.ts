@@ -2,8 +2,8 @@ import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { readOptions } from '../options.ts'
-import { hashDecoded, type Message, readMessage, toTail, toWord } from './message.ts'
-import { decodeMessageProof, type MessageProof, verifyMessagePath } from './tree.ts'
+import { type Message, readMessage, toTail, toWord } from './message.ts'
+import { type MessageProof, openMessageProof } from './tree.ts'
 
 /** What a claim on L1 sends. */
 export interface MessageClaimCall {
@@ -49,13 +49,8 @@ export function encodeMessageClaim(call: MessageClaimCall): Hex {
   const own = readOptions('', call, ['message', 'messageProof', 'feeRecipient'])
   const message = readMessage('message', own.message)
   const feeRecipient = own.feeRecipient === undefined ? 0n : decodeArgument('feeRecipient', own.feeRecipient, 20)
-  const messageProof = atPath('messageProof', () => {
-    const decoded = decodeMessageProof(own.messageProof)
-    verifyMessagePath(hashDecoded(message), decoded)
-    return decoded
-  })
+  const { root, leafIndex, proof } = atPath('messageProof', () => openMessageProof(own.messageProof, message))
   const { from, to, fee, value, number, data } = message
-  const { root, leafIndex, proof } = messageProof
   const nodes = proof.map(node => hexToBytes(node, WORD))
   const dataOffset = HEAD + WORD * (1 + nodes.length)
   const head = [HEAD, number, leafIndex, from, to, fee, value, feeRecipient, hexToBytes(root, WORD), dataOffset]

@@ -7,8 +7,8 @@ import { atPath, ProofError, refusal } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
-import { type DecodedMessage, hashDecoded, type Message, readMessage } from './message.ts'
-import { decodeMessageProof, type MessageProof, verifyMessagePath } from './tree.ts'
+import { type DecodedMessage, type Message, readMessage } from './message.ts'
+import { type MessageProof, openMessageProof } from './tree.ts'
 
 /** What to verify about a message, in an L1 state that you trust. */
 export interface MessageClaim {
@@ -103,29 +103,29 @@ const keysOf = ({ number }: DecodedMessage, root: Hex, { treeDepths, claimedMess
  */
 export function verifyMessageFromL2(parts: unknown, claim: MessageClaim): MessageFromL2 {
   const decoded = readClaim(claim)
-  const { message, layout } = decoded
   const field = reader.fieldsOf(parts, ['messageProof', 'l1Proof'])
-  const messageProof = field('messageProof', decodeMessageProof)
-  const hash = hashDecoded(message)
-  atPath('messageProof', () => verifyMessagePath(hash, messageProof))
-  const keys = keysOf(message, messageProof.root, layout)
-  const [depth = 0n, claimed = 0n] = field('l1Proof', proof => readSlots(proof, keys, decoded))
-  return {
-    status: statusOf(messageProof, depth, (claimed >> (message.number % BITS)) & 1n),
-    messageHash: bytesToHex(hash),
-  }
+  const messageProof = field('messageProof', source => openMessageProof(source, decoded.message))
+  return field('l1Proof', proof => verifyInL1(proof, messageProof, decoded))
 }
 
-function statusOf({ proof }: MessageProof, depth: bigint, bit: bigint): MessageFromL2['status'] {
-  if (depth === 0n && bit === 0n) return 'notAnchored'
+/** The status of a message whose place in a tree is verified. */
+export function verifyInL1(l1Proof: unknown, messageProof: MessageProof, claim: DecodedMessageClaim): MessageFromL2 {
+  const { message, layout } = claim
+  const [depth = 0n, word = 0n] = readSlots(l1Proof, keysOf(message, messageProof.root, layout), claim)
+  const isClaimed = (word >> (message.number % BITS)) % 2n === 1n
+  return { status: statusOf(messageProof, depth, isClaimed), messageHash: bytesToHex(message.hash) }
+}
+
+function statusOf({ proof }: MessageProof, depth: bigint, isClaimed: boolean): MessageFromL2['status'] {
+  if (depth === 0n && !isClaimed) return 'notAnchored'
   // Another tree holds the message that was claimed. To wait for this one would be in vain.
   if (depth === 0n) throw refusal('MESSAGE_NUMBER_CLAIMED', 'an anchored root', 'none, but the number is claimed')
   if (depth !== BigInt(proof.length)) throw refusal('MESSAGE_DEPTH_MISMATCH', `${depth} nodes`, proof.length)
-  return bit === 0n ? 'claimable' : 'claimed'
+  return isClaimed ? 'claimed' : 'claimable'
 }
 
 /** A validated {@link MessageClaim}. */
-interface DecodedMessageClaim {
+export interface DecodedMessageClaim {
   readonly contract: ReturnType<typeof decodeEthClaim>
   readonly message: DecodedMessage
   readonly layout: MessageLayout

@@ -20,11 +20,17 @@ export interface Message {
   data: Hex
 }
 
-/** A validated {@link Message}, as bytes. */
-export interface DecodedMessage extends Pick<Message, 'fee' | 'value' | 'number'> {
+/** The fields of a validated {@link Message}, as bytes. */
+interface MessageBytes extends Pick<Message, 'fee' | 'value' | 'number'> {
   readonly from: Uint8Array
   readonly to: Uint8Array
   readonly data: Uint8Array
+}
+
+/** A validated {@link Message}. */
+export interface DecodedMessage extends MessageBytes {
+  /** The hash of the message, 32 bytes. */
+  readonly hash: Uint8Array
 }
 
 const FIELDS = ['from', 'to', 'fee', 'value', 'number', 'data']
@@ -33,15 +39,20 @@ const FIELDS = ['from', 'to', 'fee', 'value', 'number', 'data']
 export const readMessage = (path: string, message: Message): DecodedMessage =>
   atPath(path, () => {
     const { from, to, fee, value, number, data } = readOptions('', message, FIELDS)
-    return {
+    return withHash({
       from: decodeArgument('from', from, 20),
       to: decodeArgument('to', to, 20),
       fee: verifyUint('fee', fee, 256),
       value: verifyUint('value', value, 256),
       number: verifyUint('number', number, 256, 1n),
       data: decodeArgument('data', data),
-    }
+    })
   })
+
+/** The message as a result has it, hexadecimal in lower case. */
+export const toMessage = ({ from, to, fee, value, number, data }: DecodedMessage): Message => ({
+  ...{ from: bytesToHex(from), to: bytesToHex(to), fee, value, number, data: bytesToHex(data) },
+})
 
 const WORD = 32
 
@@ -55,10 +66,12 @@ export const toWord = (value: bigint | number | Uint8Array): Uint8Array =>
 export const toTail = (bytes: Uint8Array): Uint8Array =>
   concatBytes(toWord(bytes.length), bytes, new Uint8Array(-bytes.length & (WORD - 1)))
 
-/** keccak256 of the ABI encoding, 32 bytes. The preimage is longer than that of a node in a tree, so none passes for the other. */
-export function hashDecoded({ from, to, fee, value, number, data }: DecodedMessage): Uint8Array {
-  const fields = [from, to, fee, value, number]
-  return keccak_256(concatBytes(...[...fields, WORD * (fields.length + 1)].map(toWord), toTail(data)))
+/** The hash is over the ABI encoding. That is longer than what is hashed to a node of a tree: neither passes for the other. */
+export function withHash(message: MessageBytes): DecodedMessage {
+  const { from, to, fee, value, number, data } = message
+  const words = [from, to, fee, value, number]
+  const hash = keccak_256(concatBytes(...[...words, WORD * (words.length + 1)].map(toWord), toTail(data)))
+  return { ...message, hash }
 }
 
 /**
@@ -78,4 +91,4 @@ export function hashDecoded({ from, to, fee, value, number, data }: DecodedMessa
  * console.log(hash) // 0x6011e7f01aae0e2cd2650cbe229a330f93821d5ed8a2e8830d1e64ba3c76cc3f
  * ```
  */
-export const hashMessage = (message: Message): Hex => bytesToHex(hashDecoded(readMessage('', message)))
+export const hashMessage = (message: Message): Hex => bytesToHex(readMessage('', message).hash)

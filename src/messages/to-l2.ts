@@ -1,13 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { decodeProven } from '../blocks/history.ts'
-import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
+import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
 import { readOptions } from '../options.ts'
-import { mismatch } from '../tree/path.ts'
-import { type MessageClaim, readClaim, readSlots } from './from-l2.ts'
+import { type DecodedMessageClaim, type MessageClaim, readClaim, readSlots } from './from-l2.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
-import { type DecodedMessage, hashDecoded, type Message, readMessage } from './message.ts'
+import { type DecodedMessage, type Message, readMessage } from './message.ts'
 
 /** What L1 holds about a message to L2, at the proven state. */
 export interface MessageToL2 {
@@ -88,16 +87,20 @@ function keysOf({ number }: DecodedMessage, layout: MessageLayout): [Hex, Hex, H
  * ```
  */
 export function verifyMessageToL2(l1Proof: unknown, claim: MessageClaim): MessageToL2 {
-  const decoded = readClaim(claim)
-  const { message, layout } = decoded
-  const [before = 0n, own = 0n, next = 0n] = readSlots(l1Proof, keysOf(message, layout), decoded)
-  const hash = hashDecoded(message)
+  return verifySent(l1Proof, readClaim(claim))
+}
+
+/** {@link verifyMessageToL2} for a claim that is validated. */
+export function verifySent(l1Proof: unknown, claim: DecodedMessageClaim): MessageToL2 {
+  const { message, layout } = claim
+  const [before = 0n, own = 0n, next = 0n] = readSlots(l1Proof, keysOf(message, layout), claim)
+  const { hash } = message
   const messageHash = bytesToHex(hash)
   if (own === 0n) return { status: message.number < next ? 'unknown' : 'notSent', messageHash }
-  const expected = bigintToBytes(own, 32)
-  const found = keccak_256(concatBytes(bigintToBytes(before, 32), hash))
-  if (bytesToBigint(found) !== own) {
-    throw atPath('storageProof[1]', () => mismatch('MESSAGE_ROLLING_HASH_MISMATCH', expected, found))
+  const [expected, found] = [bigintToBytes(own, 32), keccak_256(concatBytes(bigintToBytes(before, 32), hash))]
+  if (!equalBytes(found, expected)) {
+    const details = { expected: bytesToHex(expected), found: bytesToHex(found) }
+    throw new ProofError('MESSAGE_ROLLING_HASH_MISMATCH', { path: 'storageProof[1]', ...details })
   }
   return { status: 'sent', messageHash }
 }
@@ -122,8 +125,8 @@ export function messageArrivalKey(request: MessageRequest): Hex {
   return arrivalKey(message, layout)
 }
 
-const arrivalKey = (message: DecodedMessage, { inbox }: MessageLayout): Hex =>
-  mappingSlot({ slot: inbox, keys: [bytesToHex(hashDecoded(message))] })
+const arrivalKey = ({ hash }: DecodedMessage, { inbox }: MessageLayout): Hex =>
+  mappingSlot({ slot: inbox, keys: [bytesToHex(hash)] })
 
 /** What is proven about the message service on L2: the result of `verifyProof`, or these parts of it. */
 export interface ProvenInbox {

@@ -7,6 +7,7 @@ import { readerOf } from '../json/reader.ts'
 import { verifyWhole } from '../options.ts'
 import { mismatch } from '../tree/path.ts'
 import { MAX_TREE_DEPTH } from './limits.ts'
+import type { DecodedMessage } from './message.ts'
 
 /** Where a message is in the tree of a finalization. */
 export interface MessageProof {
@@ -86,8 +87,23 @@ function makeTree(leaves: readonly Uint8Array[], empty: readonly Uint8Array[]): 
   return { root: ofTree, proofs }
 }
 
-/** @throws ProofError `MESSAGE_MALFORMED`, `MESSAGE_INDEX`, `BAD_HEX`, `WRONG_LENGTH` */
-export function decodeMessageProof(source: unknown): MessageProof {
+/**
+ * Reads the place of a message, and verifies that its path leads from the message to the root.
+ *
+ * @throws ProofError `MESSAGE_ROOT_MISMATCH`, `MESSAGE_MALFORMED`, `MESSAGE_INDEX`, `BAD_HEX`, `WRONG_LENGTH`
+ */
+export function openMessageProof(source: unknown, { hash }: DecodedMessage): MessageProof {
+  const messageProof = decodeMessageProof(source)
+  const { root, leafIndex, proof } = messageProof
+  const found = proof
+    .map(node => hexToBytes(node, 32))
+    .reduce((node, other, height) => ((leafIndex >>> height) & 1 ? hashPair(other, node) : hashPair(node, other)), hash)
+  const expected = hexToBytes(root, 32)
+  if (!equalBytes(found, expected)) throw mismatch('MESSAGE_ROOT_MISMATCH', expected, found)
+  return messageProof
+}
+
+function decodeMessageProof(source: unknown): MessageProof {
   const field = reader.fieldsOf(source, ['root', 'leafIndex', 'proof'])
   const proof = field('proof', list => reader.items(list, verifyDepth, hexOf(reader, 32)))
   return {
@@ -105,13 +121,4 @@ function verifyDepth(depth: number): void {
 function verifyIndex(index: number, size: number): number {
   if (Number.isInteger(index) && index >= 0 && index < size) return index
   throw refusal('MESSAGE_INDEX', `a whole number from 0 to ${size - 1}`, index)
-}
-
-/** @throws ProofError `MESSAGE_ROOT_MISMATCH` unless the path leads from the message to the root */
-export function verifyMessagePath(hash: Uint8Array, { root, leafIndex, proof }: MessageProof): void {
-  const found = proof
-    .map(node => hexToBytes(node, 32))
-    .reduce((node, other, height) => ((leafIndex >>> height) & 1 ? hashPair(other, node) : hashPair(node, other)), hash)
-  const expected = hexToBytes(root, 32)
-  if (!equalBytes(found, expected)) throw mismatch('MESSAGE_ROOT_MISMATCH', expected, found)
 }

@@ -141,6 +141,9 @@ it('refuses each link that is forged, with the code of that link', async () => {
     { ...place, root: flipLast(place.root) },
   ]
   for (const messageProof of places) expect(codeOf({ messageProof })).toBe('MESSAGE_ROOT_MISMATCH')
+  for (const leafIndex of [32, -1, 2 ** 32 + place.leafIndex]) {
+    expect(codeOf({ messageProof: { ...place, leafIndex } })).toBe('MESSAGE_INDEX')
+  }
   const messages: Sent[] = [
     { ...sent, from: sent.to },
     { ...sent, to: sent.from },

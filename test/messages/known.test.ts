@@ -141,7 +141,14 @@ it('makes the trees of the tests of the contracts', () => {
   for (const [message, depth, root] of known) {
     const [tree] = messageTrees([hashMessage(message)], depth)
     expect(tree?.root).toBe(root)
-    expect(tree?.proofs[0]?.proof.slice(0, 5)).toEqual(EMPTY)
-    expect(tree?.proofs[0]?.proof.length).toBe(depth)
+    const messageProof = tree?.proofs[0] ?? { root, leafIndex: 0, proof: [] }
+    expect(messageProof.proof.slice(0, 5)).toEqual(EMPTY)
+    expect(messageProof.proof.length).toBe(depth)
+    // It refuses a message that is not in the tree, and a path that is too long.
+    const [{ leafIndex, proof }] = decodeFunctionData({
+      abi: claimAbi,
+      data: encodeMessageClaim({ message, messageProof }),
+    }).args
+    expect({ root, leafIndex, proof }).toEqual(messageProof)
   }
 })

@@ -150,6 +150,7 @@ const [messageTree] = messages.messageTrees([messages.hashMessage(message)])
 const messageProof = messageTree?.proofs[0] ?? { root: key, leafIndex: 0, proof: [] }
 const ofTree = { message, root: messageProof.root, layout }
 const inbox = [{ key: messages.messageArrivalKey({ message }), value: key }]
+const messageL1Proof = await fetchProof(messages.messageFromL2Keys(ofTree))
 const ofMessage = { l1StateRoot, rollup, message, layout }
 const ofBundle = (name: string) => BigInt(Reflect.get(Object(Reflect.get(Object(bundle.l1), 'finalizedState')), name))
 const finalizedState = {
@@ -488,7 +489,34 @@ export const cases: Readonly<Record<string, Case>> = {
   messageFromL2Keys: { call: messages.messageFromL2Keys, args: [ofTree], optional: ['0.layout'] },
   verifyMessageFromL2: {
     call: messages.verifyMessageFromL2,
-    args: [{ messageProof, l1Proof: await fetchProof(messages.messageFromL2Keys(ofTree)) }, ofMessage],
+    args: [{ messageProof, l1Proof: messageL1Proof }, ofMessage],
+    ...{ free: ['0'], optional: ['1.layout', ...ofRollup('1.rollup')] },
+  },
+  createMessageBundle: {
+    call: messages.createMessageBundle,
+    args: [{ rollup, message, messageProof, consensus: consensus.consensus, l1: { block, proof: messageL1Proof } }],
+    ...{
+      free: [
+        '0.messageProof',
+        '0.l1.block',
+        '0.l1.proof',
+        '0.consensus.bootstrap',
+        '0.consensus.network',
+        '0.consensus.updates',
+        '0.consensus.finality',
+      ],
+      optional: [
+        ...[...ofRollup('0.rollup'), '0.messageProof', '0.l1.block', '0.consensus'],
+        ...['0.consensus.network', '0.consensus.finality'],
+      ],
+    },
+  },
+  verifyMessageEvidence: {
+    call: messages.verifyMessageEvidence,
+    args: [
+      messages.createMessageBundle({ rollup, message, messageProof, l1: { block, proof: messageL1Proof } }),
+      { rollup, trusted: { l1BlockHash }, message, layout },
+    ],
     ...{ free: ['0'], optional: ['1.layout', ...ofRollup('1.rollup')] },
   },
   messageToL2Keys: { call: messages.messageToL2Keys, args: [{ message, layout }], optional: ['0.layout'] },

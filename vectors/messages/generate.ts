@@ -1,12 +1,16 @@
+import { encodeHeader } from '../../src/anchor.ts'
 import type { FailureCode } from '../../src/errors.ts'
 import type { Hex } from '../../src/index.ts'
+import { createMessageBundle } from '../../src/messages.ts'
+import { makeConsensus } from '../evidence/consensus.ts'
 import { flipLast } from '../evidence/forgeries/forgery.ts'
 import { type LooseEthProof, named } from '../evidence/l1.ts'
+import { keccakOf } from '../evidence/truth.ts'
 import type { Flag } from '../vector.ts'
 import { hashOf, type Place, type Sent, slots } from './bridge.ts'
 import { at, contentOf, inboxSlot, makeTruth, rollup, type Sealed, seal, spellMessage, type Truth } from './truth.ts'
 
-type Operation = 'verifyMessageFromL2' | 'verifyMessageToL2' | 'readMessageArrival'
+type Operation = 'verifyMessageFromL2' | 'verifyMessageToL2' | 'readMessageArrival' | 'verifyMessageEvidence'
 
 /** A vector of a function of `rollup-state-proof/messages`. Numbers of messages are quantities. */
 export interface MessagesVector {
@@ -37,7 +41,16 @@ export async function generateMessages(): Promise<Map<string, string>> {
   for (const [name, description, verified, input] of await validCases(truth)) {
     add('valid', name, { description, ...input, expected: { valid: true, verified } })
   }
-  const tables = [await placeForgeries(truth), await l1Forgeries(truth), await toL2Forgeries(truth), arrivalForgeries()]
+  for (const [name, description, verified, input] of await validEvidence(truth)) {
+    add('valid', name, { description, ...input, expected: { valid: true, verified } })
+  }
+  const tables = [
+    await evidenceForgeries(truth),
+    await placeForgeries(truth),
+    await l1Forgeries(truth),
+    await toL2Forgeries(truth),
+    arrivalForgeries(),
+  ]
   for (const [name, code, flag, description, input] of tables.flat()) {
     add('invalid', name, { description, flag, ...input, expected: { valid: false, code } })
   }
@@ -351,6 +364,194 @@ function arrivalForgeries(): Row[] {
       'Binding',
       'The slot of another message.',
       { ...honest, claim: { message: spellMessage({ ...content, number: number + 1n }) } },
+    ],
+  ]
+}
+
+/** The bundle of a message, and a claim that states it and trusts the L1 block. */
+async function bundleOf(sent: Sent, state: Sealed, place?: Place) {
+  const proof = place === undefined ? await state.ofSent(sent) : await state.ofTree(sent, place.root)
+  const messageProof = place === undefined ? {} : { messageProof: place }
+  const bundle = createMessageBundle({ rollup, message: sent, ...messageProof, l1: { block: state.block, proof } })
+  const trusted = { l1BlockHash: keccakOf(bundle.l1.header ?? '0x') }
+  return { bundle, claim: { rollup, trusted, message: spellMessage(sent) } }
+}
+
+const inBundle = (input: unknown, claim: Input['claim']): Input => ({
+  operation: 'verifyMessageEvidence',
+  input,
+  claim,
+})
+
+const L1_BLOCK = { number: '0x16e3600', timestamp: '0x69000000' }
+
+async function validEvidence({ state, anchored, bridge }: Truth) {
+  const [{ sent, place }, toL2] = [at(anchored, 40), at(bridge.toL2, 1)]
+  const fromL2 = await bundleOf(sent, state, place)
+  const ofSent = await bundleOf(toL2, state)
+  const hash = fromL2.claim.trusted.l1BlockHash
+  const l1Block = { ...L1_BLOCK, hash, stateRoot: state.l1StateRoot }
+  const claimable = {
+    ...{ status: 'claimable', messageHash: hashOf(sent), messageProof: place, message: spellMessage(sent) },
+    ...{ trustedInput: 'l1BlockHash', l1Block },
+  }
+  const isSent = { status: 'sent', messageHash: hashOf(toL2), message: spellMessage(toL2) }
+  const { trusted, consensus, beaconBlock } = makeConsensus(hash)
+  const { l1Block: _, ...withoutBlock } = claimable
+  return [
+    ['evidence-from-l2', 'A message from L2, from an L1 block hash.', claimable, inBundle(fromL2.bundle, fromL2.claim)],
+    [
+      'evidence-from-l1-state',
+      'The same from an L1 state root. The bundle says which message it is.',
+      { ...withoutBlock, trustedInput: 'l1StateRoot' },
+      inBundle(
+        { ...fromL2.bundle, l1: { proof: fromL2.bundle.l1.proof } },
+        { rollup, trusted: { l1StateRoot: state.l1StateRoot }, message: 'fromBundle' },
+      ),
+    ],
+    [
+      'evidence-to-l2',
+      'A message to L2, from an L1 block hash.',
+      { ...isSent, trustedInput: 'l1BlockHash', l1Block },
+      inBundle(ofSent.bundle, ofSent.claim),
+    ],
+    [
+      'evidence-from-beacon-block',
+      'A message to L2, from a beacon block root.',
+      { ...isSent, trustedInput: 'beaconBlockRoot', l1Block, beaconBlock },
+      inBundle({ ...ofSent.bundle, consensus }, { ...ofSent.claim, trusted }),
+    ],
+  ] as const
+}
+
+/** The bundle itself: its shape, its purpose, and whether its parts belong together. */
+async function evidenceForgeries({ state, anchored, bridge }: Truth): Promise<Row[]> {
+  const { sent, place } = at(anchored, 40)
+  const { bundle, claim } = await bundleOf(sent, state, place)
+  const toL2 = await bundleOf(at(bridge.toL2, 1), state)
+  const { header, proof } = bundle.l1
+  const forged = (change: object, stated: object = {}): Input =>
+    inBundle({ ...bundle, ...change }, { ...claim, ...stated })
+  const malformed = (name: string, description: string, change: object): Row => [
+    `evidence-${name}`,
+    'EVIDENCE_MALFORMED',
+    'Shape',
+    description,
+    forged(change),
+  ]
+  const message = (change: object) => ({ message: { ...bundle.message, ...change } })
+  const left = { message: 'fromBundle' }
+  const otherHeader = encodeHeader({ ...state.block, timestamp: '0x69000001' })
+  return [
+    ['evidence-null', 'EVIDENCE_MALFORMED', 'Shape', 'Not the shape of a bundle.', inBundle(null, claim)],
+    malformed('no-version', 'No version.', { version: undefined }),
+    malformed('kind-state', 'A bundle of another kind.', { kind: 'state' }),
+    malformed('no-message', 'No message.', { message: undefined }),
+    malformed('no-l1', 'No answers of L1.', { l1: 'x' }),
+    malformed('number-0', 'Numbers begin at 1.', message({ number: '0x0' })),
+    malformed('fee-padded', 'A number with two spellings.', message({ fee: '0x01' })),
+    malformed('value-json', 'A number of JSON.', message({ value: 1 })),
+    ['evidence-version-2', 'EVIDENCE_VERSION', 'Shape', 'A version that is not known.', forged({ version: 2 })],
+    [
+      'evidence-from-short',
+      'WRONG_LENGTH',
+      'Encoding',
+      'A sender of 19 bytes.',
+      forged(message({ from: '0x'.padEnd(40, '1') })),
+    ],
+    ['evidence-data-odd', 'BAD_HEX', 'Encoding', 'Half a byte of data.', forged(message({ data: '0x1' }))],
+    [
+      'evidence-rollup-of-another',
+      'EVIDENCE_ROLLUP_MISMATCH',
+      'Binding',
+      'A bundle of another contract.',
+      forged({}, { rollup: { address: named('another contract', 20) } }),
+    ],
+    [
+      'evidence-rollup-name-of-another',
+      'EVIDENCE_ROLLUP_MISMATCH',
+      'Binding',
+      'The label is of another rollup.',
+      forged({ rollup: { ...rollup, name: 'mainnet' } }, { rollup: { ...rollup, name: 'devnet' } }),
+    ],
+    [
+      'evidence-message-of-another',
+      'MESSAGE_MISMATCH',
+      'Binding',
+      'True evidence of another message.',
+      forged({}, { message: spellMessage(at(anchored, 41).sent) }),
+    ],
+    [
+      'evidence-message-altered',
+      'MESSAGE_ROOT_MISMATCH',
+      'Path',
+      'A message that nobody sent, which the caller leaves to the bundle.',
+      forged(message({ to: named('thief', 20) }), left),
+    ],
+    [
+      'evidence-sent-altered',
+      'MESSAGE_ROLLING_HASH_MISMATCH',
+      'Binding',
+      'A message to L2 that nobody sent, which the caller leaves to the bundle.',
+      inBundle({ ...toL2.bundle, message: { ...toL2.bundle.message, value: '0x1' } }, { ...toL2.claim, ...left }),
+    ],
+    [
+      'evidence-place-string',
+      'MESSAGE_MALFORMED',
+      'Shape',
+      'A place that is empty text.',
+      forged({ messageProof: '' }),
+    ],
+    [
+      'evidence-place-of-another',
+      'MESSAGE_ROOT_MISMATCH',
+      'Path',
+      'The place of another message.',
+      forged({ messageProof: at(anchored, 41).place }),
+    ],
+    [
+      'evidence-place-left-out',
+      'L1_STORAGE_PROOF_COUNT',
+      'Shape',
+      'Without its place, the message counts as one to L2.',
+      forged({ messageProof: undefined }),
+    ],
+    ['evidence-header-missing', 'EVIDENCE_L1_MISSING', 'Shape', 'No header.', forged({ l1: { proof } })],
+    ['evidence-proof-missing', 'EVIDENCE_L1_MISSING', 'Shape', 'No proof of the contract.', forged({ l1: { header } })],
+    [
+      'evidence-header-of-another',
+      'HEADER_HASH_MISMATCH',
+      'Root',
+      'The header of another block.',
+      forged({ l1: { header: otherHeader, proof } }),
+    ],
+    [
+      'evidence-state-of-another',
+      'MPT_HASH_MISMATCH',
+      'Root',
+      'A proof from another state.',
+      forged({}, { trusted: { l1StateRoot: named('another state') } }),
+    ],
+    [
+      'evidence-consensus-missing',
+      'EVIDENCE_CONSENSUS_MISSING',
+      'Shape',
+      'No consensus part, and a beacon block to start from.',
+      forged({}, { trusted: makeConsensus(claim.trusted.l1BlockHash).trusted }),
+    ],
+    [
+      'evidence-trusted-l2-state',
+      'ARGUMENT_INVALID',
+      'Root',
+      'The caller trusts an L2 state root, which says nothing about L1.',
+      forged({}, { trusted: { l2StateRoot: state.l1StateRoot } }),
+    ],
+    [
+      'evidence-claim-no-message',
+      'ARGUMENT_INVALID',
+      'Binding',
+      'The caller leaves out the message.',
+      forged({}, { message: undefined }),
     ],
   ]
 }

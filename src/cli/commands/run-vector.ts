@@ -127,6 +127,7 @@ const subjects = new Map<unknown, string>([
   ['verifyMessageFromL2', 'message from L2'],
   ['verifyMessageToL2', 'message to L2'],
   ['readMessageArrival', 'arrival of a message'],
+  ['verifyMessageEvidence', 'message evidence'],
 ])
 
 async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found: object }>> {
