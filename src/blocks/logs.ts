@@ -20,24 +20,34 @@ const PARTS = ['header', 'transactions', 'receipts'] as const
  * Searches blocks, one after the other, newest first.
  *
  * @param toBlock number of the last block of the range; those after it only lead there
- * @returns a function that verifies a block against the hash and number that the block after it proves. A block consists of
- * what proves its logs, and no more: its header, its receipts unless the bloom filter in the header rules out such logs, and its
- * transactions if there is such a log. It throws ProofError `LOGS_CONTENT_MISSING`, `LOGS_CONTENT_UNUSED`, and as `verifyBlock`
  */
 export function searchBlocks(filter: DecodedFilter, toBlock: bigint) {
   const [isSelected, mayBeIn] = [selectedBy(filter), bloomTest(filter)]
-  return (parts: unknown, claim: BlockClaim): SearchedBlock => {
-    const field = reader.fieldsOf(parts, PARTS)
-    const header = field('header', value => openHeader(value, claim))
-    const isSearched = header.number <= toBlock && mayBeIn(header.logsBloom)
-    const byReceipt = field(
-      'receipts',
-      onlyIf(isSearched, list => openBlockLogs(list, header)),
-    )
-    const logs = byReceipt?.flat().filter(isSelected) ?? []
-    const open = (list: unknown) => withTransactions(logs, openBlockTransactions(list, header))
-    const placed = field('transactions', onlyIf(logs.length > 0, open)) ?? []
-    return { header, logs: placed, receiptCount: byReceipt?.length ?? null }
+  const isSearched = ({ number, logsBloom }: BlockHeader) => number <= toBlock && mayBeIn(logsBloom)
+  return {
+    /** Whether a log is selected. */
+    isSelected,
+    /** Whether the receipts of a block are needed, whose header is proven. */
+    isSearched,
+    /**
+     * Verifies a block against the hash and number that the block after it proves. A block consists of what proves its logs, and
+     * no more: its header, its receipts unless the bloom filter in the header rules out such logs, and its transactions if there is
+     * such a log.
+     *
+     * @throws ProofError `LOGS_CONTENT_MISSING`, `LOGS_CONTENT_UNUSED`, and as `verifyBlock`
+     */
+    verify(parts: unknown, claim: BlockClaim): SearchedBlock {
+      const field = reader.fieldsOf(parts, PARTS)
+      const header = field('header', value => openHeader(value, claim))
+      const byReceipt = field(
+        'receipts',
+        onlyIf(isSearched(header), list => openBlockLogs(list, header)),
+      )
+      const logs = byReceipt?.flat().filter(isSelected) ?? []
+      const open = (list: unknown) => withTransactions(logs, openBlockTransactions(list, header))
+      const placed = field('transactions', onlyIf(logs.length > 0, open)) ?? []
+      return { header, logs: placed, receiptCount: byReceipt?.length ?? null }
+    },
   }
 }
 

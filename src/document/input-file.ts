@@ -47,7 +47,13 @@ export interface CallEvidenceFile extends Described {
   readonly bundle: unknown
 }
 
-export type InputFile = AnswerFile | BundleFile | FunctionVector | CallEvidenceFile
+/** Logs as evidence. */
+export interface LogsEvidenceFile extends Described {
+  readonly kind: 'logs evidence'
+  readonly bundle: unknown
+}
+
+export type InputFile = AnswerFile | BundleFile | FunctionVector | CallEvidenceFile | LogsEvidenceFile
 
 export const isBundleFile = (file: InputFile): file is BundleFile =>
   file.kind === 'evidence bundle' || file.kind === 'evidence vector'
@@ -67,6 +73,7 @@ export function readInputFile(content: unknown): InputFile {
     return { kind: 'evidence bundle', ...bare, bundle: content, claim: undefined }
   }
   if (has('version', 'kind', 'call', 'answers')) return { kind: 'call evidence', ...bare, bundle: content }
+  if (has('version', 'kind', 'filter', 'blocks')) return { kind: 'logs evidence', ...bare, bundle: content }
   if (operation === 'verifyEvidence') {
     return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
   }

@@ -46,6 +46,7 @@ export function inspectContent(content: unknown) {
   const part = partOf(problems, '', content)
   const inspected = (fields: UnverifiedFields, name: string = kind) => ({ kind: name, fields, problems })
   if (file.kind === 'call evidence') return inspected(inspectCallEvidence(part), 'call as evidence')
+  if (file.kind === 'logs evidence') return inspected(inspectLogsEvidence(part), 'logs as evidence')
   if (file.kind === 'function vector') return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
   if (isBundleFile(file)) return inspected(file.claim ? inspectEvidenceVector(part) : inspectBundle(part))
   if (kind === 'unknown') throw new DocumentError('it is not a bundle, answer, JSON-RPC response, recording or vector')
@@ -146,6 +147,24 @@ function inspectBundle(bundle: Part): UnverifiedFields {
     ...bundle.object().pick('version', 'kind', 'scheme'),
     ...inspectBlock(bundle),
     request: bundle.at('request').object().pick('address', 'storageKeys'),
+    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1 }),
+    answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
+  }
+}
+
+function inspectLogsEvidence(bundle: Part): UnverifiedFields {
+  const blocks = itemsOf(bundle.at('blocks').value)
+  const count = (name: string) => blocks.filter(block => isGiven(fieldIn(block, name))).length
+  const filter = bundle.at('filter').object()
+  return {
+    ...bundle.object().pick('version', 'kind', 'scheme'),
+    ...inspectBlock(bundle),
+    ...{ fromBlock: inspectNumber(bundle.at('fromBlock'), 64), toBlock: inspectNumber(bundle.at('toBlock'), 64) },
+    filter: {
+      ...filter.pick('address'),
+      ...filter.given({ topics: topics => topics.list(({ value }) => showItems(value)) }),
+    },
+    ...{ blocks: blocks.length, blocksWithReceipts: count('receipts'), blocksWithTransactions: count('transactions') },
     ...bundle.given({ consensus: inspectConsensus, l1: inspectL1 }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
   }

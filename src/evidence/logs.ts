@@ -157,7 +157,7 @@ export function verifyLogs<Trust extends Trusted>(bundle: unknown, claim: LogsCl
   let next = newest
   const searched = atPath('blocks', () =>
     reader.items(blocks, verifyCount(count), parts => {
-      const block = search(parts, next)
+      const block = search.verify(parts, next)
       next = { hash: block.header.parentHash, number: next.number - 1n }
       return block
     }),
@@ -242,12 +242,17 @@ function verifyNewest({ fields, l2BlockNumber: stateBlock, fromBlock, toBlock }:
   if (fromBlock > toBlock) {
     throw new ProofError('LOGS_RANGE', { path: 'fromBlock', expected: `at most ${toBlock}`, found: `${fromBlock}` })
   }
-  const first = firstInWindow(stateBlock)
-  const number = toBlock > first ? toBlock : first
+  const number = newestFor(stateBlock, toBlock)
   const request = { address: historyContract, storageKeys: [historySlot(number)] }
   const { account, storage, address: _, ...proven } = verifyDecoded({ ...fields, kind: 'state', request }, evidence)
   const hash = atPath('answer', () => readBlockHash({ account, storage }, { number, stateBlock }))
   return { number, hash, anchor: proven }
+}
+
+/** The block from which the parent hashes lead to a range: its last, unless the state no longer holds that one's hash. */
+export function newestFor(stateBlock: bigint, toBlock: bigint): bigint {
+  const first = firstInWindow(stateBlock)
+  return toBlock > first ? toBlock : first
 }
 
 const verifyCount = (expected: bigint) => (count: number) => {

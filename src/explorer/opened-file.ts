@@ -45,6 +45,11 @@ export function openFile(content: unknown): OpenedFile {
       'This is a call as evidence. Verifying it takes an EVM, which this page does not have. Use the command rollup-state-proof verify.',
     )
   }
+  if (file.kind === 'logs evidence') {
+    throw new DocumentError(
+      'These are logs as evidence, which this page does not show. Use the command rollup-state-proof verify.',
+    )
+  }
   if (file.kind === 'function vector') {
     throw new DocumentError('This vector holds neither an answer nor an evidence bundle, so there is nothing to show.')
   }

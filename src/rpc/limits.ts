@@ -66,6 +66,8 @@ export const MAX_LOGS = 2_000
 export const HEADERS_AT_ONCE = 16
 /** Headers of a range that are held before they are handed on, at about 4 kB each. */
 export const HEADERS_A_PIECE = 128
+/** Blocks whose transactions and receipts are asked for at once, in a search for logs: each response may have 16 MiB. */
+export const CONTENTS_AT_ONCE = 8
 
 /** Milliseconds for one request with its retries, unless the caller allows more. */
 export const REQUEST_TIMEOUT_MS = 30_000

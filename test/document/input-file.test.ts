@@ -20,6 +20,8 @@ const files: readonly (readonly [name: string, content: unknown, kind: InputFile
   ['a bundle', evidence.bundle, 'evidence bundle'],
   ['an evidence vector', evidence, 'evidence vector'],
   ['a call as evidence', callEvidence, 'call evidence'],
+  ['logs as evidence', { version: 1, kind: 'logs', filter: {}, blocks: [] }, 'logs evidence'],
+  ['logs without blocks', { version: 1, kind: 'logs', filter: {} }, 'unknown'],
   ['a header vector', headerVector, 'function vector'],
   ['a vector for an operation that is no name', { operation: null }, 'function vector'],
   ['an eth_getProof answer', { accountProof: [], storageProof: [] }, 'answer'],

@@ -44,6 +44,21 @@ it('inspects a bundle, from the header to the slots', () => {
   expect(beacon).toHaveProperty('bundle.consensus.finality.signers', expect.any(Number))
 })
 
+it('inspects logs', () => {
+  const { input } = read('logs/valid/transfers-poseidon2')
+  expect(inspectContent(input)).toMatchObject({
+    ...{ kind: 'logs as evidence', problems: [] },
+    fields: { fromBlock: 994n, toBlock: 999n, blocks: 6, blocksWithReceipts: 4, blocksWithTransactions: 3 },
+  })
+  const broken = inspectContent({
+    ...input,
+    filter: { address: 7, topics: 'x' },
+    blocks: [null, 5, { receipts: null }],
+  })
+  expect(broken.fields).toMatchObject({ filter: { address: '7', topics: {} }, blocks: 3, blocksWithReceipts: 0 })
+  expect(broken.problems.map(({ path }) => path)).toEqual(['filter.topics'])
+})
+
 it('inspects calls and vectors for functions', () => {
   const names = readdirSync('vectors/calls/valid')
   expect(names.length).toBeGreaterThan(0)

@@ -137,6 +137,15 @@ it('gives no verdict without a root, an address, a scheme or a rollup', () => {
   }
 })
 
+it('says which command verifies what it does not show', () => {
+  for (const content of [
+    { version: 1, kind: 'logs', filter: {}, blocks: [] },
+    { version: 1, kind: 'call', call: {}, answers: [] },
+  ]) {
+    expect(() => openFile(content)).toThrow(/as evidence.* Use the command rollup-state-proof verify\.$/)
+  }
+})
+
 it('suggests 4,096 storage keys of a file, and none of more', () => {
   const answers = vectorsIn('vectors/poseidon2/valid').map(({ vector }) => vector.answer)
   const answer = answers.find(each => each?.storageProofs[0]?.key)

@@ -1,15 +1,13 @@
-import { statSync } from 'node:fs'
 import { verifyEvidence } from '../../anchor.ts'
-import { readFileChunks, unpack } from '../../bulk/audit/input.ts'
-import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
+import { unpack } from '../../bulk/audit/input.ts'
 import { checkSnapshot, type FileProblems, type RowProblem } from '../../bulk/snapshot/snapshot-check.ts'
-import { fieldIn, messageOf } from '../../document/value.ts'
+import { fieldIn } from '../../document/value.ts'
 import { createVerifier, type Hex, isArgumentError, safely } from '../../index.ts'
 import { exitCodes, type Io } from '../command.ts'
-import { orUsageError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
-import { manifestPathOf, notManifest } from '../files/snapshot-file.ts'
-import { MAX_INPUT_BYTES } from '../limits.ts'
+import { linesIn } from '../files/lines.ts'
+import { manifestPathOf, notManifest, snapshotRows } from '../files/row-files.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import type { Wanted } from '../options/snapshot-options.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
@@ -17,7 +15,6 @@ import { describeError, formatError, formatTable, paint, printable, toJson } fro
 /** How many problems are listed. */
 const [MAX_PRINTED, MAX_LISTED] = [20, 1000]
 const ROWS_PER_PROGRESS = 1000
-const LINES = { batchLength: 2 ** 20, maxLineLength: MAX_INPUT_BYTES }
 
 /** Verifies the files of a snapshot, offline. @returns the exit code @throws UsageError if a file cannot be read */
 export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
@@ -28,7 +25,7 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   // Of the manifest, only the bundle is used, and only after it is verified.
   const manifest = manifestPathOf(path)
   const content = await readRegularJson(manifest)
-  const other = notManifest(content)
+  const other = notManifest(content, snapshotRows)
   if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
   const bundle = fieldIn(content, 'bundle')
   const known = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber: l2Block ?? 'fromBundle' } as const
@@ -117,24 +114,4 @@ function wordsOf(problem: Problem): string[] {
     'answer unreadable': 'the kept answer is not JSON, too long, or of another version',
   }
   return [holder, words[kind]]
-}
-
-type Chunks = AsyncIterable<Uint8Array>
-
-/** The lines of a regular file; null for a line that is too long. @throws UsageError */
-async function* linesIn(
-  path: string,
-  unpacked: (chunks: Chunks) => Chunks,
-): AsyncGenerator<string | null, undefined, undefined> {
-  // Others would never end, or wait for a writer.
-  if (!orUsageError(`cannot read ${path}`, () => statSync(path)).isFile())
-    throw new UsageError(`${path} is not a regular file`)
-  try {
-    for await (const batch of readBatches(unpacked(readFileChunks(path)), LINES)) {
-      for (const bytes of linesOf(batch)) yield bytes && Buffer.from(bytes).toString()
-    }
-  } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${messageOf(error)}`)
-  }
-  return undefined
 }

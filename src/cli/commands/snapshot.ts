@@ -1,18 +1,26 @@
 import { type EvidenceBundle, verifyEvidence } from '../../anchor.ts'
-import { type SnapshotPlan, type SnapshotRequest, writeSnapshot } from '../../bulk/snapshot/snapshot.ts'
+import {
+  type SnapshotPlan,
+  type SnapshotProgress,
+  type SnapshotRequest,
+  writeSnapshot,
+} from '../../bulk/snapshot/snapshot.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
+import { fieldIn } from '../../document/value.ts'
 import { formatTime } from '../../document/wording.ts'
 import { isProofError, safely } from '../../index.ts'
 import { type RequestProvider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { statRegular } from '../files/output-file.ts'
 import {
+  isCount,
   type Manifest,
   manifestPathOf,
   readManifest,
-  withSnapshotFiles,
+  snapshotRows,
+  withRowFiles,
   writeManifest,
-} from '../files/snapshot-file.ts'
+} from '../files/row-files.ts'
 import type { Connections } from '../options/connections.ts'
 import { formatOptions } from '../options/declared.ts'
 import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
@@ -89,39 +97,50 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
   const { path, force, holders, target, keysPerRequest, keep, values } = wanted
   const askedFor = describeWanted(wanted)
   if (!force && statRegular(manifestPathOf(path)) !== undefined) {
-    return report(await readManifest(path, askedFor), wanted, false, io)
+    return report(await readManifest(path, askedFor, snapshotRows), wanted, false, io)
   }
   const providers = [open('l1', values.l1), open('l2', values.l2)] as const
   // If one request is told to wait, all must wait, so these providers do not retry by themselves.
   const l2Once = open('l2', values.l2, { maxRetries: 0 })
   const tell = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
-  const manifest = await withSnapshotFiles(wanted, askedFor, async ({ begun, save }) => {
-    const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
-    if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
-    const bundle = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
-    const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(bundle, wanted)
-    showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
-    const plan: SnapshotPlan = {
-      ...{ ...wanted, stateRoot, block: l2BlockNumber, signal },
-      onRetry(request, error) {
-        if (isProofError(error)) tell(request, `${error.code}; asking again`)
-      },
-      onRefused: (request, code) => tell(request, `${code}; no answer of the endpoint verifies`),
-    }
-    const counts = await writeSnapshot(l2Once, plan, {
-      begun,
-      keepsAnswers: keep !== undefined,
-      async save(rows, kept, progress) {
-        await save(rows, kept, { ...progress, bundle })
-        showProgress(io, `${progress.requests} of ${count} requests`)
-      },
-    })
-    endProgress(io)
-    const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot }
-    return writeManifest(wanted, { askedFor, ...block, counts, bundle })
-  })
+  const isProgress = (saved: object) => isCount(fieldIn(saved, 'requests'))
+  const manifest = await withRowFiles<Counts, Saved, Manifest<Counts>>(
+    wanted,
+    askedFor,
+    snapshotRows,
+    isProgress,
+    async ({ begun, save }) => {
+      const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
+      if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
+      const bundle = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
+      const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(bundle, wanted)
+      showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
+      const plan: SnapshotPlan = {
+        ...{ ...wanted, stateRoot, block: l2BlockNumber, signal },
+        onRetry(request, error) {
+          if (isProofError(error)) tell(request, `${error.code}; asking again`)
+        },
+        onRefused: (request, code) => tell(request, `${code}; no answer of the endpoint verifies`),
+      }
+      const counts = await writeSnapshot(l2Once, plan, {
+        begun,
+        keepsAnswers: keep !== undefined,
+        async save(rows, kept, progress) {
+          await save(rows, kept, { ...progress, bundle })
+          showProgress(io, `${progress.requests} of ${count} requests`)
+        },
+      })
+      endProgress(io)
+      const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot }
+      return writeManifest(wanted, snapshotRows, holders.length, { askedFor, ...block, counts, bundle })
+    },
+  )
   return report(manifest, wanted, true, io)
 }
+
+/** How far a snapshot is. */
+type Saved = SnapshotProgress & { readonly bundle: EvidenceBundle }
+type Counts = SnapshotProgress['counts']
 
 const nameOf = ({ address, holders }: SnapshotRequest): string =>
   holders.length === 1 ? `${holders[0]}` : `${address}, ${holders.length} holders from ${holders[0]}`
@@ -148,7 +167,7 @@ function verifyBundle(bundle: EvidenceBundle, { scheme, rollup, l1BlockHash }: W
 }
 
 /** @param isFetched false if the files existed @returns the exit code */
-function report(content: Manifest, { path, keep, json }: Wanted, isFetched: boolean, { stdout }: Io): number {
+function report(content: Manifest<Counts>, { path, keep, json }: Wanted, isFetched: boolean, { stdout }: Io): number {
   const { askedFor: _, bundle: __, ...summary } = content
   const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = summary
   const manifest = manifestPathOf(path)

@@ -13,12 +13,14 @@ import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { callClaimOf, callFailed, deadlineOf } from '../options/chain-flags.ts'
-import { type Flags, formatOptions, optionsOf, text } from '../options/declared.ts'
+import { type Flags, formatOptions, list, optionsOf, text } from '../options/declared.ts'
 import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
+import { filterOptions, rangeOptions } from '../options/logs-options.ts'
 import { parsePath } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
 import { describeSources, paint, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
+import { verifyLogsFile } from './verify-logs.ts'
 
 const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
 const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
@@ -28,14 +30,16 @@ const subjectOptions = {
   ...optionsOf('network', 'layout-roots-slot', 'layout-current-slot'),
 }
 const callOptions = optionsOf('call', 'from', 'value', 'gas', 'hardfork', 'chain-id', 'deadline')
+const { address: _, ...eventOptions } = filterOptions
+const logsOptions = { ...eventOptions, ...rangeOptions }
 
 const help = `Usage: rollup-state-proof verify FILE [options]
 
 Verifies a rollup_getProof / linea_getProof answer offline. FILE is the result,
 the JSON-RPC response around it, a recording (scheme, stateRoot, address,
 storageKeys, result), a test vector, an evidence bundle (an answer with the
-proofs that lead to it from L1), or a call as evidence. - is standard input.
-Files have at most ${MAX_INPUT_MIB} MiB.
+proofs that lead to it from L1), a call or logs as evidence. - is standard
+input. Files have at most ${MAX_INPUT_MIB} MiB.
 
 Options. An answer needs --state-root. Pass the storage keys in the order of
 the request. Without --scheme, verify finds it by the lengths of the nodes:
@@ -52,6 +56,10 @@ A call as evidence, which \`record --call\` writes, is executed again, offline.
 This needs the packages @ethereumjs/evm, @ethereumjs/common and
 @ethereumjs/util. In addition to --rollup and what you trust, state:
 ${formatOptions(callOptions)}
+
+For logs as evidence, which \`logs --format bundle\` writes, state the contracts
+with --address, repeated for more, and:
+${formatOptions(logsOptions)}
 
 Vectors and recordings state their own inputs. For recordings and vectors of
 answers, options override the file. If you omit --address, --storage-key or
@@ -80,20 +88,35 @@ const isAnswerAlone = (file: InputFile): boolean =>
   (file.kind === 'answer' || file.kind === 'JSON-RPC response' || file.kind === 'recording') &&
   leafProofAt(file.answer, 0) !== undefined
 
+const options = {
+  ...{ ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions, ...logsOptions },
+  address: list('ADDRESS', answerOptions.address.help),
+}
+
 export const command: Command = {
   help,
   async run(args, io) {
-    const options = { ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions }
     const { values, path } = parsePath(args, options, 'expected one file or -')
-    const { json, ...stated } = values
+    const { json, address: addresses = [], ...rest } = values
+    const [address, ...others] = addresses
+    const stated = { ...rest, ...(address !== undefined && { address }) }
     if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
-    const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
+    const { scheme, 'state-root': stateRoot, 'storage-key': storageKeys } = stated
     const content = await readJson(path, io)
     const file = readInputFile(content)
     // Whoever chooses the lengths of the nodes cannot choose a scheme with which they lead to the trusted root.
     const found = stated.scheme === undefined ? guessScheme(leafProofAt(answerIn(content), 0))?.name : undefined
     const withScheme = { ...stated, scheme: stated.scheme ?? found }
     const has = (options: object) => Object.keys(stated).some(name => name in options)
+    if (file.kind === 'logs evidence') {
+      return print(await verifyLogsFile(content, { ...withScheme, addresses }, found !== undefined, io), json, io)
+    }
+    if (others.length > 0) throw new UsageError('--address is given twice')
+    if (has(logsOptions)) {
+      throw new UsageError(
+        `${path} is not logs as evidence: --event, --topic, --from-block and --to-block are for logs`,
+      )
+    }
     if (file.kind === 'call evidence') {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)

@@ -1,6 +1,7 @@
 import { agesOf, formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
 import type { RecordedCall as LibraryCall } from '../../provider.ts'
+import type { RecordedLogs } from '../../rpc/record-logs.ts'
 import type { ConsensusProgress, Recorded, RecordOptions, RecordProgress, RequestProvider } from '../../rpc.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -21,14 +22,17 @@ export type RecordedAnswer = Pick<Recorded, 'bundle' | 'verified'>
 /** A call as evidence, and what it proves. */
 export type RecordedCall = Pick<LibraryCall, 'bundle' | 'verified'>
 
+/** What `record` or `logs` records. */
+type AnyRecorded = RecordedAnswer | RecordedCall | Pick<RecordedLogs, 'bundle' | 'verified'>
+
 /** How to record, whatever it is. */
 export type RecordHow = Pick<
   RecordOptions,
   'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'method' | 'onProgress' | 'signal'
 >
 
-/** What `record` records: an answer, or a call. */
-export interface Subject<T extends RecordedAnswer | RecordedCall> {
+/** What is recorded: an answer, a call, or logs. */
+export interface Subject<T extends AnyRecorded> {
   /** How many storage keys are asked for. */
   readonly keyCount: number
   /** The request for which progress must have been saved. */
@@ -75,7 +79,7 @@ const REPEATED = [
 ]
 
 /** Runs `record`. @returns the exit code */
-export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
+export async function recordToFile<T extends AnyRecorded>(
   flags: RecordFlags,
   subject: Subject<T>,
   io: Io,

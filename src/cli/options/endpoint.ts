@@ -15,7 +15,6 @@ import { requireHex, wholeNumber } from './parse.ts'
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
 export interface EndpointFlags extends Flags {
-  readonly 'keys-per-request': string
   readonly timeout: string
   readonly json: boolean
 }
@@ -44,7 +43,7 @@ export function describeRollup({ scheme, rollup }: Pick<EvidenceClaim, 'scheme' 
 
 /** How many storage keys to ask for per request. @throws UsageError */
 export const keysPerRequestOf = (flags: EndpointFlags): number =>
-  wholeNumber('--keys-per-request', flags['keys-per-request'], 1, 1_000_000)
+  wholeNumber('--keys-per-request', flags['keys-per-request'] ?? '100', 1, 1_000_000)
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

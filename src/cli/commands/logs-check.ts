@@ -1,0 +1,115 @@
+import { unpack } from '../../bulk/audit/input.ts'
+import { checkLogs, type LogProblem, type LogsStep } from '../../bulk/logs/check-logs.ts'
+import { type LogsCounts, NO_LOGS } from '../../bulk/logs/logs.ts'
+import { fieldIn } from '../../document/value.ts'
+import { isArgumentError, safely } from '../../index.ts'
+import { openNewest } from '../../rpc/record-logs.ts'
+import { exitCodes, type Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { readRegularJson } from '../files/input.ts'
+import { linesIn } from '../files/lines.ts'
+import { logRows, manifestPathOf, notManifest } from '../files/row-files.ts'
+import { endProgress, showProgress } from '../options/endpoint.ts'
+import type { WantedLogs } from '../options/logs-options.ts'
+import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
+
+/** How many problems are listed. */
+const [MAX_PRINTED, MAX_LISTED] = [20, 1000]
+const BLOCKS_PER_PROGRESS = 1000
+
+/** Verifies the files of a search, offline. @returns the exit code @throws UsageError if a file cannot be read */
+export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number> {
+  const { path, keep, format, scheme, rollup, l2BlockNumber, trust, fromBlock, toBlock, force, json } = wanted
+  const trusted = trust.beacon ?? (trust.l1BlockHash && { l1BlockHash: trust.l1BlockHash })
+  if (keep === undefined) throw new UsageError('--check needs --keep: the file of the blocks')
+  if (!trusted) throw new UsageError('--check needs --l1-block-hash or --checkpoint: everything rests on it')
+  if (force) throw new UsageError('--check writes nothing: leave out --force')
+  // Of the manifest, only the bundle is used, and only after it is verified.
+  const manifest = manifestPathOf(path)
+  const content = await readRegularJson(manifest)
+  const other = notManifest(content, logRows)
+  if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
+  const claim = { scheme, rollup, trusted, l2BlockNumber: l2BlockNumber ?? 'fromBundle' } as const
+  const outcome = safely(() => openNewest(fieldIn(content, 'bundle'), claim, toBlock))
+  if (!outcome.ok) {
+    if (isArgumentError(outcome.error)) throw outcome.error
+    if (json) io.stdout.write(toJson({ ok: false, error: describeError(outcome.error) }))
+    else io.stderr.write(formatError(outcome.error, [['bundle in', manifest]], io.stderr))
+    return exitCodes.notVerified
+  }
+  const { newest, verified, ...range } = outcome.value
+  // Only the blocks may be packed. In packed rows, other programs would read something else than is checked here.
+  const [rows, blocks] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
+  const files = { ...wanted, ...range, format: format === 'csv' ? 'csv' : 'ndjson', rows, blocks } as const
+  const { counts, problems, problemCount } = await collect(checkLogs(files, newest), io)
+  for (const lines of [rows, blocks]) await lines.return(undefined)
+  const ok = problemCount === 0
+  const { l2BlockNumber: stateBlock, currentL2BlockNumber, stateRoot, l1Block } = verified
+  const about = { fromBlock, toBlock: range.toBlock, counts, l1BlockHash: l1Block?.hash, l2BlockNumber: stateBlock }
+  const said = (isStated: boolean) => `proven, and stated by ${isStated ? 'you' : 'the manifest'}`
+  const lines = [
+    paint(io.stdout, ok ? 'green' : 'red', verdictOn(counts, ok)),
+    ...(problems.length === 0 ? [] : [formatTable(problems.slice(0, MAX_PRINTED).map(wordsOf))]),
+    ...(problemCount > MAX_PRINTED
+      ? [`  … and ${problemCount - MAX_PRINTED} more. --json lists up to ${MAX_LISTED}.`]
+      : []),
+    formatTable([
+      ['range', `${fromBlock} to ${range.toBlock}`, said(toBlock !== undefined)],
+      ['blocks', `${counts.blocks}`, `${counts.ruledOut} of them ruled out by their headers`],
+      ['receipts', `${counts.receipts}`, 'verified'],
+      ['L1 block hash', `${l1Block?.hash}`, trust.beacon ? 'proven from the beacon block' : 'stated by you'],
+      ['L2 block', `${stateBlock}`, said(l2BlockNumber !== undefined)],
+      ['last finalized', `${currentL2BlockNumber}`, 'proven'],
+      ['L2 state root', stateRoot, 'proven'],
+    ]),
+  ]
+  io.stdout.write(json ? toJson({ ok, ...about, currentL2BlockNumber, stateRoot, problems }) : `${lines.join('\n')}\n`)
+  return ok ? exitCodes.verified : exitCodes.notVerified
+}
+
+async function collect(steps: AsyncGenerator<LogsStep, LogsCounts, undefined>, io: Io) {
+  const problems: LogProblem[] = []
+  let [problemCount, done, counts] = [0, 0, NO_LOGS]
+  for (;;) {
+    const next = await steps.next()
+    if (next.done) {
+      endProgress(io)
+      return { counts: next.value, problems, problemCount }
+    }
+    if ('problem' in next.value) {
+      if (++problemCount <= MAX_LISTED) problems.push(next.value.problem)
+      continue
+    }
+    counts = next.value.counts
+    if (++done % BLOCKS_PER_PROGRESS === 0)
+      showProgress(io, `${done} blocks, ${counts.receipts} receipts, ${counts.logs} logs`)
+  }
+}
+
+const verdictOn = ({ logs }: LogsCounts, ok: boolean): string =>
+  ok
+    ? `The rows are all logs of these blocks that the filter selects: ${logs}.`
+    : 'The rows are not what the blocks prove:'
+
+function wordsOf(problem: LogProblem): string[] {
+  switch (problem.kind) {
+    case 'different':
+      return [`row ${problem.row}`, `differs from the proven row: ${problem.proven}`]
+    case 'row missing':
+      return [`row ${problem.row}`, `is missing: ${problem.proven}`]
+    case 'block refused': {
+      const place = problem.path === '' ? '' : ` at ${printable(problem.path)}`
+      return [`block ${problem.block}`, `does not verify: ${problem.code}${place}. Nothing before it is proven`]
+    }
+    case 'block missing':
+      return [`block ${problem.block}`, 'is not kept. Nothing before it is proven']
+    case 'block unreadable':
+      return [`block ${problem.block}`, 'is not JSON, or too long. Nothing before it is proven']
+    case 'heading':
+      return ['rows', 'the first line is not their heading']
+    case 'more rows':
+      return ['rows', 'more of them follow the last log']
+    case 'more blocks':
+      return ['blocks', 'more of them are kept than the range has']
+  }
+}

@@ -1,0 +1,226 @@
+import type { EvidenceBundle } from '../../anchor.ts'
+import { type LogsCounts, type LogsProgress, writeLogs } from '../../bulk/logs/logs.ts'
+import { fieldIn } from '../../document/value.ts'
+import { openEndpoints } from '../../rpc/endpoints.ts'
+import { searchLogs } from '../../rpc/logs.ts'
+import { openNewest, type ProvenNewest, recordNewest } from '../../rpc/record-logs.ts'
+import { type Command, exitCodes, type Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { statRegular } from '../files/output-file.ts'
+import { recordToFile } from '../files/recorded-file.ts'
+import {
+  logRows,
+  type Manifest,
+  manifestPathOf,
+  readManifest,
+  withRowFiles,
+  writeManifest,
+} from '../files/row-files.ts'
+import type { Connections } from '../options/connections.ts'
+import { formatOptions, hiddenUrls } from '../options/declared.ts'
+import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import {
+  describeLogs,
+  filterOptions,
+  outputOptions,
+  rangeOptions,
+  readWantedLogs,
+  type WantedLogs,
+  whereOptions,
+} from '../options/logs-options.ts'
+import { trustedIn, trustOptionsOf } from '../options/record-trust.ts'
+import { formatTable, paint, toJson } from '../output/report.ts'
+import { checkLogFiles } from './logs-check.ts'
+import { logsSubject } from './record-logs.ts'
+
+const help = `Usage: rollup-state-proof logs --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP
+         --from-block N [--address CONTRACT] [--event SIGNATURE] -o ROWS
+         [options]
+
+Fetches and verifies all logs of a range of L2 blocks: none is left out, added
+or changed. Writes one row per log, newest first. The state of a finalized L2
+block holds the hash of the newest block of the range, each block the hash of
+its parent. Of each block that the bloom filter in its header does not rule out,
+all receipts are verified.
+
+Which logs:
+${formatOptions({ ...filterOptions, ...rangeOptions })}
+
+Where from:
+${formatOptions(whereOptions)}
+
+Output:
+${formatOptions(outputOptions)}
+
+${hiddenUrls}
+
+The state holds the hashes of the last 8,191 blocks. A range that ends before
+them takes the headers between, too. An interrupted run keeps its progress in
+ROWS.partial: run the same command again to continue. The files are then the
+same as without the interruption.
+
+--check believes nothing in the files: it proves the newest block from the
+bundle in the manifest and from what you trust, verifies every kept block, and
+compares every row with what they prove.
+
+Exit code: 0 all verified; 1 an answer does not verify, or --check found a row
+that is not proven; 2 wrong usage, or a file cannot be read or written; 3 an
+endpoint failed: run the command again.
+
+Examples:
+  export L1_URL=https://... L2_URL=https://...
+  rollup-state-proof logs --scheme poseidon2 --rollup mainnet \\
+    --address 0x... --event 'Transfer(address,address,uint256)' \\
+    --from-block N -o transfers.csv --keep blocks.ndjson.gz
+  rollup-state-proof logs --scheme poseidon2 --rollup mainnet \\
+    --address 0x... --event 'Transfer(address,address,uint256)' \\
+    --from-block N --to-block M -o transfers.csv --keep blocks.ndjson.gz \\
+    --check --l1-block-hash 0x...
+  rollup-state-proof logs --scheme poseidon2 --rollup mainnet --address 0x... \\
+    --topic any --topic 0x... --from-block N --to-block N --format bundle \\
+    -o log.json
+`
+
+export const command: Command = {
+  help,
+  async run(args, io) {
+    const wanted = await readWantedLogs(args, io)
+    const { format, flags, check } = wanted
+    if (check) return checkLogFiles(wanted, io)
+    if (format === 'bundle') return recordToFile(flags, logsSubject(wanted), io)
+    return withEndpoints(flags, io, connections => take({ ...wanted, format }, connections, io))
+  },
+}
+
+type Wanted = WantedLogs & { readonly format: 'ndjson' | 'csv' }
+
+/** How far a search is. */
+type Saved = LogsProgress & { readonly bundle: EvidenceBundle }
+
+const isSaved = (saved: object): boolean => {
+  const [number, hash] = ['number', 'hash'].map(name => String(fieldIn(fieldIn(saved, 'next'), name)))
+  return /^(-1|\d{1,20})$/.test(number ?? '') && /^0x[0-9a-f]{64}$/.test(hash ?? '')
+}
+
+/** @returns the exit code */
+async function take(wanted: Wanted, connections: Connections, io: Io): Promise<number> {
+  const { path, force } = wanted
+  const askedFor = describeLogs(wanted)
+  if (!force && statRegular(manifestPathOf(path)) !== undefined) {
+    return report(await readManifest(path, askedFor, logRows), wanted, false, io)
+  }
+  const manifest = await withRowFiles<LogsCounts, Saved, Manifest<LogsCounts>>(
+    wanted,
+    askedFor,
+    logRows,
+    isSaved,
+    async ({ begun, save }) => {
+      const { fromBlock, filter, format, keep } = wanted
+      const [bundle, source] = await open(wanted, begun, connections)
+      const { newest, toBlock, verified } = openBundle(bundle, wanted)
+      const total = newest.number - fromBlock + 1n
+      const { l1Block, l2BlockNumber, stateRoot } = verified
+      const next = begun === undefined ? newest : { number: BigInt(begun.next.number), hash: begun.next.hash }
+      showProgress(
+        io,
+        begun
+          ? `continuing after ${newest.number - next.number} of ${total} blocks`
+          : `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${total} blocks to search`,
+      )
+      const counts = await writeLogs(
+        searchLogs(source, next, { filter, fromBlock, toBlock }),
+        { format, toBlock },
+        begun,
+        {
+          keepsBlocks: keep !== undefined,
+          async save(rows, kept, progress) {
+            await save(rows, kept, { ...progress, bundle })
+            const { receipts, logs } = progress.counts
+            const done = newest.number - BigInt(progress.next.number)
+            showProgress(io, `${done} of ${total} blocks, ${receipts} receipts, ${logs} logs`)
+          },
+        },
+      )
+      endProgress(io)
+      return writeManifest({ ...wanted, format }, logRows, counts.logs, {
+        ...{ askedFor, l1BlockHash: `${l1Block?.hash}`, l2BlockNumber: `${l2BlockNumber}`, stateRoot },
+        ...{ range: { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` }, counts, bundle },
+      })
+    },
+  )
+  return report(manifest, wanted, true, io)
+}
+
+/** The bundle that proves the newest block, of this run or of the interrupted one, and where blocks come from. */
+async function open({ flags, trust, toBlock, ...wanted }: Wanted, begun: Saved | undefined, connections: Connections) {
+  const { signal } = connections
+  const [l1, l2] = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)]
+  const source = { l2: openEndpoints('l2', l2, 'L2', { signal }), signal }
+  if (begun !== undefined) return [begun.bundle, source] as const
+  const { scheme, rollup, l2BlockNumber, method } = wanted
+  const how = { ...trustOptionsOf(trust, flags.beacon, connections), method, signal }
+  const { bundle } = await recordNewest({ l1, l2, scheme, rollup, l2BlockNumber, ...how }, toBlock)
+  return [bundle, source] as const
+}
+
+/** @throws ProofError if it does not verify, or is not from what is trusted; UsageError if the range is after it */
+function openBundle(
+  bundle: unknown,
+  { scheme, rollup, l2BlockNumber, trust, fromBlock, toBlock }: Wanted,
+): ProvenNewest {
+  const known = {
+    scheme,
+    rollup,
+    l2BlockNumber: l2BlockNumber ?? 'fromBundle',
+    trusted: trustedIn(bundle, trust),
+  } as const
+  const proven = openNewest(bundle, known, toBlock)
+  if (proven.toBlock >= fromBlock) return proven
+  throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
+}
+
+/** @param isFetched false if the files existed @returns the exit code */
+function report(
+  content: Manifest<LogsCounts>,
+  { path, keep, json, trust }: Wanted,
+  isFetched: boolean,
+  { stdout }: Io,
+): number {
+  const { askedFor: _, bundle: __, ...summary } = content
+  const { counts, range, l2BlockNumber, stateRoot, l1BlockHash } = summary
+  const { blocks, ruledOut, receipts, logs } = counts
+  const manifest = manifestPathOf(path)
+  const lines = [
+    ...(isFetched
+      ? [paint(stdout, 'green', `All logs of these blocks that the filter selects: ${logs}.`)]
+      : [notFetched(path, stdout), 'Nothing was verified either. This is what the manifest says:']),
+    formatTable([
+      ['rows', path, `${logs} logs`],
+      ['manifest', manifest],
+      ...(keep === undefined ? [] : [['blocks', keep] as const]),
+      [
+        'range',
+        `${range?.fromBlock} to ${range?.toBlock}`,
+        `${blocks} blocks, ${ruledOut} of them ruled out by their headers`,
+      ],
+      ['receipts', `${receipts}`, 'verified'],
+      ['L2 block', l2BlockNumber],
+      ['L2 state root', stateRoot],
+      ['L1 block hash', l1BlockHash],
+    ]),
+    trustSentence(trust),
+    ...(keep === undefined ? [] : [HOW_TO_CHECK]),
+  ]
+  stdout.write(json ? toJson({ ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
+  return exitCodes.verified
+}
+
+const trustSentence = ({ beacon, l1BlockHash }: Wanted['trust']): string => {
+  const rest = 'The bundle that proves the rest is in the manifest.'
+  if (beacon !== undefined) return `Everything rests on the beacon block that you stated. ${rest}`
+  if (l1BlockHash !== undefined) return `Everything rests on the L1 block hash that you stated. ${rest}`
+  return `Everything rests on the L1 block hash: compare it with a source that you trust. ${rest}`
+}
+
+const HOW_TO_CHECK =
+  'Anyone can check these files, offline: run the same command with --check, and --l1-block-hash or --checkpoint.'

@@ -1,0 +1,35 @@
+import { verifyLogs } from '../../blocks.ts'
+import { readInputFile } from '../../document/input-file.ts'
+import { type RecordedLogs, recordLogs } from '../../rpc/record-logs.ts'
+import { refuseOverwrite } from '../files/output-file.ts'
+import type { Subject } from '../files/recorded-file.ts'
+import { describeLogs, type WantedLogs } from '../options/logs-options.ts'
+import { trustedIn } from '../options/record-trust.ts'
+import { formatLogs } from '../output/logs-report.ts'
+
+/** The subject of `logs --format bundle`: the logs of a range, with all evidence in one file. */
+export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
+  const { scheme, rollup, l2BlockNumber, filter, fromBlock, toBlock } = wanted
+  return {
+    keyCount: 0,
+    askedFor: () => describeLogs(wanted),
+    fetch: ([l1, l2], options) =>
+      recordLogs({ l1, l2, scheme, rollup, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
+    async verifyExisting(bundle, trust, path) {
+      if (readInputFile(bundle).kind !== 'logs evidence') throw refuseOverwrite(path, 'is not logs as evidence')
+      const known = {
+        scheme,
+        rollup,
+        l2BlockNumber: l2BlockNumber ?? 'fromBundle',
+        trusted: trustedIn(bundle, trust),
+      } as const
+      return verifyLogs(bundle, { ...known, filter, fromBlock, toBlock: toBlock ?? 'fromBundle' })
+    },
+    format: ({ verified }, _, stream) => [formatLogs(verified, stream)],
+    verifyArguments: ({ verified: { fromBlock, toBlock, filter } }) => [
+      ...['--from-block', `${fromBlock}`, '--to-block', `${toBlock}`],
+      ...filter.address.flatMap(one => ['--address', one]),
+      ...filter.topics.flatMap(choices => ['--topic', choices.join() || 'any']),
+    ],
+  }
+}

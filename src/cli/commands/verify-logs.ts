@@ -1,0 +1,52 @@
+import { type LogsClaim, verifyLogs } from '../../blocks.ts'
+import type { Source } from '../../document/claim.ts'
+import { constantSources } from '../../document/evidence.ts'
+import { agesOf } from '../../document/wording.ts'
+import { isArgumentError, safely } from '../../index.ts'
+import type { Io } from '../command.ts'
+import type { Flags } from '../options/declared.ts'
+import { blockClaimOf, trustedOf } from '../options/flags.ts'
+import { type FilterFlags, filterOf, isFilterStated } from '../options/logs-options.ts'
+import { integerOf } from '../options/parse.ts'
+import { formatLogs } from '../output/logs-report.ts'
+import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
+
+interface LogsFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
+  readonly addresses: readonly string[]
+  readonly 'from-block'?: string | undefined
+  readonly 'to-block'?: string | undefined
+}
+
+/** Verifies logs as evidence. @throws UsageError */
+export async function verifyLogsFile(
+  bundle: unknown,
+  flags: LogsFlags,
+  isSchemeFound: boolean,
+  io: Io,
+): Promise<VerdictReport> {
+  const { addresses, event, topic } = flags
+  const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
+  const claim: LogsClaim = {
+    ...{ ...blockClaimOf(flags), trusted: await trustedOf(flags, io) },
+    fromBlock: integerOf(flags, 'from-block', 64) ?? 'fromBundle',
+    toBlock: integerOf(flags, 'to-block', 64) ?? 'fromBundle',
+    filter: isFilterStated(filter) ? filterOf(filter) : 'fromBundle',
+  }
+  const { l2BlockNumber, fromBlock, toBlock } = claim
+  const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
+  const sources = describeSources({
+    ...{ trusted: 'user', scheme: isSchemeFound ? 'lengths' : 'user', rollup: 'user' },
+    ...{ l2BlockNumber: of(l2BlockNumber), fromBlock: of(fromBlock), toBlock: of(toBlock), filter: of(claim.filter) },
+    ...constantSources(claim, 'user'),
+  })
+  const outcome = safely(() => verifyLogs(bundle, claim))
+  if (!outcome.ok) {
+    if (isArgumentError(outcome.error)) throw outcome.error
+    return reportOnError(outcome.error, { sources }, [['logs', 'of the blocks and filter that the bundle names']])
+  }
+  const verified = outcome.value
+  const names = ['fromBlock', 'toBlock', 'filter'] as const
+  const stated = names.filter(name => claim[name] !== 'fromBundle')
+  const format: VerdictReport['format'] = stream => `${formatLogs(verified, stream, stated)}\n`
+  return { verified: true, json: { sources, ...verified, ...agesOf(verified) }, format }
+}

@@ -1,0 +1,182 @@
+import { rmSync } from 'node:fs'
+import { basename } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { EvidenceBundle } from '../../anchor.ts'
+import type { LogsCounts } from '../../bulk/logs/logs.ts'
+import type { RowFormat, SnapshotProgress } from '../../bulk/snapshot/snapshot.ts'
+import { fieldIn, isObject, otherVersion } from '../../document/value.ts'
+import { withGrowingFiles } from './growing-file.ts'
+import { digestOf } from './input.ts'
+import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+
+/** What writes rows of proven values, whose evidence is kept beside them. */
+export interface RowsKind<Counts> {
+  /** With its article. */
+  readonly name: string
+  /** What it counts. */
+  readonly counts: readonly (keyof Counts & string)[]
+}
+
+export const snapshotRows: RowsKind<SnapshotProgress['counts']> = {
+  name: 'a snapshot',
+  counts: ['present', 'absent', 'refused'],
+}
+export const logRows: RowsKind<LogsCounts> = {
+  name: 'a search for logs',
+  counts: ['blocks', 'ruledOut', 'receipts', 'logs'],
+}
+
+/** The files, as the user names them. */
+export interface RowPaths {
+  /** Of the rows. */
+  readonly path: string
+  /** Of what they are proven from. */
+  readonly keep: string | undefined
+  readonly force: boolean
+}
+
+/** How far it is: the counts, the bundle that proves the state root, and where to go on. */
+interface SavedProgress<Counts> {
+  readonly counts: Counts
+  readonly bundle: EvidenceBundle
+}
+
+/** The files that are written piece by piece. */
+export interface RowFiles<Progress> {
+  /** The progress of an interrupted run for the same request; undefined if there is none. */
+  readonly begun: Progress | undefined
+  save(rows: string, kept: string, progress: Progress): Promise<void>
+}
+
+/**
+ * Runs `work` with the files, whose progress stays beside them until it ends.
+ *
+ * @param isProgress whether `save` can have written it
+ * @throws UsageError if there are files that belong to something else
+ */
+export function withRowFiles<Counts, Progress extends SavedProgress<Counts>, T>(
+  { path, keep, force }: RowPaths,
+  askedFor: AskedFor,
+  kind: RowsKind<Counts>,
+  isProgress: (saved: object) => boolean,
+  work: (files: RowFiles<Progress>) => Promise<T>,
+): Promise<T> {
+  const progress = progressFile(`${path}.partial`, askedFor)
+  const paths = keep === undefined ? [path] : [path, keep]
+  const about = { progress, start: null, force, foreign: `is not of ${kind.name} that can be continued` }
+  return withGrowingFiles(paths, about, async (files, saved) => {
+    if (force) rmSync(manifestPathOf(path), { force: true })
+    const begun = readBegun<Counts, Progress>(progress.path, saved, kind, isProgress)
+    for (const [index, file] of files.entries()) {
+      // Drops what came after the last saved progress: it is fetched again.
+      const length = begun?.lengths[index] ?? 0
+      if (file.length < length) throw refuseOverwrite(file.path, 'is shorter than when it was written')
+      await file.truncate(length)
+    }
+    const result = await work({
+      begun,
+      async save(rows, kept, done) {
+        // Each piece is a gzip member of its own, so the file stays valid gzip if it is cut between two of them.
+        const pieces = [rows, kept === '' ? '' : gzipSync(kept)]
+        for (const [index, file] of files.entries()) await file.append(pieces[index] ?? '')
+        // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
+        await Promise.all(files.map(file => file.sync()))
+        progress.save({ ...done, lengths: files.map(({ length }) => length) })
+      },
+    })
+    progress.remove()
+    return result
+  })
+}
+
+/** Whether a file states a number that counts something. */
+export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+const countsIn = <Counts>(content: unknown, { counts }: RowsKind<Counts>) =>
+  counts.map(name => fieldIn(fieldIn(content, 'counts'), name))
+
+/** @throws UsageError if `save` did not write it */
+function readBegun<Counts, Progress>(
+  path: string,
+  saved: unknown,
+  kind: RowsKind<Counts>,
+  isProgress: (saved: object) => boolean,
+) {
+  if (saved === null) return undefined
+  const [bundle, lengths] = ['bundle', 'lengths'].map(name => fieldIn(saved, name))
+  const isKnown = isObject(saved) && isObject(bundle) && Array.isArray(lengths) && isProgress(saved)
+  if (isKnown && [...countsIn(saved, kind), ...lengths].every(isCount)) {
+    // What is used of it was checked above; the bundle is verified before it is used.
+    return saved as Progress & { readonly lengths: readonly number[] }
+  }
+  throw refuseOverwrite(path, `is not the progress of ${kind.name}`)
+}
+
+/** What the manifest says, besides the files. */
+export interface AboutRows<Counts> {
+  readonly askedFor: AskedFor
+  readonly l1BlockHash: string
+  readonly l2BlockNumber: string
+  readonly stateRoot: string
+  /** Of blocks, in decimal: of logs. */
+  readonly range?: { readonly fromBlock: string; readonly toBlock: string }
+  readonly counts: Counts
+  /** Proves the state root. */
+  readonly bundle: EvidenceBundle
+}
+
+const kindOf = ({ name }: { readonly name: string }): string => `manifest of ${name}`
+
+/** Describes the files. */
+export type Manifest<Counts> = Awaited<ReturnType<typeof writeManifest<Counts>>>
+
+/** The manifest of the rows in the file at `path`. */
+export const manifestPathOf = (path: string): string => `${path}.manifest.json`
+
+/** Why it is not a manifest that this program reads; undefined if it is one. */
+export const notManifest = (content: unknown, kind: { readonly name: string }): string | undefined =>
+  fieldIn(content, 'kind') === kindOf(kind) ? otherVersion(content) : `is not the manifest of ${kind.name}`
+
+/** The manifest of an earlier run for the same request, whose rows must be unchanged. @throws UsageError */
+export async function readManifest<Counts>(
+  path: string,
+  askedFor: AskedFor,
+  kind: RowsKind<Counts>,
+): Promise<Manifest<Counts>> {
+  const manifest = manifestPathOf(path)
+  const content = await readExisting(manifest)
+  const other = notManifest(content, kind)
+  if (other !== undefined) throw refuseOverwrite(manifest, other)
+  if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
+    throw refuseOverwrite(manifest, `is of another ${kind.name.slice('a '.length)}`)
+  }
+  const rows = fieldIn(content, 'rows')
+  const texts = ['l2BlockNumber', 'stateRoot', 'l1BlockHash'].map(name => typeof fieldIn(content, name))
+  if (![fieldIn(rows, 'count'), ...countsIn(content, kind)].every(isCount) || texts.some(type => type !== 'string')) {
+    throw refuseOverwrite(manifest, `is not the manifest of ${kind.name}`)
+  }
+  if (statRegular(path) === undefined || (await digestOf(path)).sha256 !== fieldIn(rows, 'sha256')) {
+    throw refuseOverwrite(manifest, `does not match ${path}`)
+  }
+  // What is used of it was checked above. It may be anybody's: nothing in it is verified.
+  return content as Manifest<Counts>
+}
+
+/** @param count of the rows */
+export async function writeManifest<Counts>(
+  { path, keep, force, format }: RowPaths & { readonly format: RowFormat },
+  kind: RowsKind<Counts>,
+  count: number,
+  { counts, bundle, ...about }: AboutRows<Counts>,
+) {
+  const digest = async (file: string) => (await digestOf(file)).sha256
+  const manifest = {
+    ...{ kind: kindOf(kind), version: 1 },
+    ...about,
+    rows: { file: basename(path), format, count, sha256: await digest(path) },
+    ...(keep !== undefined && { kept: { file: basename(keep), sha256: await digest(keep) } }),
+    ...{ counts, bundle },
+  }
+  writeWhole(manifestPathOf(path), `${JSON.stringify(manifest)}\n`, force)
+  return manifest
+}

@@ -1,0 +1,179 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { type DecodedFilter, decodeFilter } from '../../blocks/filter.ts'
+import { bytesToHex } from '../../bytes.ts'
+import { isHexOf } from '../../document/layout.ts'
+import { cut } from '../../document/value.ts'
+import { MAX_CHOICES } from '../../evidence/limits.ts'
+import type { Hex } from '../../index.ts'
+import type { Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import type { AskedFor } from '../files/output-file.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
+import { methodOf } from './chain-flags.ts'
+import { flag, list, optionsOf, text } from './declared.ts'
+import { describeRollup } from './endpoint.ts'
+import { blockRequestOf } from './flags.ts'
+import { integerOf, parseOptions } from './parse.ts'
+import { readRecordTrust, recordTrustOptions } from './record-trust.ts'
+
+/** Which logs. */
+export const filterOptions = {
+  address: list('CONTRACT', 'the contract that writes the logs, 20 bytes (default: any)'),
+  event: text('SIGNATURE', "the event, such as 'Transfer(address,address,uint256)': its hash is the first topic"),
+  topic: list(
+    'TOPIC',
+    'a topic, by its place: the first, or after --event the second: 32 bytes, an address, several of them with commas between, or any',
+  ),
+} as const
+
+export interface FilterFlags {
+  readonly address?: readonly string[] | undefined
+  readonly event?: string | undefined
+  readonly topic?: readonly string[] | undefined
+}
+
+/** Whether the user states a filter. */
+export const isFilterStated = ({ address, event, topic }: FilterFlags): boolean =>
+  address !== undefined || event !== undefined || topic !== undefined
+
+/** @throws UsageError */
+export function filterOf({ address = [], event, topic = [] }: FilterFlags): DecodedFilter {
+  const wrong = address.find(one => !isHexOf(20, one))
+  if (wrong !== undefined)
+    throw new UsageError('--address: expected the address of a contract, 20 bytes of hexadecimal after 0x')
+  if (address.length > MAX_CHOICES) throw new UsageError(`--address: at most ${MAX_CHOICES}`)
+  const topics = [...(event === undefined ? [] : [[topicOf(event)]]), ...topic.map(choicesIn)]
+  if (topics.length > 4) throw new UsageError('--topic: a log has at most four topics, of which --event is the first')
+  // All are addresses: that was just checked.
+  return decodeFilter({ address: address as Hex[], topics })
+}
+
+/** The topics at one place. An address is padded, as it is in a topic. */
+function choicesIn(option: string): Hex[] {
+  if (option === 'any') return []
+  const choices = option.split(',')
+  if (choices.length > MAX_CHOICES) throw new UsageError(`--topic: at most ${MAX_CHOICES} for one place`)
+  return choices.map((choice): Hex => {
+    if (isHexOf(32, choice)) return choice
+    if (isHexOf(20, choice)) return `0x${'00'.repeat(12)}${choice.slice(2)}`
+    const isEvent = choice.includes('(') ? ' For the signature of an event, use --event.' : ''
+    throw new UsageError(`--topic: expected 32 bytes or an address in hexadecimal, or any.${isEvent}`)
+  })
+}
+
+/** The hash of an event's signature. Takes a declaration as Solidity has it, too. @throws UsageError */
+function topicOf(event: string): Hex {
+  const refuse = (reason = '') =>
+    new UsageError(`--event: expected a signature such as 'Transfer(address,address,uint256)'${reason}`)
+  const text = event
+    .trim()
+    .replace(/^event /, '')
+    .replace(/;$/, '')
+  const [name = '', inside = '', ...more] = text.split('(')
+  if (more.length > 0) throw refuse('. For an event with tuples, pass the hash of its signature with --topic')
+  if (!/^[A-Za-z_$][\w$]*$/.test(name.trim()) || !inside.endsWith(')')) throw refuse()
+  const parameters = inside.slice(0, -1).trim()
+  const types =
+    parameters === ''
+      ? []
+      : parameters.split(',').map(parameter => {
+          const [word = ''] = parameter.trim().split(' ')
+          const type = typeOf(word)
+          if (type === null) throw refuse(`; no such type: ${cut(word, MAX_SHOWN_LENGTH)}`)
+          return type
+        })
+  return bytesToHex(keccak_256(new TextEncoder().encode(`${name.trim()}(${types.join()})`)))
+}
+
+/** A type as signatures have it; null if there is no such type. */
+function typeOf(word: string): string | null {
+  const [, name = '', width = '', arrays = ''] = /^([a-z]{1,7})(\d{0,3})((?:\[\d{0,9}\]){0,9})$/.exec(word) ?? []
+  const bits = Number(width)
+  const isInteger = name === 'uint' || name === 'int'
+  if (isInteger && width === '') return `${name}256${arrays}`
+  const isKnown = isInteger
+    ? bits > 0 && bits <= 256 && bits % 8 === 0
+    : name === 'bytes' && width !== ''
+      ? bits > 0 && bits <= 32
+      : ['address', 'bool', 'string', 'bytes'].includes(name) && width === ''
+  return isKnown && !width.startsWith('0') ? word : null
+}
+
+export const rangeOptions = {
+  'from-block': text('N', 'required: the first block of the range'),
+  'to-block': text('N', 'the last block of the range (default: the newest that can be proven)'),
+}
+export const whereOptions = {
+  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'),
+  ...recordTrustOptions,
+  ...optionsOf('l2-block', 'method', 'timeout'),
+}
+export const outputOptions = {
+  output: {
+    ...text(
+      'ROWS',
+      'required: the file for the rows. ROWS.manifest.json gets the bundle that proves the newest block, counts, and the SHA-256 of the rows',
+    ),
+    short: 'o',
+  },
+  format: text(
+    'FORMAT',
+    'ndjson, csv, or bundle: one file with the logs and all evidence, for the command verify (default: csv if ROWS ends with .csv, otherwise ndjson)',
+  ),
+  keep: text('FILE.ndjson.gz', 'keep the blocks, for --check'),
+  check: flag(
+    'fetch and write nothing: verify the files of an earlier run, offline. Run its command again with --check, --keep and what you trust',
+  ),
+  ...optionsOf('force'),
+  json: flag('print the summary as one JSON object'),
+} as const
+
+/** What the options ask for. */
+export type WantedLogs = Awaited<ReturnType<typeof readWantedLogs>>
+
+const FORMATS = ['ndjson', 'csv', 'bundle'] as const
+
+/** @throws UsageError */
+export async function readWantedLogs(args: readonly string[], io: Io) {
+  const options = { ...filterOptions, ...rangeOptions, ...whereOptions, ...outputOptions }
+  const { values } = parseOptions(args, options)
+  const { output: path, keep, check, force, json, address, event, topic, ...flags } = values
+  if (!path) throw new UsageError('--output is needed: the file for the rows')
+  const named = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
+  const format = FORMATS.find(known => known === named)
+  if (format === undefined) throw new UsageError(`--format: expected ${FORMATS.join(', ')}`)
+  if (format === 'bundle' && (check || keep !== undefined)) {
+    throw new UsageError(
+      '--format bundle: one file holds everything. Leave out --keep, and check it with the command verify',
+    )
+  }
+  if (path === '-' && format !== 'bundle') throw new UsageError('--output: a search needs a file for the rows')
+  if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
+  if (keep === path) throw new UsageError('--keep and --output name the same file')
+  const [fromBlock, toBlock] = [integerOf(flags, 'from-block', 64), integerOf(flags, 'to-block', 64)]
+  if (fromBlock === undefined) throw new UsageError('--from-block is needed: the first block of the range')
+  if (toBlock !== undefined && toBlock < fromBlock) throw new UsageError('--to-block: it is before --from-block')
+  return {
+    flags: { ...flags, output: path, force, json },
+    ...{ path, keep, check, force, json, format, fromBlock, toBlock },
+    filter: filterOf({ address, event, topic }),
+    ...blockRequestOf(flags),
+    method: methodOf(flags),
+    trust: await readRecordTrust(flags, io),
+  }
+}
+
+/** The request for which the files must have been written, to be continued or reported. */
+export function describeLogs({ filter, fromBlock, toBlock, trust, l2BlockNumber, ...wanted }: WantedLogs): AskedFor {
+  const { method, format, keep } = wanted
+  return {
+    ...{ command: 'logs', method, ...describeRollup(wanted), filter: JSON.stringify(filter) },
+    ...{
+      'from block': `${fromBlock}`,
+      'to block': `${toBlock ?? 'newest'}`,
+      'L2 block': `${l2BlockNumber ?? 'newest'}`,
+    },
+    'L1 block': `${trust.beacon?.beaconBlockRoot ?? trust.l1BlockHash ?? trust.l1Block}`,
+    ...{ format, keep: keep ?? '' },
+  }
+}

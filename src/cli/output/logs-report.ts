@@ -1,0 +1,48 @@
+import type { VerifiedLogs } from '../../blocks.ts'
+import { beaconRows, formatTime, type Row } from '../../document/wording.ts'
+import type { Output } from '../command.ts'
+import { formatTable, paint } from './report.ts'
+
+/** How many logs are printed: \`--json\` prints all. */
+const MAX_PRINTED = 20
+
+type Statable = 'fromBlock' | 'toBlock' | 'filter'
+
+/** @param stated what the user stated; by default everything */
+export function formatLogs(
+  verified: VerifiedLogs,
+  stream: Output,
+  stated: readonly Statable[] = ['fromBlock', 'toBlock', 'filter'],
+): string {
+  const { logs, l1Block, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
+  const { blockCount, ruledOutCount, receiptCount } = verified
+  const said = (name: Statable) => (stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you')
+  const rows: Row[] = [
+    ...beaconRows(verified),
+    ...(l1Block === undefined
+      ? []
+      : ([
+          ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
+          ['L1 block hash', l1Block.hash],
+        ] as const)),
+    ['L2 block', `${l2BlockNumber}`, 'its state holds the hash of the newest block'],
+    ['L2 state root', stateRoot],
+    ['from block', `${fromBlock}`, said('fromBlock')],
+    ['to block', `${toBlock}`, said('toBlock')],
+    ['contracts', filter.address.join(' ') || 'any', said('filter')],
+    ...filter.topics.map((choices, index): Row => [`topic ${index}`, choices.join(' ') || 'any', said('filter')]),
+    ['blocks', `${blockCount}`, `${ruledOutCount} of them ruled out by their headers`],
+    ['receipts', `${receiptCount}`, 'verified'],
+  ]
+  const shown = logs
+    .slice(0, MAX_PRINTED)
+    .map(({ blockNumber, logIndex, address, topics, data, transactionHash }) => [
+      ...[`block ${blockNumber}, log ${logIndex}`, address, `${topics.length} topics`, data, `in ${transactionHash}`],
+    ])
+  return [
+    paint(stream, 'green', `Verified: all logs of these blocks that the filter selects: ${logs.length}.`),
+    formatTable(rows),
+    ...(shown.length === 0 ? [] : [paint(stream, 'bold', 'Logs'), formatTable(shown)]),
+    ...(logs.length > MAX_PRINTED ? [`  … and ${logs.length - MAX_PRINTED} more. --json prints all.`] : []),
+  ].join('\n')
+}

@@ -1,0 +1,112 @@
+import type { DecodedFilter } from '../blocks/filter.ts'
+import type { BlockClaim } from '../blocks/header.ts'
+import { historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
+import type { Hex } from '../bytes.ts'
+import { refusal } from '../errors.ts'
+import { createBundle } from '../evidence/create.ts'
+import { type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../evidence/logs.ts'
+import type { EvidenceBundle, EvidenceClaim, VerifiedEvidence } from '../evidence/types.ts'
+import { verifyEvidence } from '../evidence/verify.ts'
+import { encodeQuantity } from '../hex.ts'
+import { openEndpoints } from './endpoints.ts'
+import { fetchAnswer, verifyClientOptions } from './fetch.ts'
+import { searchLogs } from './logs.ts'
+import { type Recorded, type RecordOptions, recordEvidence } from './record.ts'
+
+/** What the bundle with the hash of a range's newest block proves. */
+export interface ProvenNewest {
+  readonly verified: VerifiedEvidence & { readonly l2BlockNumber: bigint }
+  /** Its parent hashes lead to the range. */
+  readonly newest: BlockClaim
+  readonly toBlock: bigint
+}
+
+type NewestClaim = Pick<EvidenceClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>
+
+/**
+ * Opens the bundle that {@link recordNewest} makes.
+ *
+ * @param toBlock default: the newest block whose hash the state holds
+ * @throws ProofError also if the state does not hold the hash
+ */
+export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint): ProvenNewest {
+  const proven = verifyEvidence(bundle, { ...claim, address: historyContract, storageKeys: 'fromBundle' })
+  const { l2BlockNumber, account, storage } = proven
+  // Unless an L2 state root is trusted, it is proven.
+  if (l2BlockNumber === undefined) throw refusal('EVIDENCE_BLOCK_MISMATCH', 'a block', 'none')
+  const last = toBlock ?? l2BlockNumber - 1n
+  const number = newestFor(l2BlockNumber, last)
+  const slot = storage.find(({ key }) => key === historySlot(number))
+  if (slot === undefined) throw refusal('EVIDENCE_KEYS_MISMATCH', historySlot(number), 'others')
+  const hash = readBlockHash({ account, storage: [slot] }, { number, stateBlock: l2BlockNumber })
+  return { verified: { ...proven, l2BlockNumber }, newest: { number, hash }, toBlock: last }
+}
+
+export interface RecordedNewest extends ProvenNewest, Pick<Recorded, 'l1BlockHashFrom'> {
+  readonly bundle: EvidenceBundle
+}
+
+/** How to record, whatever the range. */
+export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'>
+
+/**
+ * Records a bundle for the hash of a range's newest block, from the newest finalized block that can prove it.
+ *
+ * @throws as `recordEvidence`; ProofError `HISTORY_OUTSIDE_WINDOW` if the range ends after what is finalized
+ */
+export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint): Promise<RecordedNewest> {
+  const { scheme, rollup, beacon, signal } = options
+  const { method, maxKeysPerRequest } = verifyClientOptions({
+    method: options.method ?? rollup.method,
+    maxKeysPerRequest: options.maxKeysPerRequest,
+  })
+  const first = await recordEvidence({ ...options, address: historyContract })
+  const { l2BlockNumber, stateRoot, l1Block } = first.verified
+  // Which slot it is depends on the block, which was not known before.
+  const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? l2BlockNumber - 1n))]
+  const asked = { address: historyContract, storageKeys, l2BlockNumber }
+  const l2 = openEndpoints('l2', options.l2, 'L2', { signal })
+  const answer = await fetchAnswer(l2, asked, { method, maxKeysPerRequest, signal, trusted: { scheme, stateRoot } })
+  const { request, answer: known } = createBundle({ scheme, rollup, ...asked, answer })
+  const bundle = { ...first.bundle, request, answer: known }
+  const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
+  const opened = openNewest(bundle, { scheme, rollup, trusted, l2BlockNumber }, toBlock)
+  return { ...opened, bundle, l1BlockHashFrom: first.l1BlockHashFrom }
+}
+
+/** A bundle of logs, and what it proves. */
+export interface RecordedLogs extends Pick<Recorded, 'l1BlockHashFrom'> {
+  /** The verified bundle, as JSON. */
+  bundle: LogsBundle
+  /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
+  verified: VerifiedLogs<{ l1BlockHash: Hex }> | VerifiedLogs<NonNullable<RecordOptions['beacon']>['trusted']>
+}
+
+/** Records logs as evidence. */
+export async function recordLogs(
+  options: LogsRecordOptions,
+  search: { readonly filter: DecodedFilter; readonly fromBlock: bigint; readonly toBlock?: bigint | undefined },
+): Promise<RecordedLogs> {
+  const { scheme, rollup, beacon, signal } = options
+  const { filter, fromBlock } = search
+  const { bundle: state, verified, newest, toBlock, l1BlockHashFrom } = await recordNewest(options, search.toBlock)
+  const l2 = openEndpoints('l2', options.l2, 'L2', { signal })
+  const blocks: LogsBundle['blocks'] = []
+  for await (const block of searchLogs({ l2, signal }, newest, { filter, fromBlock, toBlock })) {
+    blocks.push(block.parts)
+  }
+  const { kind: _, request: __, ...anchor } = state
+  const bundle: LogsBundle = {
+    ...{ ...anchor, kind: 'logs', fromBlock: encodeQuantity(fromBlock), toBlock: encodeQuantity(toBlock) },
+    filter: { address: [...filter.address], topics: filter.topics.map(list => [...list]) },
+    blocks,
+  }
+  const range = { l2BlockNumber: verified.l2BlockNumber, fromBlock, toBlock, filter }
+  const claim = { scheme, rollup, ...range }
+  // Each part was verified. This verifies the whole.
+  const whole =
+    beacon === undefined
+      ? verifyLogs(bundle, { ...claim, trusted: { l1BlockHash: verified.l1Block?.hash ?? '0x' } })
+      : verifyLogs(bundle, { ...claim, trusted: beacon.trusted })
+  return { bundle, verified: whole, l1BlockHashFrom }
+}

@@ -1,0 +1,496 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { verifyLogs } from '../../src/blocks.ts'
+import { filterOf } from '../../src/cli/options/logs-options.ts'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService, type Fault, type FaultRequest } from '../../src/service.ts'
+import { ROLLUP } from '../rpc/servers.ts'
+import { folderOf, runHere } from './io.ts'
+
+const TOKEN: Hex = `0x${'70'.repeat(20)}`
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** The newest finalized block. Progress is saved after 128 blocks. */
+const LAST = 140
+
+const demo = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, faults: request => faults?.(request) })
+let faults: ((request: FaultRequest) => Fault | undefined) | undefined
+let urls: { l1: string; l2: string }
+let truth: Record<string, unknown>[]
+beforeAll(async () => {
+  // One transfer in each of the blocks 1 to 20, and 130 to 140.
+  addDemoBlocks(demo.chain, { counts: [20] })
+  for (let number = 21; number < 130; number++) demo.chain.addBlock()
+  addDemoBlocks(demo.chain, { counts: [11] })
+  const { url: l2, l1Url: l1 } = await demo.listen()
+  urls = { l1, l2 }
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'eth_getLogs',
+    params: [{ fromBlock: '0x0', toBlock: `0x${(LAST - 1).toString(16)}` }],
+  })
+  const answer = await fetch(l2, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  truth = Object(await answer.json()).result
+  return () => demo.close({ graceMs: 0 })
+})
+
+const EVENT = ['--address', TOKEN, '--event', 'Transfer(address,address,uint256)']
+
+function start(name = 'rows.csv') {
+  const folder = folderOf()
+  const file = (other: string) => join(folder, other)
+  onTestFinished(() => {
+    faults = undefined
+  })
+  const common = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address]
+  const logs = (...more: string[]) => {
+    const output = more.includes('-o') ? [] : ['-o', file(name)]
+    return runHere(['logs', '--l1', urls.l1, '--l2', urls.l2, ...common, ...output, ...more])
+  }
+  const keep = ['--keep', file('blocks.ndjson.gz')]
+  const read = (other = name) => readFileSync(file(other))
+  const manifest = () => JSON.parse(read(`${name}.manifest.json`).toString())
+  return { folder, file, common, logs, keep, read, manifest }
+}
+
+const at = (number: number) => `0x${number.toString(16)}`
+/** As `eth_getLogs` answers, newest first. */
+const logsOf = (from: number, to: number) =>
+  truth.filter(({ blockNumber }) => Number(blockNumber) >= from && Number(blockNumber) <= to).toReversed()
+
+it('writes all logs of a range, newest first, and checks them offline', async () => {
+  const { folder, logs, keep, read, manifest } = start()
+  const range = ['--from-block', '100', ...keep]
+  const { code, stdout, stderr } = await logs(...EVENT, ...range)
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+  expect(stderr).toContain('40 of 40 blocks, 10 receipts, 10 logs')
+  expect(stdout).toContain('All logs of these blocks that the filter selects: 10.')
+  const [head, ...rows] = read().toString().trimEnd().split('\n')
+  expect(head).toBe(
+    'blockNumber,blockTimestamp,blockHash,transactionHash,transactionIndex,logIndex,address,topic0,topic1,topic2,topic3,data',
+  )
+  const wanted = logsOf(100, 139)
+  expect([rows.length, wanted.length]).toEqual([10, 10])
+  for (const [index, row] of rows.entries()) {
+    const { blockNumber, blockHash, transactionHash, transactionIndex, logIndex, address, topics, data } = Object(
+      wanted[index],
+    )
+    const [number, , ...rest] = row.split(',')
+    expect(number).toBe(`${Number(blockNumber)}`)
+    expect(rest).toEqual([
+      blockHash,
+      transactionHash,
+      `${Number(transactionIndex)}`,
+      `${Number(logIndex)}`,
+      address,
+      ...topics,
+      '',
+      data,
+    ])
+  }
+  expect(manifest()).toMatchObject({
+    ...{ kind: 'manifest of a search for logs', range: { fromBlock: '100', toBlock: '139' }, l2BlockNumber: '140' },
+    counts: { blocks: 40, ruledOut: 30, receipts: 10, logs: 10 },
+    rows: { format: 'csv', count: 10 },
+  })
+  expect(readdirSync(folder).sort()).toEqual(['blocks.ndjson.gz', 'rows.csv', 'rows.csv.manifest.json'])
+
+  const check = await logs(...EVENT, ...range, '--check', '--l1-block-hash', manifest().l1BlockHash)
+  expect(check).toMatchObject({ code: 0, stderr: '' })
+  expect(check.stdout).toContain('The rows are all logs of these blocks that the filter selects: 10.')
+  expect(check.stdout).toMatch(/range +100 to 139 +proven, and stated by the manifest/)
+
+  // Nothing is fetched again.
+  faults = () => ({ kind: 'reset' })
+  const again = await logs(...EVENT, ...range)
+  expect(again.code).toBe(0)
+  expect(again.stdout).toContain('Nothing was verified either')
+  expect((await logs(...EVENT, '--from-block', '101', ...keep)).stderr).toContain('is of another search for logs')
+})
+
+it('writes NDJSON, and a summary as JSON', async () => {
+  const { logs, read, keep } = start('rows.ndjson')
+  const { code, stdout } = await logs('--from-block', '130', '--to-block', '131', ...keep, '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ fetched: true, counts: { blocks: 2, logs: 2 }, range: { toBlock: '131' } })
+  const rows = read()
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  expect(rows.map(({ blockNumber, topics, data }) => [blockNumber, topics, data])).toEqual(
+    logsOf(130, 131).map(({ blockNumber, topics, data }) => [`${Number(blockNumber)}`, topics, data]),
+  )
+  const none = start('none.csv')
+  const other = await none.logs('--address', ROLLUP.address, '--from-block', '130', ...none.keep)
+  expect(other.stdout).toContain('10 blocks, 10 of them ruled out by their headers')
+  expect(none.read().toString().split('\n')).toHaveLength(2)
+  const check = await none.logs(
+    '--address',
+    ROLLUP.address,
+    '--from-block',
+    '130',
+    ...none.keep,
+    '--check',
+    '--l1-block-hash',
+    none.manifest().l1BlockHash,
+  )
+  expect(check.code).toBe(0)
+})
+
+it('continues after an interruption wherever the files were cut, with the same files', async () => {
+  const whole = start('whole.csv')
+  expect((await whole.logs(...EVENT, '--from-block', '0', ...whole.keep)).code).toBe(0)
+  const [rows, kept] = [whole.read(), whole.read('blocks.ndjson.gz')]
+
+  const { logs, keep, read, file, folder } = start()
+  const run = () => logs(...EVENT, '--from-block', '0', ...keep)
+  faults = ({ method, params }) =>
+    method === 'eth_getBlockByNumber' && params[0] === at(5)
+      ? { kind: 'error', code: -32000, message: 'gone' }
+      : undefined
+  const cut = await run()
+  expect(cut.code).toBe(3)
+  expect(cut.stderr).toContain('run the same command again to continue')
+  const progress = readFileSync(file('rows.csv.partial'))
+  const [rowsSaved, keptSaved] = JSON.parse(progress.toString()).progress.lengths
+  expect(rows.subarray(0, rowsSaved).equals(read())).toBe(true)
+  expect([rowsSaved < rows.length, keptSaved < kept.length]).toEqual([true, true])
+  faults = undefined
+  // A killed run has written any part of what follows. Neither file is further than the progress says, or both are.
+  let asked = 0
+  const places = [0, 0.3, 0.7, 1]
+  for (const [index, part] of places.entries()) {
+    for (const name of readdirSync(folder)) rmSync(file(name))
+    const upTo = (bytes: Buffer, from: number, share: number) =>
+      bytes.subarray(0, Math.round(from + share * (bytes.length - from)))
+    writeFileSync(file('rows.csv'), upTo(rows, rowsSaved, part))
+    writeFileSync(file('blocks.ndjson.gz'), upTo(kept, keptSaved, places[places.length - 1 - index] ?? 0))
+    writeFileSync(file('rows.csv.partial'), progress)
+    faults = ({ method }) => {
+      if (method === 'eth_getBlockByNumber') asked++
+      return undefined
+    }
+    const { code, stderr } = await run()
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    expect(stderr).toContain('continuing after 128 of 140 blocks')
+    expect([read().equals(rows), read('blocks.ndjson.gz').equals(kept)]).toEqual([true, true])
+    expect(existsSync(file('rows.csv.partial'))).toBe(false)
+  }
+  // Twelve headers, eleven of whose blocks hold a log.
+  expect(asked).toBe(4 * 23)
+})
+
+it('refuses to continue with files that were changed since', async () => {
+  const { logs, keep, read, file } = start()
+  const run = () => logs(...EVENT, '--from-block', '0', ...keep)
+  faults = ({ method, params }) =>
+    method === 'eth_getBlockByNumber' && params[0] === at(5)
+      ? { kind: 'error', code: -32000, message: 'gone' }
+      : undefined
+  expect((await run()).code).toBe(3)
+  faults = undefined
+  const [rows, progress] = [read(), JSON.parse(read('rows.csv.partial').toString())]
+  const expectRefused = async (words: string) => {
+    const { code, stderr } = await run()
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(words) })
+  }
+  writeFileSync(file('rows.csv'), rows.subarray(0, -1))
+  await expectRefused('is shorter than when it was written')
+  writeFileSync(file('rows.csv'), rows)
+  const change = (content: object) =>
+    writeFileSync(
+      file('rows.csv.partial'),
+      JSON.stringify({ ...progress, progress: { ...progress.progress, ...content } }),
+    )
+  change({ next: { number: '11', hash: '0x12' } })
+  await expectRefused('is not the progress of a search for logs')
+  change({ next: { number: 11, hash: progress.progress.next.hash, more: 1 }, counts: { blocks: -1 } })
+  await expectRefused('is not the progress of a search for logs')
+  // Another hash opens no header.
+  change({ next: { number: '11', hash: `0x${'12'.repeat(32)}` } })
+  expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining('HEADER_HASH_MISMATCH') })
+  change({ bundle: { ...progress.progress.bundle, l2BlockNumber: '0x1' } })
+  expect((await run()).code).toBe(1)
+  change({})
+  expect((await logs(...EVENT, '--from-block', '1', ...keep)).stderr).toContain(
+    'is of another request (it differs in from block)',
+  )
+})
+
+describe('a check', () => {
+  const range = ['--from-block', '130']
+  async function searched() {
+    const started = start()
+    expect((await started.logs(...EVENT, ...range, ...started.keep)).code).toBe(0)
+    const l1BlockHash = started.manifest().l1BlockHash
+    const check = (...more: string[]) =>
+      started.logs(...EVENT, ...range, ...started.keep, '--check', '--l1-block-hash', l1BlockHash, ...more)
+    const rows = started.read().toString().trimEnd().split('\n')
+    const blocks = gunzipSync(started.read('blocks.ndjson.gz')).toString().trimEnd().split('\n')
+    return { ...started, check, rows, blocks }
+  }
+  const changedRow = (row: string) => `${row.slice(0, -1)}${row.endsWith('1') ? '2' : '1'}`
+  type Files = { rows: string[]; blocks: string[] }
+  const withBlock = (
+    blocks: string[],
+    index: number,
+    change: (block: { receipts: { logs: unknown[] }[]; transactions: unknown[] }) => unknown,
+  ) => blocks.with(index, JSON.stringify(change(JSON.parse(blocks[index] ?? ''))))
+  const cases: [string, (files: Files) => Partial<Files>, RegExp][] = [
+    [
+      'a changed row',
+      ({ rows }) => ({ rows: rows.with(3, changedRow(rows[3] ?? '')) }),
+      /row 3 +differs from the proven row: 137,/,
+    ],
+    ['a missing row', ({ rows }) => ({ rows: rows.toSpliced(3, 1) }), /row 3 +differs[\s\S]*row 10 +is missing: 130,/],
+    ['a row twice', ({ rows }) => ({ rows: [...rows, rows[10] ?? ''] }), /more of them follow the last log/],
+    ['swapped rows', ({ rows }) => ({ rows: rows.with(3, rows[4] ?? '').with(4, rows[3] ?? '') }), /row 3[\s\S]*row 4/],
+    ['another heading', ({ rows }) => ({ rows: rows.with(0, 'a,b') }), /the first line is not their heading/],
+    [
+      'a missing block',
+      ({ blocks }) => ({ blocks: blocks.toSpliced(4, 1) }),
+      /block 135 +does not verify: HEADER_HASH_MISMATCH at header/,
+    ],
+    ['missing last blocks', ({ blocks }) => ({ blocks: blocks.slice(0, 8) }), /block 131 +is not kept/],
+    [
+      'a block more',
+      ({ blocks }) => ({ blocks: [...blocks, blocks[9] ?? ''] }),
+      /more of them are kept than the range has/,
+    ],
+    ['no JSON', ({ blocks }) => ({ blocks: blocks.with(2, '{') }), /block 137 +is not JSON/],
+    [
+      'a log less in block and rows',
+      ({ rows, blocks }) => ({
+        rows: rows.toSpliced(2, 1),
+        blocks: withBlock(blocks, 1, block => ({
+          ...block,
+          receipts: block.receipts.map(receipt => ({ ...receipt, logs: [] })),
+        })),
+      }),
+      /block 138 +does not verify: RECEIPTS_ROOT_MISMATCH at receipts/,
+    ],
+    [
+      'a block left at its header',
+      ({ rows, blocks }) => ({
+        rows: rows.toSpliced(2, 1),
+        blocks: withBlock(blocks, 1, ({ receipts: _, transactions: __, ...rest }) => rest),
+      }),
+      /block 138 +does not verify: LOGS_CONTENT_MISSING at receipts/,
+    ],
+  ]
+
+  it('finds everything that is changed', async () => {
+    const { check, rows, blocks, file } = await searched()
+    for (const [name, change, words] of cases) {
+      const changed = { rows, blocks, ...change({ rows, blocks }) }
+      writeFileSync(file('rows.csv'), `${changed.rows.join('\n')}\n`)
+      writeFileSync(file('blocks.ndjson.gz'), gzipSync(`${changed.blocks.join('\n')}\n`))
+      const { code, stdout } = await check()
+      expect(stdout, name).toMatch(words)
+      expect(stdout, name).toContain('The rows are not what the blocks prove:')
+      expect(code, name).toBe(1)
+      const json = JSON.parse((await check('--json')).stdout)
+      expect([json.ok, json.problems.length > 0], name).toEqual([false, true])
+    }
+  })
+
+  it('believes neither the manifest nor another L1 block', async () => {
+    const { check, logs, keep, file, manifest } = await searched()
+    const other = await logs(...EVENT, ...range, ...keep, '--check', '--l1-block-hash', TRANSFER)
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('HEADER_HASH_MISMATCH') })
+    expect((await check('--l2-block', '139')).code).toBe(1)
+    expect((await check('--to-block', '138')).stdout + (await check('--to-block', '138')).stderr).toContain(
+      'EVIDENCE_KEYS_MISMATCH',
+    )
+    const whole = manifest()
+    const { bundle } = whole
+    writeFileSync(file('rows.csv.manifest.json'), JSON.stringify({ ...whole, bundle: { ...bundle, answer: {} } }))
+    const json = await check('--json')
+    expect(json.code).toBe(1)
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
+    writeFileSync(file('rows.csv.manifest.json'), '{}')
+    expect((await check()).stderr).toContain('is not the manifest of a search for logs')
+  })
+})
+
+describe('a lie', () => {
+  const change = (method: string, work: (result: never) => unknown) => (request: FaultRequest) =>
+    request.method === method && request.endpoint === 'l2' ? ({ kind: 'lie', change: work } as Fault) : undefined
+  it.each([
+    [
+      'a log left out',
+      change('eth_getBlockReceipts', (receipts: object[]) => receipts.map(receipt => ({ ...receipt, logs: [] }))),
+      'RECEIPTS_ROOT_MISMATCH',
+    ],
+    [
+      'another header',
+      change('eth_getBlockByNumber', (block: object) => ({ ...block, gasUsed: '0x1' })),
+      'HEADER_HASH_MISMATCH',
+    ],
+    [
+      'another state',
+      change('rollup_getProof', (answer: object) =>
+        JSON.parse(JSON.stringify(answer).replace(/"value":"0x(..)/, '"value":"0x7f')),
+      ),
+      '[A-Z_]+',
+    ],
+  ] as const)('is refused: %s', async (_, lie, code) => {
+    const { logs, folder } = start()
+    faults = lie as never
+    const outcome = await logs(...EVENT, '--from-block', '138')
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(code) })
+    expect(readdirSync(folder).filter(name => name.endsWith('.json'))).toEqual([])
+  })
+})
+
+it('records one bundle, which verify, inspect and the library read', async () => {
+  const { folder, logs, file, common, read } = start('logs.json')
+  const wanted = [...EVENT, '--from-block', '133', '--to-block', '134', '--format', 'bundle']
+  const { code, stdout } = await logs(...wanted)
+  expect(code).toBe(0)
+  expect(stdout).toContain('Verified: all logs of these blocks that the filter selects: 2.')
+  const bundle = JSON.parse(read().toString())
+  const [, l1BlockHash = ''] = /--l1-block-hash (0x[0-9a-f]{64})/.exec(stdout) ?? []
+  const left = {
+    l2BlockNumber: 'fromBundle',
+    fromBlock: 'fromBundle',
+    toBlock: 'fromBundle',
+    filter: 'fromBundle',
+  } as const
+  const trusted = { l1BlockHash: l1BlockHash as Hex }
+  expect(verifyLogs(bundle, { scheme: poseidon2, rollup: ROLLUP, trusted, ...left }).logs.length).toBe(2)
+  const verify = (...more: string[]) =>
+    runHere(['verify', file('logs.json'), ...common, '--l1-block-hash', l1BlockHash, ...more])
+
+  const [, printed = ''] = /npx rollup-state-proof (verify .*)/.exec(stdout) ?? []
+  const stated = await runHere(printed.split(' '))
+  expect(stated.code).toBe(0)
+  expect(stated.stdout).not.toContain('not stated by you')
+  const unstated = await runHere([
+    'verify',
+    file('logs.json'),
+    '--rollup',
+    ROLLUP.address,
+    '--l1-block-hash',
+    l1BlockHash,
+  ])
+  expect(unstated.stdout).toMatch(/from block +133 +from the bundle, not stated by you/)
+  const json = JSON.parse((await verify('--json', '--from-block', '133')).stdout)
+  expect(json).toMatchObject({
+    verified: true,
+    sources: { fromBlock: 'flag', toBlock: 'bundle', filter: 'bundle', scheme: 'flag' },
+  })
+  expect(json.logs.map(({ blockNumber }: { blockNumber: string }) => blockNumber)).toEqual(['133', '134'])
+  const other = await verify('--to-block', '135')
+  expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('LOGS_MISMATCH') })
+  expect((await verify('--address', TOKEN, '--address', ROLLUP.address)).code).toBe(1)
+
+  expect((await runHere(['inspect', file('logs.json')])).stdout).toMatch(
+    /logs as evidence[\s\S]*fromBlock +133[\s\S]*blocksWithReceipts +2/,
+  )
+  expect(await logs(...wanted)).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was fetched') })
+  expect((await logs(...wanted.with(5, '132'))).stderr).toContain('LOGS_MISMATCH')
+  expect((await logs('--from-block', '139', '--format', 'bundle', '-o', '-')).stdout).toContain('"kind":"logs"')
+  expect((await runHere(['audit', file('logs.json'), '--json'])).stdout).toContain(
+    'logs as evidence: verify them by themselves',
+  )
+  expect((await runHere(['vectors', folder])).stdout).toContain('it is logs as evidence')
+})
+
+it.each<[string, readonly string[], string]>([
+  ['no range', ['--address', TOKEN], '--from-block is needed: the first block of the range'],
+  ['a range backwards', ['--from-block', '9', '--to-block', '8'], '--to-block: it is before --from-block'],
+  ['a short address', ['--from-block', '9', '--address', '0x12'], '--address: expected the address of a contract'],
+  [
+    'an event as a topic',
+    ['--from-block', '9', '--topic', 'Transfer(address)'],
+    'For the signature of an event, use --event.',
+  ],
+  [
+    'a topic as an event',
+    ['--from-block', '9', '--event', TRANSFER],
+    "--event: expected a signature such as 'Transfer(",
+  ],
+  ['a tuple', ['--from-block', '9', '--event', 'A((uint256,bool))'], 'pass the hash of its signature with --topic'],
+  ['no such type', ['--from-block', '9', '--event', 'A(uint257)'], 'no such type: uint257'],
+  [
+    'too many topics',
+    ['--from-block', '9', '--event', 'A()', ...Array(4).fill(['--topic', 'any']).flat()],
+    'at most four topics',
+  ],
+  ['another format', ['--from-block', '9', '--format', 'json'], '--format: expected ndjson, csv, bundle'],
+  ['a bundle and kept blocks', ['--from-block', '9', '--format', 'bundle', '--keep', 'x.gz'], 'Leave out --keep'],
+  ['rows on standard output', ['--from-block', '9', '-o', '-'], 'a search needs a file for the rows'],
+  ['a check without blocks', ['--from-block', '9', '--check'], '--check needs --keep'],
+  [
+    'a check without trust',
+    ['--from-block', '9', '--check', '--keep', 'x.gz'],
+    '--check needs --l1-block-hash or --checkpoint',
+  ],
+  [
+    'a check by force',
+    ['--from-block', '9', '--check', '--keep', 'x.gz', '--force', '--l1-block-hash', TRANSFER],
+    'leave out --force',
+  ],
+  ['no packed file', ['--from-block', '9', '--keep', 'x.json'], '--keep: the name must end with .gz'],
+  ['a range after the state', ['--from-block', '140'], '--from-block: the newest block that can be proven is 139'],
+])('says what is wrong: %s', async (_, options, words) => {
+  const { logs, folder } = start()
+  const { code, stderr } = await logs(...options)
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(words) })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('names the window of a range that ends after it', async () => {
+  const { logs } = start()
+  const { code, stderr } = await logs('--from-block', '1', '--to-block', '140')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('a block from 0 to 139') })
+})
+
+it('understands events as people write them', () => {
+  const topicOf = (event: string) => filterOf({ event }).topics[0]?.[0]
+  for (const event of [
+    ...[
+      'Transfer(address,address,uint256)',
+      'Transfer(address, address, uint)',
+      ' Transfer( address,address , uint256 ) ',
+    ],
+    'event Transfer(address indexed from, address indexed to, uint256 value);',
+  ]) {
+    expect(topicOf(event), event).toBe(TRANSFER)
+  }
+  // keccak256 of these signatures, as contracts on mainnet use them.
+  expect(topicOf('Paused(address account)')).toBe('0x62e78cea01bee320cd4e420270b5ea74000d11b0c9f74754ebdbfc544b05a258')
+  expect(topicOf('Sync(uint112 a, uint112 b)')).toBe(
+    '0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1',
+  )
+  for (const wrong of [
+    'A(uint7)',
+    'A(uint08)',
+    'A(bytes33)',
+    'A(address1)',
+    'A(x)',
+    'A(bytes0)',
+    'A(uint[[])',
+    'A',
+    'A(',
+    '(a)',
+    '1(address)',
+  ]) {
+    expect(() => topicOf(wrong), wrong).toThrow('--event')
+  }
+  for (const right of ['A()', 'A(int[])', 'A(bytes32[2][])', 'A(string,bytes,bool)'])
+    expect(topicOf(right)).toHaveLength(66)
+  const [address, topic] = [TOKEN, `0x${'AB'.repeat(32)}`]
+  expect(filterOf({ address: [address], topic: ['any', `${address},${topic}`] })).toEqual({
+    address: [address],
+    topics: [[], [`0x${'00'.repeat(12)}${'70'.repeat(20)}`, topic.toLowerCase()]],
+  })
+  expect(() => filterOf({ topic: [Array(1025).fill(topic).join()] })).toThrow('--topic: at most 1024 for one place')
+  expect(() => filterOf({ address: Array(1025).fill(address) })).toThrow('--address: at most 1024')
+})
