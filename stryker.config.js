@@ -11,6 +11,7 @@ const LAYERS = {
   beacon: ['src/beacon/**/*.ts'],
   blocks: ['src/blocks/**/*.ts'],
   messages: ['src/messages/**/*.ts'],
+  transition: ['src/transition/**/*.ts'],
   provider: [
     'src/provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
     'src/provider/call-evidence/**/*.ts',

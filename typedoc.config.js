@@ -6,6 +6,7 @@ const doors = [
   'beacon',
   'blocks',
   'messages',
+  'transition',
   'bulk',
   'rpc',
   'provider',
@@ -46,7 +47,9 @@ export default {
   ],
   // The types of their keys are written out there.
   intentionallyNotExported: [
-    ...['answer', 'evidence', 'beacon', 'blocks', 'messages'].map(family => `src/error-meanings.ts:${family}`),
+    ...['answer', 'evidence', 'beacon', 'blocks', 'messages', 'transition'].map(
+      family => `src/error-meanings.ts:${family}`,
+    ),
     ...['rpc', 'provider'].map(door => `src/${door}/error.ts:meanings`),
   ],
   treatWarningsAsErrors: true,

@@ -45,6 +45,7 @@ export const LAYERS = {
   beacon: [inFolder('beacon')],
   blocks: [inFolder('blocks')],
   messages: [inFolder('messages')],
+  transition: [inFolder('transition')],
   /** State that is proven, and calls over it. */
   provider: [inFolder('provider/proving'), 'test/provider/call-vectors.test.ts'],
   world: [inFolder('world')],
@@ -56,6 +57,7 @@ const CORE = [
   ...LAYERS.beacon,
   ...LAYERS.blocks,
   ...LAYERS.messages,
+  ...LAYERS.transition,
   ...LAYERS.provider,
 ]
 /** Slow tests of the same layers, which reach no more lines than the others. The last sets the environment of its worker. */
@@ -103,7 +105,15 @@ export default defineConfig({
           'proof/**',
           'verifier/**',
         ],
-        ...['anchor/**', 'evidence/**', 'beacon/**', 'blocks/**', 'messages/**', 'provider/call-evidence/**'],
+        ...[
+          'anchor/**',
+          'evidence/**',
+          'beacon/**',
+          'blocks/**',
+          'messages/**',
+          'transition/**',
+          'provider/call-evidence/**',
+        ],
         'provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
       ].map(files => `src/${files}`),
       // It has a `??` wherever the compiler cannot know that an array has an element.

@@ -1,5 +1,6 @@
 /**
- * Every way in which verification can fail, with what it means in one sentence, by family: answers, evidence, beacon, blocks, messages.
+ * Every way in which verification can fail, with what it means in one sentence, by family: answers, evidence, beacon, blocks,
+ * transitions, messages.
  * `docs/checks.md` is the catalogue: why each check exists, what an attacker could do if it were missing, and the vectors
  * that show it.
  */
@@ -163,6 +164,31 @@ const messages = {
   MESSAGE_STATUS: 'The status of the message on L2 is neither 0 nor 1 nor 2.',
 }
 
+const transition = {
+  TRANSITION_MALFORMED: 'This does not have the shape of a list of traces, or a trace is missing.',
+  TRANSITION_TOO_LARGE: 'There are more blocks than can be verified in one answer.',
+  TRANSITION_ROOT_CONTRADICTED: 'The answer states another root than the trusted one, or than its traces lead to.',
+  TRANSITION_PARENT_NOT_OPENED: 'The first trace of an account does not start at the trusted parent root.',
+  TRANSITION_END_MISMATCH: 'The traces lead to another root than the trusted one.',
+
+  SEGMENT_ORDER: 'The accounts of a block are not in the order of their key hashes, or one is there twice.',
+  SEGMENT_INCOMPLETE: 'The storage of an account was accessed, but its own trace is missing.',
+  SEGMENT_STORAGE_BEFORE: 'The storage does not start at the storage root of the account before.',
+  SEGMENT_STORAGE_AFTER: 'The storage does not come to the storage root of the account after.',
+
+  TRACE_TYPE_UNKNOWN: 'A trace has a type other than 0 to 4.',
+  TRACE_NOT_ALLOWED: 'A trace is of a kind that cannot be at its place: an account that is only read has no writes.',
+  TRACE_NOT_CONTINUOUS: 'A trace does not start where the trace before it has left the tree.',
+  TRACE_SIBLING_COUNT: 'A path of a trace does not have exactly 40 siblings.',
+  TRACE_KEY_MISMATCH: 'The leaf of a trace belongs to another key.',
+  TRACE_VALUE_MISMATCH: 'A value of a trace does not hash to the value hash in its leaf.',
+  TRACE_NOT_NEIGHBOURS: 'Two leaves of a trace do not link to each other.',
+  TRACE_KEY_NOT_BETWEEN: 'The key hash of a trace does not lie strictly between those of its two neighbours.',
+  TRACE_INDEX_NOT_NEXT: 'An inserted leaf is not at the next free node.',
+  TRACE_PATH_MISMATCH: 'A path of a trace does not lead from its leaf to the sub-root.',
+  TRACE_RESULT_MISMATCH: 'A trace states another sub-root than its changes lead to.',
+}
+
 /** The stable name of a check that `verifyProof` and its building blocks make. */
 export type AnswerErrorCode = keyof typeof answer
 
@@ -174,6 +200,9 @@ export type BeaconErrorCode = keyof typeof beacon
 
 /** The stable name of a check of blocks: headers by number, transactions, receipts and logs. */
 export type BlocksErrorCode = keyof typeof blocks
+
+/** The stable name of a check of transitions: traces of accounts and slots, from one state root to another. */
+export type TransitionErrorCode = keyof typeof transition
 
 /** The stable name of a check of messages between the layers. */
 export type MessagesErrorCode = keyof typeof messages
@@ -238,21 +267,30 @@ export const blocksErrorMeanings: Readonly<Record<BlocksErrorCode, string>> = bl
  */
 export const messagesErrorMeanings: Readonly<Record<MessagesErrorCode, string>> = messages
 
+/**
+ * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
+ *
+ * @example
+ * ```ts
+ * import { transitionErrorMeanings } from 'rollup-state-proof/transition'
+ *
+ * console.log(transitionErrorMeanings.TRACE_TYPE_UNKNOWN) // A trace has a type other than 0 to 4.
+ * ```
+ */
+export const transitionErrorMeanings: Readonly<Record<TransitionErrorCode, string>> = transition
+
 const argument = { ARGUMENT_INVALID: 'One of the caller’s own arguments is wrong.' }
+
+const allMeanings = (): Readonly<Record<string, string>> => ({
+  ...{ ...answer, ...evidence, ...beacon, ...blocks },
+  ...{ ...transition, ...messages, ...argument },
+})
 
 /** The meaning of a code of any family; empty if it is of none. */
 export function meaningOf(code: string): string {
-  const all: Readonly<Record<string, string>> = {
-    ...answer,
-    ...evidence,
-    ...beacon,
-    ...blocks,
-    ...messages,
-    ...argument,
-  }
+  const all = allMeanings()
   return (Object.hasOwn(all, code) && all[code]) || ''
 }
 
 /** Every code that a verifier can report. */
-export const allCodes = (): string[] =>
-  Object.keys({ ...answer, ...evidence, ...beacon, ...blocks, ...messages, ...argument })
+export const allCodes = (): string[] => Object.keys(allMeanings())

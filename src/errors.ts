@@ -4,14 +4,21 @@ import type {
   BlocksErrorCode,
   EvidenceErrorCode,
   MessagesErrorCode,
+  TransitionErrorCode,
 } from './error-meanings.ts'
 
 /**
- * The stable name of a failed check. The codes form five families, each with the sentences that it stands for:
+ * The stable name of a failed check. The codes form six families, each with the sentences that it stands for:
  * `answerErrorMeanings` (`rollup-state-proof`), `evidenceErrorMeanings` (`…/anchor`), `beaconErrorMeanings` (`…/beacon`),
- * `blocksErrorMeanings` (`…/blocks`) and `messagesErrorMeanings` (`…/messages`).
+ * `blocksErrorMeanings` (`…/blocks`), `transitionErrorMeanings` (`…/transition`) and `messagesErrorMeanings` (`…/messages`).
  */
-export type ProofErrorCode = AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode | MessagesErrorCode
+export type ProofErrorCode =
+  | AnswerErrorCode
+  | EvidenceErrorCode
+  | BeaconErrorCode
+  | BlocksErrorCode
+  | TransitionErrorCode
+  | MessagesErrorCode
 
 /**
  * What to do about an error.

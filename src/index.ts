@@ -15,6 +15,7 @@ export {
   type BlocksErrorCode,
   type EvidenceErrorCode,
   type MessagesErrorCode,
+  type TransitionErrorCode,
 } from './error-meanings.ts'
 export {
   ArgumentError,

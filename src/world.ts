@@ -14,4 +14,7 @@ export type {
   Proof,
   StorageProof,
 } from './tree/answer.ts'
-export { type AccountChanges, type AccountState, createWorld, type World } from './world/world.ts'
+export type { AccountChanges } from './world/account.ts'
+export type { BlockAccess } from './world/block.ts'
+export type { Trace } from './world/trace.ts'
+export { type AccountState, createWorld, type World } from './world/world.ts'

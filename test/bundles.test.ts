@@ -12,15 +12,16 @@ const limits: Readonly<Record<string, readonly [minified: number, gzipped: numbe
   '…/beacon': [97_600, 36_000],
   '…/blocks': [104_500, 38_900],
   '…/messages': [41_400, 15_600],
+  '…/transition': [21_500, 8_700],
   '…/bulk': [89_700, 35_500],
-  '…/world': [19_500, 7_900],
+  '…/world': [23_200, 9_200],
   '…/rpc': [112_100, 41_900],
   // Without the EVM, which is imported on first use.
   '…/provider': [102_000, 39_300],
   '…/provider/evm': [300, 200],
   // Without the curve, which is imported on the first request to the beacon API.
   '…/service': [106_500, 40_600],
-  '…/service/demo': [75_200, 29_000],
+  '…/service/demo': [78_300, 30_000],
   'verifyProof and poseidon2': [36_000, 14_300],
   'verifyProof and mimc': [30_400, 14_100],
   'mappingSlot alone': [11_900, 5_000],

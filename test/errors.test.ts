@@ -8,6 +8,7 @@ import {
   evidenceErrorMeanings,
   meaningOf,
   messagesErrorMeanings,
+  transitionErrorMeanings,
 } from '../src/error-meanings.ts'
 import {
   ArgumentError,
@@ -66,6 +67,7 @@ it('has a different meaning for each code', () => {
     beaconErrorMeanings,
     blocksErrorMeanings,
     messagesErrorMeanings,
+    transitionErrorMeanings,
   ]
   const meanings = families.flatMap(family => Object.values(family))
   expect(meanings.length).toBeGreaterThan(80)
@@ -82,6 +84,7 @@ it('names every code once, in one family', () => {
     beaconErrorMeanings,
     blocksErrorMeanings,
     messagesErrorMeanings,
+    transitionErrorMeanings,
   ].flatMap(family => Object.keys(family))
   expect(codes.toSorted()).toEqual([...families, 'ARGUMENT_INVALID'].toSorted())
   for (const code of codes) expect(meaningOf(code), code).toMatch(/\.$/)
@@ -117,15 +120,16 @@ it('takes no details from a polluted Object.prototype', () => {
 })
 
 it('recognizes errors by what they are, and by the family of their code', () => {
-  const [answer, evidence, beacon, blocks, messages] = [
+  const [answer, evidence, beacon, blocks, messages, transition] = [
     new ProofError('BAD_HEX'),
     new ProofError('ANCHOR_NO_ROOT'),
     new ProofError('BEACON_MALFORMED'),
     new ProofError('BLOCK_MALFORMED'),
     new ProofError('MESSAGE_MALFORMED'),
+    new ProofError('TRANSITION_MALFORMED'),
   ]
   const argument = new ArgumentError({ path: 'address' })
-  for (const error of [answer, evidence, beacon, blocks, messages]) {
+  for (const error of [answer, evidence, beacon, blocks, messages, transition]) {
     expect([isProofError(error), isArgumentError(error), isRefusal(error)]).toEqual([true, false, true])
   }
   expect([isProofError(argument), isArgumentError(argument), isRefusal(argument)]).toEqual([false, true, true])
@@ -135,20 +139,22 @@ it('recognizes errors by what they are, and by the family of their code', () => 
     beaconErrorMeanings,
     blocksErrorMeanings,
     messagesErrorMeanings,
+    transitionErrorMeanings,
   ]
   const inFamilies = (error: unknown) =>
     families.map((family: Readonly<Record<string, string>>) => isProofError(error, family))
-  expect(inFamilies(answer)).toEqual([true, false, false, false, false])
-  expect(inFamilies(evidence)).toEqual([false, true, false, false, false])
-  expect(inFamilies(beacon)).toEqual([false, false, true, false, false])
-  expect(inFamilies(blocks)).toEqual([false, false, false, true, false])
-  expect(inFamilies(messages)).toEqual([false, false, false, false, true])
-  expect(inFamilies(argument)).toEqual([false, false, false, false, false])
+  expect(inFamilies(answer)).toEqual([true, false, false, false, false, false])
+  expect(inFamilies(evidence)).toEqual([false, true, false, false, false, false])
+  expect(inFamilies(beacon)).toEqual([false, false, true, false, false, false])
+  expect(inFamilies(blocks)).toEqual([false, false, false, true, false, false])
+  expect(inFamilies(messages)).toEqual([false, false, false, false, true, false])
+  expect(inFamilies(transition)).toEqual([false, false, false, false, false, true])
+  expect(inFamilies(argument)).toEqual([false, false, false, false, false, false])
   // A code of a later version, and names that every object has.
   for (const code of ['LATER', 'toString', '__proto__']) {
     const later = Object.assign(new ProofError('BAD_HEX'), { code })
     expect(isProofError(later)).toBe(true)
-    expect(inFamilies(later)).toEqual([false, false, false, false, false])
+    expect(inFamilies(later)).toEqual([false, false, false, false, false, false])
   }
 })
 

@@ -22,6 +22,7 @@ const LAYERS = [
   'anchor',
   'beacon',
   'blocks',
+  'transition',
   'evidence',
   'messages',
   'world',

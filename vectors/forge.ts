@@ -2,8 +2,9 @@ import { bytesToHex, concatBytes, hexToBytes } from '../src/bytes.ts'
 import type { Hex, Scheme } from '../src/index.ts'
 import { hashSchemeOf } from '../src/scheme/genuine.ts'
 import { emptySubtreeDigests } from '../src/tree/empty-subtrees.ts'
+import { encodeOpening, indexWord } from '../src/tree/encode.ts'
 import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
-import { encodeOpening, indexWord, initialSentinels } from '../src/world/encode.ts'
+import { initialSentinels } from '../src/world/encode.ts'
 import { hashSubtree, pathNodes, putLeaf, type Subtree } from '../src/world/sparse.ts'
 
 /** An answer as a forger sees it: every field can be changed, whatever its form. */

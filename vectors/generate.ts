@@ -14,6 +14,7 @@ import { generateEvidence } from './evidence/generate.ts'
 import { invalidCases } from './invalid.ts'
 import { generateLogs } from './logs/generate.ts'
 import { generateMessages } from './messages/generate.ts'
+import { generateTransitions } from './transitions/generate.ts'
 import { expectedOf, validCases } from './valid.ts'
 import type { Vector } from './vector.ts'
 
@@ -64,13 +65,21 @@ async function generate(): Promise<Map<string, string>> {
     ...below('blocks', await generateBlocks()),
     ...below('logs', await generateLogs()),
     ...below('messages', await generateMessages()),
+    ...below('transitions', generateTransitions()),
   ])
 }
 
-const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs', 'messages'].flatMap(folder => [
-  `${folder}/valid`,
-  `${folder}/invalid`,
-])
+const FOLDERS = [
+  'mimc',
+  'poseidon2',
+  'evidence',
+  'beacon',
+  'calls',
+  'blocks',
+  'logs',
+  'messages',
+  'transitions',
+].flatMap(folder => [`${folder}/valid`, `${folder}/invalid`])
 
 /** Paths of files that differ from `files`, and of files that are missing on either side. */
 function findStale(folder: string, files: ReadonlyMap<string, string>): string[] {

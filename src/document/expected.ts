@@ -15,6 +15,7 @@ import { type MessageEvidenceClaim, verifyMessageEvidence } from '../messages/ev
 import { type MessageClaim, verifyMessageFromL2 } from '../messages/from-l2.ts'
 import { type MessageRequest, type ProvenInbox, readMessageArrival, verifyMessageToL2 } from '../messages/to-l2.ts'
 import type { VerifiedState } from '../proof/verify.ts'
+import { type TransitionClaim, verifyTransition } from '../transition/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
 import { schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
@@ -102,6 +103,8 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'readMessageArrival':
     case 'verifyMessageEvidence':
       return spellNumbers({ verified: runOverMessages(operation, input, fieldsOf(claim)) })
+    case 'verifyTransition':
+      return spellNumbers(runTransition(fieldsOf(input)))
     default:
       throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   }
@@ -115,6 +118,12 @@ const toNumbers = (claim: unknown, names: readonly string[], bits = 64): Fields 
       names.includes(name) ? (parseNumber(text, bits) ?? text) : text,
     ]),
   )
+
+/** Its input names the scheme. */
+function runTransition({ scheme, answer, ...claim }: Fields): object {
+  const stated: unknown = { ...claim, scheme: schemeNamed(scheme) }
+  return verifyTransition(answer, stated as TransitionClaim)
+}
 
 /** Calls a function over blocks. */
 function runOverBlocks(operation: string, input: unknown, claim: Fields): unknown {

@@ -2,9 +2,6 @@ import { bigintToBytes, concatBytes } from '../bytes.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { HEAD_INDEX, type Leaf, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 
-/** The first index a new key takes. */
-export const FIRST_FREE_NODE = 2
-
 /** HEAD and TAIL of an empty tree. They point at themselves and at each other. */
 export function initialSentinels(scheme: HashScheme): readonly [head: Leaf, tail: Leaf] {
   const hVal = zeroDigest()
@@ -13,14 +10,6 @@ export function initialSentinels(scheme: HashScheme): readonly [head: Leaf, tail
     { prev: HEAD_INDEX, next: TAIL_INDEX, hKey: scheme.tailKey(), hVal },
   ]
 }
-
-/** `word(index)` for an index of at most 2^40. */
-export const indexWord = (scheme: HashScheme, index: number): Uint8Array =>
-  scheme.encodeWord(bigintToBytes(BigInt(index), 32))
-
-/** Tree format, "The messages": `word(prev) || word(next) || hKey || hVal`, the preimage of a leaf's digest. */
-export const encodeOpening = (scheme: HashScheme, leaf: Leaf): Uint8Array =>
-  concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
 
 /** The fields of an account value. Hashes are 32 bytes. */
 export interface AccountValue {

@@ -70,6 +70,19 @@ export function pathNodes<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, inde
   return nodes
 }
 
+/** The digests of the siblings of the leaf at `index`, which may be missing, from the leaf up. */
+export function pathDigests<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, index: number): Uint8Array[] {
+  const digests: Uint8Array[] = []
+  let node = top
+  for (let level = TREE_DEPTH - 1; level >= 0; level--) {
+    const { left, right } = childrenOf(node)
+    const [child, sibling] = isRight(index, level) ? [right, left] : [left, right]
+    digests.unshift(hashSubtree(hashing, sibling, level))
+    node = child
+  }
+  return digests
+}
+
 /** Divides instead of shifting, because indices can exceed 2^32. */
 const isRight = (index: number, level: number): boolean => Math.floor(index / 2 ** level) % 2 === 1
 

@@ -1,12 +1,13 @@
 import { invalid } from '../arguments.ts'
-import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
+import { bytesToHex, equalBytes } from '../bytes.ts'
 import { ArgumentError } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import type { ExistenceProof, NonExistenceProof, Proof } from '../tree/answer.ts'
 import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
+import { encodeOpening, encodeRootNode, FIRST_FREE_NODE } from '../tree/encode.ts'
 import type { TreeKind } from '../tree/kind.ts'
 import { HEAD_INDEX, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
-import { encodeOpening, FIRST_FREE_NODE, indexWord, initialSentinels } from './encode.ts'
+import { initialSentinels } from './encode.ts'
 import { findFloor, insertKey, type Order, removeKey } from './order.ts'
 import { getLeaf, type Hashing, hashSubtree, pathNodes, putLeaf, type Subtree } from './sparse.ts'
 
@@ -29,6 +30,8 @@ export interface StoredKind<Value> {
   readonly kind: TreeKind
   /** The value's bytes as served and hashed. */
   encodeValue(value: Value): Uint8Array
+  /** The value hash of a leaf. */
+  hashContent(content: Content<Value> | null): Uint8Array
   readonly hashing: Hashing<StoredLeaf<Value>>
 }
 
@@ -49,14 +52,15 @@ export function createKind<Value>(
   kind: TreeKind,
   encodeValue: (value: Value) => Uint8Array,
 ): StoredKind<Value> {
-  const hashContent = (content: Content<Value>): Uint8Array => {
+  const hashContent = (content: Content<Value> | null): Uint8Array => {
+    if (content === null) return zeroDigest()
     content.hVal ??= scheme.hasher.hash(kind.valuePreimage(scheme, encodeValue(content.value)))
     return content.hVal
   }
   const encodeLeaf = ({ content, ...links }: StoredLeaf<Value>): Uint8Array =>
-    encodeOpening(scheme, { ...links, hVal: content === null ? zeroDigest() : hashContent(content) })
+    encodeOpening(scheme, { ...links, hVal: hashContent(content) })
   const hashing = { hasher: scheme.hasher, encodeLeaf, emptyDigests: emptySubtreeDigests(scheme.hasher) }
-  return { scheme, kind, encodeValue, hashing }
+  return { scheme, kind, encodeValue, hashContent, hashing }
 }
 
 /** An empty tree: HEAD and TAIL alone. */
@@ -142,16 +146,16 @@ function proveLeaf<Value>(tree: Tree<Value>, index: number, { content }: StoredL
 
 /** Node 0 of a proof. */
 const rootPreimage = <Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Array =>
-  concatBytes(indexWord(kind.scheme, nextFreeNode), hashSubtree(kind.hashing, top))
+  encodeRootNode(kind.scheme, nextFreeNode, hashSubtree(kind.hashing, top))
 
 /** The leaf of the key with hash `hKey`. If there is none, `held` is null and the leaf is the left neighbour it would have. */
-function locate<Value>(tree: Tree<Value>, hKey: Uint8Array) {
+export function locate<Value>(tree: Tree<Value>, hKey: Uint8Array) {
   const index = findFloor(tree.order, hKey) ?? HEAD_INDEX
   const leaf = leafAt(tree, index)
   return { index, leaf, held: equalBytes(leaf.hKey, hKey) ? leaf.content : null }
 }
 
-function leafAt<Value>(tree: Tree<Value>, index: number): StoredLeaf<Value> {
+export function leafAt<Value>(tree: Tree<Value>, index: number): StoredLeaf<Value> {
   const leaf = getLeaf(tree.top, index)
   if (leaf === null) throw new Error(`the linked list is broken: leaf ${index} is missing`)
   return leaf

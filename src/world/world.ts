@@ -1,14 +1,16 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeArgument, invalid } from '../arguments.ts'
-import { bigintToBytes, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
+import { decodeArgument } from '../arguments.ts'
+import { bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
 import { ArgumentError, atPath } from '../errors.ts'
-import { decodeKeys, readOptions, verifyUint } from '../options.ts'
+import { decodeKeys, readOptions } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { HashScheme, Scheme } from '../scheme/scheme.ts'
 import type { GetProofResult } from '../tree/answer.ts'
 import { accountTree, storageTree } from '../tree/kind.ts'
 import { zeroDigest } from '../tree/leaf.ts'
-import { type AccountValue, encodeAccountValue } from './encode.ts'
+import { type Account, type AccountChanges, decodeChanges, encodeAccount } from './account.ts'
+import { applyAccesses, type BlockAccess } from './block.ts'
+import type { Trace } from './trace.ts'
 import {
   createKind,
   createTree,
@@ -20,25 +22,6 @@ import {
   skipLeaves,
   type Tree,
 } from './tree.ts'
-
-/** The fields that {@link World.setAccount} sets. Omitted fields do not change; a new account has zeros and no code. */
-export interface AccountChanges {
-  /** Below 2^64. */
-  nonce?: bigint | undefined
-  /** In wei. Below 2^256, and with `mimc` below the order of its field, which has 253 bits. */
-  balance?: bigint | undefined
-  /** The code itself, of any length. It determines `codeHash` and `codeSize`, and {@link World.getCode} returns it. */
-  code?: Hex | undefined
-  /** keccak256 of the code, 32 bytes. */
-  codeHash?: Hex | undefined
-  /**
-   * The rollup's own hash of the code, 32 bytes. The tree format does not specify this hash for non-empty code, so this
-   * library cannot compute it. Take it from the state manager, or use any canonical digest in a test.
-   */
-  snarkCodeHash?: Hex | undefined
-  /** In bytes. Below 2^64. */
-  codeSize?: bigint | undefined
-}
 
 /** An account as {@link World.getAccount} reports it. */
 export interface AccountState {
@@ -124,15 +107,16 @@ export interface World {
    * @throws ArgumentError if the leaf is already taken or does not exist, or the account does not exist
    */
   skipLeaves(nextFreeNode: number, address?: Hex): void
+  /**
+   * Does all that a block does to the state, in the order of the key hashes, as the state manager does it.
+   *
+   * @param accesses each account once, each slot at most once read and once written
+   * @returns the traces that `rollup_getZkEVMStateMerkleProofV0` serves for the block
+   * @throws ArgumentError
+   */
+  applyBlock(accesses: readonly BlockAccess[]): Trace[]
   /** An independent world with the same state. Forking is free, because the two share whatever neither changes. */
   fork(): World
-}
-
-/** An account value whose storage root is computed on demand. */
-interface Account extends Omit<AccountValue, 'storageRoot'> {
-  readonly storage: Tree<Uint8Array>
-  /** Not part of the tree. Null if only its hash is known. */
-  readonly code: Uint8Array | null
 }
 
 /**
@@ -256,12 +240,14 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
       if (address === undefined) accounts = skipLeaves(accounts, nextFreeNode)
       else changeStorage(address, storage => skipLeaves(storage, nextFreeNode))
     },
+    applyBlock(accesses) {
+      const applied = applyAccesses(scheme, { accounts, newAccount }, accesses)
+      accounts = applied.accounts
+      return applied.traces
+    },
     fork: () => worldOf(scheme, newAccount, accounts),
   }
 }
-
-const encodeAccount = ({ storage, code: _, ...account }: Account): Uint8Array =>
-  encodeAccountValue({ ...account, storageRoot: rootOf(storage) })
 
 function describeAccount({ nonce, balance, codeSize, ...account }: Account): AccountState {
   return {
@@ -272,37 +258,4 @@ function describeAccount({ nonce, balance, codeSize, ...account }: Account): Acc
     snarkCodeHash: bytesToHex(account.snarkCodeHash),
     codeSize,
   }
-}
-
-const ACCOUNT_FIELDS = ['nonce', 'balance', 'code', 'codeHash', 'snarkCodeHash', 'codeSize'] as const
-
-/** @throws ArgumentError */
-function decodeChanges(scheme: HashScheme, changes: AccountChanges): Partial<Account> {
-  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = readOptions('', changes, ACCOUNT_FIELDS)
-  return {
-    ...(nonce !== undefined && { nonce: verifyUint('nonce', nonce, 64) }),
-    ...(balance !== undefined && { balance: requireCanonicalBalance(scheme, balance) }),
-    ...(codeHash !== undefined && { keccakCodeHash: decodeArgument('codeHash', codeHash, 32), code: null }),
-    ...(snarkCodeHash !== undefined && { snarkCodeHash: decodeDigest(scheme, snarkCodeHash) }),
-    ...(codeSize !== undefined && { codeSize: verifyUint('codeSize', codeSize, 64) }),
-    ...(code !== undefined && describeCode(decodeArgument('code', code))),
-  }
-}
-
-const describeCode = (code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash' | 'codeSize'> => ({
-  code,
-  keccakCodeHash: keccak_256(code),
-  codeSize: BigInt(code.length),
-})
-
-function requireCanonicalBalance(scheme: HashScheme, balance: bigint): bigint {
-  const word = scheme.encodeWord(bigintToBytes(verifyUint('balance', balance, 256), 32))
-  if (!scheme.isCanonical(word)) throw invalid('balance', 'a number below the order of the field', balance)
-  return balance
-}
-
-function decodeDigest(scheme: HashScheme, hex: Hex): Uint8Array {
-  const digest = decodeArgument('snarkCodeHash', hex, 32)
-  if (!scheme.isCanonical(digest)) throw invalid('snarkCodeHash', 'a digest: every field element reduced', hex)
-  return digest
 }

@@ -15,22 +15,19 @@ const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE
 const isBeaconCode = (code: string) => code.startsWith('BEACON_')
 const isCallCode = (code: string) => code.startsWith('CALL_')
 const isBlocksCode = (code: string) => /^(HISTORY|BLOCK|TRANSACTIONS?|RECEIPTS?)_/.test(code)
+const isTransitionCode = (code: string) => /^(TRANSITION|SEGMENT|TRACE)_/.test(code)
 const isLogsCode = (code: string) => code.startsWith('LOGS_')
 const isMessagesCode = (code: string) => code.startsWith('MESSAGE_')
-const folderOf = (code: string) =>
-  isLogsCode(code)
-    ? 'logs'
-    : isBlocksCode(code)
-      ? 'blocks'
-      : isBeaconCode(code)
-        ? 'beacon'
-        : isCallCode(code)
-          ? 'calls'
-          : isAnchorCode(code)
-            ? 'evidence'
-            : isMessagesCode(code)
-              ? 'messages'
-              : 'scheme'
+const FOLDERS: readonly (readonly [folder: string, isOfFolder: (code: string) => boolean])[] = [
+  ['logs', isLogsCode],
+  ['transitions', isTransitionCode],
+  ['messages', isMessagesCode],
+  ['blocks', isBlocksCode],
+  ['beacon', isBeaconCode],
+  ['calls', isCallCode],
+  ['evidence', isAnchorCode],
+]
+const folderOf = (code: string) => FOLDERS.find(([, isOfFolder]) => isOfFolder(code))?.[0] ?? 'scheme'
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   // The page names codes to show which check failed. It raises none.
   .filter(file => file.endsWith('.ts') && file !== 'error-meanings.ts' && !file.startsWith('explorer/'))
@@ -57,13 +54,24 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks', 'logs', 'messages']) {
+for (const scheme of [
+  'mimc',
+  'poseidon2',
+  'evidence',
+  'beacon',
+  'calls',
+  'blocks',
+  'logs',
+  'messages',
+  'transitions',
+]) {
   const folder = `vectors/${scheme}/invalid`
   const isShownHere = (code: string) => folderOf(code) === (/mimc|poseidon2/.test(scheme) ? 'scheme' : scheme)
   const raised = new Map(
     readdirSync(folder).map(file => {
       const { expected } = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'))
-      return [file.replace('.json', ''), String(expected.code)]
+      // Of transitions, there is one for each scheme.
+      return [file.replace(/^(?:mimc|poseidon2)-(.*)\.json$|\.json$/, '$1'), String(expected.code)]
     }),
   )
 

@@ -160,7 +160,7 @@ it('has a chart and README figures that match the benchmarks page', () => {
 })
 
 it('states the number of forgeries in the README', () => {
-  const folders = ['mimc', 'poseidon2', 'evidence', 'calls', 'beacon', 'blocks', 'logs', 'messages'].map(
+  const folders = ['mimc', 'poseidon2', 'evidence', 'calls', 'beacon', 'blocks', 'logs', 'messages', 'transitions'].map(
     name => `vectors/${name}/invalid`,
   )
   const count = folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0)

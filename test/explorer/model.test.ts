@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { allCodes, blocksErrorMeanings, messagesErrorMeanings } from '../../src/error-meanings.ts'
+import {
+  allCodes,
+  blocksErrorMeanings,
+  messagesErrorMeanings,
+  transitionErrorMeanings,
+} from '../../src/error-meanings.ts'
 import { failure } from '../../src/errors.ts'
 import { type Check, findFailed, listSteps, placeError } from '../../src/explorer/checks.ts'
 import { createExplorer } from '../../src/explorer/explore.ts'
@@ -215,10 +220,10 @@ it('has a line for every check that the verifier makes', () => {
     ...listSteps({ forms: ['non-existence', 'existence'], chain: null }),
   ]
   const listed = new Set(steps.flatMap(({ codes }) => codes))
-  // Codes of what the page does not verify: verifyCode, encodeHeader, a stored committee, evidence of a call, blocks, and messages.
+  // Codes of what the page does not verify: verifyCode, encodeHeader, a stored committee, evidence of a call, blocks, messages and transitions.
   const calls = ['CALL_MISMATCH', 'CALL_STATE_MISSING', 'CALL_STATE_UNUSED']
   const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER', 'BEACON_COMMITTEE_ROOT', ...calls]
-  const blocks = Object.keys({ ...blocksErrorMeanings, ...messagesErrorMeanings })
+  const blocks = Object.keys({ ...blocksErrorMeanings, ...messagesErrorMeanings, ...transitionErrorMeanings })
   const codes = allCodes().filter(code => ![...others, ...blocks].includes(code))
   expect([...listed].sort()).toEqual(codes.sort())
 })

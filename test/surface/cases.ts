@@ -13,6 +13,7 @@ import * as rpc from '../../src/rpc.ts'
 import * as demo from '../../src/service/demo.ts'
 import { DEMO_SIGNERS, transferToken } from '../../src/service/demo-transfer.ts'
 import * as service from '../../src/service.ts'
+import * as transition from '../../src/transition.ts'
 import * as world from '../../src/world.ts'
 
 /** A call that the public API accepts, which the walk spoils in every way that it knows. */
@@ -35,6 +36,7 @@ export const doors: Readonly<Record<string, object>> = {
   './beacon': beacon,
   './blocks': blocks,
   './messages': messages,
+  './transition': transition,
   './bulk': bulk,
   './world': world,
   './rpc': rpc,
@@ -61,6 +63,7 @@ export const TAKES_ANYTHING: Readonly<Record<string, string>> = {
   decodeFinalizedStateLog: 'it takes a log that an endpoint sent',
 }
 
+const emptyRoot = world.createWorld(poseidon2.poseidon2).stateRoot()
 const hex = (pair: string, length: number): core.Hex => `0x${pair.repeat(length)}`
 const [address, token] = [hex('b2', 20), hex('70', 20)]
 const key = hex('00', 32)
@@ -369,6 +372,12 @@ export const cases: Readonly<Record<string, Case>> = {
     call: (...args: Parameters<world.World['setStorage']>) => draft().setStorage(...args),
     args: [hex('c0', 20), { key, value: hex('01', 32) }],
   },
+  'createWorld().applyBlock': {
+    call: (...args: Parameters<world.World['applyBlock']>) => draft().applyBlock(...args),
+    args: [[{ address, account: { nonce: 1n }, recreate: false, storage: [{ key, value: hex('01', 32) }] }]],
+    // An account that exists is read, and a slot without a value.
+    optional: ['0.0.account', '0.0.account.nonce', '0.0.recreate', '0.0.storage', '0.0.storage.0.value'],
+  },
   'createWorld().getAccount': { call: tree.getAccount, args: [address] },
   'createWorld().getCode': { call: tree.getCode, args: [token] },
   'createWorld().getStorage': { call: tree.getStorage, args: [token, key] },
@@ -539,6 +548,12 @@ export const cases: Readonly<Record<string, Case>> = {
     call: messages.encodeMessageClaim,
     args: [{ message, messageProof, feeRecipient: address }],
     ...{ free: ['0.messageProof'], optional: ['0.feeRecipient'] },
+  },
+
+  verifyTransition: {
+    call: transition.verifyTransition,
+    args: [{ zkStateMerkleProof: [[]] }, { scheme, parentStateRoot: emptyRoot, stateRoot: emptyRoot }],
+    ...{ optional: ['1.stateRoot'], free: ['0'] },
   },
 
   createVerifiedProvider: {

@@ -3,7 +3,8 @@ import { bytesToHex, concatBytes } from '../../src/bytes.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { emptySubtreeDigests } from '../../src/tree/empty-subtrees.ts'
-import { encodeOpening, indexWord, initialSentinels } from '../../src/world/encode.ts'
+import { encodeOpening, indexWord } from '../../src/tree/encode.ts'
+import { initialSentinels } from '../../src/world/encode.ts'
 
 describe.each([mimc, poseidon2])('$name', scheme => {
   const { hash } = scheme.hasher

@@ -3,8 +3,9 @@ import { bigintToBytes, concatBytes } from '../../src/bytes.ts'
 import type { ProofErrorCode } from '../../src/errors.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
+import { encodeOpening, indexWord } from '../../src/tree/encode.ts'
 import { decodeIndexWord, decodeOpening, openingLength, verifyCanonical } from '../../src/tree/leaf.ts'
-import { encodeOpening, indexWord } from '../../src/world/encode.ts'
+
 import { refusal } from '../refusal.ts'
 
 const INDICES = [0, 1, 2, 255, 256, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 39 + 3, 2 ** 40 - 1]

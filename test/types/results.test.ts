@@ -25,6 +25,7 @@ import {
   type ProofErrorCode,
   type ProvenSlot,
   safely,
+  type TransitionErrorCode,
   type VerifiedState,
   verifyProof,
 } from '../../src/index.ts'
@@ -144,7 +145,7 @@ it('narrows an outcome', () => {
 
 it('knows all codes, by family', () => {
   expectTypeOf<ProofErrorCode>().toEqualTypeOf<
-    AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode | MessagesErrorCode
+    AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode | MessagesErrorCode | TransitionErrorCode
   >()
   expectTypeOf(answerErrorMeanings).toEqualTypeOf<Readonly<Record<AnswerErrorCode, string>>>()
   const say = (error: unknown): string => {

@@ -124,6 +124,7 @@ const subjects = new Map<unknown, string>([
   ['verifyTransactions', 'transactions'],
   ['verifyReceipts', 'receipts'],
   ['verifyBlock', 'block'],
+  ['verifyTransition', 'transition'],
   ['verifyLogs', 'logs'],
   ['verifyMessageFromL2', 'message from L2'],
   ['verifyMessageToL2', 'message to L2'],

@@ -1,0 +1,6 @@
+/** Bounds on what an endpoint, or the maker of a file, may send about transitions. */
+
+/** Blocks in one answer. A block without a trace takes three characters of it, but a hundred bytes of the result. */
+export const MAX_BLOCKS = 8192
+/** Digests on the way from a leaf to the sub-root, exactly: the number of levels. */
+export const SIBLING_COUNT = 40
