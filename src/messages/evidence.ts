@@ -1,8 +1,9 @@
 import { decodeEthClaim } from '../anchor/eth-proof.ts'
 import type { L1Block } from '../anchor/header.ts'
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
+import { decodeArgument } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
-import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
+import { equalBytes, type Hex } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { decodeTrusted, unlessFromBundle, verifyLabel, verifySame } from '../evidence/claim.ts'
 import { type BundleParts, encodeConsensus, encodeL1 } from '../evidence/create.ts'
@@ -13,6 +14,7 @@ import { encodeQuantity } from '../hex.ts'
 import { bytesUpTo, unread } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
+import { mismatch } from '../tree/path.ts'
 import { type MessageFromL2, verifyInL1 } from './from-l2.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
 import { MAX_MESSAGE_LENGTH } from './limits.ts'
@@ -86,8 +88,8 @@ export interface MessageEvidenceClaim<Trust extends TrustedL1 = TrustedL1> {
   rollup: Rollup
   /** The one value that everything is proven from. */
   trusted: Trust
-  /** The message; or `'fromBundle'`: whoever made the bundle chooses. Check the message that is returned. */
-  message: Message | 'fromBundle'
+  /** The message, or its hash, 32 bytes; or `'fromBundle'`: whoever made the bundle chooses. Check the message that is returned. */
+  message: Message | Hex | 'fromBundle'
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
   layout?: MessageLayout | undefined
 }
@@ -188,10 +190,9 @@ export function verifyMessageEvidence<Trust extends TrustedL1>(
   verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.address, evidence.rollup.address)
   verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.name, evidence.rollup.name)
   const { message } = evidence
-  if (expected !== undefined && !equalBytes(expected.hash, message.hash)) {
-    const [wanted, found] = [expected.hash, message.hash].map(bytesToHex)
-    throw new ProofError('MESSAGE_MISMATCH', { path: 'message', expected: wanted, found })
-  }
+  atPath('message', () => {
+    if (expected && !equalBytes(expected, message.hash)) throw mismatch('MESSAGE_MISMATCH', expected, message.hash)
+  })
   const { l1StateRoot, l1Block, beaconBlock } = verifyL1State(evidence, trusted)
   const { proof } = evidence.l1
   if (proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
@@ -218,7 +219,9 @@ function decodeClaim(claim: MessageEvidenceClaim) {
   return {
     rollup: readRollup(rollup),
     trusted: decoded,
-    message: unlessFromBundle('message', message, stated => readMessage('message', stated)),
+    message: unlessFromBundle('message', message, stated =>
+      typeof stated === 'string' ? decodeArgument('message', stated, 32) : readMessage('message', stated).hash,
+    ),
     layout: readLayout(layout),
   }
 }

@@ -3,10 +3,11 @@ import { expect, expectTypeOf, it } from 'vitest'
 import type { L1Block, ProvenBeaconBlock, TrustedBeaconBlock } from '../../src/anchor.ts'
 import { trustBeaconBlock } from '../../src/beacon.ts'
 import { bytesToHex } from '../../src/bytes.ts'
-import { isProofError } from '../../src/index.ts'
+import { type Hex, isProofError } from '../../src/index.ts'
 import {
   createMessageBundle,
   encodeMessageClaim,
+  hashMessage,
   type Message,
   type MessageProof,
   verifyMessageEvidence,
@@ -66,6 +67,16 @@ it('names the place of what it refuses', () => {
   expect(at('messageProof', 'proof', '2')).toMatch(/ messageProof\.proof\[2\]$/)
   expect(at('l1', 'header')).toMatch(/ l1\.header$/)
   expect(at('l1', 'proof', 'storageProof', '1', 'key')).toMatch(/ l1\.proof\.storageProof\[1\]\.key$/)
+})
+
+it('takes the hash of a message in its place', () => {
+  const { bundle, claim } = read('from-l2')
+  const message = hashMessage(claim.message)
+  expect(verifyMessageEvidence(bundle, { ...claim, message })).toEqual(verifyMessageEvidence(bundle, claim))
+  const other = hashMessage({ ...claim.message, fee: 1n })
+  expect(refusalOf(() => verifyMessageEvidence(bundle, { ...claim, message: other }))).toBe('MESSAGE_MISMATCH message')
+  const short = message.slice(0, -2) as Hex
+  expect(() => verifyMessageEvidence(bundle, { ...claim, message: short })).toThrow('ARGUMENT_INVALID at message')
 })
 
 it('keeps only known fields of the answers, and what was stated', () => {
