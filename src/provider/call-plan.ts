@@ -1,12 +1,18 @@
-import { type CallRequest, readCall, refuseOverrides } from './call-request.ts'
+import type { BlockHeader } from '../blocks/header.ts'
+import { createKnownBlocks, type KnownBlocks } from './blocks/known-blocks.ts'
+import { type CallRequest, readCall } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
+import type { Environment } from './environment.ts'
+import { isProviderError } from './error.ts'
 import type { ExecutionContext } from './execute.ts'
 import type { KnownCodes } from './known-codes.ts'
-import type { KnownReads } from './known-reads.ts'
+import { createKnownReads, type KnownReads } from './known-reads.ts'
 import { type MeteredReader, meterReads } from './metered-reader.ts'
 import type { VerifiedOptions } from './options.ts'
+import { overrideState, readBlockOverrides, readStateOverrides } from './overrides.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
+import type { Held } from './view.ts'
 
 /** A call, where it is executed, and how much gas it may use. */
 export interface CallPlan {
@@ -18,31 +24,87 @@ export interface CallPlan {
 }
 
 /** What the calls of a provider have in common. */
-export interface CallSources {
+export interface CallSources extends Pick<CurrentView, 'heldAt' | 'current'> {
   readonly settings: VerifiedOptions
   readonly codes: KnownCodes
   readonly reads: KnownReads
-  readonly heldAt: CurrentView['heldAt']
 }
 
 /**
- * Reads what a client wants executed, and prepares it.
+ * Reads what a client wants executed, prepares it, and does the work. If that reads a value of an earlier block, its header is
+ * fetched and proven, and the work done again: so a call that reads none needs no header.
  *
  * @param overrides how many parameters the method has for them
  */
-export async function planCall(
-  { settings, codes, reads, heldAt }: CallSources,
+export async function withPlan<T>(
+  sources: CallSources,
   given: unknown,
   pace: Pace,
   overrides: number,
-): Promise<CallPlan> {
+  work: (plan: CallPlan) => Promise<T>,
+): Promise<T> {
+  const { settings, codes, reads, heldAt } = sources
   const { chainId, maxGas, hardfork } = settings
-  const [transaction, block, ...rest] = params.take(given, 1, 2 + overrides)
-  refuseOverrides(...rest)
-  const call = readCall(transaction, chainId, settings.environment.baseFee)
-  const { l2BlockNumber: blockNumber, timestamp, state } = await heldAt(block, pace)
-  // Without a prototype, as they are themselves.
-  const environment = Object.assign(Object.create(null), timestamp !== undefined && { timestamp }, settings.environment)
-  const reader = meterReads(state, call, { ...settings, codes, reads, block: blockNumber, pace })
-  return { call, reader, maxGas, pace, context: { chainId, hardfork, blockNumber, environment } }
+  const [transaction, block, state, values] = params.take(given, 1, 2 + overrides)
+  const assumed = readStateOverrides(state)
+  const stated = { ...settings.environment, ...readBlockOverrides(values) }
+  // What does not fit is refused before anything is fetched.
+  readCall(transaction, chainId, stated.baseFee ?? 0n)
+  const held = await heldAt(block, pace)
+  const hasAssumed = Object.keys(assumed).length > 0
+
+  function plan(proven: Environment): CallPlan {
+    // Without a prototype, as they are themselves.
+    const environment: Environment = Object.assign(Object.create(null), proven, stated)
+    const call = readCall(transaction, chainId, environment.baseFee)
+    // What a call reads that assumes something is of no use for others.
+    const meter = {
+      ...settings,
+      codes,
+      reads: hasAssumed ? createKnownReads() : reads,
+      block: held.l2BlockNumber,
+      pace,
+    }
+    const metered = meterReads(held.state, call, hasAssumed ? { ...meter, assumed } : meter)
+    const context = { chainId, hardfork, blockNumber: held.l2BlockNumber, environment, history: metered }
+    return { call, reader: { ...metered, ...overrideState(metered, assumed) }, maxGas, pace, context }
+  }
+
+  const { timestamp } = held
+  try {
+    return await work(plan(timestamp === undefined ? {} : { timestamp }))
+  } catch (error) {
+    if (!isProviderError(error) || error.reason !== 'VALUE_UNPROVEN') throw error
+    if (!OF_HEADERS.includes(error.data.instruction)) throw error
+    const header = await headerOf(sources, held, pace)
+    if (header === null) throw error
+    return work(plan(valuesOf(header)))
+  }
+}
+
+const known = new WeakMap<CallSources, KnownBlocks>()
+
+const OF_HEADERS = ['TIMESTAMP', 'BASEFEE', 'COINBASE', 'PREVRANDAO', 'GASLIMIT']
+
+const valuesOf = ({ timestamp, baseFeePerGas, miner, mixHash, gasLimit }: BlockHeader): Environment => ({
+  timestamp,
+  coinbase: miner,
+  prevRandao: mixHash,
+  gasLimit,
+  ...(baseFeePerGas !== undefined && { baseFee: baseFeePerGas }),
+})
+
+/** The header of an earlier block; null if nothing leads to it from the state of the view. */
+async function headerOf(
+  sources: CallSources,
+  { l2BlockNumber: number }: Held,
+  pace: Pace,
+): Promise<BlockHeader | null> {
+  const view = await sources.current()
+  const blocks = known.get(sources) ?? createKnownBlocks(sources.settings)
+  known.set(sources, blocks)
+  return blocks.headerAt(view, number, pace).catch((error: unknown) => {
+    if (isProviderError(error) && error.reason === 'BLOCK_UNPROVEN') return null
+    throw error
+  })
 }

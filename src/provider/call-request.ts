@@ -1,8 +1,7 @@
 import type { Hex } from '../bytes.ts'
-import { isGiven } from '../json/known-fields.ts'
 import { invalidParams, unprovenValue } from './error.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
-import { params } from './params.ts'
+import { params, refuseOtherFields } from './params.ts'
 import { NOBODY } from './state-reader.ts'
 
 /** The addresses and slots that a transaction declares in advance. */
@@ -38,10 +37,7 @@ const READ = [
  */
 export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undefined): CallRequest {
   const fields = params.fields('call', call, READ)
-  const others = Object.keys(Object(call)).filter(name => ![...READ, ...IGNORED].includes(name))
-  if (Object.values(params.fields('call', call, others)).some(isGiven)) {
-    throw invalidParams('The call has a field that is not supported here.')
-  }
+  refuseOtherFields('call', call, [...READ, ...IGNORED])
   const optional = <T>(name: (typeof READ)[number], read: (place: string, value: unknown) => T): T | undefined =>
     fields[name] === undefined ? undefined : read(name, fields[name])
   const quantity = (name: (typeof READ)[number]) => optional(name, (place, value) => params.quantity(place, value, 256))
@@ -89,13 +85,3 @@ const readAccessList = (place: string, value: unknown): AccessList =>
       storageKeys: params.list(`${at}.storageKeys`, storageKeys, MAX_LISTED, params.slot),
     }
   })
-
-/** Refuses state and block overrides, because they would change what is proven. */
-export function refuseOverrides(...overrides: readonly unknown[]): void {
-  for (const override of overrides) {
-    if (!isGiven(override)) continue
-    if (typeof override !== 'object' || Object.keys(Object(override)).length > 0) {
-      throw invalidParams('State and block overrides are not supported here.')
-    }
-  }
-}

@@ -1,4 +1,4 @@
-import { type CallPlan, type CallSources, planCall } from './call-plan.ts'
+import { type CallPlan, type CallSources, withPlan } from './call-plan.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
 import { type Execution, execute } from './execute.ts'
@@ -10,10 +10,8 @@ const OSAKA_MAX_GAS = 1n << 24n
 const TOLERANCE = 15n
 
 /** The result of `eth_call`. @throws ProviderError `REVERTED`, `EXECUTION_FAILED` */
-export async function runCall(sources: CallSources, given: unknown, pace: Pace): Promise<string> {
-  const plan = await planCall(sources, given, pace, 2)
-  return requireSuccess(await executePlan(plan, gasOf(plan))).returnData
-}
+export const runCall = (sources: CallSources, given: unknown, pace: Pace): Promise<string> =>
+  withPlan(sources, given, pace, 2, async plan => requireSuccess(await executePlan(plan, gasOf(plan))).returnData)
 
 /**
  * The least gas with which the call succeeds, or up to 1.5% more. The gas that a call uses is not always enough, because part
@@ -21,8 +19,10 @@ export async function runCall(sources: CallSources, given: unknown, pace: Pace):
  *
  * @throws ProviderError `REVERTED`, `EXECUTION_FAILED` if no amount of gas suffices
  */
-export async function estimateGas(sources: CallSources, given: unknown, pace: Pace): Promise<bigint> {
-  const plan = await planCall(sources, given, pace, 2)
+export const estimateGas = (sources: CallSources, given: unknown, pace: Pace): Promise<bigint> =>
+  withPlan(sources, given, pace, 2, leastGas)
+
+async function leastGas(plan: CallPlan): Promise<bigint> {
   const { call, reader, context } = plan
   let most = gasOf(plan)
   if (context.hardfork === 'osaka' && most > OSAKA_MAX_GAS) most = OSAKA_MAX_GAS
@@ -48,8 +48,10 @@ export async function estimateGas(sources: CallSources, given: unknown, pace: Pa
 }
 
 /** Declaring what a call touches changes its gas costs, and so perhaps what it does. Repeats until the list is stable. */
-export async function createAccessList(sources: CallSources, given: unknown, pace: Pace): Promise<object> {
-  const plan = await planCall(sources, given, pace, 0)
+export const createAccessList = (sources: CallSources, given: unknown, pace: Pace): Promise<object> =>
+  withPlan(sources, given, pace, 1, stableList)
+
+async function stableList(plan: CallPlan): Promise<object> {
   let call = plan.call
   for (let round = 0; ; round++) {
     const { accessList, gasUsed, failure } = await executePlan({ ...plan, call }, gasOf(plan))

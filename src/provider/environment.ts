@@ -12,11 +12,12 @@ export const HARDFORKS: readonly Hardfork[] = ['london', 'paris', 'shanghai', 'c
 export const DEFAULT_HARDFORK: Hardfork = 'prague'
 
 /**
- * Block values that no proof covers, as you pass them. A call that reads one of them uses your value, and fails if you
- * state none. Your values apply to every requested block.
+ * Values of the block around a call, as you pass them. They apply to every requested block, and go before what is proven. Without
+ * yours, a provider proves those of an earlier block from its header, when a call reads one. No proof covers them at the newest
+ * block, nor in a bundle: there, a call that reads one fails.
  */
 export interface Environment {
-  /** Seconds since 1970. Default: the proven timestamp of the view, which only the newest finalized block has. */
+  /** Seconds since 1970. Default: as L1 proves it for the newest finalized block. In a bundle, that goes before yours. */
   timestamp?: bigint | undefined
   /** In wei. On the Linea networks, it is 7. */
   baseFee?: bigint | undefined
@@ -28,7 +29,10 @@ export interface Environment {
   prevRandao?: Hex | undefined
   /** Gas limit of the block. */
   gasLimit?: bigint | undefined
-  /** Block hashes for BLOCKHASH, by decimal block number, 32 bytes each. */
+  /**
+   * Block hashes for BLOCKHASH, by decimal block number, 32 bytes each. Default: those in the state (EIP-2935), which are committed
+   * by the state root.
+   */
   blockHashes?: Readonly<Record<string, Hex>> | undefined
 }
 

@@ -266,9 +266,11 @@ export function refusedMethod(method: string): ProviderError {
 
 export const invalidParams = (found: string): ProviderError => refusedFor('PARAMS_INVALID', { found })
 
-export function unprovenValue(instruction: string): ProviderError {
+/** @param cause why the state does not prove it, if that could be */
+export function unprovenValue(instruction: string, cause?: Error): ProviderError {
   const reason = 'VALUE_UNPROVEN'
-  return new ProviderError(reason, { reason, instruction }, { found: `It is that of ${instruction}.` })
+  const found = `It is that of ${instruction}.${cause === undefined ? '' : ` ${cause.message}`}`
+  return new ProviderError(reason, { reason, instruction }, { found, cause })
 }
 
 export function rollupDiffers(precompile: string, found: string): ProviderError {

@@ -74,7 +74,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
 
   return {
     written: { accounts, codes, slots },
-    ...{ fail, verifyIntact, unneeded, getAccount, putAccount, modifyAccountFields, checkpoint, commit, revert },
+    ...{ fail, verifyIntact, read, unneeded, getAccount, putAccount, modifyAccountFields, checkpoint, commit, revert },
     async getCode(address) {
       const hex = hexOf(address)
       const account = await current(hex)

@@ -8,6 +8,7 @@ import { type Environment, type Hardfork, isSince } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState, type Written } from './evm-state.ts'
+import { readHistory } from './history.ts'
 import type { Pace } from './pace.ts'
 import { verifyPointEvaluation } from './point-evaluation.ts'
 import { createPrecompiles } from './precompiles.ts'
@@ -19,6 +20,8 @@ export interface ExecutionContext {
   readonly hardfork: Hardfork
   readonly blockNumber: bigint
   readonly environment: Environment
+  /** Where BLOCKHASH finds what is not stated. Default: the state of the call. */
+  readonly history?: StateReader
 }
 
 /** The result of a call. */
@@ -81,7 +84,7 @@ export async function execute(
   sender.balance -= gas * call.gasPrice
   await state.putAccount(caller, sender)
 
-  const evm = await createEvm(packages, state, context, pace)
+  const evm = await createEvm(packages, state, { history: reader, ...context }, pace)
   const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]
   warmUp(evm.journal, warm, call.accessList, context)
   const { execResult } = await evm
@@ -150,7 +153,7 @@ function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
 async function createEvm(
   { evm, common, util }: EvmPackages,
   state: EvmState,
-  { chainId, hardfork, environment }: ExecutionContext,
+  { chainId, hardfork, environment, blockNumber, history }: ExecutionContext & { readonly history: StateReader },
   pace: Pace,
 ) {
   // The EVM uses this function of it alone.
@@ -160,8 +163,10 @@ async function createEvm(
   const blockHashes = environment.blockHashes ?? {}
   const blockchain = {
     async getBlock(number: number) {
-      const hash = Object.hasOwn(blockHashes, `${number}`) ? blockHashes[`${number}`] : undefined
-      return { hash: () => (hash === undefined ? state.fail(unprovenValue('BLOCKHASH')) : bytesOf(hash)) }
+      const stated = Object.hasOwn(blockHashes, `${number}`) ? blockHashes[`${number}`] : undefined
+      const claim = { number: BigInt(number), stateBlock: blockNumber }
+      const hash = bytesOf(stated ?? (await state.read(() => readHistory(history, claim))))
+      return { hash: () => hash }
     },
     putBlock: state.unneeded,
     shallowCopy: state.unneeded,

@@ -5,6 +5,11 @@ export const MAX_DATA_BYTES = 2 ** 20
 /** Items in one list of a request: the addresses of an access list, or the slots of an address. */
 export const MAX_LISTED = 1024
 
+/** Accounts and slots that a client overrides for one call. */
+export const MAX_OVERRIDES = 4096
+/** Code of an account that a client overrides, in bytes: no contract has longer one (EIP-170). */
+export const MAX_OVERRIDDEN_CODE_BYTES = 24_576
+
 /** Contracts in a hint about what a call will read: that of an endpoint, or what an earlier call read. */
 export const MAX_HINTED_CONTRACTS = 32
 /** Slots in such a hint, of all contracts together. */

@@ -8,6 +8,7 @@ import type { KnownCodes } from './known-codes.ts'
 import { type AccountReads, type CallReads, collectReads, type KnownReads } from './known-reads.ts'
 import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
+import type { StateOverrides } from './overrides.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
 import type { ProvenState } from './proven-state.ts'
@@ -20,6 +21,8 @@ export interface Meter extends Pick<VerifiedOptions, 'l2' | 'maxRequests' | 'max
   readonly pace: Pick<Pace, 'beSlow'>
   readonly codes: KnownCodes
   readonly reads: KnownReads
+  /** What the client assumes about the state. */
+  readonly assumed?: StateOverrides | undefined
 }
 
 /** Reads for one call, and counts. */
@@ -123,7 +126,10 @@ function countLoads(state: ProvenState, { maxRequests, maxKeysPerRequest, codes 
 }
 
 /** What the endpoint says that the call touches: slots by contract. Empty if it gives no usable answer. */
-async function fetchHint({ from, to, data, value, gas }: CallRequest, { l2, block }: Meter): Promise<CallReads> {
+async function fetchHint(
+  { from, to, data, value, gas }: CallRequest,
+  { l2, block, assumed }: Meter,
+): Promise<CallReads> {
   const { reads, slot, code } = collectReads()
   const transaction = {
     from,
@@ -133,7 +139,7 @@ async function fetchHint({ from, to, data, value, gas }: CallRequest, { l2, bloc
     ...(gas !== null && { gas: encodeQuantity(gas) }),
   }
   try {
-    const asked = [transaction, encodeQuantity(block)]
+    const asked = [transaction, encodeQuantity(block), ...(assumed === undefined ? [] : [assumed])]
     const answer = await l2.run((provider, { signal }) => callProvider(provider, 'eth_createAccessList', asked, signal))
     for (const entry of listIn(answer, 'accessList').slice(0, MAX_HINTED_CONTRACTS)) {
       const address = params.bytes('address', readOwn(Object(entry), 'address'), 20)

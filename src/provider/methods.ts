@@ -78,7 +78,7 @@ export function createMethods(
     return chainId
   }
 
-  const sources = { settings, codes, reads: createKnownReads(), heldAt }
+  const sources = { settings, codes, reads: createKnownReads(), heldAt, current }
   const methods: Readonly<Record<string, Method>> = {
     eth_chainId: async given => encodeQuantity(await chainFor(given)),
     net_version: async given => (await chainFor(given)).toString(),

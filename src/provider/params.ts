@@ -1,7 +1,18 @@
+import { printable } from '../errors.ts'
+import { isGiven } from '../json/known-fields.ts'
 import { paramsReader } from '../rpc/params.ts'
 import { invalidParams } from './error.ts'
 
 export const params = paramsReader(message => invalidParams(`${message}.`))
+
+/** Refuses an object that has other fields than these: a field that is ignored could change the result elsewhere. */
+export function refuseOtherFields(place: string, value: unknown, known: readonly string[]): void {
+  const others = params.names(place, value).filter(name => !known.includes(name))
+  const given = params.fields(place, value, others)
+  const other = others.find(name => isGiven(given[name]))
+  if (other === undefined) return
+  throw invalidParams(`The ${place} has a field that is not supported here: ${printable(other.slice(0, 40))}.`)
+}
 
 /** Reads the block that a client requests. `latest` is the block of the view. */
 export function readBlock(value: unknown): bigint | 'latest' {

@@ -93,8 +93,12 @@ const NONCE = 'eth_getTransactionCount'
  * are proven, and 1,024 more by the hashes of parents. Null says that no endpoint knows a hash, which no proof shows.
  *
  * It executes calls locally with `@ethereumjs/evm`, which you install next to this package. It fetches and proves whatever a
- * call reads. A call that reads a value which no proof covers, such as `block.basefee`, fails unless `environment` has the
- * value. A call without a gas limit gets `maxGas`. The coinbase is warm only if `environment` states it.
+ * call reads. At an earlier block, `block.basefee` and the like are proven from the header; at the newest, a call that reads one
+ * fails unless `environment` has the value. BLOCKHASH is answered from the state. A call without a gas limit gets `maxGas`. The
+ * coinbase is warm only if `environment` states it, or the header was needed.
+ *
+ * Clients may override state and block values of single calls, as nodes let them: what they assume is nowhere remembered, and what
+ * they do not override stays proven.
  *
  * @param options the endpoints, the rollup, and the source of the L1 block hash
  * @throws ArgumentError

@@ -7,7 +7,8 @@ import type { Scheme } from '../scheme/scheme.ts'
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 /** The default sender of a call, which most calls read. */
 export const NOBODY: Hex = `0x${'0'.repeat(40)}`
-const ZERO: Hex = `0x${'0'.repeat(64)}`
+/** The value of a slot that was never written. */
+export const ZERO: Hex = `0x${'0'.repeat(64)}`
 
 /** The part of an account that an execution reads. */
 export interface ReadAccount {

@@ -46,6 +46,15 @@ export function paramsReader(refuse: (message: string) => Error) {
         throw refuse(`${place}: expected an object`)
       }
     },
+    /** The names of the own properties of an object, as they are. */
+    names(place: string, value: unknown): readonly string[] {
+      try {
+        reader.fields(value, [])
+        return Object.keys(Object(value))
+      } catch {
+        throw refuse(`${place}: expected an object`)
+      }
+    },
     /** Of exactly `length` bytes. */
     bytes(place: string, value: unknown, length: number): Hex {
       if (isHex(value, 2 * length, 2 * length)) return lowerCase(value)

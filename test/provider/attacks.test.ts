@@ -132,14 +132,14 @@ it('answers what the EVM itself knows of blocks and blobs, and stops at unproven
   expect(await provider({ environment }).request(asked)).toBe(word(7))
 })
 
-it('refuses overrides, unknown fields, unproven blocks and oversized data', async () => {
+it('refuses unknown fields, unproven blocks and oversized data', async () => {
   const { provider, asked } = createEndpoints(new Map([[TARGET, { nonce: 1n, code: '0x00' }]]))
   const verified = provider()
   await verified.view()
   asked.length = 0
   const call = { to: TARGET }
   const params: unknown[][] = [
-    [call, 'latest', { [TARGET]: { code: '0x' } }],
+    [call, 'latest', { [TARGET]: { codes: '0x' } }],
     [call, 'latest', {}, { number: '0x1' }],
     [call, 'latest', 'x'],
     [{ ...call, blobVersionedHashes: [word(1)] }],

@@ -98,7 +98,7 @@ describe('methods', () => {
     ['eth_call', { to: TOKEN, chainId: '0x1' }],
     ['eth_call', { to: TOKEN, gasPrice: '0x1', maxFeePerGas: '0x1' }],
     ['eth_call', { to: TOKEN, accessList: [{ address: TOKEN, storageKeys: ['all'] }] }],
-    ['eth_call', { to: TOKEN }, 'latest', { [TOKEN]: { balance: '0x1' } }],
+    ['eth_call', { to: TOKEN }, 'latest', { [TOKEN]: { balance: '1' } }],
     ['eth_call', { to: TOKEN }, 'latest', {}, { number: '0x1' }],
     ['rollup_getProof', TOKEN, word(1), 'latest'],
   ]

@@ -129,13 +129,13 @@ export async function startAnvil(path: string, hardfork: Hardfork, state: FullSt
       if (result === undefined) throw new Error(`${method}: ${error?.message}`)
       return result
     },
-    /** Executes each call on the same state. */
-    async trace(calls: readonly CallParameters[]): Promise<Traced[]> {
+    /** Executes each call on the same state, with these parts of it replaced. */
+    async trace(calls: readonly CallParameters[], overrides: readonly (object | undefined)[] = []): Promise<Traced[]> {
       const traces: Traced[] = []
       for (let first = 0; first < calls.length; first += CALLS_A_BATCH) {
         const requests = calls.slice(first, first + CALLS_A_BATCH).map((call, id) => ({
           ...{ jsonrpc: '2.0', id, method: 'debug_traceCall' },
-          params: [call, 'latest', { tracer: 'callTracer', blockOverrides }],
+          params: [call, 'latest', { tracer: 'callTracer', blockOverrides, stateOverrides: overrides[first + id] }],
         }))
         const sent = fetch(url, { method: 'POST', headers, body: JSON.stringify(requests) })
         const answers = (await (await Promise.race([sent, ended])).json()) as Answer[]

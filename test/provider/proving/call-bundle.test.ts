@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { historyContract } from '../../../src/blocks.ts'
 import { type Hex, isArgumentError, isProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/provider.ts'
@@ -104,7 +105,7 @@ it('states the values that the call reads and L1 does not prove', async () => {
     ...['CALL_STATE_UNUSED', 'environment.blockHashes.4', null, 'a value that is not read'],
   ])
   expect(await changed({ blockHashes: { 4: HASH } })).toEqual([
-    ...['CALL_STATE_MISSING', 'environment', 'the value of BLOCKHASH', null],
+    ...['CALL_STATE_MISSING', 'answers', `account ${historyContract}`, null],
   ])
   expect(await changed({ baseFee: undefined })).toEqual([
     ...['CALL_STATE_MISSING', 'environment', 'the value of BASEFEE', null],
