@@ -22,9 +22,11 @@ export {
   type AnchorClaim,
   anchorStorageKeys,
   type FinalizedStateLayout,
+  type HeldValue,
   lineaLayout,
   lineaRollup,
   lineaSepoliaRollup,
+  type ProvenContract,
   type Rollup,
   type RollupLayout,
   type VerifiedAnchor,
@@ -41,10 +43,12 @@ export type { BundleConsensus } from './evidence/consensus.ts'
 export { type BundleParts, createBundle } from './evidence/create.ts'
 export type {
   AnchoredState,
+  EthereumState,
   EvidenceBundle,
   EvidenceClaim,
   EvidenceState,
   ProvenBeaconBlock,
+  StateKind,
   Trusted,
   VerifiedEvidence,
 } from './evidence/types.ts'

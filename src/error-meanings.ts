@@ -59,7 +59,10 @@ const evidence = {
 
   ANCHOR_NO_CONTRACT: 'The rollup contract does not exist in this L1 state.',
   ANCHOR_NO_ROOT:
-    'The rollup contract has no root for this L2 block, because it is not the last block of a finalization.',
+    'The rollup contract has no root for this L2 block, or no hash: it is not the last block of a finalization, or the contract holds the other of the two.',
+  ANCHOR_AMBIGUOUS:
+    'The rollup contract holds a state root and a block hash for this L2 block, and the claim names neither.',
+  ANCHOR_IMPLEMENTATION_MISMATCH: 'The code behind the proxy of the rollup contract is not the one that is stated.',
   ANCHOR_BLOCK_AHEAD: 'The L2 block is above the last block that the rollup contract has finalized.',
   ANCHOR_FINALIZED_STATE_MISMATCH:
     'The stated finalized state does not hash to the value that the rollup contract keeps for its newest finalization.',
@@ -77,6 +80,8 @@ const evidence = {
     'The consensus part of the evidence bundle is for a network other than that of the trusted block.',
   EVIDENCE_L1_BLOCK_MISMATCH: 'The L1 header of the evidence bundle does not belong to the finalized L1 block.',
   EVIDENCE_L1_MISSING: 'The evidence bundle lacks the L1 part that connects the trusted input to the L2 state root.',
+  EVIDENCE_L2_MISSING:
+    'The evidence bundle lacks the L2 header, which has the state root of the block whose hash L1 holds.',
 
   CALL_MISMATCH: 'The bundle is for a call, chain or hard fork other than the one expected.',
   CALL_STATE_MISSING: 'The call reads an account, slot, code or value that the bundle does not hold.',

@@ -1,5 +1,13 @@
-import { isArgumentError, isProofError, safely, verifyCode, verifyProof } from 'rollup-state-proof'
-import { type EvidenceClaim, encodeHeader, type Rollup, type Trusted, verifyEvidence } from 'rollup-state-proof/anchor'
+import { type Hex, isArgumentError, isProofError, safely, verifyCode, verifyProof } from 'rollup-state-proof'
+import {
+  type EvidenceClaim,
+  encodeHeader,
+  type Rollup,
+  type Trusted,
+  type VerifiedEvidence,
+  verifyAnchor,
+  verifyEvidence,
+} from 'rollup-state-proof/anchor'
 import { trustBeaconBlock } from 'rollup-state-proof/beacon'
 import { mimc } from 'rollup-state-proof/mimc'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
@@ -28,8 +36,16 @@ function outcomeOfAnswer({ scheme, stateRoot, address, storageKeys, answer }: Ve
 
 function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no error' {
   try {
-    if (vector.operation === 'verifyEvidence') return accept(vector.scheme, vector.claim, vector.bundle)
-    if (vector.operation === 'encodeHeader') encodeHeader(vector.block)
+    if (vector.operation === 'verifyEvidence') {
+      return accept(verifyEvidence(vector.bundle, toClaim(vector.scheme, vector.claim)))
+    }
+    if (vector.operation === 'verifyEthereumEvidence') {
+      return accept(verifyEvidence(vector.bundle, { ...toClaim('mimc', vector.claim), scheme: 'ethereum' }))
+    }
+    if (vector.operation === 'verifyAnchor') {
+      const { l1StateRoot, rollup, l2BlockNumber } = vector.claim
+      verifyAnchor(vector.proof, { l1StateRoot, rollup: toRollup(rollup), l2BlockNumber: BigInt(l2BlockNumber) })
+    } else if (vector.operation === 'encodeHeader') encodeHeader(vector.block)
     else verifyCode(vector.code, vector.codeHash)
     return 'no error'
   } catch (error) {
@@ -38,8 +54,10 @@ function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no err
   }
 }
 
-function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknown): Accepted {
-  const verified = verifyEvidence(bundle, toClaim(scheme, claim))
+type Kind = EvidenceClaim['scheme'] | 'ethereum'
+type Verified = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', Kind>
+
+function accept(verified: Verified): Accepted {
   const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = verified
   const beaconBlock = verified.trustedInput === 'beaconBlockRoot' && {
     ...verified.beaconBlock,
@@ -51,6 +69,7 @@ function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknow
     valid: true,
     ...rest,
     ...(beaconBlock && { beaconBlock }),
+    ...('l2Block' in verified && { l2Block: verified.l2Block && spellNumbers(verified.l2Block) }),
     account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
     l2BlockNumber: l2BlockNumber === undefined ? undefined : quantity(l2BlockNumber),
     currentL2BlockNumber: currentL2BlockNumber === undefined ? undefined : quantity(currentL2BlockNumber),
@@ -58,6 +77,11 @@ function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknow
     l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
   }
 }
+
+const spellNumbers = (fields: object): object =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, typeof field === 'bigint' ? quantity(field) : field]),
+  )
 
 export const quantity = (value: bigint): string => `0x${value.toString(16)}`
 

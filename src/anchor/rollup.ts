@@ -12,6 +12,11 @@ export interface RollupLayout {
   stateRootHashes: bigint
   /** Slot of `uint256 currentL2BlockNumber`: the last finalized L2 block. */
   currentL2BlockNumber: bigint
+  /**
+   * Slot of `mapping(uint256 blockNumber => bytes32) blockHashes`, which takes the place of `stateRootHashes` in version 9 of the
+   * contract. Without it, no block hash is read.
+   */
+  blockHashes?: bigint | undefined
   /** Proves the timestamp of the newest finalization. Without it, no timestamp is proven. */
   finalizedState?: FinalizedStateLayout | undefined
 }
@@ -34,6 +39,11 @@ export interface Rollup {
   address: Hex
   /** Default: {@link lineaLayout}. */
   layout?: RollupLayout | undefined
+  /**
+   * The code behind the proxy that you have looked at, 20 bytes (EIP-1967; zero: the contract is no such proxy). With any other,
+   * the slots of the layout could mean something else, so nothing verifies. Default: any; results name the one that is proven.
+   */
+  implementation?: Hex | undefined
   /** The JSON-RPC method with which L2 endpoints serve proofs. Default: that of the client. */
   method?: string | undefined
   /** Chain id of the rollup. */
@@ -49,7 +59,7 @@ export const lineaStateLayout: FinalizedStateLayout = {
 }
 
 /**
- * The layout of the Linea deployments. Forks of the contract may have another.
+ * The layout of the Linea deployments up to version 9 of the contract, and of Validiums. Forks of the contract may have another.
  *
  * @example
  * ```ts
@@ -61,6 +71,7 @@ export const lineaStateLayout: FinalizedStateLayout = {
 export const lineaLayout: RollupLayout = {
   stateRootHashes: 282n,
   currentL2BlockNumber: 281n,
+  blockHashes: 456n,
   finalizedState: lineaStateLayout,
 }
 
@@ -102,18 +113,26 @@ export const lineaSepoliaRollup: Rollup = {
   l1ChainId: 11155111,
 }
 
-const ROLLUP_FIELDS = ['name', 'address', 'layout', 'method', 'chainId', 'l1ChainId']
+/** Where a proxy keeps the address of its code (EIP-1967): keccak256('eip1967.proxy.implementation') - 1. */
+const IMPLEMENTATION_KEY: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+
+const ROLLUP_FIELDS = ['name', 'address', 'layout', 'implementation', 'method', 'chainId', 'l1ChainId']
 
 const KNOWN = "lineaRollup or lineaSepoliaRollup of 'rollup-state-proof/anchor'"
 
 /** A validated copy of the caller's argument `rollup`, its address in lower case. @throws ArgumentError */
 export function readRollup(rollup: Rollup) {
   if (typeof rollup === 'string') throw invalid('rollup', `an object: ${KNOWN}, or { address } of your own`, rollup)
-  const { name, address, layout, method, chainId, l1ChainId } = readOptions('rollup', rollup, ROLLUP_FIELDS)
+  const own = readOptions('rollup', rollup, ROLLUP_FIELDS)
+  const { name, address, layout, implementation, method, chainId, l1ChainId } = own
   return {
     name: readText('rollup.name', name),
     address: bytesToHex(decodeArgument('rollup.address', address, 20)),
     layout: layout === undefined ? lineaLayout : readLayout(layout),
+    implementation:
+      implementation === undefined
+        ? undefined
+        : bytesToHex(decodeArgument('rollup.implementation', implementation, 20)),
     method: readText('rollup.method', method),
     chainId: chainId === undefined ? undefined : readChainId('rollup.chainId', chainId),
     l1ChainId: l1ChainId === undefined ? undefined : readChainId('rollup.l1ChainId', l1ChainId),
@@ -132,11 +151,14 @@ export function readChainId(path: string, chainId: number | bigint): bigint {
   throw invalid(path, 'a whole number from 1 to 2^53 - 1, or a bigint from 1 to 2^256 - 1', chainId)
 }
 
+const LAYOUT_FIELDS = ['stateRootHashes', 'currentL2BlockNumber', 'blockHashes', 'finalizedState']
+
 function readLayout(layout: RollupLayout): RollupLayout {
-  const own = readOptions('rollup.layout', layout, ['stateRootHashes', 'currentL2BlockNumber', 'finalizedState'])
-  const { stateRootHashes, currentL2BlockNumber, finalizedState } = own
+  const own = readOptions('rollup.layout', layout, LAYOUT_FIELDS)
+  const { stateRootHashes, currentL2BlockNumber, blockHashes, finalizedState } = own
   return {
     ...readSlots('rollup.layout', { stateRootHashes, currentL2BlockNumber }),
+    ...readSlots('rollup.layout', blockHashes === undefined ? {} : { blockHashes }),
     finalizedState: finalizedState === undefined ? undefined : readStateLayout(finalizedState),
   }
 }
@@ -158,22 +180,46 @@ function readSlots<T extends object>(what: string, slots: T): T {
   return slots
 }
 
+/** What the contract holds for an L2 block: the root of its state or, since version 9 of the contract, its hash. */
+export type HeldValue = 'stateRoot' | 'blockHash'
+
 /** What to verify about an L2 block in the rollup contract, in an L1 state that you trust. */
-export interface AnchorClaim {
+export interface AnchorClaim<Held extends HeldValue = HeldValue> {
   /** Root of the L1 state, 32 bytes. */
   l1StateRoot: Hex
-  /** The contract whose roots you trust. */
+  /** The contract whose roots and hashes you trust. */
   rollup: Rollup
-  /** The last block of a finalization: the contract has roots for these only. From 0 to 2^64 - 1. */
+  /** The last block of a finalization: the contract knows these only. From 0 to 2^64 - 1. */
   l2BlockNumber: bigint
+  /** What the contract is to hold for the block. Default: whichever it holds; an error if it holds both. */
+  holds?: Held | undefined
   /** What the contract's log says about its newest finalization, if the proof is to cover the timestamp. */
   finalizedState?: FinalizedState | undefined
 }
 
-/** What the rollup contract is proven to hold. */
-export interface VerifiedAnchor {
-  /** The root of the L2 state at that block, 32 bytes: the `stateRoot` for `verifyProof`. */
-  stateRoot: Hex
+/** What the rollup contract is proven to hold: a state root or a block hash. The compiler knows which if the claim says so. */
+export type VerifiedAnchor<Held extends HeldValue = HeldValue> = ProvenContract &
+  (
+    | (Held extends 'stateRoot'
+        ? {
+            /** The root of the L2 state at that block, 32 bytes: the `stateRoot` for `verifyProof`. */
+            stateRoot: Hex
+            /** It is not a block hash. */
+            blockHash: undefined
+          }
+        : never)
+    | (Held extends 'blockHash'
+        ? {
+            /** It is not a state root. */
+            stateRoot: undefined
+            /** The hash of that L2 block, 32 bytes, for `verifyHeader`. The header has the root of an Ethereum state. */
+            blockHash: Hex
+          }
+        : never)
+  )
+
+/** What is proven of the rollup contract besides what it holds for a block. */
+export interface ProvenContract {
   /** The last finalized L2 block in that L1 state; undefined if the proof does not cover it. */
   currentL2BlockNumber: bigint | undefined
   /**
@@ -181,13 +227,18 @@ export interface VerifiedAnchor {
    * one, there was no `finalizedState`, or the layout has no place for it.
    */
   finalizedTimestamp: bigint | undefined
+  /**
+   * The code behind the proxy, 20 bytes, lower case; zero if the contract is no proxy (EIP-1967). Undefined if the proof does not
+   * cover it: nothing shows then that the contract has the layout.
+   */
+  implementation: Hex | undefined
 }
 
 /**
  * The storage keys to request with `eth_getProof` for the rollup contract: the block's entry in `stateRootHashes`, then
  * `currentL2BlockNumber`. With a `finalizedState`, the keys that prove its timestamp follow: `currentFinalizedState`, the
  * rolling hash of the message and, since version 8 of the contract, that of the forced transaction. They do not if the layout
- * has no slots for it.
+ * has no slots for it. Then come the block's entry in `blockHashes`, if the layout has it, and the code behind the proxy.
  *
  * @param request the rollup, whose layout determines the keys; the L2 block; the finalized state
  * @returns 32 bytes each
@@ -201,13 +252,13 @@ export interface VerifiedAnchor {
  * console.log(rootKey.length, BigInt(currentKey)) // 66 281n
  * ```
  */
-export function anchorStorageKeys(request: Omit<AnchorClaim, 'l1StateRoot'>): [Hex, Hex, ...Hex[]] {
-  return storageKeysOf(readRequest(readOptions('', request, REQUEST_FIELDS)))
+export function anchorStorageKeys(request: Omit<AnchorClaim, 'l1StateRoot' | 'holds'>): [Hex, Hex, ...Hex[]] {
+  return inOrder(keysOf(readRequest(readOptions('', request, REQUEST_FIELDS))))
 }
 
 const REQUEST_FIELDS = ['rollup', 'l2BlockNumber', 'finalizedState']
 
-function readRequest({ rollup, l2BlockNumber, finalizedState }: Omit<AnchorClaim, 'l1StateRoot'>) {
+function readRequest({ rollup, l2BlockNumber, finalizedState }: Omit<AnchorClaim, 'l1StateRoot' | 'holds'>) {
   return {
     rollup: readRollup(rollup),
     l2BlockNumber: verifyBlockNumber(l2BlockNumber),
@@ -215,12 +266,26 @@ function readRequest({ rollup, l2BlockNumber, finalizedState }: Omit<AnchorClaim
   }
 }
 
-function storageKeysOf(request: ReturnType<typeof readRequest>): [Hex, Hex, ...Hex[]] {
-  const { rollup, l2BlockNumber, finalizedState } = request
-  const { stateRootHashes, currentL2BlockNumber, finalizedState: slots } = rollup.layout
-  const stated = slots && finalizedState ? stateKeys(slots, finalizedState) : []
-  return [mappingSlot({ slot: stateRootHashes, keys: [l2BlockNumber] }), slotKey(currentL2BlockNumber), ...stated]
+function keysOf({ rollup, l2BlockNumber, finalizedState }: ReturnType<typeof readRequest>) {
+  const { stateRootHashes, blockHashes, currentL2BlockNumber, finalizedState: slots } = rollup.layout
+  const keyIn = (slot: bigint) => mappingSlot({ slot, keys: [l2BlockNumber] })
+  return {
+    root: keyIn(stateRootHashes),
+    current: slotKey(currentL2BlockNumber),
+    stated: slots && finalizedState ? stateKeys(slots, finalizedState) : [],
+    hash: blockHashes === undefined ? undefined : keyIn(blockHashes),
+  }
 }
+
+type Keys = ReturnType<typeof keysOf>
+
+/** In the order of the request. Proofs that were recorded before there were block hashes end before the hash. */
+const inOrder = ({ root, current, stated, hash }: Keys): [Hex, Hex, ...Hex[]] => [
+  ...([root, current] as const),
+  ...stated,
+  ...(hash === undefined ? [] : [hash]),
+  IMPLEMENTATION_KEY,
+]
 
 function stateKeys(
   { currentFinalizedState, rollingHashes, forcedTransactionRollingHashes }: FinalizedStateLayout,
@@ -232,17 +297,21 @@ function stateKeys(
 }
 
 /**
- * Verifies which root the rollup contract holds for an L2 block, from an `eth_getProof` result for {@link anchorStorageKeys}
- * or only the first of these keys.
+ * Verifies what the rollup contract holds for an L2 block, from an `eth_getProof` result for {@link anchorStorageKeys}: a state
+ * root or a block hash, whichever of the two slots is not zero.
  *
- * The contract keeps the roots of old finalizations, so the root proves the L2 state at that block, not the current one.
+ * The code behind the proxy, which is the last key, may be missing unless the rollup states its `implementation`. If the claim
+ * says that the contract holds a state root, the entry in `blockHashes` may be missing, too, and so may `currentL2BlockNumber`
+ * if there is no finalized state.
+ *
+ * The contract keeps the roots and hashes of old finalizations, so they prove the L2 state at that block, not the current one.
  * Compare `l2BlockNumber` with `currentL2BlockNumber`, and `finalizedTimestamp`, or the time of the L1 block, with your
  * clock.
  *
  * @param proof what the L1 endpoint sent as the result, parsed from JSON
  * @param claim the L1 state root that you trust, the rollup, and the L2 block
- * @throws ProofError `ANCHOR_NO_CONTRACT`, `ANCHOR_NO_ROOT`, `ANCHOR_BLOCK_AHEAD`,
- * `ANCHOR_FINALIZED_STATE_MISMATCH`, and what `verifyEthProof` throws
+ * @throws ProofError `ANCHOR_NO_CONTRACT`, `ANCHOR_IMPLEMENTATION_MISMATCH`, `ANCHOR_BLOCK_AHEAD`, `ANCHOR_NO_ROOT`,
+ * `ANCHOR_AMBIGUOUS`, `ANCHOR_FINALIZED_STATE_MISMATCH`, and what `verifyEthProof` throws; ArgumentError
  *
  * @example
  * ```ts
@@ -261,31 +330,91 @@ function stateKeys(
  * console.log(stateRoot === genesis.stateRoot()) // true
  * ```
  */
-export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor {
-  const { l1StateRoot, ...request } = readOptions('', claim, ['l1StateRoot', ...REQUEST_FIELDS])
+export function verifyAnchor<Held extends HeldValue = HeldValue>(
+  proof: unknown,
+  claim: AnchorClaim<Held>,
+): VerifiedAnchor<Held> {
+  const { l1StateRoot, holds, ...request } = readOptions('', claim, ['l1StateRoot', 'holds', ...REQUEST_FIELDS])
   const decoded = readRequest(request)
   const { rollup, l2BlockNumber, finalizedState } = decoded
-  const storageKeys = storageKeysOf(decoded)
+  const expected = readHeld(holds, rollup.layout)
+  const keys = keysOf(decoded)
+  const storageKeys = inOrder(keys)
   const ethClaim = decodeEthClaim({ l1StateRoot, address: rollup.address, storageKeys })
-  // The keys of the finalized state are requested together or not at all; of the first two keys, the second may be missing.
-  const { account, storage } = verifyFirstSlots(proof, ethClaim, storageKeys.length === 2 ? 1 : storageKeys.length)
+  const least = rollup.implementation === undefined ? leastCount(expected, keys) : storageKeys.length
+  const { account, storage } = verifyFirstSlots(proof, ethClaim, least)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
-  const [root, current, ...stateSlots] = storage
+  const slotOf = (wanted: Hex | undefined) => storage.find(({ key }) => key === wanted)
+  // Before any other slot: what they mean depends on the code.
+  const implementation = verifyImplementation(slotOf(IMPLEMENTATION_KEY), rollup.implementation)
+  const current = slotOf(keys.current)
   const currentL2BlockNumber = current && BigInt(current.value)
-  // No root exists above the last finalized block: this is not the contract, or not its layout.
+  // Nothing exists above the last finalized block: this is not the contract, or not its layout.
   if (currentL2BlockNumber !== undefined && l2BlockNumber > currentL2BlockNumber) {
     throw refusal('ANCHOR_BLOCK_AHEAD', `at most ${currentL2BlockNumber}`, l2BlockNumber)
   }
-  if (!root?.exists) {
-    const newest =
-      currentL2BlockNumber === undefined ? '' : `, such as ${currentL2BlockNumber}, the newest in this proof`
-    const [expected, found] = [`the last block of a finalization${newest}`, `no root for L2 block ${l2BlockNumber}`]
-    throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', expected, found })
-  }
-  const timestamp = finalizedState && verifyTimestamp(finalizedState, stateSlots)
+  const [root, hash] = [slotOf(keys.root), slotOf(keys.hash)]
+  const held = pickHeld(expected, root, hash)
+  if (held === null) throw noneHeld(expected, [root, hash], l2BlockNumber, currentL2BlockNumber)
+  const timestamp = finalizedState && verifyTimestamp(finalizedState, storage.slice(2, 2 + keys.stated.length))
   // The contract keeps this for its newest finalization only.
-  const isNewest = currentL2BlockNumber === l2BlockNumber
-  return { stateRoot: root.value, currentL2BlockNumber, finalizedTimestamp: isNewest ? timestamp : undefined }
+  const finalizedTimestamp = currentL2BlockNumber === l2BlockNumber ? timestamp : undefined
+  // It is what the claim says, if it says so.
+  return { ...held, currentL2BlockNumber, finalizedTimestamp, implementation } as VerifiedAnchor<Held>
+}
+
+/** @throws ArgumentError */
+function readHeld(holds: HeldValue | undefined, layout: RollupLayout): HeldValue | undefined {
+  if (holds === 'blockHash') verifyHasHashes(layout)
+  else if (holds !== undefined && holds !== 'stateRoot') throw invalid('holds', "'stateRoot' or 'blockHash'", holds)
+  // A layout without block hashes leaves nothing else.
+  return layout.blockHashes === undefined ? 'stateRoot' : holds
+}
+
+/** @throws ArgumentError */
+export function verifyHasHashes({ blockHashes }: RollupLayout): void {
+  if (blockHashes === undefined) throw invalid('rollup.layout.blockHashes', 'the slot of the block hashes', blockHashes)
+}
+
+/** How many slots a proof must have if the rollup states no implementation. */
+function leastCount(expected: HeldValue | undefined, { stated }: Keys): number {
+  if (expected !== 'stateRoot') return 2 + stated.length + 1
+  // The keys of the finalized state are requested together or not at all.
+  return stated.length === 0 ? 1 : 2 + stated.length
+}
+
+/** The address in the slot; undefined if the proof does not cover it. */
+function verifyImplementation(slot: L1Slot | undefined, stated: Hex | undefined): Hex | undefined {
+  // As the proxy reads it: the lower 20 bytes.
+  const found: Hex | undefined = slot && `0x${slot.value.slice(-40)}`
+  if (stated === undefined || stated === found) return found
+  throw new ProofError('ANCHOR_IMPLEMENTATION_MISMATCH', { path: 'storageProof', expected: stated, found })
+}
+
+/** What the contract holds, if it is what is expected; otherwise null. A slot that the proof does not cover is undefined. */
+function pickHeld(expected: HeldValue | undefined, root: L1Slot | undefined, hash: L1Slot | undefined) {
+  const stateRoot = root?.exists && expected !== 'blockHash' ? root.value : undefined
+  const blockHash = hash?.exists && expected !== 'stateRoot' ? hash.value : undefined
+  if (stateRoot !== undefined && blockHash !== undefined) {
+    throw refusal('ANCHOR_AMBIGUOUS', "'stateRoot' or 'blockHash', as what the contract holds", 'both')
+  }
+  return stateRoot === undefined && blockHash === undefined ? null : { stateRoot, blockHash }
+}
+
+function noneHeld(
+  expected: HeldValue | undefined,
+  [root, hash]: readonly (L1Slot | undefined)[],
+  block: bigint,
+  newest: bigint | undefined,
+): ProofError {
+  const example = newest === undefined ? '' : `, such as ${newest}, the newest in this proof`
+  const missing = { stateRoot: 'no root', blockHash: 'no hash', either: 'no root and no hash' }[expected ?? 'either']
+  const other = root?.exists ? ', but its root' : hash?.exists ? ', but its hash' : ''
+  return new ProofError('ANCHOR_NO_ROOT', {
+    path: 'storageProof[0]',
+    expected: `the last block of a finalization${example}`,
+    found: `${missing} for L2 block ${block}${other}`,
+  })
 }
 
 /** The timestamp that the contract hashed; undefined if the layout has no slots for it. */

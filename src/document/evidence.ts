@@ -57,7 +57,7 @@ export function parseNumber(text: unknown, bits: number): bigint | null {
 }
 
 /** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
-export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
+export function claimOfVector({ claim: stated }: Pick<BundleFile, 'claim'>): EvidenceClaim {
   const scheme = schemeNamed(stated?.scheme)
   if (scheme === undefined) {
     throw new DocumentError(`the scheme is neither mimc nor poseidon2: ${show(stated?.scheme)}`)

@@ -1,5 +1,6 @@
 import { verifyCode } from '../anchor/code.ts'
 import { encodeHeader } from '../anchor/header.ts'
+import { type AnchorClaim, verifyAnchor } from '../anchor/rollup.ts'
 import type { Committee } from '../beacon/committee.ts'
 import { type ConsensusAnswers, type TrustedBlock, verifyConsensus, verifyFinality } from '../beacon/verify.ts'
 import { verifyBlock } from '../blocks/block.ts'
@@ -9,7 +10,8 @@ import { verifyReceipts } from '../blocks/receipts.ts'
 import { verifyTransactions } from '../blocks/transactions.ts'
 import type { Hex } from '../bytes.ts'
 import { type LogsClaim, verifyLogs } from '../evidence/logs.ts'
-import type { VerifiedEvidence } from '../evidence/types.ts'
+import type { StateKind, Trusted, VerifiedEvidence } from '../evidence/types.ts'
+import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
 import { type MessageEvidenceClaim, verifyMessageEvidence } from '../messages/evidence.ts'
 import { type MessageClaim, verifyMessageFromL2 } from '../messages/from-l2.ts'
@@ -19,7 +21,7 @@ import { type TransitionClaim, verifyTransition } from '../transition/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
 import { schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
-import { parseNumber, trustedOfVector } from './evidence.ts'
+import { claimOfVector, parseNumber, trustedOfVector } from './evidence.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
 import { type Fields, fieldIn, fieldsOf, isObject, show } from './value.ts'
 
@@ -47,8 +49,10 @@ export function compare<T extends object>(
 
 export const spellState = ({ account, storage }: VerifiedState): object => ({ account, storage })
 
+type AnyEvidence = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>
+
 /** The evidence as vectors write it, with only the nonce and the balance of the account. */
-export function spellEvidence({ account, ...rest }: VerifiedEvidence): object {
+export function spellEvidence({ account, ...rest }: AnyEvidence): object {
   return spellNumbers({ ...rest, account: account && { nonce: account.nonce, balance: account.balance } })
 }
 
@@ -68,7 +72,7 @@ const spellNumber = (value: unknown): unknown => {
  * @throws ProofError as the function does; DocumentError if the operation is unknown
  */
 export function runFunction({ operation, fields }: FunctionVector): object {
-  const { code, codeHash, block, input, claim, scheme } = fields
+  const { code, codeHash, block, input, claim, scheme, bundle, proof } = fields
   const { answers, committee, network, blockRoot } = fieldsOf(input)
   switch (operation) {
     case 'verifyCode':
@@ -77,6 +81,13 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'encodeHeader':
       encodeHeader(block)
       return {}
+    case 'verifyAnchor': {
+      const { rollup, l2BlockNumber } = claimOf(claim)
+      verifyAnchor(proof, { ...fieldsOf(claim), rollup, l2BlockNumber } as AnchorClaim)
+      return {}
+    }
+    case 'verifyEthereumEvidence':
+      return spellEvidence(verifyEvidence(bundle, { ...claimOf(claim), scheme: 'ethereum' }))
     case 'verifyConsensus': {
       const trusted = { network, blockRoot } as TrustedBlock
       const { committee: last, ...verified } = verifyConsensus(answers as ConsensusAnswers, trusted)
@@ -124,6 +135,9 @@ function runTransition({ scheme, answer, ...claim }: Fields): object {
   const stated: unknown = { ...claim, scheme: schemeNamed(scheme) }
   return verifyTransition(answer, stated as TransitionClaim)
 }
+
+/** The claim of a vector that states no scheme; any will do. */
+const claimOf = (claim: unknown) => claimOfVector({ claim: { scheme: 'poseidon2', claim } })
 
 /** Calls a function over blocks. */
 function runOverBlocks(operation: string, input: unknown, claim: Fields): unknown {

@@ -1,4 +1,4 @@
-import { readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
+import { readRollup, verifyBlockNumber, verifyHasHashes } from '../anchor/rollup.ts'
 import { decodeArgument, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
@@ -6,17 +6,34 @@ import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../erro
 import { readOptions, unlessLeft } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
-import type { EvidenceClaim, Reach, Trusted } from './types.ts'
+import type { EvidenceClaim, Reach, StateKind, Trusted } from './types.ts'
 
-/** A validated {@link EvidenceClaim}. What is left to the bundle is undefined. */
+/** A validated {@link EvidenceClaim} about a state with a hash scheme. What is left to the bundle is undefined. */
 export type DecodedEvidenceClaim = ReturnType<typeof decodeClaim>
+
+/** A validated {@link EvidenceClaim} about any state. */
+export type DecodedStateClaim = ReturnType<typeof decodeStateClaim>
+
+const FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'address', 'storageKeys']
 
 /** @throws ArgumentError */
 export function decodeClaim(claim: EvidenceClaim) {
-  const fields = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'address', 'storageKeys']
-  const { scheme, rollup, trusted, l2BlockNumber, address, storageKeys } = readOptions('', claim, fields)
+  const { scheme, ...rest } = readOptions('', claim, FIELDS)
+  return { scheme: hashSchemeOf(scheme), ...decodeRest(rest) }
+}
+
+/** @throws ArgumentError */
+export function decodeStateClaim(
+  claim: EvidenceClaim<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>,
+) {
+  const { scheme, ...rest } = readOptions('', claim, FIELDS)
+  const decoded = { scheme: scheme === 'ethereum' ? scheme : hashSchemeOf(scheme), ...decodeRest(rest) }
+  if (scheme === 'ethereum' && decoded.trusted.kind !== 'l2StateRoot') verifyHasHashes(decoded.rollup.layout)
+  return decoded
+}
+
+function decodeRest({ rollup, trusted, l2BlockNumber, address, storageKeys }: Omit<EvidenceClaim, 'scheme'>) {
   return {
-    scheme: hashSchemeOf(scheme),
     rollup: readRollup(rollup),
     trusted: decodeTrusted(trusted),
     l2BlockNumber: unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber),
@@ -65,10 +82,10 @@ export function decodeTrusted(trusted: Trusted) {
 }
 
 /** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*` */
-export function verifyExpected(evidence: DecodedEvidence, claim: DecodedEvidenceClaim): void {
+export function verifyExpected(evidence: DecodedEvidence, claim: DecodedStateClaim): void {
   const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
   const { request } = evidence
-  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', scheme.name, evidence.scheme)
+  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', scheme === 'ethereum' ? scheme : scheme.name, evidence.scheme)
   verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.address, evidence.rollup.address)
   verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.name, evidence.rollup.name)
   verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', l2BlockNumber, evidence.l2BlockNumber)

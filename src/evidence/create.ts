@@ -12,18 +12,17 @@ import { readerOf } from '../json/reader.ts'
 import { decodeKeys, readOptions } from '../options.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { Scheme } from '../scheme/scheme.ts'
 import { type BundleConsensus, CONSENSUS_FIELDS, CONSENSUS_SHAPE, decodeConsensus } from './consensus.ts'
-import { KIND, VERSION } from './decode.ts'
+import { ETHEREUM_VERSION, KIND, VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
-import type { EvidenceBundle } from './types.ts'
+import type { EvidenceBundle, StateKind } from './types.ts'
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
 /** The parts of a bundle for {@link createBundle}. */
-export interface BundleParts {
-  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
-  scheme: Scheme
+export interface BundleParts<Kind extends StateKind = StateKind> {
+  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. Or `'ethereum'`: its state is that of Ethereum. */
+  scheme: Kind
   /** Whose state it is. */
   rollup: Rollup
   /** The L2 block: the last block of a finalization, if the bundle is to lead to L1. */
@@ -32,8 +31,10 @@ export interface BundleParts {
   address: Hex
   /** The requested storage keys, 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[] | undefined
-  /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
+  /** What `rollup_getProof`, or `eth_getProof` for an Ethereum state, answered for the address and keys, at the L2 block. */
   answer: unknown
+  /** What `eth_getBlockByNumber` answered on L2, for an Ethereum state and a verifier that does not trust its root. */
+  l2Block?: unknown
   /** The answers of a beacon API, for a verifier that trusts a beacon block. Only known fields are kept. */
   consensus?:
     | {
@@ -83,31 +84,42 @@ export interface BundleParts {
  * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea-mainnet 0x1b4
  * ```
  */
-export function createBundle(parts: BundleParts): EvidenceBundle {
-  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = readParts(parts)
+export function createBundle<Kind extends StateKind>(parts: BundleParts<Kind>): EvidenceBundle<Kind> {
+  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, l2Block, consensus, l1 } = readParts(parts)
+  const isEthereum = scheme === 'ethereum'
+  const schemeName = isEthereum ? scheme : hashSchemeOf(scheme).name
+  if (l2Block !== undefined && !isEthereum)
+    throw invalid('l2Block', "nothing, unless the scheme is 'ethereum'", l2Block)
   const { name, address: rollupAddress } = readRollup(rollup)
   const keys = decodeKeys(storageKeys).map(bytesToHex)
   return {
-    version: VERSION,
+    version: isEthereum ? ETHEREUM_VERSION : VERSION,
     kind: KIND,
-    scheme: hashSchemeOf(scheme).name,
+    scheme: schemeName,
     rollup: { ...(name !== undefined && { name }), address: rollupAddress },
     l2BlockNumber: encodeQuantity(verifyBlockNumber(l2BlockNumber)),
     ...(consensus !== undefined && { consensus: encodeConsensus(consensus) }),
     ...(l1 !== undefined && { l1: encodeL1(l1) }),
+    ...(l2Block !== undefined && { l2Header: encodeHeader(l2Block) }),
     request: {
       address: bytesToHex(decodeArgument('address', address, 20)),
       storageKeys: keys,
     },
-    answer: knownFields('answer', unwrapResponse(answer).result, ANSWER_SHAPE, keys.length + 1),
-  }
+    answer: knownFields(
+      'answer',
+      unwrapResponse(answer).result,
+      isEthereum ? ETH_PROOF_SHAPE : ANSWER_SHAPE,
+      keys.length + 1,
+    ),
+    // The scheme determines the version.
+  } as EvidenceBundle<Kind>
 }
 
-const PARTS = ['scheme', 'rollup', 'l2BlockNumber', 'address', 'storageKeys', 'answer', 'consensus', 'l1']
+const PARTS = ['scheme', 'rollup', 'l2BlockNumber', 'address', 'storageKeys', 'answer', 'l2Block', 'consensus', 'l1']
 
 function readParts(parts: BundleParts): BundleParts {
   const own = readOptions('', parts, PARTS)
-  if (own.answer === undefined) throw invalid('answer', 'what rollup_getProof answered', own.answer)
+  if (own.answer === undefined) throw invalid('answer', 'what the L2 endpoint answered', own.answer)
   return own
 }
 

@@ -6,8 +6,10 @@ import { readerOf } from '../json/reader.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { MAX_STORAGE_KEYS } from './limits.ts'
 
-/** The version of the format. */
+/** The version of the format for a state with a hash scheme, and of bundles of calls. */
 export const VERSION = 1
+/** That for an Ethereum state. A verifier that knows only the first refuses it, rather than read it in another way. */
+export const ETHEREUM_VERSION = 2
 /** What these bundles prove: a state, not a call. */
 export const KIND = 'state'
 
@@ -16,16 +18,18 @@ export type DecodedEvidence = ReturnType<typeof decodeEvidence>
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
-const FIELDS = ['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1', 'request', 'answer'] as const
+const HEAD = ['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber'] as const
+const FIELDS = [...HEAD, ...(['consensus', 'l1', 'l2Header', 'request', 'answer'] as const)]
 
 /** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
 export function decodeEvidence(bundle: unknown) {
   const field = reader.fieldsOf(bundle, FIELDS)
-  if (field('version', unread) === undefined) refuseAnswer(bundle)
-  field('version', verifyVersion)
+  const version = field('version', unread)
+  if (version === undefined) refuseAnswer(bundle)
+  field('version', value => verifyVersion(value, VERSIONS))
   field('kind', verifyKind)
   return {
-    scheme: field('scheme', decodeSchemeName),
+    scheme: field('scheme', version === ETHEREUM_VERSION ? verifyEthereum : decodeSchemeName),
     l1: field(
       'l1',
       optional(l1 => reader.fields(l1, ['header', 'proof', 'finalizedState'])),
@@ -34,6 +38,7 @@ export function decodeEvidence(bundle: unknown) {
     l2BlockNumber: field('l2BlockNumber', quantityOf(64)),
     request: field('request', decodeRequest),
     consensus: field('consensus', unread),
+    l2Header: field('l2Header', unread),
     answer: field('answer', unread),
   }
 }
@@ -45,9 +50,11 @@ function refuseAnswer(bundle: unknown): void {
   throw refusal('EVIDENCE_MALFORMED', 'an evidence bundle', 'an answer alone: use verifyProof, with its state root')
 }
 
-export function verifyVersion(version: unknown): void {
+const VERSIONS: readonly unknown[] = [VERSION, ETHEREUM_VERSION]
+
+export function verifyVersion(version: unknown, known: readonly unknown[] = [VERSION]): void {
   if (version === undefined) throw refusal('EVIDENCE_MALFORMED', 'a version', 'none')
-  if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { expected: `${VERSION}` })
+  if (!known.includes(version)) throw new ProofError('EVIDENCE_VERSION', { expected: known.join(' or ') })
 }
 
 function verifyKind(kind: unknown): void {
@@ -59,6 +66,12 @@ function decodeSchemeName(value: unknown): Scheme['name'] {
   const scheme = reader.string(value)
   if (scheme === 'mimc' || scheme === 'poseidon2') return scheme
   throw refusal('EVIDENCE_MALFORMED', 'mimc or poseidon2', excerpt(scheme))
+}
+
+function verifyEthereum(value: unknown): 'ethereum' {
+  const scheme = reader.string(value)
+  if (scheme === 'ethereum') return scheme
+  throw refusal('EVIDENCE_MALFORMED', `ethereum, in version ${ETHEREUM_VERSION}`, excerpt(scheme))
 }
 
 export function decodeRollup(rollup: unknown) {

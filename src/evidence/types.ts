@@ -1,22 +1,31 @@
+import type { VerifiedEthProof } from '../anchor/eth-proof.ts'
 import type { L1Block } from '../anchor/header.ts'
-import type { Rollup } from '../anchor/rollup.ts'
+import type { ProvenContract, Rollup } from '../anchor/rollup.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
+import type { BlockHeader } from '../blocks/header.ts'
 import type { Hex } from '../bytes.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { BundleConsensus } from './consensus.ts'
 
 /**
+ * The kind of the rollup's state at an L2 block: one of the hash schemes, or `'ethereum'`. With a hash scheme, the state is a tree of
+ * the rollup's own, whose root L1 holds. `'ethereum'` is an ordinary Ethereum state: its root is in the header of the block, whose
+ * hash L1 holds.
+ */
+export type StateKind = Scheme | 'ethereum'
+
+/**
  * A bundle of evidence: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
  * Its JSON Schema is `docs/evidence.schema.json`.
  */
-export interface EvidenceBundle {
-  /** The version of this format. */
-  version: 1
+export interface EvidenceBundle<Kind extends StateKind = Scheme> {
+  /** The version of this format: 2 for an Ethereum state, 1 for any other. */
+  version: Kind extends 'ethereum' ? 2 : 1
   /** What it proves: a state. Bundles of calls say `call`. */
   kind: 'state'
-  /** The hash scheme of the rollup at the L2 block. */
-  scheme: Scheme['name']
+  /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
+  scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
   /** Whose state it is. */
   rollup: {
     /** A label for people. It proves nothing. */
@@ -28,7 +37,7 @@ export interface EvidenceBundle {
   l2BlockNumber: Hex
   /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
   consensus?: BundleConsensus | undefined
-  /** Proves the L2 state root. Omitted if the verifier gets that root elsewhere. */
+  /** Proves the L2 state root, or the hash of the L2 block. Omitted if the verifier gets that root elsewhere. */
   l1?:
     | {
         /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
@@ -48,6 +57,8 @@ export interface EvidenceBundle {
           | undefined
       }
     | undefined
+  /** RLP of the L2 block header, in version 2. Omitted if the verifier gets the L2 state root elsewhere. */
+  l2Header?: Hex | undefined
   /** The request to the L2 endpoint. */
   request: {
     /** 20 bytes. */
@@ -55,7 +66,7 @@ export interface EvidenceBundle {
     /** 32 bytes each. */
     storageKeys: Hex[]
   }
-  /** Its answer: the result of `rollup_getProof`. */
+  /** Its answer: the result of `rollup_getProof`; in version 2, of `eth_getProof`. */
   answer: unknown
 }
 
@@ -92,9 +103,13 @@ export interface EvidenceClaim<
   Trust extends Trusted = Trusted,
   Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
   Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+  Kind extends StateKind = Scheme,
 > {
-  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
-  scheme: Scheme
+  /**
+   * `mimc` or `poseidon2`: the one that the rollup used at the L2 block. Or `'ethereum'`: the state is that of Ethereum, and L1
+   * holds the hash of the block.
+   */
+  scheme: Kind
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The one value that everything is proven from. */
@@ -116,16 +131,32 @@ export interface EvidenceState<Keys extends readonly Hex[] | 'fromBundle' = read
   stateRoot: Hex
 }
 
-/** What a bundle proves about the rollup contract on L1. */
-export interface AnchoredState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
-  extends EvidenceState<Keys> {
-  /** The L2 block of the root. */
-  l2BlockNumber: bigint
-  /** The last finalized L2 block in that L1 state; undefined if the bundle does not prove it. */
-  currentL2BlockNumber: bigint | undefined
-  /** Time of the L2 block, in seconds since 1970; undefined if the bundle does not prove it. */
-  finalizedTimestamp: bigint | undefined
+/** What a bundle proves of an Ethereum state, whichever input you trust. */
+export interface EthereumState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
+  extends VerifiedEthProof<Keys extends readonly Hex[] ? Keys : readonly Hex[]> {
+  /** The address of the account, 20 bytes, lower case. */
+  address: Hex
+  /** The root of the L2 state, 32 bytes. */
+  stateRoot: Hex
 }
+
+/** The state, by its kind, with what else is proven of the L2 block. */
+type StateOf<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateKind, Header> = Kind extends 'ethereum'
+  ? EthereumState<Keys> & {
+      /** The L2 block, whose hash L1 holds; undefined if the trusted input is an L2 state root. */
+      l2Block: Header
+    }
+  : EvidenceState<Keys>
+
+/** What a bundle proves about the rollup contract on L1. */
+export type AnchoredState<
+  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+  Kind extends StateKind = Scheme,
+> = StateOf<Keys, Kind, BlockHeader> &
+  ProvenContract & {
+    /** The L2 block of the root. */
+    l2BlockNumber: bigint
+  }
 
 /**
  * What a bundle proves, and from which trusted input: `trustedInput` tells the four cases apart. If the compiler knows what is
@@ -135,9 +166,10 @@ export type VerifiedEvidence<
   Trust extends Trusted = Trusted,
   Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
   Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+  Kind extends StateKind = Scheme,
 > =
   | (Trust extends TrustedBeaconBlock
-      ? AnchoredState<Keys> & {
+      ? AnchoredState<Keys, Kind> & {
           /** All of this rests on a beacon block root. */
           trustedInput: 'beaconBlockRoot'
           /** The finalized beacon block that holds the L1 block. */
@@ -147,7 +179,7 @@ export type VerifiedEvidence<
         }
       : never)
   | (Trust extends Record<'l1BlockHash', Hex>
-      ? AnchoredState<Keys> & {
+      ? AnchoredState<Keys, Kind> & {
           /** All of this rests on an L1 block hash. */
           trustedInput: 'l1BlockHash'
           /** The L1 block with that hash. */
@@ -155,7 +187,7 @@ export type VerifiedEvidence<
         }
       : never)
   | (Trust extends Record<'l1StateRoot', Hex>
-      ? AnchoredState<Keys> & {
+      ? AnchoredState<Keys, Kind> & {
           /** All of this rests on an L1 state root. */
           trustedInput: 'l1StateRoot'
           /** Nothing proves which L1 block this state belongs to. */
@@ -163,7 +195,7 @@ export type VerifiedEvidence<
         }
       : never)
   | (Trust extends Record<'l2StateRoot', Hex>
-      ? EvidenceState<Keys> & {
+      ? StateOf<Keys, Kind, undefined> & {
           /** All of this rests on an L2 state root: nothing of L1 is proven. */
           trustedInput: 'l2StateRoot'
           /** The block that you passed; undefined if you passed none. Not proven. */
@@ -172,6 +204,8 @@ export type VerifiedEvidence<
           currentL2BlockNumber: undefined
           /** Not proven. */
           finalizedTimestamp: undefined
+          /** Not proven. */
+          implementation: undefined
           /** Not proven. */
           l1Block: undefined
         }

@@ -1,15 +1,32 @@
+import { verifyEthProof } from '../anchor/eth-proof.ts'
 import { type L1Block, verifyHeader } from '../anchor/header.ts'
-import { type Rollup, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
+import { type HeldValue, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
 import { decodeArgument } from '../arguments.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
+import { type BlockHeader, openHeader } from '../blocks/header.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath, isProofError, ProofError } from '../errors.ts'
 import { optional } from '../json/decoders.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import { type DecodedEvidenceClaim, decodeClaim, verifyExpected, verifyLabel } from './claim.ts'
+import {
+  type DecodedEvidenceClaim,
+  type DecodedStateClaim,
+  decodeStateClaim,
+  verifyExpected,
+  verifyLabel,
+} from './claim.ts'
 import { decodeConsensus } from './consensus.ts'
 import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
-import type { EvidenceClaim, EvidenceState, ProvenBeaconBlock, Trusted, VerifiedEvidence } from './types.ts'
+import type {
+  EthereumState,
+  EvidenceClaim,
+  EvidenceState,
+  ProvenBeaconBlock,
+  StateKind,
+  Trusted,
+  VerifiedEvidence,
+} from './types.ts'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust.
@@ -19,11 +36,14 @@ import type { EvidenceClaim, EvidenceState, ProvenBeaconBlock, Trusted, Verified
  * ones that you expected.
  * If you trust an `l2StateRoot`, the rollup and the block are compared, but not proven.
  * Parts of the bundle that the trusted input makes unnecessary are not read.
+ * If the claim says that the state is that of Ethereum (`scheme: 'ethereum'`), L1 has to hold the hash of the L2 block, whose header
+ * has the root; otherwise L1 has to hold the root.
  *
  * @param bundle an untrusted {@link EvidenceBundle}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
  * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the path from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`,
- * `RLP_NON_CANONICAL` for the path from L1; what `verifyProof` throws for the answer; ArgumentError for the claim
+ * `RLP_NON_CANONICAL` for the path from L1; what `verifyBlockHeader` throws for the L2 header; what `verifyProof` throws for the
+ * answer, or for that of Ethereum what `verifyEthProof` throws; ArgumentError for the claim
  *
  * @example
  * ```ts
@@ -49,13 +69,18 @@ export function verifyEvidence<
   Trust extends Trusted,
   Block extends bigint | 'fromBundle',
   const Keys extends readonly Hex[] | 'fromBundle',
->(bundle: unknown, claim: EvidenceClaim<Trust, Block, Keys>): VerifiedEvidence<Trust, Block, Keys> {
+  Kind extends StateKind = Scheme,
+>(bundle: unknown, claim: EvidenceClaim<Trust, Block, Keys, Kind>): VerifiedEvidence<Trust, Block, Keys, Kind> {
   // The claim decides which case it is.
-  return verifyDecoded(bundle, decodeClaim(claim)) as VerifiedEvidence<Trust, Block, Keys>
+  return verifyBundle(bundle, decodeStateClaim(claim)) as VerifiedEvidence<Trust, Block, Keys, Kind>
 }
 
 /** {@link verifyEvidence} for a claim that is validated. */
-export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence {
+export const verifyDecoded = (bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence =>
+  // A state with a hash scheme is claimed.
+  verifyBundle(bundle, claim) as VerifiedEvidence
+
+function verifyBundle(bundle: unknown, claim: DecodedStateClaim): object {
   const { kind, root, beaconBlock } = claim.trusted
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
@@ -63,8 +88,9 @@ export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): Ver
   if (kind === 'l2StateRoot') {
     const state = verifyState(evidence, claim, root)
     // Without an anchor, the bundle's number is only a claim.
-    const unproven = { currentL2BlockNumber: undefined, finalizedTimestamp: undefined, l1Block: undefined }
-    return { ...state, l2BlockNumber: claim.l2BlockNumber, ...unproven, trustedInput: kind }
+    const { scheme, l2BlockNumber } = claim
+    const header = scheme === 'ethereum' && { l2Block: undefined }
+    return { ...state, l2BlockNumber, ...UNPROVEN, ...header, trustedInput: kind }
   }
   const proven = beaconBlock && verifyConsensus(evidence.consensus, beaconBlock, root)
   const l1Block = proven
@@ -72,12 +98,29 @@ export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): Ver
     : kind === 'l1BlockHash'
       ? verifyL1Header(evidence, root)
       : undefined
-  const { stateRoot, ...anchor } = verifyL1Proof(evidence, l1Block?.stateRoot ?? root, claim.rollup)
-  const state = { ...verifyState(evidence, claim, stateRoot), l2BlockNumber: evidence.l2BlockNumber, ...anchor }
-  if (l1Block === undefined) return { ...state, l1Block, trustedInput: 'l1StateRoot' }
+  const state = { ...verifyAnchored(evidence, claim, l1Block?.stateRoot ?? root), l1Block }
+  if (l1Block === undefined) return { ...state, trustedInput: 'l1StateRoot' }
   return proven
-    ? { ...state, l1Block, beaconBlock: toBeaconBlock(proven, root), trustedInput: 'beaconBlockRoot' }
-    : { ...state, l1Block, trustedInput: 'l1BlockHash' }
+    ? { ...state, beaconBlock: toBeaconBlock(proven, root), trustedInput: 'beaconBlockRoot' }
+    : { ...state, trustedInput: 'l1BlockHash' }
+}
+
+const UNPROVEN = {
+  ...{ currentL2BlockNumber: undefined, finalizedTimestamp: undefined, implementation: undefined },
+  l1Block: undefined,
+}
+
+/** From the L1 state to the account and its slots. */
+function verifyAnchored(evidence: DecodedEvidence, claim: DecodedStateClaim, l1StateRoot: Hex) {
+  const { l2BlockNumber } = evidence
+  if (claim.scheme !== 'ethereum') {
+    const { stateRoot, blockHash: _, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'stateRoot')
+    return { ...verifyState(evidence, claim, stateRoot), l2BlockNumber, ...contract }
+  }
+  const { stateRoot: _, blockHash, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'blockHash')
+  const l2Block = verifyL2Header(evidence, blockHash)
+  const state = verifyState(evidence, claim, l2Block.stateRoot)
+  return { ...state, l2BlockNumber, ...contract, finalizedTimestamp: l2Block.timestamp, l2Block }
 }
 
 export function verifyConsensus(
@@ -118,18 +161,32 @@ export function verifyL1Header({ l1 }: Pick<DecodedEvidence, 'l1'>, l1BlockHash:
   return atPath('l1.header', () => verifyHeader(l1.header, l1BlockHash))
 }
 
-function verifyL1Proof({ l1, l2BlockNumber }: DecodedEvidence, l1StateRoot: Hex, rollup: Rollup): VerifiedAnchor {
+function verifyL1Proof<Held extends HeldValue>(
+  { l1, l2BlockNumber }: DecodedEvidence,
+  { rollup }: DecodedStateClaim,
+  l1StateRoot: Hex,
+  holds: Held,
+): VerifiedAnchor<Held> {
   if (l1?.proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
   const finalizedState = atPath('l1.finalizedState', () => optional(decodeFinalizedState)(l1.finalizedState))
-  return atPath('l1.proof', () => verifyAnchor(l1.proof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }))
+  return atPath('l1.proof', () => verifyAnchor(l1.proof, { l1StateRoot, rollup, l2BlockNumber, holds, finalizedState }))
+}
+
+function verifyL2Header({ l2Header, l2BlockNumber: number }: DecodedEvidence, hash: Hex): BlockHeader {
+  if (l2Header === undefined) throw new ProofError('EVIDENCE_L2_MISSING', { path: 'l2Header', found: 'nothing' })
+  return atPath('l2Header', () => openHeader(l2Header, { hash, number }))
 }
 
 function verifyState(
   { request, answer }: DecodedEvidence,
-  { scheme, storageKeys }: DecodedEvidenceClaim,
+  { scheme, storageKeys }: DecodedStateClaim,
   stateRoot: Hex,
-): EvidenceState {
+): EvidenceState | EthereumState {
   const asked = { address: request.address, storageKeys: storageKeys?.written ?? request.storageKeys }
-  const state = atPath('answer', () => verifyProof(answer, { scheme, stateRoot, ...asked }))
+  const state = atPath('answer', () =>
+    scheme === 'ethereum'
+      ? verifyEthProof(answer, { l1StateRoot: stateRoot, ...asked })
+      : verifyProof(answer, { scheme, stateRoot, ...asked }),
+  )
   return { ...state, address: request.address, stateRoot }
 }

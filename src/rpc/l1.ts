@@ -32,7 +32,7 @@ export interface L1Source {
 export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 
 /** An L2 block whose state root the rollup contract holds, proven at an L1 block. */
-export interface Anchor extends VerifiedAnchor {
+export interface Anchor extends VerifiedAnchor<'stateRoot'> {
   readonly l2BlockNumber: bigint
   readonly currentL2BlockNumber: bigint
   /** The known fields of the `eth_getProof` answer. */
@@ -126,7 +126,7 @@ export async function fetchAnchor(
 ): Promise<Anchor> {
   const { rollup } = source
   const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
-  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, finalizedState }
+  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, holds: 'stateRoot', finalizedState } as const
   return fetchProof(source, keys, l1Block.number, proof => {
     const { currentL2BlockNumber, ...proven } = verifyAnchor(proof, claim)
     // The keys ask for it. Without it, nobody could tell whether the block is the newest.

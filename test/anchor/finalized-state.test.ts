@@ -16,27 +16,32 @@ import { refusal } from '../refusal.ts'
 import { codeOf } from './helpers.ts'
 
 const rollup = { address: `0x${'11'.repeat(20)}` as Hex }
+/** EIP-1967 lists this slot for the address of the code behind a proxy. */
+const IMPLEMENTATION = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 const newer: FinalizedState = { messageNumber: 12n, forcedTransactionNumber: 3n, timestamp: 5n }
 const older: FinalizedState = { messageNumber: 12n, timestamp: 5n }
 
 it('lists the storage keys of the layout, for both contract versions', () => {
   const numbers = anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: newer }).map(BigInt)
   const message = BigInt(mappingSlot({ slot: 334n, keys: [12n] }))
+  const last = [BigInt(mappingSlot({ slot: 456n, keys: [436n] })), BigInt(IMPLEMENTATION)]
   expect(numbers).toEqual([
     BigInt(mappingSlot({ slot: 282n, keys: [436n] })),
     281n,
     447n,
     message,
     BigInt(mappingSlot({ slot: 452n, keys: [3n] })),
+    ...last,
   ])
-  expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: older }).map(BigInt)).toEqual(
-    numbers.slice(0, 4),
-  )
-  expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n }).map(BigInt)).toEqual(numbers.slice(0, 2))
+  expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: older }).map(BigInt)).toEqual([
+    ...numbers.slice(0, 4),
+    ...last,
+  ])
+  expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n }).map(BigInt)).toEqual([...numbers.slice(0, 2), ...last])
   const { finalizedState: _, ...layout } = lineaLayout
   expect(
     anchorStorageKeys({ rollup: { ...rollup, layout }, l2BlockNumber: 436n, finalizedState: newer }).map(BigInt),
-  ).toEqual(numbers.slice(0, 2))
+  ).toEqual([...numbers.slice(0, 2), ...last])
 })
 
 it('accepts the smallest and the largest numbers', () => {
@@ -44,7 +49,7 @@ it('accepts the smallest and the largest numbers', () => {
   const most = 2n ** 256n - 1n
   const largest = { messageNumber: most, forcedTransactionNumber: most, timestamp: 2n ** 64n - 1n }
   for (const state of [smallest, largest])
-    expect(anchorStorageKeys({ rollup, l2BlockNumber: 0n, finalizedState: state }).length).toBe(5)
+    expect(anchorStorageKeys({ rollup, l2BlockNumber: 0n, finalizedState: state }).length).toBe(7)
   const refusalOf = (change: object) =>
     refusal(() => anchorStorageKeys({ rollup, l2BlockNumber: 0n, finalizedState: { ...newer, ...change } }))
   expect(refusalOf({ timestamp: -1n })).toMatchObject({
@@ -82,7 +87,7 @@ it('refuses invalid numbers, and reads own properties only', () => {
   }
   try {
     Reflect.set(Object.prototype, 'forcedTransactionNumber', 3n)
-    expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: older }).length).toBe(4)
+    expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: older }).length).toBe(6)
   } finally {
     Reflect.deleteProperty(Object.prototype, 'forcedTransactionNumber')
   }

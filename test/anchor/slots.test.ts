@@ -49,6 +49,7 @@ it('computes the storage keys of the rollup contract', () => {
   expect(anchorStorageKeys({ rollup: moved, l2BlockNumber: 9n })).toEqual([
     mappingSlot({ slot: 1n, keys: [9n] }),
     `0x${'00'.repeat(31)}02`,
+    '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',
   ])
 })
 

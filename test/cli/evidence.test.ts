@@ -235,7 +235,7 @@ it('reports each evidence vector, with the link that its code belongs to', async
   }
   expect(counts.valid).toBe(27)
   expect(counts.invalid).toBeGreaterThan(70)
-  expect(counts.calls).toBe(7)
+  expect(counts.calls).toBe(40)
 })
 
 it('refuses a bundle with any flipped byte, and reports the broken link', async () => {

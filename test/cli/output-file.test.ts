@@ -117,7 +117,7 @@ it('reports what a bundle does not prove', async () => {
     const proof = { ...bundle.l1.proof, storageProof: bundle.l1.proof.storageProof.slice(0, count) }
     return { ...bundle, l1: { ...part, proof } }
   }
-  expect(bundle.l1.proof.storageProof.length).toBe(5)
+  expect(bundle.l1.proof.storageProof.length).toBe(7)
   // The numbers that the contract hashed must come with the slots that prove them, or not at all.
   for (const [part, count] of [
     [bundle.l1, 1],

@@ -33,9 +33,12 @@ it.each([
   [
     'evidence',
     {
-      'poseidon2 evidence invalid': 112,
+      'poseidon2 evidence invalid': 116,
+      'L1 contract invalid': 1,
       'L1 header invalid': 5,
       'contract code invalid': 2,
+      'ethereum evidence invalid': 24,
+      'ethereum evidence valid': 8,
       'mimc evidence valid': 13,
       'poseidon2 evidence valid': 14,
     },

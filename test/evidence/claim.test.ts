@@ -116,7 +116,7 @@ it('reports which part of the bundle is malformed or missing', () => {
   expect(verdict(() => verifyEvidence(alone, rootClaim))).toBe('EVIDENCE_L1_MISSING at l1.proof')
   const details: [object, object][] = [
     [{ version: undefined }, { expected: 'a version', found: 'none' }],
-    [{ version: 2 }, { expected: '1' }],
+    [{ version: 3 }, { expected: '1 or 2' }],
     [{ kind: 'call' }, { expected: 'the kind state', found: '"call"' }],
     [{ kind: undefined }, { expected: 'a string', found: 'nothing' }],
     [{ scheme: 'keccak\n' }, { expected: 'mimc or poseidon2', found: '"keccak?"' }],

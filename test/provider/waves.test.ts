@@ -208,9 +208,9 @@ it('gives the error of the root, then that of the state, then that of the timest
     }
     const keysOf = ([, keys]: readonly unknown[]) => (Array.isArray(keys) ? keys.length : 0)
     const [root, state, time] = [
-      (method: string, params: readonly unknown[]) => method === 'eth_getProof' && keysOf(params) === 2,
+      (method: string, params: readonly unknown[]) => method === 'eth_getProof' && keysOf(params) === 4,
       (method: string) => method === 'rollup_getProof',
-      (method: string, params: readonly unknown[]) => method === 'eth_getProof' && keysOf(params) > 2,
+      (method: string, params: readonly unknown[]) => method === 'eth_getProof' && keysOf(params) > 4,
     ]
     expect(await errorOf((method, params) => root(method, params) || state(method))).toBe('L1')
     expect(await errorOf((method, params) => state(method) || time(method, params))).toBe('L2')

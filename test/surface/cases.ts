@@ -86,9 +86,20 @@ export const closeCases = (): Promise<void> => devnet.close()
 const { lineaLayout } = anchor
 const rollup = {
   ...{ name: 'devnet', address: hex('11', 20), layout: lineaLayout, method: 'rollup_getProof' },
-  ...{ chainId: 1337, l1ChainId: 1338 },
+  ...{ implementation: hex('00', 20), chainId: 1337, l1ChainId: 1338 },
 }
-const optionalOfRollup = ['name', 'layout', 'layout.finalizedState', 'method', 'chainId', 'l1ChainId']
+const optionalOfRollup = [
+  ...[
+    'name',
+    'layout',
+    'layout.blockHashes',
+    'layout.finalizedState',
+    'implementation',
+    'method',
+    'chainId',
+    'l1ChainId',
+  ],
+]
 const ofRollup = (path: string) => [...optionalOfRollup.map(name => `${path}.${name}`)]
 const { signal } = new AbortController()
 asWhole(signal)
@@ -284,8 +295,8 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   verifyAnchor: {
     call: anchor.verifyAnchor,
-    args: [anchorProof, { l1StateRoot, rollup, l2BlockNumber }],
-    ...{ free: ['0'], optional: ofRollup('1.rollup') },
+    args: [anchorProof, { l1StateRoot, rollup, l2BlockNumber, holds: 'stateRoot' }],
+    ...{ free: ['0'], optional: [...ofRollup('1.rollup'), '1.holds'] },
   },
   'verifyAnchor, with a timestamp': {
     call: anchor.verifyAnchor,
@@ -328,6 +339,11 @@ export const cases: Readonly<Record<string, Case>> = {
         ...['0.l1.finalizedState.forcedTransactionNumber', '0.consensus.network', '0.consensus.finality'],
       ],
     },
+  },
+  'createBundle, of an Ethereum state': {
+    call: anchor.createBundle,
+    args: [{ scheme: 'ethereum', rollup, l2BlockNumber, address, storageKeys: [], answer: slotProof, l2Block: block }],
+    ...{ free: ['0.answer', '0.l2Block'], optional: [...ofRollup('0.rollup'), '0.storageKeys', '0.l2Block'] },
   },
 
   trustBeaconBlock: { call: beacon.trustBeaconBlock, args: [{ network, blockRoot }] },

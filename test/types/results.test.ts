@@ -1,13 +1,17 @@
 import { expectTypeOf, it } from 'vitest'
 import {
   evidenceErrorMeanings,
+  type L1Account,
   type L1Block,
+  type L1Slot,
   lineaRollup,
   type ProvenBeaconBlock,
+  verifyAnchor,
   verifyEthProof,
   verifyEvidence,
 } from '../../src/anchor.ts'
 import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
+import type { BlockHeader } from '../../src/blocks.ts'
 import type { Verdict } from '../../src/bulk.ts'
 import {
   type AnswerErrorCode,
@@ -77,6 +81,38 @@ it('narrows a slot by its existence', () => {
     expectTypeOf(slot.exists).toEqualTypeOf<boolean>()
   }
   expectTypeOf(l1).toBeFunction()
+})
+
+it('knows what a bundle proves from the kind of state', () => {
+  const trusted = { l1BlockHash: hex }
+  const asked = { ...bundleClaim, storageKeys: [hex], trusted } as const
+  const hashed = () => verifyEvidence({}, { ...asked, scheme: 'ethereum' })
+  expectTypeOf(hashed).returns.toHaveProperty('l2Block').toEqualTypeOf<BlockHeader>()
+  expectTypeOf(hashed).returns.toHaveProperty('account').toEqualTypeOf<L1Account | null>()
+  expectTypeOf(hashed).returns.toHaveProperty('storage').toEqualTypeOf<[L1Slot]>()
+  // @ts-expect-error there is no leaf in an Ethereum state
+  const _leaf = () => hashed().account?.leafIndex
+  // @ts-expect-error L1 holds a state root: there is no header
+  const _header = () => verifyEvidence({}, asked).l2Block
+  const root = () => verifyEvidence({}, { ...asked, scheme: 'ethereum', trusted: { l2StateRoot: hex } })
+  expectTypeOf(root).returns.toHaveProperty('l2Block').toEqualTypeOf<undefined>()
+  // @ts-expect-error no such kind of state
+  const _kind = () => verifyEvidence({}, { ...asked, scheme: 'poseidon2' })
+})
+
+it('knows what the contract holds if the claim says so', () => {
+  const claim = { l1StateRoot: hex, rollup: lineaRollup, l2BlockNumber: 8n }
+  const either = () => verifyAnchor({}, claim)
+  expectTypeOf(either).returns.toHaveProperty('stateRoot').toEqualTypeOf<Hex | undefined>()
+  const root = () => verifyAnchor({}, { ...claim, holds: 'stateRoot' })
+  expectTypeOf(root).returns.toHaveProperty('stateRoot').toEqualTypeOf<Hex>()
+  const hash = () => verifyAnchor({}, { ...claim, holds: 'blockHash' })
+  expectTypeOf(hash).returns.toHaveProperty('blockHash').toEqualTypeOf<Hex>()
+  const inspect = () => {
+    const { stateRoot, blockHash } = either()
+    if (stateRoot === undefined) expectTypeOf(blockHash).toEqualTypeOf<Hex>()
+  }
+  expectTypeOf(inspect).toBeFunction()
 })
 
 it('knows what a bundle proves from what is trusted', () => {

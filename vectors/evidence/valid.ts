@@ -1,9 +1,21 @@
 import { mappingSlot } from '../../src/anchor/slots.ts'
 import type { Scheme } from '../../src/index.ts'
 import { makeConsensus } from './consensus.ts'
+import { implementation, makeEthereum, TIMESTAMP } from './ethereum.ts'
 import { makeFinalized, type Numbers, stated } from './finalized.ts'
 import { createL1, named } from './l1.ts'
-import { absent, address, BLOCK, CURRENT, type LooseBundle, makeTruth, present, rollup, value } from './truth.ts'
+import {
+  absent,
+  address,
+  BLOCK,
+  CURRENT,
+  type LooseBundle,
+  makeTruth,
+  present,
+  rollup,
+  rootSlot,
+  value,
+} from './truth.ts'
 import type { Accepted, VectorClaim, VectorInput } from './vector.ts'
 
 const ZERO = `0x${'00'.repeat(32)}` as const
@@ -180,4 +192,95 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     input: judge(bundle, claim),
     expected: { ...accepted, ...expected },
   }))
+}
+
+/** Bundles of a rollup whose state is that of Ethereum. */
+export async function validEthereumCases(): Promise<ValidCase[]> {
+  const { l1, l2Block, blockHash, l1BlockHash, proof, bundleOf, judge, anchoredIn } = await makeEthereum()
+  const storageKeys = [present, absent]
+  const all = { l2BlockNumber: `0x${BLOCK.toString(16)}`, address, storageKeys } as const
+  const bundle = await bundleOf(storageKeys, address, proof)
+  const accepted: Accepted = {
+    valid: true,
+    trustedInput: 'l1BlockHash',
+    address,
+    stateRoot: l2Block.stateRoot,
+    l2BlockNumber: `0x${BLOCK.toString(16)}`,
+    currentL2BlockNumber: `0x${CURRENT.toString(16)}`,
+    finalizedTimestamp: TIMESTAMP,
+    implementation,
+    l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: l1BlockHash, stateRoot: l1.stateRoot },
+    l2Block: { hash: blockHash, ...l2Block },
+    account: { nonce: '0x1', balance: '0x0' },
+    storage: [
+      { key: present, value, exists: true },
+      { key: absent, value: ZERO, exists: false },
+    ],
+  }
+  const fromL1Root = { trustedInput: 'l1StateRoot', l1Block: undefined }
+  const row = (
+    name: string,
+    description: string,
+    claim: Partial<VectorClaim>,
+    expected: Partial<Accepted> = {},
+    given: LooseBundle = bundle,
+  ): ValidCase => ({
+    name: `ethereum-${name}`,
+    description,
+    input: judge(given, claim),
+    expected: { ...accepted, ...expected },
+  })
+  const { l1: _, l2Header: __, ...withoutL1 } = bundle
+  const stranger = named('nobody', 20)
+  const both = await anchoredIn(bundle, [[rootSlot(BLOCK), BigInt(named('root'))]])
+  const short = { ...proof, storageProof: proof.storageProof.slice(0, -1) }
+  return [
+    row('block-hash', 'From an L1 block hash, with everything stated.', all),
+    row('nothing-stated', 'Block, address and keys are left to the bundle.', {}),
+    row(
+      'state-root',
+      'From an L1 state root; no L1 header.',
+      { ...all, trusted: { l1StateRoot: l1.stateRoot } },
+      fromL1Root,
+      {
+        ...bundle,
+        l1: { proof },
+      },
+    ),
+    row(
+      'l2-root',
+      'From an L2 state root; no L1 part and no L2 header.',
+      { ...all, trusted: { l2StateRoot: l2Block.stateRoot } },
+      {
+        ...{ trustedInput: 'l2StateRoot', l1Block: undefined, l2Block: undefined, implementation: undefined },
+        ...{ currentL2BlockNumber: undefined, finalizedTimestamp: undefined },
+      },
+      withoutL1,
+    ),
+    row(
+      'absent-account',
+      'An account that does not exist.',
+      { address: stranger },
+      { address: stranger, account: null, storage: [{ key: absent, value: ZERO, exists: false }] },
+      await bundleOf([absent], stranger, proof),
+    ),
+    row('pinned', 'The caller states the code behind the proxy.', { ...all, rollup: { ...rollup, implementation } }),
+    row(
+      'implementation-unproven',
+      'The code behind the proxy is neither stated nor proven.',
+      all,
+      { implementation: undefined },
+      {
+        ...bundle,
+        l1: { ...bundle.l1, proof: short },
+      },
+    ),
+    row(
+      'both-held',
+      'The contract holds a state root, too: the claim decides.',
+      { ...all, trusted: both.trusted },
+      fromL1Root,
+      both.bundle,
+    ),
+  ]
 }

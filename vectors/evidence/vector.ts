@@ -5,7 +5,12 @@ import type { Flag } from '../vector.ts'
 
 /** The claim in JSON form: numbers are hexadecimal quantities. Invalid vectors may have other fields. */
 export interface VectorClaim {
-  rollup: { name?: string; address: Hex; layout?: { stateRootHashes: Hex; currentL2BlockNumber: Hex } }
+  rollup: {
+    name?: string
+    address: Hex
+    implementation?: Hex
+    layout?: { stateRootHashes: Hex; currentL2BlockNumber: Hex }
+  }
   /** A beacon block root comes with its network. */
   trusted: Partial<Record<'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot', Hex>> & {
     network?: BeaconNetwork
@@ -24,12 +29,16 @@ export interface Accepted {
   l2BlockNumber?: string | undefined
   currentL2BlockNumber?: string | undefined
   finalizedTimestamp?: string | undefined
+  /** The code behind the proxy of the contract. */
+  implementation?: Hex | undefined
+  /** The header of the L2 block, with quantities. Present if L1 holds its hash. */
+  l2Block?: object | undefined
   /** Present if a beacon block root is trusted. Slot and timestamp are quantities. */
   beaconBlock?: object
   l1Block?: { number: string; timestamp: string; hash: Hex; stateRoot: Hex } | undefined
   /** Only these two fields of the account. Other vectors have all of them. */
   account: { nonce: string; balance: string } | null
-  storage: { key: Hex; value: Hex; exists: boolean; leafIndex: number | null }[]
+  storage: { key: Hex; value: Hex; exists: boolean; leafIndex?: number | null }[]
 }
 
 export type Refused = { valid: false; code: FailureCode }
@@ -37,6 +46,13 @@ export type Refused = { valid: false; code: FailureCode }
 /** The function to call, and its arguments. */
 export type VectorInput =
   | { operation: 'verifyEvidence'; scheme: 'mimc' | 'poseidon2'; claim: VectorClaim; bundle: unknown }
+  /** `verifyEvidence` with the scheme `'ethereum'`. */
+  | { operation: 'verifyEthereumEvidence'; claim: VectorClaim; bundle: unknown }
+  | {
+      operation: 'verifyAnchor'
+      claim: Record<'l1StateRoot', Hex> & Pick<VectorClaim, 'rollup' | 'l2BlockNumber'>
+      proof: unknown
+    }
   | { operation: 'encodeHeader'; block: unknown }
   | { operation: 'verifyCode'; code: unknown; codeHash: Hex }
 

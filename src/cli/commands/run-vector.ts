@@ -114,6 +114,8 @@ const wordFor = ({ valid }: Expected): string => (valid ? 'valid' : 'invalid')
 
 /** What the vectors of each function are about. */
 const subjects = new Map<unknown, string>([
+  ['verifyAnchor', 'L1 contract'],
+  ['verifyEthereumEvidence', 'ethereum evidence'],
   ['encodeHeader', 'L1 header'],
   ['verifyCode', 'contract code'],
   ['verifyConsensus', 'beacon'],

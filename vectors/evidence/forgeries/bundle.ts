@@ -57,7 +57,7 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
     malformed('no-keys', { ...bundle, request: { address } }),
     malformed('l1-string', { ...bundle, l1: 'x' }),
     malformed('name-number', { ...bundle, rollup: { ...rollup, name: 1 } }),
-    unknownVersion('2', 'A version that is not known.', 2),
+    unknownVersion('3', 'A version that is not known.', 3),
     unknownVersion('string', 'The version as a string.', '1'),
     {
       name: 'scheme-of-another',

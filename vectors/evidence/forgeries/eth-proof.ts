@@ -26,10 +26,14 @@ export const ethProof: ForgeryClass = async ({ bundle, header, proof, proofOf, j
       storageProof: proof.storageProof.toReversed(),
     }),
     served('slot-of-another-block', 'L1_KEY_MISMATCH', 'Binding', 'The entry of another L2 block.', await proofOf(3n)),
-    served('slots-none', 'L1_STORAGE_PROOF_COUNT', 'Shape', 'No storage proofs.', { ...proof, storageProof: [] }),
-    served('slots-three', 'L1_STORAGE_PROOF_COUNT', 'Shape', 'A storage proof too many.', {
+    served('slot-twice', 'L1_KEY_MISMATCH', 'Binding', 'A slot stands in the place of another.', {
       ...proof,
       storageProof: [...proof.storageProof, currentProof],
+    }),
+    served('slots-none', 'L1_STORAGE_PROOF_COUNT', 'Shape', 'No storage proofs.', { ...proof, storageProof: [] }),
+    served('slots-five', 'L1_STORAGE_PROOF_COUNT', 'Shape', 'A storage proof too many.', {
+      ...proof,
+      storageProof: [...proof.storageProof, currentProof, currentProof, currentProof],
     }),
     ...Object.entries(lies).map(([field, lie]) =>
       served(`${field.toLowerCase()}-lie`, 'L1_PROOF_DISAGREES', 'Value', `${field} is not what is proven.`, {
