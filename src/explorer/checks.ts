@@ -59,8 +59,10 @@ export interface Shape {
     /** Which kind of input is trusted. */
     readonly trustedKind: string
     readonly states: { readonly block: boolean; readonly address: boolean; readonly keys: boolean }
-    /** How many slots of the rollup contract the bundle proves: one or two, or more with the finalized state. */
+    /** How many slots of the rollup contract the bundle proves. */
     readonly l1SlotCount: number
+    /** How many of them the finalized state takes. */
+    readonly l1StatedCount: number
   } | null
 }
 
@@ -244,7 +246,7 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 }
 
 /** From the bundle and the trusted input to the L2 state root. */
-function chainSteps({ trustedKind, states, l1SlotCount }: NonNullable<Shape['chain']>): Step[] {
+function chainSteps({ trustedKind, states, l1SlotCount, l1StatedCount }: NonNullable<Shape['chain']>): Step[] {
   const step = stepIn('bundle')
   const isFromBeacon = trustedKind === 'beaconBlockRoot'
   // What has no version is not a bundle.
@@ -262,7 +264,7 @@ function chainSteps({ trustedKind, states, l1SlotCount }: NonNullable<Shape['cha
     ...(states.keys ? [step('It is for the storage keys that you stated', ['EVIDENCE_KEYS_MISMATCH'])] : []),
     ...(isFromBeacon ? consensusSteps() : []),
     ...(isFromBeacon || trustedKind === 'l1BlockHash' ? headerSteps() : []),
-    ...(trustedKind === 'l2StateRoot' ? [] : contractSteps(l1SlotCount)),
+    ...(trustedKind === 'l2StateRoot' ? [] : contractSteps(l1SlotCount, l1StatedCount)),
   ]
 }
 
@@ -330,20 +332,21 @@ function headerSteps(): Step[] {
   ]
 }
 
-const L1_SLOTS = [
-  'the root of the L2 block',
-  'the last finalized L2 block',
-  'currentFinalizedState',
-  'the message’s rolling hash',
-  'the forced transaction’s rolling hash',
+const STATED_SLOTS = ['currentFinalizedState', 'the message’s rolling hash', 'the forced transaction’s rolling hash']
+
+/** In the order of `anchorStorageKeys`. */
+const l1Slots = (statedCount: number): string[] => [
+  ...['the root of the L2 block', 'the last finalized L2 block'],
+  ...STATED_SLOTS.slice(0, statedCount),
+  ...['the hash of the L2 block', 'the code behind the proxy'],
 ]
 
-function contractSteps(slotCount: number): Step[] {
+function contractSteps(slotCount: number, statedCount: number): Step[] {
   const step = stepIn('rollupContract')
   return [
     step('The bundle has the L1 proof', ['EVIDENCE_L1_MISSING']),
     step(
-      'It has the shape of an eth_getProof result, for one slot or two',
+      'It has the shape of an eth_getProof result, for the slots that are asked for',
       ['L1_PROOF_MALFORMED', 'L1_STORAGE_PROOF_COUNT', ...HEX, 'MPT_NODES_UNUSED'],
       error => error.code !== 'MPT_NODES_UNUSED' || isOverlong(error),
     ),
@@ -354,11 +357,13 @@ function contractSteps(slotCount: number): Step[] {
       ['L1_KEY_MISMATCH', 'L1_PROOF_DISAGREES'],
       at('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
     ),
-    ...L1_SLOTS.slice(0, slotCount).flatMap((what, index) => l1SlotSteps(what, `storageProof[${index}]`)),
+    ...l1Slots(statedCount)
+      .slice(0, slotCount)
+      .flatMap((what, index) => l1SlotSteps(what, `storageProof[${index}]`)),
     step('The rollup contract exists', ['ANCHOR_NO_CONTRACT']),
     ...(slotCount < 2 ? [] : [step('The L2 block is not above the last finalized one', ['ANCHOR_BLOCK_AHEAD'])]),
     step('The contract holds a root for the L2 block', ['ANCHOR_NO_ROOT']),
-    ...(slotCount <= 2 ? [] : [step(FINALIZED_STATE, ['ANCHOR_FINALIZED_STATE_MISMATCH'])]),
+    ...(statedCount === 0 ? [] : [step(FINALIZED_STATE, ['ANCHOR_FINALIZED_STATE_MISMATCH'])]),
   ]
 }
 

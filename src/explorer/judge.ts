@@ -4,7 +4,7 @@ import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../document/a
 import type { ClaimField, Source } from '../document/claim.ts'
 import { forkOf, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
 import { attempt, isHexOf } from '../document/layout.ts'
-import { brief, fieldIn, itemsOf } from '../document/value.ts'
+import { brief, fieldIn, isGiven, isObject, itemsOf } from '../document/value.ts'
 import {
   answerNotes,
   bundleNotes,
@@ -304,7 +304,9 @@ function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): Rollup {
 /** The properties of the answer and the question that determine the list of checks. */
 function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly string[]): Shape {
   const slots = storageProofsIn(file.answer)
-  const storageProof = fieldIn(fieldIn(fieldIn(file.bundle, 'l1'), 'proof'), 'storageProof')
+  const l1 = fieldIn(file.bundle, 'l1')
+  const storageProof = fieldIn(fieldIn(l1, 'proof'), 'storageProof')
+  const finalizedState = fieldIn(l1, 'finalizedState')
   const states = (name: FieldName) => isStated(statement, name)
   const formOfSlot = (_: string, index: number): Form =>
     slots.length === 0 || slots[index] === null ? 'implied' : formOf(slots[index])
@@ -315,6 +317,11 @@ function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly s
           trustedKind: statement.trustedKind.value,
           states: { block: states('l2Block'), address: states('address'), keys: states('storageKeys') },
           l1SlotCount: itemsOf(storageProof).length,
+          l1StatedCount: !isObject(finalizedState)
+            ? 0
+            : isGiven(fieldIn(finalizedState, 'forcedTransactionNumber'))
+              ? 3
+              : 2,
         }
       : null,
   }

@@ -214,7 +214,7 @@ it('leaves the rollup to the user unless the bundle is for a known one', () => {
 
 it('has a line for every check that the verifier makes', () => {
   const states = { block: true, address: true, keys: true }
-  const chain = { trustedKind: 'beaconBlockRoot', states, l1SlotCount: 4 }
+  const chain = { trustedKind: 'beaconBlockRoot', states, l1SlotCount: 4, l1StatedCount: 2 }
   const steps = [
     ...listSteps({ forms: ['existence', 'existence', 'non-existence', 'implied'], chain }),
     ...listSteps({ forms: ['non-existence', 'existence'], chain: null }),
@@ -222,10 +222,30 @@ it('has a line for every check that the verifier makes', () => {
   const listed = new Set(steps.flatMap(({ codes }) => codes))
   // Codes of what the page does not verify: verifyCode, encodeHeader, a stored committee, evidence of a call, blocks, messages and transitions.
   const calls = ['CALL_MISMATCH', 'CALL_STATE_MISSING', 'CALL_STATE_UNUSED']
-  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER', 'BEACON_COMMITTEE_ROOT', ...calls]
+  // It does not know Ethereum states, nor the code behind a proxy.
+  const ethereum = ['ANCHOR_AMBIGUOUS', 'ANCHOR_IMPLEMENTATION_MISMATCH', 'EVIDENCE_L2_MISSING']
+  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER', 'BEACON_COMMITTEE_ROOT', ...calls, ...ethereum]
   const blocks = Object.keys({ ...blocksErrorMeanings, ...messagesErrorMeanings, ...transitionErrorMeanings })
   const codes = allCodes().filter(code => ![...others, ...blocks].includes(code))
   expect([...listed].sort()).toEqual(codes.sort())
+})
+
+it('names the slots of the rollup contract, with and without those of the finalized state', () => {
+  const states = { block: true, address: true, keys: true }
+  const slotsOf = (l1SlotCount: number, l1StatedCount: number) => {
+    const chain = { trustedKind: 'l1StateRoot', states, l1SlotCount, l1StatedCount }
+    const titles = listSteps({ forms: ['existence'], chain }).map(({ title }) => title)
+    return titles.flatMap(title => /^Slot of (.*): it is the requested one$/.exec(title)?.[1] ?? [])
+  }
+  const [first, last] = [
+    ['the root of the L2 block', 'the last finalized L2 block'],
+    ['the hash of the L2 block', 'the code behind the proxy'],
+  ]
+  expect(slotsOf(2, 0)).toEqual(first)
+  expect(slotsOf(4, 0)).toEqual([...first, ...last])
+  const stated = ['currentFinalizedState', 'the message’s rolling hash', 'the forced transaction’s rolling hash']
+  expect(slotsOf(7, 3)).toEqual([...first, ...stated, ...last])
+  expect(slotsOf(6, 2)).toEqual([...first, ...stated.slice(0, 2), ...last])
 })
 
 it('verifies with the published code, through its entry points', () => {
