@@ -147,7 +147,7 @@ it('continues after an interruption wherever the files were cut, with the same f
   expect((await whole.logs(...EVENT, '--from-block', '0', ...whole.keep)).code).toBe(0)
   const [rows, kept] = [whole.read(), whole.read('blocks.ndjson.gz')]
 
-  const { logs, keep, read, file, folder } = start()
+  const { logs, keep, read, file, folder, manifest } = start()
   const run = () => logs(...EVENT, '--from-block', '0', ...keep)
   faults = ({ method, params }) =>
     method === 'eth_getBlockByNumber' && params[0] === at(5)
@@ -180,6 +180,7 @@ it('continues after an interruption wherever the files were cut, with the same f
     expect(stderr).toContain('continuing after 128 of 140 blocks')
     expect([read().equals(rows), read('blocks.ndjson.gz').equals(kept)]).toEqual([true, true])
     expect(existsSync(file('rows.csv.partial'))).toBe(false)
+    expect(manifest().counts).toEqual(whole.manifest().counts)
   }
   // Twelve headers, eleven of whose blocks hold a log.
   expect(asked).toBe(4 * 23)
