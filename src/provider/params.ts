@@ -22,9 +22,9 @@ export function readBlock(value: unknown): bigint | 'latest' {
   return params.quantity('block', named, 64)
 }
 
-/** EIP-1898. Refuses block hashes, because no proof shows which block a hash belongs to. */
+/** EIP-1898. Refuses block hashes: few blocks have a state that is proven, and clients name these by number. */
 function blockNumberIn(block: object): unknown {
   const { blockNumber, blockHash } = params.fields('block', block, ['blockNumber', 'blockHash'])
   if (blockNumber !== undefined && blockHash === undefined) return blockNumber
-  throw invalidParams('The block is not given by its number: block hashes are not proven.')
+  throw invalidParams('The block is not given by its number, and by its hash it is not looked up here.')
 }

@@ -4,9 +4,9 @@ import {
   type OpenedBlockTransaction,
   openBlockLogs,
   openBlockTransactions,
+  type PlacedLog,
   withTransactions,
 } from '../blocks/block.ts'
-import { filterLogs, type LogFilter } from '../blocks/filter.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
@@ -42,13 +42,6 @@ export interface FetchedBlock extends FetchedHeader {
   /** As the endpoint sent them, if they were asked for: for `openBlockReceipts`. */
   readonly sentReceipts: unknown
 }
-
-/** @throws ProofError, EndpointError, as the last endpoint gave reason to */
-export const fetchHeader = ({ l2, signal }: BlockSource, claim: BlockClaim): Promise<FetchedHeader> =>
-  l2.run(
-    async (provider, attempt) => open(await askBlock(provider, claim.number, false, attempt.signal), claim),
-    signal,
-  )
 
 /**
  * The headers from a block down to an earlier one, newest first, in pieces: each is the parent of the one before. An endpoint
@@ -113,14 +106,18 @@ export const fetchBlock = <T>(
   }, signal)
 
 /**
- * The logs of a block that a filter selects. The transactions, whose hashes no receipt proves, are only asked for if there is
- * one. A filter that `bloomTest` of the header excludes needs no request at all.
+ * The logs of a block that are selected. The transactions, whose hashes no receipt proves, are only asked for if there is
+ * one. A header whose filter `bloomTest` refuses needs no request at all.
  */
-export async function fetchLogs(source: BlockSource, header: BlockHeader, filter: LogFilter): Promise<BlockLog[]> {
+export async function fetchLogs(
+  source: BlockSource,
+  header: BlockHeader,
+  isSelected: (log: PlacedLog) => boolean,
+): Promise<BlockLog[]> {
   const { l2, signal } = source
   const logs = await l2.run(async (provider, attempt) => {
     const receipts = await askReceipts(provider, header.number, attempt.signal)
-    return filterLogs(openBlockLogs(receipts, header).flat(), filter)
+    return openBlockLogs(receipts, header).flat().filter(isSelected)
   }, signal)
   if (logs.length === 0) return []
   return fetchBlock(source, header, false, ({ transactions }) => withTransactions(logs, transactions))

@@ -1,12 +1,16 @@
+import { RLP } from '@ethereumjs/rlp'
 import fc from 'fast-check'
 import type { TransactionSerializable } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, expect, it } from 'vitest'
-import { encodeHeader, verifyBlock, verifyReceipts, verifyTransactions } from '../../src/blocks.ts'
+import { deriveBody, openBlockTransactions } from '../../src/blocks/block.ts'
+import { encodeHeader, verifyBlock, verifyBlockHeader, verifyReceipts, verifyTransactions } from '../../src/blocks.ts'
 import type { Hex } from '../../src/index.ts'
 import {
   CHAIN_ID,
   type Content,
+  encodeTransaction,
+  keccakOf,
   kinds,
   makeBlock,
   makeTruth,
@@ -90,6 +94,28 @@ it('knows no base fee before London, and no price but the one stated', async () 
   expect([verified.transactions[0]?.gasPrice, verified.receipts[0]?.effectiveGasPrice]).toEqual([10n, 10n])
   expect(Object.keys(verified.header).sort()).toEqual(Object.keys(sent.block).sort())
   expect(parentBeaconBlockRoot).toBe(named('no beacon'))
+})
+
+it('derives the size of a block, its uncles and its withdrawals, if there are none of the two', async () => {
+  const { block, transactions } = await makeBlock((await kinds()).slice(0, 4))
+  const bodyOf = (change: object) => {
+    const header = encodeHeader({ ...block, ...change })
+    const opened = verifyBlockHeader(header, { hash: keccakOf(header), number: BigInt(block.number) })
+    return deriveBody(opened, header.length / 2 - 1, openBlockTransactions(transactions, opened))
+  }
+  const encoded = transactions.map(sent =>
+    sent.type === '0x0' ? RLP.decode(encodeTransaction(sent)) : encodeTransaction(sent),
+  )
+  const sizeOf = (change: object, ...lists: readonly never[][]) =>
+    RLP.encode([RLP.decode(encodeHeader({ ...block, ...change })), encoded, [], ...lists] as never).length
+  const [london, other] = [{}, named('a list')]
+  for (const name of ['withdrawalsRoot', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot', 'requestsHash']) {
+    Object.assign(london, { [name]: null })
+  }
+  expect(bodyOf({})).toEqual({ uncles: [], withdrawals: [], size: sizeOf({}, []) })
+  expect(bodyOf(london)).toEqual({ uncles: [], withdrawals: undefined, size: sizeOf(london) })
+  expect(bodyOf({ withdrawalsRoot: other })).toEqual({ uncles: [] })
+  expect(bodyOf({ sha3Uncles: other })).toEqual({ withdrawals: [] })
 })
 
 const senders = ['one', 'two', 'three'].map(name => privateKeyToAccount(named(name)))

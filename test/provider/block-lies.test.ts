@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, expect, it } from 'vitest'
+import { encodeHeader } from '../../src/blocks.ts'
 import type { Hex } from '../../src/index.ts'
 import { isProviderError } from '../../src/provider.ts'
+import { keccakOf } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
 import { createMixedEndpoints, type Endpoint, type Lie } from './block-endpoints.ts'
 
@@ -62,7 +64,7 @@ const about =
   (methods: readonly string[], change: (answer: Item & unknown[], params: readonly unknown[]) => unknown): Lie =>
   (answer, method, params) => {
     const isAbout = methods.includes(method) && (!/ByNumber|Receipts/.test(method) || params[0] === BLOCK)
-    return isAbout && answer !== null ? change(answer as Item & unknown[], params) : answer
+    return isAbout ? change(answer as Item & unknown[], params) : answer
   }
 const receipts = (change: (receipts: Item[]) => unknown) =>
   about(['eth_getBlockReceipts'], list => change(list as never))
@@ -134,6 +136,34 @@ it.each<[string, Lie]>([
   expect(lies).toEqual([])
   // The lie is about something that was asked.
   expect(alone).not.toEqual(truth)
+})
+
+it('knows no block of another branch by its hash', async () => {
+  const sent = (await endpoints.l2().request({ method: 'eth_getBlockByNumber', params: [BLOCK, false] })) as object
+  const orphan = { ...sent, extraData: '0x01' }
+  const hash = keccakOf(encodeHeader(orphan))
+  const provider = endpoints.provider(endpoints.l2(about(['eth_getBlockByHash'], () => orphan)))
+  expect(await provider.request({ method: 'eth_getBlockByHash', params: [hash, false] })).toBeNull()
+  expect(await provider.request({ method: 'eth_getBlockReceipts', params: [hash] })).toBeNull()
+  const logs = provider.request({ method: 'eth_getLogs', params: [{ blockHash: hash }] })
+  await expect(logs).rejects.toMatchObject({ reason: 'BLOCK_UNPROVEN' })
+})
+
+it('says null only if an endpoint knows nothing, and not if all fail', async () => {
+  const failing = about(HIDEABLE, () => Promise.reject(new Error('down')))
+  const ignorant = about(HIDEABLE, () => null)
+  const ask = async (lies: readonly Lie[], [method, ...params]: (typeof questions)[number]) =>
+    endpoints
+      .provider(lies.map(lie => endpoints.l2(lie)))
+      .request({ method, params })
+      .catch((error: unknown) => isProviderError(error) && error.reason)
+  const asked = questions.filter(([method]) => HIDEABLE.includes(method))
+  expect(asked.length).toBe(3)
+  for (const question of asked) {
+    expect(await ask([failing], question)).toBe('ENDPOINT_FAILED')
+    expect(await ask([failing, ignorant], question)).toBeNull()
+    expect(await ask([ignorant, failing], question)).toBeNull()
+  }
 })
 
 function swapSlots(answer: unknown): unknown {

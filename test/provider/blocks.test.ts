@@ -2,12 +2,17 @@ import { RLP } from '@ethereumjs/rlp'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeHeader } from '../../src/blocks.ts'
 import type { Hex } from '../../src/index.ts'
+import { feeHistory } from '../../src/provider/blocks/fees.ts'
+import type { BlockView } from '../../src/provider/blocks/known-blocks.ts'
 import { collectLogs } from '../../src/provider/blocks/logs.ts'
 import { MAX_LOGS, MAX_LOGS_LENGTH } from '../../src/provider/limits.ts'
+import { inPace } from '../../src/provider/pace.ts'
+import { openEndpoints } from '../../src/rpc/endpoints.ts'
 import { addDemoBlocks } from '../../src/service/demo.ts'
 import { encodeTransaction, type Sent } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
 import { createBlockEndpoints, createMixedEndpoints, type Endpoint, type Lie } from './block-endpoints.ts'
+import { UNHURRIED } from './endpoints.ts'
 
 /** Blocks, receipts, logs and fees over endpoints of the simulated service. */
 
@@ -218,6 +223,34 @@ describe('requests', () => {
     expect(l2.counts()).toMatchObject({ eth_getBlockReceipts: 32 })
     expect(await ask('eth_gasPrice')).toBe('0x7')
     expect(l2.counts()).toEqual({ eth_getBlockByNumber: 3 })
+  })
+
+  it('look for a tip in the newest 20 blocks, and no further', async () => {
+    const own = createBlockEndpoints()
+    addDemoBlocks(own.chain, { counts: [1], l1Blocks: 1 })
+    for (let added = 0; added < 21; added++) own.chain.addBlock()
+    own.chain.finalize()
+    const l2 = own.l2()
+    const provider = own.provider(l2)
+    await provider.view()
+    l2.counts()
+    expect(await provider.request({ method: 'eth_maxPriorityFeePerGas' })).toBe('0x0')
+    expect(l2.counts()).toEqual({ rollup_getProof: 1, eth_getBlockByNumber: 20 })
+  })
+
+  it('have a history of at most 1,024 blocks', async () => {
+    const asked: bigint[][] = []
+    const blocks = {
+      async *walk(_: unknown, oldest: bigint, newest: bigint) {
+        asked.push([oldest, newest])
+        yield* []
+      },
+    }
+    const view = { l2BlockNumber: 5000n } as BlockView
+    await inPace(UNHURRIED, pace =>
+      feeHistory({ l2: openEndpoints('l2', truth) }, blocks as never, view, ['0xffff', 'latest'], pace),
+    )
+    expect(asked).toEqual([[4999n - 1024n, 4999n]])
   })
 
   it('end at the deadline, and when they are aborted', async () => {

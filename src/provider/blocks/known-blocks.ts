@@ -33,6 +33,15 @@ export function unprovenBlock(view: BlockView, number: bigint, cause?: Error) {
   return refusedFor('BLOCK_UNPROVEN', { found, cause })
 }
 
+const knownOf = new WeakMap<object, KnownBlocks>()
+
+/** What all methods of a provider know together. */
+export function knownBlocksOf(settings: VerifiedOptions): KnownBlocks {
+  const known = knownOf.get(settings) ?? createKnownBlocks(settings)
+  knownOf.set(settings, known)
+  return known
+}
+
 export type KnownBlocks = ReturnType<typeof createKnownBlocks>
 
 /**

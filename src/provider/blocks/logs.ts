@@ -1,5 +1,5 @@
 import type { BlockLog } from '../../blocks/block.ts'
-import { bloomTest } from '../../blocks/filter.ts'
+import { bloomTest, decodeFilter, selectedBy } from '../../blocks/filter.ts'
 import type { BlockHeader } from '../../blocks/header.ts'
 import { fetchLogs } from '../../rpc/blocks.ts'
 import { inAdvance } from '../../rpc/waiting.ts'
@@ -31,7 +31,7 @@ export async function getLogs(
 ): Promise<unknown> {
   const [request] = params.take(given, 1, 1)
   const { filter, blocks: wanted } = readLogRequest(request, newestIn(view))
-  const isPossible = bloomTest(filter)
+  const [isPossible, isSelected] = [bloomTest(filter), selectedBy(decodeFilter(filter))]
 
   async function rangeOf(): Promise<{ from: bigint; to: bigint }> {
     if (typeof wanted !== 'string') return wanted
@@ -41,7 +41,7 @@ export async function getLogs(
   }
   const { from, to } = await rangeOf()
   if (to - from >= MAX_RANGE) throw invalidParams(`The range has ${to - from + 1n} blocks, more than ${MAX_RANGE}.`)
-  if (to > newestIn(view)) throw unprovenBlock(view, to)
+  // Before the others are asked for in vain.
   if (from < oldestIn(view)) throw unprovenBlock(view, from)
 
   const candidates: BlockHeader[] = []
@@ -54,7 +54,7 @@ export async function getLogs(
   const read = async (index: number, signal: AbortSignal) => {
     await pace.pause()
     // The index is one of theirs.
-    return fetchLogs({ l2, signal }, candidates[index] as BlockHeader, filter)
+    return fetchLogs({ l2, signal }, candidates[index] as BlockHeader, isSelected)
   }
   const { logs, add } = collectLogs()
   for await (const found of inAdvance(candidates.length, RECEIPTS_AT_ONCE, read, pace.signal)) add(found)

@@ -9,7 +9,7 @@ import { params } from '../params.ts'
 import { newestIn } from '../view.ts'
 import { feeHistory, suggestTip } from './fees.ts'
 import { readNumber } from './filter.ts'
-import { type BlockView, createKnownBlocks, type KnownBlocks } from './known-blocks.ts'
+import { type BlockView, type KnownBlocks, knownBlocksOf } from './known-blocks.ts'
 import { createLocator, type Locator, openAll } from './locate.ts'
 import { getLogs } from './logs.ts'
 import { spellBlock, spellReceipt, spellTransaction } from './spell.ts'
@@ -26,8 +26,9 @@ export type BlockMethod = keyof ReturnType<typeof createBlockMethods>
  * The methods about blocks, receipts, logs and fees. What they answer is proven from the block hashes in the view's state. Null
  * is not proven: it says that endpoints know nothing of a hash, or that a block is newer than those that the view proves.
  */
-export function createBlockMethods({ l2 }: Sources, current: Current) {
-  const blocks = createKnownBlocks({ l2 })
+export function createBlockMethods(settings: VerifiedOptions, current: Current) {
+  const { l2 } = settings
+  const blocks = knownBlocksOf(settings)
   const locator = createLocator({ l2 }, blocks)
 
   return {

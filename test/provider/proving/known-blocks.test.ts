@@ -5,6 +5,7 @@ import { type BlockView, createKnownBlocks } from '../../../src/provider/blocks/
 import { isProviderError } from '../../../src/provider/error.ts'
 import { HASHES_AHEAD, MAX_CACHED_HASHES, MAX_CACHED_HEADERS, MAX_WALK } from '../../../src/provider/limits.ts'
 import { inPace, type Pace } from '../../../src/provider/pace.ts'
+import { newestIn } from '../../../src/provider/view.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
 import type { SentBlock } from '../../../vectors/blocks/truth.ts'
 import { blockEndpoint, makeChain } from '../../blocks/chain.ts'
@@ -79,6 +80,10 @@ it('proves older blocks by the hashes of parents, as far as its bound', async ()
     expect(refused).toMatch(/^BLOCK_UNPROVEN/)
     expect(refused).toContain(`the blocks ${oldest} to ${STATE - 1}, and not block ${number}`)
   }
+})
+
+it('has no newest block below the first', () => {
+  expect([0n, 1n, 2n].map(l2BlockNumber => newestIn({ l2BlockNumber }))).toEqual([0n, 0n, 1n])
 })
 
 it('knows no hash without the contract, or from an empty slot', async () => {
