@@ -1,5 +1,5 @@
 import type { BlockHeader } from '../blocks/header.ts'
-import { createKnownBlocks, type KnownBlocks } from './blocks/known-blocks.ts'
+import { knownBlocksOf } from './blocks/known-blocks.ts'
 import { type CallRequest, readCall } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
 import type { Environment } from './environment.ts'
@@ -82,8 +82,6 @@ export async function withPlan<T>(
   }
 }
 
-const known = new WeakMap<CallSources, KnownBlocks>()
-
 const OF_HEADERS = ['TIMESTAMP', 'BASEFEE', 'COINBASE', 'PREVRANDAO', 'GASLIMIT']
 
 const valuesOf = ({ timestamp, baseFeePerGas, miner, mixHash, gasLimit }: BlockHeader): Environment => ({
@@ -101,10 +99,10 @@ async function headerOf(
   pace: Pace,
 ): Promise<BlockHeader | null> {
   const view = await sources.current()
-  const blocks = known.get(sources) ?? createKnownBlocks(sources.settings)
-  known.set(sources, blocks)
-  return blocks.headerAt(view, number, pace).catch((error: unknown) => {
-    if (isProviderError(error) && error.reason === 'BLOCK_UNPROVEN') return null
-    throw error
-  })
+  return knownBlocksOf(sources.settings)
+    .headerAt(view, number, pace)
+    .catch((error: unknown) => {
+      if (isProviderError(error) && error.reason === 'BLOCK_UNPROVEN') return null
+      throw error
+    })
 }
