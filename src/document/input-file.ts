@@ -53,7 +53,19 @@ export interface LogsEvidenceFile extends Described {
   readonly bundle: unknown
 }
 
-export type InputFile = AnswerFile | BundleFile | FunctionVector | CallEvidenceFile | LogsEvidenceFile
+/** A message as evidence. */
+export interface MessageEvidenceFile extends Described {
+  readonly kind: 'message evidence'
+  readonly bundle: unknown
+}
+
+export type InputFile =
+  | AnswerFile
+  | BundleFile
+  | FunctionVector
+  | CallEvidenceFile
+  | LogsEvidenceFile
+  | MessageEvidenceFile
 
 export const isBundleFile = (file: InputFile): file is BundleFile =>
   file.kind === 'evidence bundle' || file.kind === 'evidence vector'
@@ -74,6 +86,7 @@ export function readInputFile(content: unknown): InputFile {
   }
   if (has('version', 'kind', 'call', 'answers')) return { kind: 'call evidence', ...bare, bundle: content }
   if (has('version', 'kind', 'filter', 'blocks')) return { kind: 'logs evidence', ...bare, bundle: content }
+  if (has('version', 'kind', 'message', 'l1')) return { kind: 'message evidence', ...bare, bundle: content }
   if (operation === 'verifyEvidence') {
     return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
   }

@@ -47,6 +47,7 @@ export function inspectContent(content: unknown) {
   const inspected = (fields: UnverifiedFields, name: string = kind) => ({ kind: name, fields, problems })
   if (file.kind === 'call evidence') return inspected(inspectCallEvidence(part), 'call as evidence')
   if (file.kind === 'logs evidence') return inspected(inspectLogsEvidence(part), 'logs as evidence')
+  if (file.kind === 'message evidence') return inspected(inspectMessageEvidence(part), 'message as evidence')
   if (file.kind === 'function vector') return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
   if (isBundleFile(file)) return inspected(file.claim ? inspectEvidenceVector(part) : inspectBundle(part))
   if (kind === 'unknown') throw new DocumentError('it is not a bundle, answer, JSON-RPC response, recording or vector')
@@ -167,6 +168,26 @@ function inspectLogsEvidence(bundle: Part): UnverifiedFields {
     ...{ blocks: blocks.length, blocksWithReceipts: count('receipts'), blocksWithTransactions: count('transactions') },
     ...bundle.given({ consensus: inspectConsensus, l1: inspectL1 }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
+  }
+}
+
+function inspectMessageEvidence(bundle: Part): UnverifiedFields {
+  const message = bundle.at('message')
+  const number = (name: string) => ({ [name]: inspectNumber(message.at(name), 256) })
+  return {
+    ...bundle.object().pick('version', 'kind'),
+    rollup: bundle.at('rollup').object().pick('name', 'address'),
+    message: {
+      ...message.object().pick('from', 'to', 'data'),
+      ...number('fee'),
+      ...number('value'),
+      ...number('number'),
+    },
+    ...bundle.given({
+      messageProof: place => place.object().pick('root', 'leafIndex'),
+      consensus: inspectConsensus,
+      l1: inspectL1,
+    }),
   }
 }
 

@@ -50,6 +50,11 @@ export function openFile(content: unknown): OpenedFile {
       'These are logs as evidence, which this page does not show. Use the command rollup-state-proof verify.',
     )
   }
+  if (file.kind === 'message evidence') {
+    throw new DocumentError(
+      'This is a message as evidence, which this page does not show. Use the command rollup-state-proof verify.',
+    )
+  }
   if (file.kind === 'function vector') {
     throw new DocumentError('This vector holds neither an answer nor an evidence bundle, so there is nothing to show.')
   }

@@ -21,6 +21,7 @@ const files: readonly (readonly [name: string, content: unknown, kind: InputFile
   ['an evidence vector', evidence, 'evidence vector'],
   ['a call as evidence', callEvidence, 'call evidence'],
   ['logs as evidence', { version: 1, kind: 'logs', filter: {}, blocks: [] }, 'logs evidence'],
+  ['a message as evidence', { version: 1, kind: 'message', message: {}, l1: {} }, 'message evidence'],
   ['logs without blocks', { version: 1, kind: 'logs', filter: {} }, 'unknown'],
   ['a header vector', headerVector, 'function vector'],
   ['a vector for an operation that is no name', { operation: null }, 'function vector'],

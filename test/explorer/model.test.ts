@@ -145,6 +145,7 @@ it('gives no verdict without a root, an address, a scheme or a rollup', () => {
 it('says which command verifies what it does not show', () => {
   for (const content of [
     { version: 1, kind: 'logs', filter: {}, blocks: [] },
+    { version: 1, kind: 'message', message: {}, l1: {} },
     { version: 1, kind: 'call', call: {}, answers: [] },
   ]) {
     expect(() => openFile(content)).toThrow(/as evidence.* Use the command rollup-state-proof verify\.$/)

@@ -164,6 +164,7 @@ export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
       const file = readInputFile(record.content)
       if (file.kind === 'call evidence') return unreadable('a call as evidence: verify it by itself')
       if (file.kind === 'logs evidence') return unreadable('logs as evidence: verify them by themselves')
+      if (file.kind === 'message evidence') return unreadable('a message as evidence: verify it by itself')
       if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
       if (isBundleFile(file)) return judgeBundle(file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)

@@ -56,9 +56,16 @@ async function readVector(file: string): Promise<InputFile> {
 /** @throws UsageError, DocumentError if there is nothing to run; ProviderError if a call cannot be executed */
 async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Details> {
   const { kind } = file
-  if (kind === 'call evidence' || kind === 'logs evidence' || kind === 'evidence bundle') {
-    const what = { 'call evidence': 'a call as evidence', 'logs evidence': 'logs as evidence' }
-    const named = kind === 'evidence bundle' ? 'an evidence bundle' : what[kind]
+  if (
+    kind === 'call evidence' ||
+    kind === 'logs evidence' ||
+    kind === 'message evidence' ||
+    kind === 'evidence bundle'
+  ) {
+    const named = {
+      ...{ 'call evidence': 'a call as evidence', 'logs evidence': 'logs as evidence' },
+      ...{ 'message evidence': 'a message as evidence', 'evidence bundle': 'an evidence bundle' },
+    }[kind]
     throw new UsageError(`it is ${named}: verify it by itself, with --rollup and --l1-block-hash`)
   }
   if (!isBundleFile(file) && file.kind !== 'function vector') return judgeAnswer(file, pinned)

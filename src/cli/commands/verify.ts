@@ -21,6 +21,7 @@ import { formatCall } from '../output/call-report.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
 import { describeSources, paint, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { verifyLogsFile } from './verify-logs.ts'
+import { messageOptions, verifyMessageFile } from './verify-message.ts'
 
 const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
 const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
@@ -38,8 +39,8 @@ const help = `Usage: rollup-state-proof verify FILE [options]
 Verifies a rollup_getProof / linea_getProof answer offline. FILE is the result,
 the JSON-RPC response around it, a recording (scheme, stateRoot, address,
 storageKeys, result), a test vector, an evidence bundle (an answer with the
-proofs that lead to it from L1), a call or logs as evidence. - is standard
-input. Files have at most ${MAX_INPUT_MIB} MiB.
+proofs that lead to it from L1), a call, logs or a message as evidence. - is
+standard input. Files have at most ${MAX_INPUT_MIB} MiB.
 
 Options. An answer needs --state-root. Pass the storage keys in the order of
 the request. Without --scheme, verify finds it by the lengths of the nodes:
@@ -60,6 +61,9 @@ ${formatOptions(callOptions)}
 For logs as evidence, which \`logs --format bundle\` writes, state the contracts
 with --address, repeated for more, and:
 ${formatOptions(logsOptions)}
+
+For a message as evidence, state --rollup, what you trust, and:
+${formatOptions(messageOptions)}
 
 Vectors and recordings state their own inputs. For recordings and vectors of
 answers, options override the file. If you omit --address, --storage-key or
@@ -90,6 +94,7 @@ const isAnswerAlone = (file: InputFile): boolean =>
 
 const options = {
   ...{ ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions, ...logsOptions },
+  ...messageOptions,
   address: list('ADDRESS', answerOptions.address.help),
 }
 
@@ -111,7 +116,9 @@ export const command: Command = {
     if (file.kind === 'logs evidence') {
       return print(await verifyLogsFile(content, { ...withScheme, addresses }, found !== undefined, io), json, io)
     }
+    if (file.kind === 'message evidence') return print(await verifyMessageFile(content, stated, io), json, io)
     if (others.length > 0) throw new UsageError('--address is given twice')
+    if (has(messageOptions)) throw new UsageError(`${path} is not a message as evidence: --message is for messages`)
     if (has(logsOptions)) {
       throw new UsageError(
         `${path} is not logs as evidence: --event, --topic, --from-block and --to-block are for logs`,

@@ -1,0 +1,47 @@
+import { constantSources } from '../../document/evidence.ts'
+import { isArgumentError, safely } from '../../index.ts'
+import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../messages.ts'
+import type { Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { type Flags, optionsOf, text } from '../options/declared.ts'
+import { rollupOf, trustedOf } from '../options/flags.ts'
+import { requireHex } from '../options/parse.ts'
+import { claimDataOf, formatMessage } from '../output/message-report.ts'
+import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
+
+export const messageOptions = { message: text('HASH', 'the hash of the message, 32 bytes') }
+
+const allowed = { ...messageOptions, ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'network', 'rollup') }
+
+/** Verifies a message as evidence. @throws UsageError */
+export async function verifyMessageFile(
+  bundle: unknown,
+  flags: Flags & { readonly message?: string | undefined },
+  io: Io,
+): Promise<VerdictReport> {
+  const others = Object.keys(flags).filter(name => !(name in allowed))
+  if (others.length > 0) {
+    const names = others.map(name => `--${name}`).join(' and ')
+    throw new UsageError(`this is a message as evidence, so leave out ${names}`)
+  }
+  requireHex('--message', 32, flags.message)
+  const { message = 'fromBundle' } = flags
+  const rollup = rollupOf(flags)
+  const trusted = await trustedOf(flags, io)
+  // The option for L2 state roots was refused above, and the hexadecimal is checked.
+  const claim = { rollup, trusted, message } as MessageEvidenceClaim
+  const isStated = message !== 'fromBundle'
+  const sources = describeSources({
+    ...{ trusted: 'user', rollup: 'user', message: isStated ? 'user' : 'bundle' },
+    ...constantSources({ rollup, trusted }, 'user'),
+  })
+  const outcome = safely(() => verifyMessageEvidence(bundle, claim))
+  if (!outcome.ok) {
+    if (isArgumentError(outcome.error)) throw outcome.error
+    return reportOnError(outcome.error, { sources }, [['message', isStated ? message : 'the one in the bundle']])
+  }
+  const verified = outcome.value
+  const claimData = claimDataOf(verified)
+  const format: VerdictReport['format'] = stream => `${formatMessage(verified, stream, rollup.address, isStated)}\n`
+  return { verified: true, json: { sources, ...verified, ...(claimData !== undefined && { claimData }) }, format }
+}

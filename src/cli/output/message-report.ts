@@ -1,0 +1,44 @@
+import { beaconRows, formatTime, type Row } from '../../document/wording.ts'
+import { encodeMessageClaim, type VerifiedMessage } from '../../messages.ts'
+import type { Output } from '../command.ts'
+import { formatTable, paint } from './report.ts'
+
+const verdicts: Readonly<Record<VerifiedMessage['status'], string>> = {
+  claimable: 'Verified: this message from L2 can be claimed on L1.',
+  claimed: 'Verified: this message from L2 is claimed on L1.',
+  notAnchored: 'Verified: L1 does not know the root of this message from L2, at this block.',
+  sent: 'Verified: L1 has sent this message to L2.',
+  notSent: 'Verified: L1 has given this number to no message, at this block.',
+  unknown: 'Verified: L1 gave this number away before it kept rolling hashes. Nothing shows which message it is.',
+}
+
+/** The data of the claim, if the message can be claimed; undefined otherwise. */
+export const claimDataOf = ({ status, message, messageProof }: VerifiedMessage): string | undefined =>
+  status === 'claimable' ? encodeMessageClaim({ message, messageProof }) : undefined
+
+/** @param rollup the contract to which a claim goes @param isStated whether the user stated the message */
+export function formatMessage(verified: VerifiedMessage, stream: Output, rollup: string, isStated: boolean): string {
+  const { status, message, messageHash, messageProof, l1Block, beaconBlock } = verified
+  const said = isStated ? 'stated by you' : 'from the bundle, not stated by you'
+  const claimData = claimDataOf(verified)
+  const rows: Row[] = [
+    ...(beaconBlock === undefined ? [] : beaconRows({ trustedInput: 'beaconBlockRoot', beaconBlock })),
+    ...(l1Block === undefined
+      ? []
+      : ([
+          ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
+          ['L1 block hash', l1Block.hash],
+        ] as const)),
+    ['message', messageHash, said],
+    ['from', message.from],
+    ['to', message.to],
+    ['fee', `${message.fee} wei`],
+    ['value', `${message.value} wei`],
+    ['number', `${message.number}`],
+    ['data', message.data],
+    ...(messageProof === undefined ? [] : [['root of its tree', messageProof.root] as const]),
+    ...(claimData === undefined ? [] : [['claim it with', claimData, `data of a transaction to ${rollup}`] as const]),
+  ]
+  const isGood = status === 'claimable' || status === 'claimed' || status === 'sent'
+  return `${paint(stream, isGood ? 'green' : 'bold', verdicts[status])}\n${formatTable(rows)}`
+}
