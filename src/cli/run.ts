@@ -15,6 +15,7 @@ const commands: readonly (readonly [name: string, summary: string, load: () => P
   ['fetch', 'fetch an answer from an L2 endpoint', () => import('./commands/fetch.ts')],
   ['snapshot', 'fetch and verify many accounts, or a mapping, at one block', () => import('./commands/snapshot.ts')],
   ['logs', 'fetch and verify all logs of a range of blocks', () => import('./commands/logs.ts')],
+  ['diff', 'list all that a range of blocks changed, from verified traces', () => import('./commands/diff.ts')],
   ['audit', 'verify many records, one per line, on all cores', () => import('./commands/audit.ts')],
   ['inspect', 'print what a bundle, an answer or a vector claims, unverified', () => import('./commands/inspect.ts')],
   ['vectors', 'run a folder of test vectors, and compare the outcomes', () => import('./commands/vectors.ts')],

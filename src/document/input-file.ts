@@ -1,6 +1,6 @@
 import type { Claim } from '../proof/claim.ts'
 import { DocumentError } from './error.ts'
-import { type Fields, fieldsOf, hasFields } from './value.ts'
+import { type Fields, fieldIn, fieldsOf, hasFields } from './value.ts'
 
 /** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
 export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }
@@ -106,6 +106,10 @@ export function readInputFile(content: unknown): InputFile {
   const kind = isResponse || has('result') || has('error') ? 'JSON-RPC response' : isAnswer ? 'answer' : 'unknown'
   return { kind, ...bare, stated: {}, answer: content }
 }
+
+/** Whether it is what the state manager sends about a range of blocks, which is no answer about an account. */
+export const holdsTraces = (content: unknown): boolean =>
+  [content, fieldIn(content, 'result')].some(value => hasFields(value, 'zkStateMerkleProof'))
 
 /** @throws DocumentError if it is not what a vector must state */
 export function readExpected(expected: unknown): Expected {

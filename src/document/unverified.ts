@@ -10,7 +10,7 @@ import { decodeAccount } from '../verifier/leaf-api.ts'
 import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
-import { isBundleFile, readInputFile } from './input-file.ts'
+import { holdsTraces, isBundleFile, readInputFile } from './input-file.ts'
 import {
   DIGEST_LENGTH,
   decodeHex,
@@ -41,9 +41,10 @@ export interface Problem {
 export function inspectContent(content: unknown) {
   const problems: Problem[] = []
   if (!isObject(content)) throw new DocumentError('it is not a JSON object')
+  const part = partOf(problems, '', content)
+  if (holdsTraces(content)) return { kind: 'traces of the state manager', fields: inspectTraces(part), problems }
   const file = readInputFile(content)
   const { kind } = file
-  const part = partOf(problems, '', content)
   const inspected = (fields: UnverifiedFields, name: string = kind) => ({ kind: name, fields, problems })
   if (file.kind === 'call evidence') return inspected(inspectCallEvidence(part), 'call as evidence')
   if (file.kind === 'logs evidence') return inspected(inspectLogsEvidence(part), 'logs as evidence')
@@ -137,6 +138,15 @@ const showPart = (part: Part): string => part.show()
 
 /** A number of at most `bits` bits; anything else by its kind. */
 const inspectNumber = ({ value }: Part, bits: number): UnverifiedField => parseNumber(value, bits) ?? show(value)
+
+/** How many traces each block has. */
+function inspectTraces(response: Part): UnverifiedFields {
+  const result = response.at('result').isGiven ? response.at('result') : response
+  return {
+    ...result.pick('zkParentStateRootHash', 'zkEndStateRootHash', 'zkStateManagerVersion'),
+    blocks: result.at('zkStateMerkleProof').list(block => `${itemsOf(block.value).length} traces`),
+  }
+}
 
 const inspectBlock = (bundle: Part): UnverifiedFields => ({
   rollup: bundle.at('rollup').object().pick('name', 'address'),

@@ -53,7 +53,7 @@ export const fileOf = (content: unknown): string => join(folderOf({ 'input.json'
 /** Every command, in the order of the help text. */
 export const COMMANDS = [
   ...['verify', 'record', 'follow', 'fetch', 'snapshot'],
-  ...['logs', 'audit', 'inspect', 'vectors', 'serve', 'proxy'],
+  ...['logs', 'diff', 'audit', 'inspect', 'vectors', 'serve', 'proxy'],
 ]
 
 export const ADDRESS: Hex = `0x${'aa'.repeat(20)}`

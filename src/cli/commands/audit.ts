@@ -1,14 +1,14 @@
-import { accessSync, constants, fstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { type AuditInput, AuditInputError, type AuditOptions, audit as auditInputs } from '../../bulk/audit/audit.ts'
+import { AuditInputError, type AuditOptions, audit as auditInputs } from '../../bulk/audit/audit.ts'
 import { addTally } from '../../bulk/audit/audited.ts'
-import { readFileChunks } from '../../bulk/audit/input.ts'
 import type { RecordClaim } from '../../bulk/audit/record-claim.ts'
 import { type AuditSummary, formatAuditReport, REPORT_MARK, summarize } from '../../bulk/audit/report.ts'
 import { messageOf } from '../../document/value.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
+import { openInputs } from '../files/input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
 import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
@@ -139,25 +139,6 @@ async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
 }
 
 type Sources = ReturnType<typeof openInputs>
-
-/** @throws UsageError before reading anything, if one of the files cannot be read */
-function openInputs(files: readonly string[], { stdin }: Io) {
-  if (files.filter(file => file === '-').length > 1) throw new UsageError('standard input (-) is given twice')
-  // Node reads nothing from a folder, as if it were empty.
-  if (files.includes('-') && stdin === process.stdin && fstatSync(0).isDirectory())
-    throw new UsageError('standard input is a folder')
-  // Unknown if an input is not a file: then NaN.
-  let [read, length] = [0, 0]
-  const inputs = files.map((file): AuditInput => {
-    const stats = file === '-' ? undefined : orUsageError(`cannot read ${file}`, () => statSync(file))
-    if (stats?.isDirectory()) throw new UsageError(`${file} is a folder: name the files in it`)
-    length += stats?.isFile() ? stats.size : Number.NaN
-    if (file === '-') return { name: 'standard input', open: () => stdin }
-    return { name: file, open: () => readFileChunks(file, more => (read += more)) }
-  })
-  /** The share of the files that was read so far; NaN if it is unknown. */
-  return { inputs, share: () => read / length }
-}
 
 /** @throws UsageError if an output is also an input or another output */
 function requireOutputs(files: readonly string[], outputs: readonly string[]): void {

@@ -3,7 +3,7 @@ import { guessScheme, leafProofAt } from '../../document/answer.ts'
 import type { Source } from '../../document/claim.ts'
 import { claimOfVector, constantSources } from '../../document/evidence.ts'
 import { compare, spellEvidence, spellState } from '../../document/expected.ts'
-import { type InputFile, isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
+import { holdsTraces, type InputFile, isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { fieldIn, itemsOf, printable } from '../../document/value.ts'
 import { agesOf } from '../../document/wording.ts'
 import { isArgumentError, isProofError, safely } from '../../index.ts'
@@ -108,6 +108,9 @@ export const command: Command = {
     if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
     const { scheme, 'state-root': stateRoot, 'storage-key': storageKeys } = stated
     const content = await readJson(path, io)
+    if (holdsTraces(content)) {
+      throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
+    }
     const file = readInputFile(content)
     // Whoever chooses the lengths of the nodes cannot choose a scheme with which they lead to the trusted root.
     const found = stated.scheme === undefined ? guessScheme(leafProofAt(answerIn(content), 0))?.name : undefined

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { constants, createReadStream, readdirSync, statSync } from 'node:fs'
+import { constants, createReadStream, fstatSync, readdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readFileChunks } from '../../bulk/audit/input.ts'
 import { DocumentError } from '../../document/error.ts'
 import { parseJson } from '../../document/value.ts'
 import type { Io } from '../command.ts'
@@ -92,3 +93,28 @@ export const digestOf = (path: string, most = Number.POSITIVE_INFINITY): Promise
     }
     return { length, sha256: hash.digest('hex') }
   })
+
+/** A file, or standard input, that is read piece by piece. */
+export interface Input {
+  readonly name: string
+  open(): AsyncIterable<string | Uint8Array>
+}
+
+/** @throws UsageError before reading anything, if one of the files cannot be read */
+export function openInputs(files: readonly string[], { stdin }: Io) {
+  if (files.filter(file => file === '-').length > 1) throw new UsageError('standard input (-) is given twice')
+  // Node reads nothing from a folder, as if it were empty.
+  if (files.includes('-') && stdin === process.stdin && fstatSync(0).isDirectory())
+    throw new UsageError('standard input is a folder')
+  // Unknown if an input is not a file: then NaN.
+  let [read, length] = [0, 0]
+  const inputs = files.map((file): Input => {
+    const stats = file === '-' ? undefined : orUsageError(`cannot read ${file}`, () => statSync(file))
+    if (stats?.isDirectory()) throw new UsageError(`${file} is a folder: name the files in it`)
+    length += stats?.isFile() ? stats.size : Number.NaN
+    if (file === '-') return { name: 'standard input', open: () => stdin }
+    return { name: file, open: () => readFileChunks(file, more => (read += more)) }
+  })
+  /** The share of the files that was read so far; NaN if it is unknown. */
+  return { inputs, share: () => read / length }
+}

@@ -141,7 +141,7 @@ export function writeWhole(path: string, text: string, replace: boolean): void {
 }
 
 /** Fails if `path` exists by now. A rename would replace it. */
-function linkExclusive(temporary: string, path: string): void {
+export function linkExclusive(temporary: string, path: string): void {
   try {
     linkSync(temporary, path)
   } catch {

@@ -1,0 +1,265 @@
+import { verifyEvidence } from '../../anchor.ts'
+import { type TransitionInput, verifyChain } from '../../bulk/transition/chain.ts'
+import { createTotals, headingOf, type RowFormat, rowsOf, totalsRows } from '../../bulk/transition/rows.ts'
+import { DocumentError } from '../../document/error.ts'
+import { type Hex, isArgumentError, isProofError, type ProofError, type Scheme } from '../../index.ts'
+import { type Command, exitCodes, type Io } from '../command.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
+import { openInputs, readJson } from '../files/input.ts'
+import { openSpool } from '../files/spool.ts'
+import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
+import { endProgress, showProgress } from '../options/endpoint.ts'
+import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
+import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
+import { describeError, formatError, formatTable, paint, toJson } from '../output/report.ts'
+
+const rootOptions = {
+  ...optionsOf('scheme'),
+  'parent-root': text('ROOT', 'the L2 state root before the first block that you trust, 32 bytes'),
+  'state-root': text('ROOT', 'the L2 state root after the last block that you trust, 32 bytes'),
+  'open-end': flag('no root after the last block is known: the sender of the files chooses it'),
+}
+const evidenceOptions = {
+  'parent-evidence': text('BUNDLE', 'in place of --parent-root: evidence of any account at that block'),
+  evidence: text('BUNDLE', 'in place of --state-root: evidence of any account at the last block'),
+  ...optionsOf('rollup'),
+  'l1-block-hash': list(
+    'HASH',
+    'the hash of a finalized L1 block that you trust, 32 bytes; of two, the first is for --parent-evidence',
+  ),
+  ...optionsOf('checkpoint', 'network', 'layout-roots-slot', 'layout-current-slot'),
+}
+const outputOptions = {
+  format: textOr('table', 'FORMAT', 'table, ndjson, csv, or totals: one CSV row per account for the whole range'),
+  reads: flag('also list what was only read'),
+  'first-block': text('N', 'the number of the first block, for the rows (default: 1, or that after --parent-evidence)'),
+  output: { ...text('FILE', 'write the rows to FILE, whole or not at all (default: standard output)'), short: 'o' },
+  ...optionsOf('force'),
+  json: flag('print the report as one JSON object'),
+} as const
+const options = { ...rootOptions, ...evidenceOptions, ...outputOptions }
+
+const help = `Usage: rollup-state-proof diff FILE... [options]
+
+Verifies traces of the operator's state manager, and lists every account and
+slot that a range of blocks changed. FILE is what
+rollup_getZkEVMStateMerkleProofV0 returns: the result, the JSON-RPC response
+around it, a list of them, or NDJSON; - is standard input. Each answer begins
+where the one before it ends. Files may have any size: one block is in memory at
+a time. Nothing is printed before everything is verified.
+
+What you trust. State a root, or evidence, for both ends:
+${formatOptions(rootOptions)}
+
+Evidence leads from an L1 block to a root, as \`record\` writes it. L1 holds the
+roots of the last blocks of finalizations. Then state also:
+${formatOptions(evidenceOptions)}
+
+Output:
+${formatOptions(outputOptions)}
+
+Verified means: from one root to the other, exactly these accounts and slots
+changed. It does not say that transactions required it, nor in which block of
+the range a change happened, nor that all reads are listed.
+
+Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input.
+
+Examples:
+  rollup-state-proof diff traces.json --scheme poseidon2 --parent-root 0x... \\
+    --state-root 0x...
+  rollup-state-proof diff day1.ndjson day2.ndjson --scheme poseidon2 \\
+    --parent-root 0x... --state-root 0x... --format csv -o changes.csv
+  rollup-state-proof diff traces.json --scheme poseidon2 --rollup mainnet \\
+    --parent-evidence before.json --evidence after.json --checkpoint 0x... \\
+    --format totals
+`
+
+const FORMATS = ['table', 'ndjson', 'csv', 'totals'] as const
+const BLOCKS_PER_PROGRESS = 100
+
+type Values = ReturnType<typeof parseOptions<typeof options>>['values']
+
+/** A root at an end of the range, and where it is from. */
+interface End {
+  readonly root: Hex
+  readonly source: 'stated by you' | 'proven by the evidence'
+  /** Of evidence. */
+  readonly l2BlockNumber?: bigint
+}
+
+export const command: Command = {
+  help,
+  async run(args, io) {
+    const { values, positionals } = parseOptions(args, options, { allowPositionals: true })
+    if (positionals.length === 0) throw new UsageError('expected files of traces, or -')
+    const format = FORMATS.find(name => name === values.format)
+    if (format === undefined) throw new UsageError(`--format: expected ${FORMATS.join(', ')}`)
+    const scheme = requireScheme(values.scheme)
+    const { inputs, share } = openInputs(positionals, io)
+    try {
+      const begin = await endOf('parent-root', 'parent-evidence', values, scheme, io)
+      if (begin === null)
+        throw new UsageError('--parent-root or --parent-evidence is needed: the state before the first block')
+      const end = await endOf('state-root', 'evidence', values, scheme, io)
+      if ((end === null) !== values['open-end'])
+        throw new UsageError('state the end: one of --state-root, --evidence and --open-end')
+      return await diff({ values, format, scheme, inputs, share, begin, end }, io)
+    } catch (error) {
+      if (!isProofError(error)) throw error
+      return refuse(error, [], values.json, io)
+    }
+  },
+}
+
+interface Wanted {
+  readonly values: Values
+  readonly format: (typeof FORMATS)[number]
+  readonly scheme: Scheme
+  readonly inputs: readonly TransitionInput[]
+  readonly share: () => number
+  readonly begin: End
+  readonly end: End | null
+}
+
+/** @returns the exit code */
+async function diff({ values, format, scheme, inputs, share, begin, end }: Wanted, io: Io): Promise<number> {
+  const { output = '-', force, reads, json } = values
+  const stated = values['first-block']
+  const after = begin.l2BlockNumber === undefined ? 1n : begin.l2BlockNumber + 1n
+  const first = stated === undefined ? after : toInteger('--first-block', stated, 64)
+  const place = { input: '', answer: 0, block: 0 }
+  const totals = createTotals()
+  const spool = openSpool(output, force, io)
+  const rowFormat: RowFormat | null = format === 'totals' ? null : format
+  let root = begin.root
+  try {
+    if (rowFormat) spool.write(headingOf(rowFormat))
+    for await (const { diff, traces } of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, place)) {
+      if (rowFormat) spool.write(rowsOf(diff, first + BigInt(totals.counts.blocks), rowFormat, reads))
+      totals.add(diff, traces)
+      root = diff.stateRoot
+      const { blocks } = totals.counts
+      if (blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(blocks, totals.counts.traces, share()))
+    }
+    endProgress(io)
+    const wrong = wrongEnd(root, begin, end, totals.counts.blocks)
+    if (wrong !== undefined) return refuseEnd(wrong, json, io)
+    if (rowFormat === null) spool.write(totalsRows(totals.list()))
+    // Rows on standard output are for another program, but a table is read with the report below it.
+    if (!json || output !== '-') await spool.publish()
+    const report = { begin, end, root, ...totals.counts, accounts: totals.list().length, left: totals.left() }
+    if (json)
+      io.stdout.write(
+        toJson({ verified: true, scheme: scheme.name, ...report, output: output === '-' ? null : output }),
+      )
+    else (output === '-' && format !== 'table' ? io.stderr : io.stdout).write(formatReport(report, output, io))
+    return exitCodes.verified
+  } catch (error) {
+    endProgress(io)
+    const at = [
+      ['in', place.input] as const,
+      ['answer', `${place.answer}`] as const,
+      ['block', `${place.block}`] as const,
+    ]
+    if (isProofError(error)) return refuse(error, at, json, io)
+    throw error instanceof DocumentError ? new UsageError(`${place.input}: ${error.message}`) : error
+  } finally {
+    spool.remove()
+  }
+}
+
+/** Why the range does not end where it has to. */
+function wrongEnd(root: Hex, begin: End, end: End | null, blocks: number): string | undefined {
+  if (end === null) return undefined
+  if (root !== end.root.toLowerCase()) return `The traces lead to the root ${root}, not to ${end.root}.`
+  if (begin.l2BlockNumber === undefined || end.l2BlockNumber === undefined) return undefined
+  const expected = end.l2BlockNumber - begin.l2BlockNumber
+  return BigInt(blocks) === expected
+    ? undefined
+    : `The files hold ${blocks} blocks, but the evidence is ${expected} apart.`
+}
+
+function refuseEnd(reason: string, json: boolean, io: Io): number {
+  if (json) io.stdout.write(toJson({ verified: false, reason }))
+  else io.stderr.write(`${paint(io.stderr, 'red', 'Not verified:')} ${reason}\n`)
+  return exitCodes.notVerified
+}
+
+function refuse(error: ProofError, at: readonly (readonly [string, string])[], json: boolean, io: Io): number {
+  if (json) io.stdout.write(toJson({ verified: false, ...Object.fromEntries(at), error: describeError(error) }))
+  else io.stderr.write(formatError(error, at, io.stderr))
+  return exitCodes.notVerified
+}
+
+interface Report {
+  readonly begin: End
+  readonly end: End | null
+  readonly root: Hex
+  readonly blocks: number
+  readonly traces: number
+  readonly accounts: number
+  readonly accountChanges: number
+  readonly slotChanges: number
+  readonly left: number
+}
+
+function formatReport(
+  { begin, end, root, blocks, traces, accounts, left, ...changes }: Report,
+  output: string,
+  { stdout }: Io,
+): string {
+  const note = (sentence: string) => paint(stdout, 'dim', `Note: ${sentence}`)
+  return `${[
+    paint(stdout, 'green', 'Verified: from one root to the other, exactly these accounts and slots changed.'),
+    formatTable([
+      ['parent root', begin.root, begin.source],
+      ['state root', root, end?.source ?? 'chosen by the sender'],
+      ['blocks', `${blocks}`, `${traces} traces`],
+      ['accounts', `${accounts}`, `${changes.accountChanges} changes`],
+      ['slots', '', `${changes.slotChanges} changes`],
+      ...(output === '-' ? [] : [['file', output, 'written']]),
+    ]),
+    ...(end === null ? [note('nobody vouches for the state root, so the sender can have made up every change.')] : []),
+    ...(left > 0 ? [note(`${left} changes are of accounts beyond those that are added up.`)] : []),
+  ].join('\n')}\n`
+}
+
+const describe = (blocks: number, traces: number, share: number): string =>
+  `${blocks} blocks, ${traces} traces${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`
+
+/** The root at an end: stated, or proven by evidence. @returns null if neither is given @throws UsageError, ProofError */
+async function endOf(
+  rootName: 'parent-root' | 'state-root',
+  evidenceName: 'parent-evidence' | 'evidence',
+  values: Values,
+  scheme: Scheme,
+  io: Io,
+): Promise<End | null> {
+  const [root, path] = [values[rootName], values[evidenceName]]
+  if (root !== undefined && path !== undefined)
+    throw new UsageError(`--${rootName} and --${evidenceName}: state one of them`)
+  requireHex(`--${rootName}`, 32, root)
+  if (root !== undefined) return { root, source: 'stated by you' }
+  if (path === undefined) return null
+  const { 'l1-block-hash': hashes = [], ...others } = values
+  const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
+  requireHex('--l1-block-hash', 32, hash)
+  const {
+    checkpoint,
+    network,
+    rollup: named,
+    'layout-roots-slot': rootsSlot,
+    'layout-current-slot': currentSlot,
+  } = others
+  const given = { checkpoint, network, rollup: named, 'l1-block-hash': hash }
+  const trusted = await trustedOf(given, io)
+  const rollup = rollupOf({ rollup: named, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot })
+  const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
+  const content = await readJson(path, io)
+  try {
+    const { stateRoot, l2BlockNumber } = verifyEvidence(content, { scheme, rollup, trusted, ...subject })
+    return { root: stateRoot, source: 'proven by the evidence', ...(l2BlockNumber !== undefined && { l2BlockNumber }) }
+  } catch (error) {
+    throw isArgumentError(error) ? argumentRefused(error) : error
+  }
+}

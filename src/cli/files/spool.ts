@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, closeSync, constants, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Io } from '../command.ts'
+import { orUsageError, UsageError } from '../errors.ts'
+import { linkExclusive, refuseOverwrite, statRegular } from './output-file.ts'
+
+/**
+ * Keeps text that nobody may see before all of it is verified: in a temporary file, beside the output file if there is one.
+ *
+ * @param path the output file; `-` is standard output
+ * @throws UsageError if nothing can be written there
+ */
+export function openSpool(path: string, force: boolean, io: Io) {
+  const isFile = path !== '-'
+  if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
+  if (isFile && statRegular(path) !== undefined && !force) throw refuseOverwrite(path, 'would be replaced')
+  const folder = isFile ? dirname(path) : tmpdir()
+  orUsageError(`cannot write ${path}`, () => accessSync(folder, constants.W_OK))
+  // The name is unpredictable, and `wx` neither follows nor changes whatever has that name already.
+  const temporary = join(folder, `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
+  const file = orUsageError(`cannot write ${path}`, () => openSync(temporary, 'wx', isFile ? 0o666 : 0o600))
+  let isOpen = true
+  const end = () => {
+    if (isOpen) closeSync(file)
+    isOpen = false
+  }
+  return {
+    write(text: string): void {
+      orUsageError(`cannot write ${path}`, () => writeSync(file, text))
+    },
+    /** Shows everything: as the output file, or on standard output. */
+    async publish(): Promise<void> {
+      end()
+      if (isFile)
+        return orUsageError(`cannot write ${path}`, () => (force ? renameSync : linkExclusive)(temporary, path))
+      for await (const chunk of createReadStream(temporary)) {
+        if (!io.stdout.write(chunk)) await new Promise(resolve => io.stdout.once('drain', resolve))
+      }
+    },
+    remove(): void {
+      end()
+      rmSync(temporary, { force: true })
+    },
+  }
+}
