@@ -42,6 +42,7 @@ export interface Rollup {
   /**
    * The code behind the proxy that you have looked at, 20 bytes (EIP-1967; zero: the contract is no such proxy). With any other,
    * the slots of the layout could mean something else, so nothing verifies. Default: any; results name the one that is proven.
+   * Proofs of messages do not cover it, and refuse to be told.
    */
   implementation?: Hex | undefined
   /** The JSON-RPC method with which L2 endpoints serve proofs. Default: that of the client. */
@@ -137,6 +138,14 @@ export function readRollup(rollup: Rollup) {
     chainId: chainId === undefined ? undefined : readChainId('rollup.chainId', chainId),
     l1ChainId: l1ChainId === undefined ? undefined : readChainId('rollup.l1ChainId', l1ChainId),
   }
+}
+
+/** {@link readRollup} for proofs that do not cover the code behind the proxy: nobody may think that it was compared. */
+export function readUnpinned(rollup: Rollup) {
+  const read = readRollup(rollup)
+  const { implementation } = read
+  if (implementation === undefined) return read
+  throw invalid('rollup.implementation', 'nothing, because this proof does not cover it', implementation)
 }
 
 function readText(path: string, text: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import { decodeEthClaim } from '../anchor/eth-proof.ts'
 import type { L1Block } from '../anchor/header.ts'
-import { type Rollup, readRollup } from '../anchor/rollup.ts'
+import { type Rollup, readRollup, readUnpinned } from '../anchor/rollup.ts'
 import { decodeArgument } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { equalBytes, type Hex } from '../bytes.ts'
@@ -217,7 +217,7 @@ function decodeClaim(claim: MessageEvidenceClaim) {
     throw new ArgumentError({ path: 'trusted.l2StateRoot', expected: 'something about L1, which holds the messages' })
   }
   return {
-    rollup: readRollup(rollup),
+    rollup: readUnpinned(rollup),
     trusted: decoded,
     message: unlessFromBundle('message', message, stated =>
       typeof stated === 'string' ? decodeArgument('message', stated, 32) : readMessage('message', stated).hash,

@@ -1,5 +1,5 @@
 import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
-import { type Rollup, readRollup } from '../anchor/rollup.ts'
+import { type Rollup, readUnpinned } from '../anchor/rollup.ts'
 import { mappingSlot } from '../anchor/slots.ts'
 import { readKeys } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
@@ -140,7 +140,7 @@ export function readClaim(claim: MessageClaim): DecodedMessageClaim {
     'layout',
   ])
   return {
-    contract: decodeEthClaim({ l1StateRoot, address: readRollup(rollup).address }),
+    contract: decodeEthClaim({ l1StateRoot, address: readUnpinned(rollup).address }),
     message: readMessage('message', message),
     layout: readLayout(layout),
   }

@@ -79,6 +79,12 @@ it('takes the hash of a message in its place', () => {
   expect(() => verifyMessageEvidence(bundle, { ...claim, message: short })).toThrow('ARGUMENT_INVALID at message')
 })
 
+it('takes no code behind the proxy, which it could not compare', () => {
+  const { bundle, claim } = read('from-l2')
+  const rollup = { ...claim.rollup, implementation: claim.rollup.address }
+  expect(() => verifyMessageEvidence(bundle, { ...claim, rollup })).toThrow('ARGUMENT_INVALID at rollup.implementation')
+})
+
 it('keeps only known fields of the answers, and what was stated', () => {
   const { bundle, claim } = read('from-l2')
   const { rollup, message } = claim
