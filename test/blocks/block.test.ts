@@ -113,6 +113,11 @@ it('derives the size of a block, its uncles and its withdrawals, if there are no
     Object.assign(london, { [name]: null })
   }
   expect(bodyOf({})).toEqual({ uncles: [], withdrawals: [], size: sizeOf({}, []) })
+  const empty = (await makeBlock([])).block
+  const header = encodeHeader(empty)
+  const bare = verifyBlockHeader(header, { hash: empty.hash, number: BigInt(empty.number) })
+  const size = RLP.encode([RLP.decode(header), [], [], []] as never).length
+  expect(deriveBody(bare, header.length / 2 - 1, [])).toEqual({ uncles: [], withdrawals: [], size })
   expect(bodyOf(london)).toEqual({ uncles: [], withdrawals: undefined, size: sizeOf(london) })
   expect(bodyOf({ withdrawalsRoot: other })).toEqual({ uncles: [] })
   expect(bodyOf({ sha3Uncles: other })).toEqual({ withdrawals: [] })
