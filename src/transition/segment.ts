@@ -55,10 +55,15 @@ interface Entry {
   readonly slot: Uint8Array | null
 }
 
+/** A trace of a slot. */
+type SlotEntry = Entry & { readonly slot: Uint8Array }
+
 /** All traces of one account in a block. */
 interface Segment {
   readonly address: Uint8Array
   readonly hKey: Uint8Array
+  /** Where its first trace is. */
+  readonly place: () => string
   readonly entries: Entry[]
 }
 
@@ -82,8 +87,7 @@ const STORAGE_KINDS: Readonly<Record<TraceKind, readonly TraceKind[]>> = {
 export function verifyBlockTraces(accounts: Accounts, list: unknown): AccountDiff[] {
   let last: Segment | null = null
   return segmentsOf(accounts, list).flatMap(segment => {
-    const [first] = segment.entries
-    atPath(first?.place ?? '', () => verifyOrder(last, segment))
+    atPath(segment.place, () => verifyOrder(last, segment))
     last = segment
     return verifySegment(accounts, segment)
   })
@@ -102,7 +106,12 @@ function segmentsOf({ trees: { account } }: Accounts, list: unknown): Segment[] 
       if (last && equalBytes(last.address, entry.address)) last.entries.push(entry)
       else {
         const { address } = entry
-        segments.push({ address, hKey: account.kind.hashKey(account.scheme, address), entries: [entry] })
+        segments.push({
+          address,
+          hKey: account.kind.hashKey(account.scheme, address),
+          place: entry.place,
+          entries: [entry],
+        })
       }
     },
   )
@@ -131,12 +140,12 @@ function verifySegment(accounts: Accounts, segment: Segment): AccountDiff[] {
   const isReadFirst = first?.slot === null && first.kind === READ
   const ordered = isReadFirst ? [...entries.slice(1), first] : entries
   const diffs: AccountDiff[] = []
-  let slots: Entry[] = []
+  let slots: SlotEntry[] = []
   let lastKind: TraceKind | null = null
   for (const entry of ordered) {
     const { kind, slot, place } = entry
     if (slot !== null) {
-      slots.push(entry)
+      slots.push({ ...entry, slot })
       continue
     }
     const isAllowed = lastKind === null || (lastKind === DELETE && kind === INSERT)
@@ -159,7 +168,7 @@ function verifyAllowed(isAllowed: boolean, kind: TraceKind, expected: string): v
 }
 
 /** Verifies a trace of an account, and the traces of its storage that belong to it. */
-function verifyAccount(accounts: Accounts, segment: Segment, entry: Entry, slots: readonly Entry[]): AccountDiff {
+function verifyAccount(accounts: Accounts, segment: Segment, entry: Entry, slots: readonly SlotEntry[]): AccountDiff {
   const { trees, parentRoot } = accounts
   const { kind, field, place } = entry
   for (const slot of slots) {
@@ -191,15 +200,14 @@ function verifyAccount(accounts: Accounts, segment: Segment, entry: Entry, slots
 const ZERO: Hex = `0x${'00'.repeat(32)}`
 
 /** Verifies the traces of a storage tree. @returns the root that they lead to, and each slot once */
-function verifyStorage({ storage: tree }: Trees, entries: readonly Entry[], rootBefore: Uint8Array) {
+function verifyStorage({ storage: tree }: Trees, entries: readonly SlotEntry[], rootBefore: Uint8Array) {
   const slots = new Map<Hex, SlotDiff>()
   let state: TreeState | null = null
   for (const { slot, kind, field, place } of entries) {
-    const bytes = slot ?? new Uint8Array(0)
-    const trace = { tree, kind, hKey: tree.kind.hashKey(tree.scheme, bytes), field }
+    const trace = { tree, kind, hKey: tree.kind.hashKey(tree.scheme, slot), field }
     const change: Change = atPath(place, () => step(trace, state, rootBefore, 'SEGMENT_STORAGE_BEFORE'))
     state = change.state
-    const [key, before, after] = [bytesToHex(bytes), spell(change.before), spell(change.after)]
+    const [key, before, after] = [bytesToHex(slot), spell(change.before), spell(change.after)]
     const known = slots.get(key)
     if (known) known.after = after
     else slots.set(key, { key, before, after })
