@@ -313,7 +313,7 @@ Theorem opening_injective : forall K a b o o' l, length o = opening_length S -> 
   decode_opening all_rules S K a b o = Ok l -> decode_opening all_rules S K a b o' = Ok l -> o = o'.
 Proof.
   intros K a b o o' l HO HO' D D'. unfold decode_opening in *. unfold opening_length in *.
-  passes D. passes D. passes D'. passes D'. pose proof (eq_trans D' (eq_sym D)) as E. 
+  passes D. passes D. passes D'. passes D'. pose proof (eq_trans D' (eq_sym D)) as E.
   pose proof (f_equal (fun r => match r with Ok l => hKey l | Error _ => [] end) E) as E5.
   pose proof (f_equal (fun r => match r with Ok l => hVal l | Error _ => [] end) E) as E6.
   cbn [hKey hVal] in E5, E6. inversion E as [[E3 E4]]. subst. clear E D D'.

@@ -1,5 +1,5 @@
 (** Every theorem of docs/soundness.md, and what it assumes: nothing but its premises. *)
-From Soundness Require Import Binding Values Schemes Prover World.
+From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed.
 
 (** 1. Existence binds. *)
 Print Assumptions existence_binds.
@@ -10,6 +10,45 @@ Print Assumptions absence_binds.
 Print Assumptions never_both.
 (** 4. Completeness. *)
 Print Assumptions completeness.
+(** 5. Every rule is needed. *)
+Print Assumptions node_count_needed.
+Print Assumptions value_length_needed.
+Print Assumptions value_hash_needed.
+Print Assumptions leaf_key_needed.
+Print Assumptions sub_root_needed.
+Print Assumptions trusted_root_needed.
+Print Assumptions value_canonical_needed.
+Print Assumptions leaf_canonical_needed.
+Print Assumptions above_left_needed.
+Print Assumptions below_right_needed.
+Print Assumptions one_link_needed.
+Print Assumptions index_range_needed.
+Print Assumptions inner_length_needed.
+Print Assumptions inner_canonical_needed.
+Print Assumptions sibling_length_needed.
+Print Assumptions sibling_canonical_needed.
+Print Assumptions sibling_digest_needed.
+Print Assumptions zero_opening_needed.
+Print Assumptions key_asked_needed.
+Print Assumptions neighbour_length_needed.
+Print Assumptions sentinel_value_needed.
+Print Assumptions neighbour_hash_needed.
+Print Assumptions root_word_needed.
+Print Assumptions root_range_needed.
+Print Assumptions below_next_free_needed.
+Print Assumptions leaf_word_needed.
+Print Assumptions leaf_range_needed.
+Print Assumptions sibling_word_needed.
+Print Assumptions sibling_range_needed.
+Print Assumptions zero_value_needed.
+Print Assumptions nonce_needed.
+Print Assumptions code_size_needed.
+Print Assumptions next_link_needed.
+Print Assumptions prev_link_needed.
+Print Assumptions sentinel_place_needed.
+Print Assumptions honest_tree_needed.
+Print Assumptions every_rule_is_needed.
+Print Assumptions early_rules_change_no_verdict.
 (** 6. Encodings. *)
 Print Assumptions mimc_ok.
 Print Assumptions poseidon2_ok.
@@ -23,3 +62,7 @@ Print Assumptions turns_tell_indices_apart.
 (** 7. An account and its slots. *)
 Print Assumptions empty_tree_honest.
 Print Assumptions slot_binds.
+(** 8. One proof. *)
+Print Assumptions one_proof.
+(** 9. Any tree. *)
+Print Assumptions any_tree.

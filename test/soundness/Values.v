@@ -103,7 +103,8 @@ Lemma accepted_value : forall on S K root key proof i v, check_with on S K root 
   on ValueLength = true -> on ValueCanonical = true ->
   length v = value_length K /\ canonical S (value_message S K v) = true.
 Proof.
-  intros on S K root key proof i v H HL HC. destruct proof as [served p | served p q]; [|now apply absence_accepted in H as [? _]].
+  intros on S K root key proof i v H HL HC.
+  destruct proof as [served p | served p q]; [|now apply absence_accepted in H as [? _]].
   apply existence_accepted in H as (d & HA & HEq). inversion HEq; subst.
   pose proof (value_of_existence _ _ _ _ _ _ _ _ HA HL) as HLen. split; [exact HLen|].
   pose proof (decode_proof_facts _ _ _ _ _ _ (ae_decode _ _ _ _ _ _ _ _ HA)) as F.
