@@ -87,7 +87,7 @@ export function verifyTransition(answer: unknown, claim: TransitionClaim): Verif
   const verifyStated = (name: (typeof FIELDS)[number], root: Uint8Array) =>
     field(name, value => value === undefined || verifySameRoot(scheme, value, root))
   verifyStated('zkParentStateRootHash', parentRoot)
-  const accounts: Accounts = { trees: treesWithMemory(scheme), parentRoot, state: null }
+  const accounts: Accounts = { trees: treesOf(scheme), parentRoot, state: null }
   const reached = () => (accounts.state === null ? parentRoot : rootOf(scheme, accounts.state))
   const verifyBlocks = (list: unknown) =>
     reader.items(list, atMost('TRANSITION_TOO_LARGE', MAX_BLOCKS, ' blocks'), (traces): BlockDiff => {
@@ -102,15 +102,14 @@ export function verifyTransition(answer: unknown, claim: TransitionClaim): Verif
 }
 
 /**
- * The trees, with a memory of what was hashed last: a trace opens most of the nodes that the trace before it has made. Nothing
- * else refers to it, so it is freed with them.
+ * The trees, for mimc with a memory of what was hashed last: a trace opens most of the nodes that the trace before it has made. A
+ * hash of poseidon2 costs no more than to remember it. Nothing else refers to the memory, so it is freed with the trees.
  */
-function treesWithMemory(scheme: HashScheme): Trees {
-  const { account, storage } = plainTrees(scheme)
+function treesOf(scheme: HashScheme): Trees {
+  if (scheme.name !== 'mimc') return plainTrees(scheme)
   const hasher = rememberingHasher(scheme.hasher, PLACES)
   // Inherits from the scheme, because a copy would lose members that the scheme itself inherits.
-  const remembering: HashScheme = Object.create(scheme, { hasher: { value: hasher } })
-  return { account: { ...account, scheme: remembering }, storage: { ...storage, scheme: remembering } }
+  return plainTrees(Object.create(scheme, { hasher: { value: hasher } }))
 }
 
 /** A root that the answer states, and need not. */
