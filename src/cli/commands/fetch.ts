@@ -13,6 +13,7 @@ import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../o
 import { requireScheme } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
+import { fetchTraces, tracesOptions } from './fetch-traces.ts'
 
 const options = {
   ...optionsOf('l2'),
@@ -25,12 +26,20 @@ const options = {
 
 const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address ADDRESS -o FILE
          [options]
+       rollup-state-proof fetch --traces --l2 URL --from-block N
+         --state-manager-version V -o FILE [options]
 
 Fetches a rollup_getProof answer and writes it to a file for \`verify\`. It
 verifies the answer only if you pass --state-root.
 
 Options:
 ${formatOptions(options)}
+
+With --traces, what changed in a range of blocks, instead of a proof. Only the
+operator's own state manager serves it: public endpoints do not, and it keeps
+the traces of recent blocks only. FILE gets one answer per line, for \`diff\`,
+which verifies them: fetch does not, and an interrupted run starts over.
+${formatOptions(tracesOptions)}
 
 ${hiddenUrls}
 ${resumable}
@@ -43,10 +52,12 @@ Exit code: 0 fetched (with --state-root: and verified), or FILE exists and
 verifies; 1 the answer does not verify; 2 wrong usage, or the file cannot be
 written; 3 the endpoint failed: run the command again.
 
-Example:
+Examples:
   export L2_URL=https://...
   rollup-state-proof fetch --block 123 --address 0x... --storage-key 0x... \\
     -o answer.json
+  rollup-state-proof fetch --traces --from-block 100 --to-block 199 \\
+    --state-manager-version 2.3.0 -o traces.ndjson
 `
 
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
@@ -58,6 +69,7 @@ const isEthProof = (answer: unknown): boolean => Array.isArray(leafProofAt(answe
 export const command: Command = {
   help,
   async run(args, io) {
+    if (args.includes('--traces')) return fetchTraces(args, io)
     const { values } = parseOptions(args, options)
     const { block, scheme, 'state-root': stateRoot } = values
     if (block === undefined) throw new UsageError('--block is needed: the number of an L2 block that L1 has finalized')

@@ -108,9 +108,7 @@ export const command: Command = {
     if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
     const { scheme, 'state-root': stateRoot, 'storage-key': storageKeys } = stated
     const content = await readJson(path, io)
-    if (holdsTraces(content)) {
-      throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
-    }
+    refuseTraces(path, content)
     const file = readInputFile(content)
     // Whoever chooses the lengths of the nodes cannot choose a scheme with which they lead to the trusted root.
     const found = stated.scheme === undefined ? guessScheme(leafProofAt(answerIn(content), 0))?.name : undefined
@@ -175,6 +173,11 @@ export const command: Command = {
     if (file.kind !== 'vector' || file.expected === undefined) return print(report, json, io)
     return print(report, json, io, compare(readExpected(file.expected), outcome, spellState))
   },
+}
+
+function refuseTraces(path: string, content: unknown): void {
+  if (holdsTraces(content))
+    throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
 }
 
 /** @param mismatches how the outcome differs from what a vector expects; undefined if the file is none @returns the exit code */

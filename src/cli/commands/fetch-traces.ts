@@ -1,0 +1,65 @@
+import { fieldIn } from '../../document/value.ts'
+import { openEndpoints } from '../../rpc/endpoints.ts'
+import { callProvider } from '../../rpc/provider.ts'
+import { EndpointError } from '../../rpc.ts'
+import { exitCodes, type Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { openSpool } from '../files/spool.ts'
+import { flag, optionsOf, text, textOr } from '../options/declared.ts'
+import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
+import { formatTable, toJson } from '../output/report.ts'
+
+export const tracesOptions = {
+  traces: flag('fetch traces of a range of blocks for `diff`, from the operator’s state manager'),
+  'from-block': text('N', 'the first L2 block'),
+  'to-block': text('N', 'the last L2 block (default: --from-block)'),
+  'state-manager-version': text('V', 'the version of the state manager, exactly as it is configured, such as 2.3.0'),
+  'blocks-per-request': textOr('1', 'N', 'blocks per request: a response may have 16 MiB, and a full block has 4'),
+}
+
+const options = { ...tracesOptions, ...optionsOf('l2', 'timeout', 'output', 'force', 'json') }
+
+const METHOD = 'rollup_getZkEVMStateMerkleProofV0'
+
+/** Fetches the traces of a range, and writes one answer per line: the file whole or not at all. @returns the exit code */
+export function fetchTraces(args: readonly string[], io: Io): Promise<number> {
+  const { values: flags } = parseOptions(args, options)
+  const { output, json, force, 'state-manager-version': zkStateManagerVersion } = flags
+  const from = integerOf(flags, 'from-block', 48)
+  const to = integerOf(flags, 'to-block', 48) ?? from
+  if (from === undefined || to === undefined) throw new UsageError('--from-block is needed: the first L2 block')
+  if (to < from) throw new UsageError('--to-block is before --from-block')
+  if (zkStateManagerVersion === undefined)
+    throw new UsageError('--state-manager-version is needed: the server refuses any other')
+  if (!output) throw new UsageError('--output is needed: the file to write, or - for standard output')
+  const most = wholeNumber('--blocks-per-request', flags['blocks-per-request'], 1, 1000)
+  return withEndpoints(flags, io, async ({ open, signal }) => {
+    const l2 = openEndpoints('l2', open('l2', flags.l2))
+    const spool = openSpool(output, force, io)
+    try {
+      // Both are below 2^48.
+      for (let begin = Number(from); begin <= Number(to); begin += most) {
+        const end = Math.min(begin + most - 1, Number(to))
+        const params = [{ startBlockNumber: begin, endBlockNumber: end, zkStateManagerVersion }]
+        const answer = await l2.run(async provider => {
+          const answer = await callProvider(provider, METHOD, params, signal)
+          const blocks = fieldIn(answer, 'zkStateMerkleProof')
+          if (Array.isArray(blocks) && blocks.length === end - begin + 1) return answer
+          throw new EndpointError('ANSWER_MALFORMED', { found: `no traces of ${end - begin + 1} blocks` })
+        }, signal)
+        spool.write(`${JSON.stringify(answer)}\n`)
+        showProgress(io, `${end - Number(from) + 1} of ${to - from + 1n} blocks`)
+      }
+      endProgress(io)
+      await spool.publish()
+    } finally {
+      spool.remove()
+    }
+    const place = { file: output, fromBlock: from, toBlock: to }
+    const lines = `Fetched, not verified: pass the file to diff.\n${formatTable([['file', output, 'written']])}\n`
+    if (json) io.stdout.write(toJson({ fetched: true, verified: false, ...place }))
+    else (output === '-' ? io.stderr : io.stdout).write(lines)
+    return exitCodes.verified
+  })
+}
