@@ -42,6 +42,7 @@ export async function withPlan<T>(
   pace: Pace,
   overrides: number,
   work: (plan: CallPlan) => Promise<T>,
+  isEstimate = false,
 ): Promise<T> {
   const { settings, codes, reads, heldAt } = sources
   const { chainId, maxGas, hardfork } = settings
@@ -49,14 +50,14 @@ export async function withPlan<T>(
   const assumed = readStateOverrides(state)
   const stated = { ...settings.environment, ...readBlockOverrides(values) }
   // What does not fit is refused before anything is fetched.
-  readCall(transaction, chainId, stated.baseFee ?? 0n)
+  readCall(transaction, chainId, stated.baseFee ?? 0n, isEstimate)
   const held = await heldAt(block, pace)
   const hasAssumed = Object.keys(assumed).length > 0
 
   function plan(proven: Environment): CallPlan {
     // Without a prototype, as they are themselves.
     const environment: Environment = Object.assign(Object.create(null), proven, stated)
-    const call = readCall(transaction, chainId, environment.baseFee)
+    const call = readCall(transaction, chainId, environment.baseFee, isEstimate)
     // What a call reads that assumes something is of no use for others.
     const meter = {
       ...settings,

@@ -31,11 +31,12 @@ const READ = [
 ] as const
 
 /**
- * @param baseFee the base fee stated for the block, if any
+ * @param baseFee the base fee of the block, if it is known
+ * @param isEstimate whether the call is to be made in a later block: without a base fee, it pays the most that it offers
  * @throws ProviderError `PARAMS_INVALID`, also for unsupported fields; `VALUE_UNPROVEN` for a fee that depends on an
  * unknown base fee
  */
-export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undefined): CallRequest {
+export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undefined, isEstimate = false): CallRequest {
   const fields = params.fields('call', call, READ)
   refuseOtherFields('call', call, [...READ, ...IGNORED])
   const optional = <T>(name: (typeof READ)[number], read: (place: string, value: unknown) => T): T | undefined =>
@@ -54,7 +55,7 @@ export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undef
     data: data ?? input ?? '0x',
     value: quantity('value') ?? 0n,
     gas: quantity('gas') ?? null,
-    ...readFees(quantity, baseFee),
+    ...readFees(quantity, baseFee, isEstimate),
     accessList: optional('accessList', readAccessList) ?? [],
   }
 }
@@ -62,6 +63,7 @@ export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undef
 function readFees(
   quantity: (name: 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas') => bigint | undefined,
   baseFee: bigint | undefined,
+  isEstimate: boolean,
 ): Pick<CallRequest, 'gasPrice' | 'maxGasPrice'> {
   const [gasPrice, maxFee, tip] = [quantity('gasPrice'), quantity('maxFeePerGas'), quantity('maxPriorityFeePerGas')]
   if (gasPrice !== undefined) {
@@ -71,7 +73,8 @@ function readFees(
   const [maxGasPrice, priority] = [maxFee ?? 0n, tip ?? 0n]
   if (maxGasPrice === 0n) return { gasPrice: 0n, maxGasPrice: 0n }
   if (priority > maxGasPrice) throw invalidParams('maxPriorityFeePerGas is above maxFeePerGas.')
-  // The sender pays the base fee and the tip, and no proof covers the base fee.
+  // The sender pays the base fee and the tip. No proof covers the base fee of the newest block, nor that of a later one.
+  if (baseFee === undefined && isEstimate) return { gasPrice: maxGasPrice, maxGasPrice }
   if (baseFee === undefined) throw unprovenValue('BASEFEE')
   if (maxGasPrice < baseFee) throw invalidParams('maxFeePerGas is below the base fee.')
   return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }

@@ -20,7 +20,7 @@ export const runCall = (sources: CallSources, given: unknown, pace: Pace): Promi
  * @throws ProviderError `REVERTED`, `EXECUTION_FAILED` if no amount of gas suffices
  */
 export const estimateGas = (sources: CallSources, given: unknown, pace: Pace): Promise<bigint> =>
-  withPlan(sources, given, pace, 2, leastGas)
+  withPlan(sources, given, pace, 2, leastGas, true)
 
 async function leastGas(plan: CallPlan): Promise<bigint> {
   const { call, reader, context } = plan

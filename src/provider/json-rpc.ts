@@ -11,6 +11,14 @@ export interface Answering {
   request(args: { method: string; params?: unknown[] | undefined }, options: RequestOptions): Promise<unknown>
 }
 
+/** Who asks. */
+export interface Client {
+  /** Aborted when nobody waits for the answer any more. */
+  readonly gone?: AbortSignal | undefined
+  /** Called with each method that is passed on, so that its answer is not proven. */
+  readonly onForward?: ((method: string) => void) | undefined
+}
+
 /** Limits on the work that HTTP clients can cause. */
 export interface ServerLimits {
   /** Requests at once that are slow: they ask endpoints, or compute. Each request of a batch counts. Others never wait. */
@@ -55,7 +63,7 @@ export function createJsonRpcServer(
   const { maxResponseLength, timeout } = limits
   const slots = createSlots(limits)
 
-  async function answerOne(request: unknown, idText?: string, signal?: AbortSignal): Promise<string | null> {
+  async function answerOne(request: unknown, idText: string | undefined, client: Client): Promise<string | null> {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) {
       return failure('null', codes.invalidRequest, 'This is not a request object.')
     }
@@ -66,16 +74,17 @@ export function createJsonRpcServer(
     if (jsonrpc !== '2.0' || typeof method !== 'string' || (given !== undefined && id === 'null')) {
       return failure(id, codes.invalidRequest, 'This is not a request of JSON-RPC 2.0.')
     }
-    const answer = await answerMethod(id, method, params, signal)
+    const answer = await answerMethod(id, method, params, client)
     return Object.hasOwn(request, 'id') ? answer : null
   }
 
-  async function answerMethod(id: Id, method: string, params: unknown, gone?: AbortSignal): Promise<string> {
+  async function answerMethod(id: Id, method: string, params: unknown, { gone, onForward }: Client): Promise<string> {
     const slot = slots.claim()
     try {
       if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
+      const how = { admit: slot.take, onForward: () => onForward?.(method) }
       const work = (signal: AbortSignal) =>
-        withProviderErrors(() => provider.request({ method, params }, { signal, admit: slot.take }))
+        withProviderErrors(() => provider.request({ method, params }, { signal, ...how }))
       const result = JSON.stringify((await inTime(timeout, work, gone)) ?? null)
       const text = `{"jsonrpc":"2.0","id":${id},"result":${result}}`
       if (text.length <= maxResponseLength) return text
@@ -94,10 +103,8 @@ export function createJsonRpcServer(
   return {
     /**
      * Null if there is nothing to answer, because the message contains only notifications. Throws nothing.
-     *
-     * @param gone aborted when nobody waits for the answer any more
      */
-    async answer(text: string, gone?: AbortSignal): Promise<string | null> {
+    async answer(text: string, client: Client = {}): Promise<string | null> {
       let content: unknown
       try {
         content = parseBounded(text)
@@ -105,8 +112,8 @@ export function createJsonRpcServer(
         return failure('null', codes.parse, 'This is not JSON.')
       }
       const ids = idTexts(text, content)
-      if (!Array.isArray(content)) return answerOne(content, ids[0], gone)
-      return answerBatch(content, limits, ids, (request, id) => answerOne(request, id, gone))
+      if (!Array.isArray(content)) return answerOne(content, ids[0], client)
+      return answerBatch(content, limits, ids, (request, id) => answerOne(request, id, client))
     },
   }
 }

@@ -41,9 +41,9 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
    */
   l1BlockHash: () => Promise<Hex> | Hex
   /**
-   * Methods to pass to `l2` unchanged. Their results are not proven. Default: none. Methods that are proven here cannot be
-   * forwarded, except the block tag `pending` of `eth_getTransactionCount`, which wallets need to send: if it is listed, only
-   * requests with this tag are forwarded.
+   * Methods to pass to `l2` unchanged. Their results are not proven. Default: none. `wallet` stands for what sending takes:
+   * `eth_sendRawTransaction`, and `eth_getTransactionCount` of `pending`. Methods that are proven here cannot be forwarded,
+   * except this one: only requests with the block tag `pending` are then forwarded.
    */
   forward?: readonly string[] | undefined
   /** Block values that no proof covers, as you pass them. Default: none. */
@@ -156,10 +156,14 @@ function verifyOptions(options: VerifiedProviderOptions) {
   }
 }
 
-/** Returns a copy, so that later additions to the list have no effect. */
-function verifyForward(forward: readonly string[]): readonly string[] {
-  return readItems('forward', forward, (method: unknown) => {
+/** What a wallet needs to send, and nothing proves. */
+const WALLET = ['eth_sendRawTransaction', 'eth_getTransactionCount']
+
+/** Returns a copy, so that later additions to the list have no effect. @throws ArgumentError */
+export function verifyForward(forward: readonly string[]): readonly string[] {
+  const listed = readItems('forward', forward, (method: unknown) => {
     if (typeof method === 'string' && method !== '') return method
-    throw invalid('', 'the name of a method', method)
+    throw invalid('', 'the name of a method, or wallet', method)
   })
+  return [...new Set(listed.flatMap(method => (method === 'wallet' ? WALLET : [method])))]
 }

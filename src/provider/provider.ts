@@ -30,6 +30,8 @@ export interface RequestOptions {
    * requests it handles at once. A request that needs neither is answered without it. What it throws ends the request.
    */
   admit?: (() => Promise<void>) | undefined
+  /** Called before the request is passed to `l2` because `forward` names its method: the answer will not be proven. */
+  onForward?: (() => void) | undefined
 }
 
 /** An EIP-1193 provider whose answers are all proven. */
@@ -135,7 +137,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const expected = `methods other than ${method}, which is proven here`
     if (methods.has(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
   }
-  async function answer(args: unknown, pace: Pace): Promise<unknown> {
+  async function answer(args: unknown, pace: Pace, onForward: () => void): Promise<unknown> {
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const prove = methods.get(method)
@@ -144,24 +146,27 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     if (!forwarded.has(method)) throw refusedMethod(method)
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
+    onForward()
     return settings.l2.run((provider, attempt) => callProvider(provider, method, params, attempt.signal), pace.signal)
   }
 
   /** An aborted provider does not answer from its memory either. */
-  const answering = <T>(work: (pace: Pace) => Promise<T>, options: RequestOptions | undefined) =>
+  const answering = <T>(work: (pace: Pace, onForward: () => void) => Promise<T>, options: RequestOptions | undefined) =>
     withProviderErrors(async () => {
       // Some clients pass the name of a chain here.
       const given = typeof options === 'object' && options !== null ? options : {}
-      const { signal, admit } = readOptions('options', given, ['signal', 'admit'])
+      const { signal, admit, onForward } = readOptions('options', given, ['signal', 'admit', 'onForward'])
       verifySignal(signal)
       verifyFunction('options.admit', admit)
-      return inPace({ timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit }, work)
+      verifyFunction('options.onForward', onForward)
+      const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit }
+      return inPace(how, pace => work(pace, onForward ?? (() => {})))
     })
 
   return {
     // What the caller says of the result is not checked, as in every such client.
     request: <Result>(args: unknown, options?: RequestOptions) =>
-      answering(pace => answer(args, pace) as Promise<Result>, options),
+      answering((pace, onForward) => answer(args, pace, onForward) as Promise<Result>, options),
     on: () => {},
     removeListener: () => {},
     refresh: options => answering(async () => describe(await views.refresh()), options),

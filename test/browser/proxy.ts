@@ -1,13 +1,16 @@
 /**
  * `rollup-state-proof proxy` and browser pages: a page of an allowed origin, through a finalization, a kill and a restart,
- * and pages of other origins, including one whose host name is rebound to this machine.
+ * an application that lists the transfers of a token, and pages of other origins, including one whose host name is rebound to
+ * this machine.
  */
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
+import { createPublicClient, http, parseAbiItem } from 'viem'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
@@ -18,22 +21,29 @@ import type { Wallet } from './wallet.ts'
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
 const TOKEN = `0x${'70'.repeat(20)}` as const
 const OWNER = `0x${'b2'.repeat(20)}` as const
+const TRANSFER = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 /** A host name that an attacker points at this machine. */
 const REBOUND = 'rebound.example'
 
-const bundled = await build({ entryPoints: ['test/browser/wallet.ts'], bundle: true, format: 'esm', write: false })
-const [script] = bundled.outputFiles
+const bundled = await build({
+  ...{ entryPoints: ['test/browser/wallet.ts', 'test/browser/transfers.ts'], outdir: '/' },
+  ...{ bundle: true, format: 'esm', write: false },
+})
+const scripts = new Map(bundled.outputFiles.map(({ path, text }) => [path, text]))
 
-/** Serves the wallet's page under any host name. */
+const pageOf = (script: string, body = '') =>
+  `<!doctype html><link rel="icon" href="data:,"><script type="module" src="${script}"></script>${body}`
+
+/** Serves the pages under any host name. */
 async function servePage(): Promise<{ server: Server; port: number }> {
-  const server = createServer(({ url }, response) => {
-    const isScript = url === '/wallet.js'
-    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
-    response.end(
-      isScript
-        ? script?.text
-        : '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/wallet.js"></script>',
-    )
+  const server = createServer(({ url = '/' }, response) => {
+    const script = scripts.get(url)
+    response.setHeader('Content-Type', script === undefined ? 'text/html; charset=utf-8' : 'text/javascript')
+    const isTransfers = url.startsWith('/transfers?')
+    const page = isTransfers
+      ? pageOf('/transfers.js', '<ol id="viem"></ol><ol id="ethers"></ol>')
+      : pageOf('/wallet.js')
+    response.end(script ?? page)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -78,7 +88,7 @@ async function checkAdmitted(): Promise<string> {
   const proxy = await startProxy(0, '--allow-origin', wallet)
   const page = await openPage(wallet)
   const [block, balance, tokens, refused] = await ask(page, 'viem', proxy.url, TOKEN, OWNER)
-  assert.deepEqual([block, balance], [{ result: '8' }, { result: '13' }])
+  assert.deepEqual([block, balance], [{ result: '7' }, { result: '13' }])
   assert.deepEqual(tokens, { result: `${250n * 10n ** 18n}` })
   assert.equal(Reflect.get(refused ?? {}, 'code'), 4200)
   const balanceText = '{"jsonrpc":"2.0","id":1,"result":"0xd"}'
@@ -111,6 +121,52 @@ async function checkAdmitted(): Promise<string> {
   await again.end('SIGTERM')
   await page.close()
   return 'a page that may ask is answered, over a finalization, a kill and a restart'
+}
+
+/** As the service knows them: one in each block. */
+async function transfersOf(from: bigint, to: bigint): Promise<string[]> {
+  const transport = createPublicClient({ transport: http(l2) })
+  const logs = await transport.getLogs({ fromBlock: from, toBlock: to, address: TOKEN, event: TRANSFER })
+  return logs.map(({ args, transactionHash }) =>
+    [transactionHash, args.from, args.to, args.value].join(' ').toLowerCase(),
+  )
+}
+
+/** An application shows each transfer once it is finalized, in order, whether it uses viem or ethers, and asks no one else. */
+async function checkTransfers(): Promise<string> {
+  const proxy = await startProxy(0, '--allow-origin', wallet)
+  await proxy.until(({ event }) => event === 'view')
+  const page = await browser.newPage()
+  const others: string[] = []
+  let looks = 0
+  page.on('request', request => {
+    if (request.postData()?.includes('eth_blockNumber')) looks++
+    const known = [wallet, proxy.url, 'data:']
+    if (!known.some(url => request.url().startsWith(url))) others.push(request.url())
+  })
+  await page.goto(`${wallet}/transfers?${new URLSearchParams({ url: proxy.url, token: TOKEN })}`)
+  await page.waitForFunction(() => Reflect.has(globalThis, 'ready'))
+  // Both begin with the block after the newest that they have seen, which is the one before that of the state.
+  while (looks < 8) await setTimeout(50)
+  const first = service.chain.finalized()
+  for (let count = 0; count < 3; count++) {
+    addDemoBlocks(service.chain, { counts: [2] })
+    const newest = service.chain.finalized() - 1n
+    const expected = await transfersOf(first, newest)
+    assert.equal(expected.length, Number(newest - first) + 1)
+    for (const library of ['viem', 'ethers']) {
+      const shown = `#${library} li`
+      await page.waitForFunction(([shown, count]) => document.querySelectorAll(shown).length >= count, [
+        shown,
+        expected.length,
+      ] as const)
+      assert.deepEqual(await page.locator(shown).allTextContents(), expected, library)
+    }
+  }
+  assert.deepEqual(others, [])
+  await proxy.end('SIGTERM')
+  await page.close()
+  return 'an application shows each transfer once it is finalized, with viem and with ethers'
 }
 
 /** A page of another origin learns nothing, and its requests have no effect, even those sent without a preflight. */
@@ -151,14 +207,15 @@ async function checkRebinding(): Promise<string> {
     assert.match(Reflect.get(outcome, 'result') ?? '', /^403 This Host is not known/)
   }
   // The same page with the proxy's own address: a cross-origin request, which `*` allows.
-  assert.match(JSON.stringify(await ask(page, 'post', proxy.url, 'eth_blockNumber', [])), /200 .*0x9/)
+  const newest = `200 {"jsonrpc":"2.0","id":1,"result":"0x${(service.chain.finalized() - 1n).toString(16)}"}`
+  assert.deepEqual(await ask(page, 'post', proxy.url, 'eth_blockNumber', []), { result: newest })
   await proxy.end('SIGTERM')
   await page.close()
   return 'a site that is pointed at this machine is kept out'
 }
 
 try {
-  for (const check of [checkAdmitted, checkKeptOut, checkRebinding]) console.log(await check())
+  for (const check of [checkAdmitted, checkTransfers, checkKeptOut, checkRebinding]) console.log(await check())
 } finally {
   await browser.close()
   for (const program of running) program.kill('SIGKILL')

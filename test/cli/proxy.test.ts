@@ -326,7 +326,7 @@ describe('slow requests', () => {
       },
     }
     const { answer } = createJsonRpcServer(provider, { ...LIMITS, concurrency: 1, maxWaiting: 1, ...limits })
-    const ask = (method: string, gone?: AbortSignal) => answer(JSON.stringify({ ...PING, method }), gone)
+    const ask = (method: string, gone?: AbortSignal) => answer(JSON.stringify({ ...PING, method }), { gone })
     return { started, ask }
   }
 

@@ -60,12 +60,24 @@ describe('methods', () => {
       },
     }
     const nonce = 'eth_getTransactionCount'
-    const wallet = provider({ l2: spying, forward: [nonce, 'eth_sendRawTransaction'] })
-    expect(await request(wallet, nonce, ALICE, 'pending')).toBe('0x63')
-    for (const block of [['latest'], [], ['0x0']]) expect(await request(wallet, nonce, ALICE, ...block)).toBe('0x5')
-    expect(asked).toEqual([[ALICE, 'pending']])
+    const sending = 'eth_sendRawTransaction'
+    for (const forward of [[nonce, sending], ['wallet'], ['wallet', sending]]) {
+      asked.length = 0
+      const unproven: string[] = []
+      const wallet = provider({ l2: spying, forward })
+      const ask = (method: string, ...params: unknown[]) =>
+        wallet.request({ method, params }, { onForward: () => unproven.push(`${method} ${params.at(-1)}`) })
+      expect(await ask(nonce, ALICE, 'pending')).toBe('0x63')
+      for (const block of [['latest'], [], ['0x0']]) expect(await ask(nonce, ALICE, ...block)).toBe('0x5')
+      expect(asked).toEqual([[ALICE, 'pending']])
+      await expect(ask(sending, '0x')).rejects.toMatchObject({ reason: 'ENDPOINT_FAILED' })
+      expect(unproven).toEqual([`${nonce} pending`, `${sending} 0x`])
+      await expect(ask('wallet')).rejects.toMatchObject({ reason: 'METHOD_REFUSED' })
+    }
     const refused = { reason: 'PARAMS_INVALID' }
-    await expect(request(wallet, 'eth_getBalance', ALICE, 'pending')).rejects.toMatchObject(refused)
+    await expect(request(provider({ forward: ['wallet'] }), 'eth_getBalance', ALICE, 'pending')).rejects.toMatchObject(
+      refused,
+    )
     await expect(request(provider({ l2: spying }), nonce, ALICE, 'pending')).rejects.toMatchObject(refused)
   })
 

@@ -47,7 +47,9 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
       const hold = createHold(response)
       const body = await readBody(request, MAX_PROXY_BODY_LENGTH, hold)
       if (body === null) throw new Refusal(413, `The request is larger than ${MAX_PROXY_BODY_LENGTH} bytes.`)
-      const text = await rpc.answer(body, gone.signal)
+      const unproven = new Set<string>()
+      const text = await rpc.answer(body, { gone: gone.signal, onForward: method => unproven.add(method) })
+      if (unproven.size > 0) response.setHeader('X-Unproven', [...unproven].join(', '))
       if (text === null) response.writeHead(204).end()
       else {
         hold(Buffer.byteLength(text))
@@ -83,7 +85,8 @@ function corsOf(origin: string | undefined, origins: readonly string[]): Map<str
       Vary: 'Origin',
     })
   }
-  return new Map(Object.entries({ 'Access-Control-Allow-Origin': origin, Vary: 'Origin' }))
+  const exposed = { 'Access-Control-Expose-Headers': 'X-Unproven' }
+  return new Map(Object.entries({ 'Access-Control-Allow-Origin': origin, Vary: 'Origin', ...exposed }))
 }
 
 function preflightOf({ headers }: IncomingMessage): Record<string, string> {

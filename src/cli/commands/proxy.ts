@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { formatAge, formatTime } from '../../document/wording.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
+import { verifyForward } from '../../provider/options.ts'
 import {
   createVerifiedProvider,
   type ProviderView,
@@ -30,7 +31,7 @@ const whoOptions = {
   'allow-host': list('NAME', 'accept requests under this host name, besides localhost and IP addresses'),
 }
 const whatOptions = {
-  forward: list('METHOD', 'pass this method to --l2, unproven'),
+  forward: list('METHOD', 'pass this method to --l2, unproven; wallet: what sending takes'),
   ...optionsOf('environment'),
   hardfork: textOr('prague', 'NAME', HARDFORKS.join(', ')),
   'max-gas': textOr('50000000', 'N', 'gas limit per call'),
@@ -125,7 +126,7 @@ export const command: Command = {
     const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: deadline, concurrency }, HINTS)
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
-    log.listening(server.url, trust, forward)
+    log.listening(server.url, trust, verifyForward(forward))
     const ending = new AbortController()
     void follow(provider, seconds * 1000, log, ending.signal)
     await end

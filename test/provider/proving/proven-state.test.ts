@@ -153,16 +153,20 @@ it('loads many slots in as many requests as they need', async () => {
 })
 
 it('loads nothing that is on its way', async () => {
+  let arrive = () => {}
+  const arrived = new Promise<void>(resolve => {
+    arrive = resolve
+  })
   const { log, state } = setUp(async answer => {
-    await new Promise(resolve => setTimeout(resolve, 20))
+    await arrived
     return answer
   })
-  const pause = () => new Promise(resolve => setTimeout(resolve, 5))
   const loads: Promise<void>[] = []
   for (const keys of [[], [], [1, 2], [2], [2, 3]]) {
     loads.push(state.load(CONTRACT, keys.map(word)))
-    await pause()
+    await new Promise(resolve => setTimeout(resolve, 1))
   }
+  arrive()
   await Promise.all(loads)
   expect(take(log).map(line => line.slice(0, -8))).toEqual(['proof c0 ', 'proof c0 1,2', 'proof c0 3'])
   expect([1, 2, 3].every(slot => state.holds(CONTRACT, word(slot)))).toBe(true)
