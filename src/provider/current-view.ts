@@ -4,12 +4,20 @@ import { FAILURE_MEMORY, MAX_OTHER_VIEWS } from './limits.ts'
 import type { ProviderView } from './options.ts'
 import type { Pace } from './pace.ts'
 import { readBlock } from './params.ts'
-import { describe, type Held, type Views } from './view.ts'
+import { describe, type Held, newestIn, type Views } from './view.ts'
 
 export type CurrentView = ReturnType<typeof createCurrentView>
 
-/** The view from which a provider answers. It moves forward only. */
-export function createCurrentView(views: Views, onView: ((view: ProviderView) => void) | undefined) {
+/**
+ * The view from which a provider answers. It moves forward only.
+ *
+ * @param isForWallet whether the number that `eth_blockNumber` names stands for the state of the view, too
+ */
+export function createCurrentView(
+  views: Views,
+  onView: ((view: ProviderView) => void) | undefined,
+  isForWallet: boolean,
+) {
   const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
   let current: Held | null = null
   let finding: Promise<Held> | null = null
@@ -19,8 +27,11 @@ export function createCurrentView(views: Views, onView: ((view: ProviderView) =>
     const before = current
     const found = await views.find(before)
     current = found
+    if (before?.l2BlockNumber === found.l2BlockNumber) return found
+    // A wallet goes on with the number for some seconds.
+    if (isForWallet && before !== null) others.set(newestIn(before), Promise.resolve(before), 1)
     // Deferred, because what it throws is not an error of the provider.
-    if (before?.l2BlockNumber !== found.l2BlockNumber && onView) queueMicrotask(() => onView(describe(found)))
+    if (onView) queueMicrotask(() => onView(describe(found)))
     return found
   }
 
@@ -57,6 +68,7 @@ export function createCurrentView(views: Views, onView: ((view: ProviderView) =>
       const wanted = readBlock(block)
       const view = await viewNow()
       if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
+      if (isForWallet && wanted === newestIn(view)) return view
       if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN')
       const known = others.get(wanted)
       if (known !== undefined) return known

@@ -43,7 +43,9 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   /**
    * Methods to pass to `l2` unchanged. Their results are not proven. Default: none. `wallet` stands for what sending takes:
    * `eth_sendRawTransaction`, and `eth_getTransactionCount` of `pending`. Methods that are proven here cannot be forwarded,
-   * except this one: only requests with the block tag `pending` are then forwarded.
+   * except this one: only requests with the block tag `pending` are then forwarded. With `wallet`, the number that
+   * `eth_blockNumber` names also stands for the newest state, which is that after the next block: some wallets replace `latest`
+   * by this number.
    */
   forward?: readonly string[] | undefined
   /** Block values that no proof covers, as you pass them. Default: none. */
@@ -137,7 +139,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const l2 = endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal)
   const { method = rollup.method, maxKeysPerRequest } = own
   const how = verifyClientOptions({ method, maxKeysPerRequest })
-  const lists = { forward: verifyForward(forward), environment: verifyEnvironment(own.environment) }
+  const lists = { ...readForward(forward), environment: verifyEnvironment(own.environment) }
   const limits = { maxGas, maxRequests, maxFinalizations, timeoutMs: verifyTimeout(timeoutMs) }
   return {
     l1,
@@ -160,10 +162,13 @@ function verifyOptions(options: VerifiedProviderOptions) {
 const WALLET = ['eth_sendRawTransaction', 'eth_getTransactionCount']
 
 /** Returns a copy, so that later additions to the list have no effect. @throws ArgumentError */
-export function verifyForward(forward: readonly string[]): readonly string[] {
+export function readForward(forward: readonly string[]): { forward: readonly string[]; isForWallet: boolean } {
   const listed = readItems('forward', forward, (method: unknown) => {
     if (typeof method === 'string' && method !== '') return method
     throw invalid('', 'the name of a method, or wallet', method)
   })
-  return [...new Set(listed.flatMap(method => (method === 'wallet' ? WALLET : [method])))]
+  return {
+    forward: [...new Set(listed.flatMap(method => (method === 'wallet' ? WALLET : [method])))],
+    isForWallet: listed.includes('wallet'),
+  }
 }

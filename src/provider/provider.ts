@@ -130,7 +130,7 @@ const NONCE = 'eth_getTransactionCount'
 export function createVerifiedProvider(options: VerifiedProviderOptions): VerifiedProvider {
   const settings = readVerifiedOptions(options)
   const codes = createKnownCodes()
-  const views = createCurrentView(createViews({ ...settings, codes }), settings.onView)
+  const views = createCurrentView(createViews({ ...settings, codes }), settings.onView, settings.isForWallet)
   const methods = createMethods(settings, codes, views)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {

@@ -32,13 +32,14 @@ const [ALICE, BOB] = DEMO_SIGNERS
 async function setUp() {
   const { service, url, l1Url } = await startService()
   const unproven: string[] = []
-  const provider = createVerifiedProvider({
+  const options = {
     ...{ l1: l1Url, l2: url, rollup: { ...ROLLUP, chainId: 1337 }, scheme: poseidon2 },
-    ...{ l1BlockHash: finalizedBlockHash(l1Url), forward: ['wallet'] },
-  })
+    ...{ l1BlockHash: finalizedBlockHash(l1Url) },
+  }
+  const provider = createVerifiedProvider({ ...options, forward: ['wallet'] })
   /** As time goes by. */
   async function finalize() {
-    service.chain.addBlock()
+    for (let count = 0; count < 2; count++) service.chain.addBlock()
     service.chain.finalize()
     await provider.refresh()
   }
@@ -55,7 +56,7 @@ async function setUp() {
       }
     },
   }
-  return { provider: asked, verified: provider, finalize, unproven, running: () => requests }
+  return { provider: asked, verified: provider, finalize, unproven, running: () => requests, options }
 }
 
 /** Finalizes again and again until the work is done. */
@@ -132,6 +133,58 @@ it('serves ethers as a wallet: estimate, fees, sending, the receipt, the event',
   await meanwhile(expect.poll(() => events.size, { timeout: 20_000, interval: 10 }).toBeGreaterThan(0), finalize)
   expect([...events]).toEqual([[sent.hash, [wallet.address, expect.stringMatching(/^0xb2/i), 3n]]])
   expect([...new Set(unproven)].sort()).toEqual(['eth_getTransactionCount', 'eth_sendRawTransaction'])
+})
+
+/** As some wallets do: they replace `latest` by the last number that they were told, which may be some seconds old. */
+function replacingLatest<T extends { request(args: { method: string; params?: unknown }): Promise<unknown> }>(
+  provider: T,
+) {
+  let head: unknown
+  const places: Readonly<Record<string, number>> = {
+    ...{ eth_getBlockByNumber: 0, eth_getBalance: 1, eth_getCode: 1, eth_getTransactionCount: 1, eth_call: 1 },
+    ...{ eth_estimateGas: 1, eth_getStorageAt: 2, eth_feeHistory: 1 },
+  }
+  return {
+    ...provider,
+    /** What happens every twenty seconds. */
+    async look() {
+      head = await provider.request({ method: 'eth_blockNumber' })
+    },
+    request({ method, params }: { method: string; params?: unknown }) {
+      const at = places[method]
+      if (!Array.isArray(params) || at === undefined) return provider.request({ method, params })
+      return provider.request({
+        method,
+        params: params.map((one, place) => (place === at && one === 'latest' ? head : one)),
+      })
+    },
+  }
+}
+
+it('serves wallets that replace latest by a number, also while a finalization comes', async () => {
+  const { provider, finalize, options } = await setUp()
+  const wallet = replacingLatest(provider)
+  await wallet.look()
+  const client = createPublicClient({ chain, transport: custom(wallet, { retryCount: 0 }) })
+  const balanceOf = { abi, address: TOKEN, functionName: 'balanceOf', args: [PAYEE] } as const
+  const all = async () => [
+    await client.getBalance({ address: ALICE.address }),
+    await client.getTransactionCount({ address: ALICE.address }),
+    await client.readContract(balanceOf),
+    (await client.getBlock()).number,
+    (await client.estimateFeesPerGas()).maxFeePerGas >= 7n,
+    await client.estimateGas({ account: ALICE.address, to: PAYEE, value: 1n }),
+  ]
+  const before = await all()
+  expect(before.slice(3)).toEqual([2n, true, 21_000n])
+  await finalize()
+  expect(await all()).toEqual(before)
+  await wallet.look()
+  expect((await all())[3]).toBe(4n)
+  // Who needs the state after exactly this block is told that no root of it is proven.
+  const strict = createVerifiedProvider(options)
+  const asked = strict.request({ method: 'eth_getBalance', params: [PAYEE, '0x4'] })
+  await expect(asked).rejects.toMatchObject({ reason: 'BLOCK_UNPROVEN' })
 })
 
 it('marks over HTTP what is not proven', async () => {

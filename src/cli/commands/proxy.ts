@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { formatAge, formatTime } from '../../document/wording.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
-import { verifyForward } from '../../provider/options.ts'
+import { readForward } from '../../provider/options.ts'
 import {
   createVerifiedProvider,
   type ProviderView,
@@ -126,7 +126,7 @@ export const command: Command = {
     const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: deadline, concurrency }, HINTS)
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
-    log.listening(server.url, trust, verifyForward(forward))
+    log.listening(server.url, trust, readForward(forward).forward)
     const ending = new AbortController()
     void follow(provider, seconds * 1000, log, ending.signal)
     await end

@@ -222,6 +222,7 @@ it('keeps the views of four earlier blocks', async () => {
       },
     },
     undefined,
+    false,
   )
   for (const block of [1, 2, 3, 4, 1, 5, 2, 1]) {
     expect(await current.heldAt(`0x${block}`, { beSlow: async () => {} })).toEqual({ l2BlockNumber: BigInt(block) })
