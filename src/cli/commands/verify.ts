@@ -98,6 +98,19 @@ const options = {
   address: list('ADDRESS', answerOptions.address.help),
 }
 
+/** The options for one kind of file alone. */
+const OF_ONE_KIND = [
+  ['message evidence', messageOptions, 'a message as evidence: --message is for messages'],
+  [
+    ...(['logs evidence', logsOptions] as const),
+    'logs as evidence: --event, --topic, --from-block and --to-block are for logs',
+  ],
+  [
+    ...(['call evidence', callOptions] as const),
+    'a call as evidence: --call, --from, --value, --gas, --hardfork, --chain-id and --deadline are for calls',
+  ],
+] as const
+
 export const command: Command = {
   help,
   async run(args, io) {
@@ -119,22 +132,14 @@ export const command: Command = {
     }
     if (file.kind === 'message evidence') return print(await verifyMessageFile(content, stated, io), json, io)
     if (others.length > 0) throw new UsageError('--address is given twice')
-    if (has(messageOptions)) throw new UsageError(`${path} is not a message as evidence: --message is for messages`)
-    if (has(logsOptions)) {
-      throw new UsageError(
-        `${path} is not logs as evidence: --event, --topic, --from-block and --to-block are for logs`,
-      )
+    for (const [kind, own, words] of OF_ONE_KIND) {
+      if (kind !== file.kind && has(own)) throw new UsageError(`${path} is not ${words}`)
     }
     if (file.kind === 'call evidence') {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
       }
       return print(await verifyCall(content, withScheme, found !== undefined, io), json, io)
-    }
-    if (has(callOptions)) {
-      throw new UsageError(
-        `${path} is not a call as evidence: --call, --from, --value, --gas, --hardfork, --chain-id and --deadline are for calls`,
-      )
     }
     const isVector = file.kind === 'function vector' || file.kind === 'evidence vector'
     if (isVector && has(stated)) {
