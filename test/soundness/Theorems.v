@@ -1,15 +1,19 @@
 (** Every theorem of docs/soundness.md, and what it assumes: nothing but its premises. *)
 From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed.
-
 (** 1. Existence binds. *)
 Print Assumptions existence_binds.
+Print Assumptions existence_binds_by.
 Print Assumptions value_binds.
+Print Assumptions value_binds_by.
 (** 2. Absence binds. *)
 Print Assumptions absence_binds.
+Print Assumptions absence_binds_by.
 (** 3. Never both. *)
 Print Assumptions never_both.
+Print Assumptions never_both_by.
 (** 4. Completeness. *)
 Print Assumptions completeness.
+Print Assumptions completeness_by.
 (** 5. Every rule is needed. *)
 Print Assumptions node_count_needed.
 Print Assumptions value_length_needed.
@@ -64,5 +68,7 @@ Print Assumptions empty_tree_honest.
 Print Assumptions slot_binds.
 (** 8. One proof. *)
 Print Assumptions one_proof.
+Print Assumptions one_proof_by.
 (** 9. Any tree. *)
 Print Assumptions any_tree.
+Print Assumptions any_tree_by.
