@@ -42,7 +42,6 @@ export interface Rollup {
   /**
    * The code behind the proxy that you have looked at, 20 bytes (EIP-1967; zero: the contract is no such proxy). With any other,
    * the slots of the layout could mean something else, so nothing verifies. Default: any; results name the one that is proven.
-   * Proofs of messages do not cover it, and refuse to be told.
    */
   implementation?: Hex | undefined
   /** The JSON-RPC method with which L2 endpoints serve proofs. Default: that of the client. */
@@ -115,7 +114,7 @@ export const lineaSepoliaRollup: Rollup = {
 }
 
 /** Where a proxy keeps the address of its code (EIP-1967): keccak256('eip1967.proxy.implementation') - 1. */
-const IMPLEMENTATION_KEY: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+export const IMPLEMENTATION_KEY: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 
 const ROLLUP_FIELDS = ['name', 'address', 'layout', 'implementation', 'method', 'chainId', 'l1ChainId']
 
@@ -138,14 +137,6 @@ export function readRollup(rollup: Rollup) {
     chainId: chainId === undefined ? undefined : readChainId('rollup.chainId', chainId),
     l1ChainId: l1ChainId === undefined ? undefined : readChainId('rollup.l1ChainId', l1ChainId),
   }
-}
-
-/** {@link readRollup} for proofs that do not cover the code behind the proxy: nobody may think that it was compared. */
-export function readUnpinned(rollup: Rollup) {
-  const read = readRollup(rollup)
-  const { implementation } = read
-  if (implementation === undefined) return read
-  throw invalid('rollup.implementation', 'nothing, because this proof does not cover it', implementation)
 }
 
 function readText(path: string, text: string | undefined): string | undefined {
@@ -393,7 +384,7 @@ function leastCount(expected: HeldValue | undefined, { stated }: Keys): number {
 }
 
 /** The address in the slot; undefined if the proof does not cover it. */
-function verifyImplementation(slot: L1Slot | undefined, stated: Hex | undefined): Hex | undefined {
+export function verifyImplementation(slot: L1Slot | undefined, stated: Hex | undefined): Hex | undefined {
   // As the proxy reads it: the lower 20 bytes.
   const found: Hex | undefined = slot && `0x${slot.value.slice(-40)}`
   if (stated === undefined || stated === found) return found

@@ -1,32 +1,15 @@
 import { verifyEthProof } from '../anchor/eth-proof.ts'
-import { type L1Block, verifyHeader } from '../anchor/header.ts'
 import { type HeldValue, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
-import { decodeArgument } from '../arguments.ts'
-import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { type BlockHeader, openHeader } from '../blocks/header.ts'
 import type { Hex } from '../bytes.ts'
-import { atPath, isProofError, ProofError } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import { optional } from '../json/decoders.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import {
-  type DecodedEvidenceClaim,
-  type DecodedStateClaim,
-  decodeStateClaim,
-  verifyExpected,
-  verifyLabel,
-} from './claim.ts'
-import { decodeConsensus } from './consensus.ts'
+import { type DecodedEvidenceClaim, type DecodedStateClaim, decodeStateClaim, verifyExpected } from './claim.ts'
 import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
-import type {
-  EthereumState,
-  EvidenceClaim,
-  EvidenceState,
-  ProvenBeaconBlock,
-  StateKind,
-  Trusted,
-  VerifiedEvidence,
-} from './types.ts'
+import { verifyL1State } from './l1-state.ts'
+import type { EthereumState, EvidenceClaim, EvidenceState, StateKind, Trusted, VerifiedEvidence } from './types.ts'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust.
@@ -81,7 +64,7 @@ export const verifyDecoded = (bundle: unknown, claim: DecodedEvidenceClaim): Ver
   verifyBundle(bundle, claim) as VerifiedEvidence
 
 function verifyBundle(bundle: unknown, claim: DecodedStateClaim): object {
-  const { kind, root, beaconBlock } = claim.trusted
+  const { kind, root } = claim.trusted
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
 
@@ -92,17 +75,9 @@ function verifyBundle(bundle: unknown, claim: DecodedStateClaim): object {
     const header = scheme === 'ethereum' && { l2Block: undefined }
     return { ...state, l2BlockNumber, ...UNPROVEN, ...header, trustedInput: kind }
   }
-  const proven = beaconBlock && verifyConsensus(evidence.consensus, beaconBlock, root)
-  const l1Block = proven
-    ? verifyFinalizedL1Header(evidence, proven.l1BlockHash)
-    : kind === 'l1BlockHash'
-      ? verifyL1Header(evidence, root)
-      : undefined
-  const state = { ...verifyAnchored(evidence, claim, l1Block?.stateRoot ?? root), l1Block }
-  if (l1Block === undefined) return { ...state, trustedInput: 'l1StateRoot' }
-  return proven
-    ? { ...state, beaconBlock: toBeaconBlock(proven, root), trustedInput: 'beaconBlockRoot' }
-    : { ...state, trustedInput: 'l1BlockHash' }
+  const { l1StateRoot, l1Block, beaconBlock } = verifyL1State(evidence, claim.trusted)
+  const state = { ...verifyAnchored(evidence, claim, l1StateRoot), l1Block }
+  return { ...state, ...(beaconBlock && { beaconBlock }), trustedInput: kind }
 }
 
 const UNPROVEN = {
@@ -121,44 +96,6 @@ function verifyAnchored(evidence: DecodedEvidence, claim: DecodedStateClaim, l1S
   const l2Block = verifyL2Header(evidence, blockHash)
   const state = verifyState(evidence, claim, l2Block.stateRoot)
   return { ...state, l2BlockNumber, ...contract, finalizedTimestamp: l2Block.timestamp, l2Block }
-}
-
-export function verifyConsensus(
-  consensus: unknown,
-  { network, verifyConsensus }: Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>,
-  blockRoot: Hex,
-): ProvenConsensus {
-  if (consensus === undefined)
-    throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus', found: 'nothing' })
-  const proven = atPath('consensus', () => {
-    const { network: label, ...answers } = decodeConsensus(consensus)
-    verifyLabel('EVIDENCE_NETWORK_MISMATCH', 'network', network, label)
-    return verifyConsensus(answers, blockRoot)
-  })
-  // Without this check, a function that returns nothing would let the beacon block root pass for an L1 state root.
-  decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)
-  return proven
-}
-
-/** Copied field by field, because the function may return further fields. */
-export const toBeaconBlock = (proven: ProvenConsensus, trustedBlockRoot: Hex): ProvenBeaconBlock => {
-  const { blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period } = proven
-  return { trustedBlockRoot, trustedSlotTimestamp, blockRoot, slot, slotTimestamp, signers, period }
-}
-
-/** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */
-export function verifyFinalizedL1Header(evidence: Pick<DecodedEvidence, 'l1'>, l1BlockHash: Hex): L1Block {
-  try {
-    return verifyL1Header(evidence, l1BlockHash)
-  } catch (error) {
-    if (!isProofError(error) || error.code !== 'HEADER_HASH_MISMATCH') throw error
-    throw new ProofError('EVIDENCE_L1_BLOCK_MISMATCH', error)
-  }
-}
-
-export function verifyL1Header({ l1 }: Pick<DecodedEvidence, 'l1'>, l1BlockHash: Hex): L1Block {
-  if (l1?.header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header', found: 'nothing' })
-  return atPath('l1.header', () => verifyHeader(l1.header, l1BlockHash))
 }
 
 function verifyL1Proof<Held extends HeldValue>(

@@ -1,6 +1,5 @@
-import { decodeEthClaim } from '../anchor/eth-proof.ts'
 import type { L1Block } from '../anchor/header.ts'
-import { type Rollup, readRollup, readUnpinned } from '../anchor/rollup.ts'
+import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { equalBytes, type Hex } from '../bytes.ts'
@@ -15,7 +14,7 @@ import { bytesUpTo, unread } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
 import { mismatch } from '../tree/path.ts'
-import { type MessageFromL2, verifyInL1 } from './from-l2.ts'
+import { decodeContract, type MessageFromL2, verifyInL1 } from './from-l2.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
 import { MAX_MESSAGE_LENGTH } from './limits.ts'
 import { type DecodedMessage, type Message, readMessage, toMessage, withHash } from './message.ts'
@@ -159,7 +158,7 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
  *
  * @param bundle an untrusted {@link MessageBundle}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
- * @throws ProofError `MESSAGE_*`, `EVIDENCE_*`, `ANCHOR_NO_CONTRACT`; `BEACON_*` for the path from a beacon block; `HEADER_*`,
+ * @throws ProofError `MESSAGE_*`, `EVIDENCE_*`, `ANCHOR_NO_CONTRACT`, `ANCHOR_IMPLEMENTATION_MISMATCH`; `BEACON_*` for the path from a beacon block; `HEADER_*`,
  * `MPT_*`, `L1_*`, `RLP_NON_CANONICAL` for the path from L1; ArgumentError
  *
  * @example
@@ -196,7 +195,7 @@ export function verifyMessageEvidence<Trust extends TrustedL1>(
   const { l1StateRoot, l1Block, beaconBlock } = verifyL1State(evidence, trusted)
   const { proof } = evidence.l1
   if (proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
-  const decoded = { contract: decodeEthClaim({ l1StateRoot, address: rollup.address }), message, layout }
+  const decoded = { contract: decodeContract(l1StateRoot, rollup), message, layout }
   const { messageProof: place } = evidence
   const messageProof = place === undefined ? undefined : atPath('messageProof', () => openMessageProof(place, message))
   const verdict = atPath('l1.proof', () =>
@@ -217,7 +216,7 @@ function decodeClaim(claim: MessageEvidenceClaim) {
     throw new ArgumentError({ path: 'trusted.l2StateRoot', expected: 'something about L1, which holds the messages' })
   }
   return {
-    rollup: readUnpinned(rollup),
+    rollup: readRollup(rollup),
     trusted: decoded,
     message: unlessFromBundle('message', message, stated =>
       typeof stated === 'string' ? decodeArgument('message', stated, 32) : readMessage('message', stated).hash,

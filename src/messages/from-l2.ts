@@ -1,5 +1,5 @@
 import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
-import { type Rollup, readUnpinned } from '../anchor/rollup.ts'
+import { IMPLEMENTATION_KEY, type Rollup, readRollup, verifyImplementation } from '../anchor/rollup.ts'
 import { mappingSlot } from '../anchor/slots.ts'
 import { readKeys } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
@@ -33,6 +33,8 @@ export interface MessageFromL2 {
   status: 'claimable' | 'claimed' | 'notAnchored'
   /** The hash of the message, 32 bytes. */
   messageHash: Hex
+  /** The code behind the contract's proxy, 20 bytes, lower case (EIP-1967). Undefined if the proof does not cover it. */
+  implementation: Hex | undefined
 }
 
 /** Bits in a word of the bitmap. */
@@ -42,7 +44,7 @@ const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
 
 /**
  * The storage keys to request with `eth_getProof` for the rollup contract, to prove the status of a message from L2. They are the
- * depth of its tree, and the word of the bitmap that says whether it is claimed.
+ * depth of its tree, the word of the bitmap that says whether it is claimed, and the code behind the proxy.
  *
  * @param request the message, and the root of its tree, as `messageTrees` returns it
  * @returns 32 bytes each
@@ -54,16 +56,16 @@ const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
  *
  * const [from, to] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as const
  * const message = { from, to, fee: 0n, value: 1n, number: 300n, data: '0x' } as const
- * console.log(messageFromL2Keys({ message, root: `0x${'cd'.repeat(32)}` }).length) // 2
+ * console.log(messageFromL2Keys({ message, root: `0x${'cd'.repeat(32)}` }).length) // 3
  * ```
  */
 export function messageFromL2Keys(request: {
   message: Message
   root: Hex
   layout?: MessageLayout | undefined
-}): [Hex, Hex] {
+}): [Hex, Hex, Hex] {
   const { message, root, layout } = readOptions('', request, ['message', 'root', 'layout'])
-  return keysOf(readMessage('message', message), root, readLayout(layout))
+  return [...keysOf(readMessage('message', message), root, readLayout(layout)), IMPLEMENTATION_KEY]
 }
 
 const keysOf = ({ number }: DecodedMessage, root: Hex, { treeDepths, claimedMessages }: MessageLayout): [Hex, Hex] => [
@@ -78,8 +80,8 @@ const keysOf = ({ number }: DecodedMessage, root: Hex, { treeDepths, claimedMess
  * @param parts `messageProof`: one of those that `messageTrees` returns. `l1Proof`: what the L1 endpoint sent as the result
  * @param claim the L1 state root that you trust, the rollup, and the message
  * @throws ProofError `MESSAGE_ROOT_MISMATCH` if the message is not in the tree, `MESSAGE_DEPTH_MISMATCH`,
- * `MESSAGE_NUMBER_CLAIMED`, `MESSAGE_INDEX`, `MESSAGE_MALFORMED`, `ANCHOR_NO_CONTRACT`, and what `verifyEthProof` throws;
- * ArgumentError
+ * `MESSAGE_NUMBER_CLAIMED`, `MESSAGE_INDEX`, `MESSAGE_MALFORMED`, `ANCHOR_NO_CONTRACT`, `ANCHOR_IMPLEMENTATION_MISMATCH`, and what
+ * `verifyEthProof` throws; ArgumentError
  *
  * @example
  * ```ts
@@ -111,9 +113,10 @@ export function verifyMessageFromL2(parts: unknown, claim: MessageClaim): Messag
 /** The status of a message whose place in a tree is verified. */
 export function verifyInL1(l1Proof: unknown, messageProof: MessageProof, claim: DecodedMessageClaim): MessageFromL2 {
   const { message, layout } = claim
-  const [depth = 0n, word = 0n] = readSlots(l1Proof, keysOf(message, messageProof.root, layout), claim)
+  const { values, implementation } = readSlots(l1Proof, keysOf(message, messageProof.root, layout), claim)
+  const [depth = 0n, word = 0n] = values
   const isClaimed = (word >> (message.number % BITS)) % 2n === 1n
-  return { status: statusOf(messageProof, depth, isClaimed), messageHash: bytesToHex(message.hash) }
+  return { status: statusOf(messageProof, depth, isClaimed), messageHash: bytesToHex(message.hash), implementation }
 }
 
 function statusOf({ proof }: MessageProof, depth: bigint, isClaimed: boolean): MessageFromL2['status'] {
@@ -124,9 +127,21 @@ function statusOf({ proof }: MessageProof, depth: bigint, isClaimed: boolean): M
   return isClaimed ? 'claimed' : 'claimable'
 }
 
+/** The rollup contract in an L1 state. */
+interface DecodedContract extends ReturnType<typeof decodeEthClaim> {
+  /** What the caller states about the code behind the proxy. */
+  readonly implementation: Hex | undefined
+}
+
+/** @throws ArgumentError */
+export function decodeContract(l1StateRoot: Hex, rollup: ReturnType<typeof readRollup>): DecodedContract {
+  const { address, implementation } = rollup
+  return { ...decodeEthClaim({ l1StateRoot, address }), implementation }
+}
+
 /** A validated {@link MessageClaim}. */
 export interface DecodedMessageClaim {
-  readonly contract: ReturnType<typeof decodeEthClaim>
+  readonly contract: DecodedContract
   readonly message: DecodedMessage
   readonly layout: MessageLayout
 }
@@ -140,20 +155,26 @@ export function readClaim(claim: MessageClaim): DecodedMessageClaim {
     'layout',
   ])
   return {
-    contract: decodeEthClaim({ l1StateRoot, address: readUnpinned(rollup).address }),
+    contract: decodeContract(l1StateRoot, readRollup(rollup)),
     message: readMessage('message', message),
     layout: readLayout(layout),
   }
 }
 
-/** The values of these slots of the rollup contract, as numbers. */
+/**
+ * The values of these slots of the rollup contract, as numbers, and the code behind the proxy. What the slots mean depends on the
+ * code: its slot may be missing only if the caller states nothing about it.
+ */
 export function readSlots(
   proof: unknown,
   storageKeys: readonly Hex[],
   { contract }: Pick<DecodedMessageClaim, 'contract'>,
-): bigint[] {
-  const claim = { ...contract, keys: readKeys(storageKeys) }
-  const { account, storage } = verifyFirstSlots(proof, claim, storageKeys.length)
+): { values: bigint[]; implementation: Hex | undefined } {
+  const { implementation: stated, ...claim } = contract
+  const keys = readKeys([...storageKeys, IMPLEMENTATION_KEY])
+  const least = stated === undefined ? storageKeys.length : keys.length
+  const { account, storage } = verifyFirstSlots(proof, { ...claim, keys }, least)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
-  return storage.map(({ value }) => BigInt(value))
+  const implementation = verifyImplementation(storage[storageKeys.length], stated)
+  return { values: storage.map(({ value }) => BigInt(value)), implementation }
 }

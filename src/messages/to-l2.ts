@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { IMPLEMENTATION_KEY } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { decodeProven } from '../blocks/history.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, equalBytes, type Hex } from '../bytes.ts'
@@ -18,6 +19,8 @@ export interface MessageToL2 {
   status: 'sent' | 'notSent' | 'unknown'
   /** The hash of the message, 32 bytes. */
   messageHash: Hex
+  /** The code behind the contract's proxy, 20 bytes, lower case (EIP-1967). Undefined if the proof does not cover it. */
+  implementation: Hex | undefined
 }
 
 /** What to read, in which layout. */
@@ -30,7 +33,7 @@ export interface MessageRequest {
 
 /**
  * The storage keys to request with `eth_getProof` for the rollup contract, to prove that a message to L2 was sent. They are the
- * rolling hashes of the message before and of the message, and the number of the next message.
+ * rolling hashes of the message before and of the message, the number of the next message, and the code behind the proxy.
  *
  * @param request the message
  * @returns 32 bytes each
@@ -45,9 +48,9 @@ export interface MessageRequest {
  * console.log(BigInt(keys[2])) // 228n
  * ```
  */
-export function messageToL2Keys(request: MessageRequest): [Hex, Hex, Hex] {
+export function messageToL2Keys(request: MessageRequest): [Hex, Hex, Hex, Hex] {
   const { message, layout } = readRequest(request)
-  return keysOf(message, layout)
+  return [...keysOf(message, layout), IMPLEMENTATION_KEY]
 }
 
 /** @throws ArgumentError */
@@ -66,8 +69,8 @@ function keysOf({ number }: DecodedMessage, layout: MessageLayout): [Hex, Hex, H
  *
  * @param l1Proof what the L1 endpoint sent as the result, parsed from JSON
  * @param claim the L1 state root that you trust, the rollup, and the message
- * @throws ProofError `MESSAGE_ROLLING_HASH_MISMATCH` if the number is that of another message, `ANCHOR_NO_CONTRACT`, and what
- * `verifyEthProof` throws; ArgumentError
+ * @throws ProofError `MESSAGE_ROLLING_HASH_MISMATCH` if the number is that of another message, `ANCHOR_NO_CONTRACT`,
+ * `ANCHOR_IMPLEMENTATION_MISMATCH`, and what `verifyEthProof` throws; ArgumentError
  *
  * @example
  * ```ts
@@ -93,16 +96,17 @@ export function verifyMessageToL2(l1Proof: unknown, claim: MessageClaim): Messag
 /** {@link verifyMessageToL2} for a claim that is validated. */
 export function verifySent(l1Proof: unknown, claim: DecodedMessageClaim): MessageToL2 {
   const { message, layout } = claim
-  const [before = 0n, own = 0n, next = 0n] = readSlots(l1Proof, keysOf(message, layout), claim)
+  const { values, implementation } = readSlots(l1Proof, keysOf(message, layout), claim)
+  const [before = 0n, own = 0n, next = 0n] = values
   const { hash } = message
-  const messageHash = bytesToHex(hash)
-  if (own === 0n) return { status: message.number < next ? 'unknown' : 'notSent', messageHash }
+  const rest = { messageHash: bytesToHex(hash), implementation }
+  if (own === 0n) return { status: message.number < next ? 'unknown' : 'notSent', ...rest }
   const [expected, found] = [bigintToBytes(own, 32), keccak_256(concatBytes(bigintToBytes(before, 32), hash))]
   if (!equalBytes(found, expected)) {
     const details = { expected: bytesToHex(expected), found: bytesToHex(found) }
     throw new ProofError('MESSAGE_ROLLING_HASH_MISMATCH', { path: 'storageProof[1]', ...details })
   }
-  return { status: 'sent', messageHash }
+  return { status: 'sent', ...rest }
 }
 
 /**

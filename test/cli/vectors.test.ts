@@ -57,9 +57,9 @@ it.each([
   [
     'messages',
     {
-      ...{ 'arrival of a message invalid': 4, 'message from L2 invalid': 39, 'message evidence invalid': 26 },
-      ...{ 'message to L2 invalid': 5, 'arrival of a message valid': 3, 'message from L2 valid': 10 },
-      ...{ 'message evidence valid': 4, 'message to L2 valid': 4 },
+      ...{ 'arrival of a message invalid': 4, 'message from L2 invalid': 41, 'message evidence invalid': 26 },
+      ...{ 'message to L2 invalid': 6, 'arrival of a message valid': 3, 'message from L2 valid': 11 },
+      ...{ 'message evidence valid': 4, 'message to L2 valid': 5 },
     },
   ],
 ])('runs the %s vectors with every outcome as expected', async (folder, groups) => {

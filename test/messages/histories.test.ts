@@ -81,9 +81,10 @@ it('asks for the slots where the contracts keep messages', () => {
   const message = { ...contentOf('asked', 3), number: 700n }
   const root = word(99n)
   const keys = [slots.depth(root), slots.claimed(700n)]
-  expect(messageFromL2Keys({ message, root })).toEqual(keys.map(word))
+  const code = slots.implementation
+  expect(messageFromL2Keys({ message, root })).toEqual([...keys, code].map(word))
   const rolling = [slots.rollingHash(699n), slots.rollingHash(700n), slots.next]
-  expect(messageToL2Keys({ message })).toEqual(rolling.map(word))
+  expect(messageToL2Keys({ message })).toEqual([...rolling, code].map(word))
   expect(messageArrivalKey({ message })).toBe(word(slots.inbox(hashOf(message))))
   // A fork of the contracts may keep them elsewhere.
   const layout = { nextMessageNumber: 1n, rollingHashes: 2n, claimedMessages: 3n, treeDepths: 4n, inbox: 5n }
@@ -92,8 +93,9 @@ it('asks for the slots where the contracts keep messages', () => {
     ...messageToL2Keys({ message, layout }),
     messageArrivalKey({ message, layout }),
   ]
-  expect(moved[4]).toBe(word(1n))
-  expect(new Set([...moved, ...keys.map(word), ...rolling.map(word)]).size).toBe(11)
+  expect(moved[5]).toBe(word(1n))
+  expect([moved[2], moved[6]]).toEqual([word(code), word(code)])
+  expect(new Set([...moved, ...keys.map(word), ...rolling.map(word)]).size).toBe(12)
   const storage = [{ key: messageArrivalKey({ message, layout }), value: word(2n) }]
   expect(readMessageArrival({ account: {}, storage }, { message, layout })).toBe('claimed')
 })

@@ -165,9 +165,7 @@ const messageProof = messageTree?.proofs[0] ?? { root: key, leafIndex: 0, proof:
 const ofTree = { message, root: messageProof.root, layout }
 const inbox = [{ key: messages.messageArrivalKey({ message }), value: key }]
 const messageL1Proof = await fetchProof(messages.messageFromL2Keys(ofTree))
-/** Proofs of messages do not cover the code behind the proxy. */
-const { implementation: _code, ...unpinned } = rollup
-const ofMessage = { l1StateRoot, rollup: unpinned, message, layout }
+const ofMessage = { l1StateRoot, rollup, message, layout }
 const ofBundle = (name: string) => BigInt(Reflect.get(Object(Reflect.get(Object(bundle.l1), 'finalizedState')), name))
 const finalizedState = {
   messageNumber: ofBundle('messageNumber'),
@@ -542,7 +540,7 @@ export const cases: Readonly<Record<string, Case>> = {
     call: messages.verifyMessageEvidence,
     args: [
       messages.createMessageBundle({ rollup, message, messageProof, l1: { block, proof: messageL1Proof } }),
-      { rollup: unpinned, trusted: { l1BlockHash }, message, layout },
+      { rollup, trusted: { l1BlockHash }, message, layout },
     ],
     ...{ free: ['0'], optional: ['1.layout', ...ofRollup('1.rollup')] },
   },

@@ -1,4 +1,4 @@
-import { concat, encodeAbiParameters, keccak256, numberToHex, parseAbiParameters, zeroHash } from 'viem'
+import { concat, encodeAbiParameters, keccak256, numberToHex, parseAbiParameters, stringToHex, zeroHash } from 'viem'
 import type { Hex } from '../../src/index.ts'
 
 /** A model of the two contracts and the prover, with viem for hashes and encodings: nothing here is of `src/messages`. */
@@ -32,6 +32,8 @@ export const slots = {
   claimed: (number: bigint) => entry(335, number >> 8n),
   depth: (root: Hex) => entry(336, root),
   inbox: (hash: Hex) => entry(176, hash),
+  /** Where a proxy keeps the address of its code (EIP-1967). */
+  implementation: BigInt(keccak256(stringToHex('eip1967.proxy.implementation'))) - 1n,
 }
 
 /** All nodes of a tree, level by level from the leaves on. */

@@ -77,6 +77,23 @@ const toL2 = async (sent: Sent, state: Sealed): Promise<Input> => ({
   ...{ operation: 'verifyMessageToL2', input: await state.ofSent(sent), claim: claimOf(state, sent) },
 })
 
+/** The code behind the proxy. */
+const CODE = named('code behind the proxy', 20)
+const PINNED = { rollup: { ...rollup, implementation: CODE } }
+
+/** The same questions with the code behind the proxy, which the caller states. */
+async function pinnedFromL2({ sent, place }: Placed, state: Sealed): Promise<Input> {
+  const l1Proof = await state.ofTree(sent, place.root, slots.implementation)
+  const claim = { ...claimOf(state, sent), ...PINNED }
+  return { operation: 'verifyMessageFromL2', input: { messageProof: place, l1Proof }, claim }
+}
+
+const pinnedToL2 = async (sent: Sent, state: Sealed): Promise<Input> => ({
+  operation: 'verifyMessageToL2',
+  input: await state.ofSent(sent, slots.implementation),
+  claim: { ...claimOf(state, sent), ...PINNED },
+})
+
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
 
 /** The question of a message to L2 to the message service. */
@@ -102,6 +119,11 @@ async function validCases(truth: Truth) {
     [name, description, status, arrival(ARRIVING, value)] as const
   const [first, second] = [at(bridge.toL2, 0), at(bridge.toL2, 1)]
   const early = await sealWith(truth, [slots.rollingHash(first.number), 0n])
+  const proxied = await sealWith(truth, [slots.implementation, BigInt(CODE)])
+  const pinned = async (name: string, description: string, status: string, message: Sent, input: Promise<Input>) => {
+    const verified = { status, messageHash: hashOf(message), implementation: CODE }
+    return [name, description, verified, await input] as const
+  }
   return [
     await inTree('claimable', 'The last leaf of the first tree.', 'claimable', at(anchored, 31)),
     await inTree('claimable-second-tree', 'The first leaf of the second tree.', 'claimable', at(anchored, 32)),
@@ -122,6 +144,20 @@ async function validCases(truth: Truth) {
     await sent('sent', 'A later message.', 'sent', second),
     await sent('not-sent', 'The number of the next message.', 'notSent', { ...second, number: 234n }),
     await sent('unknown', 'A number that was given before there were rolling hashes.', 'unknown', first, early),
+    await pinned(
+      'claimable-known-code',
+      'The caller states the code behind the proxy.',
+      'claimable',
+      at(anchored, 31).sent,
+      pinnedFromL2(at(anchored, 31), proxied),
+    ),
+    await pinned(
+      'sent-known-code',
+      'The caller states the code behind the proxy.',
+      'sent',
+      second,
+      pinnedToL2(second, proxied),
+    ),
     arrived('not-received', 'The message has not arrived on L2.', 'notReceived', 0n),
     arrived('received', 'The message has arrived on L2.', 'received', 1n),
     arrived('arrived-and-claimed', 'The message is claimed on L2.', 'claimed', 2n),
@@ -218,6 +254,7 @@ async function l1Forgeries(truth: Truth): Promise<Row[]> {
     slots.claimed(pending.sent.number),
     (storage.get(slots.claimed(pending.sent.number)) ?? 0n) | (1n << (pending.sent.number & 255n)),
   ])
+  const upgraded = await sealWith(truth, [slots.implementation, BigInt(named('another code', 20))])
   const ofPending = { ...own.sent, number: pending.sent.number }
   const { accountProof, storageProof } = l1Proof
   const [depth, bitmap] = storageProof
@@ -256,6 +293,20 @@ async function l1Forgeries(truth: Truth): Promise<Row[]> {
       'Binding',
       'No contract at the address that the caller states.',
       await absentContract(own, honest),
+    ],
+    [
+      'l1-code-of-another',
+      'ANCHOR_IMPLEMENTATION_MISMATCH',
+      'Binding',
+      'Other code behind the proxy than the caller states.',
+      await pinnedFromL2(own, upgraded),
+    ],
+    [
+      'l1-code-unproven',
+      'L1_STORAGE_PROOF_COUNT',
+      'Shape',
+      'The caller states the code behind the proxy, and nothing shows it.',
+      { ...honest, claim: { ...honest.claim, ...PINNED } },
     ],
     [
       'l1-slots-swapped',
@@ -335,7 +386,15 @@ async function toL2Forgeries({ state, bridge }: Truth): Promise<Row[]> {
     description,
     await toL2(message, state),
   ]
+  const upgraded = await seal(new Map([...bridge.l1, [slots.implementation, BigInt(named('another code', 20))]]))
   return [
+    [
+      'sent-code-of-another',
+      'ANCHOR_IMPLEMENTATION_MISMATCH',
+      'Binding',
+      'Other code behind the proxy than the caller states.',
+      await pinnedToL2(second, upgraded),
+    ],
     await another('sent-recipient-altered', 'A message to somebody else.', { ...second, to: named('thief', 20) }),
     await another('sent-value-altered', 'A message with a higher value.', { ...second, value: second.value + 1n }),
     await another('sent-number-of-another', 'The number of the next message.', { ...second, number: third.number }),

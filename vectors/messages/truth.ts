@@ -26,13 +26,14 @@ export async function seal(storage: ReadonlyMap<bigint, bigint>) {
   return {
     l1StateRoot: l1.stateRoot,
     block: l1.block,
-    /** What to request for a message from L2, in a tree with this root. */
-    ofTree: ({ number }: Sent, root: Hex) => l1.getProof(rollup.address, [slots.depth(root), slots.claimed(number)]),
+    /** What to request for a message from L2, in a tree with this root; `more` are slots behind these. */
+    ofTree: ({ number }: Sent, root: Hex, ...more: bigint[]) =>
+      l1.getProof(rollup.address, [slots.depth(root), slots.claimed(number), ...more]),
     /** The proof that there is no such account. */
     ofAbsent: (address: Hex) => l1.getProof(address, []),
     /** What to request for a message to L2. */
-    ofSent: ({ number }: Sent) =>
-      l1.getProof(rollup.address, [slots.rollingHash(number - 1n), slots.rollingHash(number), slots.next]),
+    ofSent: ({ number }: Sent, ...more: bigint[]) =>
+      l1.getProof(rollup.address, [slots.rollingHash(number - 1n), slots.rollingHash(number), slots.next, ...more]),
   }
 }
 
