@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader } from '../anchor/header.ts'
-import { decodeRlp, encodeRlp } from '../anchor/rlp.ts'
-import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
+import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 
 /** A simulated block: the fields that vary. All other header fields are constant. */
@@ -58,11 +58,14 @@ function rlpOf(block: Omit<Block, 'hash'>): Uint8Array {
   return hexToBytes(header, header.length / 2 - 1)
 }
 
+/** A transaction in the body of a block: one of type 0 is a list, and any other a string. */
+const inBody = (encoded: Uint8Array): RlpItem => (byteAt(encoded, 0) < 0xc0 ? encoded : decodeRlp(encoded))
+
 /** A block as an `eth_getBlockByNumber` result. @param transactions in full, or the hash of each */
 export const describeBlock = (block: Block, transactions: readonly unknown[] = []): object => ({
   ...headerOf(block),
   hash: block.hash,
-  size: encodeQuantity(BigInt(encodeRlp([decodeRlp(rlpOf(block)), block.content.encoded, [], []]).length)),
+  size: encodeQuantity(BigInt(encodeRlp([decodeRlp(rlpOf(block)), block.content.encoded.map(inBody), [], []]).length)),
   totalDifficulty: '0x0',
   transactions,
   uncles: [],
