@@ -1,5 +1,4 @@
 import { refusal } from '../errors.ts'
-import { optional } from '../json/decoders.ts'
 import { type BlockLog, openBlockLogs, openBlockTransactions, withTransactions } from './block.ts'
 import { reader } from './fields.ts'
 import { bloomTest, type DecodedFilter, selectedBy } from './filter.ts'
@@ -39,22 +38,22 @@ export function searchBlocks(filter: DecodedFilter, toBlock: bigint) {
     verify(parts: unknown, claim: BlockClaim): SearchedBlock {
       const field = reader.fieldsOf(parts, PARTS)
       const header = field('header', value => openHeader(value, claim))
-      const byReceipt = field(
-        'receipts',
-        onlyIf(isSearched(header), list => openBlockLogs(list, header)),
-      )
+      const sent = field('receipts', onlyIf(isSearched(header)))
+      const byReceipt = sent === undefined ? undefined : openBlockLogs(sent, header)
       const logs = byReceipt?.flat().filter(isSelected) ?? []
-      const open = (list: unknown) => withTransactions(logs, openBlockTransactions(list, header))
-      const placed = field('transactions', onlyIf(logs.length > 0, open)) ?? []
+      const isPlaced = onlyIf(logs.length > 0)
+      const placed = field('transactions', list =>
+        isPlaced(list) === undefined ? [] : withTransactions(logs, openBlockTransactions(list, header)),
+      )
       return { header, logs: placed, receiptCount: byReceipt?.length ?? null }
     },
   }
 }
 
 const onlyIf =
-  <T>(isNeeded: boolean, open: (list: unknown) => T) =>
-  (list: unknown): T | undefined => {
+  (isNeeded: boolean) =>
+  (list: unknown): unknown => {
     if (isNeeded && list === undefined) throw refusal('LOGS_CONTENT_MISSING', 'those of the block', 'none')
     if (!isNeeded && list !== undefined) throw refusal('LOGS_CONTENT_UNUSED', 'none', 'some')
-    return optional(open)(list)
+    return list
   }

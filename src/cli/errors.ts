@@ -24,6 +24,8 @@ const OPTIONS = [
   ['stateRoot', '--state-root'],
   ['rollup', '--rollup'],
   ['l2BlockNumber', '--l2-block'],
+  ['fromBlock', '--from-block'],
+  ['toBlock', '--to-block'],
   ['address', '--address'],
   ['chainId', '--chain-id'],
   ['hardfork', '--hardfork'],

@@ -1,8 +1,9 @@
 import type { DecodedFilter } from '../blocks/filter.ts'
 import type { BlockClaim } from '../blocks/header.ts'
 import { historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
+import { MAX_HEADERS } from '../blocks/limits.ts'
 import type { Hex } from '../bytes.ts'
-import { refusal } from '../errors.ts'
+import { ArgumentError, refusal } from '../errors.ts'
 import { createBundle } from '../evidence/create.ts'
 import { type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../evidence/logs.ts'
 import type { EvidenceBundle, EvidenceClaim, VerifiedEvidence } from '../evidence/types.ts'
@@ -52,7 +53,7 @@ export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys' | 
 /**
  * Records a bundle for the hash of a range's newest block, from the newest finalized block that can prove it.
  *
- * @throws as `recordEvidence`; ProofError `HISTORY_OUTSIDE_WINDOW` if the range ends after what is finalized
+ * @throws as `recordEvidence`; ArgumentError if the range ends after what is finalized
  */
 export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint): Promise<RecordedNewest> {
   const { scheme, rollup, beacon, signal } = options
@@ -62,6 +63,7 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
   })
   const first = await recordEvidence({ ...options, address: historyContract })
   const { l2BlockNumber, stateRoot, l1Block } = first.verified
+  if (toBlock !== undefined && toBlock >= l2BlockNumber) throw afterNewest('toBlock', l2BlockNumber - 1n)
   // Which slot it is depends on the block, which was not known before.
   const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? l2BlockNumber - 1n))]
   const asked = { address: historyContract, storageKeys, l2BlockNumber }
@@ -74,6 +76,9 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
   return { ...opened, bundle, l1BlockHashFrom: first.l1BlockHashFrom }
 }
 
+const afterNewest = (path: string, newest: bigint) =>
+  new ArgumentError({ path, found: `the newest block that can be proven is ${newest}` })
+
 /** A bundle of logs, and what it proves. */
 export interface RecordedLogs extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The verified bundle, as JSON. */
@@ -82,7 +87,7 @@ export interface RecordedLogs extends Pick<Recorded, 'l1BlockHashFrom'> {
   verified: VerifiedLogs<{ l1BlockHash: Hex }> | VerifiedLogs<NonNullable<RecordOptions['beacon']>['trusted']>
 }
 
-/** Records logs as evidence. */
+/** Records logs as evidence. @throws as {@link recordNewest}; ArgumentError if no bundle can hold the range */
 export async function recordLogs(
   options: LogsRecordOptions,
   search: { readonly filter: DecodedFilter; readonly fromBlock: bigint; readonly toBlock?: bigint | undefined },
@@ -90,6 +95,11 @@ export async function recordLogs(
   const { scheme, rollup, beacon, signal } = options
   const { filter, fromBlock } = search
   const { bundle: state, verified, newest, toBlock, l1BlockHashFrom } = await recordNewest(options, search.toBlock)
+  if (fromBlock > newest.number) throw afterNewest('fromBlock', newest.number)
+  if (newest.number - fromBlock >= MAX_HEADERS) {
+    const expected = `at most ${MAX_HEADERS} blocks in a bundle, so at least ${newest.number - BigInt(MAX_HEADERS) + 1n}`
+    throw new ArgumentError({ path: 'fromBlock', expected, found: `${fromBlock}` })
+  }
   const l2 = openEndpoints('l2', options.l2, 'L2', { signal })
   const blocks: LogsBundle['blocks'] = []
   for await (const block of searchLogs({ l2, signal }, newest, { filter, fromBlock, toBlock })) {

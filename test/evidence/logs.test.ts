@@ -220,6 +220,18 @@ it('reads each of its own fields once', () => {
   expect(new Set(reads).size).toBe(reads.length)
 })
 
+it('names the place in the bundle', () => {
+  const { bundle, claim } = valid('transfers-poseidon2')
+  const index = Object(bundle.blocks).findIndex((block: object) => 'receipts' in block)
+  const refused = (path: (string | number)[], change: (part: unknown) => unknown) =>
+    refusalOf(() => verifyLogs(changedAt(bundle, ['blocks', index, ...path], change), claim))
+  const at = `blocks[${index}]`
+  expect(refused(['receipts'], () => [])).toBe(`RECEIPTS_ROOT_MISMATCH ${at}.receipts`)
+  expect(refused(['receipts', 0, 'status'], () => '0x2')).toBe(`RECEIPT_STATUS ${at}.receipts[0].status`)
+  expect(refused(['receipts'], () => undefined)).toBe(`LOGS_CONTENT_MISSING ${at}.receipts`)
+  expect(refused(['transactions'], () => [])).toBe(`TRANSACTIONS_ROOT_MISMATCH ${at}.transactions`)
+})
+
 it('refuses a filter with more choices than it compares a log with', () => {
   const { bundle, claim } = valid('one-log')
   const many = (count: number) => Array.from({ length: count }, (_, index) => named(`${index}`, 20))

@@ -1,7 +1,7 @@
 import { unpack } from '../../bulk/audit/input.ts'
 import { checkLogs, type LogProblem, type LogsStep } from '../../bulk/logs/check-logs.ts'
 import { type LogsCounts, NO_LOGS } from '../../bulk/logs/logs.ts'
-import { fieldIn } from '../../document/value.ts'
+import { cut, fieldIn, show } from '../../document/value.ts'
 import { isArgumentError, safely } from '../../index.ts'
 import { openNewest } from '../../rpc/record-logs.ts'
 import { exitCodes, type Io } from '../command.ts'
@@ -9,6 +9,7 @@ import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { linesIn } from '../files/lines.ts'
 import { logRows, manifestPathOf, notManifest } from '../files/row-files.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import type { WantedLogs } from '../options/logs-options.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
@@ -34,7 +35,7 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
     if (json) io.stdout.write(toJson({ ok: false, error: describeError(outcome.error) }))
-    else io.stderr.write(formatError(outcome.error, [['bundle in', manifest]], io.stderr))
+    else io.stderr.write(formatError(outcome.error, [['bundle in', manifest], ...endOf(content, toBlock)], io.stderr))
     return exitCodes.notVerified
   }
   const { newest, verified, ...range } = outcome.value
@@ -65,6 +66,18 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   ]
   io.stdout.write(json ? toJson({ ok, ...about, currentL2BlockNumber, stateRoot, problems }) : `${lines.join('\n')}\n`)
   return ok ? exitCodes.verified : exitCodes.notVerified
+}
+
+/** Where the files say that they end, if that is not where the user says. */
+function endOf(manifest: unknown, toBlock: bigint | undefined): [string, string][] {
+  const last = fieldIn(fieldIn(manifest, 'range'), 'toBlock')
+  if (toBlock === undefined || last === `${toBlock}`) return []
+  return [
+    [
+      'files end',
+      `at block ${printable(cut(show(last), MAX_SHOWN_LENGTH))}, as their manifest says; you state ${toBlock}`,
+    ],
+  ]
 }
 
 async function collect(steps: AsyncGenerator<LogsStep, LogsCounts, undefined>, io: Io) {

@@ -4,10 +4,10 @@ import { constantSources } from '../../document/evidence.ts'
 import { agesOf } from '../../document/wording.ts'
 import { isArgumentError, safely } from '../../index.ts'
 import type { Io } from '../command.ts'
-import type { Flags } from '../options/declared.ts'
+import { type Flags, optionsOf } from '../options/declared.ts'
 import { blockClaimOf, trustedOf } from '../options/flags.ts'
-import { type FilterFlags, filterOf, isFilterStated } from '../options/logs-options.ts'
-import { integerOf } from '../options/parse.ts'
+import { type FilterFlags, filterOf, filterOptions, isFilterStated, rangeOptions } from '../options/logs-options.ts'
+import { integerOf, requireOnly } from '../options/parse.ts'
 import { formatLogs } from '../output/logs-report.ts'
 import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
 
@@ -17,6 +17,12 @@ interface LogsFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
   readonly 'to-block'?: string | undefined
 }
 
+const allowed = {
+  ...{ ...filterOptions, ...rangeOptions },
+  ...optionsOf('scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot', 'l2-block', 'network'),
+  ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'state-root'),
+}
+
 /** Verifies logs as evidence. @throws UsageError */
 export async function verifyLogsFile(
   bundle: unknown,
@@ -24,7 +30,9 @@ export async function verifyLogsFile(
   isSchemeFound: boolean,
   io: Io,
 ): Promise<VerdictReport> {
-  const { addresses, event, topic } = flags
+  const { addresses, ...others } = flags
+  requireOnly(others, allowed, 'logs as evidence')
+  const { event, topic } = others
   const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
   const claim: LogsClaim = {
     ...{ ...blockClaimOf(flags), trusted: await trustedOf(flags, io) },

@@ -2,10 +2,9 @@ import { constantSources } from '../../document/evidence.ts'
 import { isArgumentError, safely } from '../../index.ts'
 import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../messages.ts'
 import type { Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
 import { type Flags, optionsOf, text } from '../options/declared.ts'
 import { rollupOf, trustedOf } from '../options/flags.ts'
-import { requireHex } from '../options/parse.ts'
+import { requireHex, requireOnly } from '../options/parse.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
 import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
 
@@ -19,11 +18,7 @@ export async function verifyMessageFile(
   flags: Flags & { readonly message?: string | undefined },
   io: Io,
 ): Promise<VerdictReport> {
-  const others = Object.keys(flags).filter(name => !(name in allowed))
-  if (others.length > 0) {
-    const names = others.map(name => `--${name}`).join(' and ')
-    throw new UsageError(`this is a message as evidence, so leave out ${names}`)
-  }
+  requireOnly(flags, allowed, 'a message as evidence')
   requireHex('--message', 32, flags.message)
   const { message = 'fromBundle' } = flags
   const rollup = rollupOf(flags)

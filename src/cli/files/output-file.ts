@@ -21,6 +21,12 @@ import { readRegularJson } from './input.ts'
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>
 
+/** What an earlier run was asked for in another way, by name; empty if nothing. @param before anything */
+export const differencesIn = (before: unknown, askedFor: AskedFor): string =>
+  Object.keys(askedFor)
+    .filter(name => fieldIn(before, name) !== askedFor[name])
+    .join(', ')
+
 /** The file that a command writes, and its progress beside it until the file is complete. */
 export type OutputFile = Awaited<ReturnType<typeof openOutputFile>>
 
@@ -108,9 +114,9 @@ export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) 
       }
       const other = otherVersion(content)
       if (other !== undefined) throw refuseOverwrite(path, other, remedy)
-      const differing = Object.keys(askedFor).filter(name => fieldIn(before, name) !== askedFor[name])
-      if (differing.length === 0) return fieldIn(content, 'progress') ?? null
-      throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
+      const differing = differencesIn(before, askedFor)
+      if (differing === '') return fieldIn(content, 'progress') ?? null
+      throw refuseOverwrite(path, `is of another request (it differs in ${differing})`, remedy)
     },
     save(progress: unknown, replace = true): void {
       const text = `${JSON.stringify({ kind: PROGRESS, version: 1, askedFor, progress })}\n`

@@ -7,7 +7,15 @@ import type { RowFormat, SnapshotProgress } from '../../bulk/snapshot/snapshot.t
 import { fieldIn, isObject, otherVersion } from '../../document/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
-import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import {
+  type AskedFor,
+  differencesIn,
+  progressFile,
+  readExisting,
+  refuseOverwrite,
+  statRegular,
+  writeWhole,
+} from './output-file.ts'
 
 /** What writes rows of proven values, whose evidence is kept beside them. */
 export interface RowsKind<Counts> {
@@ -147,8 +155,9 @@ export async function readManifest<Counts>(
   const content = await readExisting(manifest)
   const other = notManifest(content, kind)
   if (other !== undefined) throw refuseOverwrite(manifest, other)
-  if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
-    throw refuseOverwrite(manifest, `is of another ${kind.name.slice('a '.length)}`)
+  const differing = differencesIn(fieldIn(content, 'askedFor'), askedFor)
+  if (differing !== '') {
+    throw refuseOverwrite(manifest, `is of another ${kind.name.slice('a '.length)} (it differs in ${differing})`)
   }
   const rows = fieldIn(content, 'rows')
   const texts = ['l2BlockNumber', 'stateRoot', 'l1BlockHash'].map(name => typeof fieldIn(content, name))
