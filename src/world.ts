@@ -15,6 +15,6 @@ export type {
   StorageProof,
 } from './tree/answer.ts'
 export type { AccountChanges } from './world/account.ts'
-export type { BlockAccess } from './world/block.ts'
+export type { BlockAccess, SlotWrite } from './world/block.ts'
 export type { Trace } from './world/trace.ts'
 export { type AccountState, createWorld, type World } from './world/world.ts'

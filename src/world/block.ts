@@ -16,8 +16,16 @@ export interface BlockAccess {
   account?: AccountChanges | null | undefined
   /** Deletes the account first, with its storage, and creates it again. Default: false. */
   recreate?: boolean | undefined
-  /** Slots that are written, or, without a value, read. Zero deletes a slot. */
-  storage?: readonly { key: Hex; value?: Hex | undefined }[] | undefined
+  /** Slots that are written or read. */
+  storage?: readonly SlotWrite[] | undefined
+}
+
+/** What a block does to a slot. */
+export interface SlotWrite {
+  /** 32 bytes. */
+  key: Hex
+  /** 32 bytes. Zero deletes the slot. Left out, it is only read. */
+  value?: Hex | undefined
 }
 
 interface SlotAccess {
@@ -78,7 +86,7 @@ function decodeAccess(scheme: HashScheme, access: BlockAccess): Access {
 
 const ACCESS_FIELDS = ['address', 'account', 'recreate', 'storage']
 
-function decodeSlot(scheme: HashScheme, slot: { key: Hex; value?: Hex | undefined }): SlotAccess {
+function decodeSlot(scheme: HashScheme, slot: SlotWrite): SlotAccess {
   const { key: keyText, value: text } = readOptions('', slot, ['key', 'value'])
   const key = decodeArgument('key', keyText, 32)
   const value = text === undefined ? undefined : decodeArgument('value', text, 32)
