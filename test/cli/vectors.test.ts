@@ -45,7 +45,7 @@ it.each([
   ],
   ['calls', { 'call invalid': 32, 'call valid': 3 }],
   ['logs', { 'logs invalid': 43, 'logs valid': 6 }],
-  ['transitions', { 'transition invalid': 158, 'transition valid': 6 }],
+  ['transitions', { 'transition invalid': 172, 'transition valid': 6 }],
   [
     'blocks',
     {

@@ -762,4 +762,59 @@ const links = (): Forgery[] => [
     ],
     ledger => [ledger.insertAt(A, ledger.middleOf([K, L, M]), ledger.firstGap(A)), ledger.write(A, 2n)],
   ),
+  forge(
+    ['absent-right-of-itself', 'TRACE_KEY_NOT_BETWEEN', 'Ordering', 'A slot that exists is its own left neighbour.'],
+    ledger => [ledger.absentBetween(A, K, ledger.gapOf(A, K)), ledger.read(A)],
+  ),
+  forge(
+    ['absent-left-of-itself', 'TRACE_KEY_NOT_BETWEEN', 'Ordering', 'A slot that exists is its own right neighbour.'],
+    ledger => {
+      const right = ledger.gapOf(A, K).left
+      return [ledger.absentBetween(A, K, { left: ledger.leafOf(A, K).left, right }), ledger.read(A)]
+    },
+  ),
+  forge(
+    [
+      'deleted-with-a-strange-left',
+      'TRACE_NOT_NEIGHBOURS',
+      'Adjacency',
+      'The left leaf of a deletion is HEAD, and not the neighbour.',
+    ],
+    ledger => {
+      const middle = ledger.middleOf([K, L, M])
+      return [ledger.deleteBetween(A, middle, { ...ledger.leafOf(A, middle), left: 0 }), ledger.write(A, 2n)]
+    },
+  ),
+  forge(
+    [
+      'deleted-with-a-strange-right',
+      'TRACE_NOT_NEIGHBOURS',
+      'Adjacency',
+      'The right leaf of a deletion is TAIL, and not the neighbour.',
+    ],
+    ledger => {
+      const middle = ledger.middleOf([K, L, M])
+      return [ledger.deleteBetween(A, middle, { ...ledger.leafOf(A, middle), right: 1 }), ledger.write(A, 2n)]
+    },
+  ),
+  change(
+    [
+      'absent-right-neighbour-altered',
+      'TRACE_PATH_MISMATCH',
+      'Path',
+      'The right neighbour of an absent account is not in the tree.',
+    ],
+    input => {
+      const { rightLeaf } = find(input, ofType(1, true))
+      rightLeaf.hval = rightLeaf.hval === rightLeaf.hkey ? wordFor(1) : rightLeaf.hkey
+    },
+  ),
+  forge(
+    ['account-absent-and-created', 'TRACE_NOT_ALLOWED', 'Binding', 'An account is read as absent, and then created.'],
+    ledger => [ledger.read(D), ledger.write(D, 1n)],
+  ),
+  forge(
+    ['account-deleted-and-read', 'TRACE_NOT_ALLOWED', 'Binding', 'An account is deleted, and then read as absent.'],
+    ledger => [ledger.remove(B), ledger.read(B)],
+  ),
 ]
