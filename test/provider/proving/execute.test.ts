@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { historyContract, historySlot } from '../../../src/blocks.ts'
 import type { Hex } from '../../../src/index.ts'
 import type { CallRequest } from '../../../src/provider/call-request.ts'
 import { type Environment, HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
@@ -51,6 +52,28 @@ function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200
 }
 const resultOf = async (what: Run) => (await run(what)).returnData
 const gasOf = async (what: Run) => (await run(what)).gasUsed
+
+describe('BLOCKHASH', () => {
+  const hash: Hex = `0x${'ab'.repeat(32)}`
+  /** Of block 5, four before. */
+  const code = `600540${RETURN}`
+  const history = (value: Hex): [Hex, FullAccount] => [
+    historyContract,
+    { nonce: 1n, code: '0x00', storage: { [historySlot(5n)]: value, [word(9999)]: word(1) } },
+  ]
+
+  it('is that in the state, unless another is stated', async () => {
+    const more = [history(hash)]
+    expect(await resultOf({ code, more })).toBe(hash)
+    expect(await resultOf({ code, more, environment: { blockHashes: { 5: word(7) } } })).toBe(word(7))
+  })
+
+  it('is unproven where the state holds none', async () => {
+    const unproven = { reason: 'VALUE_UNPROVEN', data: { instruction: 'BLOCKHASH' } }
+    await expect(run({ code })).rejects.toMatchObject(unproven)
+    await expect(run({ code, more: [history(word(0))] })).rejects.toMatchObject(unproven)
+  })
+})
 
 describe('the gas of a transaction', () => {
   it('includes the data, and since Prague has a floor', async () => {
