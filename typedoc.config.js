@@ -51,6 +51,8 @@ export default {
       family => `src/error-meanings.ts:${family}`,
     ),
     ...['rpc', 'provider'].map(door => `src/${door}/error.ts:meanings`),
+    // Parts of the types that refer to them.
+    ...['src/evidence/types.ts:StateOf', 'src/evidence/logs.ts:LogsAnchor'],
   ],
   treatWarningsAsErrors: true,
 }

@@ -8,7 +8,7 @@ import { decodeTrusted, unlessFromBundle, verifyLabel, verifySame } from '../evi
 import { type BundleParts, encodeConsensus, encodeL1 } from '../evidence/create.ts'
 import { decodeRollup, quantityOf, verifyVersion } from '../evidence/decode.ts'
 import { verifyL1State } from '../evidence/l1-state.ts'
-import type { EvidenceBundle, ProvenBeaconBlock, Reach, Trusted } from '../evidence/types.ts'
+import type { EvidenceBundle, ProvenBeaconBlock, Trusted } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { bytesUpTo, unread } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
@@ -79,7 +79,7 @@ export interface MessageBundleParts {
 }
 
 /** The one thing that you trust about L1. The higher in this list, the more is proven and the less you have to believe. */
-export type TrustedL1 = Exclude<Trusted, { l2StateRoot: Hex }>
+export type TrustedL1 = Exclude<Trusted, Record<'l2StateRoot', Hex>>
 
 /** What you know yourself. A bundle for anything else is refused. */
 export interface MessageEvidenceClaim<Trust extends TrustedL1 = TrustedL1> {
@@ -107,7 +107,7 @@ export type VerifiedMessage<Trust extends TrustedL1 = TrustedL1> = (
   /** Hexadecimal in lower case. */
   message: Message
   /** What all of this rests on. */
-  trustedInput: Exclude<Reach, 'l2StateRoot'>
+  trustedInput: 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot'
   /** The L1 block; undefined if you trust an L1 state root. */
   l1Block: Trust extends Record<'l1StateRoot', Hex> ? undefined : L1Block
   /** The finalized beacon block that holds the L1 block; undefined unless you trust a beacon block. */
