@@ -31,8 +31,10 @@ export const DEFAULT_MAX_REQUESTS = 1000
 export const CALL_GAS = 50_000_000n
 /** Default for the time of a request or a call, in milliseconds. */
 export const DEFAULT_TIMEOUT = 10_000
-/** How long an execution may keep the thread before others get it, in milliseconds. */
+/** How long an execution may keep the thread at first before others get it, in milliseconds: most end within. */
 export const SLICE = 15
+/** The same for each later turn: who computes for long gives way more often. */
+export const FURTHER_SLICE = 2
 /** Turns in a row for executions that begin, before one of those that used up their first turn gets one. */
 export const TURNS_OF_BEGINNERS = 4
 /** Pairs of points that a precompile works on without a pause: each takes 5 to 30 ms. */

@@ -1,7 +1,7 @@
 import { abortedBy } from '../rpc/error.ts'
 import { orAbort } from '../rpc/provider.ts'
 import { refusedFor } from './error.ts'
-import { SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
+import { FURTHER_SLICE, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 
 /** How one piece of work shares the thread with others, and when it has to end. */
 export interface Pace {
@@ -76,7 +76,7 @@ const turns = createTurns()
 
 function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
   // The first turn is due at once.
-  let began = Number.POSITIVE_INFINITY
+  let [began, slice] = [Number.POSITIVE_INFINITY, SLICE]
   let admitted: Promise<void> | undefined
   const pace: Pace = {
     signal,
@@ -84,7 +84,7 @@ function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
       if (signal.aborted) throw abortedBy(signal)
       const now = Date.now()
       // A clock that was set back must not end the pauses.
-      return now - began >= SLICE || now < began
+      return now - began >= slice || now < began
     },
     beSlow() {
       admitted ??= admit()
@@ -94,6 +94,7 @@ function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
       const isBeginning = began === Number.POSITIVE_INFINITY
       if (!isBeginning) await pace.beSlow()
       await turns.wait(isBeginning, signal)
+      if (!isBeginning) slice = FURTHER_SLICE
       began = Date.now()
     },
     async pause() {

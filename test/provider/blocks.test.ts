@@ -123,6 +123,7 @@ describe('what the provider answers', () => {
       await honestly('eth_getLogs', { fromBlock: hex(NEWEST), toBlock: hex(NEWEST) }),
     )
     expect(await reasonOf(ask('eth_getLogs', { blockHash: word('1f') }))).toBe('BLOCK_UNPROVEN')
+    expect(await reasonOf(ask('eth_getLogs', { addres: NOBODY }))).toBe('PARAMS_INVALID')
   })
 
   it('has what was paid, up to the block before the newest one', async () => {

@@ -53,6 +53,22 @@ it('lets another task run after one slice of all works together, also when they 
   expect(Math.min(...counts)).toBeGreaterThan(3)
 })
 
+it('gives a work a long first turn, in which most end, and then short ones', async () => {
+  let now = 1_000_000
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  const lengths: number[] = []
+  await inPace({ timeoutMs: 2 ** 30, signals: [] }, async pace => {
+    for (let turn = 0; turn < 3; turn++) {
+      await pace.giveWay()
+      const began = now
+      while (!pace.isDue()) now++
+      lengths.push(now - began)
+    }
+  })
+  expect(lengths).toEqual([15, 2, 2])
+})
+
 it('lets a work that begins go before those that used a slice up, but not for ever', async () => {
   computeAlone()
   let slices = 0

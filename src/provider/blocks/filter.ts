@@ -4,7 +4,7 @@ import type { Hex } from '../../bytes.ts'
 import { isGiven } from '../../json/known-fields.ts'
 import { invalidParams } from '../error.ts'
 import { MAX_CHOICES } from '../limits.ts'
-import { params, readBlock } from '../params.ts'
+import { params, readBlock, refuseOtherFields } from '../params.ts'
 
 /** A block that is named by its number: a tag of the newest one, or `earliest`, is one, too. */
 export const readNumber = (value: unknown, newest: bigint): bigint => {
@@ -19,11 +19,13 @@ export interface LogRequest {
   readonly blocks: Hex | { readonly from: bigint; readonly to: bigint }
 }
 
+const FIELDS = ['address', 'topics', 'fromBlock', 'toBlock', 'blockHash'] as const
+
 /** @throws ProviderError `PARAMS_INVALID` */
 export function readLogRequest(given: unknown, newest: bigint): LogRequest {
-  const { address, topics, fromBlock, toBlock, blockHash } = params.fields('filter', given, [
-    ...(['address', 'topics', 'fromBlock', 'toBlock', 'blockHash'] as const),
-  ])
+  const { address, topics, fromBlock, toBlock, blockHash } = params.fields('filter', given, FIELDS)
+  // A misspelt field would select more than was meant.
+  refuseOtherFields('filter', given, FIELDS)
   const filter = {
     address: isGiven(address) ? choice('address', address, 20) : undefined,
     topics: isGiven(topics)
