@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { MAX_BLOCK_LENGTH, MAX_TOTALS } from '../../src/bulk/limits.ts'
+import { verifyChain } from '../../src/bulk/transition/chain.ts'
 import { createTotals } from '../../src/bulk/transition/rows.ts'
 import { type Part, splitAnswers } from '../../src/bulk/transition/split.ts'
+import { mimc } from '../../src/mimc.ts'
 import { randomOf } from '../random.ts'
 
 async function* inPieces(text: string, size: () => number) {
@@ -27,6 +29,18 @@ const failureOf = (text: string) =>
     () => 'accepted',
     (error: Error) => `${error.name}: ${error.message}`,
   )
+
+it('ends soon with blocks that are empty, of which a file of some bytes holds many', async () => {
+  const count = 300_000
+  const parentStateRoot = `0x${'11'.repeat(31)}00` as const
+  const open = () => inPieces(`{"zkStateMerkleProof":[${Array(count).fill('[]').join()}]}`, () => 65_536)
+  const place = { input: '', answer: 0, block: 0 }
+  let blocks = 0
+  for await (const { diff, traces } of verifyChain([{ name: 'a', open }], { scheme: mimc, parentStateRoot }, place)) {
+    if (diff.stateRoot === parentStateRoot && diff.accounts.length === 0 && traces === 0) blocks++
+  }
+  expect([blocks, place.block]).toEqual([count, count])
+})
 
 const block = [{ type: 0, key: 'a "quoted" ] } \\ key', proof: { siblings: ['0x', '{['] } }]
 const answer = {

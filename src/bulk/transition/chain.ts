@@ -57,10 +57,14 @@ export async function* verifyChain(
       } else if (part.kind === 'block') {
         place.block++
         const traces = parsePart(part)
-        const [diff] = atBlock(index++, () => verify({ zkStateMerkleProof: [traces] }, root)).blocks
+        const count = Array.isArray(traces) ? traces.length : -1
+        const verified = () => atBlock(index, () => verify({ zkStateMerkleProof: [traces] }, root)).blocks
+        // An empty block is three bytes: whoever sends millions of them must not make us verify each.
+        const [diff] = count === 0 ? [{ stateRoot: root, accounts: [] }] : verified()
+        index++
         if (diff === undefined) continue
         root = diff.stateRoot
-        yield { diff, traces: Array.isArray(traces) ? traces.length : 0 }
+        yield { diff, traces: Math.max(0, count) }
       } else {
         for (const [field, value] of stated) {
           if (field !== 'error')

@@ -35,7 +35,8 @@ memory:
           read accounts, blocks, transactions, receipts, logs and fees; the
           state holds the hashes of blocks (EIP-2935), if the genesis has
           that contract; eth_sendRawTransaction adds a block at once, and
-          calls of contracts take the optional @ethereumjs packages
+          calls of contracts take the optional @ethereumjs packages; eth_call
+          and eth_estimateGas are computed by the proxy in front of it
   L1      a simulated L1 whose rollup contract holds the roots of the L2:
           blocks, eth_getProof, eth_getLogs
   beacon  the light-client part of the beacon API, over a simulated consensus
