@@ -28,7 +28,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Tests that replace modules, which would affect other files in the same worker. */
-export const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
+export const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts', 'test/rpc/record-logs.test.ts']
 
 const inFolder = (folder: string) => `test/${folder}/**/*.test.ts`
 
