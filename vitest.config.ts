@@ -43,7 +43,7 @@ export const LAYERS = {
   /** L1 and bundles. */
   anchor: ['anchor', 'evidence'].map(inFolder),
   beacon: [inFolder('beacon')],
-  blocks: [inFolder('blocks')],
+  blocks: [inFolder('blocks'), 'test/evidence/logs.test.ts'],
   messages: [inFolder('messages')],
   transition: [inFolder('transition')],
   /** State that is proven, and calls over it. */

@@ -9,11 +9,13 @@ import type { Hex } from '../../src/index.ts'
 import {
   CHAIN_ID,
   type Content,
+  encodeReceipt,
   encodeTransaction,
   keccakOf,
   kinds,
   makeBlock,
   makeTruth,
+  rootOf,
   type Sent,
   type SentBlock,
   seal,
@@ -121,6 +123,66 @@ it('derives the size of a block, its uncles and its withdrawals, if there are no
   expect(bodyOf(london)).toEqual({ uncles: [], withdrawals: undefined, size: sizeOf(london) })
   expect(bodyOf({ withdrawalsRoot: other })).toEqual({ uncles: [] })
   expect(bodyOf({ sha3Uncles: other })).toEqual({ withdrawals: [] })
+})
+
+it('counts a list as a part of a block, and a string with its prefix', async () => {
+  const all = await kinds()
+  for (const contents of [all.slice(0, 2), all.slice(2, 5)]) {
+    const { block, transactions } = await makeBlock(contents)
+    const header = encodeHeader(block)
+    const opened = verifyBlockHeader(header, { hash: block.hash, number: BigInt(block.number) })
+    const body = transactions.map(sent => {
+      const encoded = encodeTransaction(sent)
+      return sent.type === '0x0' ? RLP.decode(encoded) : encoded
+    })
+    const { size } = deriveBody(opened, header.length / 2 - 1, openBlockTransactions(transactions, opened))
+    expect(size).toBe(RLP.encode([RLP.decode(header), body, [], []] as never).length)
+  }
+})
+
+it('reads the chain of a legacy transaction down to chain 1', async () => {
+  const [account] = senders as [(typeof senders)[0]]
+  const parities = new Set<unknown>()
+  for (let nonce = 0; nonce < 8; nonce++) {
+    const { block, transactions } = await makeBlock([
+      {
+        request: { type: 'legacy', chainId: 1, nonce, gas: 21_000n, gasPrice: 9n, to: named('to', 20) },
+        ...{ sender: account, gasUsed: 21_000n, logs: [] },
+      },
+    ])
+    const [opened] = verifyTransactions(transactions, { transactionsRoot: block.transactionsRoot as Hex })
+    expect(opened).toMatchObject({ chainId: 1n, from: account.address.toLowerCase() })
+    parities.add(transactions[0]?.v)
+  }
+  expect([...parities].sort()).toEqual(['0x25', '0x26'])
+})
+
+it('takes the highest s, and none above', async () => {
+  const half = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+  const [sent] = (await makeBlock((await kinds()).slice(0, 1))).transactions as [Sent]
+  const outcomeOf = async (s: bigint) => {
+    const { type, nonce, gasPrice, gas, to, value, input } = sent
+    // Of the generator, which is a point of the curve.
+    const r = '0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'
+    const changed = { type, nonce, gasPrice, gas, to, value, input, r, v: '0x1b', s: `0x${s.toString(16)}` }
+    const transactionsRoot = await rootOf([encodeTransaction(changed)])
+    return refusalOf(() => verifyTransactions([changed], { transactionsRoot }))
+  }
+  expect([await outcomeOf(half), await outcomeOf(half + 1n)]).toEqual(['accepted', 'TRANSACTION_SIGNATURE [0]'])
+})
+
+it('wants the version of each hash of a blob', async () => {
+  const [sent] = (await makeBlock((await kinds()).slice(4, 5))).transactions as [Sent]
+  const [first, second] = sent.blobVersionedHashes as Hex[]
+  const changed: Sent = { ...sent, hash: null, from: null, blobVersionedHashes: [first, `0x02${second?.slice(4)}`] }
+  const transactionsRoot = await rootOf([encodeTransaction(changed)])
+  expect(refusalOf(() => verifyTransactions([changed], { transactionsRoot }))).toBe('TRANSACTION_BLOBS [0]')
+})
+
+it('takes a transaction that used no gas', async () => {
+  const { receipts } = await makeBlock((await kinds()).slice(0, 2).map(one => ({ ...one, gasUsed: 0n })))
+  const receiptsRoot = await rootOf(receipts.map(encodeReceipt))
+  expect(verifyReceipts(receipts, { receiptsRoot }).map(({ gasUsed }) => gasUsed)).toEqual([0n, 0n])
 })
 
 const senders = ['one', 'two', 'three'].map(name => privateKeyToAccount(named(name)))
