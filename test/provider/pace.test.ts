@@ -101,7 +101,7 @@ it('leaves the rest of a slice to the next ones', async () => {
   )
   const perTurn: number[] = []
   while (done.length < 6) {
-    await new Promise<void>(resolve => setTimeout(resolve))
+    await nextTask()
     if (done.length > perTurn.reduce((sum, count) => sum + count, 0)) {
       perTurn.push(done.length - perTurn.reduce((sum, count) => sum + count, 0))
     }
