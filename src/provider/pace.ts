@@ -27,14 +27,14 @@ interface Waiting {
 }
 
 /**
- * Runs `work` after what is due by then. A timer waits for a millisecond, half as long as a slice, so where there is something
- * quicker, it is taken.
+ * Runs `work` after what is due by then. A timer waits for a millisecond, half as long as a slice. Who computes alone need not
+ * wait for it, where the platform has something quicker.
  *
  * @returns prevents it
  */
-function soon(work: () => void): () => void {
+function soon(work: () => void, hasRivals: boolean): () => void {
   const { setImmediate, clearImmediate } = globalThis
-  if (typeof setImmediate !== 'function') {
+  if (hasRivals || typeof setImmediate !== 'function') {
     const timer = setTimeout(work)
     return () => clearTimeout(timer)
   }
@@ -57,7 +57,7 @@ function createTurns() {
   function plan(): void {
     // An older timer might fire before a deadline that has passed.
     cancel()
-    cancel = soon(next)
+    cancel = soon(next, beginning.length + further.length > 1)
   }
   function next(): void {
     began = Date.now()
