@@ -518,7 +518,9 @@ it('can be aborted while it is verified, even if it reads nothing from a network
       if (turns === wanted) controller.abort()
       queueMicrotask(run)
     }
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(later as never)
+    for (const name of ['setTimeout', 'setImmediate'] as const) {
+      vi.spyOn(globalThis, name).mockImplementation(later as never)
+    }
     const { signal } = controller
     const ended = await verifyCallEvidence(bundle, claim, { signal }).catch(error => error)
     return { turns, ended: ended.code ?? ended.outcome }
