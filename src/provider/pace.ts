@@ -34,7 +34,7 @@ interface Waiting {
  */
 function soon(work: () => void, hasRivals: boolean): () => void {
   const { setImmediate, clearImmediate } = globalThis
-  if (hasRivals || typeof setImmediate !== 'function') {
+  if (hasRivals || typeof setImmediate !== 'function' || typeof clearImmediate !== 'function') {
     const timer = setTimeout(work)
     return () => clearTimeout(timer)
   }

@@ -69,6 +69,14 @@ it('gives a work a long first turn, in which most end, and then short ones', asy
   expect(lengths).toEqual([15, 2, 2])
 })
 
+it.each(['setImmediate', 'clearImmediate'])('computes where the platform has no %s', async name => {
+  vi.stubGlobal(name, undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  await inPace({ timeoutMs: 2 ** 30, signals: [] }, async pace => {
+    for (let turn = 0; turn < 3; turn++) await pace.giveWay()
+  })
+})
+
 it('lets a work that begins go before those that used a slice up, but not for ever', async () => {
   computeAlone()
   let slices = 0
