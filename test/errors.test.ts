@@ -53,6 +53,15 @@ it('includes the code, the path, and the known details in the message', () => {
   expect(new ProofError('BAD_HEX').message).toBe('BAD_HEX')
 })
 
+const families = [
+  answerErrorMeanings,
+  evidenceErrorMeanings,
+  beaconErrorMeanings,
+  blocksErrorMeanings,
+  messagesErrorMeanings,
+  transitionErrorMeanings,
+]
+
 it('has its details as fields', () => {
   const error = new ProofError('WRONG_LENGTH', { path: 'a', expected: 'b', found: 'c' })
   expect(error).toBeInstanceOf(Error)
@@ -61,14 +70,6 @@ it('has its details as fields', () => {
 })
 
 it('has a different meaning for each code', () => {
-  const families = [
-    answerErrorMeanings,
-    evidenceErrorMeanings,
-    beaconErrorMeanings,
-    blocksErrorMeanings,
-    messagesErrorMeanings,
-    transitionErrorMeanings,
-  ]
   const meanings = families.flatMap(family => Object.values(family))
   expect(meanings.length).toBeGreaterThan(80)
   expect(new Set(meanings).size).toBe(meanings.length)
@@ -78,15 +79,8 @@ it('has a different meaning for each code', () => {
 it('names every code once, in one family', () => {
   const codes = allCodes()
   expect(new Set(codes).size).toBe(codes.length)
-  const families = [
-    answerErrorMeanings,
-    evidenceErrorMeanings,
-    beaconErrorMeanings,
-    blocksErrorMeanings,
-    messagesErrorMeanings,
-    transitionErrorMeanings,
-  ].flatMap(family => Object.keys(family))
-  expect(codes.toSorted()).toEqual([...families, 'ARGUMENT_INVALID'].toSorted())
+  const named = families.flatMap(family => Object.keys(family))
+  expect(codes.toSorted()).toEqual([...named, 'ARGUMENT_INVALID'].toSorted())
   for (const code of codes) expect(meaningOf(code), code).toMatch(/\.$/)
   expect(meaningOf('BAD_HEX')).toBe(answerErrorMeanings.BAD_HEX)
   for (const other of ['', 'NONE', 'toString', 'constructor', '__proto__']) expect(meaningOf(other)).toBe('')
@@ -133,14 +127,6 @@ it('recognizes errors by what they are, and by the family of their code', () => 
     expect([isProofError(error), isArgumentError(error), isRefusal(error)]).toEqual([true, false, true])
   }
   expect([isProofError(argument), isArgumentError(argument), isRefusal(argument)]).toEqual([false, true, true])
-  const families = [
-    answerErrorMeanings,
-    evidenceErrorMeanings,
-    beaconErrorMeanings,
-    blocksErrorMeanings,
-    messagesErrorMeanings,
-    transitionErrorMeanings,
-  ]
   const inFamilies = (error: unknown) =>
     families.map((family: Readonly<Record<string, string>>) => isProofError(error, family))
   expect(inFamilies(answer)).toEqual([true, false, false, false, false, false])

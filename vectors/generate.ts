@@ -11,6 +11,7 @@ import { generateBeacon } from './beacon/generate.ts'
 import { generateBlocks } from './blocks/generate.ts'
 import { generateCalls } from './calls/generate.ts'
 import { generateEvidence } from './evidence/generate.ts'
+import { VECTOR_FOLDERS } from './folders.ts'
 import { invalidCases } from './invalid.ts'
 import { generateLogs } from './logs/generate.ts'
 import { generateMessages } from './messages/generate.ts'
@@ -69,17 +70,7 @@ async function generate(): Promise<Map<string, string>> {
   ])
 }
 
-const FOLDERS = [
-  'mimc',
-  'poseidon2',
-  'evidence',
-  'beacon',
-  'calls',
-  'blocks',
-  'logs',
-  'messages',
-  'transitions',
-].flatMap(folder => [`${folder}/valid`, `${folder}/invalid`])
+const FOLDERS = VECTOR_FOLDERS.flatMap(folder => [`${folder}/valid`, `${folder}/invalid`])
 
 /** Paths of files that differ from `files`, and of files that are missing on either side. */
 function findStale(folder: string, files: ReadonlyMap<string, string>): string[] {

@@ -1,3 +1,4 @@
+import type { L1Block } from '../anchor/header.ts'
 import type { ProvenBeaconBlock, Reach, VerifiedEvidence } from '../evidence/types.ts'
 import type { ProvenAccount, VerifiedState } from '../proof/verify.ts'
 import { storageProofsIn } from './answer.ts'
@@ -136,6 +137,15 @@ export interface StateAge {
    */
   readonly since: 'l2Block' | 'l1Block'
 }
+
+/** The rows of the L1 block. Empty if what is trusted names none. */
+export const l1BlockRows = (l1Block: L1Block | undefined): Row[] =>
+  l1Block === undefined
+    ? []
+    : [
+        ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
+        ['L1 block hash', l1Block.hash],
+      ]
 
 /** What a bundle proves about the time of its state. */
 type Timed = Pick<VerifiedEvidence, 'finalizedTimestamp' | 'l1Block'>

@@ -50,14 +50,15 @@ export async function withPlan<T>(
   const assumed = readStateOverrides(state)
   const stated = { ...settings.environment, ...readBlockOverrides(values) }
   // What does not fit is refused before anything is fetched.
-  readCall(transaction, chainId, stated.baseFee ?? 0n, isEstimate)
+  const callAt = readCall(transaction, chainId, isEstimate)
+  callAt(stated.baseFee ?? 0n)
   const held = await heldAt(block, pace)
   const hasAssumed = Object.keys(assumed).length > 0
 
   function plan(proven: Environment): CallPlan {
     // Without a prototype, as they are themselves.
     const environment: Environment = Object.assign(Object.create(null), proven, stated)
-    const call = readCall(transaction, chainId, environment.baseFee, isEstimate)
+    const call = callAt(environment.baseFee)
     // What a call reads that assumes something is of no use for others.
     const meter = {
       ...settings,

@@ -31,12 +31,18 @@ const READ = [
 ] as const
 
 /**
- * @param baseFee the base fee of the block, if it is known
+ * Reads a call once, for a block whose base fee may only be known later.
+ *
  * @param isEstimate whether the call is to be made in a later block: without a base fee, it pays the most that it offers
- * @throws ProviderError `PARAMS_INVALID`, also for unsupported fields; `VALUE_UNPROVEN` for a fee that depends on an
- * unknown base fee
+ * @returns the call at a block with this base fee, or an unknown one. Throws ProviderError `PARAMS_INVALID` if the call pays less;
+ * `VALUE_UNPROVEN` for a fee that depends on an unknown base fee
+ * @throws ProviderError `PARAMS_INVALID`, also for unsupported fields
  */
-export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undefined, isEstimate = false): CallRequest {
+export function readCall(
+  call: unknown,
+  chainId: bigint,
+  isEstimate = false,
+): (baseFee: bigint | undefined) => CallRequest {
   const fields = params.fields('call', call, READ)
   refuseOtherFields('call', call, [...READ, ...IGNORED])
   const optional = <T>(name: (typeof READ)[number], read: (place: string, value: unknown) => T): T | undefined =>
@@ -49,35 +55,32 @@ export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undef
   const stated = quantity('chainId')
   if (stated !== undefined && stated !== chainId) throw invalidParams('chainId is that of another chain.')
   const address = (place: string, value: unknown) => params.bytes(place, value, 20)
-  return {
-    from: optional('from', address) ?? NOBODY,
-    to: optional('to', address) ?? null,
-    data: data ?? input ?? '0x',
-    value: quantity('value') ?? 0n,
-    gas: quantity('gas') ?? null,
-    ...readFees(quantity, baseFee, isEstimate),
-    accessList: optional('accessList', readAccessList) ?? [],
-  }
+  const [from, to] = [optional('from', address) ?? NOBODY, optional('to', address) ?? null]
+  const [value, gas] = [quantity('value') ?? 0n, quantity('gas') ?? null]
+  const feesAt = readFees(quantity, isEstimate)
+  const accessList = optional('accessList', readAccessList) ?? []
+  return baseFee => ({ from, to, data: data ?? input ?? '0x', value, gas, ...feesAt(baseFee), accessList })
 }
 
 function readFees(
   quantity: (name: 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas') => bigint | undefined,
-  baseFee: bigint | undefined,
   isEstimate: boolean,
-): Pick<CallRequest, 'gasPrice' | 'maxGasPrice'> {
+): (baseFee: bigint | undefined) => Pick<CallRequest, 'gasPrice' | 'maxGasPrice'> {
   const [gasPrice, maxFee, tip] = [quantity('gasPrice'), quantity('maxFeePerGas'), quantity('maxPriorityFeePerGas')]
   if (gasPrice !== undefined) {
     if (maxFee !== undefined || tip !== undefined) throw invalidParams('gasPrice excludes maxFeePerGas and its tip.')
-    return { gasPrice, maxGasPrice: gasPrice }
+    return () => ({ gasPrice, maxGasPrice: gasPrice })
   }
   const [maxGasPrice, priority] = [maxFee ?? 0n, tip ?? 0n]
-  if (maxGasPrice === 0n) return { gasPrice: 0n, maxGasPrice: 0n }
+  if (maxGasPrice === 0n) return () => ({ gasPrice: 0n, maxGasPrice: 0n })
   if (priority > maxGasPrice) throw invalidParams('maxPriorityFeePerGas is above maxFeePerGas.')
-  // The sender pays the base fee and the tip. No proof covers the base fee of the newest block, nor that of a later one.
-  if (baseFee === undefined && isEstimate) return { gasPrice: maxGasPrice, maxGasPrice }
-  if (baseFee === undefined) throw unprovenValue('BASEFEE')
-  if (maxGasPrice < baseFee) throw invalidParams('maxFeePerGas is below the base fee.')
-  return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }
+  return baseFee => {
+    // The sender pays the base fee and the tip. No proof covers the base fee of the newest block, nor that of a later one.
+    if (baseFee === undefined && isEstimate) return { gasPrice: maxGasPrice, maxGasPrice }
+    if (baseFee === undefined) throw unprovenValue('BASEFEE')
+    if (maxGasPrice < baseFee) throw invalidParams('maxFeePerGas is below the base fee.')
+    return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }
+  }
 }
 
 const readAccessList = (place: string, value: unknown): AccessList =>

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { allCodes } from '../../src/error-meanings.ts'
+import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
 
 /** Checks that `docs/checks.md`, the source and the invalid vectors name the same checks. */
 const ROW = /^\| `([A-Z0-9_]+)` \| (.+) \| `(\w+)` in `([\w/.-]+)` \| (.+) \|$/gm
@@ -54,17 +55,7 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of [
-  'mimc',
-  'poseidon2',
-  'evidence',
-  'beacon',
-  'calls',
-  'blocks',
-  'logs',
-  'messages',
-  'transitions',
-]) {
+for (const scheme of VECTOR_FOLDERS) {
   const folder = `vectors/${scheme}/invalid`
   const isShownHere = (code: string) => folderOf(code) === (/mimc|poseidon2/.test(scheme) ? 'scheme' : scheme)
   const raised = new Map(

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { allCodes } from '../../src/error-meanings.ts'
 import { EndpointError, type EndpointErrorCode, endpointErrorMeanings } from '../../src/rpc.ts'
+import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
 import { drawChart } from '../bench/chart.ts'
 import { CHART, PAGE, readSection } from '../bench/page.ts'
 import { blocksOf, listDocuments } from './blocks.ts'
@@ -160,9 +161,7 @@ it('has a chart and README figures that match the benchmarks page', () => {
 })
 
 it('states the number of forgeries in the README', () => {
-  const folders = ['mimc', 'poseidon2', 'evidence', 'calls', 'beacon', 'blocks', 'logs', 'messages', 'transitions'].map(
-    name => `vectors/${name}/invalid`,
-  )
+  const folders = VECTOR_FOLDERS.map(name => `vectors/${name}/invalid`)
   const count = folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0)
   expect(textOf('README.md')).toContain(`${count} forgeries`)
 })

@@ -6,6 +6,7 @@ import { allCodes } from '../../src/error-meanings.ts'
 import { ProofError } from '../../src/index.ts'
 import { codeOf } from '../anchor/helpers.ts'
 import { outcomeOf, quantity } from '../outcome.ts'
+import { createTraps } from '../traps.ts'
 import { find, vectors } from './bundles.ts'
 import { changedAt, placesOf } from './places.ts'
 
@@ -98,12 +99,7 @@ const toJson = (_: string, value: unknown) => (typeof value === 'bigint' ? quant
 
 it('throws only its own errors, whatever getters and proxies throw', () => {
   const { bundle, claim } = find('block-hash')
-  let traps = 0
-  const fail = (): never => {
-    traps++
-    throw new TypeError('a trap')
-  }
-  const hostile = new Proxy({}, { get: fail, getOwnPropertyDescriptor: fail, has: fail, ownKeys: fail })
+  const { fail, hostile, sprung } = createTraps()
   const { proxy: revoked, revoke } = Proxy.revocable({}, {})
   revoke()
   const places = placesOf(bundle).filter(path => !path.includes('proofRelatedNodes'))
@@ -117,7 +113,7 @@ it('throws only its own errors, whatever getters and proxies throw', () => {
       ).not.toBe(null)
     }
   }
-  expect(traps).toBeGreaterThan(20)
+  expect(sprung()).toBeGreaterThan(20)
 })
 
 it('does not iterate over huge sparse or endless arrays', () => {

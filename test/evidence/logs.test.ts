@@ -15,6 +15,7 @@ import { anchorOf, makeChain, partsOf } from '../../vectors/logs/truth.ts'
 import { codeOf } from '../anchor/helpers.ts'
 import { refusalOf, spell } from '../blocks/helpers.ts'
 import { sized } from '../size.ts'
+import { createTraps } from '../traps.ts'
 import { changedAt, placesOf } from './places.ts'
 
 const read = (path: string): LogsVector => JSON.parse(readFileSync(`vectors/logs/${path}`, 'utf8'))
@@ -180,12 +181,7 @@ it('never accepts another statement from a bundle that is changed anywhere', () 
 
 it('throws only its own errors, whatever getters and proxies throw', () => {
   const { bundle, claim } = valid('one-log')
-  let traps = 0
-  const fail = (): never => {
-    traps++
-    throw new TypeError('a trap')
-  }
-  const hostile = new Proxy({}, { get: fail, getOwnPropertyDescriptor: fail, has: fail, ownKeys: fail })
+  const { hostile, sprung } = createTraps()
   const { proxy: revoked, revoke } = Proxy.revocable({}, {})
   revoke()
   const endless = new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 32 - 1 : '0x') })
@@ -201,7 +197,7 @@ it('throws only its own errors, whatever getters and proxies throw', () => {
     }
   }
   expect(places.length).toBeGreaterThan(15)
-  expect(traps).toBeGreaterThan(5)
+  expect(sprung()).toBeGreaterThan(5)
 })
 
 it('reads each of its own fields once', () => {

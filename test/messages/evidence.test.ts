@@ -14,6 +14,7 @@ import {
 } from '../../src/messages.ts'
 import { refusalOf, spell } from '../blocks/helpers.ts'
 import { changedAt, placesOf } from '../evidence/places.ts'
+import { createTraps } from '../traps.ts'
 
 const read = (name: string) => {
   const { input, claim } = JSON.parse(readFileSync(`vectors/messages/valid/evidence-${name}.json`, 'utf8'))
@@ -145,12 +146,7 @@ it('tells the directions and the trusted inputs apart', () => {
 
 it('throws only its own errors, whatever getters and proxies throw', () => {
   const { bundle, claim } = read('from-l2')
-  let traps = 0
-  const fail = (): never => {
-    traps++
-    throw new TypeError('a trap')
-  }
-  const hostile = new Proxy({}, { get: fail, getOwnPropertyDescriptor: fail, has: fail, ownKeys: fail })
+  const { hostile, sprung } = createTraps()
   for (const path of placesOf(bundle)) {
     const changed = changedAt(bundle, path, () => hostile)
     expect(
@@ -158,5 +154,5 @@ it('throws only its own errors, whatever getters and proxies throw', () => {
       path.join('.'),
     ).toMatch(/^[A-Z]\w+( |$)/)
   }
-  expect(traps).toBeGreaterThan(5)
+  expect(sprung()).toBeGreaterThan(5)
 })

@@ -11,7 +11,7 @@ import { linesIn } from '../files/lines.ts'
 import { logRows, manifestPathOf, notManifest } from '../files/row-files.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
-import type { WantedLogs } from '../options/logs-options.ts'
+import { stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
 
 /** How many problems are listed. */
@@ -20,7 +20,7 @@ const BLOCKS_PER_PROGRESS = 1000
 
 /** Verifies the files of a search, offline. @returns the exit code @throws UsageError if a file cannot be read */
 export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number> {
-  const { path, keep, format, scheme, rollup, l2BlockNumber, trust, fromBlock, toBlock, force, json } = wanted
+  const { path, keep, format, l2BlockNumber, trust, fromBlock, toBlock, force, json } = wanted
   const trusted = trust.beacon ?? (trust.l1BlockHash && { l1BlockHash: trust.l1BlockHash })
   if (keep === undefined) throw new UsageError('--check needs --keep: the file of the blocks')
   if (!trusted) throw new UsageError('--check needs --l1-block-hash or --checkpoint: everything rests on it')
@@ -30,7 +30,7 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   const content = await readRegularJson(manifest)
   const other = notManifest(content, logRows)
   if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
-  const claim = { scheme, rollup, trusted, l2BlockNumber: l2BlockNumber ?? 'fromBundle' } as const
+  const claim = stateClaimOf(wanted, trusted)
   const outcome = safely(() => openNewest(fieldIn(content, 'bundle'), claim, toBlock))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error

@@ -25,6 +25,7 @@ import {
   outputOptions,
   rangeOptions,
   readWantedLogs,
+  stateClaimOf,
   type WantedLogs,
   whereOptions,
 } from '../options/logs-options.ts'
@@ -164,17 +165,9 @@ async function open({ flags, trust, toBlock, ...wanted }: Wanted, begun: Saved |
 }
 
 /** @throws ProofError if it does not verify, or is not from what is trusted; UsageError if the range is after it */
-function openBundle(
-  bundle: unknown,
-  { scheme, rollup, l2BlockNumber, trust, fromBlock, toBlock }: Wanted,
-): ProvenNewest {
-  const known = {
-    scheme,
-    rollup,
-    l2BlockNumber: l2BlockNumber ?? 'fromBundle',
-    trusted: trustedIn(bundle, trust),
-  } as const
-  const proven = openNewest(bundle, known, toBlock)
+function openBundle(bundle: unknown, wanted: Wanted): ProvenNewest {
+  const { trust, fromBlock, toBlock } = wanted
+  const proven = openNewest(bundle, stateClaimOf(wanted, trustedIn(bundle, trust)), toBlock)
   if (proven.toBlock >= fromBlock) return proven
   throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
 }

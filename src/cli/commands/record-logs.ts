@@ -3,7 +3,7 @@ import { readInputFile } from '../../document/input-file.ts'
 import { type RecordedLogs, recordLogs } from '../../rpc/record-logs.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { Subject } from '../files/recorded-file.ts'
-import { describeLogs, type WantedLogs } from '../options/logs-options.ts'
+import { describeLogs, stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatLogs } from '../output/logs-report.ts'
 
@@ -17,12 +17,7 @@ export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
       recordLogs({ l1, l2, scheme, rollup, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'logs evidence') throw refuseOverwrite(path, 'is not logs as evidence')
-      const known = {
-        scheme,
-        rollup,
-        l2BlockNumber: l2BlockNumber ?? 'fromBundle',
-        trusted: trustedIn(bundle, trust),
-      } as const
+      const known = stateClaimOf(wanted, trustedIn(bundle, trust))
       return verifyLogs(bundle, { ...known, filter, fromBlock, toBlock: toBlock ?? 'fromBundle' })
     },
     format: ({ verified }, _, stream) => [formatLogs(verified, stream)],

@@ -127,12 +127,15 @@ export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) 
   }
 }
 
+/** An unpredictable name, to be opened with `wx`, which neither follows nor changes whatever has that name already. */
+export const temporaryIn = (folder: string): string =>
+  join(folder, `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
+
 /** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */
 export function writeWhole(path: string, text: string, replace: boolean): void {
   const replaced = replace ? statRegular(path) : undefined
   const mode = replaced && replaced.mode & 0o777
-  // The name is unpredictable, and `wx` neither follows nor changes whatever has that name already.
-  const temporary = join(dirname(path), `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
+  const temporary = temporaryIn(dirname(path))
   orUsageError(`cannot write ${path}`, () => {
     try {
       writeFileSync(temporary, text, { flag: 'wx', mode: mode ?? 0o666, flush: true })

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
-import { linkExclusive, refuseOverwrite, statRegular } from './output-file.ts'
+import { linkExclusive, refuseOverwrite, statRegular, temporaryIn } from './output-file.ts'
 
 /**
  * Keeps text that nobody may see before all of it is verified: in a temporary file, beside the output file if there is one.
@@ -18,8 +17,7 @@ export function openSpool(path: string, force: boolean, io: Io) {
   if (isFile && statRegular(path) !== undefined && !force) throw refuseOverwrite(path, 'would be replaced')
   const folder = isFile ? dirname(path) : tmpdir()
   orUsageError(`cannot write ${path}`, () => accessSync(folder, constants.W_OK))
-  // The name is unpredictable, and `wx` neither follows nor changes whatever has that name already.
-  const temporary = join(folder, `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
+  const temporary = temporaryIn(folder)
   const file = orUsageError(`cannot write ${path}`, () => openSync(temporary, 'wx', isFile ? 0o666 : 0o600))
   let isOpen = true
   const end = () => {

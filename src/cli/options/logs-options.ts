@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import type { Trusted } from '../../anchor.ts'
 import { type DecodedFilter, decodeFilter } from '../../blocks/filter.ts'
 import { bytesToHex } from '../../bytes.ts'
 import { isHexOf } from '../../document/layout.ts'
@@ -162,6 +163,12 @@ export async function readWantedLogs(args: readonly string[], io: Io) {
     trust: await readRecordTrust(flags, io),
   }
 }
+
+/** What the state is verified against that holds the hash of the newest block. */
+export const stateClaimOf = (
+  { scheme, rollup, l2BlockNumber }: Pick<WantedLogs, 'scheme' | 'rollup' | 'l2BlockNumber'>,
+  trusted: Trusted,
+) => ({ scheme, rollup, trusted, l2BlockNumber: l2BlockNumber ?? 'fromBundle' }) as const
 
 /** The request for which the files must have been written, to be continued or reported. */
 export function describeLogs({ filter, fromBlock, toBlock, trust, l2BlockNumber, ...wanted }: WantedLogs): AskedFor {

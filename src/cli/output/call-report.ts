@@ -1,4 +1,4 @@
-import { beaconRows, formatTime, type Row, timeRow } from '../../document/wording.ts'
+import { beaconRows, l1BlockRows, type Row, timeRow } from '../../document/wording.ts'
 import { stringify } from '../../json/stringify.ts'
 import { revertReason } from '../../provider/revert.ts'
 import type { CallOutcome, StatedCall, VerifiedCall } from '../../provider.ts'
@@ -17,12 +17,7 @@ export function formatCall(verified: VerifiedCall, stream: Output, stated: Omit<
   const said = (name: keyof typeof stated) => (stated[name] === 'fromBundle' ? 'from the bundle' : 'stated by you')
   const rows: Row[] = [
     ...beaconRows(verified),
-    ...(l1Block === undefined
-      ? []
-      : ([
-          ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
-          ['L1 block hash', l1Block.hash],
-        ] as const)),
+    ...l1BlockRows(l1Block),
     ['L2 block', `${l2BlockNumber}`],
     timeRow(verified),
     ['L2 state root', verified.stateRoot],

@@ -1,5 +1,5 @@
 import type { VerifiedLogs } from '../../blocks.ts'
-import { beaconRows, formatTime, type Row } from '../../document/wording.ts'
+import { beaconRows, l1BlockRows, type Row } from '../../document/wording.ts'
 import type { Output } from '../command.ts'
 import { formatTable, paint } from './report.ts'
 
@@ -19,12 +19,7 @@ export function formatLogs(
   const said = (name: Statable) => (stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you')
   const rows: Row[] = [
     ...beaconRows(verified),
-    ...(l1Block === undefined
-      ? []
-      : ([
-          ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
-          ['L1 block hash', l1Block.hash],
-        ] as const)),
+    ...l1BlockRows(l1Block),
     ['L2 block', `${l2BlockNumber}`, 'its state holds the hash of the newest block'],
     ['L2 state root', stateRoot],
     ['from block', `${fromBlock}`, said('fromBlock')],

@@ -1,4 +1,4 @@
-import { beaconRows, formatTime, type Row } from '../../document/wording.ts'
+import { beaconRows, l1BlockRows, type Row } from '../../document/wording.ts'
 import { encodeMessageClaim, type VerifiedMessage } from '../../messages.ts'
 import type { Output } from '../command.ts'
 import { formatTable, paint } from './report.ts'
@@ -23,12 +23,7 @@ export function formatMessage(verified: VerifiedMessage, stream: Output, rollup:
   const claimData = claimDataOf(verified)
   const rows: Row[] = [
     ...(beaconBlock === undefined ? [] : beaconRows({ trustedInput: 'beaconBlockRoot', beaconBlock })),
-    ...(l1Block === undefined
-      ? []
-      : ([
-          ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
-          ['L1 block hash', l1Block.hash],
-        ] as const)),
+    ...l1BlockRows(l1Block),
     ['message', messageHash, said],
     ['from', message.from],
     ['to', message.to],

@@ -64,7 +64,7 @@ type Outcome = Omit<Traced, 'innerGas'>
 async function executed(one: Case): Promise<Outcome> {
   const context = { chainId: CHAIN_ID, hardfork: one.hardfork, blockNumber: BLOCK, environment: ENVIRONMENT }
   const overridden = overrideState(reader, readStateOverrides(one.overrides))
-  const call = readCall(parameterOf(one), CHAIN_ID, ENVIRONMENT.baseFee)
+  const call = readCall(parameterOf(one), CHAIN_ID)(ENVIRONMENT.baseFee)
   try {
     const { failure, returnData, gasUsed } = await inPace(UNHURRIED, pace =>
       execute(packages, overridden, call, one.gas ?? GAS, context, pace),
