@@ -5,6 +5,7 @@ import { readOptions, verifyFunction, verifyWhole } from '../options.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
+import { STRAGGLE_MS } from './limits.ts'
 import { verifyTimeout } from './options.ts'
 import { originOf } from './redact.ts'
 import { inTime } from './waiting.ts'
@@ -52,7 +53,10 @@ export interface DissentingSource {
 export interface AgreementOptions {
   /** How many must name the same hash. Default: more than half. */
   quorum?: number | undefined
-  /** Time limit per answer of a source, in milliseconds. Default: 10,000. */
+  /**
+   * Time limit per answer of a source, in milliseconds. Default: 10,000. Once enough sources agree, the others have at most 2,000
+   * left.
+   */
   timeoutMs?: number | undefined
   /** Called on agreement with the sources that did not take part in it. */
   onDissent?: ((odd: readonly DissentingSource[]) => void) | undefined
@@ -100,47 +104,65 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
   verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
-  const ask = async (l1: Endpoints, id: bigint | L1BlockTag): Promise<Vote> => {
+  const ask = async (l1: Endpoints, id: bigint | L1BlockTag, asking: Asking): Promise<Vote> => {
+    // Each has a signal of its own, because Node warns of many listeners to one.
+    const ended = new AbortController()
+    asking.add(ended)
     try {
-      return { block: await inTime(timeout, () => fetchBlock(l1, id)) }
+      return { block: await inTime(timeout, signal => fetchBlock(l1, id, signal), ended.signal) }
     } catch (error) {
       const code: unknown = Reflect.get(Object(error), 'code')
       return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
     }
   }
-  const votesOn = (number: bigint, said: readonly Vote[]) =>
-    Promise.all(
-      sources.map(async (l1, index): Promise<Vote> => {
-        const { block, failure } = said[index] ?? {}
-        if (block === undefined) return { failure }
-        if (block.number < number) return { failure: `has finalized only block ${block.number}` }
-        return block.number === number ? { block } : ask(l1, number)
-      }),
-    )
+  const voteOn = async (number: bigint, l1: Endpoints, said: Vote | undefined, asking: Asking): Promise<Vote> => {
+    const { block, failure } = said ?? {}
+    if (block === undefined) return { failure }
+    if (block.number < number) return { failure: `has finalized only block ${block.number}` }
+    return block.number === number ? { block } : ask(l1, number, asking)
+  }
 
-  return async () => {
-    const said = await Promise.all(sources.map(l1 => ask(l1, 'finalized')))
+  /** The newest block on which enough of them agree, by what they said about their newest ones. */
+  async function decide(said: readonly Vote[], asking: Asking): Promise<Decision> {
     const heights = said.flatMap(({ block }) => block?.number ?? [])
     // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
     const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
     let odd = said.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
     let isContradicted = false
     for (const number of new Set(candidates)) {
-      const votes = await votesOn(number, said)
+      const asked = sources.map((l1, index) => voteOn(number, l1, said[index], asking))
+      const votes = await unlessSlow(asked, votes => winnerOf(votes, quorum) !== null)
       const agreed = winnerOf(votes, quorum)
       isContradicted ||= new Set(votes.flatMap(({ block }) => block?.hash ?? [])).size > 1
       odd = votes.flatMap(({ block, failure }, index) => {
         if (block !== undefined && block.hash === agreed) return []
         return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
       })
-      if (agreed === null) continue
-      if (odd.length > 0) onDissent?.(odd)
-      return agreed
+      if (agreed !== null) return { agreed, odd, isContradicted }
     }
-    const list = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
-    const found = `${quorum} of ${count} must agree. ${list}`
-    // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
-    throw new EndpointError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
+    return { agreed: null, odd, isContradicted }
+  }
+
+  return async () => {
+    const asking: Asking = new Set()
+    try {
+      const asked = sources.map(l1 => ask(l1, 'finalized', asking))
+      const hasEnough = (votes: readonly Vote[]) => votes.filter(({ block }) => block).length >= quorum
+      const early = await decide(await unlessSlow(asked, hasEnough), asking)
+      // A slow one may be the one that agrees.
+      const { agreed, odd, isContradicted } =
+        early.agreed === null ? await decide(await Promise.all(asked), asking) : early
+      if (agreed !== null) {
+        if (odd.length > 0) onDissent?.(odd)
+        return agreed
+      }
+      const list = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
+      const found = `${quorum} of ${count} must agree. ${list}`
+      // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
+      throw new EndpointError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
+    } finally {
+      for (const ended of asking) ended.abort()
+    }
   }
 }
 
@@ -160,6 +182,37 @@ interface Vote {
   readonly failure?: string | undefined
 }
 
+/** What ends the requests of one agreement. */
+type Asking = Set<AbortController>
+
+/** What the sources agree on, if they do, and who does not. */
+interface Decision {
+  readonly agreed: Hex | null
+  readonly odd: readonly DissentingSource[]
+  readonly isContradicted: boolean
+}
+
+/** All votes. Once there are enough, those that take much longer count as failures. */
+function unlessSlow(asked: readonly Promise<Vote>[], isEnough: (votes: readonly Vote[]) => boolean): Promise<Vote[]> {
+  const votes: Vote[] = asked.map(() => ({ failure: 'no answer in time' }))
+  let left = asked.length
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      // What arrives later changes nothing.
+      resolve([...votes])
+    }
+    for (const [index, one] of asked.entries()) {
+      one.then(vote => {
+        votes[index] = vote
+        if (--left === 0) end()
+        else if (timer === undefined && isEnough(votes)) timer = setTimeout(end, STRAGGLE_MS)
+      })
+    }
+  })
+}
+
 /** The only hash that enough sources name; null if there is none, or more than one. */
 function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
   const hashes = votes.flatMap(({ block }) => block?.hash ?? [])
@@ -168,5 +221,5 @@ function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
   return other === undefined ? winner : null
 }
 
-const fetchBlock = async (l1: Endpoints, id: bigint | L1BlockTag): Promise<L1Block> =>
-  (await fetchL1Block({ l1, signal: undefined }, id)).l1Block
+const fetchBlock = async (l1: Endpoints, id: bigint | L1BlockTag, signal?: AbortSignal): Promise<L1Block> =>
+  (await fetchL1Block({ l1, signal }, id)).l1Block

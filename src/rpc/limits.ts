@@ -46,7 +46,7 @@ export const BEACON_APIS_AT_ONCE = 8
 export const SILENCE_MS = 500
 /** Milliseconds of silence after which another beacon API is asked as well. */
 export const STAGGER_MS = 1_000
-/** Milliseconds that other beacon APIs have once one has proven a recent block. */
+/** Milliseconds that other beacon APIs have once one has proven a recent block, and other sources of an L1 block hash once enough agree. */
 export const STRAGGLE_MS = 2_000
 /** Milliseconds for which a beacon API that failed is asked last. */
 export const DEMOTION_MS = 300_000

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { RequestProvider } from '../../src/rpc.ts'
 import { agreeingBlockHash, type DissentingSource, finalizedBlockHash } from '../../src/rpc.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
@@ -49,6 +49,43 @@ it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, 
   const options = { quorum, timeoutMs: 300, onDissent: (odd: readonly DissentingSource[]) => told.push(...odd) }
   expect(await agreeingBlockHash(providers, options)()).toBe(hashOf(height))
   expect(told.map(({ index }) => index)).toEqual(oddOnes)
+})
+
+/** How long it takes on a clock that tests control. */
+async function timeOf<T>(work: () => Promise<T>): Promise<{ result: T; milliseconds: number }> {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const began = Date.now()
+  let ended: { result: T; milliseconds: number } | undefined
+  work().then(result => {
+    ended = { result, milliseconds: Date.now() - began }
+  })
+  while (ended === undefined && Date.now() < began + 60_000) await vi.advanceTimersByTimeAsync(100)
+  return ended ?? expect.fail('no end')
+}
+const late = (provider: RequestProvider): RequestProvider => ({
+  request: args => new Promise(resolve => setTimeout(resolve, 5_000)).then(() => provider.request(args)),
+})
+/** Names its newest block, and then says nothing more. */
+const stalling: RequestProvider = {
+  request: args => ((args.params as [string])[0] === 'finalized' ? source(9n).request(args) : silent.request(args)),
+}
+
+it.each([
+  ['silent', [silent, source(7n), source(7n)], 7n, 0],
+  ['silent after its first answer', [source(8n), stalling, source(8n)], 8n, 1],
+] as const)('does not wait for one that is %s once enough agree', async (_, providers, height, index) => {
+  const told: DissentingSource[] = []
+  const onDissent = (odd: readonly DissentingSource[]) => void told.push(...odd)
+  const { result, milliseconds } = await timeOf(agreeingBlockHash(providers, { onDissent }))
+  expect([result, told]).toEqual([hashOf(height), [{ index, found: 'no answer in time' }]])
+  expect(milliseconds).toBeLessThan(2_200)
+})
+
+it('waits for a slow one that decides', async () => {
+  const { result, milliseconds } = await timeOf(agreeingBlockHash([source(7n, forked), source(7n), late(source(7n))]))
+  expect(result).toBe(hashOf(7n))
+  expect(milliseconds).toBeGreaterThanOrEqual(5_000)
 })
 
 const DISAGREEMENTS: [string, RequestProvider[], number, string][] = [
