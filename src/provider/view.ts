@@ -3,7 +3,15 @@ import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { isProofError, type ProofError } from '../errors.ts'
 import { EndpointError, isMissing } from '../rpc/error.ts'
-import { fetchAnchor, fetchL1Block, fetchNewest, fetchTimed, type L1Source, walkAnchors } from '../rpc/l1.ts'
+import {
+  fetchAnchor,
+  fetchL1Block,
+  fetchNewest,
+  fetchTimed,
+  type L1Source,
+  requireRoot,
+  walkAnchors,
+} from '../rpc/l1.ts'
 import { orAbort } from '../rpc/provider.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
@@ -65,7 +73,7 @@ export function createViews(source: ViewSource) {
     if (current === null) return { newest: await fetchNewest(l1Source, l1Block), kept: null }
     const { l2BlockNumber, stateRoot, newest } = current
     if (l1Block === current.l1Block) return { newest, kept: current }
-    const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).catch(orUnproven)
+    const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).then(requireRoot).catch(orUnproven)
     if (isProofError(anchor)) return { newest: await fetchNewest(l1Source, l1Block), kept: current }
     verifySame(`L2 block ${l2BlockNumber}`, 'root', stateRoot, anchor.stateRoot)
     const { currentL2BlockNumber } = anchor
@@ -75,7 +83,8 @@ export function createViews(source: ViewSource) {
   /** The newest finalization whose proofs the L2 endpoint has; otherwise what is kept, if nothing is above it. */
   async function walk(kept: Held | null, l1Block: L1Block, newest: bigint): Promise<Held> {
     const tried: bigint[] = []
-    for await (const { l2BlockNumber, stateRoot } of walkAnchors(l1Source, l1Block, maxFinalizations, newest)) {
+    for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations, newest)) {
+      const { l2BlockNumber, stateRoot } = requireRoot(anchor)
       if (kept !== null && l2BlockNumber <= kept.l2BlockNumber) return kept
       const state = stateOf(l2BlockNumber, stateRoot)
       if (await isHeld(state)) return { l2BlockNumber, stateRoot, l1Block, newest, timestamp: undefined, state }
@@ -112,11 +121,10 @@ export function createViews(source: ViewSource) {
     },
     /** The view of another block, if L1 holds its state root. @throws ProviderError `BLOCK_UNPROVEN` */
     async findAt({ l1Block, newest }: Held, l2BlockNumber: bigint): Promise<Held> {
-      const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).catch(orUnproven)
+      const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).then(requireRoot).catch(orUnproven)
       if (isProofError(anchor)) throw refusedFor('BLOCK_UNPROVEN', { cause: anchor })
-      const { stateRoot } = anchor
-      const state = stateOf(l2BlockNumber, stateRoot)
-      return { l2BlockNumber, stateRoot, l1Block, newest, timestamp: undefined, state }
+      const state = stateOf(l2BlockNumber, anchor.stateRoot)
+      return { l2BlockNumber, stateRoot: anchor.stateRoot, l1Block, newest, timestamp: undefined, state }
     },
   }
 }

@@ -81,6 +81,16 @@ function fetchPiece({ l2, signal }: BlockSource, first: BlockClaim, count: numbe
   }, signal)
 }
 
+/** One header, and the block as an endpoint sent it, which `createBundle` takes. */
+export const fetchHeader = (
+  { l2, signal }: BlockSource,
+  claim: BlockClaim,
+): Promise<FetchedHeader & { block: unknown }> =>
+  l2.run(async (provider, attempt) => {
+    const block = await askBlock(provider, claim.number, false, attempt.signal)
+    return { ...open(block, claim), block }
+  }, signal)
+
 /**
  * A block with its transactions, and what `use` makes of it, from the first endpoint for which it does not throw.
  *

@@ -25,7 +25,16 @@ import {
   writeState,
   yielded,
 } from './follow-state.ts'
-import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from './l1.ts'
+import {
+  type Anchor,
+  fetchAnchor,
+  fetchHinted,
+  fetchL1Block,
+  fetchNewest,
+  type L1Source,
+  requireRoot,
+  unless,
+} from './l1.ts'
 import { MAX_LIST_ROUNDS, MAX_MISSING_ROUNDS } from './limits.ts'
 import { redactUrls } from './redact.ts'
 
@@ -161,7 +170,7 @@ export function createFollower(settings: Settings) {
       return 'refuted'
     }
     try {
-      const proven = await prove(settings, l2, at, anchor)
+      const proven = await prove(settings, l2, at, requireRoot(anchor))
       const { stateRoot } = proven
       const { mark } = yielded(progress, l2BlockNumber, stateRoot)
       return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, stateRoot, mark }) }
@@ -233,7 +242,7 @@ async function prove(
   { rollup, schemeAt, requests, how, signal }: Settings,
   l2: Endpoints,
   { block, l1Block, newest }: View,
-  { l2BlockNumber, stateRoot, proof, finalizedState, finalizedTimestamp }: Anchor,
+  { l2BlockNumber, stateRoot, proof, finalizedState, finalizedTimestamp }: Anchor<'stateRoot'>,
 ): Promise<Omit<FollowedFinalization, 'progress'>> {
   const scheme = hashSchemeOf(schemeAt(l2BlockNumber))
   const evidence: EvidenceBundle[] = []

@@ -7,10 +7,18 @@ import {
   finalizedStateTopics,
 } from '../anchor/finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
-import { anchorStorageKeys, lineaLayout, type Rollup, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
+import {
+  anchorStorageKeys,
+  type HeldValue,
+  lineaLayout,
+  type Rollup,
+  type VerifiedAnchor,
+  verifyAnchor,
+} from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../errors.ts'
+import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode, refusal } from '../errors.ts'
+import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { type Attempt, type Endpoints, only, race } from './endpoints.ts'
@@ -26,13 +34,15 @@ export interface L1Source {
   readonly l1: Endpoints
   readonly rollup: Rollup
   readonly signal: AbortSignal | undefined
+  /** Says what counts if the contract holds a state root and a block hash of this L2 block. Default: an error. */
+  readonly schemeAt?: ((l2BlockNumber: bigint) => StateKind) | undefined
 }
 
 /** The block tags that every L1 endpoint accepts. */
 export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 
-/** An L2 block whose state root the rollup contract holds, proven at an L1 block. */
-export interface Anchor extends VerifiedAnchor<'stateRoot'> {
+/** An L2 block whose state root or hash the rollup contract holds, proven at an L1 block. */
+export type Anchor<Held extends HeldValue = HeldValue> = VerifiedAnchor<Held> & {
   readonly l2BlockNumber: bigint
   readonly currentL2BlockNumber: bigint
   /** The known fields of the `eth_getProof` answer. */
@@ -115,6 +125,8 @@ async function fetchL1BlockFrom(
 }
 
 /**
+ * What L1 holds for an L2 block decides which it is: a state root or a block hash.
+ *
  * @param finalizedState a hint with which to prove the timestamp
  * @throws ProofError `ANCHOR_NO_ROOT` if the block is not the last one of a finalization, and what `verifyAnchor` throws
  */
@@ -124,15 +136,32 @@ export async function fetchAnchor(
   l2BlockNumber: bigint,
   finalizedState?: FinalizedState,
 ): Promise<Anchor> {
-  const { rollup } = source
+  const { rollup, schemeAt } = source
   const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
-  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, holds: 'stateRoot', finalizedState } as const
+  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, finalizedState }
+  const verify = (proof: unknown): VerifiedAnchor => {
+    try {
+      return verifyAnchor(proof, claim)
+    } catch (error) {
+      if (schemeAt === undefined || !isProofError(error) || error.code !== 'ANCHOR_AMBIGUOUS') throw error
+      return verifyAnchor(proof, {
+        ...claim,
+        holds: schemeAt(l2BlockNumber) === 'ethereum' ? 'blockHash' : 'stateRoot',
+      })
+    }
+  }
   return fetchProof(source, keys, l1Block.number, proof => {
-    const { currentL2BlockNumber, ...proven } = verifyAnchor(proof, claim)
+    const { currentL2BlockNumber, ...proven } = verify(proof)
     // The keys ask for it. Without it, nobody could tell whether the block is the newest.
     if (currentL2BlockNumber === undefined) throw new EndpointError('ANSWER_MALFORMED', { found: 'too few slots' })
     return { l2BlockNumber, proof, finalizedState, currentL2BlockNumber, ...proven }
   })
+}
+
+/** Refuses an anchor with a block hash, for who reads state roots only. */
+export function requireRoot(anchor: Anchor): Anchor<'stateRoot'> {
+  if (anchor.stateRoot !== undefined) return anchor
+  throw refusal('ANCHOR_NO_ROOT', 'a state root', `the hash of L2 block ${anchor.l2BlockNumber}`)
 }
 
 /**

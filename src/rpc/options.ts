@@ -1,5 +1,9 @@
+import { type readRollup, verifyHasHashes } from '../anchor/rollup.ts'
 import { invalid } from '../arguments.ts'
+import type { StateKind } from '../evidence/types.ts'
 import { verifyWhole } from '../options.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { MAX_TIMEOUT } from './limits.ts'
 
 export const verifyTimeout = (timeoutMs: number, name = 'timeoutMs'): number =>
@@ -22,4 +26,23 @@ export function verifySignal(signal: AbortSignal | undefined): void {
 export function verifyHashSource(l1BlockHash: unknown): void {
   const expected = "a function: () => hash, or one of 'rollup-state-proof/rpc', such as beaconBlockHash"
   if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', expected, l1BlockHash)
+}
+
+/**
+ * What the caller's option `scheme` says about an L2 block: the hash scheme of its state root, or that L1 has to hold its hash.
+ *
+ * @throws ArgumentError
+ */
+export function readSchemes(
+  scheme: StateKind | ((l2BlockNumber: bigint) => StateKind),
+  { layout }: ReturnType<typeof readRollup>,
+): (l2BlockNumber: bigint) => HashScheme | 'ethereum' {
+  const read = (kind: StateKind) => {
+    if (kind !== 'ethereum') return hashSchemeOf(kind)
+    verifyHasHashes(layout)
+    return kind
+  }
+  if (typeof scheme === 'function') return l2BlockNumber => read(scheme(l2BlockNumber))
+  const stated = read(scheme)
+  return () => stated
 }

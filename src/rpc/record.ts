@@ -25,6 +25,7 @@ import {
   fetchTimestamp,
   type L1BlockTag,
   type L1Source,
+  requireRoot,
   walkAnchors,
 } from './l1.ts'
 import { verifySignal } from './options.ts'
@@ -262,7 +263,7 @@ function createRecorder(settings: Settings) {
   }
 
   /** The answer at this block; null if the L2 endpoints do not hold the block. */
-  async function answerAt({ l2BlockNumber, stateRoot }: Anchor): Promise<{ answer: unknown } | null> {
+  async function answerAt({ l2BlockNumber, stateRoot }: Anchor<'stateRoot'>): Promise<{ answer: unknown } | null> {
     let hasBegun = false
     settings.missed.isAny = false
     const tell = (made: FetchProgress, keyCount: number) => {
@@ -323,19 +324,23 @@ function verifyBundle(
 }
 
 /** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
-async function* anchorsFor(source: L1Source, l1Block: L1Block, settings: Settings): AsyncGenerator<Anchor> {
+async function* anchorsFor(
+  source: L1Source,
+  l1Block: L1Block,
+  settings: Settings,
+): AsyncGenerator<Anchor<'stateRoot'>> {
   const { l2BlockNumber, owner, resumeFrom, maxFinalizations, onProgress } = settings
   const ignore = (reason: string) => onProgress?.({ step: 'progressIgnored', reason })
   const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
   const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, { ...owner, ...block })
   if (mismatch !== null) ignore(mismatch)
-  if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
+  if (l2BlockNumber !== undefined) return yield requireRoot(await fetchAnchor(source, l1Block, l2BlockNumber))
   if (resumeFrom !== undefined && mismatch === null) {
     const begun = await fetchBegun(source, l1Block, settings)
     if (typeof begun === 'string') ignore(begun)
     else yield begun
   }
-  yield* walkAnchors(source, l1Block, maxFinalizations)
+  for await (const anchor of walkAnchors(source, l1Block, maxFinalizations)) yield requireRoot(anchor)
 }
 
 /** The block of the earlier recording, or why nothing of it can be used. Its answers are useless for any other block. */
@@ -343,10 +348,11 @@ async function fetchBegun(
   source: L1Source,
   l1Block: L1Block,
   { l1, l2, scheme, address, storageKeys, owner, resumeFrom }: Settings,
-): Promise<Anchor | string> {
+): Promise<Anchor<'stateRoot'> | string> {
   const redact = redactorFor(...l1.providers, ...l2.providers)
   try {
-    const anchor = await fetchAnchor(source, l1Block, parseQuantity(Reflect.get(Object(resumeFrom), 'l2BlockNumber')))
+    const number = parseQuantity(Reflect.get(Object(resumeFrom), 'l2BlockNumber'))
+    const anchor = requireRoot(await fetchAnchor(source, l1Block, number))
     const verify = (answer: unknown, keys: readonly Hex[]) =>
       void verifyProof(answer, { scheme, stateRoot: anchor.stateRoot, address, storageKeys: keys })
     const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)

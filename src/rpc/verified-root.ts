@@ -4,7 +4,7 @@ import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { readOptions, verifyUint } from '../options.ts'
 import { type Endpoint, openEndpoints } from './endpoints.ts'
-import { fetchAnchor, fetchL1Block, fetchNewest, fetchTimestamp } from './l1.ts'
+import { fetchAnchor, fetchL1Block, fetchNewest, fetchTimestamp, requireRoot } from './l1.ts'
 import { verifySignal } from './options.ts'
 
 /** Which state root to fetch, and what it is proven from. */
@@ -77,6 +77,7 @@ export async function fetchVerifiedRoot(options: VerifiedRootOptions): Promise<V
   const { l1Block } = await fetchL1Block(source, hash)
   const l2BlockNumber = wanted ?? (await fetchNewest(source, l1Block))
   const anchor = await fetchAnchor(source, l1Block, l2BlockNumber)
-  const { stateRoot, currentL2BlockNumber, finalizedTimestamp } = await fetchTimestamp(source, l1Block, anchor)
+  const timed = requireRoot(await fetchTimestamp(source, l1Block, anchor))
+  const { stateRoot, currentL2BlockNumber, finalizedTimestamp } = timed
   return { l2BlockNumber, stateRoot, l1Block, currentL2BlockNumber, finalizedTimestamp }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lineaLayout } from '../../src/anchor.ts'
+import { lineaLayout, type RollupLayout } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
 import { createHttpProvider, fetchVerifiedRoot, finalizedBlockHash, type RequestProvider } from '../../src/rpc.ts'
 import { addDemoBlocks } from '../../src/service/demo.ts'
@@ -70,7 +70,8 @@ it('believes no L1 endpoint, and takes the truth from the next', async () => {
       method === lied ? change(answer as Record<string, unknown>, params) : answer,
     )
   const slots = ({ storageProof }: Record<string, unknown>) => storageProof as Record<string, unknown>[]
-  const lies: [string, RequestProvider][] = [
+  const { blockHashes: _, ...layout } = lineaLayout
+  const lies: [string, RequestProvider, RollupLayout?][] = [
     ['HEADER_HASH_MISMATCH', at('eth_getBlockByHash', answer => ({ ...answer, stateRoot: word(7) }))],
     ['HEADER_HASH_MISMATCH', at('eth_getBlockByHash', () => older)],
     ['HEADER_HASH_MISMATCH', at('eth_getBlockByHash', () => ({ ...older, hash: l1BlockHash }))],
@@ -98,15 +99,20 @@ it('believes no L1 endpoint, and takes the truth from the next', async () => {
     ],
     ['RESPONSE_TOO_LARGE', at('eth_getProof', answer => ({ ...answer, accountProof: [`0x${'00'.repeat(2 ** 17)}`] }))],
     ['L1_STORAGE_PROOF_COUNT', at('eth_getProof', answer => ({ ...answer, storageProof: [] }))],
-    // The root alone would not tell whether the block is the newest.
-    ['ANSWER_MALFORMED', at('eth_getProof', answer => ({ ...answer, storageProof: slots(answer).slice(0, 1) }))],
+    // The root alone would not tell whether the block is the newest, nor whether there is a hash.
+    ['L1_STORAGE_PROOF_COUNT', at('eth_getProof', answer => ({ ...answer, storageProof: slots(answer).slice(0, 1) }))],
+    [
+      'ANSWER_MALFORMED',
+      at('eth_getProof', answer => ({ ...answer, storageProof: slots(answer).slice(0, 1) })),
+      layout,
+    ],
   ]
-  for (const [code, liar] of lies) {
-    const root = { rollup: ROLLUP, l1BlockHash, l2BlockNumber: current }
+  for (const [code, liar, layout] of lies) {
+    const root = { rollup: { ...ROLLUP, ...(layout && { layout }) }, l1BlockHash, l2BlockNumber: current }
     await expect(fetchVerifiedRoot({ ...root, l1: liar }), code).rejects.toMatchObject({ code })
     const found = await fetchVerifiedRoot({ ...root, l1: [liar, l1Url] })
     expect(found, code).toMatchObject({ stateRoot: rootOf(current), l1Block: { hash: l1BlockHash } })
     await expect(fetchVerifiedRoot({ ...root, l1: [liar, liar] }), code).rejects.toMatchObject({ code })
   }
-  expect(lies.length).toBe(10)
+  expect(lies.length).toBe(11)
 })
