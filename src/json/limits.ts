@@ -8,3 +8,7 @@ export const MAX_FILE_DEPTH = 1024
 export const FREE_JSON_VALUES = 1024
 /** Characters for each further value. An honest value has 20 or more. */
 export const CHARACTERS_PER_VALUE = 8
+/** Different names of members that any document may have. Honest ones have less than a hundred, besides maps of addresses or slots. */
+export const FREE_JSON_NAMES = 1024
+/** Characters for each further name. A slot and its value have 70 or more. */
+export const CHARACTERS_PER_NAME = 64
