@@ -15,6 +15,17 @@ import type { BundleConsensus } from './consensus.ts'
  */
 export type StateKind = Scheme | 'ethereum'
 
+/** What an answer proves, by the kind of the state. */
+export type StateOfKind<Keys extends readonly Hex[], Kind extends StateKind> = Kind extends 'ethereum'
+  ? VerifiedEthProof<Keys>
+  : VerifiedState<Keys>
+
+/** What an answer proves, of a state of any kind. */
+export type AnyState = StateOfKind<readonly Hex[], StateKind>
+
+/** The name of a kind of state: `mimc`, `poseidon2` or `ethereum`. */
+export type KindName = Scheme['name'] | 'ethereum'
+
 /**
  * A bundle of evidence: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
  * Its JSON Schema is `docs/evidence.schema.json`.

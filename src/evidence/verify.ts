@@ -1,14 +1,13 @@
-import { verifyEthProof } from '../anchor/eth-proof.ts'
 import { type HeldValue, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
 import { type BlockHeader, openHeader } from '../blocks/header.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import { optional } from '../json/decoders.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { verifyProof } from '../verifier/verify-proof.ts'
 import { type DecodedEvidenceClaim, type DecodedStateClaim, decodeStateClaim, verifyExpected } from './claim.ts'
 import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
 import { verifyL1State } from './l1-state.ts'
+import { verifyState } from './state.ts'
 import type { EthereumState, EvidenceClaim, EvidenceState, StateKind, Trusted, VerifiedEvidence } from './types.ts'
 
 /**
@@ -69,7 +68,7 @@ function verifyBundle(bundle: unknown, claim: DecodedStateClaim): object {
   verifyExpected(evidence, claim)
 
   if (kind === 'l2StateRoot') {
-    const state = verifyState(evidence, claim, root)
+    const state = verifyAnswer(evidence, claim, root)
     // Without an anchor, the bundle's number is only a claim.
     const { scheme, l2BlockNumber } = claim
     const header = scheme === 'ethereum' && { l2Block: undefined }
@@ -90,11 +89,11 @@ function verifyAnchored(evidence: DecodedEvidence, claim: DecodedStateClaim, l1S
   const { l2BlockNumber } = evidence
   if (claim.scheme !== 'ethereum') {
     const { stateRoot, blockHash: _, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'stateRoot')
-    return { ...verifyState(evidence, claim, stateRoot), l2BlockNumber, ...contract }
+    return { ...verifyAnswer(evidence, claim, stateRoot), l2BlockNumber, ...contract }
   }
   const { stateRoot: _, blockHash, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'blockHash')
   const l2Block = verifyL2Header(evidence, blockHash)
-  const state = verifyState(evidence, claim, l2Block.stateRoot)
+  const state = verifyAnswer(evidence, claim, l2Block.stateRoot)
   return { ...state, l2BlockNumber, ...contract, finalizedTimestamp: l2Block.timestamp, l2Block }
 }
 
@@ -114,16 +113,12 @@ function verifyL2Header({ l2Header, l2BlockNumber: number }: DecodedEvidence, ha
   return atPath('l2Header', () => openHeader(l2Header, { hash, number }))
 }
 
-function verifyState(
+function verifyAnswer(
   { request, answer }: DecodedEvidence,
   { scheme, storageKeys }: DecodedStateClaim,
   stateRoot: Hex,
 ): EvidenceState | EthereumState {
-  const asked = { address: request.address, storageKeys: storageKeys?.written ?? request.storageKeys }
-  const state = atPath('answer', () =>
-    scheme === 'ethereum'
-      ? verifyEthProof(answer, { l1StateRoot: stateRoot, ...asked })
-      : verifyProof(answer, { scheme, stateRoot, ...asked }),
-  )
-  return { ...state, address: request.address, stateRoot }
+  const { address } = request
+  const asked = { scheme, stateRoot, address, storageKeys: storageKeys?.written ?? request.storageKeys }
+  return { ...atPath('answer', () => verifyState(answer, asked)), address, stateRoot }
 }

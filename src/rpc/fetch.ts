@@ -2,13 +2,14 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid, readKeys } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, isProofError } from '../errors.ts'
+import { type StateClaim, verifyState } from '../evidence/state.ts'
+import type { StateKind, StateOfKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { decodeKeys, readOptions, verifyUint, verifyWhole } from '../options.ts'
-import type { Claim } from '../proof/claim.ts'
-import type { VerifiedState } from '../proof/verify.ts'
+import { type Claim, decodeClaim } from '../proof/claim.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { readClaim, verifyProof } from '../verifier/verify-proof.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { type Attempt, type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { verifySignal } from './options.ts'
@@ -16,6 +17,8 @@ import {
   admitAnswer,
   answerAdmission,
   type FetchProgress,
+  formOf,
+  joinAnswers,
   readFetched,
   readPartialAnswer,
   verifyAgreement,
@@ -65,12 +68,14 @@ export interface FetchOptions extends ClientSettings {
   /** With this, every answer is verified on arrival. Without it, nothing is verified. */
   trusted?:
     | {
-        /** `mimc` or `poseidon2`. */
-        scheme: Scheme
+        /** The kind of the state. */
+        scheme: StateKind
         /** The state root of the block, 32 bytes. */
         stateRoot: Hex
       }
     | undefined
+  /** The kind of the state, without `trusted`. That of Ethereum is asked for with `eth_getProof`, whatever the `method`. */
+  scheme?: StateKind | undefined
   /**
    * The last progress that `onProgress` received. Parts for another request, or that do not verify, are fetched again; the
    * last key is always fetched again.
@@ -90,13 +95,13 @@ export interface FetchOptions extends ClientSettings {
  * With `trusted`, it returns exactly what was verified. If an endpoint fails, the next continues with the keys that are left.
  *
  * @throws EndpointError if a request fails. ArgumentError if the request or `trusted` is wrong. With `trusted`, what
- * `verifyProof` throws
+ * `verifyState` throws
  */
 export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
   const wanted = decodeRequest(request)
   const { trusted, onProgress, signal } = bare(options)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
-  if (trusted) readClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
+  if (trusted) readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
   let { resumeFrom } = bare(options)
   let kept = 0
   let stopped: { readonly error: unknown } | undefined
@@ -144,6 +149,12 @@ export async function fetchVerified<T>(
   }, bare(options).signal)
 }
 
+/** @throws ArgumentError */
+function readStateClaim({ scheme, ...asked }: StateClaim): void {
+  if (scheme !== 'ethereum') hashSchemeOf(scheme)
+  decodeClaim(asked)
+}
+
 /** Without a prototype, so that nothing comes from a polluted Object.prototype. */
 const bare = <T extends object>(options: T): T => Object.assign(Object.create(null), options)
 
@@ -155,32 +166,42 @@ async function fetchFrom(
   options: FetchOptions,
   attempt: Attempt,
 ): Promise<unknown> {
-  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress } = bare(options)
+  const { method, maxKeysPerRequest, trusted, scheme = trusted?.scheme, resumeFrom, onProgress } = bare(options)
   const { address, storageKeys, block, isFixed } = request
+  const isEthereum = scheme === 'ethereum'
+  const form = formOf(isEthereum)
   const redact = redactorFor(provider)
   const admission = () =>
     answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
 
   const verify = (answer: unknown, keys: readonly Hex[]) => {
-    if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
+    if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
   }
   const all = admission()
   const ask = async (keys: readonly Hex[]) => {
-    const said = await callProvider(provider, method, [address, keys, block], attempt.signal)
-    const answer = admitAnswer(said, all, redact)
+    const said = await callProvider(
+      provider,
+      isEthereum ? 'eth_getProof' : method,
+      [address, keys, block],
+      attempt.signal,
+    )
+    const answer = admitAnswer(said, all, redact, form.shape)
     verify(answer, keys)
     attempt.heard()
     return answer
   }
 
   const owner = { address, storageKeys, l2BlockNumber: block }
-  const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify) : []
+  const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify, form) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
-  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
+  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) {
+    const answer = await ask(storageKeys)
+    return isEthereum ? answer : ownFields(answer)
+  }
   while (done < storageKeys.length) {
     const keys = storageKeys.slice(done, done + maxKeysPerRequest)
-    answers.push(readPartialAnswer(await ask(keys), keys.length))
+    answers.push(readPartialAnswer(await ask(keys), keys.length, form))
     try {
       verifyAgreement(answers)
     } catch (error) {
@@ -190,11 +211,11 @@ async function fetchFrom(
     }
     done += keys.length
     if (done < storageKeys.length && isFixed) {
-      const partialAnswers = answers.map(({ keyCount, ...answer }) => ({ keyCount, answer }))
+      const partialAnswers = answers.map(({ keyCount, answer }) => ({ keyCount, answer }))
       onProgress?.({ ...owner, partialAnswers }, done)
     }
   }
-  return { accountProof: answers[0]?.accountProof, storageProofs: answers.flatMap(answer => answer.storageProofs) }
+  return joinAnswers(answers, form)
 }
 
 /**
@@ -208,7 +229,10 @@ function ownFields(answer: unknown): unknown {
 }
 
 /** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
-export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[]> extends Claim<Keys> {
+export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[], Kind extends StateKind = Scheme>
+  extends Omit<Claim<Keys>, 'scheme'> {
+  /** `mimc` or `poseidon2`: the hash scheme of the rollup at the block. Or `'ethereum'`: the state is that of Ethereum. */
+  scheme: Kind
   /** The L2 block of `stateRoot`, which L1 has finalized. */
   l2BlockNumber: bigint
   /** Aborts the request. */
@@ -234,12 +258,14 @@ export interface RollupClient {
    */
   getProof(request: ProofRequest): Promise<unknown>
   /**
-   * {@link RollupClient.getProof}, then `verifyProof`.
+   * {@link RollupClient.getProof}, then `verifyProof`. For an Ethereum state, `eth_getProof`, then `verifyEthProof`.
    *
    * @param request what to ask for, and the root that you trust
    * @throws ProofError if the answer does not verify
    */
-  getVerifiedState<const Keys extends readonly Hex[] = []>(request: StateRequest<Keys>): Promise<VerifiedState<Keys>>
+  getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateKind = Scheme>(
+    request: StateRequest<Keys, Kind>,
+  ): Promise<StateOfKind<Keys, Kind>>
 }
 
 /**
@@ -291,19 +317,23 @@ export function createRollupClient(
       const { signal, ...wanted } = readOptions('', request, [...REQUEST_FIELDS, 'signal'])
       return fetchAnswer(endpoints, wanted, how({ signal }))
     },
-    async getVerifiedState<const Keys extends readonly Hex[] = []>(request: StateRequest<Keys>) {
+    async getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateKind = Scheme>(
+      request: StateRequest<Keys, Kind>,
+    ) {
       const { l2BlockNumber, signal, ...asked } = readOptions('', request, STATE_FIELDS)
       const { address } = asked
       // A copy, because the caller may change the array before the answer is here.
       const storageKeys =
         asked.storageKeys && (readKeys(asked.storageKeys).map(({ text }) => text) as readonly Hex[] as Keys)
-      const claim = { ...asked, storageKeys }
+      const claim: StateClaim = { ...asked, storageKeys }
       verifyUint('l2BlockNumber', l2BlockNumber, 64)
       // Before any request, so that a wrong claim does not look like a fault of the answer.
-      readClaim(claim)
+      readStateClaim(claim)
       const wanted = { address, storageKeys, l2BlockNumber }
-      const verify = (answer: unknown) => verifyProof<Keys>(answer, claim)
-      return (await fetchVerified(endpoints, wanted, how({ signal }), verify)).verified
+      const verify = (answer: unknown) => verifyState(answer, claim)
+      const { verified } = await fetchVerified(endpoints, wanted, { ...how({ signal }), scheme: claim.scheme }, verify)
+      // The kind is that of the claim, and there is one slot per key.
+      return verified as StateOfKind<Keys, Kind>
     },
   }
 }

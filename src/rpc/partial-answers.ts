@@ -1,17 +1,32 @@
+import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
 import type { Hex } from '../bytes.ts'
+import type { KindName } from '../evidence/types.ts'
 import { type Admission, pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
-import type { Scheme } from '../scheme/scheme.ts'
 import { parseError } from './diagnose.ts'
 import { EndpointError } from './error.ts'
 import { MAX_ANSWER_LENGTH, MAX_PROOF_LENGTH } from './limits.ts'
 import { admitText, type Redact } from './redact.ts'
 
+/** What the answers of a method look like. */
+export interface AnswerForm {
+  readonly shape: Shape
+  /** The field with one proof per storage key. */
+  readonly slots: 'storageProofs' | 'storageProof'
+}
+
+const SPARSE: AnswerForm = { shape: ANSWER_SHAPE, slots: 'storageProofs' }
+const ETHEREUM: AnswerForm = { shape: ETH_PROOF_SHAPE, slots: 'storageProof' }
+
+/** The form of `eth_getProof`, or that of `rollup_getProof`. */
+export const formOf = (isEthereum: boolean): AnswerForm => (isEthereum ? ETHEREUM : SPARSE)
+
 /** The answer for some of the keys. */
 export interface PartialAnswer {
   readonly keyCount: number
-  readonly accountProof: unknown
-  readonly storageProofs: readonly unknown[]
+  /** Only fields of the method. */
+  readonly answer: { readonly accountProof?: unknown; readonly [name: string]: unknown }
+  readonly slots: readonly unknown[]
 }
 
 /** Admits what an endpoint sends until the total exceeds `limit` characters. */
@@ -43,27 +58,34 @@ export function admitAnswer(
   return pickKnown(result, shape, admission)
 }
 
-/** Reads only what joining needs. verifyProof checks the rest. */
-export function readPartialAnswer(answer: unknown, keyCount: number): PartialAnswer {
-  const read = (name: string) => readOwn(Object(answer), name)
-  const [accountProof, storageProofs] = [read('accountProof'), read('storageProofs')]
-  if (Array.isArray(accountProof) && (read('storageHash') ?? read('storageProof')) != null) {
+/** Reads only what joining needs. Whoever verifies the answer checks the rest. */
+export function readPartialAnswer(answer: unknown, keyCount: number, { slots: name }: AnswerForm): PartialAnswer {
+  const read = (field: string) => readOwn(Object(answer), field)
+  const [accountProof, slots] = [read('accountProof'), read(name)]
+  const isSparse = name === SPARSE.slots
+  if (isSparse && Array.isArray(accountProof) && (read('storageHash') ?? read('storageProof')) != null) {
     throw new EndpointError('ETH_PROOF_ANSWER')
   }
-  if (!Array.isArray(storageProofs) || ![0, keyCount].includes(storageProofs.length)) {
-    throw new EndpointError('ANSWER_MALFORMED', { found: `the storageProofs are not one for each of ${keyCount} keys` })
+  if (!Array.isArray(slots) || ![0, keyCount].includes(slots.length)) {
+    throw new EndpointError('ANSWER_MALFORMED', { found: `the ${name} are not one for each of ${keyCount} keys` })
   }
-  return { keyCount, accountProof, storageProofs }
+  return { keyCount, answer: isSparse ? { accountProof, storageProofs: slots } : { ...Object(answer) }, slots }
 }
+
+/** The answer for all keys. */
+export const joinAnswers = (answers: readonly PartialAnswer[], { slots }: AnswerForm): object => ({
+  ...answers[0]?.answer,
+  [slots]: answers.flatMap(answer => answer.slots),
+})
 
 /** Answers with the same account proof have the same storage root, so they are of one state. Compares the newest answer. */
 export function verifyAgreement(answers: readonly PartialAnswer[]): void {
   const [first, last] = [answers[0], answers.at(-1)]
   // Known fields are copied in a fixed order, so equal values have the same text.
-  const isOneAccount = JSON.stringify(first?.accountProof) === JSON.stringify(last?.accountProof)
-  const areAllEmpty = first?.storageProofs.length === 0 && last?.storageProofs.length === 0
-  const isNoneEmpty = first?.storageProofs.length !== 0 && last?.storageProofs.length !== 0
-  if (!isOneAccount || !(areAllEmpty || isNoneEmpty)) throw new EndpointError('ANSWERS_INCONSISTENT')
+  const [one, other] = [first, last].map(part => JSON.stringify(part?.answer.accountProof))
+  const areAllEmpty = first?.slots.length === 0 && last?.slots.length === 0
+  const isNoneEmpty = first?.slots.length !== 0 && last?.slots.length !== 0
+  if (one !== other || !(areAllEmpty || isNoneEmpty)) throw new EndpointError('ANSWERS_INCONSISTENT')
 }
 
 /** The answers for the first keys of a request, to resume an interrupted fetch. Plain JSON; untrusted once it was stored. */
@@ -76,8 +98,8 @@ export interface FetchProgress {
   storageKeys: readonly Hex[]
   /** For a recording: the rollup contract on L1, 20 bytes. */
   rollup?: Hex | undefined
-  /** For a recording: the hash scheme. */
-  scheme?: Scheme['name'] | undefined
+  /** For a recording: the kind of the state at that block. */
+  scheme?: KindName | undefined
   /** One per answered request, in order. */
   partialAnswers: readonly {
     /** How many of the keys it covers. */
@@ -118,6 +140,7 @@ export function readFetched(
   admission: Admission,
   redact: Redact,
   verify: (answer: unknown, keys: readonly Hex[]) => void,
+  form: AnswerForm = SPARSE,
 ): PartialAnswer[] {
   const answers: PartialAnswer[] = []
   if (progress === undefined || fetchedMismatch(progress, owner) !== null) return answers
@@ -129,9 +152,9 @@ export function readFetched(
       const [keyCount, answer] = ['keyCount', 'answer'].map(name => readOwn(Object(part), name))
       if (typeof keyCount !== 'number' || !Number.isSafeInteger(keyCount) || keyCount < 1) break
       if (done + keyCount >= storageKeys.length) break
-      const known = admitAnswer(answer, admission, redact)
+      const known = admitAnswer(answer, admission, redact, form.shape)
       verify(known, storageKeys.slice(done, done + keyCount))
-      const next = readPartialAnswer(known, keyCount)
+      const next = readPartialAnswer(known, keyCount, form)
       verifyAgreement([...answers.slice(0, 1), next])
       answers.push(next)
       done += keyCount
