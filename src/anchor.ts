@@ -47,8 +47,10 @@ export type {
   EvidenceBundle,
   EvidenceClaim,
   EvidenceState,
+  KindName,
   ProvenBeaconBlock,
   StateKind,
+  StateOfKind,
   Trusted,
   VerifiedEvidence,
 } from './evidence/types.ts'

@@ -2,7 +2,7 @@ import { verifyEthProof } from '../anchor/eth-proof.ts'
 import { decodeArgument } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import type { AnyState, KindName, StateKind } from './types.ts'
+import type { AnyState, StateKind } from './types.ts'
 
 /** What was asked about a state of any kind, and the root that is trusted. */
 export interface StateClaim {
@@ -19,6 +19,3 @@ export function verifyState(answer: unknown, { scheme, stateRoot, address, stora
   decodeArgument('stateRoot', stateRoot, 32)
   return verifyEthProof(answer, { l1StateRoot: stateRoot, address, storageKeys })
 }
-
-/** What reports and files call it. */
-export const kindName = (scheme: StateKind): KindName => (scheme === 'ethereum' ? scheme : scheme.name)
