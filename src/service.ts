@@ -10,6 +10,7 @@ export type { BeaconAnswer } from './service/consensus.ts'
 export type { ChainLog, ChainTransaction } from './service/content.ts'
 export type { ContractVersion, Finalization } from './service/contract.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
+export type { MessageContent, ServiceMessages } from './service/messages.ts'
 export type {
   AccessListBlock,
   AccessListCall,

@@ -1,7 +1,7 @@
 import type { Hex } from '../bytes.ts'
 import { readOptions, verifyUint } from '../options.ts'
 
-/** Where the contracts keep messages: four slots of the rollup contract on L1, and one of the message service on L2. */
+/** Where the contracts keep messages: four slots of the rollup contract on L1, and two of the message service on L2. */
 export interface MessageLayout {
   /** On L1: slot of `uint256 nextMessageNumber`. */
   nextMessageNumber: bigint
@@ -13,6 +13,8 @@ export interface MessageLayout {
   treeDepths: bigint
   /** On L2: slot of `mapping(bytes32 messageHash => uint256 status) inboxL1L2MessageStatus`. */
   inbox: bigint
+  /** On L2: slot of `uint256 nextMessageNumber`. */
+  nextNumberOnL2: bigint
 }
 
 /**
@@ -31,9 +33,12 @@ export const lineaMessageLayout: MessageLayout = {
   claimedMessages: 335n,
   treeDepths: 336n,
   inbox: 176n,
+  nextNumberOnL2: 278n,
 }
 
-const FIELDS = ['nextMessageNumber', 'rollingHashes', 'claimedMessages', 'treeDepths', 'inbox'] as const
+const FIELDS = [
+  ...(['nextMessageNumber', 'rollingHashes', 'claimedMessages', 'treeDepths', 'inbox', 'nextNumberOnL2'] as const),
+]
 
 /** A copy of the caller's argument. @throws ArgumentError */
 export function readLayout(layout: MessageLayout = lineaMessageLayout): MessageLayout {

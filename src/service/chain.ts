@@ -1,10 +1,13 @@
 import type { Rollup } from '../anchor/rollup.ts'
+import { readItems } from '../arguments.ts'
 import { historyContract, historySlot } from '../blocks/history.ts'
 import type { Hex } from '../bytes.ts'
+import { lowerCase } from '../hex.ts'
 import type { World } from '../world/world.ts'
 import { type Block, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { asArgument, type ChainTransaction, type DescribedContent, describeContent, readContent } from './content.ts'
+import { createMessages, deployMessageService, type ServiceMessages } from './messages.ts'
 import { createL1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
 
 /** How the chain behaves. */
@@ -16,6 +19,8 @@ export interface ServiceChainOptions extends L1Options {
    * so that a chain can run for years without growing. Default: all.
    */
   keep?: number | undefined
+  /** The message service on L2, 20 bytes: with it, the chain has messages. Default: none. */
+  messageService?: Hex | undefined
 }
 
 /** An L2 with its states, and the L1 on which it is finalized. Block 0 is finalized from the start. */
@@ -26,6 +31,8 @@ export interface ServiceChain {
   readonly pending: World
   /** The L1 that holds the roots of finalized blocks. */
   readonly l1: SimulatedL1
+  /** The messages between the layers. Each function throws an ArgumentError if there is no `messageService`. */
+  readonly messages: ServiceMessages
   /**
    * Turns the pending state into a new block. As EIP-2935 has it, the hash of the block before is written into the state first, if
    * there is code at `historyContract` of `rollup-state-proof/blocks`.
@@ -78,6 +85,22 @@ export interface NextBlock {
 
 const SECONDS_PER_BLOCK = 2n
 
+/** What the next block begins with, if it is added now. */
+function nextAfter(parent: Block | undefined, clock?: () => number): NextBlock {
+  const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
+  const now = clock ? BigInt(clock()) : steady
+  const timestamp = parent && now <= parent.timestamp ? parent.timestamp + 1n : now
+  return { number: parent === undefined ? 0n : parent.number + 1n, timestamp, parentHash: parent?.hash ?? ZERO_HASH }
+}
+
+/** @throws ArgumentError, ProofError */
+function seal(begun: NextBlock, transactions: readonly ChainTransaction[]): Omit<StoredBlock, 'state'> {
+  const { content, parts } = readContent(transactions)
+  // A real header holds the root of another tree, which is not simulated.
+  const block = sealBlock({ ...begun, stateRoot: EMPTY_TRIE, extraData: '0x', content })
+  return { block, content: describeContent(block, parts) }
+}
+
 /** @param genesis the state of block 0; the chain keeps a fork of it */
 export function createChain(
   genesis: World,
@@ -90,19 +113,15 @@ export function createChain(
     ({ block }) => block.hash,
     ({ content }) => content.transactions.map(({ hash }) => hash),
   )
-  const l1 = createL1(rollup, options)
+  const service = options.messageService && lowerCase(options.messageService)
+  const l1 = createL1(rollup, options, deployMessageService(pending, service, blocks))
+  /** Transactions with messages, for the next block. */
+  const queue: ChainTransaction[] = []
   const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
 
   const newest = () => blocks.at(blocks.newest())?.block
 
-  /** What the next block begins with, if it is added now. */
-  function next(): NextBlock {
-    const parent = newest()
-    const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
-    const now = clock ? BigInt(clock()) : steady
-    const timestamp = parent && now <= parent.timestamp ? parent.timestamp + 1n : now
-    return { number: blocks.newest() + 1n, timestamp, parentHash: parent?.hash ?? ZERO_HASH }
-  }
+  const next = () => nextAfter(newest(), clock)
 
   /** Writes the hash of the newest block into a state. */
   function writeHistory(state: World): void {
@@ -112,13 +131,11 @@ export function createChain(
   }
 
   function addBlock(transactions: readonly ChainTransaction[] = [], begun = next()): bigint {
-    const { content, parts } = asArgument(() => readContent(transactions))
-    // A real header holds the root of another tree, which is not simulated.
-    const block = sealBlock({ ...begun, stateRoot: EMPTY_TRIE, extraData: '0x', content })
-    const described = asArgument(() => describeContent(block, parts))
+    const sealed = asArgument(() => seal(begun, [...readItems('transactions', transactions, one => one), ...queue]))
     writeHistory(pending)
-    blocks.add({ block, state: pending.fork(), content: described })
-    return block.number
+    blocks.add({ ...sealed, state: pending.fork() })
+    queue.length = 0
+    return begun.number
   }
 
   function finalize(): void {
@@ -139,6 +156,7 @@ export function createChain(
     pending,
     l1,
     blocks,
+    messages: createMessages(service, { chainId, pending, l1, queue }),
     /** For those who execute transactions. */
     building: { next, writeHistory, addBlock },
     addBlock: (transactions?: readonly ChainTransaction[]) => addBlock(transactions),

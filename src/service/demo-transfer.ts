@@ -33,6 +33,7 @@ const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a
 const AMOUNT = 10n ** 18n
 /** What such a transfer takes between two accounts that hold tokens. The demo has no EVM to count it. */
 const GAS_USED = 34_229n
+/** The limit of each transaction. */
 const GAS = 60_000n
 
 /** Where a transfer takes place. */
@@ -47,8 +48,6 @@ export function transferToken(
   { state, token, chainId }: Place,
   [from, to]: readonly [Signer, Signer],
 ): ChainTransaction {
-  const { nonce = 0n, balance = 0n } = state.getAccount(from.address) ?? {}
-  state.setAccount(from.address, { nonce: nonce + 1n, balance: balance - GAS_USED * BASE_FEE })
   for (const [{ address }, change] of [
     [from, -AMOUNT],
     [to, AMOUNT],
@@ -58,12 +57,29 @@ export function transferToken(
   }
   const [sender, recipient] = [slotKey(BigInt(from.address)), slotKey(BigInt(to.address))]
   const amount = slotKey(AMOUNT)
-  const input = `0xa9059cbb${recipient.slice(2)}${amount.slice(2)}`
+  const input: Hex = `0xa9059cbb${recipient.slice(2)}${amount.slice(2)}`
   return {
-    transaction: sign([chainId, nonce, 0n, 2n * BASE_FEE, GAS, token, 0n, input, []].map(toRlp), from.key),
+    transaction: signCall({ state, chainId, to: token, input, gasUsed: GAS_USED }, from),
     gasUsed: GAS_USED,
     logs: [{ address: token, topics: [TRANSFER_TOPIC, sender, recipient], data: amount }],
   }
+}
+
+/** A transaction that calls a contract, and who pays for it. */
+interface Call {
+  readonly state: World
+  readonly chainId: bigint
+  readonly to: Hex
+  readonly input: Hex
+  readonly gasUsed: bigint
+}
+
+/** Signs a call, and takes what it costs from the signer, in the state. */
+export function signCall({ state, chainId, to, input, gasUsed }: Call, { address, key }: Signer): Hex {
+  const { nonce = 0n, balance = 0n } = state.getAccount(address) ?? {}
+  const cost = gasUsed * BASE_FEE
+  state.setAccount(address, { nonce: nonce + 1n, balance: balance > cost ? balance - cost : 0n })
+  return sign([chainId, nonce, 0n, 2n * BASE_FEE, GAS, to, 0n, input, []].map(toRlp), key)
 }
 
 /** @param payload of a transaction of type 2 */

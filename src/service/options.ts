@@ -1,5 +1,5 @@
 import { type Rollup, readChainId, readRollup } from '../anchor/rollup.ts'
-import { invalid, readItems } from '../arguments.ts'
+import { decodeArgument, invalid, readItems } from '../arguments.ts'
 import { hasMethod, readOptions, verifyFunction, verifyWhole } from '../options.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChainOptions } from './chain.ts'
@@ -30,7 +30,7 @@ export interface ServiceOptions extends ServiceChainOptions {
 
 const FIELDS = [
   ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'],
-  ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'clock'],
+  ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'clock', 'messageService'],
 ]
 
 /** Counts and the least that each may be. */
@@ -55,6 +55,7 @@ export function readServiceOptions(options: ServiceOptions) {
     throw invalid('', 'a string', key)
   })
   if (contractVersion !== 7 && contractVersion !== 8) throw invalid('contractVersion', '7 or 8', contractVersion)
+  if (own.messageService !== undefined) decodeArgument('messageService', own.messageService, 20)
   for (const [name, least] of COUNTS) {
     const count = own[name]
     if (count !== undefined) verifyWhole(name, count, least)

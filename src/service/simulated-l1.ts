@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeInteger, decodeRlp, encodeInteger, encodeRlp } from '../anchor/rlp.ts'
+import { encodeInteger, encodeRlp } from '../anchor/rlp.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
@@ -7,7 +7,16 @@ import { encodeQuantity, lowerCase } from '../hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../options.ts'
 import { type Block, describeBlock, GENESIS_TIME, NO_CONTENT, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
-import { type ContractVersion, createContract, type Finalization, type TimedFinalization } from './contract.ts'
+import {
+  type Bridge,
+  type ContractChange,
+  type ContractVersion,
+  createContract,
+  type Finalization,
+  readSlot,
+  type TimedFinalization,
+  valueIn,
+} from './contract.ts'
 import { lookUp, putEntry, type Trie, trieRoot } from './growing-trie.ts'
 
 /** How the simulated L1 behaves. */
@@ -90,11 +99,11 @@ export interface StoredBlock {
 const SECONDS_PER_BLOCK = 12n
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a reorganization changes blocks, logs and the contract at once.
-export function createL1(rollup: Rollup, options: L1Options = {}) {
+export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridge) {
   const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
   const address = bytesToHex(hexToBytes(rollup.address, 20))
   const state = createL1State(address)
-  const contract = createContract(rollup, contractVersion)
+  const contract = createContract(rollup, contractVersion, bridge)
   const blocks = createBlockStore<StoredBlock>(({ block }) => block.hash)
   const { newest } = blocks
   /** Number of reorganizations. It is part of each block, so that the blocks of different branches differ. */
@@ -172,6 +181,15 @@ export function createL1(rollup: Rollup, options: L1Options = {}) {
       ifKept(number, storage => state.valueOf(storage, target, key)),
     /** All finalizations that are kept, oldest first. */
     finalizations: contract.finalizations,
+    /** All logs of the contract that are kept, oldest first. */
+    logs: contract.logs,
+    /** The value of a slot of the contract, at the newest block. */
+    read: (key: Hex) => readSlot(contract.storage(), key),
+    /** Changes the contract, in a new block. */
+    write(change: ContractChange) {
+      contract.change(change, newest() + 1n)
+      addBlock()
+    },
     /** The block that would come next if it were empty. */
     nextBlock,
     /** Prunes the blocks, logs and finalizations below an L1 block. */
@@ -210,7 +228,7 @@ function createL1State(contract: Hex) {
     putEntry(null, hexToBytes(contract, 20), encodeRlp([encodeInteger(1n), NO_CODE, trieRoot(storage), codeHash]))
   const slotIn = (trie: Trie, key: Hex) => {
     const { value, proof } = lookUp(trie, hexToBytes(key, 32))
-    return { value: (value && decodeInteger(decodeRlp(value), 32)) ?? 0n, proof: proof.map(bytesToHex) }
+    return { value: valueIn(value), proof: proof.map(bytesToHex) }
   }
   return {
     root: (storage: Trie): Hex => bytesToHex(trieRoot(accounts(storage))),

@@ -87,7 +87,14 @@ it('asks for the slots where the contracts keep messages', () => {
   expect(messageToL2Keys({ message })).toEqual([...rolling, code].map(word))
   expect(messageArrivalKey({ message })).toBe(word(slots.inbox(hashOf(message))))
   // A fork of the contracts may keep them elsewhere.
-  const layout = { nextMessageNumber: 1n, rollingHashes: 2n, claimedMessages: 3n, treeDepths: 4n, inbox: 5n }
+  const layout = {
+    nextMessageNumber: 1n,
+    rollingHashes: 2n,
+    claimedMessages: 3n,
+    treeDepths: 4n,
+    inbox: 5n,
+    nextNumberOnL2: 6n,
+  }
   const moved = [
     ...messageFromL2Keys({ message, root, layout }),
     ...messageToL2Keys({ message, layout }),

@@ -78,6 +78,11 @@ const asWhole = <T>(value: T): T => {
 
 /** Signed by a key of the demo. */
 const { transaction } = transferToken({ state: demo.demoWorld(scheme), token, chainId: 1337n }, DEMO_SIGNERS)
+const messageContent = { from: token, to: token, fee: 0n, value: 1n, data: '0x' } as const
+const bridged = () => {
+  const created = { genesis: tree, rollup: { address: rollup.address }, messageService: token }
+  return service.createService(created).chain.messages
+}
 const devnet = service.createService({ genesis: demo.demoWorld(scheme), rollup: { address: hex('11', 20) } })
 demo.addDemoBlocks(devnet.chain)
 const { url: l2, l1Url: l1, beaconUrl } = await devnet.listen()
@@ -209,6 +214,7 @@ export const objects: Readonly<Record<string, object>> = {
   'createService()': devnet,
   'createService().chain': devnet.chain,
   'createService().chain.l1': devnet.chain.l1,
+  'createService().chain.messages': devnet.chain.messages,
   'createService().beacon': devnet.beacon,
 }
 
@@ -222,7 +228,7 @@ export const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
       'createVerifiedProvider().view',
     ],
     ...['finalize', 'latest', 'finalized', 'provable'].map(name => `createService().chain.${name}`),
-    'createService().chain.l1.addBlock',
+    ...['createService().chain.l1.addBlock', 'createService().chain.messages.receiveOnL2'],
   ],
   'a request, which is answered with an error of its own': [
     ...['createHttpProvider().request', 'createBeaconApi().get', 'createVerifiedProvider().request'],
@@ -236,9 +242,14 @@ export const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
       name => `createService().chain.l1.${name}`,
     ),
   ],
-  'what only the service asks for: it is not in the type': ['finalizations', 'nextBlock', 'forget'].map(
-    name => `createService().chain.l1.${name}`,
-  ),
+  'what only the service asks for: it is not in the type': [
+    'finalizations',
+    'nextBlock',
+    'forget',
+    'logs',
+    'read',
+    'write',
+  ].map(name => `createService().chain.l1.${name}`),
 }
 
 export const cases: Readonly<Record<string, Case>> = {
@@ -635,13 +646,13 @@ export const cases: Readonly<Record<string, Case>> = {
       {
         ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'], publicRate: 5, maxLogRange: 5 },
         ...{ accessList: async () => ({ accessList: [], gasUsed: '0x0' }), faults: () => undefined },
-        ...{ contractVersion: 8, l1Unfinalized: 1, l1History: 10, clock: () => 0 },
+        ...{ contractVersion: 8, l1Unfinalized: 1, l1History: 10, clock: () => 0, messageService: token },
       },
     ],
     optional: [
       ...ofSource,
       ...['chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'].map(n => `0.${n}`),
-      ...['contractVersion', 'l1Unfinalized', 'l1History', 'clock'].map(name => `0.${name}`),
+      ...['contractVersion', 'l1Unfinalized', 'l1History', 'clock', 'messageService'].map(name => `0.${name}`),
     ],
   },
   'createService().close': {
@@ -663,6 +674,29 @@ export const cases: Readonly<Record<string, Case>> = {
     },
     args: [{ l2BlockNumber: 1n, stateRoot, timestamp: 1n }],
     optional: ['0.timestamp'],
+  },
+  'createService().chain.messages.sendFromL2': {
+    call: (messages: never) => bridged().sendFromL2(messages),
+    args: [[messageContent]],
+    optional: ['fee', 'value', 'data'].map(name => `0.0.${name}`),
+  },
+  'createService().chain.messages.sendToL2': {
+    call: (messages: never) => bridged().sendToL2(messages),
+    args: [[messageContent]],
+    optional: ['fee', 'value', 'data'].map(name => `0.0.${name}`),
+  },
+  'createService().chain.messages.claimOnL1': {
+    call: (numbers: never) => bridged().claimOnL1(numbers),
+    args: [[1n, 300n]],
+  },
+  'createService().chain.messages.claimOnL2': {
+    call: (message: never) => {
+      const messages = bridged()
+      messages.sendToL2([messageContent])
+      messages.receiveOnL2()
+      messages.claimOnL2(message)
+    },
+    args: [{ ...messageContent, number: 1n }],
   },
   demoWorld: { call: demo.demoWorld, args: [scheme] },
   addDemoBlocks: {

@@ -1,9 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bigintToBytes, bytesToHex, hexToBytes } from '../../bytes.ts'
+import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../bytes.ts'
 import { encodeQuantity } from '../../hex.ts'
+import type { Block } from '../block.ts'
 import type { FullChain } from '../chain.ts'
 import type { ChainLog } from '../content.ts'
-import type { StoredFinalization } from '../contract.ts'
+import type { ContractLog } from '../contract.ts'
 import { MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
 import type { L1 } from '../simulated-l1.ts'
@@ -28,11 +29,16 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
   return methodsOf(chainId, l1.blocks, numberOf, {
     eth_getLogs: params => {
       const logsOf = (from: bigint, to: bigint) =>
-        l1
-          .finalizations()
-          .filter(({ l1BlockNumber: number }) => number >= from && number <= to)
-          .flatMap(finalization => describeLog(l1, finalization))
+        describeLogs(l1, ({ l1BlockNumber: number }) => number >= from && number <= to)
       return getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf, maxRange: maxLogRange })
+    },
+    eth_getTransactionReceipt(params) {
+      const hash = read.bytes('transaction hash', read.take(params, 1, 1)[0], 32)
+      const logs = describeLogs(l1, ({ l1BlockNumber }) => {
+        const block = l1.blocks.at(l1BlockNumber)?.block
+        return block !== undefined && transactionIn(block) === hash
+      })
+      return logs.length === 0 ? null : { transactionHash: hash, status: '0x1', logs }
     },
     eth_getProof(params) {
       const [address, keys, block] = read.take(params, 3, 3)
@@ -49,18 +55,28 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
   })
 }
 
-/** The log of a finalization, in a transaction that does not exist; none if the block has been pruned. */
-function describeLog({ contract, blocks }: L1, { l1BlockNumber, log }: StoredFinalization): ChainLog[] {
-  const block = blocks.at(l1BlockNumber)?.block
-  if (block === undefined) return []
-  const place = {
-    blockNumber: encodeQuantity(block.number),
-    blockHash: block.hash,
-    blockTimestamp: encodeQuantity(block.timestamp),
-    transactionHash: bytesToHex(keccak_256(hexToBytes(block.hash, 32))),
-    transactionIndex: '0x0',
-    logIndex: '0x0',
-    removed: false,
-  }
-  return [{ address: contract, ...log, ...place }]
+/** Those of a block are of one transaction, which does not exist. */
+const transactionIn = (block: Block): Hex => bytesToHex(keccak_256(hexToBytes(block.hash, 32)))
+
+/** The logs of the contract that are selected, but for those of blocks that have been pruned. */
+function describeLogs({ contract, blocks, logs }: L1, isSelected: (log: ContractLog) => boolean): ChainLog[] {
+  let [before, logIndex] = [-1n, 0]
+  return logs()
+    .filter(isSelected)
+    .flatMap(({ l1BlockNumber, topics, data }) => {
+      const block = blocks.at(l1BlockNumber)?.block
+      if (block === undefined) return []
+      logIndex = l1BlockNumber === before ? logIndex + 1 : 0
+      before = l1BlockNumber
+      const place = {
+        blockNumber: encodeQuantity(block.number),
+        blockHash: block.hash,
+        blockTimestamp: encodeQuantity(block.timestamp),
+        transactionHash: transactionIn(block),
+        transactionIndex: '0x0',
+        logIndex: encodeQuantity(BigInt(logIndex)),
+        removed: false,
+      }
+      return [{ address: contract, topics, data, ...place }]
+    })
 }
