@@ -1,14 +1,16 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import { readItems } from '../arguments.ts'
 import { historyContract, historySlot } from '../blocks/history.ts'
-import type { Hex } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import { lowerCase } from '../hex.ts'
 import type { World } from '../world/world.ts'
-import { type Block, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import { type Block, describeBlock, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { asArgument, type ChainTransaction, type DescribedContent, describeContent, readContent } from './content.ts'
+import { type Trie, trieRoot } from './growing-trie.ts'
 import { createMessages, deployMessageService, type ServiceMessages } from './messages.ts'
 import { createL1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
+import { ethereumTrie } from './state-trie.ts'
 
 /** How the chain behaves. */
 export interface ServiceChainOptions extends L1Options {
@@ -21,6 +23,11 @@ export interface ServiceChainOptions extends L1Options {
   keep?: number | undefined
   /** The message service on L2, 20 bytes: with it, the chain has messages. Default: none. */
   messageService?: Hex | undefined
+  /**
+   * The first L2 block with an Ethereum state: when it is added, {@link ServiceChain.upgrade} comes first. From 1. Default: none,
+   * or all blocks if `contractVersion` is 9.
+   */
+  upgradeAt?: bigint | undefined
 }
 
 /** An L2 with its states, and the L1 on which it is finalized. Block 0 is finalized from the start. */
@@ -45,6 +52,20 @@ export interface ServiceChain {
   addBlock(transactions?: readonly ChainTransaction[]): bigint
   /** Finalizes all blocks up to the newest on L1. Does nothing if there is no new block. */
   finalize(): void
+  /**
+   * Upgrades the contract to version 9, in an L1 block of its own, after finalizing all blocks. From the next L2 block on, the
+   * state is that of Ethereum: headers have its root, `eth_getProof` opens it, and L1 holds hashes of blocks. Does nothing if that is
+   * so already.
+   */
+  upgrade(): void
+  /** The first L2 block with an Ethereum state; undefined if the contract holds state roots. */
+  upgradedAt(): bigint | undefined
+  /**
+   * A block as an `eth_getBlockByNumber` result, with the hashes of its transactions; null if it does not exist.
+   *
+   * @param number from 0
+   */
+  getBlock(number: bigint): object | null
   /** The number of the newest block. */
   latest(): bigint
   /** The number of the newest finalized block. */
@@ -72,6 +93,8 @@ export type FullChain = ReturnType<typeof createChain>
 export interface StoredBlock {
   readonly block: Block
   readonly state: World
+  /** The same accounts as Ethereum has them; undefined in blocks before the upgrade. */
+  readonly accounts: Trie | undefined
   readonly content: DescribedContent
 }
 
@@ -93,21 +116,28 @@ function nextAfter(parent: Block | undefined, clock?: () => number): NextBlock {
   return { number: parent === undefined ? 0n : parent.number + 1n, timestamp, parentHash: parent?.hash ?? ZERO_HASH }
 }
 
-/** @throws ArgumentError, ProofError */
-function seal(begun: NextBlock, transactions: readonly ChainTransaction[]): Omit<StoredBlock, 'state'> {
+/** @param makeState called once the transactions are read @throws ArgumentError, ProofError */
+function seal(
+  begun: NextBlock,
+  transactions: readonly ChainTransaction[],
+  makeState: () => Pick<StoredBlock, 'state' | 'accounts'>,
+): StoredBlock {
   const { content, parts } = readContent(transactions)
-  // A real header holds the root of another tree, which is not simulated.
-  const block = sealBlock({ ...begun, stateRoot: EMPTY_TRIE, extraData: '0x', content })
-  return { block, content: describeContent(block, parts) }
+  const { state, accounts } = makeState()
+  // Before the upgrade, a real header holds the root of another tree, which is not simulated.
+  const stateRoot = accounts === undefined ? EMPTY_TRIE : bytesToHex(trieRoot(accounts))
+  const block = sealBlock({ ...begun, stateRoot, extraData: '0x', content })
+  return { block, state, accounts, content: describeContent(block, parts) }
 }
 
 /** @param genesis the state of block 0; the chain keeps a fork of it */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: blocks, finalizations and the upgrade change the same chain.
 export function createChain(
   genesis: World,
   rollup: Rollup,
   options: ServiceChainOptions & { readonly chainId?: bigint } = {},
 ) {
-  const { proofLag = 0, keep, clock, chainId = 1337n } = options
+  const { proofLag = 0, keep, clock, chainId = 1337n, upgradeAt, contractVersion = 8 } = options
   const pending = genesis.fork()
   const blocks = createBlockStore<StoredBlock>(
     ({ block }) => block.hash,
@@ -117,6 +147,8 @@ export function createChain(
   const l1 = createL1(rollup, options, deployMessageService(pending, service, blocks))
   /** Transactions with messages, for the next block. */
   const queue: ChainTransaction[] = []
+  /** The first block with an Ethereum state. */
+  let first = contractVersion === 9 ? 0n : undefined
   const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
 
   const newest = () => blocks.at(blocks.newest())?.block
@@ -131,18 +163,31 @@ export function createChain(
   }
 
   function addBlock(transactions: readonly ChainTransaction[] = [], begun = next()): bigint {
-    const sealed = asArgument(() => seal(begun, [...readItems('transactions', transactions, one => one), ...queue]))
-    writeHistory(pending)
-    blocks.add({ ...sealed, state: pending.fork() })
+    const all = [...readItems('transactions', transactions, one => one), ...queue]
+    const makeState = () => {
+      if (begun.number === upgradeAt) upgrade()
+      writeHistory(pending)
+      const state = pending.fork()
+      return { state, accounts: first === undefined ? undefined : ethereumTrie(state, blocks.at(blocks.newest())) }
+    }
+    blocks.add(asArgument(() => seal(begun, all, makeState)))
     queue.length = 0
     return begun.number
+  }
+
+  function upgrade(): void {
+    if (first !== undefined) return
+    finalize()
+    l1.upgrade()
+    first = blocks.newest() + 1n
   }
 
   function finalize(): void {
     const newest = blocks.at(blocks.newest())
     if (newest === undefined || finalized() >= newest.block.number) return
-    const { number, timestamp } = newest.block
-    l1.finalize({ l2BlockNumber: number, stateRoot: newest.state.stateRoot(), timestamp })
+    const { number, timestamp, hash } = newest.block
+    const held = newest.accounts === undefined ? { stateRoot: newest.state.stateRoot() } : { blockHash: hash }
+    l1.finalize({ l2BlockNumber: number, ...held, timestamp })
     const oldestKept = keep === undefined ? undefined : l1.finalizations().at(-keep)
     if (oldestKept === undefined) return
     blocks.forget(oldestKept.l2BlockNumber)
@@ -161,6 +206,17 @@ export function createChain(
     building: { next, writeHistory, addBlock },
     addBlock: (transactions?: readonly ChainTransaction[]) => addBlock(transactions),
     finalize,
+    upgrade,
+    upgradedAt: () => first,
+    getBlock(number: bigint) {
+      const { block, content } = blocks.at(number) ?? {}
+      return block
+        ? describeBlock(
+            block,
+            content?.transactions.map(({ hash }) => hash),
+          )
+        : null
+    },
     latest: blocks.newest,
     finalized,
     provable: () => l1.finalizations().at(-1 - proofLag)?.l2BlockNumber ?? -1n,

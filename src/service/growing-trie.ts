@@ -3,7 +3,7 @@ import { encodeRlp, type RlpItem } from '../anchor/rlp.ts'
 import { emptyTrieRoot } from '../anchor/trie.ts'
 
 /**
- * A Merkle Patricia trie, as on L1, that supports insertions and proofs. It is immutable: inserting returns a new trie, which
+ * A Merkle Patricia trie, as on L1, that supports insertions, deletions and proofs. It is immutable: a change returns a new trie, which
  * shares its unchanged nodes with the old one.
  */
 export type Trie = TrieNode | null
@@ -26,6 +26,9 @@ type Encodings = readonly [Encoded, ...Encoded[]]
 
 /** Returns the trie with `value` at `key`. The value must not be empty. */
 export const putEntry = (trie: Trie, key: Uint8Array, value: Uint8Array): TrieNode => insert(trie, pathOf(key), value)
+
+/** Returns the trie without `key`, whether it was there or not. */
+export const removeEntry = (trie: Trie, key: Uint8Array): Trie => remove(trie, pathOf(key))
 
 /** 32 bytes. */
 export const trieRoot = (trie: Trie): Uint8Array => (trie === null ? emptyTrieRoot() : keccak_256(encode(trie)[0].rlp))
@@ -67,6 +70,18 @@ function insert(node: Trie, path: readonly number[], value: Uint8Array): TrieNod
   const nibble = path[shared] ?? 0
   const child = insert(children[nibble] ?? null, path.slice(shared + 1), value)
   return { path: path.slice(0, shared), end: children.with(nibble, child) }
+}
+
+function remove(node: Trie, path: readonly number[]): Trie {
+  if (node === null || commonLength(node.path, path) < node.path.length) return node
+  if (node.end instanceof Uint8Array) return null
+  const nibble = path[node.path.length] ?? 0
+  const children = node.end.with(nibble, remove(node.end[nibble] ?? null, path.slice(node.path.length + 1)))
+  const left = children.flatMap((child, index) => (child === null ? [] : [{ child, index }]))
+  const [lone, other] = left
+  if (lone === undefined || other !== undefined) return { path: node.path, end: children }
+  // A branch has two children at least. The one that is left takes its place.
+  return { path: [...node.path, lone.index, ...lone.child.path], end: lone.child.end }
 }
 
 function commonLength(a: readonly number[], b: readonly number[]): number {

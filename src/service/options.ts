@@ -1,6 +1,6 @@
 import { type Rollup, readChainId, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid, readItems } from '../arguments.ts'
-import { hasMethod, readOptions, verifyFunction, verifyWhole } from '../options.ts'
+import { hasMethod, readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChainOptions } from './chain.ts'
 import type { FaultFunction } from './faults.ts'
@@ -30,7 +30,7 @@ export interface ServiceOptions extends ServiceChainOptions {
 
 const FIELDS = [
   ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'],
-  ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'clock', 'messageService'],
+  ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'upgradeAt', 'clock', 'messageService'],
 ]
 
 /** Counts and the least that each may be. */
@@ -54,7 +54,11 @@ export function readServiceOptions(options: ServiceOptions) {
     if (typeof key === 'string') return key
     throw invalid('', 'a string', key)
   })
-  if (contractVersion !== 7 && contractVersion !== 8) throw invalid('contractVersion', '7 or 8', contractVersion)
+  if (![7, 8, 9].includes(contractVersion)) throw invalid('contractVersion', '7, 8 or 9', contractVersion)
+  if (own.upgradeAt !== undefined) {
+    verifyUint('upgradeAt', own.upgradeAt, 64, 1n)
+    if (contractVersion === 9) throw invalid('upgradeAt', 'nothing: the version is 9 from the start', own.upgradeAt)
+  }
   if (own.messageService !== undefined) decodeArgument('messageService', own.messageService, 20)
   for (const [name, least] of COUNTS) {
     const count = own[name]

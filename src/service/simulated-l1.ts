@@ -1,9 +1,8 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { encodeInteger, encodeRlp } from '../anchor/rlp.ts'
+import { encodeInteger } from '../anchor/rlp.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
-import { encodeQuantity, lowerCase } from '../hex.ts'
+import { lowerCase } from '../hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../options.ts'
 import { type Block, describeBlock, GENESIS_TIME, NO_CONTENT, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
@@ -13,11 +12,10 @@ import {
   type ContractVersion,
   createContract,
   type Finalization,
-  readSlot,
   type TimedFinalization,
-  valueIn,
 } from './contract.ts'
-import { lookUp, putEntry, type Trie, trieRoot } from './growing-trie.ts'
+import { type Trie, trieRoot } from './growing-trie.ts'
+import { CONTRACT_ACCOUNT, proveAccount, putAccount, slotIn } from './state-trie.ts'
 
 /** How the simulated L1 behaves. */
 export interface L1Options {
@@ -25,7 +23,7 @@ export interface L1Options {
   l1Unfinalized?: number | undefined
   /** How many of the newest L1 blocks keep their state; unfinalized ones always do. Default: all. */
   l1History?: number | undefined
-  /** Version of the rollup contract. Version 7 has no forced transactions. Default: 8. */
+  /** Version of the rollup contract: 7, 8 or 9. Version 7 has no forced transactions, version 9 holds block hashes. Default: 8. */
   contractVersion?: ContractVersion | undefined
   /** Returns the timestamp of a new block, in seconds since 1970. Default: counts up from a fixed time. */
   clock?: (() => number) | undefined
@@ -34,9 +32,9 @@ export interface L1Options {
 /** An L1 whose only account is the rollup contract. */
 export interface SimulatedL1 {
   /**
-   * Writes the root of an L2 block into the contract, in a new L1 block. The root may be of any state.
+   * Writes the root of an L2 block into the contract, or its hash since version 9, in a new L1 block. They may be of any state.
    *
-   * @param finalization the block, which must be above all finalized blocks, and its root
+   * @param finalization the block, which must be above all finalized blocks, and its root or hash
    * @throws ArgumentError
    */
   finalize(finalization: Finalization): void
@@ -160,12 +158,18 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
     finalize(finalization: Finalization) {
       const { timestamp = blocks.at(newest())?.block.timestamp ?? GENESIS_TIME, ...own } =
         readFinalization(finalization)
+      verifyHeld(own, contract.version())
       const finalized = contract.finalizations().at(-1)?.l2BlockNumber ?? -1n
       if (own.l2BlockNumber <= finalized) throw invalid('l2BlockNumber', `above ${finalized}`, own.l2BlockNumber)
       finalize({ ...own, timestamp })
     },
     addBlock,
     reorganize,
+    /** Upgrades the contract to version 9, in a new block. */
+    upgrade() {
+      contract.upgrade()
+      addBlock()
+    },
     blockNumber(tag: 'latest' | 'safe' | 'finalized' = 'latest') {
       const final = largestFinal()
       return tag === 'latest' ? newest() : tag === 'finalized' ? final : newest() - (newest() - final) / 2n
@@ -184,7 +188,7 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
     /** All logs of the contract that are kept, oldest first. */
     logs: contract.logs,
     /** The value of a slot of the contract, at the newest block. */
-    read: (key: Hex) => readSlot(contract.storage(), key),
+    read: (key: Hex) => slotIn(contract.storage(), key).value,
     /** Changes the contract, in a new block. */
     write(change: ContractChange) {
       contract.change(change, newest() + 1n)
@@ -202,11 +206,21 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
 
 /** @throws ArgumentError */
 function readFinalization(finalization: Finalization): Finalization {
-  const own = readOptions('', finalization, ['l2BlockNumber', 'stateRoot', 'timestamp'])
+  const own = readOptions('', finalization, ['l2BlockNumber', 'stateRoot', 'blockHash', 'timestamp'])
   verifyUint('l2BlockNumber', own.l2BlockNumber, 64)
-  decodeArgument('stateRoot', own.stateRoot, 32)
+  for (const name of ['stateRoot', 'blockHash'] as const) {
+    if (own[name] !== undefined) decodeArgument(name, own[name], 32)
+  }
   if (own.timestamp !== undefined) verifyUint('timestamp', own.timestamp, 64)
   return own
+}
+
+/** @throws ArgumentError */
+function verifyHeld({ stateRoot, blockHash }: Finalization, version: ContractVersion): void {
+  if (version === 9) decodeArgument('blockHash', blockHash, 32)
+  else if (blockHash !== undefined)
+    throw invalid('blockHash', `nothing: version ${version} holds state roots`, blockHash)
+  else decodeArgument('stateRoot', stateRoot, 32)
 }
 
 /** A block is never older than its parent, nor than the L2 blocks that it finalizes. */
@@ -218,36 +232,15 @@ function timestampAfter(parent?: Block, finalized?: TimedFinalization, clock?: (
 
 const largest = (...values: readonly bigint[]): bigint => values.reduce((a, b) => (b > a ? b : a), 0n)
 
-const NO_CODE = new Uint8Array(0)
-
 /** The state of the simulated L1, whose only account is a contract. `storage` is always that of the contract. */
 function createL1State(contract: Hex) {
-  const codeHash = keccak_256(NO_CODE)
   const isContract = (address: Hex) => lowerCase(address) === lowerCase(contract)
-  const accounts = (storage: Trie): Trie =>
-    putEntry(null, hexToBytes(contract, 20), encodeRlp([encodeInteger(1n), NO_CODE, trieRoot(storage), codeHash]))
-  const slotIn = (trie: Trie, key: Hex) => {
-    const { value, proof } = lookUp(trie, hexToBytes(key, 32))
-    return { value: valueIn(value), proof: proof.map(bytesToHex) }
-  }
+  const accounts = (storage: Trie): Trie => putAccount(null, hexToBytes(contract, 20), { ...CONTRACT_ACCOUNT, storage })
   return {
     root: (storage: Trie): Hex => bytesToHex(trieRoot(accounts(storage))),
     valueOf: (storage: Trie, address: Hex, key: Hex): bigint => (isContract(address) ? slotIn(storage, key).value : 0n),
     /** A proof as an `eth_getProof` result. */
-    prove(storage: Trie, address: Hex, keys: readonly Hex[]): object {
-      const trie = isContract(address) ? storage : null
-      return {
-        address: lowerCase(address),
-        accountProof: lookUp(accounts(storage), hexToBytes(address, 20)).proof.map(bytesToHex),
-        balance: '0x0',
-        nonce: isContract(address) ? '0x1' : '0x0',
-        codeHash: bytesToHex(codeHash),
-        storageHash: bytesToHex(trieRoot(trie)),
-        storageProof: keys.map(key => {
-          const { value, proof } = slotIn(trie, key)
-          return { key, value: encodeQuantity(value), proof }
-        }),
-      }
-    },
+    prove: (storage: Trie, address: Hex, keys: readonly Hex[]): object =>
+      proveAccount(accounts(storage), address, isContract(address) ? { ...CONTRACT_ACCOUNT, storage } : null, keys),
   }
 }

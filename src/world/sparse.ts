@@ -53,6 +53,20 @@ export function putLeaf<Leaf>(
   return left === null && right === null ? null : { left, right, digest: null }
 }
 
+/** The leaves that differ between two subtrees at the same place, by index. What they share is not walked. */
+export function* differing<Leaf>(
+  before: Subtree<Leaf>,
+  after: Subtree<Leaf>,
+): Iterable<readonly [before: Leaf | null, after: Leaf | null]> {
+  if (before === after) return
+  const leafOf = (node: Subtree<Leaf>) => (node !== null && 'leaf' in node ? node.leaf : null)
+  const [old, now] = [leafOf(before), leafOf(after)]
+  if (old !== null || now !== null) return yield [old, now]
+  const [a, b] = [childrenOf(before), childrenOf(after)]
+  yield* differing(a.left, b.left)
+  yield* differing(a.right, b.right)
+}
+
 /**
  * Tree format, "The proof": entries 1 to 41 for the leaf at `index`, which must exist. They are the preimages of the 39 inner
  * siblings from the top down, the sibling leaf, and the leaf itself.

@@ -41,7 +41,7 @@ export function traceRead<Value>(tree: Tree<Value>, { location, key }: Target): 
 export function traceWrite<Value>(tree: Tree<Value>, target: Target, value: Value | null) {
   const hKey = tree.kind.kind.hashKey(tree.kind.scheme, target.key)
   const { index, leaf, held } = locate(tree, hKey)
-  const written = value === null ? deleteKey(tree, hKey) : setValue(tree, hKey, value)
+  const written = value === null ? deleteKey(tree, hKey) : setValue(tree, hKey, value, target.key)
   const text = (value: Value) => bytesToHex(tree.kind.encodeValue(value))
   const traced = (change: object) => {
     const { location, key } = target

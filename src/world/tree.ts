@@ -9,10 +9,12 @@ import type { TreeKind } from '../tree/kind.ts'
 import { HEAD_INDEX, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { initialSentinels } from './encode.ts'
 import { findFloor, insertKey, type Order, removeKey } from './order.ts'
-import { getLeaf, type Hashing, hashSubtree, pathNodes, putLeaf, type Subtree } from './sparse.ts'
+import { differing, getLeaf, type Hashing, hashSubtree, pathNodes, putLeaf, type Subtree } from './sparse.ts'
 
 /** What the leaf of a key holds. */
 interface Content<Value> {
+  /** Before hashing. */
+  readonly key: Uint8Array
   readonly value: Value
   /** Computed on first use, and kept when the leaf gets new neighbours. */
   hVal: Uint8Array | null
@@ -79,10 +81,11 @@ export const getValue = <Value>(tree: Tree<Value>, hKey: Uint8Array): Value | nu
  * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key
  * keeps its leaf and links.
  *
+ * @param key the key before it is hashed
  * @throws ArgumentError
  */
-export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Value): Tree<Value> {
-  const content = { value, hVal: null }
+export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Value, key: Uint8Array): Tree<Value> {
+  const content = { key, value, hVal: null }
   const { index: leftIndex, leaf: left, held } = locate(tree, hKey)
   if (held !== null) return { ...tree, top: putLeaf(tree.top, leftIndex, { ...left, content }), root: null }
 
@@ -112,6 +115,27 @@ export function skipLeaves<Value>(tree: Tree<Value>, nextFreeNode: number): Tree
     throw invalid('nextFreeNode', `an integer from ${tree.nextFreeNode} to 2^40`, nextFreeNode)
   }
   return { ...tree, nextFreeNode, root: null }
+}
+
+/** A key whose value differs between two trees; null where it has no leaf. */
+export interface Change<Value> {
+  readonly key: Uint8Array
+  readonly before: Value | null
+  readonly after: Value | null
+}
+
+/**
+ * What differs between two trees, oldest leaf first. What they share is not walked, so it takes time for the difference alone.
+ *
+ * @param before a tree from which the other was made; null for an empty one
+ */
+export function* changesBetween<Value>(before: Tree<Value> | null, after: Tree<Value>): Iterable<Change<Value>> {
+  for (const [old, now] of differing(before?.top ?? null, after.top)) {
+    const [held, holds] = [old?.content ?? null, now?.content ?? null]
+    // A leaf with new neighbours keeps its content.
+    const changed = held === holds ? null : (holds ?? held)
+    if (changed) yield { key: changed.key, before: held?.value ?? null, after: holds?.value ?? null }
+  }
 }
 
 /** 32 bytes: H(word(nextFreeNode) || subRoot). */

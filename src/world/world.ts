@@ -167,13 +167,14 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
   let lastHashed: { address: Uint8Array; hKey: Uint8Array } | null = null
 
   /** Caches the last address, because consecutive writes are often to the same account. */
-  function hashAddress(hex: Hex): Uint8Array {
+  function hashed(hex: Hex): { address: Uint8Array; hKey: Uint8Array } {
     const address = decodeArgument('address', hex, 20)
     if (lastHashed === null || !equalBytes(lastHashed.address, address)) {
       lastHashed = { address, hKey: accountTree.hashKey(scheme, address) }
     }
-    return lastHashed.hKey
+    return lastHashed
   }
+  const hashAddress = (hex: Hex): Uint8Array => hashed(hex).hKey
 
   function requireAccount(hKey: Uint8Array): Account {
     const account = getValue(accounts, hKey)
@@ -183,18 +184,18 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
   }
 
   /** Replaces the storage tree of an existing account. */
-  function changeStorage(address: Hex, change: (storage: Tree<Uint8Array>) => Tree<Uint8Array>): void {
-    const hKey = hashAddress(address)
+  function changeStorage(hex: Hex, change: (storage: Tree<Uint8Array>) => Tree<Uint8Array>): void {
+    const { hKey, address } = hashed(hex)
     const account = requireAccount(hKey)
-    accounts = setValue(accounts, hKey, { ...account, storage: change(account.storage) })
+    accounts = setValue(accounts, hKey, { ...account, storage: change(account.storage) }, address)
   }
 
-  return {
-    setAccount(address, changes = {}) {
-      const hKey = hashAddress(address)
+  const world: World = {
+    setAccount(hex, changes = {}) {
+      const { hKey, address } = hashed(hex)
       const account = getValue(accounts, hKey) ?? newAccount
       const changed = { ...account, ...atPath('changes', () => decodeChanges(scheme, changes)) }
-      accounts = atPath('address', () => setValue(accounts, hKey, changed))
+      accounts = atPath('address', () => setValue(accounts, hKey, changed, address))
     },
     deleteAccount(address) {
       const hKey = hashAddress(address)
@@ -203,12 +204,13 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
     },
     setStorage(address, slot) {
       const { key, value } = readOptions('slot', slot, ['key', 'value'])
-      const slotKey = storageTree.hashKey(scheme, decodeArgument('slot.key', key, 32))
+      const keyBytes = decodeArgument('slot.key', key, 32)
+      const slotKey = storageTree.hashKey(scheme, keyBytes)
       const slotValue = decodeArgument('slot.value', value, 32)
       changeStorage(address, storage =>
         isZero(slotValue)
           ? deleteKey(storage, slotKey)
-          : atPath('slot.key', () => setValue(storage, slotKey, slotValue)),
+          : atPath('slot.key', () => setValue(storage, slotKey, slotValue, keyBytes)),
       )
     },
     getAccount(address) {
@@ -247,6 +249,27 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
     },
     fork: () => worldOf(scheme, newAccount, accounts),
   }
+  insides.set(world, {
+    accounts: () => accounts,
+    accountAt: address => getValue(accounts, accountTree.hashKey(scheme, address)),
+  })
+  return world
+}
+
+/** What a world of this copy of the package consists of. */
+interface Insides {
+  accounts(): Tree<Account>
+  /** @param address 20 bytes */
+  accountAt(address: Uint8Array): Account | null
+}
+
+const insides = new WeakMap<World, Insides>()
+
+/** @throws ArgumentError for a world of another copy of this package */
+export function insideOf(world: World): Insides {
+  const found = insides.get(world)
+  if (found !== undefined) return found
+  throw new ArgumentError({ expected: 'a world of this copy of the package', found: 'another' })
 }
 
 function describeAccount({ nonce, balance, codeSize, ...account }: Account): AccountState {

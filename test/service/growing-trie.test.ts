@@ -3,15 +3,17 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { verifyTrieProof } from '../../src/anchor/trie.ts'
-import { lookUp, putEntry, type Trie, trieRoot } from '../../src/service/growing-trie.ts'
+import { lookUp, putEntry, removeEntry, type Trie, trieRoot } from '../../src/service/growing-trie.ts'
 import { sized } from '../size.ts'
 
 const entries = fc.array(
-  fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 2 }), fc.uint8Array({ minLength: 1, maxLength: 40 })),
-  {
-    maxLength: 60,
-    size: 'max',
-  },
+  // Few keys, so that many of those that are removed are there.
+  fc.tuple(
+    fc.uint8Array({ minLength: 1, maxLength: 1, max: 80 }),
+    fc.uint8Array({ minLength: 1, maxLength: 40 }),
+    fc.boolean(),
+  ),
+  { maxLength: 60, size: 'max' },
 )
 
 it('has the roots and proofs of @ethereumjs/mpt, and does not change older tries', async () => {
@@ -21,17 +23,18 @@ it('has the roots and proofs of @ethereumjs/mpt, and does not change older tries
       const theirs = await createMPT({ useKeyHashing: true })
       const history: [Trie, Uint8Array][] = []
       let ours: Trie = null
-      for (const [key, value] of list) {
-        ours = putEntry(ours, key, value)
-        await theirs.put(key, value)
+      for (const [key, value, isRemoved] of list) {
+        ours = isRemoved ? removeEntry(ours, key) : putEntry(ours, key, value)
+        await (isRemoved ? theirs.del(key) : theirs.put(key, value))
         history.push([ours, theirs.root()])
       }
       for (const [trie, root] of history) expect(trieRoot(trie)).toEqual(root)
       for (const key of [...list.map(([key]) => key), Uint8Array.of(1, 2, 3)]) {
-        const expected = list.length === 0 ? [] : await createMerkleProof(theirs, key)
+        const expected = ours === null ? [] : await createMerkleProof(theirs, key)
         expect(lookUp(ours, key).proof).toEqual(expected)
         proofs++
       }
+      expect(list.reduce((trie, [key]) => removeEntry(trie, key), ours)).toBe(null)
     }),
     { numRuns: sized(6), seed: 1 },
   )

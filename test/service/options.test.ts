@@ -45,14 +45,16 @@ it('refuses options that are misspelt, missing or wrong', () => {
     ),
     ['apiKeys', { ...right, apiKeys: 'key' }],
     ['apiKeys[0]', { ...right, apiKeys: [1] }],
-    ['contractVersion', { ...right, contractVersion: 9 }],
+    ['contractVersion', { ...right, contractVersion: 10 }],
+    ['upgradeAt', { ...right, upgradeAt: 1n, contractVersion: 9 }],
+    ...[0n, -1n, 5, '5', 1n << 64n].map((upgradeAt): [string, unknown] => ['upgradeAt', { ...right, upgradeAt }]),
     ...['accessList', 'faults', 'clock'].map((name): [string, unknown] => [name, { ...right, [name]: {} }]),
   ]
   for (const [path, options] of cases) {
     expect([mistakeIn(() => createService(options as never)), options]).toEqual([path, options])
   }
-  expect(cases.length).toBe(68)
-  const unset = ['chainId', 'apiKeys', 'publicRate', 'faults', 'keep', 'clock', 'contractVersion'] as const
+  expect(cases.length).toBe(74)
+  const unset = ['chainId', 'apiKeys', 'publicRate', 'faults', 'keep', 'clock', 'contractVersion', 'upgradeAt'] as const
   const optional = Object.fromEntries(unset.map(name => [name, undefined]))
   expect(createService({ ...right, ...optional }).chain.latest()).toBe(0n)
 })

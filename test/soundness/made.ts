@@ -47,7 +47,7 @@ function makeTree(scheme: HashScheme, kind: Kind) {
   const keys = Array.from({ length: 1 + below(12) }, () => randomBytes(kinds[kind].keyLength))
   const hashOf = (key: Uint8Array) => kinds[kind].hashKey(scheme, key)
   for (const key of keys) {
-    tree = setValue(tree, hashOf(key), makeValue(kind))
+    tree = setValue(tree, hashOf(key), makeValue(kind), key)
     if (below(4) === 0) tree = deleteKey(tree, hashOf(pick(keys)))
     if (below(6) === 0) tree = skipLeaves(tree, tree.nextFreeNode + below(pick([4, 2 ** 16, 2 ** 33, 2 ** 36])))
   }

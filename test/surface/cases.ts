@@ -10,6 +10,7 @@ import * as poseidon2 from '../../src/poseidon2.ts'
 import * as evm from '../../src/provider/evm.ts'
 import * as provider from '../../src/provider.ts'
 import * as rpc from '../../src/rpc.ts'
+import { implementationOf } from '../../src/service/contract.ts'
 import * as demo from '../../src/service/demo.ts'
 import { DEMO_SIGNERS, transferToken } from '../../src/service/demo-transfer.ts'
 import * as service from '../../src/service.ts'
@@ -91,7 +92,7 @@ export const closeCases = (): Promise<void> => devnet.close()
 const { lineaLayout } = anchor
 const rollup = {
   ...{ name: 'devnet', address: hex('11', 20), layout: lineaLayout, method: 'rollup_getProof' },
-  ...{ implementation: hex('00', 20), chainId: 1337, l1ChainId: 1338 },
+  ...{ implementation: implementationOf(8), chainId: 1337, l1ChainId: 1338 },
 }
 const optionalOfRollup = [
   ...[
@@ -227,7 +228,9 @@ export const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
       'createVerifiedProvider().refresh',
       'createVerifiedProvider().view',
     ],
-    ...['finalize', 'latest', 'finalized', 'provable'].map(name => `createService().chain.${name}`),
+    ...['finalize', 'upgrade', 'upgradedAt', 'latest', 'finalized', 'provable'].map(
+      name => `createService().chain.${name}`,
+    ),
     ...['createService().chain.l1.addBlock', 'createService().chain.messages.receiveOnL2'],
   ],
   'a request, which is answered with an error of its own': [
@@ -237,7 +240,8 @@ export const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'an event that never occurs': ['createVerifiedProvider().on', 'createVerifiedProvider().removeListener'],
   'a port and a host, which the system refuses': ['createService().listen'],
   'what to look up in a simulation': [
-    ...['createService().chain.at', 'createService().chain.timestamp', 'createService().beacon.blockRoot'],
+    ...['at', 'timestamp', 'getBlock'].map(name => `createService().chain.${name}`),
+    'createService().beacon.blockRoot',
     ...['reorganize', 'blockNumber', 'getBlock', 'numberOf', 'getProof', 'getStorage'].map(
       name => `createService().chain.l1.${name}`,
     ),
@@ -246,6 +250,7 @@ export const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
     'finalizations',
     'nextBlock',
     'forget',
+    'upgrade',
     'logs',
     'read',
     'write',
@@ -646,13 +651,22 @@ export const cases: Readonly<Record<string, Case>> = {
       {
         ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'], publicRate: 5, maxLogRange: 5 },
         ...{ accessList: async () => ({ accessList: [], gasUsed: '0x0' }), faults: () => undefined },
-        ...{ contractVersion: 8, l1Unfinalized: 1, l1History: 10, clock: () => 0, messageService: token },
+        ...{
+          contractVersion: 8,
+          upgradeAt: 9n,
+          l1Unfinalized: 1,
+          l1History: 10,
+          clock: () => 0,
+          messageService: token,
+        },
       },
     ],
     optional: [
       ...ofSource,
       ...['chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'].map(n => `0.${n}`),
-      ...['contractVersion', 'l1Unfinalized', 'l1History', 'clock', 'messageService'].map(name => `0.${name}`),
+      ...['contractVersion', 'upgradeAt', 'l1Unfinalized', 'l1History', 'clock', 'messageService'].map(
+        name => `0.${name}`,
+      ),
     ],
   },
   'createService().close': {

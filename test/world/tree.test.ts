@@ -23,7 +23,7 @@ it('is null again after the last leaf is removed', () => {
 
 it('does not treat a sentinel as a key', () => {
   const empty = createTree(kind)
-  const tree = setValue(empty, bytes(1), bytes(9))
+  const tree = setValue(empty, bytes(1), bytes(9), bytes(2))
   for (const sentinel of [bytes(0), poseidon2.tailKey()]) {
     expect(getValue(tree, sentinel)).toBeNull()
     expect(deleteKey(tree, sentinel)).toBe(tree)
@@ -33,6 +33,6 @@ it('does not treat a sentinel as a key', () => {
 })
 
 it('throws if its linked list is broken', () => {
-  const tree = setValue(createTree(kind), bytes(1), bytes(9))
+  const tree = setValue(createTree(kind), bytes(1), bytes(9), bytes(2))
   expect(() => getValue({ ...tree, top: null }, bytes(1))).toThrow('the linked list is broken: leaf 2 is missing')
 })

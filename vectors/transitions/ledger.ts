@@ -89,7 +89,7 @@ export function createLedger(scheme: HashScheme) {
     insertAt(address: Hex, key: Hex, { left, right, index }: { left: number; right: number; index?: number }): Trace {
       const tree = storageOf(address)
       const at = index ?? tree.nextFreeNode
-      const inserted = { hKey: hashSlot(key), content: { value: bytes(wordFor(7)), hVal: null } }
+      const inserted = { hKey: hashSlot(key), content: { key: bytes(key), value: bytes(wordFor(7)), hVal: null } }
       const [leftLeaf, rightLeaf] = [leafAt(tree, left), leafAt(tree, right)]
       const woven = weave(tree, [
         [left, { ...leftLeaf, next: at }],
@@ -137,10 +137,10 @@ export function createLedger(scheme: HashScheme) {
     /** Writes without a trace. */
     plant(address: Hex, slots: Readonly<Record<Hex, Hex>>): void {
       const planted = Object.entries(slots).reduce((tree, [key, value]) => {
-        return setValue(tree, hashSlot(key), bytes(value))
+        return setValue(tree, hashSlot(key), bytes(value), bytes(key))
       }, emptyStorage)
       storages.set(address, planted)
-      accounts = setValue(accounts, hashKey(address), accountWith(address, 1n))
+      accounts = setValue(accounts, hashKey(address), accountWith(address, 1n), bytes(address))
     },
   }
 }

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { addDemoBlocks, demoWorld } from '../../service/demo.ts'
 import { DEMO_PAYEE, DEMO_TOKEN, DEMO_USER } from '../../service/demo-chain.ts'
 import { readGenesis } from '../../service/genesis.ts'
-import { createService, type ServiceChain } from '../../service.ts'
+import { type ContractVersion, createService, type ServiceChain } from '../../service.ts'
 import { type Command, exitCodes } from '../command.ts'
-import { cannotListen, orUsageError } from '../errors.ts'
+import { cannotListen, orUsageError, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import { flag, formatOptions, list, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
 import { requireScheme } from '../options/flags.ts'
@@ -20,7 +20,11 @@ const options = {
   'finalize-every': text('SECONDS', 'add blocks and finalize at this interval (default: only what is sent)'),
   unfinalized: textOr('0', 'COUNT', 'how many of the newest L1 blocks are not final'),
   keep: text('COUNT', 'how many finalizations to keep; older ones are forgotten (default: all)'),
-  'contract-version': textOr('8', 'N', 'the version of the rollup contract, 7 or 8'),
+  'contract-version': textOr('8', 'N', 'the version of the rollup contract: 7, 8, or 9, which holds block hashes'),
+  'upgrade-at': text(
+    'NUMBER',
+    'upgrade the contract to version 9 before this L2 block, the first with an Ethereum state',
+  ),
   'api-key': list('KEY', 'also serve URL/v3/KEY, without a rate limit'),
   'public-rate': text('COUNT', 'requests per second per client without a key (default: no limit)'),
   'proof-lag': textOr('0', 'COUNT', 'how many finalizations the proofs lag behind L1'),
@@ -31,14 +35,15 @@ const help = `Usage: rollup-state-proof serve [options]
 
 Serves a rollup on this machine, for devnets and tests, with its state in
 memory:
-  L2      rollup_getProof (and linea_getProof), and the standard methods that
-          read accounts, blocks, transactions, receipts, logs and fees; the
-          state holds the hashes of blocks (EIP-2935), if the genesis has
-          that contract; eth_sendRawTransaction adds a block at once, and
-          calls of contracts take the optional @ethereumjs packages; eth_call
-          and eth_estimateGas are computed by the proxy in front of it
-  L1      a simulated L1 whose rollup contract holds the roots of the L2:
-          blocks, eth_getProof, eth_getLogs
+  L2      rollup_getProof (and linea_getProof; eth_getProof for blocks with an
+          Ethereum state), and the standard methods that read accounts,
+          blocks, transactions, receipts, logs and fees; the state holds the
+          hashes of blocks (EIP-2935), if the genesis has that contract;
+          eth_sendRawTransaction adds a block at once, and calls of contracts
+          take the optional @ethereumjs packages; eth_call and
+          eth_estimateGas are computed by the proxy in front of it
+  L1      a simulated L1 whose rollup contract holds the state roots of the L2,
+          or the hashes of its blocks: blocks, eth_getProof, eth_getLogs
   beacon  the light-client part of the beacon API, over a simulated consensus
           layer with forks from Capella to Gloas
 Ctrl-C ends it.
@@ -81,16 +86,14 @@ export const command: Command = {
     if (isDemo) addDemoBlocks(chain)
     const { url: l2, l1Url: l1, beaconUrl } = await service.listen(port, values.host).catch(cannotListen('--port'))
     isRunning = true
-    const finalized = () => {
-      const l2BlockNumber = chain.finalized()
-      return { l2BlockNumber, stateRoot: chain.at(l2BlockNumber)?.stateRoot() ?? '' }
-    }
-    const { l2BlockNumber, stateRoot } = finalized()
+    const finalized = () => describeFinalized(chain)
+    const { l2BlockNumber, ...held } = finalized()
     const served = { l2, l1, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name }
     const json = { ...served, network: beacon.network, finalized: finalized() }
     const rows = Object.entries({
       ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, 'rollup contract': DEVNET_CONTRACT, scheme: scheme.name },
-      ...{ finalized: `block ${l2BlockNumber}`, 'its state root': stateRoot },
+      ...{ finalized: `block ${l2BlockNumber}`, 'its state root': held.stateRoot },
+      ...('blockHash' in held && { 'its hash': held.blockHash }),
       ...(isDemo && {
         accounts: `${DEMO_USER}, ${DEMO_PAYEE}`,
         'token of both': DEMO_TOKEN,
@@ -120,19 +123,33 @@ export const command: Command = {
   },
 }
 
+/** What L1 holds of the newest finalized block: the root of its state, or its hash, whose header has the root. */
+function describeFinalized(chain: ServiceChain) {
+  const l2BlockNumber = chain.finalized()
+  if (l2BlockNumber < (chain.upgradedAt() ?? l2BlockNumber + 1n)) {
+    return { l2BlockNumber, stateRoot: chain.at(l2BlockNumber)?.stateRoot() ?? '' }
+  }
+  const { hash, stateRoot } = Object(chain.getBlock(l2BlockNumber))
+  return { l2BlockNumber, blockHash: String(hash), stateRoot: String(stateRoot) }
+}
+
 const optionalNumber = (name: string, text: string | undefined, most: number): number | undefined =>
   text === undefined ? undefined : wholeNumber(name, text, 1, most)
 
 /** What the options say about the service, but its state and its clock. @throws UsageError */
 function serviceOptions(flags: ValuesOf<typeof options>) {
   const keep = optionalNumber('--keep', flags.keep, 1_000_000)
+  const upgradeAt = optionalNumber('--upgrade-at', flags['upgrade-at'], Number.MAX_SAFE_INTEGER)
+  const contractVersion = wholeNumber('--contract-version', flags['contract-version'], 7, 9) as ContractVersion
+  if (contractVersion === 9 && upgradeAt !== undefined) throw new UsageError('--upgrade-at: the version is 9 already')
   const publicRate = optionalNumber('--public-rate', flags['public-rate'], 1_000_000)
   return {
     rollup: { name: 'devnet', address: DEVNET_CONTRACT },
     apiKeys: flags['api-key'] ?? [],
     proofLag: wholeNumber('--proof-lag', flags['proof-lag'], 0, 1000),
     l1Unfinalized: wholeNumber('--unfinalized', flags.unfinalized, 0, 1000),
-    contractVersion: wholeNumber('--contract-version', flags['contract-version'], 7, 8) === 7 ? 7 : 8,
+    contractVersion,
+    ...(upgradeAt !== undefined && { upgradeAt: BigInt(upgradeAt) }),
     ...(keep !== undefined && { keep }),
     ...(publicRate !== undefined && { publicRate }),
   } as const

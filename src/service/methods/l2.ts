@@ -4,6 +4,7 @@ import type { World } from '../../world/world.ts'
 import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
+import { proveEthereum } from '../state-trie.ts'
 import { type AccessListFunction, readCall } from './access-list.ts'
 import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
 import { transactionMethods } from './transactions.ts'
@@ -44,6 +45,20 @@ export function l2Methods(
     return provableState(chain, number, block === 'pending').getProof(account, storageKeys)
   }
 
+  /** Of a block whose state is that of Ethereum. Without such blocks, there is no such method. */
+  const getEthereumProof: Method = params => {
+    if (chain.upgradedAt() === undefined) throw new MethodError(rpcCodes.methodNotFound, 'the method does not exist')
+    const [address, keys, block] = read.take(params, 3, 3)
+    const storageKeys = read.list('storage keys', keys, MAX_KEYS, read.slot)
+    const account = read.bytes('address', address, 20)
+    const stored = chain.blocks.at(numberOf(block))
+    if (stored === undefined) throw blockNotFound()
+    const { state, accounts } = stored
+    if (accounts === undefined)
+      throw new MethodError(rpcCodes.serverError, 'the state of this block is not that of Ethereum')
+    return proveEthereum({ state, accounts }, account, storageKeys)
+  }
+
   async function createAccessList(run: AccessListFunction, params: readonly unknown[]): Promise<object> {
     const [call, block = 'latest'] = read.take(params, 1, 2)
     const parsed = readCall(call)
@@ -57,6 +72,7 @@ export function l2Methods(
   return methodsOf(chainId, chain.blocks, numberOf, {
     rollup_getProof: getProof,
     linea_getProof: getProof,
+    eth_getProof: getEthereumProof,
     eth_getBalance: accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.balance ?? 0n)),
     eth_getTransactionCount: accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.nonce ?? 0n)),
     eth_getCode: accountMethod(getCode),
@@ -77,7 +93,8 @@ function provableState(chain: FullChain, number: bigint, isPending: boolean): Wo
   if (state === undefined || number > chain.finalized()) {
     throw new MethodError(rpcCodes.serverError, `block ${number} is not finalized on L1`)
   }
-  if (number > chain.provable()) throw missing()
+  // A node of the Ethereum state has no other trees.
+  if (number > chain.provable() || number >= (chain.upgradedAt() ?? number + 1n)) throw missing()
   return state
 }
 
