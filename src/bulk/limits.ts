@@ -12,8 +12,10 @@ export const FREE_LENGTH = 2 ** 20
 export const BYTES_PER_VALUE = 32
 /** Decompressed chunks that may wait for the consumer. */
 export const MAX_WAITING = 2
-/** Rejected lines that are kept for the report. */
-export const MAX_REJECTED = 1000
+/** Verdicts of each kind that the report shows. */
+export const MAX_EXAMPLES = 5
+/** Reasons, inputs or storage keys that the report names at once. */
+export const MAX_NAMED = 6
 
 /** Failures of one item, or pauses without an answer between them, at which a snapshot gives up. */
 export const MAX_FAILURES = 12

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import { escapeUnprintable, messageOf } from '../../document/value.ts'
 import type { ProvenAccount } from '../../proof/verify.ts'
-import { BYTES_PER_VALUE, FREE_LENGTH, MAX_REJECTED } from '../limits.ts'
+import { BYTES_PER_VALUE, FREE_LENGTH, MAX_EXAMPLES } from '../limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import { TOO_LONG } from './read-lines.ts'
 import {
@@ -24,10 +24,8 @@ export interface Tally {
   addressesFromAnswer: number
   /** Number of proven lines whose storage keys only the answer names. */
   keysFromAnswer: number
-  /** Number of lines that are shorter than 2^key bytes, but not shorter than half of that. */
-  readonly lengths: Record<string, number>
-  /** The first verdicts that are not proofs, each as a line of the output. */
-  readonly rejected: string[]
+  /** The first verdicts of each kind that is not a proof, each as a line of the output. */
+  readonly examples: Record<string, string[]>
 }
 
 /** The verdicts of a batch of lines. */
@@ -44,8 +42,7 @@ export const createTally = (): Tally => ({
   lines: 0,
   kinds: Object.create(null),
   ...{ rootsFromRecord: 0, addressesFromAnswer: 0, keysFromAnswer: 0 },
-  lengths: Object.create(null),
-  rejected: [],
+  examples: Object.create(null),
 })
 
 /** The name under which a verdict is counted: the verdict, and the reason if it is not a proof. No input creates many names. */
@@ -56,17 +53,24 @@ function countedAs(verdict: Verdict): string {
 
 /** @param text the verdict as a line of the output */
 export function countVerdict(tally: Tally, verdict: Verdict, text: string): void {
+  const kind = countedAs(verdict)
   tally.lines++
-  count(tally.kinds, countedAs(verdict), 1)
+  count(tally.kinds, kind, 1)
   if (verdict.verdict === 'present' || verdict.verdict === 'absent') {
     const { stateRoot, address, storageKeys } = verdict.sources
     if (stateRoot === 'record') tally.rootsFromRecord++
     if (address === 'answer') tally.addressesFromAnswer++
     if (storageKeys === 'answer') tally.keysFromAnswer++
-  } else if (tally.rejected.length < MAX_REJECTED) tally.rejected.push(text)
+  } else keepExamples(tally, kind, [text])
 }
 
-const count = (counts: Record<string, number>, name: string | number, more: number): void => {
+function keepExamples({ examples }: Tally, kind: string, texts: readonly string[]): void {
+  examples[kind] ??= []
+  const kept = examples[kind]
+  kept.push(...texts.slice(0, MAX_EXAMPLES - kept.length))
+}
+
+const count = (counts: Record<string, number>, name: string, more: number): void => {
   counts[name] = (counts[name] ?? 0) + more
 }
 
@@ -76,8 +80,7 @@ export function addTally(sum: Tally, more: Tally): void {
   sum.addressesFromAnswer += more.addressesFromAnswer
   sum.keysFromAnswer += more.keysFromAnswer
   for (const [name, lines] of Object.entries(more.kinds)) count(sum.kinds, name, lines)
-  for (const [name, lines] of Object.entries(more.lengths)) count(sum.lengths, name, lines)
-  sum.rejected.push(...more.rejected.slice(0, MAX_REJECTED - sum.rejected.length))
+  for (const [kind, texts] of Object.entries(more.examples)) keepExamples(sum, kind, texts)
 }
 
 /** One line of output. Integers that may not fit a JSON number become decimal strings. */
@@ -127,11 +130,9 @@ export function auditBatch(batch: Batch, file: string | undefined, verify: Recor
           throw new Error(`line ${batch.firstLine + tally.lines + index}: ${reason}`, { cause: error })
         }
       })
-    for (const [index, verdict] of verdicts.entries()) {
+    for (const verdict of verdicts) {
       const formatted = formatVerdict(batch.firstLine + tally.lines, file, verdict)
       countVerdict(tally, verdict, formatted)
-      const length = lines[index]?.length
-      if (length !== undefined) count(tally.lengths, 32 - Math.clz32(length), 1)
       output.add(formatted)
     }
   }

@@ -1,6 +1,7 @@
-import { printable } from '../../document/value.ts'
+import { createHash } from 'node:crypto'
+import { brief, printable } from '../../document/value.ts'
 import { meaningOf } from '../../error-meanings.ts'
-import { MAX_REJECTED } from '../limits.ts'
+import { MAX_NAMED } from '../limits.ts'
 import type { Tally } from './audited.ts'
 import type { RecordClaim } from './record-claim.ts'
 
@@ -65,26 +66,17 @@ const number = (value: number): string => value.toLocaleString('en-US', { maximu
 
 const counted = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`
 
-/** A self-contained page: it loads nothing and runs no script. */
+/** A self-contained page: it loads nothing, and its policy allows no script but its own filter. Its length does not depend on that of the inputs. */
 export function formatAuditReport(report: AuditReport): string {
-  const { inputs, claim, tally, seconds, version, resumedAt, jobs, failure } = report
+  const { tally, version, failure } = report
   const summary = summarize(tally)
-  const { lines, present, absent, refused, unreadable, kinds, notes } = summary
-  const cards = Object.entries({ present, absent, refused, unreadable })
-  const judged = lines - resumedAt
-  const ofThisRun = resumedAt > 0 ? ', in this run' : ''
-  const facts = [
-    [inputs.length === 1 ? 'Input' : 'Inputs', inputs.map(printable).join(', ')],
-    ...statedBy(claim),
-    ['This run', `${number(judged)} lines in ${number(seconds)} s with ${counted(jobs, 'thread', 'threads')}`],
-    ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],
-    ...(resumedAt > 0 ? [['Before', `an earlier run processed ${number(resumedAt)} lines`] as const] : []),
-  ] as const
+  const { lines, notes } = summary
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src '${digestOf(FILTER)}'; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="color-scheme" content="light dark">
 ${REPORT_MARK}
 <title>Audit: ${number(lines)} lines</title>
@@ -92,37 +84,24 @@ ${REPORT_MARK}
 <main>
 <h1>Audit of ${counted(lines, 'record', 'records')}</h1>
 <p class="lead">${escapeHtml(conclusion(summary))}</p>
-${failure === undefined ? '' : `<p class="failure">${escapeHtml(`Incomplete: ${failure}.`)}</p>\n`}<ul class="cards">${cards.map(([name, value]) => `<li class="${value > 0 ? toneOf(name) : 'none'}"><b>${number(value)}</b> ${name}</li>`).join('')}</ul>
-${notes.length === 0 ? '' : `<h2>What the verdicts rest on</h2>\n<ul>${notes.map(note => `<li>${escapeHtml(note)}</li>`).join('')}</ul>`}
-<dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`).join('')}</dl>
-<h2>Verdicts</h2>
-${verdictBars(kinds)}
-<div class="pair">
-<figure><figcaption>Lines per second over time${ofThisRun}</figcaption>${rateChart(report.samples)}</figure>
-<figure><figcaption>Lines by length${ofThisRun}</figcaption>${lengthChart(tally.lengths)}</figure>
+${failure === undefined ? '' : `<p class="note bad">${escapeHtml(`Incomplete: ${failure}.`)}</p>`}
+${notes.map(note => `<p class="note odd">${escapeHtml(note)}</p>`).join('\n')}
+${shares(summary)}
+<div class="columns">
+<div>
+${groupsOf(summary, tally.examples)}
 </div>
-${rejectedList(tally.rejected, refused + unreadable)}
+<aside><h2>This audit</h2>
+<dl>${factsOf(report)
+    .map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`)
+    .join('')}</dl>
+${rateChart(report)}</aside>
+</div>
 <footer>rollup-state-proof ${escapeHtml(version)}</footer>
 </main>
+<script>${FILTER}</script>
 </html>
 `
-}
-
-/** What the user stated: whoever reads the page does not see the command line. */
-function statedBy({ scheme, stateRoot, address, storageKeys, rollup, trusted }: RecordClaim): [string, string][] {
-  const stated: Readonly<Record<string, string | undefined>> = {
-    'Stated scheme': scheme,
-    'Stated state root': stateRoot,
-    'Stated address': address,
-    'Stated storage keys': storageKeys === 'fromRecord' ? storageKeys : storageKeys.join(', '),
-    'Stated rollup': rollup?.address,
-    'Stated L1 block hash': trusted && 'l1BlockHash' in trusted ? trusted.l1BlockHash : undefined,
-    'Stated L1 state root': trusted && 'l1StateRoot' in trusted ? trusted.l1StateRoot : undefined,
-  }
-  const rows = Object.entries(stated).flatMap(([name, value]): [string, string][] =>
-    value && value !== 'fromRecord' ? [[name, value]] : [],
-  )
-  return rows.length > 0 ? rows : [['Stated', 'nothing: see what the verdicts rest on']]
 }
 
 function conclusion({ lines, refused, unreadable }: AuditSummary): string {
@@ -135,41 +114,163 @@ function conclusion({ lines, refused, unreadable }: AuditSummary): string {
   return `${parts.join(', and ')}. ${refused + unreadable === lines ? 'None' : 'Everything else'} verified.`
 }
 
-const toneOf = (kind: string): string =>
-  kind.startsWith('refused') ? 'bad' : kind.startsWith('unreadable') ? 'odd' : 'good'
+/** What the counts count: their tones, signs and meanings. */
+const COUNTS = {
+  present: ['good', '✓', 'The account exists, with these values.'],
+  absent: ['none', '✓', 'Proven: there is no such account.'],
+  refused: ['bad', '✗', 'It does not prove what was asked.'],
+  unreadable: ['odd', '?', 'The line is not a record to verify.'],
+} as const
+type Count = keyof typeof COUNTS
 
-/** A table, so that it can be read without the bars. */
-function verdictBars(kinds: AuditSummary['kinds']): string {
+/** The four counts, and a bar of their shares. */
+function shares(summary: AuditSummary): string {
+  const entries = Object.entries(COUNTS) as [Count, (typeof COUNTS)[Count]][]
+  const bar = entries.map(([name, [tone]]) => {
+    return summary[name] > 0 ? `<i class="${tone}" style="flex:${summary[name]}"></i>` : ''
+  })
+  const cards = entries.map(([name, [tone, sign, meaning]]) => {
+    const count = summary[name]
+    const share = count > 0 ? ` <span>${percent(count / summary.lines)}</span>` : ''
+    return `<li class="${count > 0 ? tone : 'empty'}"><h2><span aria-hidden="true">${sign}</span> ${name}</h2><b>${number(count)}</b>${share}<p>${meaning}</p></li>`
+  })
+  return `<div class="bar" aria-hidden="true">${bar.join('')}</div>\n<ul class="cards">${cards.join('')}</ul>`
+}
+
+const percent = (share: number): string =>
+  share < 0.001 ? 'below 0.1 %' : share > 0.999 && share < 1 ? 'above 99.9 %' : `${(100 * share).toFixed(1)} %`
+
+type Kinds = AuditSummary['kinds']
+
+/** Lines that did not verify, by reason. */
+function groupsOf({ kinds, refused, unreadable }: AuditSummary, examples: Tally['examples']): string {
+  const ofVerdict = (start: string) => kinds.filter(({ kind }) => kind.startsWith(start))
+  const sections = [
+    section('Refused', refused, ofVerdict('refused '), examples),
+    section('Unreadable', unreadable, ofVerdict('unreadable: '), examples),
+  ].join('\n')
+  if (refused + unreadable === 0) return '<h2>Refused or unreadable</h2>\n<p>No line.</p>'
+  return `<p class="filter" hidden><input type="search" placeholder="Filter by code, reason, file or path" aria-label="Filter by code, reason, file or path"> <output></output></p>
+${sections}`
+}
+
+function section(title: string, count: number, kinds: Kinds, examples: Tally['examples']): string {
+  if (count === 0) return ''
   const most = kinds[0]?.count ?? 1
-  const body = kinds.map(({ kind, count, meaning }) => {
-    const width = Math.max((100 * count) / most, 0.5).toFixed(2)
-    const note = meaning && `<small>${escapeHtml(meaning)}</small>`
-    const bar = `<i class="${toneOf(kind)}" style="width:${width}%"></i>`
-    return `<tr><th scope="row">${escapeHtml(kind)}${note}</th><td class="count">${number(count)}</td><td class="bar">${bar}</td></tr>`
-  })
-  const head = '<tr><th scope="col">verdict</th><th scope="col" class="count">lines</th><td></td></tr>'
-  return `<table><thead>${head}</thead><tbody>${body.join('')}</tbody></table>`
+  // A single bar would say nothing.
+  const barOf = (kind: Kinds[number]) =>
+    kinds.length === 1 ? '' : `<i style="width:${((100 * kind.count) / most).toFixed(1)}%"></i>`
+  const groups = kinds.map(kind => group(kind, barOf(kind), examples[kind.kind] ?? []))
+  const rarer = kinds.slice(MAX_NAMED)
+  const lines = rarer.reduce((sum, kind) => sum + kind.count, 0)
+  const rest =
+    rarer.length === 0
+      ? ''
+      : `<details class="rest"><summary>${counted(rarer.length, 'rarer reason', 'rarer reasons')}, ${counted(lines, 'line', 'lines')}</summary>${groups.slice(MAX_NAMED).join('')}</details>`
+  return `<section><h2>${title} <span>${counted(count, 'line', 'lines')}, ${counted(kinds.length, 'reason', 'reasons')}</span></h2>
+${groups.slice(0, MAX_NAMED).join('\n')}
+${rest}</section>`
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 190, 62, 24]
+function group({ kind, count, meaning }: Kinds[number], bar: string, examples: readonly string[]): string {
+  const isRefusal = kind.startsWith('refused ')
+  const name = kind.replace(/^refused |^unreadable: /, '')
+  // The reason without what differs from line to line.
+  const sought = isRefusal ? `"code":"${name}"` : `"reason":"${name.replace(/\[.*/, '')}`
+  const all = `The first ${examples.length} of ${number(count)}. The verdicts list all of them: search for ${sought}`
+  const more = count > examples.length ? `<p>${escapeHtml(brief(all))}</p>` : ''
+  const told = meaning && ` <span>${escapeHtml(meaning)}</span>`
+  const summary = `<span class="name"><b>${escapeHtml(brief(name))}</b>${told}</span><span class="count">${number(count)}</span>${bar}`
+  return `<details class="group ${isRefusal ? 'bad' : 'odd'}"><summary>${summary}</summary><ul>${examples.map(example).join('')}</ul>${more}</details>`
+}
 
-/** A label of the horizontal axis, and where it stands. */
-type Mark = readonly [x: number, text: string, anchor: 'start' | 'middle' | 'end']
+/** @param text a verdict, as a line of the output */
+function example(text: string): string {
+  const { line, file, path = '' } = JSON.parse(text)
+  const place = `${file === undefined ? '' : `${nameOf(String(file))}, `}line ${number(line)}`
+  return `<li>${escapeHtml(place)}${path === '' ? '' : ` <code>${escapeHtml(nameOf(String(path)))}</code>`}</li>`
+}
 
-/** Draws the axes, and `content` between them. */
-function chart(label: string, highest: number, marks: readonly Mark[], content: string): string {
+/** Of a file, or of a place in a record. The end of a long one says more than its beginning. */
+const nameOf = (name: string): string => printable(name.length > LONGEST_NAME ? `…${name.slice(-LONGEST_NAME)}` : name)
+
+const LONGEST_NAME = 100
+
+const listed = (items: readonly string[]): string =>
+  items.length > MAX_NAMED
+    ? `${items.slice(0, MAX_NAMED).join(', ')} and ${number(items.length - MAX_NAMED)} more`
+    : items.join(', ')
+
+function factsOf({
+  inputs,
+  claim,
+  tally,
+  jobs,
+  resumedAt,
+  seconds,
+}: AuditReport): readonly (readonly [string, string])[] {
+  const judged = tally.lines - resumedAt
+  return [
+    [inputs.length === 1 ? 'Input' : 'Inputs', listed(inputs.map(nameOf))],
+    ...statedBy(claim),
+    ['This run', `${number(judged)} lines in ${number(seconds)} s with ${counted(jobs, 'thread', 'threads')}`],
+    ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],
+    ...(resumedAt > 0 ? [['Before', `an earlier run processed ${number(resumedAt)} lines`] as const] : []),
+  ]
+}
+
+/** What the user stated: whoever reads the page does not see the command line. */
+function statedBy({ scheme, stateRoot, address, storageKeys, rollup, trusted }: RecordClaim): [string, string][] {
+  const stated: Readonly<Record<string, string | undefined>> = {
+    'Stated scheme': scheme,
+    'Stated state root': stateRoot,
+    'Stated address': address,
+    'Stated storage keys': storageKeys === 'fromRecord' ? storageKeys : listed(storageKeys),
+    'Stated rollup': rollup?.address,
+    'Stated L1 block hash': trusted && 'l1BlockHash' in trusted ? trusted.l1BlockHash : undefined,
+    'Stated L1 state root': trusted && 'l1StateRoot' in trusted ? trusted.l1StateRoot : undefined,
+  }
+  const rows = Object.entries(stated).flatMap(([name, value]): [string, string][] =>
+    value && value !== 'fromRecord' ? [[name, value]] : [],
+  )
+  return rows.length > 0 ? rows : [['Stated', 'nothing: see the notes']]
+}
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM] = [340, 150, 56, 24]
+
+/** Fewer rates, or ones that differ less, say no more than their mean. */
+const [LEAST_RATES, LEAST_RATIO] = [10, 2]
+
+/** The lines per second over time, if the run was long enough and the rate changed. */
+function rateChart({ samples, resumedAt }: AuditReport): string {
+  const rates = samples.slice(1).map(({ seconds, lines }, index) => {
+    const before = samples[index] ?? { seconds: 0, lines: 0 }
+    const elapsed = seconds - before.seconds
+    return { seconds, rate: elapsed > 0 ? (lines - before.lines) / elapsed : 0 }
+  })
+  // The last sample may cover any time.
+  const whole = rates.slice(0, -1).map(({ rate }) => rate)
+  if (whole.length < LEAST_RATES || Math.max(...whole) < LEAST_RATIO * Math.min(...whole)) return ''
+  const highest = roundUp(Math.max(...rates.map(({ rate }) => rate)))
+  const last = rates.at(-1)?.seconds ?? 1
+  const x = (seconds: number) => LEFT + (seconds / last) * (WIDTH - LEFT - 12)
+  const y = (rate: number) => HEIGHT - BOTTOM - (rate / highest) * (HEIGHT - BOTTOM - 10)
+  // A rate covers the time before its point, so the first one applies from the start.
+  const points = [{ seconds: 0, rate: rates[0]?.rate ?? 0 }, ...rates].map(
+    ({ seconds, rate }) => `${x(seconds).toFixed(1)} ${y(rate).toFixed(1)}`,
+  )
   const rows = [0, 0.5, 1].map(share => {
-    const y = scaleY(share, 1)
-    return `<line x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="${LEFT - 8}" y="${y + 4}" text-anchor="end">${number(share * highest)}</text>`
+    const height = y(share * highest)
+    return `<line x1="${LEFT}" x2="${WIDTH}" y1="${height}" y2="${height}"/><text x="${LEFT - 8}" y="${height + 4}" text-anchor="end">${number(share * highest)}</text>`
   })
-  const columns = marks.map(([x, text, anchor]) => {
-    return `<text x="${x.toFixed(1)}" y="${HEIGHT - 6}" text-anchor="${anchor}">${escapeHtml(text)}</text>`
+  const ends = ['start', 'middle', 'end'].map((anchor, index) => {
+    const seconds = (last * index) / 2
+    return `<text x="${x(seconds).toFixed(1)}" y="${HEIGHT - 6}" text-anchor="${anchor}">${number(seconds)} s</text>`
   })
-  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(label)}"><g class="axes">${rows.join('')}${columns.join('')}</g>${content}</svg>`
+  const [curve, base] = [points.join(' L'), HEIGHT - BOTTOM]
+  const label = `Between ${number(Math.min(...whole))} and ${number(Math.max(...whole))} lines per second`
+  return `<figure><figcaption>Lines per second over time${resumedAt > 0 ? ', in this run' : ''}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}"><g class="axes">${rows.join('')}${ends.join('')}</g><path class="area" d="M${x(0).toFixed(1)} ${base} L${curve} V${base} Z"/><path class="curve" d="M${curve}"/></svg></figure>`
 }
-
-const scaleY = (value: number, highest: number): number =>
-  HEIGHT - BOTTOM - (value / Math.max(highest, 1)) * (HEIGHT - BOTTOM - 10)
 
 /** Rounds up to a number that reads well on an axis, as does its half. */
 function roundUp(value: number): number {
@@ -177,92 +278,61 @@ function roundUp(value: number): number {
   return power * ([1, 2, 4, 5, 6, 8].find(factor => factor * power >= value) ?? 10)
 }
 
-function rateChart(samples: AuditReport['samples']): string {
-  const rates = samples.slice(1).map(({ seconds, lines }, index) => {
-    const before = samples[index] ?? { seconds: 0, lines: 0 }
-    const elapsed = seconds - before.seconds
-    return { seconds, rate: elapsed > 0 ? (lines - before.lines) / elapsed : 0 }
-  })
-  if (rates.length < 2) return '<p>The run was too short to say.</p>'
-  const highest = roundUp(Math.max(...rates.map(({ rate }) => rate)))
-  const last = rates.at(-1)?.seconds ?? 1
-  const x = (seconds: number) => LEFT + (seconds / last) * (WIDTH - LEFT - 12)
-  // A rate covers the time before its point, so the first one applies from the start.
-  const points = [{ seconds: 0, rate: rates[0]?.rate ?? 0 }, ...rates].map(
-    ({ seconds, rate }) => `${x(seconds).toFixed(1)} ${scaleY(rate, highest).toFixed(1)}`,
-  )
-  const [curve, base] = [points.join(' L'), HEIGHT - BOTTOM]
-  const content = `<path class="area" d="M${x(0).toFixed(1)} ${base} L${curve} V${base} Z"/><path class="curve" d="M${curve}"/>`
-  const marks: Mark[] = [
-    [x(0), '0 s', 'start'],
-    [x(last / 2), `${number(last / 2)} s`, 'middle'],
-    [x(last), `${number(last)} s`, 'end'],
-  ]
-  return chart(`Between 0 and ${number(highest)} lines per second`, highest, marks, content)
-}
+const digestOf = (script: string): string => `sha256-${createHash('sha256').update(script).digest('base64')}`
 
-function lengthChart(lengths: Tally['lengths']): string {
-  const buckets = Object.entries(lengths).map(([digits, count]) => [Number(digits), count] as const)
-  if (buckets.length === 0) return '<p>No line was judged.</p>'
-  const [least, most] = [Math.min(...buckets.map(([digits]) => digits)), Math.max(...buckets.map(([digits]) => digits))]
-  const highest = roundUp(Math.max(...buckets.map(([, count]) => count)))
-  const width = (WIDTH - LEFT - 12) / (most - least + 1)
-  const x = (digits: number) => LEFT + 4 + (digits - least) * width
-  const bars = buckets.map(([digits, count]) => {
-    const top = scaleY(count, highest)
-    return `<rect x="${(x(digits) + 1).toFixed(1)}" y="${top.toFixed(1)}" width="${(width - 2).toFixed(1)}" height="${(HEIGHT - BOTTOM - top).toFixed(1)}"><title>${number(count)} lines from ${bytesOf(digits - 1)} up to ${bytesOf(digits)}</title></rect>`
-  })
-  const step = Math.ceil((most - least + 1) / 6)
-  // The labels stand between the bars.
-  const marks = Array.from({ length: most - least + 2 }, (_, index) => least + index)
-    .filter(digits => (digits - least) % step === 0)
-    .map((digits): Mark => [x(digits), bytesOf(digits - 1), 'middle'])
-  return chart('How many lines have which length', highest, marks, `<g class="bars">${bars.join('')}</g>`)
-}
-
-/** 2^digits bytes, or 0 bytes if `digits` is negative. */
-function bytesOf(digits: number): string {
-  if (digits < 0) return '0 B'
-  const [unit, rest] = digits >= 20 ? ['MiB', digits - 20] : digits >= 10 ? ['KiB', digits - 10] : ['B', digits]
-  return `${2 ** rest} ${unit}`
-}
-
-function rejectedList(rejected: readonly string[], total: number): string {
-  if (rejected.length === 0) return ''
-  const items = rejected.map(text => {
-    const { line, file, verdict, code, path, reason } = JSON.parse(text)
-    const place = file === undefined ? `Line ${line}` : `${printable(String(file))}, line ${line}`
-    if (verdict !== 'refused') return `<li>${escapeHtml(`${place}: ${reason}`)}</li>`
-    const where = path === '' ? '' : `<p>At <code>${escapeHtml(path)}</code></p>`
-    return `<li><details><summary>${escapeHtml(`${place}: ${code}`)}</summary><p>${escapeHtml(meaningOf(code))}</p>${where}</details></li>`
-  })
-  const more = `<p>The first ${number(MAX_REJECTED)} are listed here. The output has all ${number(total)}.</p>`
-  return `<h2>Refused and unreadable lines</h2>${total > rejected.length ? more : ''}<ol class="rejected">${items.join('')}</ol>`
-}
+/** Hides the groups without the words of the filter, and opens those that have them only among their examples. */
+const FILTER = `
+const [label, field, output] = ['.filter', '.filter input', '.filter output'].map(name => document.querySelector(name))
+const groups = [...document.querySelectorAll('.group')]
+const has = (element, words) => words.every(word => element.textContent.toLowerCase().includes(word))
+if (label) label.hidden = false
+field?.addEventListener('input', () => {
+  const words = field.value.toLowerCase().split(/\\s+/).filter(word => word)
+  for (const group of groups) {
+    group.hidden = !has(group, words)
+    group.open = !group.hidden && !has(group.querySelector('summary'), words)
+  }
+  for (const outer of document.querySelectorAll('.rest, section')) {
+    const shown = [...outer.querySelectorAll('.group')].some(group => !group.hidden)
+    outer.hidden = !shown
+    if (outer.matches('.rest')) outer.open = words.length > 0 && shown
+  }
+  const count = groups.filter(group => !group.hidden).length
+  output.value = words.length > 0 ? count + ' of ' + groups.length + ' reasons' : ''
+})
+`
 
 const STYLE = `
-:root{color-scheme:light dark;--text:#1f2328;--soft:#59636e;--back:#fff;--card:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--bad:#cf222e;--odd:#9a6700;--ink:#1d6fd8}
-@media(prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9da7b3;--back:#0d1117;--card:#161b22;--line:#3d444d;--good:#3fb950;--bad:#f85149;--odd:#d29922;--ink:#5aa2f5}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,sans-serif}
-main{max-width:1000px;margin:0 auto;padding:24px 16px 48px}
-h1{font-size:28px;line-height:1.2;margin:8px 0}h2{font-size:19px;margin:32px 0 8px}
-.lead{font-size:18px;color:var(--soft);margin:0 0 16px}
-.failure{border-left:4px solid var(--bad);padding-left:12px}
-.cards{list-style:none;display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;padding:0;margin:0}
-.cards li{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px 16px;color:var(--soft)}
-.cards b{display:block;font-size:26px;line-height:1.2;color:var(--text);font-variant-numeric:tabular-nums}
-.cards .good b{color:var(--good)}.cards .bad b{color:var(--bad)}.cards .odd b{color:var(--odd)}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px;margin:24px 0 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
-table{width:100%;border-collapse:collapse}th,td{text-align:left;padding:8px 12px 8px 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{font-weight:600;overflow-wrap:anywhere}th small{display:block;font-weight:400;color:var(--soft)}td{font-variant-numeric:tabular-nums;white-space:nowrap}.count{text-align:right}
-thead th{font-weight:400;color:var(--soft)}.bar{width:34%;padding-right:0}.bar i{display:block;min-width:2px;height:12px;margin-top:6px;border-radius:3px}
-i.good{background:var(--good)}i.bad{background:var(--bad)}i.odd{background:var(--odd)}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(300px,1fr));gap:24px;margin-top:32px}figure{margin:0}figcaption{font-weight:600;margin-bottom:8px}
-svg{display:block;width:100%;height:auto}.axes line{stroke:var(--line)}.axes text{fill:var(--soft);font:12px system-ui,sans-serif}
-.area{fill:var(--ink);opacity:.15}.curve{fill:none;stroke:var(--ink);stroke-width:2}.bars rect{fill:var(--ink)}
-.rejected{padding-left:0;list-style:none}.rejected li{border-bottom:1px solid var(--line);padding:8px 0;overflow-wrap:anywhere}
-summary{cursor:pointer}.rejected p{margin:4px 0 4px 16px;color:var(--soft)}code{font-size:14px}
-@media(max-width:600px){.bar{width:14%}th{font-size:15px}}
-footer{margin-top:40px;color:var(--soft);font-size:14px}
+:root{color-scheme:light dark;--text:#1f2328;--soft:#59636e;--back:#fff;--card:#f6f8fa;--line:#d1d9e0;--good:#1a7f37;--none:#1d6fd8;--bad:#cf222e;--odd:#9a6700}
+@media(prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9da7b3;--back:#0d1117;--card:#161b22;--line:#3d444d;--good:#3fb950;--none:#5aa2f5;--bad:#f85149;--odd:#d29922}}
+*{box-sizing:border-box}[hidden]{display:none!important}
+body{margin:0;background:var(--back);color:var(--text);font:15px/1.45 system-ui,sans-serif}
+main{max-width:1320px;margin:0 auto;padding:20px 20px 32px}
+h1{font-size:28px;line-height:1.2;margin:4px 0}h2{font-size:17px;margin:0}
+p{margin:0}.lead{font-size:18px;color:var(--soft);margin-bottom:12px}
+.note{border-left:4px solid;padding:2px 12px;margin:8px 0;overflow-wrap:anywhere}.note.odd{border-color:var(--odd)}.note.bad{border-color:var(--bad)}
+.good{--tone:var(--good)}.none{--tone:var(--none)}.bad{--tone:var(--bad)}.odd{--tone:var(--odd)}.empty{--tone:var(--soft)}
+.bar{display:flex;gap:2px;height:12px;margin:16px 0 12px}.bar i{background:var(--tone);min-width:4px;border-radius:3px}
+.cards{list-style:none;display:grid;grid-template-columns:repeat(4,1fr);gap:12px;padding:0;margin:0}
+.cards li{background:var(--card);border:1px solid var(--line);border-top:3px solid var(--tone);border-radius:8px;padding:8px 14px 10px}
+.cards h2{font-size:15px}.cards h2 span{color:var(--tone)}.cards b{font-size:26px;line-height:1.25;font-variant-numeric:tabular-nums}.cards .empty b{color:var(--soft)}
+.cards b+span,.cards p{color:var(--soft)}.cards p{font-size:13px}
+.columns{display:grid;grid-template-columns:minmax(0,1fr) 300px;gap:32px;margin-top:24px}
+h2 span{font-weight:400;color:var(--soft);font-size:15px}section{margin-bottom:16px}section>h2{margin-bottom:6px}
+.filter{display:flex;align-items:baseline;gap:12px;margin-bottom:14px;color:var(--soft)}
+input{flex:0 1 360px;min-width:0;font:inherit;color:inherit;background:var(--back);border:1px solid var(--soft);border-radius:6px;padding:5px 10px}
+summary{cursor:pointer}:focus-visible{outline:2px solid var(--none);outline-offset:2px}
+.group{border-top:1px solid var(--line)}.group summary{display:grid;grid-template-columns:minmax(0,1fr) auto 90px;gap:14px;align-items:baseline;padding:6px 4px;list-style:none}
+.group summary::-webkit-details-marker{display:none}.group summary:hover{background:var(--card)}
+.name{overflow-wrap:anywhere;padding-left:16px}.name::before{content:'▸';display:inline-block;width:16px;margin-left:-16px;color:var(--soft)}[open]>summary .name::before{content:'▾'}
+.name span{color:var(--soft);font-size:14px}.count{font-variant-numeric:tabular-nums}.group i{height:10px;min-width:2px;border-radius:3px;background:var(--tone)}
+.group ul{margin:0;padding:0 4px 6px 20px;list-style:none;overflow-wrap:anywhere}.group>p{padding:0 4px 10px 20px;color:var(--soft);font-size:14px;overflow-wrap:anywhere}
+.rest{border-top:1px solid var(--line)}.rest>summary{padding:7px 4px;color:var(--soft)}code{font-size:13px;color:var(--soft)}
+dl{margin:6px 0 0}dt{color:var(--soft);font-size:13px}dd{margin:0 0 8px;overflow-wrap:anywhere}
+figure{margin:16px 0 0}figcaption{color:var(--soft);font-size:13px}svg{display:block;width:100%;height:auto}.axes line{stroke:var(--line)}.axes text{fill:var(--soft);font:12px system-ui,sans-serif}
+.area{fill:var(--none);opacity:.15}.curve{fill:none;stroke:var(--none);stroke-width:2}
+footer{margin-top:16px;color:var(--soft);font-size:13px}
+@media(max-width:900px){.columns{grid-template-columns:minmax(0,1fr);gap:12px}}
+@media(max-width:600px){main{padding:16px}h1{font-size:24px}.cards{grid-template-columns:1fr 1fr;gap:8px}.cards p,.group i{display:none}.group summary{grid-template-columns:minmax(0,1fr) auto}.name span{display:block}}
+@media print{details::details-content{content-visibility:visible;display:block}.filter{display:none}}
 `

@@ -30,7 +30,7 @@ const outputOptions = {
     short: 'o',
   },
   ...optionsOf('force'),
-  html: text('REPORT', 'write a page with the counts, charts and the refused records'),
+  html: text('REPORT', 'write a page with the counts, and the refusals by code'),
   json: flag('print the summary as one JSON object'),
 } as const
 const limitOptions = {
