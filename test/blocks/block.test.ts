@@ -4,9 +4,19 @@ import type { TransactionSerializable } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, expect, it } from 'vitest'
 import { deriveBody, openBlockTransactions } from '../../src/blocks/block.ts'
-import { encodeHeader, verifyBlock, verifyBlockHeader, verifyReceipts, verifyTransactions } from '../../src/blocks.ts'
+import {
+  encodeHeader,
+  historyContract,
+  historySlot,
+  readBlockHash,
+  verifyBlock,
+  verifyBlockHeader,
+  verifyReceipts,
+  verifyTransactions,
+} from '../../src/blocks.ts'
 import type { Hex } from '../../src/index.ts'
 import {
+  bloomOf,
   CHAIN_ID,
   type Content,
   encodeReceipt,
@@ -21,6 +31,7 @@ import {
   seal,
 } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
+import { refusal } from '../refusal.ts'
 import { sized } from '../size.ts'
 import { changesOf, refusalOf, spell } from './helpers.ts'
 
@@ -140,6 +151,26 @@ it('counts a list as a part of a block, and a string with its prefix', async () 
   }
 })
 
+it('counts a transaction of any length, and a list of them', async () => {
+  const [old, , , dynamic] = (await makeBlock((await kinds()).slice(0, 4))).transactions as [Sent, Sent, Sent, Sent]
+  const { block } = await makeBlock([])
+  const lengths = new Set<number>()
+  for (const sent of [old, dynamic]) {
+    // Nobody signs so short a transaction, but its sender is not asked for.
+    for (let length = 0; length < 60; length++) {
+      const short: Sent = { ...sent, to: null, r: '0x1', s: '0x1', input: `0x${'07'.repeat(length)}` }
+      const encoded = encodeTransaction(short)
+      const header = encodeHeader({ ...block, transactionsRoot: await rootOf([encoded]) })
+      const opened = verifyBlockHeader(header, { hash: keccakOf(header), number: BigInt(block.number) })
+      const { size } = deriveBody(opened, header.length / 2 - 1, openBlockTransactions([short], opened))
+      const item = sent.type === '0x0' ? RLP.decode(encoded) : encoded
+      expect(size).toBe(RLP.encode([RLP.decode(header), [item], [], []] as never).length)
+      lengths.add(encoded.length)
+    }
+  }
+  for (const length of [54, 55, 56, 57]) expect(lengths).toContain(length)
+})
+
 it('reads the chain of a legacy transaction down to chain 1', async () => {
   const [account] = senders as [(typeof senders)[0]]
   const parities = new Set<unknown>()
@@ -177,6 +208,79 @@ it('wants the version of each hash of a blob', async () => {
   const changed: Sent = { ...sent, hash: null, from: null, blobVersionedHashes: [first, `0x02${second?.slice(4)}`] }
   const transactionsRoot = await rootOf([encodeTransaction(changed)])
   expect(refusalOf(() => verifyTransactions([changed], { transactionsRoot }))).toBe('TRANSACTION_BLOBS [0]')
+})
+
+it('takes the parity of a legacy transaction from its v, whatever else is stated', async () => {
+  const { block, transactions } = await makeBlock((await kinds()).slice(0, 2))
+  const { transactionsRoot } = block
+  const stating = (flip: number) =>
+    transactions.map(sent => ({ ...sent, yParity: `0x${(Number(BigInt(String(sent.v)) + 1n) + flip) % 2}` }))
+  expect(refusalOf(() => verifyTransactions(stating(0), { transactionsRoot }))).toBe('accepted')
+  expect(refusalOf(() => verifyTransactions(stating(1), { transactionsRoot }))).toBe('BLOCK_FIELD_MISMATCH [0].yParity')
+})
+
+/** What a refusal says: code and path, what was expected, what was found. */
+function saidBy(work: () => unknown) {
+  const { code, path, expected, found } = refusal(work)
+  return [`${code} ${path}`, expected, found]
+}
+
+it('says what it expected and found in a receipt, a transaction or the state', async () => {
+  const [sent, , , , last] = truth.receipts as [Sent, Sent, Sent, Sent, Sent]
+  const said = (change: object) => {
+    const receipts = truth.receipts.with(0, { ...sent, ...change })
+    return saidBy(() => verifyBlock({ ...partsOf(truth), receipts }, claimOf(truth)))
+  }
+  const mismatch = (name: string) => `BLOCK_FIELD_MISMATCH receipts[0].${name}`
+  const long = `0x${'1'.repeat(17)}`
+  expect(said({ status: long })).toEqual([
+    'BLOCK_QUANTITY receipts[0].status',
+    'a quantity of at most 8 bytes',
+    `"${long}"`,
+  ])
+  expect(said({ contractAddress: '0x1234' })).toEqual([mismatch('contractAddress'), 'nothing', '"0x1234"'])
+  expect(said({ gasUsed: '0x1' })).toEqual([mismatch('gasUsed'), '0x5208', '"0x1"'])
+  expect(said({ gasUsed: 1 })).toEqual([mismatch('gasUsed'), '0x5208', 'a number'])
+
+  const rooted = async (...receipts: Sent[]) => {
+    const receiptsRoot = await rootOf(receipts.map(encodeReceipt))
+    return saidBy(() => verifyReceipts(receipts, { receiptsRoot }))
+  }
+  const bloomed = await rooted({ ...sent, logsBloom: bloomOf([]).replace('0x0', '0x1') })
+  expect(bloomed.slice(0, 2)).toEqual(['RECEIPT_BLOOM [0].logsBloom', 'that of its logs'])
+  const before = { ...last, transactionIndex: null, gasUsed: null }
+  const after = { ...sent, transactionIndex: null }
+  expect(await rooted(before, after)).toEqual(['RECEIPT_GAS [1]', 'at least 182000', '21000'])
+
+  // Of no point of the curve.
+  const unsigned = { ...truth.transactions[0], hash: null, from: null, r: '0x5' }
+  const transactionsRoot = await rootOf([encodeTransaction(unsigned)])
+  const senderless = saidBy(() => verifyTransactions([unsigned], { transactionsRoot }))
+  expect(senderless.slice(0, 2)).toEqual(['TRANSACTION_SENDER [0]', 'the signature of a public key'])
+  const storage = [{ key: historySlot(1n), value: named('hash') }]
+  const absent = saidBy(() => readBlockHash({ account: null, storage }, { number: 1n, stateBlock: 2n }))
+  expect(absent.slice(0, 2)).toEqual(['HISTORY_NO_CONTRACT ', `an account ${historyContract}`])
+})
+
+it('says what it expected and found in a block', async () => {
+  // Without the hash of the block, which changes with its header.
+  const unplaced = ({ blockHash: _, logs, ...own }: Sent): Sent => ({
+    ...own,
+    ...(Array.isArray(logs) && { logs: logs.map(unplaced) }),
+  })
+  const [transactions, receipts] = [truth.transactions.map(unplaced), truth.receipts.map(unplaced)]
+  const said = async (change: Partial<SentBlock>) => {
+    const { block, ...parts } = { ...truth, transactions, receipts, ...change }
+    const sealed = await seal(block, parts.transactions, parts.receipts)
+    const claim = { hash: sealed.hash, number: BigInt(sealed.number) }
+    return saidBy(() => verifyBlock({ header: encodeHeader(sealed), ...parts }, claim))
+  }
+  const bloomed = await said({ block: { ...truth.block, logsBloom: bloomOf([]) } })
+  expect(bloomed.slice(0, 2)).toEqual(['BLOCK_BLOOM header.logsBloom', 'that of all logs'])
+  const tooMany = await said({ transactions: transactions.slice(0, 6) })
+  expect(tooMany).toEqual(['BLOCK_COUNT_MISMATCH receipts[6]', '6 receipts', '7'])
+  const tooFew = await said({ receipts: receipts.slice(0, 6) })
+  expect(tooFew).toEqual(['BLOCK_COUNT_MISMATCH receipts', '7 receipts', '6'])
 })
 
 it('takes a transaction that used no gas', async () => {

@@ -253,6 +253,10 @@ it('states the same filter in any order, case and number of times', () => {
     { topics: [transfer] },
   ]
   for (const filter of same) expect(verifyLogs(bundle, { ...claim, filter }).logs.length).toBe(4)
+  const two = [token, named('without logs', 20)]
+  const wide = { ...bundle, filter: { ...bundle.filter, address: two } }
+  const reversed = { address: two.toReversed(), topics: [transfer] }
+  expect(verifyLogs(wide, { ...claim, filter: reversed }).logs.length).toBe(4)
   for (const filter of others) {
     expect(refusalOf(() => verifyLogs(bundle, { ...claim, filter }))).toBe('LOGS_MISMATCH filter')
   }
