@@ -14,7 +14,8 @@ export {
 } from './blocks/block.ts'
 export type { TransactionType } from './blocks/fields.ts'
 export { filterLogs, type LogFilter } from './blocks/filter.ts'
-export { type BlockClaim, type BlockHeader, verifyBlockHeader, verifyHeaderChain } from './blocks/header.ts'
+export { type BlockClaim, type BlockHeader, verifyBlockHeader } from './blocks/header.ts'
+export { verifyHeaderChain } from './blocks/header-chain.ts'
 export { type HistoryClaim, historyContract, historySlot, type ProvenHistory, readBlockHash } from './blocks/history.ts'
 export { type Log, type Receipt, verifyReceipts } from './blocks/receipts.ts'
 export {

@@ -3,8 +3,6 @@ import { decodeArgument } from '../arguments.ts'
 import { bytesToBigint, bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { readOptions, verifyUint } from '../options.ts'
-import { listOf } from './fields.ts'
-import { MAX_HEADERS } from './limits.ts'
 
 /** All fields of a proven block header, under their names in JSON-RPC. Those of later forks may be missing. */
 export interface BlockHeader {
@@ -90,42 +88,6 @@ export interface BlockClaim {
  */
 export const verifyBlockHeader = (header: unknown, claim: BlockClaim): BlockHeader =>
   openHeader(header, decodeBlockClaim(claim))
-
-/**
- * Verifies a chain of headers: the first is the block asked for, each further one the parent of the one before. So a trusted
- * hash also opens blocks that the state has no hash of any more.
- *
- * @param headers at most 8,192, newest first, each as {@link verifyBlockHeader} takes it
- * @param claim the trusted hash, and the number of the first block
- * @returns the headers, in the same order
- * @throws ProofError as {@link verifyBlockHeader}, with the place in the list; `BLOCK_TOO_LARGE`, `BLOCK_MALFORMED`; ArgumentError
- *
- * @example
- * ```ts
- * import { encodeHeader, verifyHeaderChain } from 'rollup-state-proof/blocks'
- * import { createService } from 'rollup-state-proof/service'
- * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- *
- * const { chain } = createService({
- *   genesis: demoWorld(poseidon2),
- *   rollup: { address: '0x00000000000000000000000000000000000011ff' },
- * })
- * addDemoBlocks(chain)
- * const blocks = [2n, 1n, 0n].map(number => Object(chain.l1.getBlock(number)))
- * const headers = verifyHeaderChain(blocks.map(encodeHeader), { hash: blocks[0].hash, number: 2n })
- * console.log(headers.length, headers.at(-1)?.number) // 3 0n
- * ```
- */
-export function verifyHeaderChain(headers: unknown, claim: BlockClaim): BlockHeader[] {
-  let next = decodeBlockClaim(claim)
-  const open = (header: unknown) => {
-    const opened = openHeader(header, next)
-    next = { hash: opened.parentHash, number: opened.number - 1n }
-    return opened
-  }
-  return listOf(open, MAX_HEADERS)(headers)
-}
 
 /** @throws ArgumentError */
 export function decodeBlockClaim(claim: BlockClaim): BlockClaim {

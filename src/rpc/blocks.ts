@@ -1,4 +1,3 @@
-import { encodeHeader } from '../anchor/header.ts'
 import {
   type BlockLog,
   type OpenedBlockTransaction,
@@ -7,31 +6,17 @@ import {
   type PlacedLog,
   withTransactions,
 } from '../blocks/block.ts'
-import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
-import type { Hex } from '../bytes.ts'
+import type { BlockClaim, BlockHeader } from '../blocks/header.ts'
 import { atPath } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import type { Attempt, Endpoints } from './endpoints.ts'
-import { EndpointError } from './error.ts'
+import type { Attempt } from './endpoints.ts'
+import { askBlock, askForBlock, type BlockSource, type FetchedHeader, openBlock } from './headers.ts'
 import { HEADERS_A_PIECE, HEADERS_AT_ONCE } from './limits.ts'
-import { type AnyProvider, callProvider } from './provider.ts'
+import type { AnyProvider } from './provider.ts'
 import { inAdvance } from './waiting.ts'
 
 /** Blocks from endpoints. Each function returns what is proven from a trusted hash, from the first endpoint that can prove it. */
-
-/** Where blocks come from. */
-export interface BlockSource {
-  readonly l2: Pick<Endpoints, 'run'>
-  readonly signal?: AbortSignal | undefined
-}
-
-/** A proven header. */
-export interface FetchedHeader {
-  readonly header: BlockHeader
-  /** What was hashed, some 600 bytes: `verifyBlockHeader` takes it. */
-  readonly rlp: Hex
-}
 
 /** A proven header, with the transactions that it commits to. */
 export interface FetchedBlock extends FetchedHeader {
@@ -74,22 +59,12 @@ function fetchPiece({ l2, signal }: BlockSource, first: BlockClaim, count: numbe
     const ask = (below: number, own: AbortSignal) => askBlock(provider, newest - BigInt(below), false, own)
     for await (const block of inAdvance(count - index, HEADERS_AT_ONCE, ask, attempt.signal)) {
       attempt.heard()
-      proven[index] ??= open(block, parentOf(proven[index - 1], first))
+      proven[index] ??= openBlock(block, parentOf(proven[index - 1], first))
       index++
     }
     return proven
   }, signal)
 }
-
-/** One header, and the block as an endpoint sent it, which `createBundle` takes. */
-export const fetchHeader = (
-  { l2, signal }: BlockSource,
-  claim: BlockClaim,
-): Promise<FetchedHeader & { block: unknown }> =>
-  l2.run(async (provider, attempt) => {
-    const block = await askBlock(provider, claim.number, false, attempt.signal)
-    return { ...open(block, claim), block }
-  }, signal)
 
 /**
  * A block with its transactions, and what `use` makes of it, from the first endpoint for which it does not throw.
@@ -109,7 +84,7 @@ export const fetchBlock = <T>(
       withReceipts ? askReceipts(provider, claim.number, attempt.signal) : undefined,
     ])
     attempt.heard()
-    const opened = open(block, claim)
+    const opened = openBlock(block, claim)
     const sentTransactions = readOwn(Object(block), 'transactions')
     const transactions = atPath('transactions', () => openBlockTransactions(sentTransactions, opened.header))
     return use({ ...opened, transactions, sentTransactions, sentReceipts }, attempt)
@@ -133,28 +108,5 @@ export async function fetchLogs(
   return fetchBlock(source, header, false, ({ transactions }) => withTransactions(logs, transactions))
 }
 
-const open = (block: unknown, claim: BlockClaim): FetchedHeader =>
-  atPath('header', () => {
-    const rlp = encodeHeader(block)
-    return { header: openHeader(rlp, claim), rlp }
-  })
-
-const askBlock = (provider: AnyProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
-  ask(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
-
 const askReceipts = (provider: AnyProvider, number: bigint, signal: AbortSignal) =>
-  ask(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], signal)
-
-/** @throws EndpointError `BLOCK_MISSING` if the endpoint does not have it */
-async function ask(
-  provider: AnyProvider,
-  method: string,
-  params: readonly [string, ...unknown[]],
-  signal: AbortSignal,
-): Promise<unknown> {
-  const answer = await callProvider(provider, method, params, signal)
-  if (answer === null || answer === undefined) {
-    throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
-  }
-  return answer
-}
+  askForBlock(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], signal)

@@ -2,7 +2,7 @@ import type { BlockHeader } from '../blocks/header.ts'
 import type { Hex } from '../bytes.ts'
 import { refusal } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
-import { type BlockSource, fetchHeader } from './blocks.ts'
+import { type BlockSource, fetchHeader } from './headers.ts'
 import type { Anchor } from './l1.ts'
 
 /** The root of the state after an L2 block, and the kind of that state: L1 decides both. */

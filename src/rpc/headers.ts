@@ -1,0 +1,60 @@
+import { encodeHeader } from '../anchor/header.ts'
+import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
+import type { Hex } from '../bytes.ts'
+import { atPath } from '../errors.ts'
+import { encodeQuantity } from '../hex.ts'
+import type { Endpoints } from './endpoints.ts'
+import { EndpointError } from './error.ts'
+import { type AnyProvider, callProvider } from './provider.ts'
+
+/**
+ * Headers from endpoints, each proven from a trusted hash. They stand apart from blocks, whose transactions take the curve of
+ * signatures.
+ */
+
+/** Where blocks come from. */
+export interface BlockSource {
+  readonly l2: Pick<Endpoints, 'run'>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A proven header. */
+export interface FetchedHeader {
+  readonly header: BlockHeader
+  /** What was hashed, some 600 bytes: `verifyBlockHeader` takes it. */
+  readonly rlp: Hex
+}
+
+/** One header, and the block as an endpoint sent it, which `createBundle` takes. */
+export const fetchHeader = (
+  { l2, signal }: BlockSource,
+  claim: BlockClaim,
+): Promise<FetchedHeader & { block: unknown }> =>
+  l2.run(async (provider, attempt) => {
+    const block = await askBlock(provider, claim.number, false, attempt.signal)
+    return { ...openBlock(block, claim), block }
+  }, signal)
+
+/** What an endpoint sent as a block, opened as the header that the claim asks for. */
+export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader =>
+  atPath('header', () => {
+    const rlp = encodeHeader(block)
+    return { header: openHeader(rlp, claim), rlp }
+  })
+
+export const askBlock = (provider: AnyProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
+  askForBlock(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
+
+/** @throws EndpointError `BLOCK_MISSING` if the endpoint does not have it */
+export async function askForBlock(
+  provider: AnyProvider,
+  method: string,
+  params: readonly [string, ...unknown[]],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const answer = await callProvider(provider, method, params, signal)
+  if (answer === null || answer === undefined) {
+    throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
+  }
+  return answer
+}
