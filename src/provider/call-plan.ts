@@ -2,7 +2,7 @@ import type { BlockHeader } from '../blocks/header.ts'
 import { knownBlocksOf } from './blocks/known-blocks.ts'
 import { type CallRequest, readCall } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
-import type { Environment } from './environment.ts'
+import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { isProviderError } from './error.ts'
 import type { ExecutionContext } from './execute.ts'
 import type { KnownCodes } from './known-codes.ts'
@@ -72,27 +72,19 @@ export async function withPlan<T>(
     return { call, reader: { ...metered, ...overrideState(metered, assumed) }, maxGas, pace, context }
   }
 
-  const { timestamp } = held
+  const { timestamp, header: own } = held
   try {
-    return await work(plan(timestamp === undefined ? {} : { timestamp }))
+    return await work(plan(own === undefined ? onlyGiven<Environment>({ timestamp }) : environmentIn(own)))
   } catch (error) {
     if (!isProviderError(error) || error.reason !== 'VALUE_UNPROVEN') throw error
     if (!OF_HEADERS.includes(error.data.instruction)) throw error
     const header = await headerOf(sources, held, pace)
     if (header === null) throw error
-    return work(plan(valuesOf(header)))
+    return work(plan(environmentIn(header)))
   }
 }
 
 const OF_HEADERS = ['TIMESTAMP', 'BASEFEE', 'COINBASE', 'PREVRANDAO', 'GASLIMIT']
-
-const valuesOf = ({ timestamp, baseFeePerGas, miner, mixHash, gasLimit }: BlockHeader): Environment => ({
-  timestamp,
-  coinbase: miner,
-  prevRandao: mixHash,
-  gasLimit,
-  ...(baseFeePerGas !== undefined && { baseFee: baseFeePerGas }),
-})
 
 /** The header of an earlier block; null if nothing leads to it from the state of the view. */
 async function headerOf(

@@ -1,5 +1,6 @@
 import { readChainId, type readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../arguments.ts'
+import type { BlockHeader } from '../blocks/header.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { readOptions, verifyUint } from '../options.ts'
 import { MAX_BLOCK_HASHES } from './limits.ts'
@@ -13,11 +14,12 @@ export const DEFAULT_HARDFORK: Hardfork = 'prague'
 
 /**
  * Values of the block around a call, as you pass them. They apply to every requested block, and go before what is proven. Without
- * yours, a provider proves those of an earlier block from its header, when a call reads one. No proof covers them at the newest
- * block, nor in a bundle: there, a call that reads one fails.
+ * yours, a provider proves those of an earlier block from its header, when a call reads one. Where L1 holds the hash of the block in
+ * place of its state root, they are always proven. Otherwise, no proof covers them at the newest block, nor in a bundle: there, a
+ * call that reads one fails. In a bundle, what is proven goes before yours.
  */
 export interface Environment {
-  /** Seconds since 1970. Default: as L1 proves it for the newest finalized block. In a bundle, that goes before yours. */
+  /** Seconds since 1970. Default: as L1 proves it for the newest finalized block. */
   timestamp?: bigint | undefined
   /** In wei. On the Linea networks, it is 7. */
   baseFee?: bigint | undefined
@@ -46,6 +48,21 @@ export const onlyGiven = <T extends object>(values: { [Name in keyof T]: T[Name]
     Object.create(null),
     Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
   )
+
+/** The values of a block that its header proves. The fee for blobs is none: it depends on the forks of the chain. */
+export function environmentIn(header: BlockHeader): Environment {
+  const {
+    number,
+    parentHash,
+    timestamp,
+    baseFeePerGas: baseFee,
+    miner: coinbase,
+    mixHash: prevRandao,
+    gasLimit,
+  } = header
+  const blockHashes = number === 0n ? undefined : { [`${number - 1n}`]: parentHash }
+  return onlyGiven<Environment>({ timestamp, baseFee, coinbase, prevRandao, gasLimit, blockHashes })
+}
 
 /**
  * Returns a validated copy, so that the values cannot change during a call.

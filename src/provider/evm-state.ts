@@ -4,7 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { orAbort } from '../rpc/provider.ts'
 import type { EvmPackages } from './evm-packages.ts'
-import { EMPTY_CODE_HASH, type StateReader } from './state-reader.ts'
+import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type StateReader } from './state-reader.ts'
 
 /** What the EVM reads from and writes to during one execution. */
 export type EvmState = ReturnType<typeof createEvmState>
@@ -19,8 +19,6 @@ export interface Written {
 }
 
 const EMPTY = new Uint8Array(0)
-/** The root of empty storage in Ethereum's trie. The EVM only checks whether an account's storage root equals it. */
-const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /**
  * Layers the EVM's writes over a proven state. Writes are kept here, and undone if a frame reverts. Reads of anything not
@@ -35,7 +33,8 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
   const slots = new Map<string, Uint8Array>()
   const { set, checkpoint, commit, revert } = createJournal()
   const { fail, verifyIntact, read } = createGuard(signal)
-  const noStorageRoot = bytesOf(NO_STORAGE_ROOT)
+  // The EVM only checks whether an account's storage root equals it.
+  const noStorageRoot = bytesOf(EMPTY_TRIE_ROOT)
   const someStorageRoot = new Uint8Array(32)
 
   /** Stands in for functions that the EVM does not use for a call: those of blocks, tries and caches. */

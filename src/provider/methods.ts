@@ -2,6 +2,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { BlockMethod } from './blocks/methods.ts'
 import type { CurrentView } from './current-view.ts'
+import { invalidParams } from './error.ts'
 import type { KnownCodes } from './known-codes.ts'
 import { createKnownReads } from './known-reads.ts'
 import { MAX_LISTED } from './limits.ts'
@@ -9,7 +10,7 @@ import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
 import type { ProvenState } from './proven-state.ts'
-import { newestIn } from './view.ts'
+import { type Held, newestIn } from './view.ts'
 
 /** Gets the parameters of a request as they came. Throws a ProviderError if they do not fit. */
 type Method = (given: unknown, pace: Pace) => unknown
@@ -34,6 +35,14 @@ function createLazyBlockMethods(settings: VerifiedOptions, current: CurrentView[
       return (await loading)[name](given, pace)
     }
   return Object.fromEntries(BLOCK_METHODS.map(name => [name, methodOf(name)]))
+}
+
+/** @throws ProviderError `PARAMS_INVALID` if the state of the block is of another kind than the method's */
+function verifyProvedBy(method: string, { state, l2BlockNumber }: Held): void {
+  const isEthereum = state.scheme === 'ethereum'
+  if (isEthereum === (method === 'eth_getProof')) return
+  const kind = isEthereum ? 'one of Ethereum: ask eth_getProof' : "a tree of the rollup's own: ask rollup_getProof"
+  throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}.`)
 }
 
 /** The methods whose results are proven, by name. */
@@ -66,7 +75,9 @@ export function createMethods(
       const [address, keys, block] = params.take(given, 3, 3)
       const account = addressOf(address)
       const storageKeys = params.list('storage keys', keys, MAX_LISTED, params.slot)
-      const { state } = await heldAt(block, pace)
+      const held = await heldAt(block, pace)
+      const { state } = held
+      verifyProvedBy(method, held)
       await pace.beSlow()
       return state.getProof(method, account, storageKeys)
     }
@@ -99,6 +110,7 @@ export function createMethods(
     ...createLazyBlockMethods(settings, current),
     rollup_getProof: getProof('rollup_getProof'),
     linea_getProof: getProof('linea_getProof'),
+    eth_getProof: getProof('eth_getProof'),
     eth_call: async (given, pace) => (await execution()).runCall(sources, given, pace),
     eth_estimateGas: async (given, pace) => encodeQuantity(await (await execution()).estimateGas(sources, given, pace)),
     eth_createAccessList: async (given, pace) => (await execution()).createAccessList(sources, given, pace),

@@ -3,12 +3,11 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { invalid, readItems } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { ArgumentError, isArgumentError } from '../errors.ts'
+import type { StateKind } from '../evidence/types.ts'
 import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
-import { verifyHashSource, verifySignal, verifyTimeout } from '../rpc/options.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { readSchemes, verifyHashSource, verifySignal, verifyTimeout } from '../rpc/options.ts'
 import { endpointsOf } from './chain.ts'
 import {
   chainIdOf,
@@ -24,12 +23,16 @@ import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT } from './limits.ts'
 export interface VerifiedProviderOptions extends RollupClientOptions {
   /** One or more L1 endpoints; if one fails, the next is asked. None is trusted: every answer is proven from `l1BlockHash`. */
   l1: Endpoint | readonly Endpoint[]
-  /** One or more endpoints of the rollup. None is trusted: every answer is proven from a state root that L1 holds. */
+  /** One or more endpoints of the rollup. None is trusted: every answer is proven from a root or block hash that L1 holds. */
   l2: Endpoint | readonly Endpoint[]
   /** The contract whose roots you trust. */
   rollup: Rollup
-  /** The hash scheme of the rollup, or a function that returns it for an L2 block: the Linea networks changed theirs. */
-  scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
+  /**
+   * The hash scheme of the rollup's state roots, or a function that returns it for an L2 block: the Linea networks changed theirs.
+   * Where L1 holds the hash of a block in place of a root, its state is one of Ethereum, whatever this says. `'ethereum'`: L1 has
+   * to hold hashes, and no root is believed.
+   */
+  scheme: StateKind | ((l2BlockNumber: bigint) => StateKind)
   /**
    * The chain id of the rollup, for `eth_chainId` and the instruction CHAINID. Default: that of `rollup`. No proof covers it;
    * before the first answer, it is compared with what `l2` says. Another one is refused with `CHAIN_MISMATCH`.
@@ -81,11 +84,13 @@ export interface ProviderView {
   l2BlockNumber: bigint
   /** Its state root, 32 bytes, proven from L1. */
   stateRoot: Hex
+  /** Its hash, 32 bytes, if L1 holds that in place of the state root: its state is then one of Ethereum. Otherwise undefined. */
+  blockHash: Hex | undefined
   /** The L1 block from which it is proven. */
   l1Block: L1Block
   /**
-   * Timestamp of the L2 block, in seconds since 1970. L1 proves it for the newest finalized block, if `l1` serves the
-   * contract's logs; undefined otherwise.
+   * Timestamp of the L2 block, in seconds since 1970. L1 proves it with the hash of a block, and otherwise for the newest
+   * finalized block, if `l1` serves the contract's logs. Undefined if it is not proven.
    */
   timestamp: bigint | undefined
   /**
@@ -124,8 +129,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
     timeoutMs = DEFAULT_TIMEOUT,
   } = own
   const rollup = readRollup(own.rollup)
-  const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
-  if (typeof scheme !== 'function') hashSchemeOf(scheme)
+  const schemeAt = readSchemes(scheme, rollup)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
   if (typeof prefetch !== 'boolean') throw invalid('prefetch', 'true or false', prefetch)

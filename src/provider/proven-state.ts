@@ -1,11 +1,12 @@
 import { verifyCode } from '../anchor/code.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
+import { verifyState } from '../evidence/state.ts'
+import type { AnyState, StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { fetchVerified } from '../rpc/fetch.ts'
 import { callProvider } from '../rpc/provider.ts'
-import type { Scheme } from '../scheme/scheme.ts'
-import type { Verifier } from '../verifier/verifier.ts'
+import { createVerifier, type VerifierClaim } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
 import type { KnownCodes } from './known-codes.ts'
 import { MAX_CACHED_ENTRIES } from './limits.ts'
@@ -23,6 +24,7 @@ const NO_CODE = new Uint8Array(0)
 
 /** The state of one L2 block. Each part is fetched and proven when it is first read. */
 export interface ProvenState extends StateReader {
+  readonly scheme: StateKind
   /** Whether this is cached, so that reading it takes no request. */
   holds(address: Hex, key?: Hex): boolean
   holdsCode(address: Hex): boolean
@@ -38,10 +40,21 @@ export interface ProvenState extends StateReader {
 export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
   readonly block: bigint
   readonly stateRoot: Hex
-  readonly scheme: Scheme
-  readonly verifier: Verifier
+  readonly scheme: StateKind
+  readonly verifier: StateVerifier
   readonly codes: KnownCodes
 }
+
+/** Verifies answers of one kind. */
+export interface StateVerifier {
+  verifyProof(answer: unknown, claim: VerifierClaim): AnyState
+}
+
+/** A tree has a memory of its hashes. */
+export const verifierOf = (scheme: StateKind): StateVerifier =>
+  scheme === 'ethereum'
+    ? { verifyProof: (answer, claim) => verifyState(answer, { scheme, ...claim }) }
+    : createVerifier(scheme)
 
 export function createProvenState(source: StateSource): ProvenState {
   const { scheme, method, maxKeysPerRequest, codes } = source
@@ -93,6 +106,7 @@ export function createProvenState(source: StateSource): ProvenState {
 
   return {
     ...reader,
+    scheme,
     holds: (address, key) => isProven(accounts.get(address), key),
     holdsCode(address) {
       const known = accounts.get(address)
@@ -118,14 +132,14 @@ export function createProvenState(source: StateSource): ProvenState {
 
 /** Fetches an answer, and verifies it on arrival. */
 async function fetchProven(
-  { l2, block, stateRoot, verifier, maxKeysPerRequest }: StateSource,
+  { l2, block, stateRoot, scheme, verifier, maxKeysPerRequest }: StateSource,
   method: string,
   address: Hex,
   storageKeys: readonly Hex[],
 ) {
   const verify = (answer: unknown) =>
     atPath('answer', () => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
-  const how = { method, maxKeysPerRequest }
+  const how = { method, maxKeysPerRequest, scheme }
   const { answer, verified } = await fetchVerified(l2, { address, storageKeys, l2BlockNumber: block }, how, verify)
   return { answer, state: verified }
 }

@@ -84,8 +84,8 @@ const NONCE = 'eth_getTransactionCount'
  * and every value is proven from an L1 block hash.
  *
  * It answers `eth_chainId`, `net_version`, `eth_blockNumber`, `eth_getBalance`, `eth_getTransactionCount`,
- * `eth_getStorageAt`, `eth_getCode`, `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and `rollup_getProof` or
- * `linea_getProof`; of blocks, `eth_getBlockByNumber`, `eth_getBlockByHash`, `eth_getBlockReceipts`, `eth_getLogs`,
+ * `eth_getStorageAt`, `eth_getCode`, `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and `rollup_getProof`, `linea_getProof`
+ * or `eth_getProof`, whichever proves the state; of blocks, `eth_getBlockByNumber`, `eth_getBlockByHash`, `eth_getBlockReceipts`, `eth_getLogs`,
  * `eth_getTransactionByHash`, `eth_getTransactionReceipt`, `eth_feeHistory`, `eth_gasPrice` and `eth_maxPriorityFeePerGas`. It
  * refuses all other methods unless `forward` names them.
  *
@@ -94,9 +94,13 @@ const NONCE = 'eth_getTransactionCount'
  * hashes of the blocks before it, so for blocks, `latest` is the one before, which is what `eth_blockNumber` says. 8,191 blocks
  * are proven, and 1,024 more by the hashes of parents. Null says that no endpoint knows a hash, which no proof shows.
  *
+ * Where L1 holds the hash of a block in place of its state root, the header of that block is proven, and its state is one of
+ * Ethereum. Then the block itself is proven, too: `eth_blockNumber` names it. A provider that runs while the rollup changes to this
+ * goes on, without a new option.
+ *
  * It executes calls locally with `@ethereumjs/evm`, which you install next to this package. It fetches and proves whatever a
- * call reads. At an earlier block, `block.basefee` and the like are proven from the header; at the newest, a call that reads one
- * fails unless `environment` has the value. BLOCKHASH is answered from the state. A call without a gas limit gets `maxGas`. The
+ * call reads. `block.basefee` and the like are proven from the header of an earlier block, and of one whose hash L1 holds; at the
+ * newest of the others, a call that reads one fails unless `environment` has the value. BLOCKHASH is answered from the state. A call without a gas limit gets `maxGas`. The
  * coinbase is warm only if `environment` states it, or the header was needed.
  *
  * Clients may override state and block values of single calls, as nodes let them: what they assume is nowhere remembered, and what

@@ -1,10 +1,11 @@
 import type { Hex } from '../bytes.ts'
-import type { ProvenAccount, VerifiedState } from '../proof/verify.ts'
+import type { AnyState, StateKind } from '../evidence/types.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { Scheme } from '../scheme/scheme.ts'
 
 /** keccak256 of the empty string. */
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+/** The root of a trie without entries: in an Ethereum state, that of an account without storage. */
+export const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 /** The default sender of a call, which most calls read. */
 export const NOBODY: Hex = `0x${'0'.repeat(40)}`
 /** The value of a slot that was never written. */
@@ -39,14 +40,17 @@ export interface HeldAccount {
 }
 
 /** What one answer proves. */
-export const toProvenAccount = ({ account, storage }: VerifiedState, scheme: Scheme): HeldAccount => ({
-  account: account && toReadAccount(account, scheme),
+export const toProvenAccount = ({ account, storage }: AnyState, scheme: StateKind): HeldAccount => ({
+  account:
+    account && toReadAccount(account, scheme === 'ethereum' ? EMPTY_TRIE_ROOT : hashSchemeOf(scheme).emptyTreeRoot),
   slots: new Map(storage.map(({ key, value }) => [key, value])),
 })
 
-const toReadAccount = ({ nonce, balance, codeHash, storageRoot }: ProvenAccount, scheme: Scheme): ReadAccount => ({
+type ProvenAccount = NonNullable<AnyState['account']>
+
+const toReadAccount = ({ nonce, balance, codeHash, storageRoot }: ProvenAccount, emptyRoot: Hex): ReadAccount => ({
   ...{ nonce, balance, codeHash },
-  hasStorage: storageRoot !== hashSchemeOf(scheme).emptyTreeRoot,
+  hasStorage: storageRoot !== emptyRoot,
 })
 
 /** Where a {@link StateReader} finds what is proven. */

@@ -1,47 +1,49 @@
 import type { L1Block } from '../anchor/header.ts'
 import { decodeArgument } from '../arguments.ts'
+import type { BlockHeader } from '../blocks/header.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { isProofError, type ProofError } from '../errors.ts'
+import type { StateKind } from '../evidence/types.ts'
 import { EndpointError, isMissing } from '../rpc/error.ts'
 import {
+  type Anchor,
   fetchAnchor,
   fetchL1Block,
   fetchNewest,
   fetchTimed,
   type L1Source,
-  requireRoot,
   walkAnchors,
 } from '../rpc/l1.ts'
+import { openAnchor } from '../rpc/l2-header.ts'
 import { orAbort } from '../rpc/provider.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { Scheme } from '../scheme/scheme.ts'
-import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
 import type { KnownCodes } from './known-codes.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
-import { createProvenState, type ProvenState } from './proven-state.ts'
+import { createProvenState, type ProvenState, type StateVerifier, verifierOf } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
 
 /** A proven block with its state. */
-export interface Held extends Omit<ProviderView, 'ageSeconds'> {
+export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash'> {
+  /** Proven if L1 holds the hash of the block in place of its state root. */
+  readonly header: BlockHeader | undefined
   readonly state: ProvenState
   /** The last finalized L2 block at the L1 block. */
   readonly newest: bigint
 }
 
 /**
- * The newest block that is proven as a block, with its header, transactions and logs: the state after a block holds the hashes
- * of those before it, not its own.
+ * The newest block that is proven as a block, with its header, transactions and logs: that of the view if L1 holds its hash.
+ * Otherwise the one before, because the state after a block holds the hashes of those before it, not its own.
  */
-export const newestIn = ({ l2BlockNumber }: Pick<Held, 'l2BlockNumber'>): bigint =>
-  l2BlockNumber === 0n ? 0n : l2BlockNumber - 1n
+export const newestIn = ({ l2BlockNumber, header }: Pick<Held, 'l2BlockNumber' | 'header'>): bigint =>
+  header !== undefined || l2BlockNumber === 0n ? l2BlockNumber : l2BlockNumber - 1n
 
 /** What users see of it. */
-export function describe({ l2BlockNumber, stateRoot, l1Block, timestamp }: Held): ProviderView {
+export function describe({ l2BlockNumber, stateRoot, header, l1Block, timestamp }: Held): ProviderView {
   const since = timestamp ?? l1Block.timestamp
   const ageSeconds = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
-  return { l2BlockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, ageSeconds }
+  return { l2BlockNumber, stateRoot, blockHash: header?.hash, l1Block: { ...l1Block }, timestamp, ageSeconds }
 }
 
 /** Where views come from. */
@@ -55,27 +57,35 @@ export type ViewSource = Pick<
 
 export type Views = ReturnType<typeof createViews>
 
-export function createViews(source: ViewSource) {
-  const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations, signal, codes } = source
-  const l1Source: L1Source = { l1, rollup, signal }
-  // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
-  const verifiers = createCache<Scheme, Verifier>(2)
+/** Makes views of blocks as L1 holds them: that decides what their state is. */
+function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, codes }: ViewSource) {
+  // There are three kinds. A `schemeAt` that creates a new object each time must not fill the memory.
+  const verifiers = createCache<StateKind, StateVerifier>(3)
 
-  function stateOf(block: bigint, stateRoot: Hex): ProvenState {
-    const scheme = hashSchemeOf(schemeAt(block))
-    const verifier = verifiers.get(scheme) ?? createVerifier(scheme)
+  return async (anchor: Anchor, l1Block: L1Block, newest: bigint): Promise<Held> => {
+    const { l2BlockNumber: block } = anchor
+    const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, schemeAt)
+    const verifier = verifiers.get(scheme) ?? verifierOf(scheme)
     verifiers.set(scheme, verifier, 1)
-    return createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier, codes })
+    const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier, codes })
+    return { l2BlockNumber: block, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }
   }
+}
+
+export function createViews(source: ViewSource) {
+  const { l1, l2, rollup, schemeAt, maxFinalizations, signal } = source
+  const l1Source: L1Source = { l1, rollup, signal, schemeAt }
+  const open = createOpening(source)
 
   /** The last finalized L2 block at this L1 block, and the view as it is proven from there. */
   async function look(current: Held | null, l1Block: L1Block): Promise<{ newest: bigint; kept: Held | null }> {
     if (current === null) return { newest: await fetchNewest(l1Source, l1Block), kept: null }
-    const { l2BlockNumber, stateRoot, newest } = current
+    const { l2BlockNumber, stateRoot, header, newest } = current
     if (l1Block === current.l1Block) return { newest, kept: current }
-    const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).then(requireRoot).catch(orUnproven)
+    const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).catch(orUnproven)
     if (isProofError(anchor)) return { newest: await fetchNewest(l1Source, l1Block), kept: current }
-    verifySame(`L2 block ${l2BlockNumber}`, 'root', stateRoot, anchor.stateRoot)
+    const [before, now] = [header?.hash ?? stateRoot, anchor.stateRoot ?? anchor.blockHash]
+    verifySame(`L2 block ${l2BlockNumber}`, header === undefined ? 'root' : 'hash', before, now)
     const { currentL2BlockNumber } = anchor
     return { newest: currentL2BlockNumber, kept: { ...current, l1Block, newest: currentL2BlockNumber } }
   }
@@ -84,10 +94,10 @@ export function createViews(source: ViewSource) {
   async function walk(kept: Held | null, l1Block: L1Block, newest: bigint): Promise<Held> {
     const tried: bigint[] = []
     for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations, newest)) {
-      const { l2BlockNumber, stateRoot } = requireRoot(anchor)
+      const { l2BlockNumber } = anchor
       if (kept !== null && l2BlockNumber <= kept.l2BlockNumber) return kept
-      const state = stateOf(l2BlockNumber, stateRoot)
-      if (await isHeld(state)) return { l2BlockNumber, stateRoot, l1Block, newest, timestamp: undefined, state }
+      const held = await open(anchor, l1Block, newest).then(askedFor).catch(orMissing)
+      if (held !== null) return held
       tried.push(l2BlockNumber)
     }
     if (kept !== null) return kept
@@ -112,24 +122,25 @@ export function createViews(source: ViewSource) {
       const { newest, kept } = await look(current, l1Block)
       if (kept !== null && newest < kept.l2BlockNumber) return kept
       if (kept?.l2BlockNumber === newest && kept.timestamp !== undefined) return kept
-      // L1 proves the timestamp of the newest finalization only. Waited for last, so that an earlier error counts.
-      const timed = fetchTimed(l1Source, l1Block, newest)
-      timed.catch(() => {})
+      // L1 proves the timestamp of the newest finalization only. Waited for last, so that an earlier error counts. A header has
+      // its own, and after one, no state root follows.
+      const timed = kept?.header === undefined ? fetchTimed(l1Source, l1Block, newest) : null
+      timed?.catch(() => {})
       const found = kept?.l2BlockNumber === newest ? kept : await walk(kept, l1Block, newest)
-      if (found.l2BlockNumber !== newest) return found
+      if (found.l2BlockNumber !== newest || found.header !== undefined) return found
       return { ...found, timestamp: (await timed)?.finalizedTimestamp }
     },
-    /** The view of another block, if L1 holds its state root. @throws ProviderError `BLOCK_UNPROVEN` */
+    /** The view of another block, if L1 holds its state root or hash. @throws ProviderError `BLOCK_UNPROVEN` */
     async findAt({ l1Block, newest }: Held, l2BlockNumber: bigint): Promise<Held> {
-      const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).then(requireRoot).catch(orUnproven)
-      if (isProofError(anchor)) throw refusedFor('BLOCK_UNPROVEN', { cause: anchor })
-      const state = stateOf(l2BlockNumber, anchor.stateRoot)
-      return { l2BlockNumber, stateRoot: anchor.stateRoot, l1Block, newest, timestamp: undefined, state }
+      const proving = fetchAnchor(l1Source, l1Block, l2BlockNumber).then(anchor => open(anchor, l1Block, newest))
+      const found = await proving.catch(orUnproven)
+      if (isProofError(found)) throw refusedFor('BLOCK_UNPROVEN', { cause: found })
+      return found
     },
   }
 }
 
-/** For `catch`: that L1 holds no root of the block, as a value. Anything else is thrown again. */
+/** For `catch`: that L1 holds nothing for the block, as a value. Anything else is thrown again. */
 function orUnproven(error: unknown): ProofError {
   if (isProofError(error) && ['ANCHOR_NO_ROOT', 'ANCHOR_BLOCK_AHEAD'].includes(error.code)) return error
   throw error
@@ -142,13 +153,14 @@ function verifySame(block: string, what: string, before: Hex, now: Hex): void {
   throw new EndpointError('L1_DISAGREEMENT', { found, layer: 'L1' })
 }
 
-/** Asks for the default sender of calls, which most of them read. */
-async function isHeld(state: ProvenState): Promise<boolean> {
-  try {
-    await state.getAccount(NOBODY)
-    return true
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
+/** Asks for the default sender of calls, which most of them read. @throws if the endpoints do not have the state */
+async function askedFor(held: Held): Promise<Held> {
+  await held.state.getAccount(NOBODY)
+  return held
+}
+
+/** For `catch`: null if the endpoints do not have the block. */
+function orMissing(error: unknown): null {
+  if (isMissing(error)) return null
+  throw error
 }

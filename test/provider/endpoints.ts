@@ -9,6 +9,7 @@ import {
 import type { RequestProvider } from '../../src/rpc.ts'
 import type { FullChain } from '../../src/service/chain.ts'
 import { l1Methods as methodsOfL1 } from '../../src/service/methods/l1.ts'
+import { l2Methods as methodsOfL2 } from '../../src/service/methods/l2.ts'
 import { createService, type ServiceChain } from '../../src/service.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 
@@ -66,6 +67,10 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
       },
     }),
   }
+  // A node of an Ethereum state.
+  const served = methodsOfL2(chain as FullChain, CHAIN_ID)
+  const ofEthereum = (method: string) =>
+    chain.upgradedAt() === undefined ? undefined : (...params: never[]) => served.get(method)?.(params)
   const blockAt = (number: bigint) => l1.getBlock(number)
   const l1Methods: Record<string, (...params: never[]) => unknown> = {
     eth_getBlockByNumber: (block: string) => blockAt(block === 'finalized' ? l1.blockNumber() : numberOf(block)),
@@ -83,10 +88,15 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
       return `0x${value.toString(16).padStart(64, '0')}`
     },
   }
-  const serve = (methods: typeof l1Methods, tamper: () => Tamper | null, log: string[]): RequestProvider => ({
+  const serve = (
+    methods: typeof l1Methods,
+    tamper: () => Tamper | null,
+    log: string[],
+    further: (method: string) => ((...params: never[]) => unknown) | undefined = () => undefined,
+  ): RequestProvider => ({
     async request({ method, params = [] }) {
       log.push(method)
-      const answer = methods[method]
+      const answer = methods[method] ?? further(method)
       if (!answer) throw refuse(-32601, 'the method does not exist')
       const given = params as never[]
       // As received over a network.
@@ -96,7 +106,7 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
     },
   })
   const l1Provider = serve(l1Methods, () => lie.l1, [])
-  const honest = serve(l2Methods, () => lie.l2, asked)
+  const honest = serve(l2Methods, () => lie.l2, asked, ofEthereum)
   const l2Provider: RequestProvider = {
     request: async args => (args.method === 'eth_chainId' ? quantity(CHAIN_ID) : honest.request(args)),
   }
@@ -111,6 +121,13 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
         ...options,
       }),
   }
+}
+
+/** Upgrades the chain, and finalizes a block whose hash L1 holds. */
+export function upgrade({ chain }: Pick<Endpoints, 'chain'>): void {
+  chain.upgrade()
+  chain.addBlock()
+  chain.finalize()
 }
 
 /** What a claim leaves to the bundle of a call: all but the gas. */

@@ -31,7 +31,7 @@ function thrownBy(work: () => unknown): unknown {
 describe('methods', () => {
   it('refuses unprovable methods, and forwards those that it is told to', async () => {
     const { provider } = createEndpoints(demoState)
-    for (const method of ['eth_syncing', 'eth_newFilter', 'eth_sendRawTransaction', 'eth_getProof', 'constructor']) {
+    for (const method of ['eth_syncing', 'eth_newFilter', 'eth_sendRawTransaction', 'constructor']) {
       const refused = { code: 4200, reason: 'METHOD_REFUSED', data: { method } }
       const asked = request(provider(), method)
       await expect(asked, method).rejects.toMatchObject(refused)

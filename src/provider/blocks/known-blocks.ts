@@ -4,7 +4,7 @@ import type { Hex } from '../../bytes.ts'
 import { isProofError } from '../../errors.ts'
 import { walkHeaders } from '../../rpc/blocks.ts'
 import { createCache } from '../cache.ts'
-import { refusedFor } from '../error.ts'
+import { isProviderError, refusedFor } from '../error.ts'
 import { HASHES_AHEAD, MAX_CACHED_HASHES, MAX_CACHED_HEADERS, MAX_WALK } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
@@ -14,13 +14,14 @@ import { type Held, newestIn } from '../view.ts'
 const WINDOW = 8191n
 
 /** The parts of a view that lead to blocks. */
-export type BlockView = Pick<Held, 'state' | 'l2BlockNumber'>
+export type BlockView = Pick<Held, 'state' | 'l2BlockNumber' | 'header'>
 
 /** The oldest block whose hash the state holds. */
-const firstIn = ({ l2BlockNumber }: BlockView): bigint => (l2BlockNumber > WINDOW ? l2BlockNumber - WINDOW : 0n)
+const firstIn = ({ l2BlockNumber }: Pick<Held, 'l2BlockNumber'>): bigint =>
+  l2BlockNumber > WINDOW ? l2BlockNumber - WINDOW : 0n
 
 /** The oldest block that is proven: parents lead from the window to some that are older. */
-export const oldestIn = (view: BlockView): bigint => {
+export const oldestIn = (view: Pick<Held, 'l2BlockNumber'>): bigint => {
   const first = firstIn(view)
   return first > MAX_WALK ? first - MAX_WALK : 0n
 }
@@ -32,6 +33,8 @@ export function unprovenBlock(view: BlockView, number: bigint, cause?: Error) {
   const found = cause === undefined ? `${from} ${window}.` : `${from} does not: ${cause.message}`
   return refusedFor('BLOCK_UNPROVEN', { found, cause })
 }
+
+const isUnproven = (error: unknown): boolean => isProviderError(error) && error.reason === 'BLOCK_UNPROVEN'
 
 const knownOf = new WeakMap<object, KnownBlocks>()
 
@@ -49,17 +52,10 @@ export type KnownBlocks = ReturnType<typeof createKnownBlocks>
  * known in later ones.
  */
 export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
-  const hashes = createCache<bigint, Hex>(MAX_CACHED_HASHES)
-  const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
-
-  function learn(header: BlockHeader): void {
-    const { number, hash, parentHash } = header
-    headers.set(number, header, 1)
-    hashes.set(number, hash, 1)
-    if (number > 0n) hashes.set(number - 1n, parentHash, 1)
-  }
+  const { hashes, headers, learn, learnOwn } = createMemory()
 
   async function hashAt(view: BlockView, number: bigint, pace: Pace): Promise<Hex> {
+    learnOwn(view)
     const known = hashes.get(number)
     if (known !== undefined) return known
     if (number < oldestIn(view) || number >= view.l2BlockNumber) throw unprovenBlock(view, number)
@@ -67,8 +63,20 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
     const first = firstIn(view)
     // Whoever asks for blocks one after another, upwards, will ask for the next ones.
     const count = hashes.get(number - 1n) === undefined ? 1 : HASHES_AHEAD
-    if (number >= first) return readHashes(view, number, count, (one, hash) => hashes.set(one, hash, 1))
-    for await (const { parentHash, number: child } of walk(view, number + 1n, first, pace)) {
+    if (number < first) return parentHashAt(view, number, first, pace)
+    try {
+      return await readHashes(view, number, count, (one, hash) => hashes.set(one, hash, 1))
+    } catch (error) {
+      // A chain may do without the contract that keeps hashes. Whoever has a header needs none.
+      const { header, l2BlockNumber: newest } = view
+      if (header === undefined || newest - number > MAX_WALK || !isUnproven(error)) throw error
+      return parentHashAt(view, number, newest, pace)
+    }
+  }
+
+  /** The hash of a block, from the headers after it. */
+  async function parentHashAt(view: BlockView, number: bigint, newest: bigint, pace: Pace): Promise<Hex> {
+    for await (const { parentHash, number: child } of walk(view, number + 1n, newest, pace)) {
       if (child === number + 1n) return parentHash
     }
     throw unprovenBlock(view, number)
@@ -76,6 +84,7 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
 
   /** Proven headers from a block down to an earlier one, newest first. */
   async function* walk(view: BlockView, oldest: bigint, newest: bigint, pace: Pace): AsyncGenerator<BlockHeader, void> {
+    learnOwn(view)
     for (let number = newest; number >= oldest; ) {
       const known = headers.get(number)
       if (known !== undefined) {
@@ -104,6 +113,26 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
       throw unprovenBlock(view, number)
     },
     learn,
+  }
+}
+
+function createMemory() {
+  const hashes = createCache<bigint, Hex>(MAX_CACHED_HASHES)
+  const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
+  function learn(header: BlockHeader): void {
+    const { number, hash, parentHash } = header
+    headers.set(number, header, 1)
+    hashes.set(number, hash, 1)
+    if (number > 0n) hashes.set(number - 1n, parentHash, 1)
+  }
+  return {
+    hashes,
+    headers,
+    learn,
+    /** The header of a view's block, if L1 holds its hash. */
+    learnOwn({ header }: BlockView): void {
+      if (header !== undefined && headers.get(header.number) === undefined) learn(header)
+    },
   }
 }
 

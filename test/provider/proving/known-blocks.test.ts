@@ -83,7 +83,7 @@ it('proves older blocks by the hashes of parents, as far as its bound', async ()
 })
 
 it('has no newest block below the first', () => {
-  expect([0n, 1n, 2n].map(l2BlockNumber => newestIn({ l2BlockNumber }))).toEqual([0n, 0n, 1n])
+  expect([0n, 1n, 2n].map(l2BlockNumber => newestIn({ l2BlockNumber, header: undefined }))).toEqual([0n, 0n, 1n])
 })
 
 it('knows no hash without the contract, or from an empty slot', async () => {

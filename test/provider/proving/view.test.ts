@@ -5,19 +5,23 @@ import { poseidon2 } from '../../../src/poseidon2.ts'
 import { createCurrentView } from '../../../src/provider/current-view.ts'
 import { createKnownCodes } from '../../../src/provider/known-codes.ts'
 import { createViews, describe, type Held, type ViewSource } from '../../../src/provider/view.ts'
+import type { VerifiedProviderOptions } from '../../../src/provider.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
+import { readSchemes } from '../../../src/rpc/options.ts'
 import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
 
 const [ALICE, BOB] = [at('a1'), at('b2')]
 
-function setUp(more: Partial<ViewSource> = {}, bob = 2n) {
+type More = Partial<Omit<ViewSource, 'schemeAt'>> & Pick<Partial<VerifiedProviderOptions>, 'scheme'>
+
+function setUp({ scheme = poseidon2, ...more }: More = {}, bob = 2n) {
   const endpoints = createEndpoints(new Map([[BOB, { balance: bob }]]), true, true)
   const { l1, l2, l1BlockHash } = endpoints
   const source = {
     l1: openEndpoints('l1', l1, 'L1'),
     l2: openEndpoints('l2', l2, 'L2'),
     l1BlockHash,
-    schemeAt: () => poseidon2,
+    schemeAt: readSchemes(scheme, readRollup(ROLLUP)),
     method: 'rollup_getProof',
   }
   const views = createViews({
@@ -156,7 +160,7 @@ it('passes on the errors of endpoints and sources', async () => {
     code: 'ARGUMENT_INVALID',
   })
   await expect(setUp({ l1BlockHash: () => word(1) }).views.find(null)).rejects.toMatchObject({ layer: 'L1' })
-  const scheme = setUp({ schemeAt: () => ({ name: 'other' }) as never })
+  const scheme = setUp({ scheme: () => ({ name: 'other' }) as never })
   await expect(scheme.views.find(null)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path: 'scheme' })
 })
 
@@ -175,7 +179,7 @@ it('passes on the error of the state before that of the timestamp', async () => 
 it('finds the blocks of earlier finalizations, at the L1 block of the view', async () => {
   const asked: bigint[] = []
   const { views, finalize, chain, lie } = setUp({
-    schemeAt: block => {
+    scheme: block => {
       asked.push(block)
       return poseidon2
     },
@@ -203,7 +207,7 @@ it('finds the blocks of earlier finalizations, at the L1 block of the view', asy
 })
 
 it('finds the scheme of each block, and refuses one that is no scheme', async () => {
-  const { views, finalize } = setUp({ schemeAt: block => (block === 1n ? { ...poseidon2 } : poseidon2) })
+  const { views, finalize } = setUp({ scheme: block => (block === 1n ? { ...poseidon2 } : poseidon2) })
   for (const balance of [3n, 4n]) finalize(balance)
   const newest = await views.find(null)
   expect(await newest.state.getAccount(BOB)).toMatchObject({ balance: 4n })
@@ -235,9 +239,18 @@ it('describes a view with its age, by the clock of this machine', () => {
   vi.useFakeTimers({ now: 5_000_999 })
   onTestFinished(() => void vi.useRealTimers())
   const l1Block = { number: 7n, hash: word(1), stateRoot: word(2), timestamp: 4000n }
-  const held = { l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, newest: 3n, state: {} as never }
+  const held = {
+    l2BlockNumber: 3n,
+    stateRoot: word(3),
+    l1Block,
+    timestamp: 3000n,
+    newest: 3n,
+    state: {} as never,
+    header: undefined,
+  }
   const described = describe(held)
-  expect(described).toEqual({ l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, ageSeconds: 2000 })
+  const expected = { l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, ageSeconds: 2000 }
+  expect(described).toEqual({ ...expected, blockHash: undefined })
   expect(described.l1Block).not.toBe(l1Block)
   expect(describe({ ...held, timestamp: undefined }).ageSeconds).toBe(1000)
   expect(describe({ ...held, timestamp: 9000n }).ageSeconds).toBe(0)
