@@ -54,7 +54,7 @@ export const isValue = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlag
 
 /** The first sentence of a doc comment, on one line, with names instead of links to them. */
 function firstSentence(comment: string): string {
-  const text = comment.replace(/\s+/g, ' ').replace(/\{@link ([\w.]+)\}/g, '`$1`')
+  const text = comment.replace(/\s+/g, ' ').replace(/\{@link ([\w.]+) ?\}/g, '`$1`')
   return /^.*?[.:](?= [A-Z`-]|$)/.exec(text)?.[0].replace(/:$/, '.') ?? text
 }
 

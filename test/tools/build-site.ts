@@ -1,0 +1,66 @@
+/**
+ * Writes the site to `site/`: the documents, the API reference and the explorer. Every warning is an error, and so is a link inside
+ * the site that does not resolve. Links that leave it are printed.
+ */
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { posix } from 'node:path'
+import { Application, Converter, type DocumentReflection, PageEvent } from 'typedoc'
+import { listDocuments } from '../documents/blocks.ts'
+import { readLinks } from './links.ts'
+
+/** The front page. */
+const FRONT = 'README.md'
+/** Lists the guides, then the reference. */
+const INDEX = 'docs/README.md'
+
+/** The documents that a list of links names, in its order. */
+const linkedFrom = (text: string): string[] =>
+  [...text.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, link = '']) => posix.join(posix.dirname(INDEX), link))
+
+const [guides = '', reference = ''] = readFileSync(INDEX, 'utf8').split('\n## ')[0]?.split('\nReference:\n') ?? []
+const groups: Readonly<Record<string, readonly string[]>> = {
+  Guides: [INDEX, ...linkedFrom(guides)],
+  Reference: linkedFrom(reference),
+}
+const listed = Object.values(groups).flat()
+const documents = [...listed, ...listDocuments().filter(file => file !== FRONT && !listed.includes(file))]
+
+const app = await Application.bootstrapWithPlugins({ readme: FRONT, projectDocuments: documents })
+const folder = app.options.getValue('out')
+rmSync(folder, { recursive: true, force: true })
+
+// The menu shows a document by its heading, in its group.
+app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: undefined, document: DocumentReflection) => {
+  const file = `${document.name}.md`
+  document.name = /^# (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? file
+  const group = Object.keys(groups).find(name => groups[name]?.includes(file)) ?? 'Project'
+  Object.assign(document.frontmatter, { group })
+})
+app.renderer.on(PageEvent.END, page => {
+  const root = '../'.repeat(page.url.split('/').length - 1)
+  const contents = (page.contents ?? '')
+    .replaceAll('href="/', `href="${root}`)
+    // So that the site can be read without a server.
+    .replaceAll('href="../#', 'href="../index.html#')
+    // The explorer consists of several files, and browsers would not show a program.
+    .replaceAll(/href="[./]*media\/index\.html"/g, `href="${root}explorer/index.html"`)
+    .replaceAll(/(href="[./]*media\/[^"]+\.ts)"/g, '$1.txt"')
+  // The README has a heading of its own.
+  const title = /<div class="tsd-page-title">.*?<\/div>/s
+  page.contents = page.url === 'index.html' ? contents.replace(title, '') : contents
+})
+
+const project = await app.convert()
+if (project === undefined) process.exit(1)
+app.validate(project)
+await app.generateOutputs(project)
+const media = `${folder}/media`
+for (const name of readdirSync(media)) if (name.endsWith('.ts')) renameSync(`${media}/${name}`, `${media}/${name}.txt`)
+rmSync(`${media}/index.html`)
+cpSync('docs/explorer', `${folder}/explorer`, { recursive: true })
+
+const { pages, inside, broken, outside } = readLinks(folder)
+console.log(`${pages} pages, ${inside} links inside the site, ${outside.length} to other places:`)
+for (const link of outside) console.log(`  ${link}`)
+for (const link of broken) console.error(`broken: ${link}`)
+process.exitCode = broken.length > 0 || app.logger.hasErrors() || app.logger.hasWarnings() ? 1 : 0
