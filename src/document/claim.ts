@@ -1,19 +1,19 @@
-import type { Claim } from '../proof/claim.ts'
-import type { HashScheme } from '../scheme/scheme.ts'
-import { addressIn, schemeNamed, storageKeysIn } from './answer.ts'
+import { kindName, type StateClaim } from '../evidence/state.ts'
+import type { KindName } from '../evidence/types.ts'
+import { addressIn, kindNamed, storageKeysIn } from './answer.ts'
 import type { AnswerFile, StatedClaim } from './input-file.ts'
 
-export type ClaimField = keyof Claim
+export type ClaimField = keyof StateClaim
 
 /**
  * Who stated it: the user, the vector or recording, or else the verified answer or bundle itself. The command line finds a
- * scheme that nobody states by the lengths of the nodes.
+ * scheme that nobody states by the form of the answer: by the lengths of its nodes.
  */
 export type Source = 'user' | 'file' | 'answer' | 'bundle' | 'lengths'
 
 /** A claim, and who stated each part of it. */
 export interface ClaimWithSources {
-  readonly claim: Claim
+  readonly claim: StateClaim
   readonly sources: Readonly<Record<ClaimField, Source>>
 }
 
@@ -34,7 +34,7 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
   }
   const [scheme, stateRoot, address] = [pick('scheme'), pick('stateRoot'), pick('address')]
   const storageKeys = pick('storageKeys')
-  const known = schemeNamed(scheme.value)
+  const known = kindNamed(scheme.value)
   if (known === undefined) return { problem: 'scheme', found: scheme.value }
   if (stateRoot.value === undefined) return { problem: 'stateRoot' }
   const servedKeys = storageKeys.value ?? storageKeysIn(file.answer)
@@ -48,7 +48,7 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
       address: address.value ?? addressIn(file.answer) ?? `0x${'00'.repeat(20)}`,
       storageKeys: servedKeys,
       // Despite the type, this is unchecked: verifyProof refuses a malformed claim with an ArgumentError.
-    } as unknown as Claim,
+    } as unknown as StateClaim,
     sources: {
       ...{ scheme: scheme.source, stateRoot: stateRoot.source },
       ...{ address: address.source, storageKeys: storageKeys.source },
@@ -57,13 +57,10 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
 }
 
 /** The claim without the parts from the answer, because nothing in a refused answer is worth repeating. */
-export function statedClaim({
-  claim,
-  sources,
-}: ClaimWithSources): StatedClaim & { readonly scheme: HashScheme['name'] } {
+export function statedClaim({ claim, sources }: ClaimWithSources): StatedClaim & { readonly scheme: KindName } {
   const { scheme, stateRoot, address, storageKeys } = claim
   return {
-    scheme: scheme.name,
+    scheme: kindName(scheme),
     stateRoot,
     ...(sources.address !== 'answer' && { address }),
     ...(sources.storageKeys !== 'answer' && { storageKeys }),

@@ -4,7 +4,7 @@ import { type BeaconNetwork, decodeNetwork, hoodiBeacon, mainnetBeacon, sepoliaB
 import { trustBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { Refusal } from '../errors.ts'
-import type { EvidenceClaim, Trusted } from '../evidence/types.ts'
+import type { AnyClaim, EvidenceClaim, StateKind, Trusted } from '../evidence/types.ts'
 import { schemeNamed } from './answer.ts'
 import type { Source } from './claim.ts'
 import { DocumentError } from './error.ts'
@@ -100,7 +100,10 @@ export type EvidenceSources = Readonly<
   Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
 >
 
-/** Who stated the constants that a verdict also rests on: a layout other than Linea's, and the network of a beacon block. */
+/**
+ * Who stated the constants that a verdict also rests on: the code of the rollup contract, a layout other than Linea's, and the
+ * network of a beacon block.
+ */
 export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: 'user' | 'file') {
   const { lightClient } = fieldsOf(trusted)
   const network = fieldIn(lightClient, 'network')
@@ -109,13 +112,14 @@ export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup
   const isNamed = known !== undefined && JSON.stringify(decodeNetwork(known).source) === JSON.stringify(network)
   const ofNetwork: Source = isNamed ? by : 'file'
   return {
+    ...(rollup.implementation !== undefined && { implementation: by }),
     ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: by }),
     ...(network !== undefined && { network: ofNetwork }),
   }
 }
 
 /** Who stated each part: `by`, or the bundle. */
-export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file', scheme: Source = by): EvidenceSources {
+export function evidenceSources(claim: AnyClaim, by: 'user' | 'file', scheme: Source = by): EvidenceSources {
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : by)
   const { l2BlockNumber, address, storageKeys } = claim
   return {
@@ -124,23 +128,36 @@ export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file', schem
   }
 }
 
+/**
+ * The kind of state for which to verify a bundle if L1 decides: a bundle that says that it is of an Ethereum state has to prove that
+ * L1 holds the hash of its block, whatever the hash scheme of state roots is.
+ */
+export const kindOf = (bundle: unknown, scheme: StateKind): StateKind =>
+  fieldIn(bundle, 'scheme') === 'ethereum' ? 'ethereum' : scheme
+
 /** The links of the chain of evidence, in the order in which they are verified. */
 export const links = {
   bundle: 'the bundle is for what you stated',
   consensus: 'trusted beacon block -> sync committees -> finalized L1 block hash',
   l1Header: 'L1 block hash -> L1 header',
   rollupContract: 'L1 state root -> rollup contract -> L2 state root',
+  l2Header: 'L2 block hash -> L2 header -> L2 state root',
   answer: 'L2 state root -> account and slots',
 } as const
 
 export type Link = keyof typeof links
 
-/** The links of the chain that starts at this trusted input. */
-export function linksFrom(trusted: Trusted): Link[] {
+/** What a link proves, in a chain that leads to a state of this kind. */
+export const linkWords = (link: Link, scheme: StateKind): string =>
+  link === 'rollupContract' && scheme === 'ethereum' ? 'L1 state root -> rollup contract -> L2 block hash' : links[link]
+
+/** The links of the chain that starts at this trusted input and leads to a state of this kind. */
+export function linksFrom(trusted: Trusted, scheme: StateKind): Link[] {
   const has = (name: string) => isObject(trusted) && Object.hasOwn(trusted, name)
-  if (has('beaconBlockRoot')) return ['bundle', 'consensus', 'l1Header', 'rollupContract', 'answer']
-  if (has('l1BlockHash')) return ['bundle', 'l1Header', 'rollupContract', 'answer']
-  return has('l1StateRoot') ? ['bundle', 'rollupContract', 'answer'] : ['bundle', 'answer']
+  const rest: Link[] = ['rollupContract', ...(scheme === 'ethereum' ? (['l2Header'] as const) : []), 'answer']
+  if (has('beaconBlockRoot')) return ['bundle', 'consensus', 'l1Header', ...rest]
+  if (has('l1BlockHash')) return ['bundle', 'l1Header', ...rest]
+  return has('l1StateRoot') ? ['bundle', ...rest] : ['bundle', 'answer']
 }
 
 /** The broken link; null if the claim itself is wrong. */
@@ -149,6 +166,7 @@ export function linkOf({ code, path }: Refusal): Link | null {
   if (path.startsWith('consensus')) return 'consensus'
   if (path.startsWith('l1.header')) return 'l1Header'
   if (path.startsWith('l1.proof')) return 'rollupContract'
+  if (path.startsWith('l2Header')) return 'l2Header'
   return path.startsWith('answer') ? 'answer' : 'bundle'
 }
 

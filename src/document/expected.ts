@@ -11,13 +11,12 @@ import { verifyReceipts } from '../blocks/receipts.ts'
 import { verifyTransactions } from '../blocks/transactions.ts'
 import type { Hex } from '../bytes.ts'
 import { type LogsClaim, verifyLogs } from '../evidence/logs.ts'
-import type { StateKind, Trusted, VerifiedEvidence } from '../evidence/types.ts'
+import type { AnyEvidence, AnyState } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
 import { type MessageEvidenceClaim, verifyMessageEvidence } from '../messages/evidence.ts'
 import { type MessageClaim, verifyMessageFromL2 } from '../messages/from-l2.ts'
 import { type MessageRequest, type ProvenInbox, readMessageArrival, verifyMessageToL2 } from '../messages/to-l2.ts'
-import type { VerifiedState } from '../proof/verify.ts'
 import { type TransitionClaim, verifyTransition } from '../transition/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
 import { schemeNamed } from './answer.ts'
@@ -48,9 +47,7 @@ export function compare<T extends object>(
   return isAsExpected ? [] : [`expected ${placed(wantedCode, wantedPath)}, got ${placed(code, path)}`]
 }
 
-export const spellState = ({ account, storage }: VerifiedState): object => ({ account, storage })
-
-type AnyEvidence = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>
+export const spellState = ({ account, storage }: AnyState): object => ({ account, storage })
 
 /** The evidence as vectors write it, with only the nonce and the balance of the account. */
 export function spellEvidence({ account, ...rest }: AnyEvidence): object {

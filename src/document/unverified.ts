@@ -158,7 +158,7 @@ function inspectBundle(bundle: Part): UnverifiedFields {
     ...bundle.object().pick('version', 'kind', 'scheme'),
     ...inspectBlock(bundle),
     request: bundle.at('request').object().pick('address', 'storageKeys'),
-    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1 }),
+    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1, l2Header: header => inspectHeader(header) }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
   }
 }
@@ -176,7 +176,7 @@ function inspectLogsEvidence(bundle: Part): UnverifiedFields {
       ...filter.given({ topics: topics => topics.list(({ value }) => showItems(value)) }),
     },
     ...{ blocks: blocks.length, blocksWithReceipts: count('receipts'), blocksWithTransactions: count('transactions') },
-    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1 }),
+    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1, l2Header: header => inspectHeader(header) }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
   }
 }

@@ -1,6 +1,8 @@
+import type { L1Account } from '../anchor/eth-proof.ts'
 import type { L1Block } from '../anchor/header.ts'
-import type { ProvenBeaconBlock, Reach, VerifiedEvidence } from '../evidence/types.ts'
-import type { ProvenAccount, VerifiedState } from '../proof/verify.ts'
+import type { BlockHeader } from '../blocks/header.ts'
+import type { AnyEvidence, AnyState, ProvenBeaconBlock, Reach } from '../evidence/types.ts'
+import type { ProvenAccount } from '../proof/verify.ts'
 import { storageProofsIn } from './answer.ts'
 import type { ClaimField, Source } from './claim.ts'
 import type { EvidenceSources } from './evidence.ts'
@@ -15,7 +17,7 @@ export const sourceWords: Readonly<Record<Source, string>> = {
   file: 'from the file',
   answer: 'from the answer, not stated by you',
   bundle: 'from the bundle, not stated by you',
-  lengths: 'found by the lengths of the nodes',
+  lengths: 'found by the form of the answer',
 }
 
 /** What each kind of trusted input is called. */
@@ -34,7 +36,7 @@ export interface Verdict {
 }
 
 /** @param reach what is trusted; `sources` say who stated it and the rest of the claim */
-export function verdictOf(state: VerifiedState, reach: Reach, sources: Readonly<Record<string, Source>>): Verdict {
+export function verdictOf(state: AnyState, reach: Reach, sources: Readonly<Record<string, Source>>): Verdict {
   const { trusted, stateRoot, ...rest } = sources
   const isRootStated = (trusted ?? stateRoot) === 'user'
   const isStated = isRootStated && Object.values(rest).every(source => source === 'user')
@@ -46,7 +48,7 @@ export function verdictOf(state: VerifiedState, reach: Reach, sources: Readonly<
 }
 
 /** Whether the account exists, and how many of its slots do. */
-function describeState({ account, storage }: VerifiedState): string {
+function describeState({ account, storage }: AnyState): string {
   const present = storage.filter(({ exists }) => exists).length
   const accountWords = `this account ${account === null ? 'does not exist' : 'exists'}`
   if (storage.length === 0) return accountWords
@@ -54,14 +56,19 @@ function describeState({ account, storage }: VerifiedState): string {
   return `${accountWords}, ${present} of its ${storage.length} slots ${present === 1 ? 'exists' : 'exist'}`
 }
 
-export const accountRows = (account: ProvenAccount): Row[] => [
+export const accountRows = (account: ProvenAccount | L1Account): Row[] => [
   ['nonce', `${account.nonce}`],
   ['balance', `${account.balance} wei`],
   ['storage root', account.storageRoot],
   ['code hash', account.codeHash],
-  ['SNARK code hash', account.snarkCodeHash],
-  ['code size', `${account.codeSize} bytes`],
-  ['leaf index', `${account.leafIndex}`],
+  // An Ethereum state has no more.
+  ...('leafIndex' in account
+    ? ([
+        ['SNARK code hash', account.snarkCodeHash],
+        ['code size', `${account.codeSize} bytes`],
+        ['leaf index', `${account.leafIndex}`],
+      ] as const)
+    : []),
 ]
 
 /** An amount in wei as ether, without trailing zeros. */
@@ -71,7 +78,7 @@ export function toEther(wei: bigint): string {
 }
 
 /** How many paths of 40 levels the verification recomputed: one for a key that exists, two for one that does not. */
-export function countPaths({ account, storage }: VerifiedState, answer: unknown): { account: number; storage: number } {
+export function countPaths({ account, storage }: AnyState, answer: unknown): { account: number; storage: number } {
   const served = storageProofsIn(answer)
   const ofSlot = (exists: boolean, index: number) => (exists ? 1 : served[index] ? 2 : 0)
   return {
@@ -107,6 +114,8 @@ export interface ChainClaim {
   readonly rollup: string
   /** The trusted input. */
   readonly trusted: string
+  /** Who stated the code of the rollup contract. Default: nobody. */
+  readonly implementation?: Source | undefined
 }
 
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
@@ -148,7 +157,7 @@ export const l1BlockRows = (l1Block: L1Block | undefined): Row[] =>
       ]
 
 /** What a bundle proves about the time of its state. */
-type Timed = Pick<VerifiedEvidence, 'finalizedTimestamp' | 'l1Block'>
+type Timed = Pick<AnyEvidence, 'finalizedTimestamp' | 'l1Block'> & { readonly l2Block?: BlockHeader | undefined }
 
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
@@ -173,10 +182,11 @@ export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds
 
 /** When the L2 block was made, and how old its state is. */
 export function timeRow(evidence: Timed, now = clockSeconds()): Row {
-  const { finalizedTimestamp, l1Block } = evidence
+  const { finalizedTimestamp, l1Block, l2Block } = evidence
   const age = formatAge(ageOf(evidence, now)?.seconds ?? 0n)
   if (finalizedTimestamp !== undefined) {
-    return ['L2 block time', formatTime(finalizedTimestamp), `${age} old, proven by the rollup contract`]
+    const basis = l2Block === undefined ? 'by the rollup contract' : "by the block's header"
+    return ['L2 block time', formatTime(finalizedTimestamp), `${age} old, proven ${basis}`]
   }
   const row = ['L2 block time', 'not proven'] as const
   return l1Block === undefined ? row : [...row, `at least ${age} old`]
@@ -201,14 +211,16 @@ export function formatAge(seconds: bigint): string {
  * @param now seconds since 1970. Default: this machine's clock
  */
 export function chainRows(
-  { sources, scheme, rollup, trusted }: ChainClaim,
-  evidence: VerifiedEvidence,
+  { sources, scheme, rollup, trusted, implementation: pinnedBy }: ChainClaim,
+  evidence: AnyEvidence,
   now?: bigint,
 ): Row[] {
   const { l1Block, trustedInput: reach, l2BlockNumber, currentL2BlockNumber, stateRoot, address, storage } = evidence
   const words = (name: keyof EvidenceSources) => sourceWords[sources[name]]
   const isAnchored = reach !== 'l2StateRoot'
   const unproven = isAnchored ? '' : ', not proven'
+  const l2Block = 'l2Block' in evidence ? evidence.l2Block : undefined
+  const rootBasis = l2Block === undefined ? 'proven by the rollup contract' : "proven by the block's header"
   const hashBasis = reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted'
   const rows: (Row | false)[] = [
     ...beaconRows(evidence),
@@ -221,6 +233,7 @@ export function chainRows(
     l1Block !== undefined && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
     ['rollup', rollup, `${words('rollup')}${unproven}`],
+    isAnchored && implementationRow(evidence, pinnedBy),
     l2BlockNumber !== undefined && ['L2 block', `${l2BlockNumber}`, `${words('l2BlockNumber')}${unproven}`],
     currentL2BlockNumber !== undefined && [
       'last finalized',
@@ -228,7 +241,8 @@ export function chainRows(
       'proven by the rollup contract',
     ],
     isAnchored && timeRow(evidence, now),
-    ['L2 state root', stateRoot, isAnchored ? 'proven by the rollup contract' : 'trusted'],
+    l2Block !== undefined && ['L2 block hash', l2Block.hash, 'proven by the rollup contract'],
+    ['L2 state root', stateRoot, isAnchored ? rootBasis : 'trusted'],
     ['scheme', scheme, words('scheme')],
     ['address', address, words('address')],
     ['storage keys', `${storage.length}`, words('storageKeys')],
@@ -236,8 +250,15 @@ export function chainRows(
   return rows.filter(row => row !== false)
 }
 
+/** The code of the rollup contract. @param pinnedBy who stated it; undefined if nobody did */
+export function implementationRow({ implementation }: Pick<AnyEvidence, 'implementation'>, pinnedBy?: Source): Row {
+  if (implementation === undefined) return ['implementation', 'not proven', 'of the contract: no proof covers its slot']
+  const said = pinnedBy === undefined ? 'not stated by you' : sourceWords[pinnedBy]
+  return ['implementation', implementation, `of the contract: proven, ${said}`]
+}
+
 /** Caveats about the verdict on a bundle. */
-export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence): string[] {
+export function bundleNotes(sources: EvidenceSources, evidence: AnyEvidence): string[] {
   const { trustedInput: reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
   const isAnchored = reach !== 'l2StateRoot'
   const taken = namesFrom('bundle', {

@@ -6,7 +6,7 @@ import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../erro
 import { readOptions, unlessLeft } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
-import type { EvidenceClaim, Reach, StateKind, Trusted } from './types.ts'
+import type { AnyClaim, EvidenceClaim, Reach, Trusted } from './types.ts'
 
 /** A validated {@link EvidenceClaim} about a state with a hash scheme. What is left to the bundle is undefined. */
 export type DecodedEvidenceClaim = ReturnType<typeof decodeClaim>
@@ -23,9 +23,7 @@ export function decodeClaim(claim: EvidenceClaim) {
 }
 
 /** @throws ArgumentError */
-export function decodeStateClaim(
-  claim: EvidenceClaim<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>,
-) {
+export function decodeStateClaim(claim: AnyClaim) {
   const { scheme, ...rest } = readOptions('', claim, FIELDS)
   const decoded = { scheme: scheme === 'ethereum' ? scheme : hashSchemeOf(scheme), ...decodeRest(rest) }
   if (scheme === 'ethereum' && decoded.trusted.kind !== 'l2StateRoot') verifyHasHashes(decoded.rollup.layout)

@@ -50,7 +50,8 @@ function refuseAnswer(bundle: unknown): void {
   throw refusal('EVIDENCE_MALFORMED', 'an evidence bundle', 'an answer alone: use verifyProof, with its state root')
 }
 
-const VERSIONS: readonly unknown[] = [VERSION, ETHEREUM_VERSION]
+/** Of a state, and of what follows from one. */
+export const VERSIONS: readonly unknown[] = [VERSION, ETHEREUM_VERSION]
 
 export function verifyVersion(version: unknown, known: readonly unknown[] = [VERSION]): void {
   if (version === undefined) throw refusal('EVIDENCE_MALFORMED', 'a version', 'none')

@@ -10,10 +10,10 @@ import { atMost, hexOf, unread } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions, verifyUint } from '../options.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { decodeClaim, unlessFromBundle } from './claim.ts'
-import { quantityOf, verifyVersion } from './decode.ts'
+import { decodeStateClaim, unlessFromBundle } from './claim.ts'
+import { quantityOf, VERSIONS, verifyVersion } from './decode.ts'
 import { MAX_CHOICES } from './limits.ts'
-import type { EvidenceBundle, Trusted, VerifiedEvidence } from './types.ts'
+import type { EvidenceBundle, StateKind, Trusted, VerifiedEvidence } from './types.ts'
 import { verifyDecoded } from './verify.ts'
 
 /** What a document of this kind says that it proves. */
@@ -23,14 +23,16 @@ const LOGS_KIND = 'logs'
  * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2
  * blocks. Its JSON Schema is `docs/logs-evidence.schema.json`.
  */
-export interface LogsBundle extends Pick<EvidenceBundle, 'scheme' | 'rollup' | 'consensus' | 'l1'> {
-  /** The version of this format. */
-  version: 1
+export interface LogsBundle<Kind extends StateKind = StateKind>
+  extends Pick<EvidenceBundle<Kind>, 'version' | 'scheme' | 'rollup' | 'consensus' | 'l1' | 'l2Header'> {
   /** Distinguishes it from evidence of accounts and slots. */
   kind: 'logs'
   /** The block of the proven state, after the range: a quantity. */
   l2BlockNumber: Hex
-  /** What `rollup_getProof` answered for `historyContract` and one slot: that of the first of the blocks below. */
+  /**
+   * What `rollup_getProof` answered for `historyContract` and one slot: that of the first of the blocks below. In version 2,
+   * `eth_getProof`.
+   */
   answer: unknown
   /** First block of the range, a quantity. */
   fromBlock: Hex
@@ -61,9 +63,9 @@ export interface LogsBundle extends Pick<EvidenceBundle, 'scheme' | 'rollup' | '
  * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
  * chooses: check the value that is returned.
  */
-export interface LogsClaim<Trust extends Trusted = Trusted> {
-  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
-  scheme: Scheme
+export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> {
+  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. Or `'ethereum'`: its state is that of Ethereum. */
+  scheme: Kind
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The one value that everything is proven from. */
@@ -79,15 +81,15 @@ export interface LogsClaim<Trust extends Trusted = Trusted> {
 }
 
 /** What is proven about the state that holds the block hash, whichever input you trust. */
-type LogsAnchor<Trust extends Trusted> =
-  VerifiedEvidence<Trust, bigint> extends infer One
-    ? One extends VerifiedEvidence
+type LogsAnchor<Trust extends Trusted, Kind extends StateKind> =
+  VerifiedEvidence<Trust, bigint, readonly Hex[], Kind> extends infer One
+    ? One extends object
       ? Omit<One, 'account' | 'storage' | 'address'>
       : never
     : never
 
 /** All logs that a filter selects in a range of blocks, and what that rests on. */
-export type VerifiedLogs<Trust extends Trusted = Trusted> = LogsAnchor<Trust> & {
+export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> = LogsAnchor<Trust, Kind> & {
   /** First block of the range. */
   fromBlock: bigint
   /** Last block of the range. */
@@ -146,7 +148,10 @@ const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'fromBlock
  * console.log(logs.length, blockCount) // 0 1
  * ```
  */
-export function verifyLogs<Trust extends Trusted>(bundle: unknown, claim: LogsClaim<Trust>): VerifiedLogs<Trust> {
+export function verifyLogs<Trust extends Trusted, Kind extends StateKind = Scheme>(
+  bundle: unknown,
+  claim: LogsClaim<Trust, Kind>,
+): VerifiedLogs<Trust, Kind> {
   const wanted = decodeLogsClaim(claim)
   const decoded = decodeBundle(bundle)
   verifyExpected(decoded, wanted)
@@ -173,16 +178,16 @@ export function verifyLogs<Trust extends Trusted>(bundle: unknown, claim: LogsCl
     receiptCount: counts.reduce((sum, count) => sum + count, 0),
   }
   // The claim decides which case it is.
-  return verified as VerifiedLogs<Trust>
+  return verified as unknown as VerifiedLogs<Trust, Kind>
 }
 
 type Wanted = ReturnType<typeof decodeLogsClaim>
 type Decoded = ReturnType<typeof decodeBundle>
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. @throws ArgumentError */
-function decodeLogsClaim(claim: LogsClaim) {
+function decodeLogsClaim(claim: LogsClaim<Trusted, StateKind>) {
   const { fromBlock, toBlock, filter, ...about } = readOptions('', claim, CLAIM_FIELDS)
-  const evidence = decodeClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
+  const evidence = decodeStateClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
   if (evidence.trusted.kind === 'l2StateRoot' && evidence.l2BlockNumber === undefined) {
     throw new ArgumentError({ path: 'l2BlockNumber', expected: 'the number of the block of this state root' })
   }
@@ -197,13 +202,13 @@ function decodeLogsClaim(claim: LogsClaim) {
 
 const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 const OWN_FIELDS = ['version', 'kind', 'l2BlockNumber', 'fromBlock', 'toBlock', 'filter', 'blocks'] as const
-const FIELDS = [...OWN_FIELDS, 'scheme', 'rollup', 'consensus', 'l1', 'answer'] as const
+const FIELDS = [...OWN_FIELDS, 'scheme', 'rollup', 'consensus', 'l1', 'l2Header', 'answer'] as const
 
 /** The bundle's own fields. The blocks in it are not read yet. */
 function decodeBundle(bundle: unknown) {
   const fields = reader.fields(bundle, FIELDS)
   const field = reader.fieldsOf(fields, OWN_FIELDS)
-  field('version', verifyVersion)
+  field('version', version => verifyVersion(version, VERSIONS))
   field('kind', kind => {
     if (kind !== LOGS_KIND) throw refusal('EVIDENCE_MALFORMED', `the kind ${LOGS_KIND}`, 'another')
   })

@@ -221,3 +221,9 @@ export type VerifiedEvidence<
           l1Block: undefined
         }
       : never)
+
+/** What a bundle of any kind proves. */
+export type AnyEvidence = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>
+
+/** A claim about a bundle of any kind. */
+export type AnyClaim = EvidenceClaim<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>

@@ -8,7 +8,15 @@ import { type DecodedEvidenceClaim, type DecodedStateClaim, decodeStateClaim, ve
 import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
 import { verifyL1State } from './l1-state.ts'
 import { verifyState } from './state.ts'
-import type { EthereumState, EvidenceClaim, EvidenceState, StateKind, Trusted, VerifiedEvidence } from './types.ts'
+import type {
+  AnyEvidence,
+  EthereumState,
+  EvidenceClaim,
+  EvidenceState,
+  StateKind,
+  Trusted,
+  VerifiedEvidence,
+} from './types.ts'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust.
@@ -58,9 +66,12 @@ export function verifyEvidence<
 }
 
 /** {@link verifyEvidence} for a claim that is validated. */
-export const verifyDecoded = (bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence =>
-  // A state with a hash scheme is claimed.
-  verifyBundle(bundle, claim) as VerifiedEvidence
+export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence
+export function verifyDecoded(bundle: unknown, claim: DecodedStateClaim): AnyEvidence
+export function verifyDecoded(bundle: unknown, claim: DecodedStateClaim): AnyEvidence {
+  // The claim decides which case it is.
+  return verifyBundle(bundle, claim) as AnyEvidence
+}
 
 function verifyBundle(bundle: unknown, claim: DecodedStateClaim): object {
   const { kind, root } = claim.trusted

@@ -400,6 +400,7 @@ export function placeError(error: Refusal, { bundle, answer, isBundle }: OpenedF
     consensus: ['consensus', fieldIn(bundle, 'consensus')],
     l1Header: ['l1.header', header],
     rollupContract: ['l1.proof', proof],
+    l2Header: ['l2Header', fieldIn(bundle, 'l2Header')],
     answer: [isBundle ? 'answer' : '', answer],
   }
   const [root, served] = roots[link]

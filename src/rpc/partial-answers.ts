@@ -100,6 +100,8 @@ export interface FetchProgress {
   rollup?: Hex | undefined
   /** For a recording: the kind of the state at that block. */
   scheme?: KindName | undefined
+  /** For a recording: the code of the rollup contract, 20 bytes. */
+  implementation?: Hex | undefined
   /** One per answered request, in order. */
   partialAnswers: readonly {
     /** How many of the keys it covers. */

@@ -6,7 +6,7 @@ import type { Hex } from '../bytes.ts'
 import { ArgumentError, refusal } from '../errors.ts'
 import { createBundle } from '../evidence/create.ts'
 import { type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../evidence/logs.ts'
-import type { EvidenceBundle, EvidenceClaim, VerifiedEvidence } from '../evidence/types.ts'
+import type { AnyClaim, AnyEvidence, EvidenceBundle, StateKind } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
 import { openEndpoints } from './endpoints.ts'
@@ -16,13 +16,13 @@ import { type Recorded, type RecordOptions, recordEvidence } from './record.ts'
 
 /** What the bundle with the hash of a range's newest block proves. */
 export interface ProvenNewest {
-  readonly verified: VerifiedEvidence & { readonly l2BlockNumber: bigint }
+  readonly verified: AnyEvidence & { readonly l2BlockNumber: bigint }
   /** Its parent hashes lead to the range. */
   readonly newest: BlockClaim
   readonly toBlock: bigint
 }
 
-type NewestClaim = Pick<EvidenceClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>
+type NewestClaim = Pick<AnyClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>
 
 /**
  * Opens the bundle that {@link recordNewest} makes.
@@ -44,7 +44,9 @@ export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint
 }
 
 export interface RecordedNewest extends ProvenNewest, Pick<Recorded, 'l1BlockHashFrom'> {
-  readonly bundle: EvidenceBundle
+  readonly bundle: EvidenceBundle<StateKind>
+  /** That of the state. */
+  readonly scheme: StateKind
 }
 
 /** How to record, whatever the range. */
@@ -56,13 +58,14 @@ export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys' | 
  * @throws as `recordEvidence`; ArgumentError if the range ends after what is finalized
  */
 export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint): Promise<RecordedNewest> {
-  const { scheme, rollup, beacon, signal } = options
+  const { rollup, beacon, signal } = options
   const { method, maxKeysPerRequest } = verifyClientOptions({
     method: options.method ?? rollup.method,
     maxKeysPerRequest: options.maxKeysPerRequest,
   })
   const first = await recordEvidence({ ...options, address: historyContract })
   const { l2BlockNumber, stateRoot, l1Block } = first.verified
+  const scheme = first.scheme === 'ethereum' ? first.scheme : options.scheme
   if (toBlock !== undefined && toBlock >= l2BlockNumber) throw afterNewest('toBlock', l2BlockNumber - 1n)
   // Which slot it is depends on the block, which was not known before.
   const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? l2BlockNumber - 1n))]
@@ -73,7 +76,7 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
   const bundle = { ...first.bundle, request, answer: known }
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const opened = openNewest(bundle, { scheme, rollup, trusted, l2BlockNumber }, toBlock)
-  return { ...opened, bundle, l1BlockHashFrom: first.l1BlockHashFrom }
+  return { ...opened, bundle, scheme, l1BlockHashFrom: first.l1BlockHashFrom }
 }
 
 const afterNewest = (path: string, newest: bigint) =>
@@ -84,7 +87,7 @@ export interface RecordedLogs extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The verified bundle, as JSON. */
   bundle: LogsBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedLogs<{ l1BlockHash: Hex }> | VerifiedLogs<NonNullable<RecordOptions['beacon']>['trusted']>
+  verified: VerifiedLogs<{ l1BlockHash: Hex } | NonNullable<RecordOptions['beacon']>['trusted'], StateKind>
 }
 
 /** Records logs as evidence. @throws as {@link recordNewest}; ArgumentError if no bundle can hold the range */
@@ -92,9 +95,16 @@ export async function recordLogs(
   options: LogsRecordOptions,
   search: { readonly filter: DecodedFilter; readonly fromBlock: bigint; readonly toBlock?: bigint | undefined },
 ): Promise<RecordedLogs> {
-  const { scheme, rollup, beacon, signal } = options
+  const { rollup, beacon, signal } = options
   const { filter, fromBlock } = search
-  const { bundle: state, verified, newest, toBlock, l1BlockHashFrom } = await recordNewest(options, search.toBlock)
+  const {
+    bundle: state,
+    scheme,
+    verified,
+    newest,
+    toBlock,
+    l1BlockHashFrom,
+  } = await recordNewest(options, search.toBlock)
   if (fromBlock > newest.number) throw afterNewest('fromBlock', newest.number)
   if (newest.number - fromBlock >= MAX_HEADERS) {
     const expected = `at most ${MAX_HEADERS} blocks in a bundle, so at least ${newest.number - BigInt(MAX_HEADERS) + 1n}`
@@ -112,11 +122,7 @@ export async function recordLogs(
     blocks,
   }
   const range = { l2BlockNumber: verified.l2BlockNumber, fromBlock, toBlock, filter }
-  const claim = { scheme, rollup, ...range }
+  const trusted = beacon?.trusted ?? { l1BlockHash: verified.l1Block?.hash ?? '0x' }
   // Each part was verified. This verifies the whole.
-  const whole =
-    beacon === undefined
-      ? verifyLogs(bundle, { ...claim, trusted: { l1BlockHash: verified.l1Block?.hash ?? '0x' } })
-      : verifyLogs(bundle, { ...claim, trusted: beacon.trusted })
-  return { bundle, verified: whole, l1BlockHashFrom }
+  return { bundle, verified: verifyLogs(bundle, { scheme, rollup, ...range, trusted }), l1BlockHashFrom }
 }

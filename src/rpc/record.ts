@@ -4,13 +4,13 @@ import { decodeArgument, invalid, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { createBundle } from '../evidence/create.ts'
-import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
+import { kindName, verifyState } from '../evidence/state.ts'
+import type { EvidenceBundle, StateKind, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
+import { readOwn } from '../json/known-fields.ts'
 import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { verifyProof } from '../verifier/verify-proof.ts'
 import { type ConsensusProgress, fetchConsensus, verifyBeaconSource, verifySeconds } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
 import { type Endpoint, type OnFailure, only, openEndpoints } from './endpoints.ts'
@@ -25,11 +25,11 @@ import {
   fetchTimestamp,
   type L1BlockTag,
   type L1Source,
-  requireRoot,
   walkAnchors,
 } from './l1.ts'
-import { verifySignal } from './options.ts'
-import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from './partial-answers.ts'
+import { openAnchor } from './l2-header.ts'
+import { readSchemes, verifySignal } from './options.ts'
+import { answerAdmission, type FetchProgress, fetchedMismatch, formOf, readFetched } from './partial-answers.ts'
 import { parseQuantity } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
@@ -39,9 +39,12 @@ export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]> ext
   l1: Endpoint | readonly Endpoint[]
   /** One or more endpoints of the rollup. */
   l2: Endpoint | readonly Endpoint[]
-  /** The hash scheme of the rollup at that block. */
-  scheme: Scheme
-  /** The contract whose roots you trust. */
+  /**
+   * The hash scheme of the rollup's state roots. Where L1 holds the hash of the block instead, its state is that of Ethereum,
+   * whatever you state. Or `'ethereum'`: L1 has to hold the hash.
+   */
+  scheme: StateKind
+  /** The contract whose roots and hashes you trust. */
   rollup: Rollup
   /** 20 bytes, in upper or lower case. */
   address: Hex
@@ -90,7 +93,7 @@ export type RecordProgress =
       l1Block: L1Block
     }
   | {
-      /** The rollup contract has the state root of this L2 block; the L2 endpoint is asked for its proof. */
+      /** The rollup contract has the state root of this L2 block, or its hash; the L2 endpoint is asked for its proof. */
       step: 'l2Block'
       /** The last block of a finalization. */
       l2BlockNumber: bigint
@@ -116,6 +119,14 @@ export type RecordProgress =
       reason: string
     }
   | {
+      /** The rollup contract has other code than when the progress in `resumeFrom` was made. */
+      step: 'implementationChanged'
+      /** The code behind the proxy then, as the progress says: 20 bytes. */
+      before: string
+      /** The code now, 20 bytes: proven. */
+      after: Hex
+    }
+  | {
       /** An endpoint failed, or its answer was refused. The next is asked, if there is one. */
       step: 'endpointFailed'
       /** The layer of the endpoint. */
@@ -126,31 +137,40 @@ export type RecordProgress =
       code: string
     }
 
-/** A bundle, and what it proves. */
-export interface Recorded<Keys extends readonly Hex[] = readonly Hex[]> {
-  /** The bundle, verified; plain JSON. */
-  bundle: EvidenceBundle
-  /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedEvidence<
-    | TrustedBeaconBlock
-    | {
-        /** Hash of its L1 block. */
-        l1BlockHash: Hex
-      },
-    bigint,
-    Keys
-  >
-  /**
-   * Where the hash of the L1 block comes from. If it comes from an L1 endpoint, nothing proves it: compare the hash with a
-   * source that you trust. From a trusted beacon block, it is proven.
-   */
-  l1BlockHashFrom: 'l1Endpoint' | 'beaconBlock'
-}
+/** A bundle, and what it proves: `scheme` tells the two kinds apart. */
+export type Recorded<
+  Keys extends readonly Hex[] = readonly Hex[],
+  Kind extends StateKind = StateKind,
+> = Kind extends StateKind
+  ? {
+      /** The kind of the state: `'ethereum'` if L1 holds the hash of the block, and otherwise the hash scheme that you stated. */
+      scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
+      /** The bundle, verified; plain JSON. */
+      bundle: EvidenceBundle<Kind>
+      /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
+      verified: VerifiedEvidence<
+        | TrustedBeaconBlock
+        | {
+            /** Hash of its L1 block. */
+            l1BlockHash: Hex
+          },
+        bigint,
+        Keys,
+        Kind
+      >
+      /**
+       * Where the hash of the L1 block comes from. If it comes from an L1 endpoint, nothing proves it: compare the hash with a
+       * source that you trust. From a trusted beacon block, it is proven.
+       */
+      l1BlockHashFrom: 'l1Endpoint' | 'beaconBlock'
+    }
+  : never
 
 /**
  * Records an evidence bundle: finds the newest finalized L2 block with proofs on the L2 endpoint, and fetches the L1 header,
  * the proof of the rollup contract and the answer. For the newest finalized block, the bundle also proves its timestamp if an
- * L1 endpoint serves the contract's logs. Everything is verified on arrival, and the whole bundle at the end. Only the L1 block
+ * L1 endpoint serves the contract's logs. If L1 holds the hash of the block instead of a state root, the bundle has its header,
+ * which proves the timestamp and the root of an Ethereum state, and the answer is that of `eth_getProof`. Everything is verified on arrival, and the whole bundle at the end. Only the L1 block
  * hash is taken on an L1 endpoint's word: compare it with a source that you trust. The bundle holds known fields only.
  *
  * If an endpoint fails or lies, the next one is asked.
@@ -202,8 +222,8 @@ function verifyRecordOptions(options: RecordOptions) {
   const own = verifyClientOptions(options, FIELDS)
   const { scheme, storageKeys = [], l1BlockNumber = 'finalized', maxFinalizations = 8, onProgress, signal } = own
   const { method, maxKeysPerRequest, l2BlockNumber } = own
-  hashSchemeOf(scheme)
   const rollup = readRollup(own.rollup)
+  const kind = readSchemes(scheme, rollup)(0n)
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
   if (typeof l1BlockNumber === 'bigint') verifyUint('l1BlockNumber', l1BlockNumber, 64)
   else if (!L1_TAGS.includes(l1BlockNumber))
@@ -231,16 +251,16 @@ function verifyRecordOptions(options: RecordOptions) {
   return {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
-    ...{ scheme, rollup, ...asked, keysAsWritten: keys.map(({ text }) => text), l2BlockNumber, l1BlockNumber, beacon },
+    ...{ kind, rollup, ...asked, keysAsWritten: keys.map(({ text }) => text), l2BlockNumber, l1BlockNumber, beacon },
     ...{ maxFinalizations, onProgress, signal, missed, resumeFrom: own.resumeFrom ?? undefined },
     how: { method, maxKeysPerRequest },
-    owner: { ...asked, rollup: rollup.address, scheme: scheme.name },
+    owner: { ...asked, rollup: rollup.address },
   }
 }
 
 function createRecorder(settings: Settings) {
-  const { l1, l2, scheme, rollup, address, storageKeys, beacon, resumeFrom, onProgress, signal, owner } = settings
-  const source = { l1, rollup, signal }
+  const { l1, l2, kind, rollup, address, storageKeys, beacon, resumeFrom, onProgress, signal, owner } = settings
+  const source = { l1, rollup, signal, schemeAt: () => kind }
 
   /** The L1 block to prove from. */
   async function fetchBlock() {
@@ -262,19 +282,22 @@ function createRecorder(settings: Settings) {
     return { block, l1Block, consensus: fetched?.consensus }
   }
 
-  /** The answer at this block; null if the L2 endpoints do not hold the block. */
-  async function answerAt({ l2BlockNumber, stateRoot }: Anchor<'stateRoot'>): Promise<{ answer: unknown } | null> {
+  /** The answer at this block, and the kind of its state; null if the L2 endpoints do not hold the block. */
+  async function answerAt(anchor: Anchor) {
+    const { l2BlockNumber, implementation } = anchor
     let hasBegun = false
     settings.missed.isAny = false
-    const tell = (made: FetchProgress, keyCount: number) => {
-      hasBegun = true
-      onProgress?.({ step: 'keys', keyCount, progress: { ...made, rollup: owner.rollup, scheme: owner.scheme } })
-    }
-    const begun = fetchedMismatch(resumeFrom, owner) === null ? resumeFrom : undefined
-    const trusted = { scheme, stateRoot }
-    const fetching = { ...settings.how, trusted, resumeFrom: begun, onProgress: tell, signal }
     try {
-      return { answer: await fetchAnswer(l2, { address, storageKeys, l2BlockNumber }, fetching) }
+      const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, source.schemeAt)
+      const held = { ...owner, scheme: kindName(scheme) }
+      const tell = (made: FetchProgress, keyCount: number) => {
+        hasBegun = true
+        const progress = { ...made, rollup: held.rollup, scheme: held.scheme, implementation }
+        onProgress?.({ step: 'keys', keyCount, progress })
+      }
+      const begun = fetchedMismatch(resumeFrom, held) === null ? resumeFrom : undefined
+      const how = { ...settings.how, trusted: { scheme, stateRoot }, resumeFrom: begun, onProgress: tell, signal }
+      return { scheme, l2Block, answer: await fetchAnswer(l2, { address, storageKeys, l2BlockNumber }, how) }
     } catch (error) {
       // An endpoint that has already sent an answer holds the block.
       const isElsewhere = !hasBegun && settings.l2BlockNumber === undefined && settings.missed.isAny
@@ -290,14 +313,15 @@ function createRecorder(settings: Settings) {
       for await (const anchor of anchorsFor(source, l1Block, settings)) {
         const { l2BlockNumber } = anchor
         if (tried.includes(l2BlockNumber)) continue
+        if (tried.length === 0) tellOfChange(anchor, settings)
         onProgress?.({ step: 'l2Block', l2BlockNumber })
         const found = await answerAt(anchor)
         if (found) {
-          // Only now: the timestamp of a block that no L2 endpoint holds is of no use.
-          const { proof, finalizedState } = await fetchTimestamp(source, l1Block, anchor)
-          const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer: found.answer }
-          const bundle = createBundle({ ...parts, consensus, l1: { block, proof, finalizedState } })
-          return verifyBundle(bundle, settings, l1Block, l2BlockNumber)
+          // Only now: the timestamp of a block that no L2 endpoint holds is of no use. A header has it.
+          const { proof, finalizedState } = found.l2Block ? anchor : await fetchTimestamp(source, l1Block, anchor)
+          const parts = { ...found, rollup, l2BlockNumber, address, storageKeys, consensus }
+          const bundle = createBundle<StateKind>({ ...parts, l1: { block, proof, finalizedState } })
+          return verifyBundle(bundle, found.scheme, settings, l1Block, l2BlockNumber)
         }
         onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
         tried.push(l2BlockNumber)
@@ -307,61 +331,66 @@ function createRecorder(settings: Settings) {
   }
 }
 
+/** Tells that the contract has other code than when the stored progress was made, which may be any value. */
+function tellOfChange({ implementation: after }: Anchor, { resumeFrom, onProgress }: Settings): void {
+  const before = readOwn(Object(resumeFrom), 'implementation')
+  if (typeof before !== 'string' || !/^0x[0-9a-f]{40}$/.test(before)) return
+  if (after !== undefined && after !== before) onProgress?.({ step: 'implementationChanged', before, after })
+}
+
 /** The parts were verified one by one. This verifies the whole. */
 function verifyBundle(
-  bundle: EvidenceBundle,
-  { scheme, rollup, address, keysAsWritten: storageKeys, beacon }: Settings,
+  bundle: EvidenceBundle<StateKind>,
+  scheme: StateKind,
+  { rollup, address, keysAsWritten: storageKeys, beacon }: Settings,
   l1Block: L1Block,
   l2BlockNumber: bigint,
 ): Recorded {
-  const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
-  if (beacon === undefined) {
-    const verified = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
-    return { bundle, verified, l1BlockHashFrom: 'l1Endpoint' }
-  }
-  const verified = verifyEvidence(bundle, { ...claim, trusted: beacon.trusted })
-  return { bundle, verified, l1BlockHashFrom: 'beaconBlock' }
+  const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
+  const verified = verifyEvidence(bundle, { scheme, rollup, l2BlockNumber, address, storageKeys, trusted })
+  const l1BlockHashFrom = beacon === undefined ? 'l1Endpoint' : 'beaconBlock'
+  // The bundle and what it proves are of the same kind.
+  return { scheme: kindName(scheme), bundle, verified, l1BlockHashFrom } as Recorded
 }
 
 /** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
-async function* anchorsFor(
-  source: L1Source,
-  l1Block: L1Block,
-  settings: Settings,
-): AsyncGenerator<Anchor<'stateRoot'>> {
-  const { l2BlockNumber, owner, resumeFrom, maxFinalizations, onProgress } = settings
+async function* anchorsFor(source: L1Source, l1Block: L1Block, settings: Settings): AsyncGenerator<Anchor> {
+  const { l2BlockNumber, kind, owner, resumeFrom, maxFinalizations, onProgress } = settings
   const ignore = (reason: string) => onProgress?.({ step: 'progressIgnored', reason })
   const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
-  const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, { ...owner, ...block })
+  const isEthereum = readOwn(Object(resumeFrom), 'scheme') === 'ethereum'
+  const wanted = { ...owner, ...block, scheme: isEthereum ? 'ethereum' : kindName(kind) } as const
+  const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, wanted)
   if (mismatch !== null) ignore(mismatch)
-  if (l2BlockNumber !== undefined) return yield requireRoot(await fetchAnchor(source, l1Block, l2BlockNumber))
+  if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
   if (resumeFrom !== undefined && mismatch === null) {
     const begun = await fetchBegun(source, l1Block, settings)
     if (typeof begun === 'string') ignore(begun)
     else yield begun
   }
-  for await (const anchor of walkAnchors(source, l1Block, maxFinalizations)) yield requireRoot(anchor)
+  yield* walkAnchors(source, l1Block, maxFinalizations)
 }
 
 /** The block of the earlier recording, or why nothing of it can be used. Its answers are useless for any other block. */
 async function fetchBegun(
   source: L1Source,
   l1Block: L1Block,
-  { l1, l2, scheme, address, storageKeys, owner, resumeFrom }: Settings,
-): Promise<Anchor<'stateRoot'> | string> {
+  { l1, l2, kind, address, storageKeys, owner, resumeFrom, signal }: Settings,
+): Promise<Anchor | string> {
   const redact = redactorFor(...l1.providers, ...l2.providers)
   try {
-    const number = parseQuantity(Reflect.get(Object(resumeFrom), 'l2BlockNumber'))
-    const anchor = requireRoot(await fetchAnchor(source, l1Block, number))
+    const anchor = await fetchAnchor(source, l1Block, parseQuantity(readOwn(Object(resumeFrom), 'l2BlockNumber')))
+    const { scheme, stateRoot } = await openAnchor({ l2, signal }, anchor, () => kind)
     const verify = (answer: unknown, keys: readonly Hex[]) =>
-      void verifyProof(answer, { scheme, stateRoot: anchor.stateRoot, address, storageKeys: keys })
+      void verifyState(answer, { scheme, stateRoot, address, storageKeys: keys })
     const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
-    const held = { ...owner, l2BlockNumber: encodeQuantity(anchor.l2BlockNumber) }
+    const held = { ...owner, scheme: kindName(scheme), l2BlockNumber: encodeQuantity(anchor.l2BlockNumber) }
     // Without an answer that verifies, anyone could have named this block.
-    const isHeld = readFetched(resumeFrom, held, admission, redact, verify).length > 0
+    const isHeld = readFetched(resumeFrom, held, admission, redact, verify, formOf(scheme === 'ethereum')).length > 0
     return isHeld ? anchor : 'its answers do not verify'
   } catch (error) {
-    if (isEndpointError(error) && error.layer === 'L1') throw error
+    // An endpoint without the block fails when its answer is asked for.
+    if (isEndpointError(error) && error.layer !== undefined && !(error.layer === 'L2' && isMissing(error))) throw error
     return 'its block is not the last one of a finalization'
   }
 }

@@ -10,6 +10,7 @@ import {
   linkOf,
   links,
   linksFrom,
+  linkWords,
   nameOfRollup,
   networkNamed,
   parseNumber,
@@ -128,19 +129,25 @@ it('says who stated what', () => {
 
 it.each([
   ['beaconBlockRoot', Object.keys(links)],
-  ['l1BlockHash', ['bundle', 'l1Header', 'rollupContract', 'answer']],
-  ['l1StateRoot', ['bundle', 'rollupContract', 'answer']],
+  ['l1BlockHash', ['bundle', 'l1Header', 'rollupContract', 'l2Header', 'answer']],
+  ['l1StateRoot', ['bundle', 'rollupContract', 'l2Header', 'answer']],
   ['l2StateRoot', ['bundle', 'answer']],
 ])('starts the chain at a trusted %s', (name, expected) => {
   // Only the name counts.
-  expect(linksFrom({ [name]: '0x' } as unknown as Parameters<typeof linksFrom>[0])).toEqual(expected)
+  const trusted = { [name]: '0x' } as unknown as Parameters<typeof linksFrom>[0]
+  expect(linksFrom(trusted, 'ethereum')).toEqual(expected)
+  // Only the state of Ethereum has its root in the header of the block.
+  expect(linksFrom(trusted, poseidon2)).toEqual(expected.filter(link => link !== 'l2Header'))
+  expect([linkWords('rollupContract', poseidon2), linkWords('rollupContract', 'ethereum')]).toEqual([
+    ...[links.rollupContract, 'L1 state root -> rollup contract -> L2 block hash'],
+  ])
 })
 
 it('tells the broken link by the path of the error', () => {
   const linkAt = (path: string) => linkOf(new ProofError('BAD_HEX', { path }))
-  const paths = ['consensus.updates[0]', 'l1.header', 'l1.proof.accountProof[1]', 'answer.accountProof', 'rollup', '']
+  const paths = ['consensus.updates[0]', 'l1.header', 'l1.proof.accountProof[1]', 'l2Header', 'answer', 'rollup', '']
   expect(paths.map(path => linkAt(path))).toEqual([
-    ...['consensus', 'l1Header', 'rollupContract', 'answer', 'bundle', 'bundle'],
+    ...['consensus', 'l1Header', 'rollupContract', 'l2Header', 'answer', 'bundle', 'bundle'],
   ])
   expect(linkOf(new ArgumentError({ path: 'answer' }))).toBeNull()
 })

@@ -1,5 +1,6 @@
 import { expectTypeOf, it } from 'vitest'
 import {
+  type EvidenceBundle,
   evidenceErrorMeanings,
   type L1Account,
   type L1Block,
@@ -35,7 +36,7 @@ import {
 } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { isProviderError, type VerifiedCall } from '../../src/provider.ts'
-import { type FollowEvent, isEndpointError } from '../../src/rpc.ts'
+import { type FollowEvent, isEndpointError, type Recorded } from '../../src/rpc.ts'
 
 /**
  * What the compiler knows about results. `tsc` judges this file: nothing in it runs, except `it`. A line after
@@ -160,11 +161,32 @@ it('narrows an event by its name', () => {
   expectTypeOf(inspect).toBeFunction()
 })
 
+it('narrows a recording by the kind of its state', () => {
+  const inspect = (recorded: Recorded<[Hex]>) => {
+    // What both have needs no distinction.
+    expectTypeOf(recorded.verified.account?.balance).toEqualTypeOf<bigint | undefined>()
+    expectTypeOf(recorded.verified.storage[0].value).toEqualTypeOf<Hex>()
+    expectTypeOf(recorded.verified.l1Block.hash).toEqualTypeOf<Hex>()
+    if (recorded.scheme === 'ethereum') {
+      expectTypeOf(recorded.bundle.version).toEqualTypeOf<2>()
+      expectTypeOf(recorded.verified.l2Block.timestamp).toEqualTypeOf<bigint>()
+    } else {
+      expectTypeOf(recorded.bundle).toEqualTypeOf<EvidenceBundle>()
+      expectTypeOf(recorded.verified.account?.leafIndex).toEqualTypeOf<number | undefined>()
+    }
+  }
+  expectTypeOf(inspect).toBeFunction()
+})
+
 it('narrows a verdict', () => {
   const inspect = (verdict: Verdict) => {
     if (verdict.verdict === 'refused') expectTypeOf(verdict.code).toExtend<string>()
     else if (verdict.verdict === 'unreadable') expectTypeOf(verdict.reason).toEqualTypeOf<string>()
-    else expectTypeOf(verdict.storage).toExtend<readonly ProvenSlot[]>()
+    else if (verdict.scheme === 'ethereum') {
+      expectTypeOf(verdict.storage).toExtend<readonly L1Slot[]>()
+      // @ts-expect-error an Ethereum state has no leaves
+      const _index = verdict.account?.leafIndex
+    } else expectTypeOf(verdict.storage).toExtend<readonly ProvenSlot[]>()
   }
   expectTypeOf(inspect).toBeFunction()
 })

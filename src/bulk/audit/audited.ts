@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
+import type { L1Account } from '../../anchor/eth-proof.ts'
 import { escapeUnprintable, messageOf } from '../../document/value.ts'
-import type { ProvenAccount } from '../../proof/verify.ts'
 import { BYTES_PER_VALUE, FREE_LENGTH, MAX_EXAMPLES } from '../limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import { TOO_LONG } from './read-lines.ts'
@@ -102,10 +102,15 @@ function formatProven(proven: ProvenVerdict): string {
   return `"verdict":"${verdict}","scheme":"${scheme}","stateRoot":"${stateRoot}","address":"${address}"${block},"sources":${from},"account":${formatAccount(account)},"storage":${slots}}`
 }
 
-function formatAccount(account: ProvenAccount | null): string {
+function formatAccount(account: ProvenVerdict['account']): string {
   if (account === null) return 'null'
+  if (!('leafIndex' in account)) return formatEthAccount(account)
   const { nonce, balance, storageRoot, codeHash, snarkCodeHash, codeSize, leafIndex } = account
   return `{"nonce":"${nonce}","balance":"${balance}","storageRoot":"${storageRoot}","codeHash":"${codeHash}","snarkCodeHash":"${snarkCodeHash}","codeSize":"${codeSize}","leafIndex":${leafIndex}}`
+}
+
+function formatEthAccount({ nonce, balance, storageRoot, codeHash }: L1Account): string {
+  return `{"nonce":"${nonce}","balance":"${balance}","storageRoot":"${storageRoot}","codeHash":"${codeHash}"}`
 }
 
 /**

@@ -1,20 +1,19 @@
 import type { Rollup } from '../../anchor/rollup.ts'
 import { decodeArgument, invalid, readKeys } from '../../arguments.ts'
 import type { Hex } from '../../bytes.ts'
-import { schemeNamed } from '../../document/answer.ts'
+import { kindNamed } from '../../document/answer.ts'
 import { type DecodedEvidenceClaim, decodeClaim } from '../../evidence/claim.ts'
-import type { Trusted } from '../../evidence/types.ts'
+import type { KindName, Trusted } from '../../evidence/types.ts'
 import { readOptions, unlessLeft } from '../../options.ts'
 import { poseidon2 } from '../../scheme/poseidon2.ts'
-import type { Scheme } from '../../scheme/scheme.ts'
 
 /**
  * What you know about all records: about answers, about evidence bundles, or about both. It overrides what a record says.
  * Where you write `'fromRecord'`, whoever made a record chooses: check the value that its verdict names.
  */
 export type RecordClaim = {
-  /** The hash scheme of every record; or `'fromRecord'`. */
-  scheme: Scheme['name'] | 'fromRecord'
+  /** The hash scheme of every record; or `'ethereum'`: its state is that of Ethereum; or `'fromRecord'`. */
+  scheme: KindName | 'fromRecord'
   /** The address that every record is for, 20 bytes; or `'fromRecord'`. */
   address: Hex | 'fromRecord'
   /** The storage keys that every record is for, 32 bytes each; or `'fromRecord'`. */
@@ -66,8 +65,8 @@ export function readRecordClaim(claim: RecordClaim) {
 const stated = <T>(path: string, value: T | 'fromRecord' | undefined, read: (value: T) => T): T | undefined =>
   unlessLeft('fromRecord', path, value, read)
 
-function requireScheme(name: Scheme['name']): Scheme['name'] {
-  if (schemeNamed(name) === undefined) throw invalid('scheme', "'mimc', 'poseidon2' or 'fromRecord'", name)
+function requireScheme(name: KindName): KindName {
+  if (kindNamed(name) === undefined) throw invalid('scheme', "'mimc', 'poseidon2', 'ethereum' or 'fromRecord'", name)
   return name
 }
 

@@ -1,19 +1,19 @@
+import { verifyHasHashes } from '../../anchor/rollup.ts'
 import { invalid } from '../../arguments.ts'
 import type { Hex } from '../../bytes.ts'
-import { schemeNamed } from '../../document/answer.ts'
+import { kindNamed } from '../../document/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../../document/claim.ts'
 import { DocumentError } from '../../document/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
 import { ArgumentError, atPath, isArgumentError, isProofError, type ProofErrorCode } from '../../errors.ts'
+import { kindName, stateVerifier } from '../../evidence/state.ts'
+import type { AnyState, KindName, StateKind, StateOfKind } from '../../evidence/types.ts'
 import { verifyDecoded } from '../../evidence/verify.ts'
 import { lowerCase } from '../../hex.ts'
 import { parseBounded } from '../../json/parse.ts'
 import { hasMethod } from '../../options.ts'
-import type { ProvenAccount, ProvenSlot, VerifiedState } from '../../proof/verify.ts'
-import { hashSchemeOf } from '../../scheme/genuine.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
-import { createVerifier, type Verifier } from '../../verifier/verifier.ts'
 import { TEXTS_IN_PLACE_OF_LINES } from './read-lines.ts'
 import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './record-claim.ts'
 
@@ -23,12 +23,15 @@ import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './re
  */
 export type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
 
-/** The verdict on a record that verifies. */
-export interface ProvenVerdict {
+/** The verdict on a record that verifies. If the compiler knows the `scheme`, it knows what an account and a slot consist of. */
+export type ProvenVerdict = VerdictOn<Scheme> | VerdictOn<'ethereum'>
+
+/** The verdict on a record that verifies, of a state of this kind. */
+export interface VerdictOn<Kind extends StateKind> {
   /** Whether the account exists. */
   verdict: 'present' | 'absent'
-  /** The hash scheme. */
-  scheme: Scheme['name']
+  /** The hash scheme; or that the state is that of Ethereum. */
+  scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
   /** The root that the record was verified against, 32 bytes. */
   stateRoot: Hex
   /** The address of the account, 20 bytes, lower case. */
@@ -47,9 +50,9 @@ export interface ProvenVerdict {
     storageKeys: ClaimSource
   }
   /** null if proven absent. */
-  account: ProvenAccount | null
+  account: StateOfKind<Hex[], Kind>['account']
   /** One per requested key, in the order of the request. */
-  storage: ProvenSlot[]
+  storage: StateOfKind<Hex[], Kind>['storage']
 }
 
 /** The verdict on a record that does not verify. */
@@ -149,12 +152,14 @@ export function readRecord(record: unknown): ReadRecord {
   }
 }
 
+type KindVerifier = ReturnType<typeof stateVerifier>
+
 /** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
 export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
   const claim = readRecordClaim(recordClaim)
-  const verifiers = new Map<Scheme, Verifier>()
-  const verifierOf = (scheme: Scheme): Verifier => {
-    const verifier = verifiers.get(scheme) ?? createVerifier(scheme)
+  const verifiers = new Map<StateKind, KindVerifier>()
+  const verifierOf = (scheme: StateKind): KindVerifier => {
+    const verifier = verifiers.get(scheme) ?? stateVerifier(scheme)
     verifiers.set(scheme, verifier)
     return verifier
   }
@@ -195,7 +200,7 @@ function attempt<T>(reason: string, work: () => T): T {
   }
 }
 
-const UNKNOWN_SCHEME = 'the scheme is neither mimc nor poseidon2'
+const UNKNOWN_SCHEME = 'the scheme is neither mimc nor poseidon2 nor ethereum'
 
 function reasonOf({ problem, found }: ClaimProblem): string {
   if (problem === 'storageKeys') return `no storage key: storageProofs[${found}] names none`
@@ -212,17 +217,21 @@ const sourceWords: Readonly<Record<Source, ClaimSource>> = {
   lengths: 'answer',
 }
 
-function judgeAnswer(file: AnswerFile, claim: DecodedRecordClaim, verifierOf: (scheme: Scheme) => Verifier): Verdict {
+function judgeAnswer(
+  file: AnswerFile,
+  claim: DecodedRecordClaim,
+  verifierOf: (scheme: StateKind) => KindVerifier,
+): Verdict {
   const { scheme, root, address, storageKeys } = claim
   if (root === null) return unreadable('an answer: state its state root')
   const completed = completeClaim({ scheme, ...root, address, storageKeys }, file)
   if (isProblem(completed)) return unreadable(reasonOf(completed))
   const { sources } = completed
   const { scheme: known, ...asked } = completed.claim
-  const state = verifierOf(known).verifyProof(file.answer, asked)
+  const state = verifierOf(known)(file.answer, asked)
   return proven(state, {
-    scheme: known.name,
-    // verifyProof decoded both, so they are hexadecimal.
+    scheme: kindName(known),
+    // The verifier decoded both, so they are hexadecimal.
     stateRoot: lowerCase(asked.stateRoot),
     address: lowerCase(asked.address),
     sources: {
@@ -237,13 +246,14 @@ function judgeAnswer(file: AnswerFile, claim: DecodedRecordClaim, verifierOf: (s
 function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict {
   const { anchor, address, storageKeys } = claim
   if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
-  const scheme = schemeNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
+  const scheme = kindNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
   if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
-  const evidence = verifyDecoded(bundle, { ...anchor, scheme: hashSchemeOf(scheme) })
+  if (scheme === 'ethereum' && anchor.trusted.kind !== 'l2StateRoot') verifyHasHashes(anchor.rollup.layout)
+  const evidence = verifyDecoded(bundle, { ...anchor, scheme })
   const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
   const { l2BlockNumber } = evidence
   return proven(evidence, {
-    scheme: scheme.name,
+    scheme: kindName(scheme),
     stateRoot: evidence.stateRoot,
     address: evidence.address,
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
@@ -257,6 +267,8 @@ function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict
 }
 
 const proven = (
-  { account, storage }: VerifiedState,
-  about: Omit<ProvenVerdict, 'verdict' | 'account' | 'storage'>,
-): ProvenVerdict => ({ verdict: account === null ? 'absent' : 'present', ...about, account, storage })
+  { account, storage }: AnyState,
+  about: Omit<ProvenVerdict, 'verdict' | 'scheme' | 'account' | 'storage'> & { readonly scheme: KindName },
+): ProvenVerdict =>
+  // The account and the slots are of the kind that the scheme names.
+  ({ verdict: account === null ? 'absent' : 'present', ...about, account, storage }) as ProvenVerdict

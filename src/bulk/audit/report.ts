@@ -227,6 +227,7 @@ function statedBy({ scheme, stateRoot, address, storageKeys, rollup, trusted }: 
     'Stated address': address,
     'Stated storage keys': storageKeys === 'fromRecord' ? storageKeys : listed(storageKeys),
     'Stated rollup': rollup?.address,
+    'Stated implementation': rollup?.implementation,
     'Stated L1 block hash': trusted && 'l1BlockHash' in trusted ? trusted.l1BlockHash : undefined,
     'Stated L1 state root': trusted && 'l1StateRoot' in trusted ? trusted.l1StateRoot : undefined,
   }

@@ -1,7 +1,7 @@
 import type { Hex } from '../../bytes.ts'
 import { fieldIn, itemsOf, otherVersion } from '../../document/value.ts'
+import type { stateVerifier } from '../../evidence/state.ts'
 import { safely } from '../../verifier/safe.ts'
-import type { Verifier } from '../../verifier/verifier.ts'
 import { type RowFormat, requestFor, rowWriter, type Target } from './snapshot.ts'
 
 /** The files of a snapshot, as lines, and what they must hold. */
@@ -50,7 +50,7 @@ export interface FileProblems {
  */
 export async function* checkSnapshot(
   { target, holders, format, rows, answers }: SnapshotContent,
-  verifier: Verifier,
+  verify: ReturnType<typeof stateVerifier>,
   stateRoot: Hex,
 ): AsyncGenerator<CheckedRow, FileProblems, undefined> {
   const { heading, rowsOf, textOf, isRefused } = rowWriter(target, format)
@@ -68,7 +68,7 @@ export async function* checkSnapshot(
     // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
     const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))
     const { address, storageKeys } = request
-    const outcome = safely(() => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
+    const outcome = safely(() => verify(answer, { stateRoot, address, storageKeys }))
     const proven = outcome.ok ? rowsOf({ request, answer, state: outcome.value }).map(textOf) : []
     for (const [index, holder] of request.holders.entries()) {
       const found = index === 0 ? row : (await rows.next()).value

@@ -2,12 +2,11 @@ import { mappingSlot } from '../../anchor/slots.ts'
 import type { Hex } from '../../bytes.ts'
 import { fieldIn } from '../../document/value.ts'
 import type { ProofError } from '../../errors.ts'
-import type { ProvenSlot, VerifiedState } from '../../proof/verify.ts'
+import { kindName, stateVerifier } from '../../evidence/state.ts'
+import type { AnyState, StateKind } from '../../evidence/types.ts'
 import { type Endpoint, openEndpoints } from '../../rpc/endpoints.ts'
 import type { EndpointError } from '../../rpc/error.ts'
 import { fetchVerified } from '../../rpc/fetch.ts'
-import type { Scheme } from '../../scheme/scheme.ts'
-import { createVerifier } from '../../verifier/verifier.ts'
 import { askInOrder, createLimits } from './in-order.ts'
 
 /** What a snapshot is of, besides the addresses. */
@@ -47,11 +46,12 @@ function requestsFor(target: Target, holders: readonly Hex[], most: number): Sna
 
 /** The outcome of a request, or of a part of it. */
 export type SnapshotPart =
-  | { readonly request: SnapshotRequest; readonly answer: unknown; readonly state: VerifiedState }
+  | { readonly request: SnapshotRequest; readonly answer: unknown; readonly state: AnyState }
   | { readonly request: SnapshotRequest; readonly refusal: { readonly code: string; readonly path: string } }
 
 export interface SnapshotOptions {
-  readonly scheme: Scheme
+  /** The kind of the state at the block. */
+  readonly scheme: StateKind
   readonly stateRoot: Hex
   readonly block: bigint
   readonly method: string
@@ -75,13 +75,13 @@ export function takeSnapshot(
 ): AsyncGenerator<SnapshotPart[]> {
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const endpoints = openEndpoints('l2', l2)
-  const verifier = createVerifier(scheme)
+  const verifyAnswer = stateVerifier(scheme)
   const limits = createLimits(concurrency, signal)
-  const how = { method, maxKeysPerRequest: keysPerRequest, signal }
+  const how = { scheme, method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
     const asked = { address, storageKeys, l2BlockNumber: block }
-    const verify = (answer: unknown) => verifier.verifyProof(answer, { stateRoot, address, storageKeys })
+    const verify = (answer: unknown) => verifyAnswer(answer, { stateRoot, address, storageKeys })
     const { answer, verified } = await fetchVerified(endpoints, asked, how, verify)
     return [{ request, answer, state: verified }]
   }
@@ -106,7 +106,7 @@ export interface SnapshotRow {
   readonly verdict: 'present' | 'absent' | 'refused'
   /** Why it was refused. */
   readonly code?: string
-  readonly storage?: readonly ProvenSlot[]
+  readonly storage?: AnyState['storage']
   readonly [column: string]: unknown
 }
 
@@ -224,7 +224,7 @@ export async function writeSnapshot(
       if ('refusal' in part) onRefused(part.request, part.refusal.code)
       else if (sink.keepsAnswers) {
         const { address, storageKeys } = part.request
-        const recording = { version: 1, scheme: scheme.name, stateRoot, address, storageKeys, result: part.answer }
+        const recording = { version: 1, scheme: kindName(scheme), stateRoot, address, storageKeys, result: part.answer }
         kept += `${JSON.stringify(recording)}\n`
       }
     }

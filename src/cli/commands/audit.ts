@@ -6,6 +6,7 @@ import { addTally } from '../../bulk/audit/audited.ts'
 import type { RecordClaim } from '../../bulk/audit/record-claim.ts'
 import { type AuditSummary, formatAuditReport, REPORT_MARK, summarize } from '../../bulk/audit/report.ts'
 import { messageOf } from '../../document/value.ts'
+import { kindName } from '../../evidence/state.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -13,14 +14,23 @@ import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.t
 import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { type Flags, flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
-import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
+import { requireKind, rollupOf, trustedOf } from '../options/flags.ts'
 import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { formatTable, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { readVersion } from '../version.ts'
 
 const claimOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping')
-const bundleOptions = optionsOf('rollup', 'l1-block-hash', 'l1-state-root', 'layout-roots-slot', 'layout-current-slot')
+const bundleOptions = optionsOf(
+  ...([
+    'rollup',
+    'implementation',
+    'l1-block-hash',
+    'l1-state-root',
+    'layout-roots-slot',
+    'layout-current-slot',
+  ] as const),
+)
 const outputOptions = {
   output: {
     ...text(
@@ -131,7 +141,7 @@ async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
   const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
   if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
   return {
-    scheme: scheme === undefined ? 'fromRecord' : requireScheme(scheme).name,
+    scheme: scheme === undefined ? 'fromRecord' : kindName(requireKind(scheme)),
     ...{ stateRoot: stateRoot ?? 'fromRecord', address: address ?? 'fromRecord' },
     storageKeys: storageKeys ?? 'fromRecord',
     ...bundles,

@@ -14,7 +14,7 @@ import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { describeError, formatError, formatTable, paint, toJson } from '../output/report.ts'
 
 const rootOptions = {
-  ...optionsOf('scheme'),
+  scheme: text('SCHEME', 'mimc or poseidon2: the hash scheme of the rollup'),
   'parent-root': text('ROOT', 'the L2 state root before the first block that you trust, 32 bytes'),
   'state-root': text('ROOT', 'the L2 state root after the last block that you trust, 32 bytes'),
   'open-end': flag('no root after the last block is known: the sender of the files chooses it'),

@@ -1,5 +1,6 @@
-import { leafProofAt } from '../../document/answer.ts'
-import { type VerifiedState, verifyProof } from '../../index.ts'
+import { isEthAnswer } from '../../document/answer.ts'
+import { verifyState } from '../../evidence/state.ts'
+import type { AnyState } from '../../evidence/types.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer } from '../../rpc/fetch.ts'
 import { type BlockTag, EndpointError } from '../../rpc.ts'
@@ -10,7 +11,7 @@ import { refuseOverwrite } from '../files/output-file.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
 import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
-import { requireScheme } from '../options/flags.ts'
+import { requireKind } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 import { fetchTraces, tracesOptions } from './fetch-traces.ts'
@@ -19,7 +20,10 @@ const options = {
   ...optionsOf('l2'),
   block: text('BLOCK', 'a finalized L2 block: its number, or a tag that the endpoint accepts (finalized)'),
   ...optionsOf('address', 'storage-key', 'mapping', 'state-root'),
-  scheme: text('SCHEME', 'mimc or poseidon2; required with --state-root'),
+  scheme: text(
+    'SCHEME',
+    'mimc or poseidon2, required with --state-root; or ethereum, for a block with an Ethereum state: it asks with eth_getProof',
+  ),
   method: text('NAME', 'the JSON-RPC method; linea_getProof on the Linea networks (default: rollup_getProof)'),
   ...optionsOf('keys-per-request', 'timeout', 'output', 'force', 'json'),
 }
@@ -29,8 +33,9 @@ const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address A
        rollup-state-proof fetch --traces --l2 URL --from-block N
          --state-manager-version V -o FILE [options]
 
-Fetches a rollup_getProof answer and writes it to a file for \`verify\`. It
-verifies the answer only if you pass --state-root.
+Fetches a rollup_getProof answer and writes it to a file for \`verify\`; with
+--scheme ethereum, an eth_getProof answer. It verifies the answer only if you
+pass --state-root.
 
 Options:
 ${formatOptions(options)}
@@ -63,9 +68,6 @@ Examples:
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
 const isTag = (text: string): text is BlockTag => TAGS.includes(text)
 
-/** An endpoint of another kind of chain would go unnoticed, because nothing else is checked without --state-root. */
-const isEthProof = (answer: unknown): boolean => Array.isArray(leafProofAt(answer, 0))
-
 export const command: Command = {
   help,
   async run(args, io) {
@@ -74,13 +76,14 @@ export const command: Command = {
     const { block, scheme, 'state-root': stateRoot } = values
     if (block === undefined) throw new UsageError('--block is needed: the number of an L2 block that L1 has finalized')
     const request = { ...requestOf(values), l2BlockNumber: isTag(block) ? block : toInteger('--block', block, 64) }
-    if (scheme !== undefined && stateRoot === undefined)
-      throw new UsageError('--scheme is of use with --state-root only')
+    const isEthereum = scheme === 'ethereum'
+    if (scheme !== undefined && !isEthereum && stateRoot === undefined)
+      throw new UsageError('--scheme is of use with --state-root only, unless it is ethereum')
     requireHex('--state-root', 32, stateRoot)
-    const trusted = stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot }
+    const trusted = stateRoot === undefined ? undefined : { scheme: requireKind(scheme), stateRoot }
     const { address, storageKeys } = request
     const claim = trusted && { ...trusted, address, storageKeys }
-    return fetchToFile<{ bundle: unknown; verified: VerifiedState | undefined }>(values, io, {
+    return fetchToFile<{ bundle: unknown; verified: AnyState | undefined }>(values, io, {
       askedFor: {
         ...{ command: 'fetch', method: methodOf(values), scheme: scheme ?? '' },
         'state root': stateRoot?.toLowerCase() ?? '',
@@ -91,21 +94,23 @@ export const command: Command = {
         const l2 = openEndpoints('l2', open('l2', values.l2))
         return async ({ progress, saveProgress }) => {
           const answer = await fetchAnswer(l2, request, {
-            method: methodOf(values),
+            ...{ method: methodOf(values), ...(isEthereum && { scheme }) },
             ...{ maxKeysPerRequest: keysPerRequestOf(values), trusted, resumeFrom: progress, signal },
             onProgress(made, keyCount) {
               saveProgress(made)
               showProgress(io, `${keyCount} of ${storageKeys.length} storage keys`)
             },
           })
-          if (isEthProof(answer)) throw new EndpointError('ETH_PROOF_ANSWER')
-          return { bundle: answer, verified: claim && verifyProof(answer, claim) }
+          // An endpoint of another kind of chain would go unnoticed: nothing else is checked without --state-root.
+          if (isEthAnswer(answer) !== isEthereum)
+            throw new EndpointError(isEthereum ? 'ANSWER_MALFORMED' : 'ETH_PROOF_ANSWER')
+          return { bundle: answer, verified: claim && verifyState(answer, claim) }
         }
       },
       expected: 'an answer to',
       verifyExisting(answer, path) {
         if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
-        return verifyProof(answer, claim)
+        return verifyState(answer, claim)
       },
       report: ({ bundle: answer, verified: state }, { path, source }, stream) => ({
         json: { verified: state !== undefined, ...state },

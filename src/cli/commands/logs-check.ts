@@ -1,7 +1,9 @@
 import { unpack } from '../../bulk/audit/input.ts'
 import { checkLogs, type LogProblem, type LogsStep } from '../../bulk/logs/check-logs.ts'
 import { type LogsCounts, NO_LOGS } from '../../bulk/logs/logs.ts'
+import { kindOf } from '../../document/evidence.ts'
 import { cut, fieldIn, show } from '../../document/value.ts'
+import { implementationRow } from '../../document/wording.ts'
 import { isArgumentError, safely } from '../../index.ts'
 import { openNewest } from '../../rpc/record-logs.ts'
 import { exitCodes, type Io } from '../command.ts'
@@ -30,8 +32,9 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   const content = await readRegularJson(manifest)
   const other = notManifest(content, logRows)
   if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
-  const claim = stateClaimOf(wanted, trusted)
-  const outcome = safely(() => openNewest(fieldIn(content, 'bundle'), claim, toBlock))
+  const bundle = fieldIn(content, 'bundle')
+  const claim = stateClaimOf({ ...wanted, scheme: kindOf(bundle, wanted.scheme) }, trusted)
+  const outcome = safely(() => openNewest(bundle, claim, toBlock))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
     if (json) io.stdout.write(toJson({ ok: false, error: describeError(outcome.error) }))
@@ -62,6 +65,7 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
       ['L2 block', `${stateBlock}`, said(l2BlockNumber !== undefined)],
       ['last finalized', `${currentL2BlockNumber}`, 'proven'],
       ['L2 state root', stateRoot, 'proven'],
+      implementationRow(verified, wanted.rollup.implementation && 'user'),
     ]),
   ]
   io.stdout.write(json ? toJson({ ok, ...about, currentL2BlockNumber, stateRoot, problems }) : `${lines.join('\n')}\n`)

@@ -1,6 +1,8 @@
-import type { EvidenceBundle } from '../../anchor.ts'
+import type { EvidenceBundle, StateKind } from '../../anchor.ts'
 import { type LogsCounts, type LogsProgress, writeLogs } from '../../bulk/logs/logs.ts'
+import { kindOf } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
+import { implementationRow } from '../../document/wording.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { searchLogs } from '../../rpc/logs.ts'
 import { openNewest, type ProvenNewest, recordNewest } from '../../rpc/record-logs.ts'
@@ -96,7 +98,7 @@ export const command: Command = {
 type Wanted = WantedLogs & { readonly format: 'ndjson' | 'csv' }
 
 /** How far a search is. */
-type Saved = LogsProgress & { readonly bundle: EvidenceBundle }
+type Saved = LogsProgress & { readonly bundle: EvidenceBundle<StateKind> }
 
 const isSaved = (saved: object): boolean => {
   const [number, hash] = ['number', 'hash'].map(name => String(fieldIn(fieldIn(saved, 'next'), name)))
@@ -120,7 +122,7 @@ async function take(wanted: Wanted, connections: Connections, io: Io): Promise<n
       const [bundle, source] = await open(wanted, begun, connections)
       const { newest, toBlock, verified } = openBundle(bundle, wanted)
       const total = newest.number - fromBlock + 1n
-      const { l1Block, l2BlockNumber, stateRoot } = verified
+      const { l1Block, l2BlockNumber, stateRoot, implementation } = verified
       const next = begun === undefined ? newest : { number: BigInt(begun.next.number), hash: begun.next.hash }
       showProgress(
         io,
@@ -145,7 +147,7 @@ async function take(wanted: Wanted, connections: Connections, io: Io): Promise<n
       endProgress(io)
       return writeManifest({ ...wanted, format }, logRows, counts.logs, {
         ...{ askedFor, l1BlockHash: `${l1Block?.hash}`, l2BlockNumber: `${l2BlockNumber}`, stateRoot },
-        ...{ range: { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` }, counts, bundle },
+        ...{ implementation, range: { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` }, counts, bundle },
       })
     },
   )
@@ -167,7 +169,8 @@ async function open({ flags, trust, toBlock, ...wanted }: Wanted, begun: Saved |
 /** @throws ProofError if it does not verify, or is not from what is trusted; UsageError if the range is after it */
 function openBundle(bundle: unknown, wanted: Wanted): ProvenNewest {
   const { trust, fromBlock, toBlock } = wanted
-  const proven = openNewest(bundle, stateClaimOf(wanted, trustedIn(bundle, trust)), toBlock)
+  const known = { ...wanted, scheme: kindOf(bundle, wanted.scheme) }
+  const proven = openNewest(bundle, stateClaimOf(known, trustedIn(bundle, trust)), toBlock)
   if (proven.toBlock >= fromBlock) return proven
   throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
 }
@@ -175,12 +178,12 @@ function openBundle(bundle: unknown, wanted: Wanted): ProvenNewest {
 /** @param isFetched false if the files existed @returns the exit code */
 function report(
   content: Manifest<LogsCounts>,
-  { path, keep, json, trust }: Wanted,
+  { path, keep, json, trust, rollup }: Wanted,
   isFetched: boolean,
   { stdout }: Io,
 ): number {
   const { askedFor: _, bundle: __, ...summary } = content
-  const { counts, range, l2BlockNumber, stateRoot, l1BlockHash } = summary
+  const { counts, range, l2BlockNumber, stateRoot, l1BlockHash, implementation } = summary
   const { blocks, ruledOut, receipts, logs } = counts
   const manifest = manifestPathOf(path)
   const lines = [
@@ -199,6 +202,7 @@ function report(
       ['receipts', `${receipts}`, 'verified'],
       ['L2 block', l2BlockNumber],
       ['L2 state root', stateRoot],
+      implementationRow({ implementation }, rollup.implementation && 'user'),
       ['L1 block hash', l1BlockHash],
     ]),
     trustSentence(trust),

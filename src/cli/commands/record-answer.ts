@@ -1,6 +1,8 @@
-import { type VerifiedEvidence, verifyEvidence } from '../../anchor.ts'
+import { verifyEvidence } from '../../anchor.ts'
+import { kindOf } from '../../document/evidence.ts'
 import { readInputFile } from '../../document/input-file.ts'
-import { beaconRows, formatTime, timeRow } from '../../document/wording.ts'
+import { beaconRows, formatTime, implementationRow, timeRow } from '../../document/wording.ts'
+import type { AnyEvidence } from '../../evidence/types.ts'
 import { recordEvidence } from '../../rpc.ts'
 import type { Output } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
@@ -33,7 +35,8 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
       const { l2BlockNumber = 'fromBundle' } = request
-      const evidence = verifyEvidence(bundle, { ...request, l2BlockNumber, trusted: trustedIn(bundle, trust) })
+      const scheme = kindOf(bundle, request.scheme)
+      const evidence = verifyEvidence(bundle, { ...request, scheme, l2BlockNumber, trusted: trustedIn(bundle, trust) })
       // Not undefined, because it is verified from a beacon block or an L1 block hash.
       const number = evidence.l1Block?.number
       if (trust.l1Block !== undefined && trust.l1Block !== 'finalized' && trust.l1Block !== number) {
@@ -41,7 +44,7 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
       }
       return evidence
     },
-    format,
+    format: (recorded, place, stream) => format(recorded, place, stream, flags.implementation !== undefined),
     verifyArguments: ({ verified: { l2BlockNumber, address, storage } }) => [
       ...['--l2-block', `${l2BlockNumber}`, '--address', address],
       ...storage.flatMap(({ key }) => ['--storage-key', key]),
@@ -60,6 +63,7 @@ function format(
   { bundle, verified: evidence }: RecordedAnswer,
   { source, hashSource, path }: RecordedPlace,
   stream: Output,
+  isPinned: boolean,
 ): string[] {
   const { l1Block, l2BlockNumber } = evidence
   return [
@@ -74,14 +78,16 @@ function format(
       ['L1 block hash', l1Block.hash, hashWords[hashSource]],
       ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
       timeRow(evidence),
+      ...('l2Block' in evidence ? [['L2 block hash', evidence.l2Block.hash] as const] : []),
       ['L2 state root', evidence.stateRoot],
+      implementationRow(evidence, isPinned ? 'user' : undefined),
       ['address', evidence.address],
     ]),
     ...formatState(evidence, bundle.answer, stream),
   ]
 }
 
-function describeLag({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
+function describeLag({ l2BlockNumber, currentL2BlockNumber }: AnyEvidence): string {
   if (currentL2BlockNumber === undefined) return 'the bundle does not prove which block was the last finalized'
   return l2BlockNumber === currentL2BlockNumber ? 'the last finalized' : `the last finalized is ${currentL2BlockNumber}`
 }

@@ -5,7 +5,7 @@ import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordedCall, RecordFlags, Subject } from '../files/recorded-file.ts'
 import { callClaimOf, callFailed, callRequestOf, deadlineOf, environmentOf } from '../options/chain-flags.ts'
 import { showProgress } from '../options/endpoint.ts'
-import { blockClaimOf, blockRequestOf } from '../options/flags.ts'
+import { blockClaimOf, blockRequestOf, requireScheme } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatCall } from '../output/call-report.ts'
 
@@ -13,8 +13,15 @@ import { formatCall } from '../output/call-report.ts'
 export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
   const { call, ...about } = callRequestOf(flags)
   const { to = '0x', data = '0x' } = call
-  const request = { ...blockRequestOf(flags), ...about, call: { ...call, to, data }, environment: environmentOf(flags) }
-  const claim = { ...blockClaimOf(flags), ...callClaimOf(flags) }
+  const scheme = requireScheme(flags.scheme)
+  const request = {
+    ...blockRequestOf(flags),
+    scheme,
+    ...about,
+    call: { ...call, to, data },
+    environment: environmentOf(flags),
+  }
+  const claim = { ...blockClaimOf(flags), scheme, ...callClaimOf(flags) }
   const deadline = deadlineOf(flags)
   return {
     keyCount: 0,

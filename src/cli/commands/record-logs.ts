@@ -1,4 +1,5 @@
 import { verifyLogs } from '../../blocks.ts'
+import { kindOf } from '../../document/evidence.ts'
 import { readInputFile } from '../../document/input-file.ts'
 import { type RecordedLogs, recordLogs } from '../../rpc/record-logs.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
@@ -17,7 +18,7 @@ export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
       recordLogs({ l1, l2, scheme, rollup, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'logs evidence') throw refuseOverwrite(path, 'is not logs as evidence')
-      const known = stateClaimOf(wanted, trustedIn(bundle, trust))
+      const known = stateClaimOf({ ...wanted, scheme: kindOf(bundle, scheme) }, trustedIn(bundle, trust))
       return verifyLogs(bundle, { ...known, filter, fromBlock, toBlock: toBlock ?? 'fromBundle' })
     },
     format: ({ verified }, _, stream) => [formatLogs(verified, stream)],

@@ -10,7 +10,15 @@ const endpointOptions = optionsOf('l1', 'l2', 'scheme', 'rollup')
 const subjectOptions = optionsOf('address', 'storage-key', 'mapping')
 const moreOptions = {
   ...recordTrustOptions,
-  ...optionsOf('l2-block', 'layout-roots-slot', 'layout-current-slot', 'method', 'keys-per-request', 'timeout'),
+  ...optionsOf(
+    'l2-block',
+    'implementation',
+    'layout-roots-slot',
+    'layout-current-slot',
+    'method',
+    'keys-per-request',
+    'timeout',
+  ),
   ...optionsOf('output', 'force', 'json'),
 }
 const callOptions = optionsOf('call', 'from', 'value', 'gas', 'chain-id', 'environment', 'hardfork', 'deadline')

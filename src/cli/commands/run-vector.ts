@@ -16,6 +16,7 @@ import {
 import { applyPatches, baseNameOf } from '../../document/patches.ts'
 import { type Fields, fieldsOf, isGiven, isObject } from '../../document/value.ts'
 import { isRefusal } from '../../errors.ts'
+import { kindName } from '../../evidence/state.ts'
 import { type Outcome, safely } from '../../index.ts'
 import { type CallClaim, isProviderError, verifyCallEvidence } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
@@ -99,7 +100,7 @@ function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged & Details {
   const spell = kind === 'vector' ? spellState : undefined
   const { verified, json } = reportOnAnswer(outcome, file, claim)
   return {
-    ...judged(`${claim.claim.scheme.name} ${word}`, expected, outcome, spell, rootFrom),
+    ...judged(`${kindName(claim.claim.scheme)} ${word}`, expected, outcome, spell, rootFrom),
     details: { verified, ...json },
   }
 }

@@ -1,8 +1,11 @@
 import { verifyEvidence } from '../../anchor.ts'
 import { unpack } from '../../bulk/audit/input.ts'
 import { checkSnapshot, type FileProblems, type RowProblem } from '../../bulk/snapshot/snapshot-check.ts'
+import { kindOf } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
-import { createVerifier, type Hex, isArgumentError, safely } from '../../index.ts'
+import { implementationRow } from '../../document/wording.ts'
+import { stateVerifier } from '../../evidence/state.ts'
+import { type Hex, isArgumentError, safely } from '../../index.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
@@ -18,7 +21,7 @@ const ROWS_PER_PROGRESS = 1000
 
 /** Verifies the files of a snapshot, offline. @returns the exit code @throws UsageError if a file cannot be read */
 export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
-  const { path, keep, scheme, rollup, l1BlockHash, l2Block, holders, json, force } = wanted
+  const { path, keep, rollup, l1BlockHash, l2Block, holders, json, force } = wanted
   if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
   if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
   if (force) throw new UsageError('--check writes nothing: leave out --force')
@@ -28,6 +31,7 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   const other = notManifest(content, snapshotRows)
   if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
   const bundle = fieldIn(content, 'bundle')
+  const scheme = kindOf(bundle, wanted.scheme)
   const known = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber: l2Block ?? 'fromBundle' } as const
   const claim = { ...known, address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const outcome = safely(() => verifyEvidence(bundle, claim))
@@ -38,7 +42,7 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
     return exitCodes.notVerified
   }
   const { l2BlockNumber, currentL2BlockNumber, stateRoot } = outcome.value
-  const { unproven, problems, files } = await compareRows(wanted, keep, stateRoot, io)
+  const { unproven, problems, files } = await compareRows({ ...wanted, scheme }, keep, stateRoot, io)
   const ok = unproven === 0 && files.length === 0
   const about = { rows: holders.length, proven: holders.length - unproven, l1BlockHash, l2BlockNumber }
   const lines = [
@@ -48,6 +52,7 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
       ['L2 block', `${l2BlockNumber}`, `proven, and stated by ${l2Block === undefined ? 'the manifest' : 'you'}`],
       ['last finalized', `${currentL2BlockNumber}`, 'proven'],
       ['L2 state root', stateRoot, 'proven'],
+      implementationRow(outcome.value, rollup.implementation && 'user'),
     ]),
     ...(l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
       ? ['Note: this is an older state, and whoever made the files chose it. Pass the block with --l2-block.']
@@ -63,7 +68,7 @@ async function compareRows(wanted: Wanted, keep: string, stateRoot: Hex, io: Io)
   const { path, format, holders, scheme } = wanted
   // Only the answers may be packed. In packed rows, other programs would read something else than is checked here.
   const [rows, answers] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
-  const checked = checkSnapshot({ ...wanted, rows, answers }, createVerifier(scheme), stateRoot)
+  const checked = checkSnapshot({ ...wanted, rows, answers }, stateVerifier(scheme), stateRoot)
   const firstLine = format === 'csv' ? 2 : 1
   const problems: Problem[] = []
   let [done, unproven] = [0, 0]

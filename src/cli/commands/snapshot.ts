@@ -1,13 +1,13 @@
-import { type EvidenceBundle, verifyEvidence } from '../../anchor.ts'
+import { type EvidenceBundle, type StateKind, verifyEvidence } from '../../anchor.ts'
 import {
   type SnapshotPlan,
   type SnapshotProgress,
   type SnapshotRequest,
   writeSnapshot,
 } from '../../bulk/snapshot/snapshot.ts'
-import { statedBlockHash } from '../../document/evidence.ts'
+import { kindOf, statedBlockHash } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
-import { formatTime } from '../../document/wording.ts'
+import { formatTime, implementationRow } from '../../document/wording.ts'
 import { isProofError, safely } from '../../index.ts'
 import { type RequestProvider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
@@ -113,10 +113,10 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
       const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
       if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
       const bundle = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
-      const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(bundle, wanted)
+      const { l2BlockNumber, l1Block, stateRoot, implementation } = verifyBundle(bundle, wanted)
       showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
       const plan: SnapshotPlan = {
-        ...{ ...wanted, stateRoot, block: l2BlockNumber, signal },
+        ...{ ...wanted, scheme: kindOf(bundle, wanted.scheme), stateRoot, block: l2BlockNumber, signal },
         onRetry(request, error) {
           if (isProofError(error)) tell(request, `${error.code}; asking again`)
         },
@@ -131,7 +131,7 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
         },
       })
       endProgress(io)
-      const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot }
+      const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot, implementation }
       return writeManifest(wanted, snapshotRows, holders.length, { askedFor, ...block, counts, bundle })
     },
   )
@@ -139,7 +139,7 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
 }
 
 /** How far a snapshot is. */
-type Saved = SnapshotProgress & { readonly bundle: EvidenceBundle }
+type Saved = SnapshotProgress & { readonly bundle: EvidenceBundle<StateKind> }
 type Counts = SnapshotProgress['counts']
 
 const nameOf = ({ address, holders }: SnapshotRequest): string =>
@@ -151,14 +151,15 @@ async function fetchBundle(
   l2: readonly RequestProvider[],
   { target, holders, scheme, rollup, l2Block, method }: Wanted,
   signal: AbortSignal,
-): Promise<EvidenceBundle> {
+): Promise<EvidenceBundle<StateKind>> {
   const address = target.contract ?? holders[0] ?? `0x${'00'.repeat(20)}`
   const request = { scheme, rollup, address, l2BlockNumber: l2Block }
   return (await recordEvidence({ l1, l2, ...request, method, signal })).bundle
 }
 
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
-function verifyBundle(bundle: EvidenceBundle, { scheme, rollup, l1BlockHash }: Wanted) {
+function verifyBundle(bundle: EvidenceBundle<StateKind>, { scheme: roots, rollup, l1BlockHash }: Wanted) {
+  const scheme = kindOf(bundle, roots)
   const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
   const rest = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const outcome = safely(() => verifyEvidence(bundle, { scheme, rollup, trusted, ...rest }))
@@ -167,9 +168,10 @@ function verifyBundle(bundle: EvidenceBundle, { scheme, rollup, l1BlockHash }: W
 }
 
 /** @param isFetched false if the files existed @returns the exit code */
-function report(content: Manifest<Counts>, { path, keep, json }: Wanted, isFetched: boolean, { stdout }: Io): number {
+function report(content: Manifest<Counts>, wanted: Wanted, isFetched: boolean, { stdout }: Io): number {
+  const { path, keep, json, rollup } = wanted
   const { askedFor: _, bundle: __, ...summary } = content
-  const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = summary
+  const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash, implementation } = summary
   const manifest = manifestPathOf(path)
   const verdict =
     counts.refused === 0
@@ -184,6 +186,7 @@ function report(content: Manifest<Counts>, { path, keep, json }: Wanted, isFetch
       ...(keep === undefined ? [] : [['answers', keep] as const]),
       ['L2 block', l2BlockNumber],
       ['L2 state root', stateRoot],
+      implementationRow({ implementation }, rollup.implementation && 'user'),
       ['L1 block hash', l1BlockHash],
     ]),
     'Everything rests on the L1 block hash: compare it with a source that you trust. The bundle that proves the rest is in the manifest.',

@@ -1,3 +1,4 @@
+import type { StateKind, Trusted } from '../../anchor.ts'
 import { type LogsClaim, verifyLogs } from '../../blocks.ts'
 import type { Source } from '../../document/claim.ts'
 import { constantSources } from '../../document/evidence.ts'
@@ -19,7 +20,7 @@ interface LogsFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
 
 const allowed = {
   ...{ ...filterOptions, ...rangeOptions },
-  ...optionsOf('scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot', 'l2-block', 'network'),
+  ...optionsOf('scheme', 'rollup', 'implementation', 'layout-roots-slot', 'layout-current-slot', 'l2-block', 'network'),
   ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'state-root'),
 }
 
@@ -34,7 +35,7 @@ export async function verifyLogsFile(
   requireOnly(others, allowed, 'logs as evidence')
   const { event, topic } = others
   const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
-  const claim: LogsClaim = {
+  const claim: LogsClaim<Trusted, StateKind> = {
     ...{ ...blockClaimOf(flags), trusted: await trustedOf(flags, io) },
     fromBlock: integerOf(flags, 'from-block', 64) ?? 'fromBundle',
     toBlock: integerOf(flags, 'to-block', 64) ?? 'fromBundle',

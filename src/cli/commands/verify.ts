@@ -1,11 +1,13 @@
 import { verifyEvidence } from '../../anchor.ts'
-import { guessScheme, leafProofAt } from '../../document/answer.ts'
+import { guessKind, leafProofAt } from '../../document/answer.ts'
 import type { Source } from '../../document/claim.ts'
 import { claimOfVector, constantSources } from '../../document/evidence.ts'
 import { compare, spellEvidence, spellState } from '../../document/expected.ts'
 import { holdsTraces, type InputFile, isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { fieldIn, itemsOf, printable } from '../../document/value.ts'
 import { agesOf } from '../../document/wording.ts'
+import { kindName } from '../../evidence/state.ts'
+import type { KindName } from '../../evidence/types.ts'
 import { isArgumentError, isProofError, safely } from '../../index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../provider.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
@@ -14,7 +16,7 @@ import { isFolder, readJson } from '../files/input.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { callClaimOf, callFailed, deadlineOf } from '../options/chain-flags.ts'
 import { type Flags, formatOptions, list, optionsOf, text } from '../options/declared.ts'
-import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
+import { blockClaimOf, claimOfFlags, requireClaim, requireScheme, trustedOf, verifyAnswer } from '../options/flags.ts'
 import { filterOptions, rangeOptions } from '../options/logs-options.ts'
 import { parsePath } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
@@ -28,7 +30,7 @@ const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
 const subjectOptions = {
   ...optionsOf('rollup'),
   'l2-block': text('NUMBER', 'the L2 block'),
-  ...optionsOf('network', 'layout-roots-slot', 'layout-current-slot'),
+  ...optionsOf('implementation', 'network', 'layout-roots-slot', 'layout-current-slot'),
 }
 const callOptions = optionsOf('call', 'from', 'value', 'gas', 'hardfork', 'chain-id', 'deadline')
 const { address: _, ...eventOptions } = filterOptions
@@ -36,14 +38,15 @@ const logsOptions = { ...eventOptions, ...rangeOptions }
 
 const help = `Usage: rollup-state-proof verify FILE [options]
 
-Verifies a rollup_getProof / linea_getProof answer offline. FILE is the result,
+Verifies a rollup_getProof / linea_getProof answer (for a rollup with an
+Ethereum state: eth_getProof) offline. FILE is the result,
 the JSON-RPC response around it, a recording (scheme, stateRoot, address,
 storageKeys, result), a test vector, an evidence bundle (an answer with the
 proofs that lead to it from L1), a call, logs or a message as evidence. - is
 standard input. Files have at most ${MAX_INPUT_MIB} MiB.
 
 Options. An answer needs --state-root. Pass the storage keys in the order of
-the request. Without --scheme, verify finds it by the lengths of the nodes:
+the request. Without --scheme, verify finds it by the form of the answer:
 ${formatOptions(answerOptions)}
 
 For a bundle, state exactly one of these, or --state-root: then the L1 part of
@@ -83,6 +86,8 @@ Examples:
     --l1-block-hash 0x... --address 0x...
   rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
     --checkpoint 0x... --address 0x...
+  rollup-state-proof verify bundle.json --scheme ethereum --rollup mainnet \\
+    --implementation 0x... --l1-block-hash 0x... --address 0x...
   rollup-state-proof verify call.json --scheme poseidon2 --rollup mainnet \\
     --l1-block-hash 0x... --call 0x... 0x...
 `
@@ -123,8 +128,8 @@ export const command: Command = {
     const content = await readJson(path, io)
     refuseTraces(path, content)
     const file = readInputFile(content)
-    // Whoever chooses the lengths of the nodes cannot choose a scheme with which they lead to the trusted root.
-    const found = stated.scheme === undefined ? guessScheme(leafProofAt(answerIn(content), 0))?.name : undefined
+    // Whoever chooses the form of the answer cannot choose a kind of state with which it leads to the trusted root.
+    const found = stated.scheme === undefined ? kindIn(content) : undefined
     const withScheme = { ...stated, scheme: stated.scheme ?? found }
     const has = (options: object) => Object.keys(stated).some(name => name in options)
     if (file.kind === 'logs evidence') {
@@ -199,6 +204,13 @@ function print({ verified, json, format }: VerdictReport, asJson: boolean, io: I
   return verified && asExpected ? exitCodes.verified : exitCodes.notVerified
 }
 
+/** The kind of state that a bundle says it is of, or that the form of its answer shows. */
+function kindIn(bundle: unknown): KindName | undefined {
+  if (fieldIn(bundle, 'scheme') === 'ethereum') return 'ethereum'
+  const kind = guessKind(answerIn(bundle))
+  return kind && kindName(kind)
+}
+
 /** The answer in a bundle; the first of a call as evidence. */
 const answerIn = (bundle: unknown): unknown =>
   fieldIn(bundle, 'answer') ?? fieldIn(itemsOf(fieldIn(bundle, 'answers'))[0], 'answer')
@@ -207,7 +219,7 @@ const answerIn = (bundle: unknown): unknown =>
 async function verifyCall(bundle: unknown, flags: Flags, isSchemeFound: boolean, io: Io): Promise<VerdictReport> {
   const { call, ...about } = callClaimOf(flags)
   const trusted = await trustedOf(flags, io)
-  const claim: CallClaim = { ...blockClaimOf(flags), ...about, call, trusted }
+  const claim: CallClaim = { ...blockClaimOf(flags), scheme: requireScheme(flags.scheme), ...about, call, trusted }
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
   const sources = describeSources({
     ...{

@@ -1,3 +1,4 @@
+import { fieldIn } from '../../document/value.ts'
 import { agesOf, formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
 import type { RecordedCall as LibraryCall } from '../../provider.ts'
@@ -11,7 +12,7 @@ import { asArgument, commandLine, type EndpointFlags, keysPerRequestOf, showProg
 import { type RecordTrust, type RecordTrustFlags, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
 import { paint } from '../output/report.ts'
 import { fetchToFile, type Place } from './fetched-file.ts'
-import type { AskedFor, OutputFile } from './output-file.ts'
+import { type AskedFor, type OutputFile, readExisting } from './output-file.ts'
 
 /** What the user states to `record`. */
 export type RecordFlags = EndpointFlags & RecordTrustFlags & { readonly force: boolean }
@@ -74,7 +75,7 @@ const trustSentences: Readonly<Record<HashSource, readonly [string, string]>> = 
 
 /** The options that the user states again when verifying. */
 const REPEATED = [
-  ...(['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot'] as const),
+  ...(['rollup', 'implementation', 'network', 'layout-roots-slot', 'layout-current-slot'] as const),
   ...(['chain-id', 'hardfork', 'gas'] as const),
 ]
 
@@ -100,7 +101,15 @@ export async function recordToFile<T extends AnyRecorded>(
       const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
       ;[counts.L1, counts.L2] = [endpoints[0].length, endpoints[1].length]
       const options = { ...how, ...trustOptionsOf(trust, flags.beacon, connections), signal: connections.signal }
-      return output => subject.fetch(endpoints, options, output)
+      return async output => {
+        const before = flags.force ? await replacedImplementation(output.path, subject, trust) : undefined
+        const recorded = await subject.fetch(endpoints, options, output)
+        const { implementation: after } = recorded.verified
+        if (before !== undefined && after !== undefined && before !== after) {
+          showProgress(io, describeChange(before, after, 'in the file that this run replaces'))
+        }
+        return recorded
+      }
     },
     expected: 'a bundle for',
     verifyExisting: (bundle, path) => subject.verifyExisting(bundle, trust, path),
@@ -113,7 +122,7 @@ export async function recordToFile<T extends AnyRecorded>(
           ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
           : ['--l1-block-hash', verified.l1Block.hash]
       const verify = [
-        ...['verify', asArgument(place.path), ...repeated, ...trusted],
+        ...['verify', asArgument(place.path), ...schemeOf(recorded.bundle, flags), ...repeated, ...trusted],
         ...subject.verifyArguments(recorded),
       ]
       return {
@@ -128,6 +137,24 @@ export async function recordToFile<T extends AnyRecorded>(
     },
   })
 }
+
+/** What `verify` needs to be told: L1 decides whether the hash scheme of state roots counts. */
+const schemeOf = (bundle: unknown, { scheme }: RecordFlags): string[] =>
+  fieldIn(bundle, 'scheme') === 'ethereum' ? ['--scheme', 'ethereum'] : scheme === undefined ? [] : ['--scheme', scheme]
+
+/** The code of the rollup contract that a file of an earlier run proves; undefined if it proves none. */
+async function replacedImplementation<T extends AnyRecorded>(path: string, subject: Subject<T>, trust: RecordTrust) {
+  try {
+    const before = fieldIn(await subject.verifyExisting(await readExisting(path), trust, path), 'implementation')
+    return typeof before === 'string' ? before : undefined
+  } catch {
+    // Whatever it is, this run replaces it.
+    return undefined
+  }
+}
+
+const describeChange = (before: string, after: string, when: string): string =>
+  `the rollup contract has been upgraded: its code is ${after}; ${when}, it was ${before}`
 
 function hashSourceOf({ beacon, l1BlockHash }: RecordTrust, { source }: Place): HashSource {
   if (beacon !== undefined) return 'beaconBlock'
@@ -163,6 +190,8 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
       return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
     case 'proofUnavailable':
       return `L2 block ${progress.l2BlockNumber}: the endpoint has no proofs for it; trying the finalization before`
+    case 'implementationChanged':
+      return describeChange(progress.before, progress.after, 'when the saved progress was made')
     case 'endpointFailed':
       return `${progress.layer} endpoint ${progress.index + 1} failed (${progress.code}); asking another`
     case 'progressIgnored':

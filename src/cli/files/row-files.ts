@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { EvidenceBundle } from '../../anchor.ts'
+import type { EvidenceBundle, StateKind } from '../../anchor.ts'
 import type { LogsCounts } from '../../bulk/logs/logs.ts'
 import type { RowFormat, SnapshotProgress } from '../../bulk/snapshot/snapshot.ts'
+import type { Hex } from '../../bytes.ts'
 import { fieldIn, isObject, otherVersion } from '../../document/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
@@ -46,7 +47,7 @@ export interface RowPaths {
 /** How far it is: the counts, the bundle that proves the state root, and where to go on. */
 interface SavedProgress<Counts> {
   readonly counts: Counts
-  readonly bundle: EvidenceBundle
+  readonly bundle: EvidenceBundle<StateKind>
 }
 
 /** The files that are written piece by piece. */
@@ -126,11 +127,13 @@ export interface AboutRows<Counts> {
   readonly l1BlockHash: string
   readonly l2BlockNumber: string
   readonly stateRoot: string
+  /** The code of the rollup contract, if it is proven. */
+  readonly implementation?: Hex | undefined
   /** Of blocks, in decimal: of logs. */
   readonly range?: { readonly fromBlock: string; readonly toBlock: string }
   readonly counts: Counts
   /** Proves the state root. */
-  readonly bundle: EvidenceBundle
+  readonly bundle: EvidenceBundle<StateKind>
 }
 
 const kindOf = ({ name }: { readonly name: string }): string => `manifest of ${name}`

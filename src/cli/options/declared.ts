@@ -31,7 +31,14 @@ const declared = {
     'an Ethereum endpoint with eth_getProof (or L1_URL), used if those before it fail; for older blocks, an archive node',
   ),
   l2: list('URL', 'an endpoint of the rollup (or L2_URL), used if those before it fail'),
-  scheme: text('SCHEME', 'mimc or poseidon2: the hash scheme of the rollup'),
+  scheme: text(
+    'SCHEME',
+    "mimc or poseidon2: the hash scheme of the rollup's state roots; or ethereum: L1 holds hashes of blocks, and the state is that of Ethereum",
+  ),
+  implementation: text(
+    'ADDRESS',
+    "the code behind the contract's proxy that you have looked at, 20 bytes: with any other, nothing verifies",
+  ),
   rollup: text('ROLLUP', 'mainnet or sepolia (Linea), or the address of the rollup contract on L1'),
   address: text('ADDRESS', 'the account, 20 bytes'),
   'storage-key': list('KEY', 'a storage key of the account: 32 bytes, or the number of a slot'),

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
-import { type EvidenceClaim, lineaLayout } from '../../anchor.ts'
+import { lineaLayout } from '../../anchor.ts'
+import { kindName } from '../../evidence/state.ts'
+import type { AnyClaim } from '../../evidence/types.ts'
 import { isProofError, type ProofError } from '../../index.ts'
 import { redactError } from '../../rpc/diagnose.ts'
 import { type EndpointError, type EndpointErrorCode, endpointErrorMeanings, isEndpointError } from '../../rpc.ts'
@@ -35,10 +37,10 @@ export const describeAccount = ({ address, storageKeys }: ReturnType<typeof requ
 })
 
 /** How progress names the rollup. */
-export function describeRollup({ scheme, rollup }: Pick<EvidenceClaim, 'scheme' | 'rollup'>) {
+export function describeRollup({ scheme, rollup }: Pick<AnyClaim, 'scheme' | 'rollup'>) {
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
   const layout = `${stateRootHashes}, ${currentL2BlockNumber}`
-  return { scheme: scheme.name, rollup: rollup.address.toLowerCase(), layout }
+  return { scheme: kindName(scheme), rollup: rollup.address.toLowerCase(), layout }
 }
 
 /** How many storage keys to ask for per request. @throws UsageError */

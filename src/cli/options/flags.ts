@@ -1,11 +1,14 @@
-import type { EvidenceClaim, Rollup, Trusted, TrustedBeaconBlock } from '../../anchor.ts'
+import type { Rollup, StateKind, Trusted, TrustedBeaconBlock } from '../../anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../../beacon.ts'
-import { guessScheme, leafProofAt, schemeNamed } from '../../document/answer.ts'
+import { guessKind, kindNamed } from '../../document/answer.ts'
 import { type ClaimWithSources, completeClaim, isProblem } from '../../document/claim.ts'
 import { forkOf, networkNamed, rollupNamed } from '../../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
 import { cut, fieldIn, messageOf, show } from '../../document/value.ts'
-import { isArgumentError, type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../index.ts'
+import { kindName, verifyResponse } from '../../evidence/state.ts'
+import type { AnyClaim, AnyState } from '../../evidence/types.ts'
+import { lowerCase } from '../../hex.ts'
+import { isArgumentError, type Outcome, type Scheme, safely } from '../../index.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
@@ -14,27 +17,34 @@ import type { Flags } from './declared.ts'
 import { integerOf, requireHex } from './parse.ts'
 import { didYouMean } from './suggest.ts'
 
-/** @throws UsageError */
+/** A hash scheme, for what knows no Ethereum state. @throws UsageError */
 export function requireScheme(name: unknown): Scheme {
+  const scheme = requireKind(name)
+  if (scheme !== 'ethereum') return scheme
+  throw new UsageError('the scheme is neither mimc nor poseidon2: ethereum.')
+}
+
+/** @throws UsageError */
+export function requireKind(name: unknown): StateKind {
   if (name === undefined) {
     throw new UsageError('--scheme is needed: poseidon2, or mimc for blocks of Linea before it changed')
   }
-  const scheme = schemeNamed(name)
-  if (scheme === undefined) {
-    const [text, names] = [show(name), ['mimc', 'poseidon2']]
-    throw new UsageError(`the scheme is neither mimc nor poseidon2: ${text}.${didYouMean(text, names)}`)
+  const kind = kindNamed(name)
+  if (kind === undefined) {
+    const [text, names] = [show(name), ['mimc', 'poseidon2', 'ethereum']]
+    throw new UsageError(`the scheme is neither mimc nor poseidon2 nor ethereum: ${text}.${didYouMean(text, names)}`)
   }
-  return scheme
+  return kind
 }
 
 /** The claim on an answer: from the options, the file and, last, the answer itself. @throws UsageError */
 export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
   const isUnstated = stated.scheme === undefined && file.stated.scheme == null
-  const guess = isUnstated ? guessScheme(leafProofAt(file.answer, 0)) : undefined
-  const claim = completeClaim(guess ? { ...stated, scheme: guess.name } : stated, file)
+  const guess = isUnstated ? guessKind(file.answer) : undefined
+  const claim = completeClaim(guess ? { ...stated, scheme: kindName(guess) } : stated, file)
   if (!isProblem(claim)) return guess ? { ...claim, sources: { ...claim.sources, scheme: 'lengths' } } : claim
   const { problem, found } = claim
-  if (problem === 'scheme') requireScheme(found)
+  if (problem === 'scheme') requireKind(found)
   if (problem === 'storageKeys') {
     const advice = 'state the keys that you asked for with --storage-key'
     throw new UsageError(`storageProofs[${found}] names no storage key: ${advice}`)
@@ -43,11 +53,8 @@ export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSo
 }
 
 /** Verifies the answer. @throws UsageError if the claim itself is wrong, unless a vector states it */
-export function verifyAnswer(
-  { kind, answer }: AnswerFile,
-  { claim, sources }: ClaimWithSources,
-): Outcome<VerifiedState> {
-  const outcome = safely(() => verifyProof(answer, claim))
+export function verifyAnswer({ kind, answer }: AnswerFile, { claim, sources }: ClaimWithSources): Outcome<AnyState> {
+  const outcome = safely(() => verifyResponse(answer, claim))
   if (outcome.ok || !isArgumentError(outcome.error)) return outcome
   const { path } = outcome.error
   if (Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))) {
@@ -59,7 +66,7 @@ export function verifyAnswer(
 
 /** The rollup and its block, as the user asks for them. @throws UsageError */
 export const blockRequestOf = (flags: Flags) => ({
-  scheme: requireScheme(flags.scheme),
+  scheme: requireKind(flags.scheme),
   rollup: rollupOf(flags),
   l2BlockNumber: integerOf(flags, 'l2-block', 64),
 })
@@ -71,7 +78,7 @@ export function blockClaimOf(flags: Flags) {
 }
 
 /** What the user states about a bundle, which says the rest. The report tells them apart. @throws UsageError */
-export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim> {
+export async function claimOfFlags(flags: Flags, io: Io): Promise<AnyClaim> {
   const { address, 'storage-key': storageKeys } = flags
   requireHex('--address', 20, address)
   return {
@@ -138,6 +145,12 @@ const NETWORKS: readonly string[] = ['mainnet', 'sepolia']
 
 /** @throws UsageError */
 export function rollupOf(flags: Flags): Rollup {
+  const { implementation } = flags
+  requireHex('--implementation', 20, implementation)
+  return { ...contractOf(flags), ...(implementation !== undefined && { implementation: lowerCase(implementation) }) }
+}
+
+function contractOf(flags: Flags): Rollup {
   const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = flags
   if (rollup === undefined) {
     throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')

@@ -105,7 +105,7 @@ export const rangeOptions = {
   'to-block': text('N', 'the last block of the range (default: the newest that can be proven)'),
 }
 export const whereOptions = {
-  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'),
+  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'implementation', 'layout-roots-slot', 'layout-current-slot'),
   ...recordTrustOptions,
   ...optionsOf('l2-block', 'method', 'timeout'),
 }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
 import type { RowFormat, Target } from '../../bulk/snapshot/snapshot.ts'
 import { isHexOf } from '../../document/layout.ts'
+import { kindName } from '../../evidence/state.ts'
 import { lowerCase } from '../../hex.ts'
 import type { Hex } from '../../index.ts'
 import { stringify } from '../../json/stringify.ts'
@@ -11,7 +12,7 @@ import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
 import { methodOf } from './chain-flags.ts'
 import { flag, optionsOf, text, textOr } from './declared.ts'
-import { requireScheme, rollupOf } from './flags.ts'
+import { requireKind, rollupOf } from './flags.ts'
 import { integerOf, parsePath, requireHex, toInteger, wholeNumber } from './parse.ts'
 
 export const whatOptions = {
@@ -23,7 +24,7 @@ export const whatOptions = {
   address: text('CONTRACT', 'the contract with that mapping, 20 bytes'),
 }
 export const whereOptions = {
-  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'),
+  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'implementation', 'layout-roots-slot', 'layout-current-slot'),
   ...optionsOf('l1-block-hash', 'l2-block', 'method'),
 }
 export const howOptions = {
@@ -70,7 +71,7 @@ export async function readWanted(args: readonly string[], io: Io) {
     concurrency: wholeNumber('--concurrency', values.concurrency, 1, 256),
     keysPerRequest: wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_STORAGE_KEYS),
     target: targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? []),
-    ...{ scheme: requireScheme(values.scheme), rollup: rollupOf(values), method: methodOf(values) },
+    ...{ scheme: requireKind(values.scheme), rollup: rollupOf(values), method: methodOf(values) },
     l2Block: integerOf(values, 'l2-block', 64),
     holders: await readAddresses(file, io),
   }
@@ -83,8 +84,9 @@ export function describeWanted(wanted: Wanted) {
     command: 'snapshot',
     addresses: `${holders.length}, SHA-256 ${createHash('sha256').update(holders.join('\n')).digest('hex')}`,
     target: stringify(target),
-    scheme: scheme.name,
+    scheme: kindName(scheme),
     rollup: rollup.address.toLowerCase(),
+    implementation: rollup.implementation ?? 'any',
     layout: `${rollup.layout?.stateRootHashes ?? 'default'}, ${rollup.layout?.currentL2BlockNumber ?? 'default'}`,
     'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
     'L2 block': `${l2Block ?? 'newest'}`,

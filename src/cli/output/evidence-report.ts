@@ -1,8 +1,10 @@
-import type { EvidenceClaim, Trusted, VerifiedEvidence } from '../../anchor.ts'
+import type { Trusted } from '../../anchor.ts'
 import type { Source } from '../../document/claim.ts'
-import { constantSources, evidenceSources, type Link, linkOf, links, linksFrom } from '../../document/evidence.ts'
+import { constantSources, evidenceSources, type Link, linkOf, linksFrom, linkWords } from '../../document/evidence.ts'
 import { fieldIn, fieldsOf, isObject, show } from '../../document/value.ts'
 import { agesOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
+import { kindName } from '../../evidence/state.ts'
+import type { AnyClaim, AnyEvidence } from '../../evidence/types.ts'
 import type { Outcome } from '../../index.ts'
 import type { Output } from '../command.ts'
 import {
@@ -26,24 +28,27 @@ const trustedRows = (trusted: Trusted, source: ClaimSource): Row[] =>
     return words === undefined ? [] : [['trusted', `${show(words)} ${show(value)}`, sourceWords[source]]]
   })
 
-function constantRows({ rollup, trusted }: EvidenceClaim, sources: ReturnType<typeof constantSources>): Row[] {
+function constantRows({ rollup, trusted }: AnyClaim, sources: ReturnType<typeof constantSources>): Row[] {
   const { stateRootHashes, currentL2BlockNumber } = fieldsOf(rollup.layout)
   const layout = `roots in slot ${show(stateRootHashes)}, newest block in slot ${show(currentL2BlockNumber)}`
   const { network } = fieldsOf(trusted)
   return [
     ...(sources.network ? [['network', show(network), sourceWords[sources.network]] as const] : []),
+    ...(sources.implementation
+      ? [['implementation', show(rollup.implementation), sourceWords[sources.implementation]] as const]
+      : []),
     ...(sources.layout ? [['storage layout', layout, sourceWords[sources.layout]] as const] : []),
   ]
 }
 
-const formatRollup = ({ rollup }: EvidenceClaim): string =>
+const formatRollup = ({ rollup }: AnyClaim): string =>
   `${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`
 
 /** What a bundle proves, or which link of its chain is broken. */
 export function reportOnBundle(
-  outcome: Outcome<VerifiedEvidence>,
+  outcome: Outcome<AnyEvidence>,
   bundle: unknown,
-  claim: EvidenceClaim,
+  claim: AnyClaim,
   source: ClaimSource,
   schemeSource: Source = source,
 ): VerdictReport {
@@ -54,11 +59,11 @@ export function reportOnBundle(
   const { lightClient: _, ...shown } = fieldsOf(trusted)
   const stated = {
     trusted: isObject(trusted) ? shown : trusted,
-    scheme: scheme.name,
+    scheme: kindName(scheme),
     rollup,
     sources: describeSources({ ...sources, ...constants }),
   }
-  const named = { scheme: scheme.name, rollup: formatRollup(claim) }
+  const named = { scheme: kindName(scheme), rollup: formatRollup(claim) }
   const trustedRow = [...trustedRows(trusted, source), ...constantRows(claim, constants)]
   const heading = (stream: Output) => paint(stream, 'bold', 'Chain of evidence')
   if (!outcome.ok) {
@@ -72,7 +77,9 @@ export function reportOnBundle(
     return reportOnError(outcome.error, { ...stated, brokenLink }, [...trustedRow, ...rows], chain)
   }
   const evidence = outcome.value
-  const chain = chainRows({ ...named, sources, trusted: show(fieldsOf(trusted)[evidence.trustedInput]) }, evidence)
+  const { implementation } = constants
+  const about = { ...named, sources, trusted: show(fieldsOf(trusted)[evidence.trustedInput]), implementation }
+  const chain = chainRows(about, evidence)
   return {
     verified: true,
     json: { ...stated, ...evidence, ...agesOf(evidence) },
@@ -86,10 +93,13 @@ export function reportOnBundle(
 }
 
 /** Links are verified in order, so those before the broken one hold. */
-function formatChain({ trusted }: EvidenceClaim, broken: Link): string {
-  const chain = linksFrom(trusted)
+function formatChain({ trusted, scheme }: AnyClaim, broken: Link): string {
+  const chain = linksFrom(trusted, scheme)
   const at = chain.indexOf(broken)
   return formatTable(
-    chain.map((link, index) => [index < at ? 'holds' : index === at ? 'BROKEN' : 'not reached', links[link]]),
+    chain.map((link, index) => [
+      index < at ? 'holds' : index === at ? 'BROKEN' : 'not reached',
+      linkWords(link, scheme),
+    ]),
   )
 }

@@ -1,3 +1,4 @@
+import type { StateKind, Trusted } from '../../anchor.ts'
 import type { VerifiedLogs } from '../../blocks.ts'
 import { beaconRows, l1BlockRows, type Row } from '../../document/wording.ts'
 import type { Output } from '../command.ts'
@@ -10,7 +11,7 @@ type Statable = 'fromBlock' | 'toBlock' | 'filter'
 
 /** @param stated what the user stated; by default everything */
 export function formatLogs(
-  verified: VerifiedLogs,
+  verified: VerifiedLogs<Trusted, StateKind>,
   stream: Output,
   stated: readonly Statable[] = ['fromBlock', 'toBlock', 'filter'],
 ): string {

@@ -1,12 +1,14 @@
 import { styleText } from 'node:util'
-import { storageProofsIn } from '../../document/answer.ts'
+import { isEthAnswer, storageProofsIn } from '../../document/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../../document/claim.ts'
 import type { AnswerFile } from '../../document/input-file.ts'
 import { cut, escapeUnprintable, printable, show } from '../../document/value.ts'
 import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
 import { meaningOf } from '../../error-meanings.ts'
 import type { Refusal } from '../../errors.ts'
-import type { Outcome, VerifiedState } from '../../index.ts'
+import { kindName } from '../../evidence/state.ts'
+import type { AnyState } from '../../evidence/types.ts'
+import type { Outcome } from '../../index.ts'
 import type { Output } from '../command.ts'
 import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH, MAX_JSON_DEPTH } from '../limits.ts'
 
@@ -59,13 +61,13 @@ export interface VerdictReport {
 
 /** What was asked, who stated it, and what is proven. */
 export function reportOnAnswer(
-  outcome: Outcome<VerifiedState>,
+  outcome: Outcome<AnyState>,
   { answer }: AnswerFile,
   claim: ClaimWithSources,
 ): VerdictReport {
   const { sources } = claim
   // Of an answer that does not verify, nothing that it says of itself is shown.
-  const shown = outcome.ok ? { ...claim.claim, scheme: claim.claim.scheme.name } : statedClaim(claim)
+  const shown = outcome.ok ? { ...claim.claim, scheme: kindName(claim.claim.scheme) } : statedClaim(claim)
   const json = { ...shown, sources: describeSources(sources) }
   const { scheme, stateRoot, address, storageKeys } = shown
   const keys = Array.isArray(storageKeys) ? storageKeys.length : storageKeys
@@ -83,7 +85,7 @@ export function reportOnAnswer(
   const { account, storage } = state
   return {
     verified: true,
-    json: { ...json, account, storage, recomputedPaths: countPaths(state, answer) },
+    json: { ...json, account, storage, ...(!isEthAnswer(answer) && { recomputedPaths: countPaths(state, answer) }) },
     format: stream =>
       `${[
         ...[formatVerdict(state, stream), formatTable(rows), ...formatState(state, answer, stream)],
@@ -107,11 +109,11 @@ export const reportOnError = (
 export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
   notes.map(note => paint(stream, 'dim', `Note: ${note}`))
 
-export const formatVerdict = ({ account }: VerifiedState, stdout: Output): string =>
+export const formatVerdict = ({ account }: Pick<AnyState, 'account'>, stdout: Output): string =>
   paint(stdout, 'green', `Verified: this account ${account === null ? 'does not exist' : 'exists'}.`)
 
 /** The account, its slots, and what was checked to prove them. */
-export function formatState(state: VerifiedState, answer: unknown, stdout: Output): string[] {
+export function formatState(state: AnyState, answer: unknown, stdout: Output): string[] {
   const { account, storage } = state
   const parts: string[] = []
   if (account !== null) {
@@ -121,11 +123,26 @@ export function formatState(state: VerifiedState, answer: unknown, stdout: Outpu
     const rows = storage.map(({ key, value, exists }) => [key, exists ? `present  ${value}` : 'absent'])
     parts.push(paint(stdout, 'bold', 'Storage'), formatTable(rows))
   }
-  return [...parts, paint(stdout, 'bold', 'Checked'), ...formatChecks(state, answer)]
+  return [
+    ...parts,
+    paint(stdout, 'bold', 'Checked'),
+    ...(isEthAnswer(answer) ? formatTrieChecks(state) : formatChecks(state, answer)),
+  ]
+}
+
+/** The same for the tries of an Ethereum state. */
+function formatTrieChecks({ account, storage }: AnyState): string[] {
+  const found = [account !== null, ...storage.map(({ exists }) => exists)]
+  return [
+    'The answer is for this address and these storage keys, in this order.',
+    'Every node hashes to what the one above it holds, up to the state root, and none is left over.',
+    found.includes(true) && 'Where a key exists, its path ends at its value.',
+    found.includes(false) && 'Where a key does not exist, its path ends where nothing can follow.',
+  ].flatMap(sentence => (sentence === false ? [] : [`  ${sentence}`]))
 }
 
 /** The rules of the specification that were checked for this answer, in plain words. */
-function formatChecks(state: VerifiedState, answer: unknown): string[] {
+function formatChecks(state: AnyState, answer: unknown): string[] {
   const { account, storage } = state
   const paths = countPaths(state, answer)
   const isPresent = account !== null || storage.some(({ exists }) => exists)

@@ -1,7 +1,7 @@
 import { readRollup } from '../../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
-import { ArgumentError } from '../../errors.ts'
+import { ArgumentError, refusal } from '../../errors.ts'
 import { createBundle } from '../../evidence/create.ts'
 import { encodeQuantity, lowerCase } from '../../hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../options.ts'
@@ -89,6 +89,8 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const endpoints = { l1: l1.providers, l2: l2.providers }
   const recorded = await recordEvidence({ ...endpoints, ...first, ...how, ...wanted.others })
   const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = recorded.verified
+  if (recorded.scheme === 'ethereum')
+    throw refusal('ANCHOR_NO_ROOT', 'a state root', `the hash of block ${l2BlockNumber}`)
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, codes: createKnownCodes() }
   const proven = createProvenState({ ...source, stateRoot, verifier: createVerifier(scheme) })

@@ -185,7 +185,9 @@ export type VerifiedCall<Trust extends Trusted = Trusted> = CallAnchor<Trust> &
   }
 
 /** What to execute and record, and how. */
-export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'> {
+export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom' | 'scheme'> {
+  /** The hash scheme of the rollup at that block. */
+  scheme: Scheme
   /** Chain id of the rollup. Default: that of `rollup`. It is compared with what `l2` says. */
   chainId?: number | bigint | undefined
   /** What to execute. */
