@@ -270,7 +270,7 @@ it('knows the networks by all the names that people use, and the one that report
   expect(known.stderr).not.toContain('--network is needed')
 })
 
-it('finds the scheme by the lengths of the nodes, and says so; a stated one is checked', async () => {
+it('finds the scheme by the form of the answer, and says so; a stated one is checked', async () => {
   for (const scheme of [mimc, poseidon2]) {
     const sample = sampleOf(scheme)
     const [, , ...rest] = flagsOf(sample)
@@ -278,7 +278,7 @@ it('finds the scheme by the lengths of the nodes, and says so; a stated one is c
     const report = await runHere(['verify', file, ...rest])
     expect([report.code, report.stdout]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`scheme +${scheme.name} +found by the lengths of the nodes`)),
+      expect.stringMatching(new RegExp(`scheme +${scheme.name} +found by the form of the answer`)),
     ])
     const { stdout } = await runHere(['verify', file, ...rest, '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ scheme: scheme.name, sources: { scheme: 'lengths' } })
@@ -287,7 +287,7 @@ it('finds the scheme by the lengths of the nodes, and says so; a stated one is c
   }
   const claim = ['--rollup', rollup.address, ...root, '--address', address]
   const { stdout } = await runHere(['verify', fileOf(bundle), ...claim])
-  expect(stdout).toMatch(/scheme +poseidon2 +found by the lengths of the nodes/)
+  expect(stdout).toMatch(/scheme +poseidon2 +found by the form of the answer/)
   const json = await runHere(['verify', fileOf(bundle), ...claim, '--json'])
   expect(JSON.parse(json.stdout)).toMatchObject({ verified: true, sources: { scheme: 'lengths' } })
   // Under the other scheme, the same nodes lead nowhere, and the bundle says what it is for.

@@ -12,17 +12,16 @@ import {
   type FetchProgress,
   type RecordOptions,
   type RecordProgress,
-  type RequestProvider,
   recordEvidence,
 } from '../../src/rpc.ts'
 import { type FullChain as Chain, createChain } from '../../src/service/chain.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
-import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
+import { fail, providerOf, type Tamper, to } from './tampered.ts'
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const request = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
@@ -32,22 +31,6 @@ function chainOf(proofLag = 0, scheme: Scheme = poseidon2): Chain {
   const chain = createChain(demoWorld(scheme), ROLLUP, { proofLag })
   addDemoBlocks(chain)
   return chain
-}
-
-type Tamper = (answer: unknown, method: string, params: readonly unknown[], turn: number) => unknown
-
-/** An in-process endpoint that may lie, and the requests it received. */
-function providerOf(methods: Methods, tamper: Tamper = answer => answer) {
-  const asked: { method: string; params: readonly unknown[] }[] = []
-  const provider: RequestProvider = {
-    async request({ method, params = [] }) {
-      if (!Array.isArray(params)) throw new Error('no array')
-      asked.push({ method, params })
-      const answer = methods.get(method)?.(params)
-      return tamper(JSON.parse(JSON.stringify(answer)), method, params, asked.length - 1)
-    },
-  }
-  return { provider, asked }
 }
 
 const l1Of = (chain: Chain, tamper?: Tamper) => providerOf(l1Methods(chain, 1n), tamper)
@@ -293,15 +276,6 @@ it('says what each key was called, in the order of the request', async () => {
 })
 
 /** Lies in the answers to one method. */
-const to =
-  (lied: string, lie: (answer: object, params: readonly unknown[], turn: number) => unknown): Tamper =>
-  (answer, method, params, turn) =>
-    method === lied ? lie(Object(answer), params, turn) : answer
-
-const fail = (code: number, message: string) => () => {
-  throw Object.assign(new Error(message), { code })
-}
-
 it('believes no L1 endpoint', async () => {
   const chain = chainOf(1)
   const honest = l1Of(chain)

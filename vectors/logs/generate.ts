@@ -270,7 +270,10 @@ function claimForgeries(truth: Truth): Forgery[] {
     malformed('filter-not-a-list', 'One address without a list.', { filter: { ...FILTER, address: TOKEN } }),
     malformed('filter-topics-5', 'Five topics.', { filter: { ...FILTER, topics: [[], [], [], [], []] } }),
     malformed('range-padded', 'A number with a leading zero.', { fromBlock: '0x03e2' }),
-    row(['version-2', 'EVIDENCE_VERSION', 'Shape', 'A later version.'], { version: 2 }),
+    row(['version-3', 'EVIDENCE_VERSION', 'Shape', 'A later version.'], { version: 3 }),
+    row(['version-of-ethereum', 'EVIDENCE_MALFORMED', 'Shape', 'The version of an Ethereum state, for another.'], {
+      version: 2,
+    }),
     row(['scheme-of-another', 'EVIDENCE_SCHEME_MISMATCH', 'Binding', 'Another hash scheme.'], { scheme: 'mimc' }),
     row(
       ['state-of-another-block', 'EVIDENCE_BLOCK_MISMATCH', 'Binding', 'Another state.'],
