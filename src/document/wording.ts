@@ -252,9 +252,9 @@ export function chainRows(
 
 /** The code of the rollup contract. @param pinnedBy who stated it; undefined if nobody did */
 export function implementationRow({ implementation }: Pick<AnyEvidence, 'implementation'>, pinnedBy?: Source): Row {
-  if (implementation === undefined) return ['implementation', 'not proven', 'of the contract: no proof covers its slot']
+  if (implementation === undefined) return ['contract code', 'not proven', 'no proof covers the implementation']
   const said = pinnedBy === undefined ? 'not stated by you' : sourceWords[pinnedBy]
-  return ['implementation', implementation, `of the contract: proven, ${said}`]
+  return ['contract code', implementation, `the implementation: proven, ${said}`]
 }
 
 /** Caveats about the verdict on a bundle. */

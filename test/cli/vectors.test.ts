@@ -44,7 +44,7 @@ it.each([
     },
   ],
   ['calls', { 'call invalid': 32, 'call valid': 3 }],
-  ['logs', { 'logs invalid': 43, 'logs valid': 6 }],
+  ['logs', { 'logs invalid': 44, 'logs valid': 6 }],
   ['transitions', { 'transition invalid': 172, 'transition valid': 6 }],
   [
     'blocks',
@@ -231,7 +231,7 @@ it('lists unexpected outcomes beside the expected ones', async () => {
 it.each([
   ['no JSON', '{', 'is not JSON'],
   ['an answer without a question', answer, 'neither a vector nor a recording'],
-  ['a recording whose scheme cannot be spelled', { ...sample, scheme: { toString: 1 } }, 'poseidon2: an object'],
+  ['a recording whose scheme cannot be spelled', { ...sample, scheme: { toString: 1 } }, 'ethereum: an object'],
   ['a recording without a root', { ...sample, stateRoot: null }, '--state-root is needed'],
 ])('fails on a file that is %s, after running the others', async (_, content, message) => {
   const folder = folderOf({ 'a.json': content, 'b.json': surprising })

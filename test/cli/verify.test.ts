@@ -198,7 +198,7 @@ it('says whether a flag or the file states a wrong claim', async () => {
     expect({ code, stdout }, flag).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(
       flag === '--scheme'
-        ? 'neither mimc nor poseidon2: keccak'
+        ? 'neither mimc nor poseidon2 nor ethereum: keccak'
         : `${flag}: expected ${flag === '--storage-key' ? '0, 0x0 or 32 bytes' : '0x-prefixed'}`,
     )
   }
