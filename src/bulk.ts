@@ -10,6 +10,7 @@ export {
   type RefusedVerdict,
   type UnreadableVerdict,
   type Verdict,
+  type VerdictOn,
   verifyRecords,
 } from './bulk/audit/record.ts'
 export type { RecordClaim } from './bulk/audit/record-claim.ts'
