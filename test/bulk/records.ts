@@ -60,7 +60,10 @@ const UNREADABLE: readonly (readonly [string | Uint8Array, string])[] = [
   ['17', 'not a record'],
   ['{"result":', 'not JSON'],
   ['{"scheme":"mimc"}', 'it has a scheme, but neither an answer nor a result'],
-  ['{"scheme":"sha256","stateRoot":"0x","address":"0x","result":{}}', 'the scheme is neither mimc nor poseidon2 nor ethereum'],
+  [
+    '{"scheme":"sha256","stateRoot":"0x","address":"0x","result":{}}',
+    'the scheme is neither mimc nor poseidon2 nor ethereum',
+  ],
   ['{"accountProof":{}}', 'no scheme: neither you nor the record names one'],
   ['{"operation":"verifyCode"}', 'not a record: it holds no proof'],
   ['{"version":1,"rollup":{},"request":{},"answer":{}}', 'an evidence bundle: state the rollup, and what you trust'],

@@ -319,7 +319,11 @@ it('does not mistake a damaged bundle for an answer', async () => {
 })
 
 it.each<[string, string[], string]>([
-  ['another scheme', [...flagsOf(sample, ['--scheme']), '--scheme', 'sha3'], 'neither mimc nor poseidon2 nor ethereum: sha3'],
+  [
+    'another scheme',
+    [...flagsOf(sample, ['--scheme']), '--scheme', 'sha3'],
+    'neither mimc nor poseidon2 nor ethereum: sha3',
+  ],
   ['no rollup', flagsOf(sample, ['--rollup']), '--rollup is needed'],
   ['nothing trusted', flagsOf(sample, ['--l1-block-hash']), 'exactly one of --checkpoint, --l1-block-hash'],
   ['two trusted', [...flagsOf(sample), '--state-root', blockHash], 'exactly one of --checkpoint, --l1-block-hash'],
