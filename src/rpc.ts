@@ -41,7 +41,7 @@ export {
 } from './rpc/follow-beacon.ts'
 export type { FollowEvent, FollowOptions, FollowRequest } from './rpc/follow-options.ts'
 export type { FollowProgress } from './rpc/follow-state.ts'
-export type { FollowedFinalization, VerifiedRequests } from './rpc/follower.ts'
+export type { FollowedBlock, FollowedFinalization, FollowedState, VerifiedRequests } from './rpc/follower.ts'
 export { type BeaconApi, createBeaconApi, createHttpProvider, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
 export {

@@ -364,7 +364,7 @@ export function verifyAnchor<Held extends HeldValue = HeldValue>(
 }
 
 /** @throws ArgumentError */
-function readHeld(holds: HeldValue | undefined, layout: RollupLayout): HeldValue | undefined {
+export function readHeld(holds: HeldValue | undefined, layout: RollupLayout): HeldValue | undefined {
   if (holds === 'blockHash') verifyHasHashes(layout)
   else if (holds !== undefined && holds !== 'stateRoot') throw invalid('holds', "'stateRoot' or 'blockHash'", holds)
   // A layout without block hashes leaves nothing else.

@@ -117,7 +117,9 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
 /** null for an error that is not of this library, or of a later version of it. */
 function prospectOf(error: unknown): Prospect | null {
   if (isEndpointError(error)) return isKnownError(error) ? prospects[error.code] : null
-  return isProofError(error) ? 'wrong' : isArgumentError(error) ? 'fix' : null
+  // What is proven of L1 is no endpoint's fault, and none would say otherwise.
+  if (isProofError(error)) return error.code === 'ANCHOR_IMPLEMENTATION_MISMATCH' ? 'stop' : 'wrong'
+  return isArgumentError(error) ? 'fix' : null
 }
 
 const PASSING: readonly (Prospect | null)[] = ['passes', 'missing']

@@ -2,15 +2,14 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid, readItems } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
+import type { StateKind } from '../evidence/types.ts'
 import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { Scheme } from '../scheme/scheme.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
 import type { EndpointError, Layer } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { readState } from './follow-state.ts'
 import { MAX_INTERVAL } from './limits.ts'
-import { verifyHashSource, verifySignal } from './options.ts'
+import { readSchemes, verifyHashSource, verifySignal } from './options.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {
@@ -85,6 +84,19 @@ export type FollowEvent =
       }
     }
   | {
+      /** The contract has other code than before: since the last item, or since the progress that it continues from. */
+      name: 'follow.implementation.changed'
+      /** The addresses of the code, 20 bytes each, and the L1 block in which it was seen. */
+      attributes: {
+        /** Number of the L1 block. */
+        'l1.block.number': number
+        /** The code before. */
+        'implementation.old': Hex
+        /** The code now. */
+        'implementation.new': Hex
+      }
+    }
+  | {
       /** After a failure, it waits. */
       name: 'follow.retry'
       /** How many failures in a row, and how long it waits, in milliseconds. */
@@ -107,10 +119,13 @@ export interface FollowOptions<Requests extends readonly FollowRequest[] = reado
   l1: Endpoint | readonly Endpoint[]
   /** One or more endpoints of the rollup. */
   l2: Endpoint | readonly Endpoint[]
-  /** The contract whose roots you trust. */
+  /** The contract whose roots and hashes you trust. */
   rollup: Rollup
-  /** The hash scheme of the rollup, or a function that returns it for an L2 block. */
-  scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
+  /**
+   * The hash scheme of the rollup's state roots, or a function that returns it for an L2 block. Where L1 holds the hash of a block in
+   * place of a root, the state is that of Ethereum, whatever this says. `'ethereum'`: L1 has to hold hashes.
+   */
+  scheme: StateKind | ((l2BlockNumber: bigint) => StateKind)
   /**
    * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
    * `beaconBlockHash`, or ask a light client.
@@ -161,7 +176,6 @@ export function verifyFollowOptions(options: FollowOptions) {
   verifyWhole('maxBackoffMs', maxBackoff, 1, MAX_INTERVAL)
   verifyFunction('onEvent', onEvent)
   verifySignal(signal)
-  if (typeof scheme !== 'function') hashSchemeOf(scheme)
   const onFailure: OnFailure = (layer, index, error) => {
     const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
     onEvent?.({ name: 'follow.request.failed', attributes, error })
@@ -170,7 +184,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
     rollup,
-    schemeAt: typeof scheme === 'function' ? scheme : () => scheme,
+    schemeAt: readSchemes(scheme, rollup),
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,

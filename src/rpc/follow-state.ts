@@ -1,4 +1,5 @@
 import type { L1Block } from '../anchor/header.ts'
+import type { HeldValue } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, isProofError, ProofError } from '../errors.ts'
 import { decodeQuantity, encodeQuantity } from '../hex.ts'
@@ -17,6 +18,10 @@ export interface FollowProgress {
   l2BlockNumber: Hex
   /** The root of its state, 32 bytes, which the contract must still name later; omitted by versions before 4. */
   stateRoot?: Hex
+  /** In place of the root: the hash of the block, 32 bytes, if that is what the contract holds. */
+  blockHash?: Hex
+  /** The code of the contract, 20 bytes, as it was then; omitted by versions before 4. */
+  implementation?: Hex
   /** The L1 block up to which every finalization has been yielded; omitted if there is none. */
   l1Block?: {
     /** A quantity. */
@@ -32,30 +37,45 @@ interface L1Mark {
   readonly hash: Hex
 }
 
+/** What the contract holds for an L2 block, 32 bytes. */
+export interface Held {
+  readonly kind: HeldValue
+  readonly value: Hex
+}
+
+export const heldIn = ({ stateRoot, blockHash }: { stateRoot?: Hex | undefined; blockHash: Hex | undefined }): Held =>
+  blockHash === undefined ? { kind: 'stateRoot', value: stateRoot ?? '0x' } : { kind: 'blockHash', value: blockHash }
+
 export interface Position {
   readonly l2BlockNumber: bigint
-  readonly stateRoot: Hex | null
+  readonly held: Held | null
+  readonly implementation: Hex | null
   readonly mark: L1Mark | null
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
 const bytes = (length: number) => (value: unknown) => bytesToHex(reader.bytesOf(length)(value))
 
-export function writeState(rollup: Hex, { l2BlockNumber, stateRoot, mark }: Position): FollowProgress {
+export function writeState(rollup: Hex, { l2BlockNumber, held, implementation, mark }: Position): FollowProgress {
   const l1Block = mark && { number: encodeQuantity(mark.number), hash: mark.hash }
-  const last = { l2BlockNumber: encodeQuantity(l2BlockNumber), ...(stateRoot !== null && { stateRoot }) }
-  return { version: 1, rollup, ...last, ...(l1Block && { l1Block }) }
+  const last = { l2BlockNumber: encodeQuantity(l2BlockNumber), ...(held && { [held.kind]: held.value }) }
+  return { version: 1, rollup, ...last, ...(implementation && { implementation }), ...(l1Block && { l1Block }) }
 }
+
+const FIELDS = ['version', 'rollup', 'l2BlockNumber', 'stateRoot', 'blockHash', 'implementation', 'l1Block'] as const
 
 /** @throws ArgumentError if it is not a state, or one of another rollup */
 export function readState(state: unknown, rollup: Hex): Position {
   try {
-    const field = reader.fieldsOf(state, ['version', 'rollup', 'l2BlockNumber', 'stateRoot', 'l1Block'])
+    const field = reader.fieldsOf(state, FIELDS)
     if (field('version', reader.number) !== 1) throw invalid('it is of another version')
     if (field('rollup', bytes(20)) !== rollup) throw invalid('it is of another rollup')
+    const [stateRoot, blockHash] = [field('stateRoot', optional(bytes(32))), field('blockHash', optional(bytes(32)))]
+    if (stateRoot !== undefined && blockHash !== undefined) throw invalid(FOREIGN)
     return {
       l2BlockNumber: field('l2BlockNumber', readQuantity),
-      stateRoot: field('stateRoot', optional(bytes(32))) ?? null,
+      held: stateRoot === undefined && blockHash === undefined ? null : heldIn({ stateRoot, blockHash }),
+      implementation: field('implementation', optional(bytes(20))) ?? null,
       mark: field('l1Block', optional(readMark)) ?? null,
     }
   } catch (error) {
@@ -82,8 +102,10 @@ function readQuantity(value: unknown): bigint {
 interface Course {
   /** The L2 block that was yielded last. */
   readonly last: bigint | null
-  /** The root of its state; null if it is unknown. */
-  readonly root: Hex | null
+  /** What the contract held for it; null if that is unknown. */
+  readonly held: Held | null
+  /** The code of the contract when it was last looked at; null if that is unknown. */
+  readonly implementation: Hex | null
   /** Everything finalized up to this L1 block has been yielded. */
   readonly mark: L1Mark | null
   /** The newest trusted L1 block. */
@@ -93,8 +115,13 @@ interface Course {
 }
 
 export const beginAt = (position: Position | null): Course => {
-  const mark = position?.mark ?? null
-  return { last: position?.l2BlockNumber ?? null, root: position?.stateRoot ?? null, mark, trusted: mark, pending: [] }
+  const { l2BlockNumber: last, ...known } = position ?? {
+    l2BlockNumber: null,
+    held: null,
+    implementation: null,
+    mark: null,
+  }
+  return { last, ...known, trusted: known.mark, pending: [] }
 }
 
 /** Whether the L1 block can show anything new. A source that lags behind the last trusted block has nothing new. */
@@ -126,16 +153,13 @@ export function newRange(
 /**
  * Fails if the contract no longer names what was yielded last: the L1 block is of another chain.
  *
- * @param stateRoot what the contract holds for it now; null if nothing, which is proven too
+ * @param now what the contract holds for it now: of the same kind, if that is known; null if nothing, which is proven too
  */
-export function verifyLast({ last, root, trusted }: Course, l1Block: L1Block, stateRoot: Hex | null): void {
-  if (last === null || (stateRoot !== null && (root === null || root === stateRoot))) return
-  throw undone(
-    trusted,
-    last,
-    l1Block,
-    stateRoot === null ? 'the contract has no root of it' : `its root is ${stateRoot}`,
-  )
+export function verifyLast({ last, held, trusted }: Course, l1Block: L1Block, now: Held | null): void {
+  if (last === null || (now !== null && (held === null || held.value === now.value))) return
+  const what = { stateRoot: 'root', blockHash: 'hash' }[(now ?? held)?.kind ?? 'stateRoot']
+  const found = now === null ? `the contract has no ${what} of it` : `its ${what} is ${now.value}`
+  throw undone(trusted, last, l1Block, found)
 }
 
 function undone(trusted: L1Mark | null, l2BlockNumber: bigint, l1Block: L1Block, now: string): EndpointError {
@@ -150,9 +174,9 @@ export const listed = (progress: Course, hints: readonly Hint[], { number, hash 
   keeping({ ...progress, pending: [...progress.pending, ...hints], trusted: { number, hash } }, () => true)
 
 /** The finalization was yielded, and with it those before it. */
-export const yielded = (progress: Course, l2BlockNumber: bigint, root: Hex): Course => ({
+export const yielded = (progress: Course, l2BlockNumber: bigint, held: Held): Course => ({
   ...keeping(progress, hint => hint.l2BlockNumber > l2BlockNumber),
-  ...{ last: l2BlockNumber, root },
+  ...{ last: l2BlockNumber, held },
 })
 
 /** The finalization is skipped, or never was one. */

@@ -20,6 +20,7 @@ export interface Timing {
  *
  * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before, or the
  *   contract no longer names the finalization that was yielded last.
+ * - `ANCHOR_IMPLEMENTATION_MISMATCH` at once: the contract has other code than the `implementation` that the rollup states.
  * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds.
  * - `PROOF_UNAVAILABLE`, if every L2 endpoint has newer blocks but not the next one, in 8 rounds.
  *
@@ -29,8 +30,13 @@ export interface Timing {
  * what one invents alone is dropped with all that it invents. The list of an endpoint that fails is waited for, in up to 8
  * rounds: after that, it counts as omitting everything until it answers. Use L1 endpoints with different operators.
  *
+ * When the rollup upgrades its contract to hold block hashes, it goes on without a restart and without another option: an item
+ * whose `blockHash` is not undefined is proven with an Ethereum state. Whenever the code of the contract changes, even between two
+ * runs, it reports `follow.implementation.changed`.
+ *
  * Requests per poll: one while the L1 block hash stays the same (that of `finalizedBlockHash`), three for a new L1 block
- * without a finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request.
+ * without a finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request; with a block hash,
+ * one more for the header.
  *
  * @param options the endpoints, the rollup, the source of the L1 block hash, and what to prove
  * @throws ArgumentError for options that are missing, unknown or wrong, before any request
@@ -90,7 +96,8 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
     try {
       item = await follower.next()
     } catch (error) {
-      if (!isFailure(error)) throw error
+      // It is proven that L1 holds no hash, for a caller who takes hashes only.
+      if (!isFailure(error) || error.code === 'ANCHOR_NO_ROOT') throw error
       refusals = isPassing(error) ? 0 : refusals + 1
       if (refusals >= MAX_REFUSED_ROUNDS) throw error
       const most = Math.min(maxBackoff, FIRST_BACKOFF * 2 ** Math.min(failures++, 30))

@@ -1,13 +1,13 @@
 import type { FinalizedState } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
 import { decodeArgument } from '../arguments.ts'
+import type { BlockHeader } from '../blocks/header.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { createBundle } from '../evidence/create.ts'
-import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
+import type { EvidenceBundle, StateKind, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { diagnoseWith } from './diagnose.ts'
-import type { Endpoints } from './endpoints.ts'
 import { EndpointError, isMissing, isPassing } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
 import { type Hint, type ListRange, listFinalizations } from './finalizations.ts'
@@ -16,6 +16,7 @@ import {
   beginAt,
   candidatesOf,
   type FollowProgress,
+  heldIn,
   isAhead,
   listed,
   newRange,
@@ -25,44 +26,50 @@ import {
   writeState,
   yielded,
 } from './follow-state.ts'
-import {
-  type Anchor,
-  fetchAnchor,
-  fetchHinted,
-  fetchL1Block,
-  fetchNewest,
-  type L1Source,
-  requireRoot,
-  unless,
-} from './l1.ts'
+import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from './l1.ts'
+import { openAnchor } from './l2-header.ts'
 import { MAX_LIST_ROUNDS, MAX_MISSING_ROUNDS } from './limits.ts'
 import { redactUrls } from './redact.ts'
 
 /** One finalization, proven. */
-export interface FollowedFinalization<Requests extends readonly FollowRequest[] = readonly FollowRequest[]> {
+export type FollowedFinalization<Requests extends readonly FollowRequest[] = readonly FollowRequest[]> = FollowedBlock &
+  (FollowedState<Requests, Scheme, undefined, undefined> | FollowedState<Requests, 'ethereum', Hex, BlockHeader>)
+
+/** What is proven about the block and the contract. */
+export interface FollowedBlock {
   /** The last L2 block of the finalization. */
   l2BlockNumber: bigint
-  /** Root of its state, 32 bytes. */
+  /** Root of its state, 32 bytes: of a tree with a hash scheme, or of an Ethereum state if there is a `blockHash`. */
   stateRoot: Hex
   /**
-   * Time of that block, in seconds since 1970; undefined if L1 does not prove it, because it was no longer the newest one, or no L1
-   * endpoint serves the log.
+   * Time of that block, in seconds since 1970, which its header proves. If L1 holds its state root, undefined unless L1 proves it: it
+   * was no longer the newest one, or no L1 endpoint serves the log.
    */
   finalizedTimestamp: bigint | undefined
   /** The last finalized L2 block at the L1 block. */
   currentL2BlockNumber: bigint
   /** The L1 block from which it is proven. */
   l1Block: L1Block
-  /** What is proven for each request, in order. */
-  verified: VerifiedRequests<Requests>
-  /** One bundle per request, in order: anyone can verify the same values with it. */
-  bundles: EvidenceBundle[]
+  /** The code of the contract, 20 bytes, lower case; zero if the contract is no proxy (EIP-1967). */
+  implementation: Hex
   /** Save it once you have acted on the item. Pass it to a later call to continue with the next item. */
   progress: FollowProgress
 }
 
+/** What is proven about the state, by its kind. */
+export interface FollowedState<Requests extends readonly FollowRequest[], Kind extends StateKind, Hash, Header> {
+  /** Hash of the block, 32 bytes, if that is what L1 holds. The state is then that of Ethereum. */
+  blockHash: Hash
+  /** The block with this hash. */
+  l2Block: Header
+  /** What is proven for each request, in order. */
+  verified: VerifiedRequests<Requests, Kind>
+  /** One bundle per request, in order: anyone can verify the same values with it. */
+  bundles: EvidenceBundle<Kind>[]
+}
+
 /** One proven state per request. If the compiler knows how many requests there are, it knows how many states there are. */
-export type VerifiedRequests<Requests extends readonly FollowRequest[]> = {
+export type VerifiedRequests<Requests extends readonly FollowRequest[], Kind extends StateKind = Scheme> = {
   -readonly [Index in keyof Requests]: VerifiedEvidence<
     {
       /** Hash of `l1Block`. */
@@ -74,7 +81,8 @@ export type VerifiedRequests<Requests extends readonly FollowRequest[]> = {
       storageKeys: infer Keys extends readonly Hex[]
     }
       ? Keys
-      : readonly Hex[]
+      : readonly Hex[],
+    Kind
   >
 }
 
@@ -89,8 +97,8 @@ interface View {
 /** Proves one finalization after another. What follows from its state alone is in `follow-state.ts`. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: every part changes the same view, progress and known anchors.
 export function createFollower(settings: Settings) {
-  const { l1, l2, rollup, newestOnly, skipUnavailable, signal, onEvent } = settings
-  const source = { l1, rollup, signal }
+  const { l1, rollup, schemeAt, newestOnly, skipUnavailable, signal, onEvent } = settings
+  const source = { l1, rollup, schemeAt, signal }
   let progress = beginAt(settings.position)
   let view: View | null = null
   /** What the contract says about finalizations at the L1 block of the view; null for one that never took place. */
@@ -123,16 +131,25 @@ export function createFollower(settings: Settings) {
 
   /** The last finalized L2 block. What was yielded last must still be what the contract says. */
   async function fetchNewestAfter(l1Block: L1Block): Promise<bigint> {
-    const { last } = progress
+    const { last, held } = progress
     if (last === null) return fetchNewest(source, l1Block)
     const anchor = await unless(
       'ANCHOR_BLOCK_AHEAD',
-      unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, last)).then(found => ({ found })),
+      unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, holds: held?.kind }, l1Block, last)).then(found => ({ found })),
     )
-    // `newRange` refuses what it returns then.
-    if (anchor === null) return fetchNewest(source, l1Block)
-    verifyLast(progress, l1Block, anchor.found?.stateRoot ?? null)
-    return anchor.found?.currentL2BlockNumber ?? fetchNewest(source, l1Block)
+    const found = anchor?.found ?? null
+    if (anchor !== null) verifyLast(progress, l1Block, found && heldIn(found))
+    if (found !== null) noteImplementation(found, l1Block)
+    // Without it, the last one is ahead: `newRange` refuses what it returns then.
+    return found?.currentL2BlockNumber ?? fetchNewest(source, l1Block)
+  }
+
+  function noteImplementation({ implementation: now }: Anchor, { number }: L1Block): void {
+    const { implementation: before } = progress
+    progress = { ...progress, implementation: now }
+    if (before === null || before === now) return
+    const code = { 'implementation.old': before, 'implementation.new': now }
+    tell({ name: 'follow.implementation.changed', attributes: { 'l1.block.number': Number(number), ...code } })
   }
 
   async function list(range: ListRange): Promise<Hint[]> {
@@ -157,6 +174,7 @@ export function createFollower(settings: Settings) {
     const proven = fetchProven(source, l1Block, l2BlockNumber, isNewest ? states : [])
     const anchor = await unless('ANCHOR_NO_ROOT', proven)
     anchors.set(l2BlockNumber, anchor)
+    if (anchor !== null) noteImplementation(anchor, l1Block)
     return anchor
   }
 
@@ -170,10 +188,10 @@ export function createFollower(settings: Settings) {
       return 'refuted'
     }
     try {
-      const proven = await prove(settings, l2, at, requireRoot(anchor))
-      const { stateRoot } = proven
-      const { mark } = yielded(progress, l2BlockNumber, stateRoot)
-      return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, stateRoot, mark }) }
+      const proven = await prove(settings, at, anchor)
+      const held = heldIn(anchor)
+      const { mark, implementation } = yielded(progress, l2BlockNumber, held)
+      return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, held, implementation, mark }) }
     } catch (error) {
       if (!isMissing(error)) throw error
       tellOf('follow.proof.unavailable', hint)
@@ -182,8 +200,8 @@ export function createFollower(settings: Settings) {
   }
 
   function handOut(item: FollowedFinalization): FollowedFinalization {
-    const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
-    progress = yielded(progress, l2BlockNumber, stateRoot)
+    const { l2BlockNumber, finalizedTimestamp, l1Block } = item
+    progress = yielded(progress, l2BlockNumber, heldIn(item))
     missingRounds = 0
     // What is not pending any more is not asked for again.
     for (const number of anchors.keys()) if (number <= l2BlockNumber) anchors.delete(number)
@@ -237,29 +255,28 @@ export function createFollower(settings: Settings) {
   }
 }
 
+type Proven = FollowedFinalization extends infer Item ? (Item extends unknown ? Omit<Item, 'progress'> : never) : never
+
 /** Everything that is proven about one finalization. @throws EndpointError `BLOCK_MISSING` if no L2 endpoint holds it */
-async function prove(
-  { rollup, schemeAt, requests, how, signal }: Settings,
-  l2: Endpoints,
-  { block, l1Block, newest }: View,
-  { l2BlockNumber, stateRoot, proof, finalizedState, finalizedTimestamp }: Anchor<'stateRoot'>,
-): Promise<Omit<FollowedFinalization, 'progress'>> {
-  const scheme = hashSchemeOf(schemeAt(l2BlockNumber))
-  const evidence: EvidenceBundle[] = []
-  const states: VerifiedEvidence<{ l1BlockHash: Hex }>[] = []
+async function prove(settings: Settings, { block, l1Block, newest }: View, anchor: Anchor): Promise<Proven> {
+  const { l2, rollup, schemeAt, requests, how, signal } = settings
+  const { l2BlockNumber, blockHash, proof, finalizedState, implementation } = anchor
+  const { scheme, stateRoot, header: l2Block, block: sentBlock } = await openAnchor({ l2, signal }, anchor, schemeAt)
+  const bundles: EvidenceBundle<StateKind>[] = []
+  const verified: object[] = []
   for (const { address, storageKeys } of requests) {
     const asked = { address, storageKeys, l2BlockNumber }
-    const fetching = { ...how, trusted: { scheme, stateRoot }, signal }
-    const answer = await fetchAnswer(l2, asked, fetching)
+    const answer = await fetchAnswer(l2, asked, { ...how, trusted: { scheme, stateRoot }, signal })
     const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
-    const bundle = createBundle({ ...claim, answer, l1: { block, proof, finalizedState } })
+    const bundle = createBundle({ ...claim, answer, l2Block: sentBlock, l1: { block, proof, finalizedState } })
     // The parts were verified one by one. This verifies the whole.
-    const proven = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
-    evidence.push(bundle)
-    states.push(proven)
+    verified.push(verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } }))
+    bundles.push(bundle)
   }
-  const times = { finalizedTimestamp, currentL2BlockNumber: newest }
-  return { l2BlockNumber, stateRoot, ...times, l1Block, verified: states, bundles: evidence }
+  const finalizedTimestamp = l2Block?.timestamp ?? anchor.finalizedTimestamp
+  const proven = { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber: newest, l1Block, implementation }
+  // There is a header if there is a hash, and the states and bundles are of that kind.
+  return { ...proven, blockHash, l2Block, verified, bundles } as Proven
 }
 
 /** With the timestamp, if one of the hints is right. */

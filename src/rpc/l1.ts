@@ -34,6 +34,8 @@ export interface L1Source {
   readonly l1: Endpoints
   readonly rollup: Rollup
   readonly signal: AbortSignal | undefined
+  /** What the contract has to hold. Default: whichever it holds. */
+  readonly holds?: HeldValue | undefined
   /** Says what counts if the contract holds a state root and a block hash of this L2 block. Default: an error. */
   readonly schemeAt?: ((l2BlockNumber: bigint) => StateKind) | undefined
 }
@@ -45,6 +47,7 @@ export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 export type Anchor<Held extends HeldValue = HeldValue> = VerifiedAnchor<Held> & {
   readonly l2BlockNumber: bigint
   readonly currentL2BlockNumber: bigint
+  readonly implementation: Hex
   /** The known fields of the `eth_getProof` answer. */
   readonly proof: unknown
   /** Proves the timestamp; undefined if the timestamp is not proven. */
@@ -136,9 +139,9 @@ export async function fetchAnchor(
   l2BlockNumber: bigint,
   finalizedState?: FinalizedState,
 ): Promise<Anchor> {
-  const { rollup, schemeAt } = source
+  const { rollup, holds, schemeAt } = source
   const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
-  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, finalizedState }
+  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, holds, finalizedState }
   const verify = (proof: unknown): VerifiedAnchor => {
     try {
       return verifyAnchor(proof, claim)
@@ -151,10 +154,12 @@ export async function fetchAnchor(
     }
   }
   return fetchProof(source, keys, l1Block.number, proof => {
-    const { currentL2BlockNumber, ...proven } = verify(proof)
-    // The keys ask for it. Without it, nobody could tell whether the block is the newest.
-    if (currentL2BlockNumber === undefined) throw new EndpointError('ANSWER_MALFORMED', { found: 'too few slots' })
-    return { l2BlockNumber, proof, finalizedState, currentL2BlockNumber, ...proven }
+    const { currentL2BlockNumber, implementation, ...proven } = verify(proof)
+    // The keys ask for both. Nobody could tell otherwise whether the block is the newest, and whether the code has changed.
+    if (currentL2BlockNumber === undefined || implementation === undefined) {
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'too few slots' })
+    }
+    return { l2BlockNumber, proof, finalizedState, currentL2BlockNumber, implementation, ...proven }
   })
 }
 
@@ -360,6 +365,6 @@ export async function readCurrent(provider: AnyProvider, { rollup, signal }: L1S
 }
 
 export const invented = (l2BlockNumber: bigint): EndpointError =>
-  contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has no root`)
+  contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has neither root nor hash`)
 
 const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })

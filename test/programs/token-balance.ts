@@ -4,7 +4,7 @@ import { createRollupClient, fetchVerifiedRoot, type Rollup } from 'rollup-state
 
 /** The ERC-20 balance of one holder: slot 0 of this token maps holders to balances. */
 export async function readTokenBalance(l1: string, l2: string, rollup: Rollup, l1BlockHash: Hex, holder: Hex) {
-  const { l2BlockNumber, stateRoot } = await fetchVerifiedRoot({ l1, rollup, l1BlockHash })
+  const { l2BlockNumber, stateRoot } = await fetchVerifiedRoot({ l1, rollup, l1BlockHash, holds: 'stateRoot' })
   const { storage } = await createRollupClient(l2, { rollup }).getVerifiedState({
     ...{ scheme: poseidon2, stateRoot, l2BlockNumber },
     address: `0x${'70'.repeat(20)}`,

@@ -146,7 +146,7 @@ function expectTrue(item: FollowedFinalization, chain: FullChain): void {
     expect(verifyEvidence(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(states[index])
   }
   expect(BigInt(state.l2BlockNumber)).toBe(l2BlockNumber)
-  expect(JSON.stringify(state).length).toBeLessThan(300)
+  expect(JSON.stringify(state).length).toBeLessThan(370)
 }
 
 it('yields every finalization once, in order, with the requested state', async () => {

@@ -68,7 +68,12 @@ it('refuses a block hash where only roots are read', async () => {
 
 const blocks = await makeChain(5)
 const blockOf = (number: number): { hash?: Hex; stateRoot?: unknown } | undefined => blocks[number - 1]?.block
-const common = { currentL2BlockNumber: 5n, finalizedTimestamp: undefined, implementation: undefined, proof: null }
+const common = {
+  currentL2BlockNumber: 5n,
+  finalizedTimestamp: undefined,
+  implementation: named('code', 20),
+  proof: null,
+}
 const anchorAt = (number: number, stateRoot?: Hex): Anchor => {
   const held = { ...common, l2BlockNumber: BigInt(number), finalizedState: undefined }
   const blockHash = blockOf(number)?.hash ?? '0x'

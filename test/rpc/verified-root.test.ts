@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { lineaLayout, type RollupLayout } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
 import { createHttpProvider, fetchVerifiedRoot, finalizedBlockHash, type RequestProvider } from '../../src/rpc.ts'
+import { implementationOf } from '../../src/service/contract.ts'
 import { addDemoBlocks } from '../../src/service/demo.ts'
 import { CONTRACT, ROLLUP, startService, word } from './servers.ts'
 
@@ -30,6 +31,7 @@ it('proves the newest root, and its time', async () => {
   const { l1Url, l1BlockHash, current, rootOf, chain } = await startDemo()
   expect(await fetchVerifiedRoot({ l1: l1Url, rollup: ROLLUP, l1BlockHash })).toEqual({
     ...{ l2BlockNumber: current, stateRoot: rootOf(current), currentL2BlockNumber: current },
+    ...{ blockHash: undefined, implementation: implementationOf(8) },
     l1Block: expect.objectContaining({ hash: l1BlockHash, number: chain.l1.blockNumber() }),
     finalizedTimestamp: chain.timestamp(current),
   })

@@ -37,7 +37,7 @@ const options = {
   poll: textOr('60', 'SECONDS', 'time between polls'),
   exec: text(
     'PROGRAM',
-    'run this program for each bundle, one at a time, without arguments and without a shell. Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty if unproven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH and FOLLOW_ADDRESS',
+    'run this program for each bundle, one at a time, without arguments and without a shell. Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_BLOCK_HASH (empty if L1 holds the state root), FOLLOW_TIMESTAMP (empty if unproven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH and FOLLOW_ADDRESS',
   ),
   'exec-failure': textOr('stop', 'POLICY', 'if it fails: stop, so that the next run repeats this bundle, or continue'),
   metrics: text('PORT', 'serve Prometheus metrics at http://127.0.0.1:PORT/metrics; 0 for any free port'),
@@ -199,6 +199,7 @@ function runProgram(program: string, item: FollowedFinalization, file: string, s
     FOLLOW_FILE: resolve(file),
     FOLLOW_L2_BLOCK: `${item.l2BlockNumber}`,
     FOLLOW_STATE_ROOT: item.stateRoot,
+    FOLLOW_BLOCK_HASH: item.blockHash ?? '',
     FOLLOW_TIMESTAMP: `${item.finalizedTimestamp ?? ''}`,
     FOLLOW_L1_BLOCK: `${item.l1Block.number}`,
     FOLLOW_L1_BLOCK_HASH: item.l1Block.hash,
@@ -218,10 +219,10 @@ function runProgram(program: string, item: FollowedFinalization, file: string, s
 }
 
 function describe(item: FollowedFinalization, file: string): object {
-  const { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block, verified: states } = item
-  const [{ address, account, storage } = { address: null, account: null, storage: [] }] = states
-  const block = { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block }
-  return { file, ...block, address, account, storage }
+  const { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, currentL2BlockNumber, l1Block } = item
+  const [{ address, account, storage } = { address: null, account: null, storage: [] }] = item.verified
+  const block = { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, currentL2BlockNumber, l1Block }
+  return { file, ...block, implementation: item.implementation, address, account, storage }
 }
 
 function format(item: FollowedFinalization, file: string, { stdout }: Io): string {
@@ -254,6 +255,10 @@ function describeEvent(event: FollowEvent, described: unknown): string | null {
     case 'follow.retry': {
       const { 'retry.delay': delay, 'error.type': type } = event.attributes
       return `waiting ${Math.round(delay / 1000)} s: ${event.error === described ? type : printable(event.error.message)}`
+    }
+    case 'follow.implementation.changed': {
+      const { 'implementation.old': old, 'implementation.new': now } = event.attributes
+      return `the rollup contract has other code: ${now} in place of ${old}`
     }
     case 'follow.proof.unavailable':
       return `L2 block ${event.attributes['l2.block.number']}: no L2 endpoint has its proofs`

@@ -9,7 +9,7 @@ import {
   truncateSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type EvidenceClaim, verifyEvidence } from '../../anchor.ts'
+import { type EvidenceClaim, type StateKind, verifyEvidence } from '../../anchor.ts'
 import { parseNumber } from '../../document/evidence.ts'
 import { fieldIn, otherVersion } from '../../document/value.ts'
 import { safely } from '../../index.ts'
@@ -58,7 +58,7 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
     progressPath: file.path,
     /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
     async write(item: FollowedFinalization): Promise<string> {
-      const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
+      const { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, l1Block } = item
       const name = `${l2BlockNumber}.json`
       const bundlePath = join(path, name)
       // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
@@ -66,7 +66,7 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
       else writeWhole(bundlePath, serialize(bundlePath, item.bundles[0]), false)
       if (indexed === null || l2BlockNumber > indexed) {
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-        const line = toJson({ version: 1, l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file: name })
+        const line = toJson({ version: 1, l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, ...l1, file: name })
         // On systems where a folder cannot be claimed, this detects a second run.
         const isChanged = (statRegular(indexPath)?.size ?? 0) !== length
         if (isChanged) throw new UsageError(`${indexPath}: another program has changed it`)
@@ -86,8 +86,9 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
 /** @throws UsageError if the file is not a bundle of this finalization for this request */
 async function verifyExisting(path: string, item: FollowedFinalization, request: FollowedClaim): Promise<void> {
   const bundle = await readRegularJson(path, { followLinks: false })
-  const { l2BlockNumber, stateRoot } = item
-  const claim = { ...request, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
+  const { l2BlockNumber, stateRoot, blockHash } = item
+  const scheme: StateKind = blockHash === undefined ? request.scheme : 'ethereum'
+  const claim = { ...request, scheme, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
   const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`, REMEDY)
 }

@@ -18,6 +18,7 @@ const METRICS = {
   skipped_total: 'Number of finalizations skipped because no L2 endpoint has their proofs any longer.',
   hints_refused_total: 'Number of finalizations that an L1 endpoint invented.',
   logs_unusable_total: 'Number of times that the logs of an L1 endpoint lacked the newest finalization.',
+  implementation_changes_total: 'Number of times that the code of the contract was seen to have changed.',
   program_runs_total: 'Number of runs of the --exec program.',
 }
 
@@ -31,6 +32,7 @@ const COUNTED: Readonly<Record<FollowEvent['name'], Name>> = {
   'follow.hint.refused': 'hints_refused_total',
   'follow.proof.unavailable': 'proofs_unavailable_total',
   'follow.skipped': 'skipped_total',
+  'follow.implementation.changed': 'implementation_changes_total',
   'follow.retry': 'retries_total',
 }
 
