@@ -1,5 +1,4 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { verifyEvidence } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { followWith } from '../../src/rpc/follow.ts'
@@ -8,146 +7,32 @@ import {
   createHttpProvider,
   EndpointError,
   type FollowEvent,
-  type FollowedFinalization,
   type FollowOptions,
   finalizedBlockHash,
-  type RequestProvider,
 } from '../../src/rpc.ts'
-import { createChain, type FullChain, type ServiceChainOptions } from '../../src/service/chain.ts'
+import { createChain, type FullChain } from '../../src/service/chain.ts'
 import { demoWorld } from '../../src/service/demo.ts'
-import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
-import { l2Methods } from '../../src/service/methods/l2.ts'
 import { createService } from '../../src/service.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
+import {
+  chainOf,
+  collect,
+  expectTrue,
+  fail,
+  finalize,
+  heldAt,
+  providerOf,
+  REQUESTS,
+  startFollowing,
+  type Tamper,
+  to,
+} from './following.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** The number of finalizations in the long run. 10,000 take some minutes. */
 const RUNS = sized(60)
-const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
-const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
-
-type Tamper = (answer: unknown, method: string, params: readonly unknown[]) => unknown
-
-/** An in-process endpoint that may fail or lie, and the methods it was asked for. */
-function providerOf(methods: Methods, tamper: Tamper = answer => answer) {
-  const asked: string[] = []
-  const provider: RequestProvider = {
-    async request({ method, params = [] }) {
-      if (!Array.isArray(params)) throw new Error('no array')
-      asked.push(method)
-      const answer = methods.get(method)?.(params)
-      return tamper(JSON.parse(JSON.stringify(answer)), method, params)
-    },
-  }
-  return { provider, asked }
-}
-
-const fail = (code: number, message: string) => {
-  throw Object.assign(new Error(message), { code })
-}
-
-/** Changes the answers to one method. */
-const to =
-  (lied: string, lie: (answer: never, params: readonly unknown[]) => unknown): Tamper =>
-  (answer, method, params) =>
-    method === lied ? lie(answer as never, params) : answer
-
-/** A chain with finalizations at L2 blocks 0, 1, 2 and so on, each in a separate L1 block. */
-function chainOf(finalizations: number, options: ServiceChainOptions = {}): FullChain {
-  const chain = createChain(demoWorld(poseidon2), ROLLUP, options)
-  for (let added = 0; added < finalizations; added++) finalize(chain)
-  return chain
-}
-
-function finalize(chain: FullChain): void {
-  const number = chain.latest() + 1n
-  chain.pending.setStorage(CONTRACT, { key: word(Number(number % 10n)), value: word(Number(number)) })
-  chain.addBlock()
-  chain.finalize()
-}
-
-interface Setup {
-  readonly chain: FullChain
-  readonly l1?: readonly (Tamper | undefined)[]
-  readonly l2?: readonly (Tamper | undefined)[]
-  readonly options?: Partial<FollowOptions>
-  /** Runs instead of each wait. Returning false aborts. */
-  readonly onWait?: (milliseconds: number, count: number) => boolean | undefined
-}
-
-/** Follows without delays: `onWait` replaces every wait. */
-function startFollowing({ chain, l1 = [undefined], l2 = [undefined], options = {}, onWait = () => false }: Setup) {
-  const [l1s, l2s] = [
-    l1.map(tamper => providerOf(l1Methods(chain, 1n), tamper)),
-    l2.map(tamper => providerOf(l2Methods(chain, 2n), tamper)),
-  ]
-  const source = providerOf(l1Methods(chain, 1n))
-  const events: FollowEvent[] = []
-  const waits: number[] = []
-  const controller = new AbortController()
-  const items = followWith(
-    {
-      l1: l1s.map(({ provider }) => provider),
-      l2: l2s.map(({ provider }) => provider),
-      rollup: ROLLUP,
-      scheme: poseidon2,
-      l1BlockHash: finalizedBlockHash(source.provider),
-      requests: REQUESTS,
-      onEvent: event => events.push(event),
-      signal: controller.signal,
-      ...options,
-    },
-    {
-      random: () => 0.5,
-      async wait(milliseconds, signal) {
-        waits.push(milliseconds)
-        if (onWait(milliseconds, waits.length) === false) controller.abort()
-        signal.throwIfAborted()
-      },
-    },
-  )
-  const count = () => [source, ...l1s, ...l2s].reduce((sum, { asked }) => sum + asked.length, 0)
-  return { items, events, waits, l1s, l2s, source, controller, count }
-}
-
-/** Collects all items, and the error that ended the run. */
-async function collect(setup: Setup) {
-  const started = startFollowing(setup)
-  const found: FollowedFinalization[] = []
-  let error: unknown
-  try {
-    for await (const item of started.items) {
-      expectTrue(item, setup.chain)
-      found.push(item)
-    }
-  } catch (thrown) {
-    error = thrown
-  }
-  const code = Reflect.get(Object(error), 'code')
-  return { ...started, found, numbers: found.map(({ l2BlockNumber }) => Number(l2BlockNumber)), error, code }
-}
-
-/** Expects an item that matches the chain, with bundles that prove it. */
-function expectTrue(item: FollowedFinalization, chain: FullChain): void {
-  const { l2BlockNumber, l1Block, finalizedTimestamp, verified: states, bundles: evidence, progress: state } = item
-  const world = chain.at(l2BlockNumber)
-  if (world) {
-    expect(item.stateRoot).toBe(world.stateRoot())
-    expect(states[0]?.storage.map(({ value }) => value) ?? []).toEqual(
-      states.length === 0 ? [] : KEYS.map(key => world.getStorage(CONTRACT, key)),
-    )
-  }
-  if (finalizedTimestamp !== undefined && world) expect(finalizedTimestamp).toBe(chain.timestamp(l2BlockNumber))
-  for (const [index, bundle] of evidence.entries()) {
-    const trusted = { l1BlockHash: l1Block.hash }
-    const claim = { scheme: poseidon2, rollup: ROLLUP, trusted, l2BlockNumber, address: CONTRACT, storageKeys: KEYS }
-    expect(verifyEvidence(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(states[index])
-  }
-  expect(BigInt(state.l2BlockNumber)).toBe(l2BlockNumber)
-  expect(JSON.stringify(state).length).toBeLessThan(370)
-}
 
 it('yields every finalization once, in order, with the requested state', async () => {
   const chain = chainOf(4)
@@ -695,7 +580,7 @@ it('continues over HTTP when either side is restarted on its port', async () => 
   expect(new Set(retries)).toEqual(new Set(['UNREACHABLE']))
 })
 
-it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite restarts`, async () => {
+it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite restarts and an upgrade`, async () => {
   const random = randomOf(7)
   const chance = (probability: number) => random() < probability
   const chain = chainOf(2, { l1Unfinalized: 4, proofLag: 2, keep: 200, l1History: 64 })
@@ -713,6 +598,7 @@ it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite res
       finalize(chain)
     }
     if (chance(0.3)) chain.l1.addBlock()
+    if (followed.length >= RUNS / 2) chain.upgrade()
     if (chance(0.15)) chain.l1.reorganize(1 + Math.floor(random() * 4))
     note()
   }
@@ -732,7 +618,7 @@ it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite res
 
   const followed: bigint[] = []
   let state: unknown
-  let [restarts, requests, refused] = [0, 0, 0]
+  let [restarts, requests, refused, changes] = [0, 0, 0, 0]
   const heap: number[] = []
   while (followed.length < RUNS) {
     let budget = 20 + Math.floor(random() * 400)
@@ -750,11 +636,11 @@ it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite res
     try {
       for await (const item of following.items) {
         if (followed.length % 50 === 0) expectTrue(item, chain)
-        expect(item.stateRoot).toBe(chain.at(item.l2BlockNumber)?.stateRoot())
+        expect([item.stateRoot, item.blockHash]).toEqual(heldAt(chain, item.l2BlockNumber))
         followed.push(item.l2BlockNumber)
         state = JSON.parse(JSON.stringify(item.progress))
         if (followed.length % 500 === 0) heap.push(Math.round(process.memoryUsage().heapUsed / 2 ** 20))
-        if (followed.length >= RUNS || chance(0.05)) kill.abort()
+        if (followed.length >= RUNS || chance(0.08)) kill.abort()
         if (chance(0.5)) move()
       }
     } catch (error) {
@@ -764,10 +650,12 @@ it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite res
       if (refused > RUNS) throw error
     }
     requests += following.count()
+    changes += following.events.filter(({ name }) => name === 'follow.implementation.changed').length
   }
   expect(followed).toEqual(truth.slice(0, followed.length))
   expect(new Set(followed).size).toBe(followed.length)
   expect(restarts).toBeGreaterThan(1)
+  expect(changes).toBe(1)
   console.info(
     `${followed.length} finalizations, ${restarts} restarts, ${refused} stops, ${requests} requests, heap ${heap.join(' ')} MiB`,
   )
