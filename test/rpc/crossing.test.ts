@@ -134,7 +134,7 @@ describe('an endpoint that lies', () => {
     ['no FinalizedStateUpdated', 'l1', () => to('eth_getLogs', () => garbled([]).slice(0, 9)), undefined],
   ]
   const own = {
-    ...{ parentHash: ZERO_HASH, stateRoot: word(7), timestamp: 7n, extraData: '0x', content: NO_CONTENT },
+    ...{ parentHash: ZERO_HASH, stateRoot: word(7), timestamp: 7n, extraData: '0x' as Hex, content: NO_CONTENT },
   } as const
   const l2Proof = (chain: FullChain, ...params: unknown[]) => l2Methods(chain, 2n).get('eth_getProof')?.(params)
   /** The L1 proof with fewer slots, unless it is about one alone. */

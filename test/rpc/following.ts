@@ -18,7 +18,7 @@ import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** Chains, in-process endpoints that may fail or lie, and followers without delays. */
 
-export const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
+const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
 export const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
 
 export type Tamper = (answer: unknown, method: string, params: readonly unknown[]) => unknown
