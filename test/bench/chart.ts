@@ -21,14 +21,14 @@ const STYLE = `    text { font: 14px system-ui, sans-serif; fill: #1f2328 }
     .card { fill: #ffffff; stroke: #d1d9e0 }
     .bar { fill: #1d6fd8 }
     .other { fill: #818b98 }
-    .line { stroke: #d1d9e0 }
+    .line { stroke: #818b98 }
     @media (prefers-color-scheme: dark) {
       text { fill: #e6edf3 }
       .note { fill: #9da7b3 }
       .card { fill: #0d1117; stroke: #3d444d }
       .bar { fill: #5aa2f5 }
       .other { fill: #7d8590 }
-      .line { stroke: #3d444d }
+      .line { stroke: #7d8590 }
     }`
 
 /** @param table the rows of single answers, as Markdown */
@@ -54,8 +54,10 @@ export function drawChart(table: string): string {
     }
     top += ROW / 2
   }
+  // The bars have labels: lines across them would only cross these.
+  const axis = `  <path class="line" d="M${LEFT} ${top}H${xOf(1e6)}"/>`
   const ticks = Object.entries(TICKS).flatMap(([label, time]) => [
-    `  <path class="line" d="M${xOf(time)} ${TOP}V${top}"/>`,
+    `  <path class="line" d="M${xOf(time)} ${top - 6}v6"/>`,
     `  <text class="note mid" x="${xOf(time)}" y="${top + 18}">${label}</text>`,
   ])
   const height = top + 34
@@ -66,6 +68,7 @@ export function drawChart(table: string): string {
     `  <style>\n${STYLE}\n  </style>`,
     `  <rect class="card" x="0.5" y="0.5" width="819" height="${height - 1}" rx="8"/>`,
     '  <text x="24" y="32">Time to verify an account and ten slots, on a logarithmic scale</text>',
+    axis,
     ...ticks,
     ...bars,
     '</svg>\n',

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
+/** What the drawings say. `test/browser/documents.ts` measures whether anything touches. */
+
 interface Box {
   readonly label: string
   readonly left: number
@@ -111,9 +113,14 @@ it('draws the chain of trust as it is proven', () => {
     'L1 state root -> rollup contract',
     'rollup contract -> L2 state root',
     'L1 block hash -> L1 header',
+    'rollup contract -> message',
     'account tree -> account',
     'account -> storage root',
     'storage root -> slot',
     'L2 state root -> account tree',
+    'L2 block hash -> L2 header',
+    'L2 header -> receipts or transactions',
+    'receipts or transactions -> log',
+    'slot -> L2 block hash',
   ])
 })
