@@ -58,5 +58,11 @@ export {
   type RecordProgress,
   recordEvidence,
 } from './rpc/record.ts'
+export {
+  type MessageRecordOptions,
+  type RecordedMessage,
+  recordMessage,
+  type WantedMessage,
+} from './rpc/record-message.ts'
 export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from './rpc/verified-root.ts'
 export type { Scheme } from './scheme/scheme.ts'

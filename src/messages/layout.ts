@@ -1,4 +1,6 @@
+import { lineaRollup, lineaSepoliaRollup } from '../anchor/rollup.ts'
 import type { Hex } from '../bytes.ts'
+import { lowerCase } from '../hex.ts'
 import { readOptions, verifyUint } from '../options.ts'
 
 /** Where the contracts keep messages: four slots of the rollup contract on L1, and two of the message service on L2. */
@@ -39,6 +41,12 @@ export const lineaMessageLayout: MessageLayout = {
 const FIELDS = [
   ...(['nextMessageNumber', 'rollingHashes', 'claimedMessages', 'treeDepths', 'inbox', 'nextNumberOnL2'] as const),
 ]
+
+/** The address of a rollup's message service, if it is one of Linea's; undefined otherwise. @param rollup lower case */
+export const messageServiceOf = (rollup: Hex): Hex | undefined =>
+  [[lineaRollup, lineaMessageService] as const, [lineaSepoliaRollup, lineaSepoliaMessageService] as const].find(
+    ([{ address }]) => lowerCase(address) === rollup,
+  )?.[1]
 
 /** A copy of the caller's argument. @throws ArgumentError */
 export function readLayout(layout: MessageLayout = lineaMessageLayout): MessageLayout {

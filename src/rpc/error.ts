@@ -32,6 +32,11 @@ const meanings = {
   ANSWERS_INCONSISTENT:
     'The keys were requested in several parts, and the answers are from different states. Use a block number, not a tag.',
 
+  MESSAGE_MISSING:
+    'The endpoint knows no such message. It may have been sent just now, or too long ago to be searched for: state the transaction.',
+  MESSAGES_REFUTED:
+    'The messages in the logs of the endpoint lead to no root that L1 knows: some are left out or invented. Use another endpoint. If all say the same, an L1 endpoint hides a finalization.',
+
   PROOF_UNAVAILABLE:
     'The endpoint holds proofs for none of these finalized blocks. Wait until it has caught up, or use another endpoint.',
   L1_HISTORY_MISSING:
@@ -102,6 +107,8 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   ETH_PROOF_ANSWER: 'wrong',
   OTHER_KEYS: 'wrong',
   ANSWERS_INCONSISTENT: 'wrong',
+  MESSAGE_MISSING: 'missing',
+  MESSAGES_REFUTED: 'wrong',
   // Time helps an endpoint that lags. A follower throws this only about one that holds newer blocks, which time does not help.
   PROOF_UNAVAILABLE: 'refused',
   L1_HISTORY_MISSING: 'refused',

@@ -58,7 +58,7 @@ export type Anchor<Held extends HeldValue = HeldValue> = VerifiedAnchor<Held> & 
  * The known fields of the `eth_getProof` answer for the rollup contract, and what `verify` makes of them, from the first
  * endpoint whose answer it accepts.
  */
-async function fetchProof<T>(
+export async function fetchProof<T>(
   { l1, rollup, signal }: L1Source,
   storageKeys: readonly Hex[],
   l1BlockNumber: bigint,

@@ -62,6 +62,15 @@ export const HINT_MS = 10_000
 /** Logs per request: far more than the finalizations in that many blocks. */
 export const MAX_LOGS = 2_000
 
+/** Requests in a search for a message, or for the log of its finalization: about four months of L1 blocks, or a month of L2's. */
+export const MAX_SEARCH_REQUESTS = 500
+/** Messages from L2 in one finalization: some hundred times as many as mainnet has. */
+export const MAX_MESSAGES = 2 ** 14
+/** Their data, in bytes: as much as two answers hold. */
+export const MAX_MESSAGE_DATA = 2 ** 24
+/** L2 blocks in one finalization: several days. */
+export const MAX_FINALIZED_BLOCKS = 200_000n
+
 /** Headers that are asked for at once, of one endpoint for one range of blocks. */
 export const HEADERS_AT_ONCE = 16
 /** Headers of a range that are held before they are handed on, at about 4 kB each. */

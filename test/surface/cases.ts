@@ -84,7 +84,11 @@ const bridged = () => {
   const created = { genesis: tree, rollup: { address: rollup.address }, messageService: token }
   return service.createService(created).chain.messages
 }
-const devnet = service.createService({ genesis: demo.demoWorld(scheme), rollup: { address: hex('11', 20) } })
+const messageService = messages.lineaMessageService
+const devnet = service.createService({
+  ...{ genesis: demo.demoWorld(scheme), rollup: { address: hex('11', 20) }, messageService },
+})
+devnet.chain.messages.sendFromL2([messageContent])
 demo.addDemoBlocks(devnet.chain)
 const { url: l2, l1Url: l1, beaconUrl } = await devnet.listen()
 export const closeCases = (): Promise<void> => devnet.close()
@@ -199,6 +203,19 @@ const record = {
 const optionalOf = (path: string, options: object, ...required: string[]) =>
   Object.keys(options).flatMap(name => (required.includes(name) ? [] : [`${path}.${name}`]))
 const ofSource = ofRollup('0.rollup')
+
+const messageRecord = {
+  ...{
+    l1,
+    l2,
+    rollup,
+    direction: 'toL1' as const,
+    messageService,
+    layout: messages.lineaMessageLayout,
+    onProgress: ignore,
+  },
+  ...{ l1BlockNumber: 'finalized' as const, signal, message: { from: token } },
+}
 
 const verifier = core.createVerifier(scheme)
 const client = rpc.createRollupClient(l2)
@@ -452,6 +469,14 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [record],
     optional: [...ofSource, ...optionalOf('0', record, 'l1', 'l2', 'scheme', 'rollup', 'address')],
     free: ['0.resumeFrom'],
+  },
+  recordMessage: {
+    call: rpc.recordMessage,
+    args: [messageRecord],
+    optional: [
+      ...ofRollup('0.rollup'),
+      ...optionalOf('0', messageRecord, 'l1', 'l2', 'rollup', 'message', 'messageService'),
+    ],
   },
   'recordEvidence, from a beacon block': {
     call: rpc.recordEvidence,

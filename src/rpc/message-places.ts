@@ -1,0 +1,224 @@
+import { finalizedStateTopics } from '../anchor/finalized-state.ts'
+import type { L1Block } from '../anchor/header.ts'
+import { readRollup } from '../anchor/rollup.ts'
+import { bytesToHex } from '../bytes.ts'
+import { isProofError } from '../errors.ts'
+import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } from '../messages/from-l2.ts'
+import type { MessageLayout } from '../messages/layout.ts'
+import { toMessage } from '../messages/message.ts'
+import { type MessageProof, messageTrees } from '../messages/tree.ts'
+import { type Attempt, type Endpoints, only } from './endpoints.ts'
+import { EndpointError, isFailure, orFailure } from './error.ts'
+import { fetchAnchor, fetchNewest, fetchProof, type L1Source, unless, walkLogs } from './l1.ts'
+import { BLOCKS_PER_REQUEST, MAX_FINALIZED_BLOCKS, MAX_SEARCH_REQUESTS } from './limits.ts'
+import { askSent, findSent, type MessageSearch, type Sender, type SentMessage } from './messages.ts'
+import type { AnyProvider } from './provider.ts'
+
+/** Where messages from L2 are. */
+export interface MessageSource extends L1Source {
+  readonly l2: Endpoints
+  readonly sender: Sender
+  readonly layout: MessageLayout
+}
+
+/** The blocks of a finalization. */
+export interface FinalizedBlocks {
+  readonly first: bigint
+  readonly last: bigint
+}
+
+/** A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them. */
+async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
+  const alone = { ...source, l1: only(provider) }
+  const oldest = l1Block.number - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
+  let last: bigint | null = null
+  let before: bigint | null = oldest > 0n ? null : -1n
+  for await (const logs of walkLogs(
+    provider,
+    source,
+    [finalizedStateTopics],
+    l1Block.number,
+    oldest > 0n ? oldest : 0n,
+  )) {
+    if (!Array.isArray(logs)) throw logs ?? new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
+    const ends = logs.map(({ l2BlockNumber }) => l2BlockNumber)
+    const earlier = ends.filter(end => end < block)
+    last = leastOf([...ends.filter(end => end >= block), ...(last === null ? [] : [last])])
+    if (earlier.length === 0) continue
+    before = earlier.reduce((most, end) => (end > most ? end : most))
+    break
+  }
+  if (last === null || before === null) {
+    throw new EndpointError('L1_CONTRADICTION', {
+      found: `no log of the finalization of L2 block ${block}`,
+      layer: 'L1',
+    })
+  }
+  for (const end of before > 0n ? [last, before] : [last]) {
+    const anchor = await unless('ANCHOR_BLOCK_AHEAD', unless('ANCHOR_NO_ROOT', fetchAnchor(alone, l1Block, end)))
+    if (anchor === null) throw new EndpointError('L1_CONTRADICTION', { found: `no L2 block ${end}`, layer: 'L1' })
+  }
+  return { first: before + 1n, last }
+}
+
+const leastOf = (numbers: readonly bigint[]): bigint | null =>
+  numbers.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null)
+
+/**
+ * Yields the blocks of the finalization that holds an L2 block: fewer each time, as one L1 endpoint after the other answers. One
+ * that hides finalizations hides nothing that another one tells.
+ *
+ * @throws EndpointError, ProofError if no L1 endpoint knows it
+ */
+async function* narrowBlocks(source: L1Source, l1Block: L1Block, block: bigint): AsyncGenerator<FinalizedBlocks, void> {
+  const ending = new AbortController()
+  const signal = source.signal ? AbortSignal.any([source.signal, ending.signal]) : ending.signal
+  const open = new Map(
+    source.l1.providers.map((provider, index) => {
+      const found = findBlocks(provider, { ...source, signal }, l1Block, block).catch(orFailure)
+      const settled = found.then(blocks => ({ index, blocks }))
+      // Nobody waits for it once another endpoint was enough.
+      settled.catch(() => {})
+      return [index, settled]
+    }),
+  )
+  try {
+    let known: FinalizedBlocks = { first: 0n, last: 1n << 64n }
+    let failure: Error | null = null
+    while (open.size > 0) {
+      const { index, blocks } = await Promise.race(open.values())
+      open.delete(index)
+      if (!('first' in blocks)) {
+        failure = blocks
+        continue
+      }
+      const next = {
+        first: blocks.first > known.first ? blocks.first : known.first,
+        last: blocks.last < known.last ? blocks.last : known.last,
+      }
+      const isNarrower = next.first !== known.first || next.last !== known.last
+      known = next
+      const count = next.last - next.first
+      const found = `a finalization of ${count} blocks`
+      if (count > MAX_FINALIZED_BLOCKS) failure = new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })
+      else if (isNarrower) yield known
+    }
+    if (known.last - known.first > MAX_FINALIZED_BLOCKS) throw failure
+  } finally {
+    ending.abort()
+  }
+}
+
+/** A message from L2, and its place in a tree. */
+export interface PlacedMessage {
+  readonly sent: SentMessage
+  readonly place: MessageProof
+}
+
+/** The places of messages in the trees of their finalization. */
+const placesOf = (sent: readonly SentMessage[]): PlacedMessage[] => {
+  const places = messageTrees(sent.map(({ message }) => bytesToHex(message.hash))).flatMap(({ proofs }) => proofs)
+  // There is one place for each.
+  return sent.map((one, index) => ({ sent: one, place: places[index] as MessageProof }))
+}
+
+/** What L1 is proven to hold about a message from L2, and the proof. */
+export interface HeldMessage extends PlacedMessage {
+  readonly status: MessageFromL2['status']
+  /** The known fields of the `eth_getProof` answer. */
+  readonly proof: unknown
+}
+
+/** What L1 holds about a message. If the number is claimed without its root, the message is not the one that was sent. */
+async function fetchHeld(source: MessageSource, l1Block: L1Block, placed: PlacedMessage): Promise<HeldMessage> {
+  const { rollup, layout } = source
+  const { sent, place } = placed
+  const { message } = sent
+  const keys = messageFromL2Keys({ message: toMessage(message), root: place.root, layout })
+  const claim = { contract: decodeContract(l1Block.stateRoot, readRollup(rollup)), message, layout }
+  return fetchProof(source, keys, l1Block.number, proof => {
+    try {
+      return { ...placed, proof, status: verifyInL1(proof, place, claim).status }
+    } catch (error) {
+      if (!isProofError(error) || error.code !== 'MESSAGE_NUMBER_CLAIMED') throw error
+      return { ...placed, proof, status: 'notAnchored' }
+    }
+  })
+}
+
+/**
+ * Runs `work`, which asks several layers, with one L2 endpoint after the other. What it does `onL1` is not the L2 endpoint's
+ * fault.
+ */
+async function withEachL2<T>(
+  { l2, signal }: MessageSource,
+  work: (provider: AnyProvider, attempt: Attempt, onL1: <U>(asking: Promise<U>) => Promise<U>) => Promise<T>,
+): Promise<T> {
+  let stopped: { readonly error: unknown } | undefined
+  const onL1 = <U>(asking: Promise<U>) =>
+    asking.catch((error: unknown) => {
+      stopped ??= { error }
+      // No failure of an endpoint.
+      throw new Error('L1 failed')
+    })
+  try {
+    return await l2.run((provider, attempt) => work(provider, attempt, onL1), signal)
+  } catch (error) {
+    throw stopped === undefined ? error : stopped.error
+  }
+}
+
+/** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
+const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })
+
+/** A message from L2, found and proven. */
+export interface FoundMessage extends HeldMessage {
+  /** The newest finalized L2 block, proven. */
+  readonly newest: bigint
+}
+
+/**
+ * Finds a message from L2, all messages of its finalization, and what L1 holds about it. An endpoint whose logs do not lead to a
+ * root that L1 knows is left for the next one.
+ *
+ * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the
+ * place is that in a tree of its own.
+ *
+ * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`; ArgumentError if several messages fit
+ */
+export async function findMessage(
+  source: MessageSource,
+  l1Block: L1Block,
+  search: MessageSearch,
+): Promise<FoundMessage> {
+  const newest = await fetchNewest(source, l1Block)
+  let waiting: SentMessage | undefined
+  try {
+    return await withEachL2(source, async (provider, attempt, onL1) => {
+      const sent = await findSent(provider, source.sender, search, attempt)
+      if (sent.block > newest) {
+        waiting = sent
+        throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
+      }
+      const ranges = narrowBlocks(source, l1Block, sent.block)
+      try {
+        for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
+          const all = await askSent(provider, source.sender, next.value, attempt)
+          const own = placesOf(all).find(({ sent: { message } }) => isSame(message, sent.message))
+          const held = own && (await onL1(fetchHeld(source, l1Block, own)))
+          if (held && held.status !== 'notAnchored') return { ...held, newest }
+        }
+      } finally {
+        await ranges.return()
+      }
+      throw refuted(`the logs around L2 block ${sent.block}`)
+    })
+  } catch (error) {
+    if (waiting === undefined || !isFailure(error)) throw error
+    const [own] = placesOf([waiting])
+    // There is one place for one message.
+    return { ...(await fetchHeld(source, l1Block, own as PlacedMessage)), newest }
+  }
+}
+
+const isSame = (a: SentMessage['message'], b: SentMessage['message']) => bytesToHex(a.hash) === bytesToHex(b.hash)

@@ -1,0 +1,164 @@
+import { slotKey } from '../anchor/slots.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { ArgumentError } from '../errors.ts'
+import { decodeQuantity, encodeQuantity } from '../hex.ts'
+import { atMost } from '../json/decoders.ts'
+import { isGiven, readOwn } from '../json/known-fields.ts'
+import { readerOf } from '../json/reader.ts'
+import { MESSAGE_SENT, readMessageLog } from '../messages/log.ts'
+import type { DecodedMessage } from '../messages/message.ts'
+import type { Attempt } from './endpoints.ts'
+import { EndpointError, type Layer } from './error.ts'
+import { BLOCKS_PER_REQUEST, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from './limits.ts'
+import { type AnyProvider, callProvider, parseQuantity } from './provider.ts'
+import { redactorFor } from './redact.ts'
+
+/** Messages from logs of endpoints that may lie. What L1 keeps decides which of them were sent. */
+
+/** A message, and where its log is, according to an endpoint. */
+export interface SentMessage {
+  readonly message: DecodedMessage
+  /** The block that the log is in. */
+  readonly block: bigint
+  /** Its place among the logs of the block. */
+  readonly index: bigint
+}
+
+/** Who sends messages, and on which layer. */
+export interface Sender {
+  readonly layer: Layer
+  /** The contract, 20 bytes, lower case. */
+  readonly address: Hex
+}
+
+/** Which message. Whatever is given must fit. Hexadecimal is in lower case. */
+export interface MessageSearch {
+  readonly transactionHash?: Hex | undefined
+  readonly messageHash?: Hex | undefined
+  readonly from?: Hex | undefined
+  readonly to?: Hex | undefined
+  readonly number?: bigint | undefined
+  /** The first block to search. */
+  readonly fromBlock?: bigint | undefined
+}
+
+const reader = readerOf('MALFORMED_RESPONSE')
+
+/** How much may still come. */
+interface Budget {
+  /** Bytes of data. */
+  data: number
+}
+
+/** The messages in an endpoint's logs, which must be in order. @throws ProofError, EndpointError */
+function readSent(
+  provider: AnyProvider,
+  logs: unknown,
+  { layer, address }: Sender,
+  budget: Budget = { data: MAX_MESSAGE_DATA },
+): SentMessage[] {
+  const redact = redactorFor(provider)
+  let before: SentMessage | undefined
+  return reader.items(logs, atMost('MALFORMED_RESPONSE', MAX_MESSAGES), source => {
+    const data = readOwn(Object(source), 'data')
+    // Before it is hashed.
+    budget.data -= typeof data === 'string' ? data.length / 2 : 0
+    if (budget.data < 0)
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${MAX_MESSAGE_DATA} bytes`, layer })
+    const log = readMessageLog(source)
+    const [block, index] = ['blockNumber', 'logIndex'].map(name => decodeQuantity(readOwn(Object(source), name), 64))
+    if (log === null || log.address !== address || block == null || index == null) {
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'a log that was not asked for', layer })
+    }
+    const sent = { message: log.message, block, index }
+    if (before && (before.block > block || (before.block === block && before.index >= index))) {
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'logs that are doubled, or not in order', layer })
+    }
+    before = sent
+    if (redact.isInHex(bytesToHex(log.message.data))) {
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'the API key of the endpoint', layer })
+    }
+    return sent
+  })
+}
+
+/** The messages that were sent in these blocks, in order. @param topics those behind the first */
+export async function askSent(
+  provider: AnyProvider,
+  sender: Sender,
+  blocks: { readonly first: bigint; readonly last: bigint },
+  { signal, heard }: Attempt,
+  topics: readonly (Hex | null)[] = [],
+): Promise<SentMessage[]> {
+  const all: SentMessage[] = []
+  const budget = { data: MAX_MESSAGE_DATA }
+  for (let first = blocks.first; first <= blocks.last; first += BLOCKS_PER_REQUEST) {
+    const end = first + BLOCKS_PER_REQUEST - 1n
+    const last = end < blocks.last ? end : blocks.last
+    const range = { fromBlock: encodeQuantity(first), toBlock: encodeQuantity(last) }
+    const filter = { address: sender.address, topics: [MESSAGE_SENT, ...topics], ...range }
+    const sent = readSent(provider, await callProvider(provider, 'eth_getLogs', [filter], signal), sender, budget)
+    heard()
+    if (sent.some(({ block }) => block < first || block > last)) {
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'a log of another block', layer: sender.layer })
+    }
+    all.push(...sent)
+    if (all.length > MAX_MESSAGES) {
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${all.length} messages`, layer: sender.layer })
+    }
+  }
+  return all
+}
+
+/**
+ * Finds a message in the logs of an endpoint: in those of its transaction, or in those of all blocks from the newest back.
+ *
+ * @throws EndpointError `MESSAGE_MISSING`; ArgumentError if several fit; ProofError
+ */
+export async function findSent(
+  provider: AnyProvider,
+  sender: Sender,
+  search: MessageSearch,
+  attempt: Attempt,
+): Promise<SentMessage> {
+  const { layer } = sender
+  const isIt = ({ message }: SentMessage) => isWanted(message, search)
+  const { transactionHash } = search
+  if (transactionHash !== undefined) {
+    const receipt = await callProvider(provider, 'eth_getTransactionReceipt', [transactionHash], attempt.signal)
+    if (!isGiven(receipt)) throw new EndpointError('MESSAGE_MISSING', { found: `no ${transactionHash}`, layer })
+    // A transaction has logs of other contracts, too.
+    const logs = reader
+      .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
+      .filter(log => readMessageLog(log)?.address === sender.address)
+    return onlyOf(readSent(provider, logs, sender).filter(isIt), layer)
+  }
+  const latest = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
+  const oldest = latest - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
+  const first = search.fromBlock ?? (oldest > 0n ? oldest : 0n)
+  const topics = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
+  for (let last = latest; last >= first; last -= BLOCKS_PER_REQUEST) {
+    const begin = last - BLOCKS_PER_REQUEST + 1n
+    const blocks = { first: begin > first ? begin : first, last }
+    const sent = await askSent(provider, sender, blocks, attempt, [...topics, search.messageHash ?? null])
+    const found = sent.filter(isIt)
+    if (found.length > 0) return onlyOf(found, layer)
+  }
+  throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${latest}`, layer })
+}
+
+function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
+  const [sent, ...others] = found
+  if (sent === undefined) throw new EndpointError('MESSAGE_MISSING', { found: 'none in the transaction', layer })
+  if (others.length === 0) return sent
+  const hashes = found.slice(0, 4).map(({ message }) => bytesToHex(message.hash))
+  const listed = `${found.length} that fit: ${hashes.join(', ')}${others.length > 3 ? ', …' : ''}`
+  throw new ArgumentError({ path: 'message', expected: 'what only one message fits', found: listed })
+}
+
+/** Whether all that is given fits. */
+const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: MessageSearch): boolean =>
+  (messageHash === undefined || bytesToHex(message.hash) === messageHash) &&
+  (from === undefined || bytesToHex(message.from) === from) &&
+  (to === undefined || bytesToHex(message.to) === to) &&
+  (number === undefined || message.number === number)
