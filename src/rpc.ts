@@ -39,6 +39,13 @@ export {
   type BeaconProgress,
   beaconBlockHash,
 } from './rpc/follow-beacon.ts'
+export {
+  type ClaimableMessage,
+  type FollowedMessages,
+  type FollowMessagesOptions,
+  followMessages,
+  type MessagesProgress,
+} from './rpc/follow-messages.ts'
 export type { FollowEvent, FollowOptions, FollowRequest } from './rpc/follow-options.ts'
 export type { FollowProgress } from './rpc/follow-state.ts'
 export type { FollowedBlock, FollowedFinalization, FollowedState, VerifiedRequests } from './rpc/follower.ts'

@@ -75,15 +75,20 @@ export function followFinalizations<const Requests extends readonly FollowReques
 
 /** {@link followFinalizations} with another {@link Timing}. */
 export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
-  return follow(verifyFollowOptions(options), timing)
+  const settings = verifyFollowOptions(options)
+  return repeat(settings, timing, createFollower(settings).next)
 }
 
 const FIRST_BACKOFF = 1_000
 
-async function* follow(settings: Settings, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
+/** Yields what `next` returns, again and again. Waits when it returns null, and longer after each failure. */
+export async function* repeat<T extends object>(
+  settings: Settings,
+  timing: Timing,
+  next: () => Promise<T | null>,
+): AsyncGenerator<T, void, void> {
   const { pollInterval, maxBackoff, onEvent } = settings
   const signal = settings.signal ?? new AbortController().signal
-  const follower = createFollower(settings)
   const wait = (milliseconds: number) =>
     timing.wait(milliseconds, signal).catch(error => {
       throw signal.aborted ? abortedBy(signal) : error
@@ -92,9 +97,9 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
   let [failures, refusals] = [0, 0]
   for (;;) {
     if (signal.aborted) throw abortedBy(signal)
-    let item: FollowedFinalization | null
+    let item: T | null
     try {
-      item = await follower.next()
+      item = await next()
     } catch (error) {
       // It is proven that L1 holds no hash, for a caller who takes hashes only.
       if (!isFailure(error) || error.code === 'ANCHOR_NO_ROOT') throw error

@@ -294,7 +294,7 @@ async function fetchProven(
 }
 
 /** @throws EndpointError, or ArgumentError if it is not a hash */
-async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
+export async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
   let hash: unknown
   try {
     hash = await source()

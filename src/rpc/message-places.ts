@@ -116,7 +116,7 @@ export interface PlacedMessage {
 }
 
 /** The places of messages in the trees of their finalization. */
-const placesOf = (sent: readonly SentMessage[]): PlacedMessage[] => {
+export const placesOf = (sent: readonly SentMessage[]): PlacedMessage[] => {
   const places = messageTrees(sent.map(({ message }) => bytesToHex(message.hash))).flatMap(({ proofs }) => proofs)
   // There is one place for each.
   return sent.map((one, index) => ({ sent: one, place: places[index] as MessageProof }))
@@ -130,7 +130,7 @@ export interface HeldMessage extends PlacedMessage {
 }
 
 /** What L1 holds about a message. If the number is claimed without its root, the message is not the one that was sent. */
-async function fetchHeld(source: MessageSource, l1Block: L1Block, placed: PlacedMessage): Promise<HeldMessage> {
+export async function fetchHeld(source: MessageSource, l1Block: L1Block, placed: PlacedMessage): Promise<HeldMessage> {
   const { rollup, layout } = source
   const { sent, place } = placed
   const { message } = sent
@@ -150,7 +150,7 @@ async function fetchHeld(source: MessageSource, l1Block: L1Block, placed: Placed
  * Runs `work`, which asks several layers, with one L2 endpoint after the other. What it does `onL1` is not the L2 endpoint's
  * fault.
  */
-async function withEachL2<T>(
+export async function withEachL2<T>(
   { l2, signal }: MessageSource,
   work: (provider: AnyProvider, attempt: Attempt, onL1: <U>(asking: Promise<U>) => Promise<U>) => Promise<T>,
 ): Promise<T> {
@@ -169,7 +169,7 @@ async function withEachL2<T>(
 }
 
 /** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
-const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })
+export const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })
 
 /** A message from L2, found and proven. */
 export interface FoundMessage extends HeldMessage {

@@ -157,7 +157,7 @@ function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
 }
 
 /** Whether all that is given fits. */
-const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: MessageSearch): boolean =>
+export const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: MessageSearch): boolean =>
   (messageHash === undefined || bytesToHex(message.hash) === messageHash) &&
   (from === undefined || bytesToHex(message.from) === from) &&
   (to === undefined || bytesToHex(message.to) === to) &&

@@ -149,7 +149,7 @@ function verifyOptions(options: MessageRecordOptions) {
 }
 
 /** The message service, in lower case. @throws ArgumentError */
-function readService(given: Hex | undefined, rollup: Hex): Hex {
+export function readService(given: Hex | undefined, rollup: Hex): Hex {
   const service = given ?? messageServiceOf(lowerCase(rollup))
   if (service !== undefined) return bytesToHex(decodeArgument('messageService', service, 20))
   throw invalid('messageService', 'the message service on L2 of this rollup, 20 bytes', given)

@@ -195,6 +195,11 @@ const follow = {
   ...{ fromL2BlockNumber: 1n, resumeFrom: null, newestOnly: true, skipUnavailable: false, method: 'rollup_getProof' },
   ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, maxBackoffMs: 100, onEvent: ignore },
 }
+const followedMessages = {
+  ...{ ...source, l1BlockHash: follow.l1BlockHash, from: token, to: token, messageService, signal, onEvent: ignore },
+  ...{ layout: messages.lineaMessageLayout, fromL2BlockNumber: 1n, resumeFrom: null, method: 'rollup_getProof' },
+  ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, maxBackoffMs: 100 },
+}
 const record = {
   ...{ ...source, address, storageKeys: [key], l2BlockNumber, l1BlockNumber: verified.l1Block.number },
   ...{ method: 'rollup_getProof', maxKeysPerRequest: 10, maxFinalizations: 2, resumeFrom: null, onProgress: ignore },
@@ -507,6 +512,14 @@ export const cases: Readonly<Record<string, Case>> = {
       ...['resumeFrom', 'onProgress', 'onFailure', 'maxAgeSeconds', 'maxTrustedAgeSeconds', 'timeoutMs', 'signal'].map(
         name => `0.${name}`,
       ),
+    ],
+  },
+  followMessages: {
+    call: rpc.followMessages,
+    args: [followedMessages],
+    optional: [
+      ...ofSource,
+      ...optionalOf('0', followedMessages, 'l1', 'l2', 'scheme', 'rollup', 'l1BlockHash', 'messageService'),
     ],
   },
   followFinalizations: {
