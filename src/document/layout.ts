@@ -1,4 +1,5 @@
 import { MAX_NODE_COUNT } from '../anchor/limits.ts'
+import { decodeRlp } from '../anchor/rlp.ts'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes, knownLength } from '../bytes.ts'
 import { isRefusal, type Refusal } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
@@ -24,7 +25,7 @@ import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type Path, rootLength } from '../t
 export { bytesToBigint as toNumber, bytesToHex as toHex } from '../bytes.ts'
 export { DIGEST_LENGTH, MAX_LEAVES, openingLength as leafLength } from '../tree/leaf.ts'
 export { LEAF_NODE, SIBLING_LEAF_NODE } from '../tree/path.ts'
-export { decodeLeafIndex }
+export { decodeLeafIndex, decodeRlp as readRlp }
 
 /** Lengths in bytes of the keys and values of the two kinds of tree. */
 export const treeLengths = {

@@ -1,5 +1,5 @@
 import type { ByteField, Bytes } from './bytes.ts'
-import { type Child, h, hidden, nodesOf } from './dom.ts'
+import { type Child, h, hidden, nodesOf, rove } from './dom.ts'
 
 let made = 0
 
@@ -16,28 +16,11 @@ export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
     const field = fields[index]
     if (field) explanation.replaceChildren(...nodesOf(explanationOf(field)))
   }
-  const choose = (index: number, isByKey: boolean) => {
-    for (const [other, option] of options.entries()) {
-      option.setAttribute('aria-selected', String(other === index))
-      option.tabIndex = other === index ? 0 : -1
-    }
-    if (isByKey) options[index]?.focus()
+  rove(options, index => {
+    for (const [other, option] of options.entries()) option.setAttribute('aria-selected', String(other === index))
     explain(index)
-  }
-  const last = options.length - 1
-  const moves = new Map(
-    Object.entries({ ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -last, End: last }),
-  )
-  for (const [index, option] of options.entries()) {
-    option.addEventListener('pointerenter', () => explain(index))
-    option.addEventListener('focus', () => choose(index, false))
-    option.addEventListener('keydown', event => {
-      const move = moves.get(event.key)
-      if (move === undefined) return
-      event.preventDefault()
-      choose(Math.min(Math.max(index + move, 0), last), true)
-    })
-  }
+  })
+  for (const [index, option] of options.entries()) option.addEventListener('pointerenter', () => explain(index))
   return h(
     'div',
     { class: 'bytes' },
@@ -52,17 +35,11 @@ function fieldOption({ name, start, end, value, isFault }: ByteField, hex: strin
   const isShort = value.length <= 24
   return h(
     'div',
-    {
-      role: 'option',
-      class: `part tone-${index % 6}`,
-      tabindex: index === 0 ? 0 : -1,
-      'aria-selected': 'false',
-      'data-fault': isFault,
-    },
+    { role: 'option', class: `part tone-${index % 6}`, 'aria-selected': 'false', 'data-fault': isFault },
     h('span', { class: 'part-name' }, name, isShort ? h('span', { class: 'part-value' }, ` = ${value}`) : null),
     hidden(`, ${end - start} bytes${isFault ? ', at fault' : ''}`),
     // Screen readers would read this digit by digit. The explanation has the value.
-    h('code', { 'aria-hidden': 'true' }, foldZeros(digits)),
+    h('code', { class: 'raw', 'aria-hidden': 'true' }, foldZeros(digits)),
   )
 }
 
@@ -74,7 +51,7 @@ function foldZeros(digits: string): string {
   return zeros <= MAX_ZERO_BYTES ? digits : `[${zeros} zero bytes] ${digits.slice(2 * zeros)}`.trim()
 }
 
-const explanationOf = ({ name, start, end, value, note }: ByteField): Child[] => [
+export const explanationOf = ({ name, start, end, value, note }: ByteField): Child[] => [
   h('strong', {}, name),
   ` ${note} Bytes ${start} to ${end - 1}: `,
   h('code', {}, value),

@@ -1,36 +1,84 @@
 import type { ChainBox } from './chain.ts'
-import { h, hidden } from './dom.ts'
+import { type Check, marks, type Status } from './checks.ts'
+import { button, type Child, copyable, fold, h, hidden, rowList } from './dom.ts'
+import type { Report } from './report.ts'
+import { abbreviate } from './wording.ts'
 
 const words: Readonly<Record<ChainBox['state'], string>> = {
-  trusted: 'trusted',
-  passed: 'proven',
-  failed: 'refused',
-  'not reached': 'not checked',
-  'left out': 'not part of this proof',
+  ...{ trusted: 'you trust it', assumed: 'not confirmed', passed: 'proven', failed: 'refused' },
+  ...{ 'not reached': 'not checked', 'left out': 'left out' },
 }
 
-/** From L1 down to the slots, each box proven by the one above it. */
-export const chainView = (boxes: readonly ChainBox[]): HTMLElement => h('ol', { class: 'chain' }, ...boxes.map(boxView))
+/** What follows from something that nobody has confirmed is not proven. */
+const wordOf = ({ state }: ChainBox, boxes: readonly ChainBox[]): string =>
+  state === 'passed' && boxes.some(box => box.state === 'assumed') ? 'follows' : words[state]
 
-const boxView = ({ title, state, values, note, tree }: ChainBox): HTMLElement =>
+/** The chain of trust as a picture: each link follows from the one before it. */
+export function picture({ boxes }: Report, onChoose: (box: ChainBox, index: number) => void): HTMLElement {
+  const links = boxes.map((box, index) => {
+    const { title, layer, state, value, note } = box
+    const content = [
+      h('span', { class: 'layer' }, layer),
+      h('span', { class: 'title' }, title),
+      h('span', { class: 'brief' }, value.startsWith('0x') ? abbreviate(value) : value),
+      h('span', { class: 'about' }, note),
+      h('span', { class: 'word' }, wordOf(box, boxes)),
+    ]
+    const link = button({ class: 'link' }, () => onChoose(box, index), ...content)
+    return h('li', { 'data-state': state, 'data-layer': layer }, link)
+  })
+  return h('ol', { class: 'picture', 'aria-label': 'The chain of trust' }, ...links)
+}
+
+/** The same links with everything that they show, and the checks between them. */
+export function chainView({ boxes }: Report): Child[] {
+  if (boxes.length === 0) return []
+  const rows = boxes
+    .filter(({ state }) => state !== 'left out')
+    .map((box, index) => {
+      const { title, layer, state, value, note, rows: more, checks } = box
+      return h(
+        'li',
+        { 'data-state': state, tabindex: '-1', id: `link-${index}` },
+        h('h3', {}, title, ' ', h('span', { class: 'from' }, `${layer}${note === '' ? '' : `, ${note}`}`)),
+        h('span', { class: 'word' }, wordOf(box, boxes)),
+        value === '' ? null : value.startsWith('0x') ? copyable(value, title) : h('span', {}, value),
+        more.length > 0 && rowList(more),
+        checks.length > 0 && checksView('Checks', checks),
+      )
+    })
+  return [h('ol', { class: 'links' }, ...rows)]
+}
+
+/** A list of checks. What passed is folded, and so is what was not reached; what failed is in between. */
+export function checksView(title: string, checks: readonly Check[]): HTMLElement {
+  const parts = (['passed', 'failed', 'not reached'] as const).flatMap(status => {
+    const own = checks.filter(check => check.status === status)
+    if (own.length === 0) return []
+    const list = checkList(own)
+    return [
+      status === 'failed'
+        ? list
+        : fold(false, [h('span', {}, title), ' ', chip(status, `${own.length} ${status}`)], list),
+    ]
+  })
+  return h('div', {}, ...parts)
+}
+
+const checkList = (checks: readonly Check[]): HTMLElement =>
   h(
-    'li',
-    { class: 'chain-box', 'data-state': state },
-    h(
-      'div',
-      { class: 'chain-head' },
-      h('span', { class: 'chain-title' }, title),
-      h('span', { class: 'chip', 'data-status': state }, words[state]),
+    'ol',
+    { class: 'checks' },
+    ...checks.map(check =>
+      h(
+        'li',
+        { 'data-status': check.status },
+        h('span', { class: 'mark', 'aria-hidden': 'true' }, marks[check.status]),
+        h('span', {}, check.title, hidden(`: ${check.status}`)),
+        h('span', { class: 'codes' }, check.codes.join(' ')),
+      ),
     ),
-    ...values.map(value => h('code', {}, value)),
-    note === '' ? null : h('span', { class: 'chain-note' }, note),
-    tree === null
-      ? null
-      : h(
-          'span',
-          { class: 'chain-tree' },
-          h('span', { class: 'tree-mark', 'aria-hidden': 'true' }),
-          hidden('in the '),
-          tree,
-        ),
   )
+
+export const chip = (status: Status, text: string = status): HTMLElement =>
+  h('span', { class: 'chip', 'data-status': status }, h('span', { 'aria-hidden': 'true' }, `${marks[status]} `), text)

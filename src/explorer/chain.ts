@@ -1,21 +1,200 @@
-import type { VerifiedEvidence } from '../anchor.ts'
-import type { Link } from '../document/evidence.ts'
+import type { L1Block } from '../anchor/header.ts'
 import { isHexOf } from '../document/layout.ts'
-import { formatTime, sourceWords } from '../document/wording.ts'
-import type { VerifiedState } from '../index.ts'
-import type { Status, statusesOf } from './checks.ts'
+import { beaconRows, formatTime, type Row, sourceWords } from '../document/wording.ts'
+import type { ProvenBeaconBlock } from '../evidence/types.ts'
+import { type Check, checksOf, type GroupKey, type Status, type Step, statusesOf } from './checks.ts'
 import type { Statement } from './statement.ts'
-import { claimWords, type Form } from './wording.ts'
+import { claimWords, type Form, type ProvenState, type VerifiedAccount } from './wording.ts'
 
-/** One box of the chain of trust. */
+/** One link of the chain of trust. */
 export interface ChainBox {
   readonly title: string
-  readonly state: Status | 'trusted' | 'left out'
-  /** Hashes and addresses in full. */
-  readonly values: readonly string[]
+  /** Where it belongs. */
+  readonly layer: 'Beacon chain' | 'Ethereum' | 'Rollup'
+  readonly state: Status | 'trusted' | 'assumed' | 'left out'
+  /** A hash, address or key, in full; or a few words. */
+  readonly value: string
   readonly note: string
-  /** The tree that proves this box; null for the L2 state root and above. */
-  readonly tree: string | null
+  /** What else it shows. */
+  readonly rows: readonly Row[]
+  /** The checks that lead to it from the link before. */
+  readonly checks: readonly Check[]
+  /** Whether a proof of the file leads to it. */
+  readonly hasProof: boolean
+}
+
+/** What is proven on the way from the trusted value to L1. */
+interface ProvenL1 {
+  readonly l1Block?: L1Block | undefined
+  readonly beaconBlock?: ProvenBeaconBlock | undefined
+}
+
+/** How far the checks have come. */
+export interface Progress {
+  readonly statement: Statement
+  readonly steps: readonly Step[]
+  readonly failed: number
+}
+
+/** Makes links whose state is that of their checks. */
+function linker({ steps, failed }: Progress) {
+  const statuses = statusesOf(steps, failed)
+  return (
+    layer: ChainBox['layer'],
+    title: string,
+    groups: readonly GroupKey[],
+    parts: Partial<Pick<ChainBox, 'state' | 'value' | 'note' | 'rows' | 'hasProof'>> & {
+      readonly lists?: readonly GroupKey[]
+    } = {},
+  ): ChainBox => {
+    const { lists = groups, ...others } = parts
+    const states = groups.map(group => statuses.get(group) ?? 'not reached')
+    const state = (['failed', 'not reached'] as const).find(one => states.includes(one)) ?? 'passed'
+    const checks = checksOf(steps, failed, ...lists)
+    return { ...{ title, layer, state, value: '', note: '', rows: [], checks, hasProof: false }, ...others }
+  }
+}
+
+/** The link with the value that the user, or else the file, states. */
+function trustedBox(progress: Progress, layer: ChainBox['layer'], title: string, rows: readonly Row[] = []): ChainBox {
+  const { trusted } = progress.statement
+  const isGiven = isHexOf(32, trusted.value)
+  const state = !isGiven ? 'not reached' : trusted.source === 'user' ? 'trusted' : 'assumed'
+  const note = isGiven ? sourceWords[trusted.source] : 'enter it'
+  const value = isGiven ? trusted.value : ''
+  return { ...linker(progress)(layer, title, ['question', 'bundle'], { value, note, rows }), state }
+}
+
+const leftOut = (link: ReturnType<typeof linker>, note = 'not part of this file'): ChainBox =>
+  link('Ethereum', 'L1', [], { state: 'left out', note })
+
+/** From the trusted value to the L1 state. */
+function trunk(progress: Progress, { l1Block, beaconBlock }: ProvenL1): ChainBox[] {
+  const link = linker(progress)
+  const kind = progress.statement.trustedKind.value
+  if (kind === 'l2StateRoot') return [leftOut(link, 'not needed from here')]
+  if (kind === 'l1StateRoot') return [trustedBox(progress, 'Ethereum', 'L1 state')]
+  const [, age, committee, signers, , slot] =
+    beaconBlock === undefined ? [] : beaconRows({ trustedInput: 'beaconBlockRoot', beaconBlock })
+  const rowsOf = (...rows: readonly (Row | undefined)[]) => rows.filter(row => row !== undefined)
+  const block: readonly Row[] = l1Block
+    ? [
+        ['Number', `${l1Block.number}`],
+        ['Time', formatTime(l1Block.timestamp)],
+      ]
+    : []
+  const state = link('Ethereum', 'L1 state', ['l1Header'], {
+    ...{ value: l1Block?.stateRoot ?? '', note: 'root, in the header' },
+    ...(kind === 'beaconBlockRoot' ? {} : { rows: block }),
+  })
+  if (kind !== 'beaconBlockRoot') return [trustedBox(progress, 'Ethereum', 'L1 block'), state]
+  return [
+    trustedBox(progress, 'Beacon chain', 'Checkpoint', rowsOf(age)),
+    link('Beacon chain', 'Committees', ['consensus'], {
+      ...{ value: beaconBlock ? `${beaconBlock.signers} of 512 signed` : '', rows: rowsOf(committee, signers) },
+      note: 'each signs for the next',
+    }),
+    link('Beacon chain', 'Finalized', ['consensus'], {
+      ...{ value: beaconBlock?.blockRoot ?? '', note: 'signed', rows: rowsOf(slot), lists: [] },
+    }),
+    link('Ethereum', 'L1 block', ['consensus'], {
+      ...{ value: l1Block?.hash ?? '', note: 'in the finalized one', rows: block, lists: [] },
+    }),
+    state,
+  ]
+}
+
+/** What a proof of a state leads to. */
+export interface StateChain extends Progress, ProvenL1 {
+  readonly isBundle: boolean
+  readonly isEthereum: boolean
+  readonly l2: {
+    readonly stateRoot: string
+    readonly blockHash?: string | undefined
+    readonly rows: readonly Row[]
+  } | null
+  readonly address: string
+  /** The account; null if it does not exist, undefined if nothing is proven. */
+  readonly account: VerifiedAccount | null | undefined
+  /** How many slots there are, and how many are proven to exist. */
+  readonly slots: { readonly count: number; readonly existing: number }
+}
+
+export function drawState(input: StateChain): ChainBox[] {
+  const { isBundle, isEthereum, l2, address, account, slots, statement } = input
+  const link = linker(input)
+  const isTrusted = !isBundle || statement.trustedKind.value === 'l2StateRoot'
+  const keys = Array.from({ length: slots.count }, (_, index) => index + 1)
+  const { stateRoot = '', blockHash = '', rows = [] } = l2 ?? {}
+  const contract = { note: 'kept by the contract on L1', rows }
+  return [
+    ...(isBundle ? trunk(input, input) : [leftOut(link)]),
+    ...(isTrusted
+      ? [trustedBox(input, 'Rollup', 'L2 state')]
+      : isEthereum
+        ? [
+            link('Rollup', 'L2 block', ['rollupContract'], { value: blockHash, ...contract }),
+            link('Rollup', 'L2 state', ['l2Header'], { value: stateRoot, note: 'root, in the header' }),
+          ]
+        : [link('Rollup', 'L2 state', ['rollupContract'], { value: stateRoot, ...contract })]),
+    link('Rollup', 'Account', ['answer', 0], {
+      ...{ value: address, hasProof: true, lists: ['answer'] as const },
+      note: account === undefined ? '' : account === null ? 'does not exist' : 'exists',
+    }),
+    ...(slots.count === 0
+      ? []
+      : [
+          link('Rollup', slots.count === 1 ? 'Slot' : 'Slots', keys, {
+            ...{ hasProof: true, lists: [] },
+            value: `${slots.count} requested`,
+            note: account === undefined ? '' : `${slots.existing} of ${slots.count} exist`,
+          }),
+        ]),
+  ]
+}
+
+export interface MessageChain extends Progress, ProvenL1 {
+  readonly isFromL2: boolean
+  /** The root of the tree. */
+  readonly root: string
+  readonly messageHash: string
+  readonly status: string
+  readonly rows: readonly Row[]
+}
+
+export function drawMessage(input: MessageChain): ChainBox[] {
+  const { isFromL2, root, messageHash, status, rows } = input
+  const link = linker(input)
+  const contract = link('Ethereum', isFromL2 ? 'Tree' : 'Rolling hash', ['rollupContract'], {
+    ...{ value: root, rows, note: isFromL2 ? 'its root, kept by the contract' : 'kept by the contract' },
+  })
+  const message = link('Rollup', 'Message', isFromL2 ? ['place'] : ['rollupContract'], {
+    ...{ value: messageHash, note: status, hasProof: isFromL2, lists: [] },
+  })
+  return [...trunk(input, input), contract, message]
+}
+
+export interface TracesChain extends Progress {
+  readonly holds: string
+  readonly endRoot: string
+  readonly note: string
+}
+
+export function drawTraces(input: TracesChain): ChainBox[] {
+  const { holds, endRoot, note } = input
+  const link = linker(input)
+  return [
+    leftOut(link),
+    trustedBox(input, 'Rollup', 'State before'),
+    link('Rollup', 'Traces', ['answer'], { value: holds, note: 'every account and slot' }),
+    link('Rollup', 'State after', ['answer'], { value: endRoot, note, lists: [] }),
+  ]
+}
+
+/** What the page cannot verify. */
+export function drawUnverified(progress: Progress, titles: readonly string[]): ChainBox[] {
+  const link = linker(progress)
+  return titles.map(title => link(title.startsWith('L1') ? 'Ethereum' : 'Rollup', title, ['answer'], { lists: [] }))
 }
 
 /** One row of the table of proofs: the account first, then the slots. */
@@ -25,7 +204,7 @@ export function summarize(
   index: number,
   key: string,
   form: Form,
-  state: VerifiedState | null,
+  state: ProvenState | null,
   status: Status = 'not reached',
 ) {
   const slot = state?.storage[index - 1]
@@ -38,80 +217,5 @@ export function summarize(
     outcome: state === null ? claimed : exists ? 'exists' : 'does not exist',
     // 32 bytes; empty unless the slot is proven to exist.
     value: slot?.exists ? slot.value : '',
-  }
-}
-
-export interface ChainInput {
-  readonly isBundle: boolean
-  readonly statement: Statement
-  readonly statuses: ReturnType<typeof statusesOf>
-  /** What was proven; null if something was refused, or nothing was verified. */
-  readonly state: VerifiedState | VerifiedEvidence | null
-  readonly proofs: readonly ProofSummary[]
-}
-
-/** The chain of trust from L1 down to the slots. Boxes that the file or the trusted input leaves out are marked. */
-export function drawChain(input: ChainInput): ChainBox[] {
-  const { state, statement, isBundle, statuses } = input
-  const { trustedKind, trusted } = statement
-  const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
-  const roots = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
-  /** The place of the box with the trusted input: -1 is the trusted beacon block. An answer starts at the L2 state root. */
-  const start = isFromBeacon ? -1 : isBundle ? roots.indexOf(trustedKind.value) : 2
-  const isGiven = isHexOf(32, trusted.value)
-  const box = (place: number, title: string, status: Status, value: string | undefined, note: string): ChainBox => {
-    const common = { title, tree: null }
-    if (place < start) return { ...common, state: 'left out', values: [], note }
-    if (place > start) return { ...common, state: status, values: value === undefined ? [] : [value], note }
-    return isGiven
-      ? { ...common, state: 'trusted', values: [trusted.value], note: sourceWords[trusted.source] }
-      : { ...common, state: 'not reached', values: [], note: 'enter it under “What you know”' }
-  }
-  const evidence = state !== null && 'trustedInput' in state ? state : null
-  const l1Block = evidence?.l1Block ?? undefined
-  const block = evidence?.trustedInput === 'beaconBlockRoot' ? evidence.beaconBlock : undefined
-  const statusOf = (link: Link) => statuses.get(link) ?? 'not reached'
-  const consensus = statusOf('consensus')
-  const signed = block && `${block.signers} of the 512 members of period ${block.period} signed`
-  const slot = block && `slot ${block.slot}, of ${formatTime(block.slotTimestamp)}`
-  const header = l1Block && `from the header of L1 block ${l1Block.number}, of ${formatTime(l1Block.timestamp)}`
-  const l2Block = evidence?.l2BlockNumber == null ? '' : `, for L2 block ${evidence.l2BlockNumber}`
-  const contract = `from the rollup contract on L1${l2Block}`
-  const beaconBoxes = [
-    box(-1, 'Trusted beacon block', 'not reached', undefined, ''),
-    box(0, 'Sync committees', consensus, undefined, signed ?? 'each committee signs for the next'),
-    box(0, 'Finalized beacon block', consensus, block?.blockRoot, slot ?? 'signed by the last committee'),
-  ]
-  return [
-    ...(isFromBeacon ? beaconBoxes : []),
-    box(0, 'L1 block hash', consensus, block && l1Block?.hash, isFromBeacon ? 'from the finalized beacon block' : ''),
-    box(1, 'L1 state root', statusOf('l1Header'), l1Block?.stateRoot, header ?? 'from the L1 block header'),
-    box(2, 'L2 state root', statusOf('rollupContract'), evidence?.stateRoot, contract),
-    accountBox(input),
-    slotsBox(input),
-  ]
-}
-
-function accountBox({ state, proofs: [proof] }: ChainInput): ChainBox {
-  const { key = '', status = 'not reached', outcome = '' } = proof ?? {}
-  return {
-    title: 'Account',
-    state: status,
-    values: key === '' ? [] : [key],
-    note: state?.account ? `exists, at leaf ${state.account.leafIndex}` : outcome,
-    tree: 'tree of accounts',
-  }
-}
-
-function slotsBox({ state, proofs }: ChainInput): ChainBox {
-  const slots = proofs.slice(1)
-  const worst = (['failed', 'not reached', 'passed'] as const).find(one => slots.some(({ status }) => status === one))
-  const existing = `${slots.filter(({ value }) => value !== '').length} of ${slots.length} exist`
-  return {
-    title: 'Slots',
-    state: worst ?? 'left out',
-    values: state?.account && slots.length > 0 ? [`storage root ${state.account.storageRoot}`] : [],
-    note: slots.length === 0 ? 'none requested' : state === null ? `${slots.length} requested` : existing,
-    tree: "tree of the account's slots",
   }
 }

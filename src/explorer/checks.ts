@@ -1,5 +1,5 @@
 import { guessSchemeOfPath, type LeafPath, leafPaths, leafProofAt } from '../document/answer.ts'
-import { type Link, linkOf, links } from '../document/evidence.ts'
+import { type Link, linkOf } from '../document/evidence.ts'
 import {
   DIGEST_LENGTH,
   hasTooManyNodes,
@@ -23,14 +23,16 @@ import { type Form, partNames } from './wording.ts'
  */
 export interface Step {
   readonly group: GroupKey
+  /** The proof that it belongs to, if errors do not tell it by their group. */
+  readonly proof?: number | undefined
   readonly title: string
   readonly codes: readonly FailureCode[]
   /** Whether this check raised an error that has one of the `codes` and is in this group. `path` is relative to the group. */
   readonly raises: (error: PlacedError) => boolean
 }
 
-/** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. */
-export type GroupKey = 'question' | Link | number
+/** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. `place` is that of a message in its tree. */
+export type GroupKey = 'question' | Link | 'place' | number
 
 /** An error, with its group and its path in the group. */
 export interface PlacedError {
@@ -45,6 +47,8 @@ export interface PlacedError {
 
 export type Status = 'passed' | 'failed' | 'not reached'
 
+export const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
+
 /** A check as the page shows it. */
 export interface Check extends Pick<Step, 'title' | 'codes'> {
   readonly status: Status
@@ -58,12 +62,27 @@ export interface Shape {
   readonly chain: {
     /** Which kind of input is trusted. */
     readonly trustedKind: string
-    readonly states: { readonly block: boolean; readonly address: boolean; readonly keys: boolean }
+    readonly states: {
+      readonly block: boolean
+      readonly address: boolean
+      readonly keys: boolean
+      readonly implementation: boolean
+    }
     /** How many slots of the rollup contract the bundle proves. */
     readonly l1SlotCount: number
     /** How many of them the finalized state takes. */
     readonly l1StatedCount: number
+    /** Whether the state is that of Ethereum. */
+    readonly isEthereum: boolean
   } | null
+}
+
+/** What determines the list of checks of a message. */
+export interface MessageShape {
+  readonly trustedKind: string
+  readonly states: { readonly message: boolean; readonly implementation: boolean }
+  readonly isFromL2: boolean
+  readonly l1SlotCount: number
 }
 
 type Raises = Step['raises']
@@ -78,9 +97,9 @@ const below =
 
 /** Makes checks of one group. Without `raises`, the code alone identifies the check. */
 const stepIn =
-  (group: GroupKey, label = '') =>
+  (group: GroupKey, label = '', proof?: number) =>
   (title: string, codes: readonly FailureCode[], raises: Raises = () => true): Step => ({
-    group,
+    ...{ group, proof },
     title: `${label}${title}`,
     codes,
     raises,
@@ -92,12 +111,18 @@ const HEX: readonly FailureCode[] = ['BAD_HEX', 'WRONG_LENGTH']
 const ANSWER_HEX: readonly FailureCode[] = ['MALFORMED_RESPONSE', ...HEX]
 
 export function listSteps({ forms, chain }: Shape): Step[] {
-  const [accountForm = 'neither', ...slotForms] = forms
+  const [, ...slotForms] = forms
   const question = stepIn('question')
+  return [
+    question('What you state has the right lengths', ['ARGUMENT_INVALID']),
+    ...(chain === null ? [] : chainSteps(chain)),
+    ...(chain?.isEthereum ? trieSteps(slotForms.length) : sparseSteps(forms)),
+  ]
+}
+
+function sparseSteps([accountForm = 'neither', ...slotForms]: readonly Form[]): Step[] {
   const answer = stepIn('answer')
   return [
-    question('The root, address and keys that you state have the right lengths', ['ARGUMENT_INVALID']),
-    ...(chain === null ? [] : chainSteps(chain)),
     answer('It is an answer, not an error', ['ANSWER_IS_ERROR', 'MALFORMED_RESPONSE'], at('', 'error')),
     answer('It is not an eth_getProof answer', ['FOREIGN_PROOF']),
     ...decodeSteps(0, accountForm),
@@ -246,27 +271,76 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 }
 
 /** From the bundle and the trusted input to the L2 state root. */
-function chainSteps({ trustedKind, states, l1SlotCount, l1StatedCount }: NonNullable<Shape['chain']>): Step[] {
+function chainSteps(chain: NonNullable<Shape['chain']>): Step[] {
+  const { trustedKind, states, isEthereum } = chain
   const step = stepIn('bundle')
-  const isFromBeacon = trustedKind === 'beaconBlockRoot'
+  return [
+    ...bundleSteps('It is of a state, not of a call'),
+    step('It is for the scheme that you stated', ['EVIDENCE_SCHEME_MISMATCH']),
+    step('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
+    ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),
+    ...(states.address ? [step('It is for the address that you stated', ['EVIDENCE_ADDRESS_MISMATCH'])] : []),
+    ...(states.keys ? [step('It is for the storage keys that you stated', ['EVIDENCE_KEYS_MISMATCH'])] : []),
+    ...(trustedKind === 'l2StateRoot' ? [] : [...l1Steps(trustedKind), ...contractSteps(chain)]),
+    ...(trustedKind !== 'l2StateRoot' && isEthereum ? l2HeaderSteps() : []),
+  ]
+}
+
+function bundleSteps(kindTitle: string): Step[] {
+  const step = stepIn('bundle')
   // What has no version is not a bundle.
   const isWhole = at('', 'version')
   const isKind = at('kind')
   return [
     step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], isWhole),
     step('Its version is known', ['EVIDENCE_VERSION']),
-    step('It is of a state, not of a call', ['EVIDENCE_MALFORMED'], isKind),
+    step(kindTitle, ['EVIDENCE_MALFORMED'], isKind),
     step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], error => !isWhole(error) && !isKind(error)),
-    step('It is for the scheme that you stated', ['EVIDENCE_SCHEME_MISMATCH']),
-    step('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
-    ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),
-    ...(states.address ? [step('It is for the address that you stated', ['EVIDENCE_ADDRESS_MISMATCH'])] : []),
-    ...(states.keys ? [step('It is for the storage keys that you stated', ['EVIDENCE_KEYS_MISMATCH'])] : []),
-    ...(isFromBeacon ? consensusSteps() : []),
-    ...(isFromBeacon || trustedKind === 'l1BlockHash' ? headerSteps() : []),
-    ...(trustedKind === 'l2StateRoot' ? [] : contractSteps(l1SlotCount, l1StatedCount)),
   ]
 }
+
+/** From the trusted input to a state of L1. */
+const l1Steps = (trustedKind: string): Step[] => [
+  ...(trustedKind === 'beaconBlockRoot' ? consensusSteps() : []),
+  ...(trustedKind === 'l1StateRoot' ? [] : headerSteps()),
+]
+
+/** From the message to what L1 holds of it. */
+export function listMessageSteps({ trustedKind, states, isFromL2, l1SlotCount }: MessageShape): Step[] {
+  const bundle = stepIn('bundle')
+  const place = stepIn('place')
+  const contract = stepIn('rollupContract')
+  const [own, ...others] = isFromL2
+    ? ['the depth of the tree', 'the claimed messages']
+    : ['the rolling hash before', 'the rolling hash of the message', 'the number of the next message']
+  const slots = [own ?? '', ...others, 'the code behind the proxy'].slice(0, l1SlotCount)
+  return [
+    stepIn('question')('What you state has the right lengths', ['ARGUMENT_INVALID']),
+    ...bundleSteps('It is of a message'),
+    bundle('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
+    ...(states.message ? [bundle('It is for the message that you stated', ['MESSAGE_MISMATCH'])] : []),
+    ...l1Steps(trustedKind),
+    contract('The bundle has the L1 proof', ['EVIDENCE_L1_MISSING']),
+    ...(isFromL2
+      ? [
+          place('It is a path in a tree', ['MESSAGE_MALFORMED', ...HEX]),
+          place('The tree has that leaf', ['MESSAGE_INDEX']),
+          place('The path leads from the message to the root', ['MESSAGE_ROOT_MISMATCH']),
+        ]
+      : []),
+    ...ethProofSteps('rollupContract', slots, () => undefined),
+    contract('The rollup contract exists', ['ANCHOR_NO_CONTRACT']),
+    ...(states.implementation ? [contract(IMPLEMENTATION, ['ANCHOR_IMPLEMENTATION_MISMATCH'])] : []),
+    ...(isFromL2
+      ? [
+          contract('The number is not that of another claimed message', ['MESSAGE_NUMBER_CLAIMED']),
+          contract('The path is as long as the tree is deep', ['MESSAGE_DEPTH_MISMATCH']),
+        ]
+      : [contract('L1 gave the number to this message', ['MESSAGE_ROLLING_HASH_MISMATCH'])]),
+  ]
+}
+
+const IMPLEMENTATION = 'The code behind its proxy is the one that you stated'
 
 const PART_SHAPE: readonly FailureCode[] = [
   'BEACON_MALFORMED',
@@ -315,15 +389,31 @@ function consensusSteps(): Step[] {
 
 function headerSteps(): Step[] {
   const step = stepIn('l1Header')
+  return [
+    step('The bundle has the L1 header', ['EVIDENCE_L1_MISSING']),
+    ...openingSteps('l1Header', 'It hashes to the L1 block hash above', 'EVIDENCE_L1_BLOCK_MISMATCH'),
+  ]
+}
+
+function l2HeaderSteps(): Step[] {
+  const step = stepIn('l2Header')
+  return [
+    step('The bundle has the L2 header', ['EVIDENCE_L2_MISSING']),
+    ...openingSteps('l2Header', 'It hashes to the L2 block hash that the contract holds'),
+    step('It is the header of that L2 block', ['BLOCK_NUMBER_MISMATCH']),
+  ]
+}
+
+function openingSteps(group: GroupKey, hashTitle: string, ...more: readonly FailureCode[]): Step[] {
+  const step = stepIn(group)
   /** Two checks raise HEADER_MALFORMED: the first only for what is no text, the second only for a text. */
   const isOfText =
     (isText: boolean): Raises =>
     ({ code, path, served }) =>
       code !== 'HEADER_MALFORMED' || (path !== '' || typeof served === 'string') === isText
   return [
-    step('The bundle has the L1 header', ['EVIDENCE_L1_MISSING']),
     step('It is hexadecimal, and not too long', ['HEADER_MALFORMED', ...HEX], isOfText(false)),
-    step('It hashes to the L1 block hash above', ['HEADER_HASH_MISMATCH', 'EVIDENCE_L1_BLOCK_MISMATCH']),
+    step(hashTitle, ['HEADER_HASH_MISMATCH', ...more]),
     step(
       'What was hashed is a block header',
       ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY'],
@@ -341,44 +431,69 @@ const l1Slots = (statedCount: number): string[] => [
   ...['the hash of the L2 block', 'the code behind the proxy'],
 ]
 
-function contractSteps(slotCount: number, statedCount: number): Step[] {
+function contractSteps({ states, l1SlotCount, l1StatedCount, isEthereum }: NonNullable<Shape['chain']>): Step[] {
   const step = stepIn('rollupContract')
   return [
     step('The bundle has the L1 proof', ['EVIDENCE_L1_MISSING']),
-    step(
-      'It has the shape of an eth_getProof result, for the slots that are asked for',
-      ['L1_PROOF_MALFORMED', 'L1_STORAGE_PROOF_COUNT', ...HEX, 'MPT_NODES_UNUSED'],
-      error => error.code !== 'MPT_NODES_UNUSED' || isOverlong(error),
-    ),
-    step('Its nodes lead from the L1 state root to the contract', NODES_OF_TRIE, trieBelow('accountProof')),
-    step('What is there, if anything, is an account', ['L1_ACCOUNT_MALFORMED']),
-    step(
-      'The redundant fields agree with what the nodes prove',
-      ['L1_KEY_MISMATCH', 'L1_PROOF_DISAGREES'],
-      at('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
-    ),
-    ...l1Slots(statedCount)
-      .slice(0, slotCount)
-      .flatMap((what, index) => l1SlotSteps(what, `storageProof[${index}]`)),
+    ...ethProofSteps('rollupContract', l1Slots(l1StatedCount).slice(0, l1SlotCount), () => undefined),
     step('The rollup contract exists', ['ANCHOR_NO_CONTRACT']),
-    ...(slotCount < 2 ? [] : [step('The L2 block is not above the last finalized one', ['ANCHOR_BLOCK_AHEAD'])]),
-    step('The contract holds a root for the L2 block', ['ANCHOR_NO_ROOT']),
-    ...(statedCount === 0 ? [] : [step(FINALIZED_STATE, ['ANCHOR_FINALIZED_STATE_MISMATCH'])]),
+    ...(states.implementation ? [step(IMPLEMENTATION, ['ANCHOR_IMPLEMENTATION_MISMATCH'])] : []),
+    ...(l1SlotCount < 2 ? [] : [step('The L2 block is not above the last finalized one', ['ANCHOR_BLOCK_AHEAD'])]),
+    step(`The contract holds a ${isEthereum ? 'hash' : 'root'} for the L2 block`, ['ANCHOR_NO_ROOT']),
+    ...(l1StatedCount === 0 ? [] : [step(FINALIZED_STATE, ['ANCHOR_FINALIZED_STATE_MISMATCH'])]),
   ]
 }
 
 const FINALIZED_STATE = 'The stated numbers and timestamp hash to what the contract keeps for its newest finalization'
 
-function l1SlotSteps(what: string, path: string): Step[] {
-  const step = stepIn('rollupContract', `Slot of ${what}: `)
+/** An Ethereum state: the account, and each slot. */
+const trieSteps = (slotCount: number): Step[] =>
+  ethProofSteps(
+    'answer',
+    Array.from({ length: slotCount }, () => ''),
+    index => index + 1,
+  )
+
+/**
+ * The checks of an `eth_getProof` result: the account, and each slot.
+ *
+ * @param slots what each slot is
+ * @param proofOf the leaf proof of the slot at an index; -1 for the account
+ */
+function ethProofSteps(
+  group: GroupKey,
+  slots: readonly string[],
+  proofOf: (index: number) => number | undefined,
+): Step[] {
+  const step = stepIn(group)
+  const account = stepIn(group, '', proofOf(-1))
+  const what = group === 'answer' ? 'the account' : 'the contract'
   return [
-    step('it is the requested one', ['L1_KEY_MISMATCH'], at(`${path}.key`)),
-    step("its nodes lead from the contract's storage root to it", NODES_OF_TRIE, trieBelow(`${path}.proof`)),
     step(
-      'its value is a canonical number, and the redundant field agrees',
-      ['L1_VALUE_MALFORMED', 'L1_PROOF_DISAGREES'],
-      below(`${path}.`),
+      'It has the shape of an eth_getProof result, for the slots that are asked for',
+      ['L1_PROOF_MALFORMED', 'L1_STORAGE_PROOF_COUNT', ...HEX, 'MPT_NODES_UNUSED'],
+      error => error.code !== 'MPT_NODES_UNUSED' || isOverlong(error),
     ),
+    account(`its nodes lead from the state root to ${what}`, NODES_OF_TRIE, trieBelow('accountProof')),
+    account('what is there, if anything, is an account', ['L1_ACCOUNT_MALFORMED']),
+    account(
+      'the redundant fields agree with what the nodes prove',
+      ['L1_KEY_MISMATCH', 'L1_PROOF_DISAGREES'],
+      at('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
+    ),
+    ...slots.flatMap((slot, index) => {
+      const path = `storageProof[${index}]`
+      const ofSlot = stepIn(group, slot === '' ? '' : `Slot of ${slot}: `, proofOf(index))
+      return [
+        ofSlot('it is the requested one', ['L1_KEY_MISMATCH'], at(`${path}.key`)),
+        ofSlot(`its nodes lead from the storage root of ${what} to it`, NODES_OF_TRIE, trieBelow(`${path}.proof`)),
+        ofSlot(
+          'its value is a canonical number, and the redundant field agrees',
+          ['L1_VALUE_MALFORMED', 'L1_PROOF_DISAGREES'],
+          below(`${path}.`),
+        ),
+      ]
+    }),
   ]
 }
 
@@ -387,26 +502,73 @@ const trieBelow =
   error =>
     below(start)(error) && !isOverlong(error)
 
+/** The rules that every trace has to meet, wherever it is: their order is that of the traces, not of this list. */
+export function listTraceSteps(hasEnd: boolean): Step[] {
+  const step = stepIn('answer')
+  return [
+    stepIn('question')('What you state has the right lengths', ['ARGUMENT_INVALID']),
+    step('It is an answer, not an error', ['ANSWER_IS_ERROR']),
+    step('It is a list of traces, of not too many blocks', ['TRANSITION_MALFORMED', 'TRANSITION_TOO_LARGE']),
+    step('Its hexadecimal has the right lengths and is canonical', [...HEX, 'NON_CANONICAL', 'INDEX_OUT_OF_RANGE']),
+    step('The roots that it states itself are those of the traces', ['TRANSITION_ROOT_CONTRADICTED']),
+    step('The first trace starts at the state before', ['TRANSITION_PARENT_NOT_OPENED']),
+    step('Each trace starts where the one before it ended', ['TRACE_NOT_CONTINUOUS']),
+    step('The accounts of a block are in order, each once', ['SEGMENT_ORDER']),
+    step('Each trace is of a kind that can be at its place', ['TRACE_TYPE_UNKNOWN', 'TRACE_NOT_ALLOWED']),
+    step('Each path has 40 siblings and leads to the sub-root', ['TRACE_SIBLING_COUNT', 'TRACE_PATH_MISMATCH']),
+    step('Each leaf belongs to its key and holds its value', [
+      ...(['TRACE_KEY_MISMATCH', 'TRACE_VALUE_MISMATCH', 'VALUE_OUT_OF_RANGE', 'ZERO_VALUE'] as const),
+      'SENTINEL_MISPLACED',
+    ]),
+    step('An absent key lies between two neighbours that link to each other', [
+      ...(['TRACE_NOT_NEIGHBOURS', 'TRACE_KEY_NOT_BETWEEN'] as const),
+    ]),
+    step('A new leaf takes the next free node', ['TRACE_INDEX_NOT_NEXT']),
+    step('Each change leads to the sub-root that it states', ['TRACE_RESULT_MISMATCH']),
+    step('The storage of an account starts and ends at its storage roots', [
+      ...(['SEGMENT_INCOMPLETE', 'SEGMENT_STORAGE_BEFORE', 'SEGMENT_STORAGE_AFTER'] as const),
+    ]),
+    ...(hasEnd ? [step('The traces lead to the state after', ['TRANSITION_END_MISMATCH'])] : []),
+  ]
+}
+
+/** The rule that a trace breaks comes first, because those before it in the list may be broken by a later trace. */
+export function blameRule(steps: readonly Step[], { code }: Refusal): { steps: Step[]; failed: number } {
+  const [question, ...rules] = steps
+  const broken = steps.filter(({ codes }) => codes.includes(code)).slice(0, 1)
+  const others = rules.filter(step => !broken.includes(step))
+  const isQuestion = question !== undefined && broken.includes(question)
+  const first = question === undefined ? [] : [question]
+  return isQuestion
+    ? { steps: [...steps], failed: 0 }
+    : { steps: [...first, ...broken, ...others], failed: first.length }
+}
+
 /** Finds the group of an error. */
-export function placeError(error: Refusal, { bundle, answer, isBundle }: OpenedFile): PlacedError {
+export function placeError(error: Refusal, { bundle, answer, subject }: OpenedFile): PlacedError {
   const { code, found = '' } = error
-  const link = isBundle ? linkOf(error) : 'answer'
+  const isBundle = subject !== 'answer'
+  const isPlace = isBundle && error.path.startsWith('messageProof')
+  const link = isPlace ? 'place' : isBundle ? linkOf(error) : 'answer'
   if (link === null || code === 'ARGUMENT_INVALID') {
     return { group: 'question', code, path: error.path, found, served: undefined }
   }
   const { header, proof } = fieldsOf(fieldIn(bundle, 'l1'))
-  const roots: Readonly<Record<Link, readonly [path: string, served: unknown]>> = {
+  const roots: Readonly<Record<Exclude<GroupKey, number | 'question'>, readonly [path: string, served: unknown]>> = {
     bundle: ['', bundle],
     consensus: ['consensus', fieldIn(bundle, 'consensus')],
     l1Header: ['l1.header', header],
     rollupContract: ['l1.proof', proof],
     l2Header: ['l2Header', fieldIn(bundle, 'l2Header')],
+    place: ['messageProof', fieldIn(bundle, 'messageProof')],
     answer: [isBundle ? 'answer' : '', answer],
   }
   const [root, served] = roots[link]
   const path = error.path.slice(root.length).replace(/^\./, '')
   const [, slot, rest] = /^(?:accountProof|storageProofs\[(\d{1,9})\])\.?(.*)$/s.exec(path) ?? []
-  if (link !== 'answer' || rest === undefined) return { group: link, code, path, found, served }
+  // The checks of an Ethereum state are told by their whole paths.
+  if (link !== 'answer' || rest === undefined || fieldIn(bundle, 'scheme') === 'ethereum')
+    return { group: link, code, path, found, served }
   const group = slot === undefined ? 0 : Number(slot) + 1
   return { group, code, path: rest, found, served: leafProofAt(answer, group) }
 }
@@ -416,10 +578,13 @@ export function findFailed(steps: readonly Step[], error: PlacedError): number {
   return steps.findIndex(step => step.group === error.group && step.codes.includes(error.code) && step.raises(error))
 }
 
+/** Where the page lists a check. */
+const listedIn = ({ group, proof }: Step): GroupKey => proof ?? group
+
 /** @param failed index of the check that failed; the length of the list if none did */
-export function checksOf(steps: readonly Step[], failed: number, group: GroupKey): Check[] {
+export function checksOf(steps: readonly Step[], failed: number, ...groups: readonly GroupKey[]): Check[] {
   return steps.flatMap((step, index) =>
-    step.group === group
+    groups.includes(listedIn(step))
       ? [{ title: capitalized(step.title), codes: step.codes, status: statusAt(index, failed) }]
       : [],
   )
@@ -431,18 +596,14 @@ const statusAt = (index: number, failed: number): Status =>
 /** Of each group: one of its checks failed, all of them passed, or some were not reached. */
 export function statusesOf(steps: readonly Step[], failed: number): ReadonlyMap<GroupKey, Status> {
   // The last check of each group decides, unless an earlier one failed.
-  const statuses = new Map(steps.map(({ group }, index) => [group, statusAt(index, failed)]))
+  const statuses = new Map(steps.map((step, index) => [listedIn(step), statusAt(index, failed)]))
   const step = steps[failed]
-  return step === undefined ? statuses : statuses.set(step.group, 'failed')
+  return step === undefined ? statuses : statuses.set(listedIn(step), 'failed')
 }
 
-const groupTitles = { question: 'what you state', ...links, answer: 'the answer as a whole' } as const
-
-/** All groups but the leaf proofs, which have their own lists. */
-export const groupsOf = (steps: readonly Step[], failed: number) =>
-  (Object.keys(groupTitles) as (keyof typeof groupTitles)[])
-    .map(group => ({
-      title: capitalized(groupTitles[group].replaceAll('->', '→')),
-      checks: checksOf(steps, failed, group),
-    }))
-    .filter(({ checks }) => checks.length > 0)
+/** The proof with the check that failed; 0 if the check is of none. */
+export function failedProof(steps: readonly Step[], failed: number): number {
+  const step = steps[failed]
+  const group = step === undefined ? 0 : listedIn(step)
+  return typeof group === 'number' ? group : 0
+}

@@ -31,22 +31,78 @@ export function byId<Type extends HTMLElement>(id: string, type: new () => Type)
   return element
 }
 
-/** Omits the middle of a long text. Screen readers and the clipboard must get the full text elsewhere. */
-export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)
+/** A button that does something. */
+export function button(attributes: Attributes, onClick: () => void, ...children: readonly Child[]): HTMLButtonElement {
+  const element = h('button', { type: 'button', ...attributes }, ...children)
+  element.addEventListener('click', onClick)
+  return element
+}
 
 export const hidden = (text: string): HTMLElement => h('span', { class: 'visually-hidden' }, text)
+
+/** More characters are copied, but not shown. */
+const MAX_COPYABLE = 200
+
+/** A hash or another text, with a button that copies it in full. @param name what it is, for screen readers */
+export const copyable = (text: string, name: string): HTMLElement =>
+  h(
+    'span',
+    { class: 'copyable' },
+    h('code', {}, text.length > MAX_COPYABLE ? `${text.slice(0, MAX_COPYABLE)}… (${text.length} characters)` : text),
+    button({ class: 'copy', 'aria-label': `Copy ${name}`, title: 'Copy' }, () => void copy(text)),
+  )
+
+async function copy(text: string): Promise<void> {
+  const place = byId('copied', HTMLElement)
+  place.textContent = ''
+  try {
+    await navigator.clipboard.writeText(text)
+    place.textContent = 'Copied.'
+  } catch {
+    place.textContent = 'This browser does not let the page copy.'
+  }
+}
 
 /** A section that its summary folds and unfolds. */
 export const fold = (isOpen: boolean, summary: Child | readonly Child[], ...children: readonly Child[]): HTMLElement =>
   h('details', { class: 'group', open: isOpen }, h('summary', {}, ...[summary].flat()), ...children)
 
-/** One row per line: a name, a value and its source. */
+/** One row per line: a name, a value and its source. What is long can be copied. */
 export const rowList = (rows: readonly Row[]): HTMLElement =>
   h(
     'dl',
     { class: 'rows' },
     ...rows.map(([name, value, source]) => {
       const from = source ? h('span', { class: 'from' }, ` ${source}`) : null
-      return h('div', {}, h('dt', {}, name), h('dd', {}, h('span', { class: 'value' }, value), from))
+      const shown = value.length > 40 ? copyable(value, name) : h('span', { class: 'value' }, value)
+      return h('div', {}, h('dt', {}, name), h('dd', {}, shown, from))
     }),
   )
+
+/**
+ * Makes one tab stop of many elements: the arrow keys move between them.
+ *
+ * @param onMove called with the element that the focus has moved to
+ */
+export function rove(elements: readonly HTMLElement[], onMove: (index: number) => void = () => {}): void {
+  const last = elements.length - 1
+  const steps: Readonly<Record<string, number>> = {
+    ...{ ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -last, End: last },
+  }
+  for (const [index, element] of elements.entries()) {
+    element.tabIndex = index === 0 ? 0 : -1
+    element.addEventListener('focus', () => {
+      for (const other of elements) other.tabIndex = other === element ? 0 : -1
+      onMove(index)
+    })
+    element.addEventListener('keydown', event => {
+      const step = steps[event.key]
+      if (step === undefined) return
+      event.preventDefault()
+      // Those in a folded part cannot get the focus.
+      let next = Math.min(Math.max(index + step, 0), last)
+      while (next > 0 && next < last && elements[next]?.offsetParent === null) next += Math.sign(step)
+      elements[next]?.focus()
+    })
+  }
+}

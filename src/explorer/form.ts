@@ -1,6 +1,7 @@
 import type { Source } from '../document/claim.ts'
 import { byId } from './dom.ts'
-import type { InputError } from './judge.ts'
+import type { Subject } from './opened-file.ts'
+import type { Report } from './report.ts'
 import { eachField, type Field, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
 
 // Each field of the form is one of these.
@@ -12,18 +13,20 @@ const sources = eachField((): Source => 'user')
 
 const sourceNotes: Readonly<Record<Source, string>> = {
   user: '',
-  file: 'stated by the file',
-  answer: 'read from the answer: is it what you asked for?',
-  bundle: 'read from the bundle: is it what you asked for?',
-  lengths: 'found by the lengths of the nodes',
+  file: 'from the file',
+  answer: 'from the answer',
+  bundle: 'from the bundle',
+  lengths: 'by the lengths of the nodes',
 }
 
 const trustedLabels = new Map([
-  ['beaconBlockRoot', 'Root of a finalized beacon block, 32 bytes'],
-  ['l2StateRoot', 'L2 state root, 32 bytes'],
-  ['l1BlockHash', 'L1 block hash, 32 bytes'],
-  ['l1StateRoot', 'L1 state root, 32 bytes'],
+  ['beaconBlockRoot', 'Beacon block root'],
+  ['l2StateRoot', 'L2 state root'],
+  ['l1BlockHash', 'L1 block hash'],
+  ['l1StateRoot', 'L1 state root'],
 ])
+
+let subject: Subject = 'answer'
 
 const defaultOf = (name: FieldName): string => (name === 'trustedKind' ? 'l2StateRoot' : '')
 
@@ -34,74 +37,98 @@ function set(name: FieldName, { value, source }: Field): void {
 }
 
 function showSource(name: FieldName): void {
-  controls[name].removeAttribute('aria-invalid')
-  const hasNote = controls[name].value !== '' && name !== 'trustedKind'
+  const control = controls[name]
+  control.removeAttribute('aria-invalid')
+  const hasNote = control.value !== '' && name !== 'trustedKind'
   byId(`${name}-source`, HTMLElement).textContent = hasNote ? sourceNotes[sources[name]] : ''
-  if (name !== 'trustedKind') return
-  const { value } = controls.trustedKind
-  byId('trusted-label', HTMLElement).textContent = trustedLabels.get(value) ?? ''
-  showIf('[data-beacon]', value === 'beaconBlockRoot')
+  // Fields are narrower than what they hold.
+  control.title = name === 'trustedKind' || name === 'scheme' ? '' : control.value.slice(0, 200)
+  if (name === 'trustedKind') showFields()
+}
+
+/** Shows the fields that the file has use for. */
+function showFields(): void {
+  const kind = controls.trustedKind.value
+  const label = subject === 'traces' ? 'State root before' : trustedLabels.get(kind)
+  byId('trusted-label', HTMLElement).textContent = label ?? ''
+  for (const field of document.querySelectorAll<HTMLElement>('[data-for]')) {
+    const isOfBeacon = field.hasAttribute('data-beacon')
+    field.hidden =
+      !(field.getAttribute('data-for') ?? '').split(' ').includes(subject) || (isOfBeacon && kind !== 'beaconBlockRoot')
+  }
 }
 
 /** Fills in what the file says. Keeps what the user typed, unless they chose an example. */
-export function fill(suggested: Suggested, isBundle: boolean, isExample: boolean): void {
+export function fill(suggested: Suggested, about: Subject, isExample: boolean): void {
+  subject = about
+  const hasKinds = about === 'bundle' || about === 'message'
   for (const name of fieldNames) {
-    const isTyped = sources[name] === 'user' && controls[name].value !== defaultOf(name)
-    if (isTyped && !isExample) continue
+    const isKept = sources[name] === 'user' && controls[name].value !== defaultOf(name)
+    if (isKept && !isExample && (name !== 'trustedKind' || hasKinds)) continue
     set(name, suggested[name] ?? { value: defaultOf(name), source: 'user' })
   }
-  showIf('[data-bundle]', isBundle)
+  byId('form', HTMLElement).hidden = about === 'other'
+  showFields()
+  showButtons(null)
 }
 
-/** Marks the invalid fields, and explains the error next to each. */
-export function showInputErrors(errors: readonly InputError[]): void {
+const buttons = ['fix', 'compared', 'confirm'].map(id => byId(id, HTMLButtonElement))
+
+/** Marks the invalid fields, explains the error next to each, and offers what the user can do next. */
+export function showReport(report: Report): void {
   for (const name of fieldNames) showSource(name)
-  for (const { field, message } of errors) {
+  for (const { field, message } of report.inputErrors) {
     controls[field].setAttribute('aria-invalid', 'true')
     byId(`${field}-source`, HTMLElement).textContent = message
   }
-  confirmButton.hidden = errors.length > 0 || confirmable().length === 0
+  showButtons(report)
 }
 
-/** The first field that is marked as wrong. */
-export const wrongField = (): HTMLElement | undefined =>
-  fieldNames.map(name => controls[name]).find(control => control.getAttribute('aria-invalid') === 'true')
+function showButtons(report: Report | null): void {
+  const isVerified = report?.verdict === 'verified'
+  const shown = [
+    report?.missing !== null && report !== null,
+    isVerified && report.basis === 'assumed',
+    isVerified && confirmable().length > 0,
+  ]
+  for (const [index, button] of buttons.entries()) button.hidden = !shown[index]
+  const [fix] = buttons
+  if (fix) fix.textContent = report !== null && report.inputErrors.length > 0 ? 'Correct it' : 'Enter it'
+}
 
-const confirmButton = byId('confirm', HTMLButtonElement)
+/** The field that the report asks for. */
+export const fieldOf = ({ missing }: Report): HTMLElement | null => (missing === null ? null : controls[missing])
 
-/** The fields read from the file that the user can confirm as their own. The root is not among them: users enter it. */
+/** The fields read from the file that the user can confirm as their own, besides what they trust. */
 const confirmable = (): FieldName[] =>
   fieldNames.filter(
     name => !['trusted', 'trustedKind'].includes(name) && sources[name] !== 'user' && controls[name].value !== '',
   )
 
-export function clear(): void {
-  fill({}, false, true)
-  confirmButton.hidden = true
-}
-
-function showIf(selector: string, isShown: boolean): void {
-  for (const field of document.querySelectorAll<HTMLElement>(selector)) field.hidden = !isShown
-}
+export const clear = (): void => fill({}, 'answer', true)
 
 export const readStatement = (): Statement =>
   eachField(name => ({ value: controls[name].value.trim(), source: sources[name] }))
 
 /** @param onChange called on every change by the user */
-export function listenToForm(onChange: () => void): void {
-  confirmButton.addEventListener('click', () => {
-    for (const name of confirmable()) {
+export function listenToForm(onChange: (isTyping: boolean) => void): void {
+  const confirm = (names: () => readonly FieldName[]) => () => {
+    for (const name of names()) {
       sources[name] = 'user'
       showSource(name)
     }
-    confirmButton.hidden = true
-    onChange()
-  })
+    onChange(false)
+  }
+  byId('compared', HTMLElement).addEventListener(
+    'click',
+    confirm(() => ['trusted', 'trustedKind']),
+  )
+  byId('confirm', HTMLElement).addEventListener('click', confirm(confirmable))
   for (const name of fieldNames) {
     controls[name].addEventListener('input', () => {
       sources[name] = 'user'
       showSource(name)
-      onChange()
+      onChange(true)
     })
   }
 }

@@ -26,3 +26,18 @@ export const MAX_NAME_CHARACTERS = 100
 
 /** Rows of the list of proofs that are added at a time. */
 export const PROOFS_PER_STEP = 20
+
+/** Rows of what a file says that the page cannot verify. */
+export const MAX_SAID_ROWS = 60
+
+/** Rows of a table of changes that are shown at a time. */
+export const CHANGES_PER_STEP = 50
+
+/** Characters of a search in the changes. */
+export const MAX_SEARCH_CHARACTERS = 100
+
+/** Files that the page keeps for the browser's back button. */
+export const MAX_FILES_KEPT = 8
+
+/** Nodes of a Merkle-Patricia proof that are drawn: more than any key's path has. */
+export const MAX_NODES_SHOWN = 70

@@ -1,6 +1,7 @@
-import type { Report } from './judge.ts'
+import type { ChangePage } from './changes.ts'
 import type { Loaded } from './opened-file.ts'
 import type { ProofView } from './proof-view.ts'
+import type { Report } from './report.ts'
 import type { Statement } from './statement.ts'
 
 /** The messages between the page and its worker. Their size is bounded, whatever the file contains. */
@@ -9,11 +10,14 @@ export type Request =
   | { readonly id: number; readonly kind: 'load'; readonly blob: Blob }
   | { readonly id: number; readonly kind: 'verify'; readonly statement: Statement }
   | { readonly id: number; readonly kind: 'proof'; readonly index: number }
+  | { readonly id: number; readonly kind: 'changes'; readonly search: string; readonly start: number }
 
 export type Reply =
   /** The worker has started. */
   | { readonly id: 0; readonly kind: 'ready' }
-  | { readonly id: number; readonly kind: 'load'; readonly loaded: Loaded }
+  /** `digest` is the file's SHA-256; empty where the browser computes none. */
+  | { readonly id: number; readonly kind: 'load'; readonly loaded: Loaded; readonly digest: string }
   | { readonly id: number; readonly kind: 'verify'; readonly report: Report }
-  | { readonly id: number; readonly kind: 'proof'; readonly proof: ProofView }
+  | { readonly id: number; readonly kind: 'proof'; readonly proof: ProofView | null }
+  | { readonly id: number; readonly kind: 'changes'; readonly page: ChangePage }
   | { readonly id: number; readonly kind: 'problem'; readonly message: string }

@@ -5,24 +5,34 @@ import { nameOfRollup, parseNumber } from '../document/evidence.ts'
 import {
   type AnswerFile,
   type BundleFile,
-  type InputFile,
+  type FunctionVector,
+  holdsTraces,
   isBundleFile,
   readInputFile,
 } from '../document/input-file.ts'
+import { readBytes } from '../document/layout.ts'
+import { inspectContent } from '../document/unverified.ts'
 import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
 import { eachField, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
+import { flatRows } from './wording.ts'
+
+/** What a file is about. It decides what the form asks for, and who judges the file. */
+export type Subject = 'answer' | 'bundle' | 'message' | 'traces' | 'other'
 
 /** What a file holds, before any of it is verified. */
 export interface Loaded {
-  readonly kind: InputFile['kind']
-  readonly isBundle: boolean
+  /** In words. */
+  readonly kind: string
+  readonly subject: Subject
   readonly description: string
-  /** How many storage proofs the answer has. */
-  readonly slotCount: number
+  /** What it holds, in words, with their number. */
+  readonly holds: string
   /** The inputs that the file itself suggests. */
   readonly suggested: Suggested
   readonly notes: readonly string[]
+  /** The command that verifies such a file; for the user to complete. */
+  readonly command: string
 }
 
 /** An opened file: what it contains, and what it suggests for the form. */
@@ -33,35 +43,62 @@ export interface OpenedFile extends Loaded {
   readonly bundle: unknown
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
+  /** What the file says, if the page cannot verify it. */
+  readonly said?: ReturnType<typeof flatRows>
 }
+
+const TOOL = 'rollup-state-proof'
+const TRUST = '--rollup mainnet --l1-block-hash 0x…'
+const commands = {
+  answer: `${TOOL} verify answer.json --scheme poseidon2 --state-root 0x… --address 0x…`,
+  bundle: `${TOOL} verify bundle.json --scheme poseidon2 ${TRUST} --address 0x…`,
+  message: `${TOOL} verify message.json ${TRUST}`,
+  traces: `${TOOL} diff traces.json --scheme poseidon2 --parent-root 0x… --state-root 0x…`,
+  call: `${TOOL} verify call.json --scheme poseidon2 ${TRUST} --call 0x… 0x…`,
+  logs: `${TOOL} verify logs.json --scheme poseidon2 ${TRUST} --address 0x…`,
+  vector: `${TOOL} vectors folder`,
+} as const
+
+const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`
 
 /** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
+  if (holdsTraces(content)) return openTraces({ kind: 'traces', description: '', answer: content, claim: {} })
   const file = readInputFile(content)
   if (isBundleFile(file)) return openBundle(file)
-  if (file.kind === 'call evidence') {
-    throw new DocumentError(
-      'This is a call as evidence. Verifying it takes an EVM, which this page does not have. Use the command rollup-state-proof verify.',
-    )
-  }
-  if (file.kind === 'logs evidence') {
-    throw new DocumentError(
-      'These are logs as evidence, which this page does not show. Use the command rollup-state-proof verify.',
-    )
-  }
+  if (file.kind === 'function vector') return openVector(file, content)
   if (file.kind === 'message evidence') {
-    throw new DocumentError(
-      'This is a message as evidence, which this page does not show. Use the command rollup-state-proof verify.',
-    )
+    return openMessage({ kind: 'message as evidence', description: '', bundle: file.bundle, claim: undefined })
   }
-  if (file.kind === 'function vector') {
-    throw new DocumentError('This vector holds neither an answer nor an evidence bundle, so there is nothing to show.')
-  }
+  if (file.kind === 'call evidence') return openOther('call', '', content)
+  if (file.kind === 'logs evidence') return openOther('logs', '', content)
   if (file.kind === 'unknown') {
-    throw new DocumentError('This is not an answer, a JSON-RPC response, an evidence bundle, a recording or a vector.')
+    throw new DocumentError(
+      'This is not an answer, a JSON-RPC response, evidence, a recording, a list of traces or a vector.',
+    )
   }
   return openAnswer(file)
+}
+
+/** A vector for a function that the page calls, too, or of evidence that it can show. */
+function openVector({ operation, description, fields }: FunctionVector, content: unknown): OpenedFile {
+  const { input, bundle, claim } = fields
+  const kind = 'evidence vector'
+  switch (operation) {
+    case 'verifyEthereumEvidence':
+      return openBundle({ kind, description, expected: undefined, bundle, claim: { scheme: 'ethereum', claim } })
+    case 'verifyMessageEvidence':
+      return openMessage({ kind, description, bundle: input, claim })
+    case 'verifyTransition':
+      return openTraces({ kind, description, answer: fieldIn(input, 'answer'), claim: fieldsOf(input) })
+    case 'verifyCallEvidence':
+      return openOther('call', description, bundle)
+    case 'verifyLogs':
+      return openOther('logs', description, input)
+    default:
+      return openOther('vector', description, content)
+  }
 }
 
 function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFile {
@@ -73,13 +110,13 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
   const said = suggest('file', { scheme, trusted: stateRoot, address, storageKeys })
   const isAsking = said.storageKeys === undefined && slotCount > 0 && !areServed
   const reason = isTooMany
-    ? `The answer has ${slotCount} storage proofs, more than any honest answer of this size.`
-    : 'A storage proof does not name its storage key.'
+    ? `The answer has more than ${MAX_KEYS} storage proofs.`
+    : 'The answer has storage proofs without a storage key.'
   return {
     kind,
-    isBundle: false,
+    subject: 'answer',
     description: brief(description),
-    slotCount,
+    holds: count(slotCount, 'storage proof'),
     suggested: {
       trustedKind: { value: 'l2StateRoot', source: stateRoot === undefined ? 'answer' : 'file' },
       ...suggest('answer', {
@@ -90,6 +127,7 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
       ...said,
     },
     notes: isAsking ? [`${reason} Enter the keys that you asked for.`] : [],
+    command: commands.answer,
     answer,
     bundle: undefined,
   }
@@ -98,41 +136,131 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
 function openBundle({ kind, description, bundle, claim: stated }: BundleFile): OpenedFile {
   const { scheme, rollup, l2BlockNumber, request, answer } = fieldsOf(bundle)
   const { address, storageKeys } = fieldsOf(request)
-  const { address: contract, name } = fieldsOf(rollup)
-  const said = stated === undefined ? {} : suggestClaim(stated)
-  // The user must state an unknown contract, because anyone can deploy one that holds any root.
-  const known = nameOfRollup(contract)
-  const label = typeof name === 'string' ? ` (${brief(name)})` : ''
+  const { storageProof } = fieldsOf(answer)
+  const said = stated === undefined ? {} : suggestClaim(stated.scheme, stated.claim)
+  const isKnown = schemeNamed(scheme) !== undefined || scheme === 'ethereum'
   return {
     kind,
-    isBundle: true,
+    subject: 'bundle',
     description: brief(description),
-    slotCount: storageProofsIn(answer).length,
+    holds: count(storageProofsIn(answer).length || itemsOf(storageProof).length, 'storage proof'),
     suggested: {
       trustedKind: { value: 'l1BlockHash', source: 'bundle' },
       ...suggest('bundle', {
-        scheme: schemeNamed(scheme)?.name,
-        rollup: known,
+        scheme: isKnown ? scheme : undefined,
+        rollup: nameOfRollup(fieldIn(rollup, 'address')),
         l2Block: decimal(l2BlockNumber),
         address,
         storageKeys,
       }),
       ...said,
     },
-    notes:
-      known === undefined && said.rollup === undefined
-        ? [`The bundle is for the contract ${brief(show(contract))}${label}. Enter the rollup that you asked about.`]
-        : [],
+    notes: noteOnRollup(rollup, said),
+    command: commands.bundle,
     answer,
     bundle,
     network: fieldIn(fieldIn(stated?.claim, 'trusted'), 'network'),
   }
 }
 
+/** The user must state an unknown contract, because anyone can deploy one that holds any root. */
+function noteOnRollup(rollup: unknown, said: Suggested): string[] {
+  const { address, name } = fieldsOf(rollup)
+  const label = typeof name === 'string' ? ` (${brief(name)})` : ''
+  return nameOfRollup(address) === undefined && said.rollup === undefined
+    ? [`The bundle is for the contract ${brief(show(address))}${label}. Enter the rollup that you asked about.`]
+    : []
+}
+
+interface DescribedFile {
+  readonly kind: string
+  readonly description: string
+}
+
+function openMessage(file: DescribedFile & { readonly bundle: unknown; readonly claim: unknown }): OpenedFile {
+  const { kind, description, bundle, claim } = file
+  const { rollup, messageProof } = fieldsOf(bundle)
+  const { message } = fieldsOf(claim)
+  const stated = suggestClaim(undefined, claim)
+  const said = {
+    ...stated,
+    ...suggest('file', { message: typeof message === 'string' && message !== 'fromBundle' ? message : undefined }),
+  }
+  return {
+    kind,
+    subject: 'message',
+    description: brief(description),
+    holds: messageProof === undefined ? 'a message to L2' : 'a message from L2',
+    suggested: {
+      trustedKind: { value: 'l1BlockHash', source: 'bundle' },
+      ...suggest('bundle', { rollup: nameOfRollup(fieldIn(rollup, 'address')) }),
+      ...said,
+    },
+    notes: noteOnRollup(rollup, said),
+    command: commands.message,
+    answer: undefined,
+    bundle,
+    network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
+  }
+}
+
+function openTraces(
+  file: DescribedFile & { readonly answer: unknown; readonly claim: Readonly<Record<string, unknown>> },
+): OpenedFile {
+  const { kind, description, answer, claim } = file
+  const { scheme, parentStateRoot, stateRoot } = claim
+  const result = fieldsOf(fieldIn(answer, 'result') ?? answer)
+  const { zkParentStateRootHash: begin, zkEndStateRootHash: end, zkStateMerkleProof } = result
+  const blocks = itemsOf(zkStateMerkleProof)
+  const traces = blocks.reduce<number>((sum, block) => sum + itemsOf(block).length, 0)
+  return {
+    kind,
+    subject: 'traces',
+    description: brief(description),
+    holds: `${count(traces, 'trace')} in ${count(blocks.length, 'block')}`,
+    suggested: {
+      trustedKind: { value: 'l2StateRoot', source: 'answer' },
+      ...suggest('answer', { scheme: guessSchemeOfTraces(blocks), trusted: begin, endRoot: end }),
+      ...suggest('file', { scheme, trusted: parentStateRoot, endRoot: stateRoot }),
+    },
+    notes: [],
+    command: commands.traces,
+    answer,
+    bundle: undefined,
+  }
+}
+
+/** A digest of mimc would be one of poseidon2, too, only once in 250 times. */
+function guessSchemeOfTraces(blocks: readonly unknown[]): string | undefined {
+  const traces = blocks.flatMap(block => itemsOf(block).slice(0, MAX_ROOTS)).slice(0, MAX_ROOTS)
+  const digests = traces.flatMap(
+    trace => readBytes(32, fieldIn(trace, 'subRoot') ?? fieldIn(trace, 'oldSubRoot')) ?? [],
+  )
+  const isPoseidon2 = (digest: Uint8Array) => schemeNamed('poseidon2')?.isCanonical(digest)
+  return digests.length === 0 ? undefined : digests.every(isPoseidon2) ? 'poseidon2' : 'mimc'
+}
+
+/** That many subtrees tell the schemes apart. */
+const MAX_ROOTS = 20
+
+const otherKinds = {
+  call: ['call as evidence', 'a call'],
+  logs: ['logs as evidence', 'logs'],
+  vector: ['vector of a function', 'neither an answer nor evidence'],
+} as const
+
+function openOther(what: keyof typeof otherKinds, description: string, content: unknown): OpenedFile {
+  const [kind, holds] = otherKinds[what]
+  return {
+    ...{ kind, subject: 'other', description: brief(description), holds, suggested: {}, notes: [] },
+    ...{ command: commands[what], answer: undefined, bundle: content, said: flatRows(inspectContent(content).fields) },
+  }
+}
+
 /** What an evidence vector states. It leaves the rest to the bundle. */
-function suggestClaim({ scheme, claim }: { readonly scheme: unknown; readonly claim: unknown }): Suggested {
+function suggestClaim(scheme: unknown, claim: unknown): Suggested {
   const { rollup, trusted, l2BlockNumber, address, storageKeys } = fieldsOf(claim)
-  const { address: contract, layout } = fieldsOf(rollup)
+  const { address: contract, layout, implementation } = fieldsOf(rollup)
   const { network, ...roots } = fieldsOf(trusted)
   const [[trustedKind, root] = []] = Object.entries(roots)
   const unlessLeft = (value: unknown) => (value === 'fromBundle' ? undefined : value)
@@ -145,8 +273,10 @@ function suggestClaim({ scheme, claim }: { readonly scheme: unknown; readonly cl
     l2Block: decimal(unlessLeft(l2BlockNumber)),
     address: unlessLeft(address),
     storageKeys: unlessLeft(storageKeys),
+    implementation,
     rootsSlot: decimal(fieldIn(layout, 'stateRootHashes')),
     currentSlot: decimal(fieldIn(layout, 'currentL2BlockNumber')),
+    hashesSlot: decimal(fieldIn(layout, 'blockHashes')),
   })
 }
 

@@ -1,36 +1,42 @@
 import { messageOf } from '../document/value.ts'
-import { byId, h, nodesOf } from './dom.ts'
+import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
+import { chainView, picture } from './chain-view.ts'
+import { button, byId, h } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
-import { clear, fill, listenToForm, readStatement, showInputErrors, wrongField } from './form.ts'
-import type { Report } from './judge.ts'
-import { MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
+import { clear, fieldOf, fill, listenToForm, readStatement, showReport } from './form.ts'
+import { MAX_FILES_KEPT, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
 import type { Loaded } from './opened-file.ts'
-import { proofSection } from './proof-section.ts'
-import { reportView, verdictDetails, verdictText } from './report-view.ts'
+import { overview, verdictText } from './overview.ts'
+import { bytesSection, proofSection } from './proof-section.ts'
+import type { Report } from './report.ts'
+import { createTabs } from './tabs.ts'
 
 type Example = Omit<ExampleSource, 'path'> & { readonly content: unknown }
 declare const rollupStateProofExamples: readonly Example[]
-
-const EXAMPLE_TYPE = 'application/x-explorer-example'
 
 const fileStatus = byId('file-status', HTMLElement)
 const stopButton = byId('stop', HTMLButtonElement)
 const paste = byId('paste', HTMLTextAreaElement)
 const drop = byId('drop', HTMLElement)
+const menu = byId('examples', HTMLElement)
+const results = byId('results', HTMLElement)
 const verdict = byId('verdict', HTMLElement)
 const verdictStatus = byId('verdict-text', HTMLElement)
-const verdictMore = byId('verdict-details', HTMLElement)
-const reportPlace = byId('report', HTMLElement)
-const proofPlace = byId('proof', HTMLElement)
+const picturePlace = byId('picture', HTMLElement)
+const views = byId('views', HTMLElement)
 const statement = byId('statement', HTMLDetailsElement)
-/** Narrow windows start with long sections closed. */
+/** Narrow windows start with the form closed. */
 const isWide = () => window.matchMedia('(min-width: 64rem)').matches
 
+/** What the page shows. */
 let loaded: Loaded | null = null
+let report: Report | null = null
+let address: Address = readAddress('')
+let example: Example | null = null
 let timer = 0
-/** The proof that an example is about. */
-let exampleProof: number | null = null
+/** Files of this visit, for the browser's back button. The browser keeps their content, not the page. */
+const opened = new Map<string, { readonly blob: Blob; readonly name: string }>()
 
 const engine = createEngine(
   isBusy => {
@@ -42,57 +48,158 @@ const engine = createEngine(
   },
 )
 
+const tabs = createTabs(tab => go({ ...address, tab }))
+
+/** Changes the address, which the page follows. */
+function go(next: Address, replaces = false): void {
+  address = next
+  const fragment = writeAddress(next)
+  if (fragment !== location.hash) {
+    if (replaces) history.replaceState(null, '', fragment)
+    else history.pushState(null, '', fragment)
+  }
+  showView()
+}
+
+/** Shows what the address names: the visitor came with it, or went back or forward. */
+function follow(): void {
+  const next = readAddress(location.hash)
+  const source = next.source || (start ? nameOf(start.title) : '')
+  const isSame = source === address.source && loaded !== null
+  address = { ...next, source }
+  if (isSame) {
+    showView()
+    return
+  }
+  const named = rollupStateProofExamples.find(({ title }) => nameOf(title) === source)
+  const file = opened.get(source)
+  if (named) openExample(named, true)
+  else if (file) void open(file.blob, file.name, { replaces: true })
+  else if (source.startsWith('sha256-')) {
+    refuse(
+      `This address is of a file with the SHA-256 ${source.slice(7, 23)}…, which it does not contain. Open the file to see it.`,
+    )
+  } else refuse('This address names no example.')
+}
+
+interface Opening {
+  readonly example?: Example
+  /** Whether the address stays that of a link, or of a text that is still typed. */
+  readonly replaces?: boolean
+}
+
 /** Opens what was dropped, pasted or chosen. */
-async function open(blob: Blob, name: string, example: Example | null, scrolls = true): Promise<void> {
+async function open(blob: Blob, name: string, { example: of, replaces = false }: Opening = {}): Promise<void> {
   clearTimeout(timer)
-  loaded = null
-  showVerdict('Reading…')
+  setStale(true)
   fileStatus.textContent = `Reading ${name}…`
-  exampleProof = example?.proof ?? null
   await attempt(async () => {
     const reply = await engine.ask<'load'>({ kind: 'load', blob })
     loaded = reply.loaded
-    fill(loaded.suggested, loaded.isBundle, example !== null)
+    example = of ?? null
+    fill(loaded.suggested, loaded.subject, of !== undefined)
     fileStatus.textContent = describeFile(name, loaded)
+    markExample()
+    const source = of ? nameOf(of.title) : `sha256-${reply.digest}`
+    if (!of) keep(source, { blob, name })
+    const isLink = replaces && address.source === source
+    address = isLink ? address : { source, tab: 'overview', proof: null }
     await judge()
-    if (scrolls && verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
+    go(address, replaces)
+    if (!replaces && verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
   })
 }
 
-const describeFile = (name: string, { kind, slotCount, description }: Loaded): string =>
-  `${name}: ${kind}, ${slotCount} storage ${slotCount === 1 ? 'proof' : 'proofs'}.${description === '' ? '' : ` ${description}`}`
+function keep(source: string, file: { readonly blob: Blob; readonly name: string }): void {
+  opened.delete(source)
+  opened.set(source, file)
+  for (const oldest of [...opened.keys()].slice(0, -MAX_FILES_KEPT)) opened.delete(oldest)
+}
+
+const describeFile = (name: string, { kind, holds, description }: Loaded): string =>
+  `${name}: ${kind}, ${holds}.${description === '' ? '' : ` ${description}`}`
 
 async function judge(): Promise<void> {
   if (loaded === null) return
-  const { report } = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
-  const shown = report.verdict !== 'refused' && exampleProof !== null ? exampleProof : report.shown
-  verdict.setAttribute('data-verdict', report.verdict)
-  verdict.toggleAttribute('data-stated', report.isStated)
-  showInputErrors(report.inputErrors)
-  // Something is missing or wrong in the form.
-  if (report.verdict === 'unjudged') statement.open = true
+  const reply = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
+  report = reply.report
+  const { verdict: name, basis } = report
+  verdict.setAttribute('data-verdict', name)
+  results.setAttribute('data-basis', name === 'verified' ? basis : 'none')
+  // What follows from something that nobody has confirmed is not proven.
+  results.toggleAttribute(
+    'data-assumed',
+    report.boxes.some(({ state }) => state === 'assumed'),
+  )
+  showReport(report)
   verdictStatus.replaceChildren(...verdictText(report))
-  verdictMore.replaceChildren(...nodesOf(verdictDetails(report)))
-  const goToProof = (index: number) => void attempt(() => showProof(report, index).then(() => proofPlace.focus()))
-  reportPlace.replaceChildren(...nodesOf(reportView(report, shown, goToProof)))
-  await showProof(report, shown)
+  const { boxes } = report
+  picturePlace.replaceChildren(...(boxes.length > 0 ? [picture(report, goTo)] : []))
+  const find = async (search: string, from: number) =>
+    (await engine.ask<'changes'>({ kind: 'changes', search, start: from })).page
+  await showProof()
+  tabs.fill(
+    'overview',
+    overview(report, index => goToProof(index), find),
+  )
+  tabs.fill('chain', chainView(report))
+  tabs.show(address.tab)
+  views.hidden = false
+  setStale(false)
 }
 
-async function showProof(report: Report, index: number): Promise<void> {
+function goTo({ hasProof }: { readonly hasProof: boolean }, index: number): void {
+  if (report === null) return
+  if (hasProof) {
+    goToProof(report.boxes[index]?.title.startsWith('Slot') ? 1 : 0)
+    return
+  }
+  go({ ...address, tab: 'chain' })
+  const left = report.boxes.slice(0, index).filter(({ state }) => state === 'left out').length
+  document.getElementById(`link-${index - left}`)?.focus()
+}
+
+function goToProof(proof: number): void {
+  const shown = address.tab
+  go({ ...address, tab: shown === 'bytes' ? shown : 'proof', proof })
+  tabs.focus(address.tab)
+}
+
+let shownProof = ''
+
+/** The proof that the address names or, if something was refused, the one that was. */
+function wantedProof({ verdict: name, shown, proofs }: Report): number {
+  const wanted = address.proof ?? (name === 'refused' ? null : example?.proof)
+  return wanted !== null && wanted !== undefined && wanted < Math.max(1, proofs.length) ? wanted : shown
+}
+
+async function showProof(): Promise<void> {
+  if (report === null) return
+  const index = wantedProof(report)
   const { proof } = await engine.ask<'proof'>({ kind: 'proof', index })
-  proofPlace.replaceChildren(...nodesOf(proofSection(proof, report.verdict !== 'unjudged')))
-  proofPlace.hidden = false
+  shownProof = writeAddress({ ...address, tab: 'proof', proof: index })
+  const isJudged = report.verdict !== 'unjudged'
+  tabs.fill('proof', proof === null ? [] : proofSection(proof, isJudged, goToProof))
+  tabs.fill('bytes', proof === null ? [] : bytesSection(proof, goToProof))
 }
 
-/** Also clears the old results, because they must not appear next to a new question. */
-function showVerdict(headline: string, text = ''): void {
+/** Shows the view and the proof that the address names, of the file that is open. */
+function showView(): void {
+  if (report === null || loaded === null) return
+  tabs.show(address.tab)
+  const wanted = writeAddress({ ...address, tab: 'proof', proof: wantedProof(report) })
+  if (wanted !== shownProof) void attempt(() => showProof().then(() => tabs.show(address.tab)))
+}
+
+/** Old results stay where they are, so that nothing moves, but they must not pass for those of a new question. */
+function setStale(isStale: boolean): void {
+  results.toggleAttribute('data-stale', isStale)
+  views.inert = isStale
+  picturePlace.inert = isStale
+  if (!isStale) return
   verdict.setAttribute('data-verdict', 'none')
-  verdictStatus.replaceChildren(...verdictText({ headline, text }))
-  for (const place of [verdictMore, reportPlace, proofPlace]) place.replaceChildren()
-  proofPlace.hidden = true
+  verdictStatus.replaceChildren(...verdictText({ badge: 'Verifying…', headline: '\u00a0', text: '\u00a0' }))
 }
-
-const showNothing = () => showVerdict('Nothing to verify yet', 'Open a file or choose an example.')
 
 async function attempt(work: () => Promise<void>): Promise<void> {
   try {
@@ -104,10 +211,23 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
-function showProblem(message: string): void {
+/** There is nothing to show but a message. */
+function showNothing(badge: string, headline: string): void {
+  setStale(false)
   loaded = null
+  report = null
+  verdict.setAttribute('data-verdict', 'none')
+  results.setAttribute('data-basis', 'none')
+  verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))
+  picturePlace.replaceChildren()
+  views.hidden = true
+}
+
+function showProblem(message: string): void {
+  const { command = '' } = loaded ?? {}
+  const isSlow = message.startsWith('Given up') && command !== ''
   fileStatus.textContent = message
-  showVerdict('Nothing to verify', message)
+  showNothing('Nothing to verify', isSlow ? `${message} The command line has more time: ${command}` : message)
 }
 
 /** Shows why nothing is opened, and drops what was asked before. */
@@ -122,21 +242,21 @@ function judgeSoon(delay: number, then: () => void = () => {}): void {
   if (loaded === null) return
   // A verdict on the previous content of the form must not arrive now.
   engine.forget()
-  showVerdict('Verifying…')
+  setStale(true)
   timer = window.setTimeout(() => void attempt(judge).then(then), delay)
 }
 
-const openText = (text: string): void => void open(new Blob([text]), 'The pasted text', null)
+const openText = (text: string, replaces: boolean): void => void open(new Blob([text]), 'The pasted text', { replaces })
 
-function openExample(example: Example, scrolls = true): void {
+function openExample(of: Example, replaces = false): void {
   paste.value = ''
-  void open(new Blob([JSON.stringify(example.content)]), `Example “${example.title}”`, example, scrolls)
+  void open(new Blob([JSON.stringify(of.content)]), `Example “${of.title}”`, { example: of, replaces })
 }
 
 function openFiles([file, ...others]: readonly File[]): void {
   paste.value = ''
   if (others.length > 0) refuse(`These are ${1 + others.length} files. This page shows one at a time.`)
-  else if (file) void open(file, file.name.slice(0, MAX_NAME_CHARACTERS), null)
+  else if (file) void open(file, file.name.slice(0, MAX_NAME_CHARACTERS))
 }
 
 /** @returns whether there was anything to open */
@@ -146,35 +266,51 @@ function openTransfer(data: DataTransfer | null): boolean {
   if (isFolder) refuse('This is a folder. Open one of the files in it.')
   else openFiles(files)
   if (files.length > 0) return true
-  const example = rollupStateProofExamples[Number.parseInt(data?.getData(EXAMPLE_TYPE) ?? '', 10)]
-  if (example) openExample(example)
-  else if (data?.getData('text')) takeText(data.getData('text'))
-  else return false
+  if (!data?.getData('text')) return false
+  takeText(data.getData('text'))
   return true
 }
 
 function takeText(text: string): void {
   paste.value = text.length <= MAX_SHOWN_CHARACTERS ? text : ''
-  openText(text)
+  openText(text, false)
 }
 
+const exampleButtons = new Map<Example, HTMLButtonElement>()
+
 function listExamples(): void {
-  const place = byId('examples', HTMLDetailsElement)
-  place.open = isWide()
-  for (const group of new Set(rollupStateProofExamples.map(example => example.group))) {
-    const items = rollupStateProofExamples.flatMap((example, index) => {
-      if (example.group !== group) return []
-      const button = h('button', { type: 'button' }, example.title)
-      button.addEventListener('click', () => openExample(example))
-      const item = h('li', { draggable: 'true' }, button)
-      item.addEventListener('dragstart', event => event.dataTransfer?.setData(EXAMPLE_TYPE, String(index)))
-      return [item]
+  for (const group of new Set(rollupStateProofExamples.map(({ group }) => group))) {
+    const items = rollupStateProofExamples.flatMap(one => {
+      if (one.group !== group) return []
+      const choose = () => {
+        menu.hidePopover?.()
+        openExample(one)
+      }
+      const item = button({}, choose, one.title)
+      exampleButtons.set(one, item)
+      return [h('li', {}, item)]
     })
-    place.append(h('h3', {}, group), h('ul', {}, ...items))
+    menu.append(h('section', {}, h('h3', {}, group), h('ul', {}, ...items)))
   }
 }
 
-function listen(): void {
+function markExample(): void {
+  for (const [one, item] of exampleButtons) {
+    if (one === example) item.setAttribute('aria-current', 'true')
+    else item.removeAttribute('aria-current')
+  }
+}
+
+/** Leads to the field that is missing or wrong, wherever the page is. */
+function fixField(): void {
+  const field = report && fieldOf(report)
+  for (let part: Element | null = field ?? null; part; part = part.parentElement) {
+    if (part instanceof HTMLDetailsElement) part.open = true
+  }
+  ;(field ?? verdict).focus()
+}
+
+function listenToFiles(): void {
   const file = byId('file', HTMLInputElement)
   file.addEventListener('change', () => {
     openFiles([...(file.files ?? [])])
@@ -185,7 +321,7 @@ function listen(): void {
     takeText(event.clipboardData?.getData('text') ?? '')
   })
   paste.addEventListener('input', () => {
-    if (paste.value.trim() !== '') openText(paste.value)
+    if (paste.value.trim() !== '') openText(paste.value, true)
   })
   // The whole window accepts drops, because the browser would leave the page for a file dropped outside the target.
   window.addEventListener('dragover', event => {
@@ -197,30 +333,40 @@ function listen(): void {
     drop.removeAttribute('data-over')
     if (openTransfer(event.dataTransfer)) event.preventDefault()
   })
+}
+
+function listen(): void {
   const form = byId('form', HTMLFormElement)
   form.addEventListener('submit', event => {
     event.preventDefault()
-    if (loaded === null) showNothing()
-    else judgeSoon(0, () => (wrongField() ?? verdict).focus())
+    judgeSoon(0, fixField)
   })
   form.addEventListener('reset', event => {
     event.preventDefault()
     clear()
     paste.value = ''
     fileStatus.textContent = ''
-    loaded = null
     engine.forget()
     statement.open = true
-    showNothing()
+    showNothing('Nothing to verify yet', 'What does the server say?')
   })
+  document.querySelector('.skip')?.addEventListener('click', event => {
+    // The address is that of a file.
+    event.preventDefault()
+    verdict.focus()
+  })
+  byId('fix', HTMLButtonElement).addEventListener('click', fixField)
   stopButton.addEventListener('click', () => engine.stop('Stopped.'))
-  listenToForm(() => judgeSoon(400))
+  listenToForm(isTyping => judgeSoon(isTyping ? 250 : 0))
+  window.addEventListener('popstate', follow)
 }
 
-clear()
+// The page opens with an example, because the chain from L1 to a slot best explains what this is.
+const start = rollupStateProofExamples.find(({ isStart }) => isStart)
 statement.open = isWide()
 listExamples()
+listenToFiles()
 listen()
-// The page opens with an example, because the chain from L1 to a slot best explains what this is.
-const [start] = rollupStateProofExamples.filter(({ isStart }) => isStart)
-if (start) openExample(start, false)
+follow()
+// Until here, a first drawing could have shown what has just moved.
+byId('main', HTMLElement).removeAttribute('data-starting')

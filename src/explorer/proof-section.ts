@@ -1,52 +1,48 @@
 import { bytesView } from './bytes-view.ts'
-import type { Status } from './checks.ts'
-import { type Child, fold, h, rowList } from './dom.ts'
-import { pathView } from './path-view.ts'
-import type { Gap, ProofView } from './proof-view.ts'
-import { groupView } from './report-view.ts'
+import { checksView } from './chain-view.ts'
+import { button, type Child, copyable, h, hidden } from './dom.ts'
+import { neighboursView } from './neighbours.ts'
+import { pathsView } from './path-view.ts'
+import type { ProofView } from './proof-view.ts'
+import type { TrieNode } from './trie-view.ts'
 
-/** One leaf proof: its checks, the neighbours of an absent key, the paths and their bytes. */
-export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
-  const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
-  // A phone has no room for details that the user did not open.
-  const isWide = window.matchMedia('(min-width: 64rem)').matches
-  const hasFault = paths.some(path => path.bytes.some(({ fields }) => fields.some(({ isFault }) => isFault)))
-  // The links between two neighbours and the key between them are drawn above the paths.
-  const isOnPath = fault !== null && fault.place !== 'links' && fault.place !== 'key'
+/** One proof: its checks, the neighbours of an absent key, and the way from the root to the leaves. */
+export function proofSection(proof: ProofView, isJudged: boolean, onChoose: (index: number) => void): Child[] {
+  const { title, claims, key, keyHash, checks, gap, paths, trie, fault } = proof
   return [
-    h('h2', { id: 'proof-title' }, `Proof of ${title}`),
+    heading(`Proof of ${title}`, proof, onChoose),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
-    rowList([
-      [proof.index === 0 ? 'Requested address' : 'Requested key', key || 'none'],
-      ...(keyHash ? [['Its key hash', keyHash] as const] : []),
-      ['The proof claims', claims],
-    ]),
-    fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
-    gap && gapView(gap),
-    paths.length > 0
-      ? fold(
-          isWide || isOnPath,
-          `The path${paths.length === 1 ? '' : 's'}, level by level`,
-          h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path, keyHash)))),
-        )
-      : h('p', {}, 'There is no path to draw: this proof has no hashes of its own.'),
-    groupView({ title: `Checks of ${title}, in order`, checks }, isWide),
-    paths.length > 0 &&
-      fold(
-        hasFault || isWide,
-        'What the bytes mean',
-        h('p', { class: 'hint' }, 'Point at a field, or use the arrow keys.'),
-        h(
-          'div',
-          { class: 'paths' },
-          ...paths.map(path => section(bytesTitles[path.part], ...path.bytes.map(bytesView))),
-        ),
+    h(
+      'dl',
+      { class: 'rows' },
+      ...Object.entries({ Key: key, 'Its hash': keyHash ?? '' }).flatMap(([name, value]) =>
+        value === '' ? [] : [h('div', {}, h('dt', {}, name), h('dd', {}, copyable(value, name)))],
       ),
+      claims !== '' && h('div', {}, h('dt', {}, 'Claims'), h('dd', {}, claims)),
+    ),
+    fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
+    gap && neighboursView(gap),
+    paths.length > 0 && pathsView(paths, keyHash),
+    trie.length > 0 && trieView(trie),
+    paths.length + trie.length === 0 && h('p', {}, 'There is no path to draw: this proof has no hashes of its own.'),
+    checks.length > 0 && checksView(`Checks of ${title}, in order`, checks),
   ]
 }
 
-const section = (title: string, ...children: readonly Child[]): HTMLElement =>
-  h('section', { class: 'one-path' }, h('h3', {}, title), ...children)
+/** The bytes of the leaves, of node 0 and of the values. */
+export function bytesSection(proof: ProofView, onChoose: (index: number) => void): Child[] {
+  const paths = proof.paths.filter(({ bytes }) => bytes.length > 0)
+  if (paths.length === 0) return []
+  return [
+    heading(`Bytes of ${proof.title}`, proof, onChoose),
+    h('p', { class: 'hint' }, 'Point at a field, or use the arrow keys.'),
+    h(
+      'div',
+      { class: 'columns' },
+      ...paths.map(path => h('section', {}, h('h4', {}, bytesTitles[path.part]), ...path.bytes.map(bytesView))),
+    ),
+  ]
+}
 
 const bytesTitles = {
   proof: 'The leaf and its value',
@@ -54,46 +50,50 @@ const bytesTitles = {
   rightProof: 'Right neighbour',
 } as const
 
-const verdictMarks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '(not checked)' }
-
-/** The two neighbours, their links to each other, and the key between them. */
-function gapView(gap: Gap): HTMLElement {
-  const { left, right, keyHash, forth, back, between, isAfterLeft } = gap
-  const link = (text: string, { isSo, status }: Gap['forth'], direction: string) =>
-    h(
-      'p',
-      { class: `link ${direction}`, 'data-status': status, 'data-elsewhere': !isSo },
-      h('span', {}, `${text}${isSo ? '' : ', which is another leaf'} ${verdictMarks[status]}`),
-    )
-  const place = isAfterLeft ? 'its hash is not below the right one' : 'its hash is not above the left one'
+/** The title, and the way to the other proofs of the file. */
+function heading(title: string, { index, count }: ProofView, onChoose: (index: number) => void): HTMLElement {
+  const to = (target: number, name: string, arrow: string) =>
+    button({ disabled: target < 0 || target >= count, 'aria-label': name, title: name }, () => onChoose(target), arrow)
   return h(
-    'section',
-    { class: 'gap-section' },
-    h('h3', {}, 'The two neighbours'),
-    h(
-      'div',
-      { class: 'gap' },
-      neighbourCard('Left neighbour', left),
+    'div',
+    { class: 'pager' },
+    h('h3', {}, title),
+    count > 1 &&
       h(
-        'div',
-        { class: 'between' },
-        link(`left.next = ${left.next}`, forth, 'forth'),
-        h(
-          'p',
-          { class: 'gap-key', 'data-status': between.status },
-          h('span', { class: 'gap-name' }, 'requested key'),
-          h('code', {}, keyHash),
-          h('span', {}, `${between.isSo ? 'its hash lies between theirs' : place} ${verdictMarks[between.status]}`),
-        ),
-        link(`right.prev = ${right.prev}`, back, 'back'),
+        'span',
+        {},
+        to(index - 1, 'Previous proof', '‹'),
+        h('span', {}, `${index + 1} of ${count}`),
+        to(index + 1, 'Next proof', '›'),
       ),
-      neighbourCard('Right neighbour', right),
-    ),
   )
 }
 
-function neighbourCard(title: string, { name, hKey, prev, next }: Gap['left']): HTMLElement {
-  const rows = Object.entries({ 'key hash': h('code', {}, hKey), prev, next })
-  const list = h('dl', {}, ...rows.flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]))
-  return h('div', { class: 'card' }, h('h4', {}, `${title}: ${name}`), list)
-}
+/** The nodes of a Merkle-Patricia proof from the root down, each with the digits of the key that it takes. */
+const trieView = (nodes: readonly TrieNode[]): HTMLElement =>
+  h(
+    'ol',
+    { class: 'trie' },
+    ...nodes.map(({ hash, kind, digits, children, child }) =>
+      h(
+        'li',
+        { 'data-kind': kind },
+        h('span', { class: 'name' }, kind),
+        children.length === 0
+          ? h('span', {}, 'takes ', h('code', {}, digits === '' ? 'nothing' : digits))
+          : h(
+              'span',
+              { class: 'children' },
+              hidden(`takes the digit ${digits}`),
+              ...children.map((isThere, index) =>
+                h(
+                  'span',
+                  { 'aria-hidden': 'true', 'data-there': isThere, 'data-taken': index === child },
+                  index.toString(16),
+                ),
+              ),
+            ),
+        h('code', { class: 'hash' }, hash ?? 'not hexadecimal'),
+      ),
+    ),
+  )

@@ -11,7 +11,7 @@ import {
   SIBLING_LEAF_NODE,
   toHex,
 } from '../document/layout.ts'
-import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../document/value.ts'
+import { brief, type Fields, fieldIn, fieldsOf, isGiven, itemsOf, show } from '../document/value.ts'
 import {
   computeRoot,
   decodeAccount,
@@ -25,17 +25,18 @@ import type { HashScheme } from '../scheme/scheme.ts'
 import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
 import { type Check, checksOf, placeError, type Status, statusesOf } from './checks.ts'
 import { describeFault, type Fault } from './fault.ts'
-import type { Judgement } from './judge.ts'
 import type { OpenedFile } from './opened-file.ts'
+import type { Judgement } from './report.ts'
+import { viewTrie } from './trie-view.ts'
 import { claimWords, partNames } from './wording.ts'
 
-export type ProofView = ReturnType<typeof viewProof>
+export type ProofView = ReturnType<typeof viewLeafProof>
 export type PathView = ReturnType<typeof viewPath>
 /** The two neighbours of an absent key. */
 export type Gap = NonNullable<ReturnType<typeof viewGap>>
 
 /** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
-export function viewProof(file: OpenedFile, judgement: Judgement, index: number) {
+export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: number) {
   const { scheme, forms, steps, failed, error, address, storageKeys } = judgement
   const leafProof = fieldsOf(leafProofAt(file.answer, index))
   const asked = index === 0 ? address : (storageKeys[index - 1] ?? '')
@@ -46,13 +47,16 @@ export function viewProof(file: OpenedFile, judgement: Judgement, index: number)
   const parts = leafPaths.filter(({ proof }) => isGiven(leafProof[proof]))
   const checks = checksOf(steps, failed, index)
   const root = rootOf(file, judgement, index)
+  const isTrie = fieldIn(file.bundle, 'scheme') === 'ethereum'
   const paths = scheme ? parts.map(part => viewPath(scheme, index, part, leafProof, root, fault)) : []
   return {
     index,
+    count: forms.length,
     title: index === 0 ? 'the account' : `slot ${index}`,
-    claims: claimWords[forms[index] ?? 'neither'],
+    claims: isTrie ? '' : claimWords[forms[index] ?? 'neither'],
     key: brief(asked),
     keyHash,
+    trie: isTrie ? viewTrie(file.answer, index, asked) : [],
     checks,
     gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checks) : null,
     paths,

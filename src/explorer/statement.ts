@@ -11,8 +11,12 @@ export const fieldNames = [
   'storageKeys',
   'rollup',
   'l2Block',
+  'message',
+  'endRoot',
+  'implementation',
   'rootsSlot',
   'currentSlot',
+  'hashesSlot',
 ] as const
 export type FieldName = (typeof fieldNames)[number]
 

@@ -1,13 +1,24 @@
+import type { L1Account } from '../anchor.ts'
 import type { LeafForm, LeafPath } from '../document/answer.ts'
 import type { Source } from '../document/claim.ts'
 import { type EvidenceSources, rollupNamed } from '../document/evidence.ts'
+import type { UnverifiedFields } from '../document/unverified.ts'
 import { brief } from '../document/value.ts'
-import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../document/wording.ts'
+import { accountRows, capitalized, type Row, toEther, trustedNames } from '../document/wording.ts'
 import type { ProvenAccount } from '../index.ts'
-import type { OpenedFile } from './opened-file.ts'
-import { type Field, type FieldName, isStated, keysIn, type Statement } from './statement.ts'
+import { MAX_SAID_ROWS } from './limits.ts'
+import { type Field, type FieldName, isStated, type Statement } from './statement.ts'
 
-/** The page's wording for the form and leaf proofs. The wording of verdicts is in the document layer. */
+/** The page's wording for the form, verdicts and leaf proofs. */
+
+/** An account, in the tree of the rollup or in an Ethereum state. */
+export type VerifiedAccount = ProvenAccount | L1Account
+
+/** What is proven of a state. */
+export interface ProvenState {
+  readonly account: VerifiedAccount | null
+  readonly storage: readonly { readonly exists: boolean; readonly value: string }[]
+}
 
 /** The claim that a leaf proof makes; `implied` if none is needed or sent. */
 export type Form = LeafForm | 'implied'
@@ -28,7 +39,7 @@ export const partNames: Readonly<Record<LeafPath['proof'], string>> = {
 
 /** The fields of the form, in a sentence. */
 export const fieldWords: Readonly<Record<FieldName, string>> = {
-  scheme: 'the hash scheme',
+  scheme: 'the state',
   trustedKind: 'what you trust',
   trusted: 'the root or hash that you trust',
   network: 'the network',
@@ -36,13 +47,49 @@ export const fieldWords: Readonly<Record<FieldName, string>> = {
   storageKeys: 'a storage key',
   rollup: 'the rollup',
   l2Block: 'the L2 block',
+  message: 'the hash of the message',
+  endRoot: 'the state root after the last block',
+  implementation: 'the code behind the proxy',
   rootsSlot: 'the slot of the roots',
   currentSlot: 'the slot of the newest block',
+  hashesSlot: 'the slot of the block hashes',
 }
 
 export const isTrustedKind = (kind: string): kind is keyof typeof trustedNames => Object.hasOwn(trustedNames, kind)
 
 export const trustedName = (kind: string): string => (isTrustedKind(kind) ? trustedNames[kind] : 'root')
+
+/** Omits the middle of a long text. Screen readers and the clipboard must get the full text elsewhere. */
+export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)
+
+/** An amount, in the unit that is easier to read. */
+export const amount = (wei: bigint): string => (wei >= 10n ** 9n ? `${toEther(wei)} ETH` : `${wei} wei`)
+
+/** What is proven, in one sentence. */
+export function stateWords({ account, storage }: ProvenState): string {
+  if (account === null) return 'This account does not exist.'
+  const existing = storage.filter(({ exists }) => exists).length
+  const [only] = storage
+  const slots =
+    storage.length === 0
+      ? ''
+      : storage.length > 1
+        ? `; ${existing} of its ${storage.length} slots ${existing === 1 ? 'exists' : 'exist'}`
+        : only?.exists
+          ? `; its slot exists and is ${slotWords(only.value)}`
+          : '; its slot does not exist'
+  return `This account exists and holds ${amount(account.balance)}${slots}.`
+}
+
+/** A number if it is small enough to read. */
+const slotWords = (value: string): string => (BigInt(value) < 2n ** 64n ? `${BigInt(value)}` : abbreviate(value))
+
+/** What the verdict rests on, in one sentence. */
+export function basisWords({ trusted, trustedKind }: Statement, isStated: boolean, name?: string): string {
+  const root = `Rests on the ${name ?? trustedName(trustedKind.value)} ${abbreviate(trusted.value)}`
+  if (trusted.source !== 'user') return `${root}, which only the file states: compare it.`
+  return `${root}, which you stated${isStated ? '' : '; other inputs come from the file'}.`
+}
 
 /** Who stated each part of the claim on a bundle. */
 export function evidenceSourcesOf(statement: Statement): EvidenceSources {
@@ -56,43 +103,30 @@ export function evidenceSourcesOf(statement: Statement): EvidenceSources {
 export const displayRows = (rows: readonly Row[]): Row[] =>
   rows.map(([name, value, ...basis]) => [capitalized(name), brief(value), ...basis])
 
-export function displayAccount(account: ProvenAccount): Row[] {
-  const ether = account.balance >= 10n ** 9n ? ` (${toEther(account.balance)} ether)` : ''
-  return displayRows(accountRows(account)).map(([name, value]) => [
-    name,
-    name === 'Balance' ? `${value}${ether}` : value,
-  ])
-}
+export const displayAccount = (account: VerifiedAccount): Row[] => displayRows(accountRows(account))
 
-/** Who stated the constants that the verdict rests on, too: the storage layout of the contract, and the network. */
-export function constantSources({
-  rollup,
-  rootsSlot,
-  currentSlot,
-  trustedKind,
-  network,
-}: Statement): Record<string, Source> {
-  const slots = rollupNamed(rollup.value) === undefined ? { rootsSlot, currentSlot } : {}
-  const used = { ...slots, ...(trustedKind.value === 'beaconBlockRoot' && { network }) }
+/** Who stated the constants that the verdict rests on, too: the layout of the contract, the code behind it, and the network. */
+export function constantSources(statement: Statement): Record<string, Source> {
+  const { rollup, rootsSlot, currentSlot, hashesSlot, implementation, trustedKind, network } = statement
+  const slots = rollupNamed(rollup.value) === undefined ? { rootsSlot, currentSlot, hashesSlot } : {}
+  const used: Record<string, Field> = {
+    ...slots,
+    implementation,
+    ...(trustedKind.value === 'beaconBlockRoot' && { network }),
+  }
   return Object.fromEntries(
     Object.entries(used).flatMap(([name, field]) => (field.value === '' ? [] : [[name, field.source]])),
   )
 }
 
-export function questionRows({ isBundle }: OpenedFile, statement: Statement): Row[] {
-  const { trustedKind, scheme, trusted, network, rollup, l2Block, address, storageKeys } = statement
-  const { rootsSlot, currentSlot } = statement
-  const row = (name: string, { value, source }: Field): Row[] =>
-    value === '' ? [] : [[name, brief(value), sourceWords[source]]]
-  const count = keysIn(statement).length
-  const noKeys: Row[] = isBundle ? [] : [['Storage keys', '0', '']]
-  return [
-    ...row(capitalized(trustedName(trustedKind.value)), trusted),
-    ...(trustedKind.value === 'beaconBlockRoot' ? row('Network', network) : []),
-    ...row('Scheme', scheme),
-    ...(isBundle ? [...row('Rollup', rollup), ...row('L2 block', l2Block)] : []),
-    ...(isBundle ? [...row('Slot of the roots', rootsSlot), ...row('Slot of the newest block', currentSlot)] : []),
-    ...row('Address', address),
-    ...(count > 0 ? row('Storage keys', { ...storageKeys, value: `${count}` }) : noKeys),
-  ]
+/** What a file says, as rows; the names of parts lead to those of their fields. */
+export function flatRows(fields: UnverifiedFields, path = ''): Row[] {
+  const rows: Row[] = []
+  for (const [name, field] of Object.entries(fields)) {
+    const here = path === '' || name.startsWith('[') ? `${path}${name}` : `${path}.${name}`
+    if (rows.length >= MAX_SAID_ROWS) break
+    if (typeof field === 'object' && field !== null) rows.push(...flatRows(field, here))
+    else rows.push([brief(here), brief(String(field))])
+  }
+  return rows.slice(0, MAX_SAID_ROWS)
 }

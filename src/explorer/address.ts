@@ -1,0 +1,34 @@
+export const tabNames = ['overview', 'chain', 'proof', 'bytes'] as const
+export type TabName = (typeof tabNames)[number]
+
+/** What the fragment of the page's address names. It has no part of a file's content. */
+export interface Address {
+  /** The name of an example, or `sha256-` and the digest of a file. */
+  readonly source: string
+  readonly tab: TabName
+  /** Null for the one that the verdict is about. */
+  readonly proof: number | null
+}
+
+/** Anything else names nothing. */
+export function readAddress(fragment: string): Address {
+  const [, source = '', tab = '', proof] =
+    /^#?([a-z0-9-]{0,80})(?:\/([a-z]{1,10}))?(?:\/(\d{1,6}))?$/.exec(fragment) ?? []
+  return {
+    source,
+    tab: tabNames.find(name => name === tab) ?? 'overview',
+    proof: proof === undefined ? null : Number(proof),
+  }
+}
+
+export function writeAddress({ source, tab, proof }: Address): string {
+  const view = proof === null ? (tab === 'overview' ? '' : `/${tab}`) : `/${tab}/${proof}`
+  return `#${source}${view}`
+}
+
+/** The name of an example in the address. */
+export const nameOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')

@@ -1,0 +1,64 @@
+import { schemeNamed } from '../document/answer.ts'
+import { type Hex, safely } from '../index.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
+import { type TransitionClaim, verifyTransition } from '../transition.ts'
+import { drawTraces } from './chain.ts'
+import { changesOf, totalsOf } from './changes.ts'
+import { blameRule, listTraceSteps } from './checks.ts'
+import type { OpenedFile } from './opened-file.ts'
+import { basisOf, type Judgement, refused, reportOf, type Said, verified, withoutProofs } from './report.ts'
+import type { Statement } from './statement.ts'
+import { basisWords } from './wording.ts'
+
+/** @param said why nothing is verified; null if everything is stated */
+export function judgeTraces(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
+  const { trusted, endRoot, scheme } = statement
+  const hasEnd = endRoot.value !== ''
+  const steps = listTraceSteps(hasEnd)
+  const { holds, command } = file
+  const end = !hasEnd
+    ? 'as the traces lead'
+    : endRoot.source === 'user'
+      ? 'the one you stated'
+      : 'the one the file states'
+  const drawn = (failed: number, stateRoot: string, listed = steps) =>
+    drawTraces({ statement, steps: listed, failed, holds, endRoot: stateRoot, note: stateRoot === '' ? '' : end })
+  if (said !== null) {
+    const failed = said.inputErrors?.length ? 0 : -1
+    return withoutProofs({ report: reportOf(file, { ...said, boxes: drawn(failed, '') }), steps, failed })
+  }
+  // Despite its type, the hexadecimal is unchecked: the verifier refuses an invalid claim with an ArgumentError. The form has
+  // checked the scheme.
+  const claim: TransitionClaim = {
+    scheme: schemeNamed(scheme.value) as HashScheme,
+    parentStateRoot: trusted.value as Hex,
+    ...(hasEnd && { stateRoot: endRoot.value as Hex }),
+  }
+  const outcome = safely(() => verifyTransition(file.answer, claim))
+  if (!outcome.ok) {
+    const { error } = outcome
+    const blamed = blameRule(steps, error)
+    const report = reportOf(file, { ...refused(error), boxes: drawn(blamed.failed, '', blamed.steps), command })
+    return withoutProofs({ report, ...blamed, error })
+  }
+  const { blocks, stateRoot } = outcome.value
+  const changes = changesOf(blocks)
+  const totals = totalsOf(changes, blocks.length)
+  const isOwn = endRoot.source === 'user' && hasEnd && scheme.source === 'user'
+  const accounts = `${totals.accounts} account${totals.accounts === 1 ? '' : 's'}`
+  const slots = `${totals.slotChanges} slot${totals.slotChanges === 1 ? '' : 's'}`
+  const headline = `From one root to the other, exactly ${accounts} and ${slots} changed.`
+  const isVouched = hasEnd && endRoot.source === 'user'
+  const notes = isVouched
+    ? []
+    : ['Nobody vouches for the state after the last block: the sender can have made up every change.']
+  const basis = basisWords(statement, isOwn, 'state root before the first block')
+  const failed = steps.length
+  return withoutProofs({
+    report: reportOf(file, {
+      ...verified(basisOf(trusted, isOwn), headline, basis),
+      ...{ boxes: drawn(failed, stateRoot), totals, notes },
+    }),
+    ...{ steps, failed, changes },
+  })
+}

@@ -1,0 +1,186 @@
+import type { Row } from '../document/wording.ts'
+import type { ProofSummary } from './chain.ts'
+import { chip } from './chain-view.ts'
+import type { Change, ChangePage } from './changes.ts'
+import { button, type Child, copyable, h, hidden, rowList } from './dom.ts'
+import { MAX_SEARCH_CHARACTERS, PROOFS_PER_STEP } from './limits.ts'
+import type { Report, Station } from './report.ts'
+
+/** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
+declare const CHECK_REASONS: Readonly<Record<string, string>>
+
+/** Asks for some of the changes. */
+export type FindChanges = (search: string, start: number) => Promise<ChangePage>
+
+export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'headline' | 'text'>): HTMLElement[] {
+  return [h('p', { class: 'badge' }, badge), h('p', { class: 'headline' }, headline), h('p', { class: 'basis' }, text)]
+}
+
+/** What is proven, or why not. */
+export function overview(report: Report, onChoose: (index: number) => void, find: FindChanges): Child[] {
+  const { failure, notes, way, facts, proofs, totals, said, command, verdict } = report
+  return [
+    failure && failureView(failure),
+    ...notes.map(note => h('p', { class: 'note' }, note)),
+    way.length > 0 && wayView(way),
+    facts.length > 0 && factsView(facts),
+    proofs.length > 0 && proofTable(proofs, verdict === 'verified', onChoose),
+    totals && changesView(totals, find),
+    command !== '' && h('p', { class: 'command' }, 'Verify it with: ', copyable(command, 'the command')),
+    said.length > 0 && h('section', {}, h('h3', {}, 'What the file says, unverified'), rowList(said)),
+  ]
+}
+
+function failureView({ code, rows }: NonNullable<Report['failure']>): HTMLElement {
+  const reason = CHECK_REASONS[code]
+  return h(
+    'section',
+    { class: 'failure' },
+    h('h3', {}, 'Where it failed'),
+    rowList(rows),
+    reason ? h('p', {}, h('strong', {}, 'Without this check: '), reason) : null,
+  )
+}
+
+const stationWords: Readonly<Record<Station['state'], string>> = {
+  done: 'done',
+  next: 'next',
+  unknown: 'not shown here',
+}
+
+/** From one layer to the other. */
+const wayView = (way: readonly Station[]): HTMLElement =>
+  h(
+    'ol',
+    { class: 'way', 'aria-label': 'The way of the message' },
+    ...way.map(({ title, state, note }) =>
+      h(
+        'li',
+        { 'data-state': state },
+        h('span', { class: 'title' }, title, hidden(`: ${stationWords[state]}`)),
+        h('span', { class: 'from' }, note),
+      ),
+    ),
+  )
+
+/** Short values as cards, hashes as rows. */
+function factsView(facts: readonly Row[]): HTMLElement {
+  const isShort = ([, value]: Row) => value.length <= 40
+  const cards = facts.filter(isShort).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))
+  return h(
+    'section',
+    { class: 'facts' },
+    cards.length > 0 && h('dl', { class: 'cards' }, ...cards),
+    rowList(facts.filter(fact => !isShort(fact))),
+  )
+}
+
+/** The account and its slots. Each leads to its proof. */
+function proofTable(
+  proofs: readonly ProofSummary[],
+  isProven: boolean,
+  onChoose: (index: number) => void,
+): HTMLElement {
+  const list = h('ul', { class: 'proofs' })
+  const more = button({}, () => show()?.querySelector('button')?.focus())
+  let end = 0
+  const show = () => {
+    const rows = proofs.slice(end, end + PROOFS_PER_STEP).map((proof, index) => proofRow(proof, end + index))
+    list.append(...rows)
+    end += rows.length
+    more.hidden = end >= proofs.length
+    more.textContent = `Show ${Math.min(PROOFS_PER_STEP, proofs.length - end)} more of ${proofs.length}`
+    return rows[0]
+  }
+  const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) =>
+    h(
+      'li',
+      { 'data-status': status },
+      button(
+        { 'aria-label': `Show the proof of ${index === 0 ? 'the account' : `slot ${index}`}` },
+        () => onChoose(index),
+        h('span', { class: 'name' }, name),
+      ),
+      key === '' ? h('span', {}) : copyable(key, `the ${index === 0 ? 'address' : 'key'}`),
+      h('span', { class: 'outcome' }, value === '' ? outcome : describeValue(value)),
+      chip(status, isProven ? undefined : status),
+    )
+  show()
+  const failing = proofs.find(({ status }) => status === 'failed')
+  const index = failing ? proofs.indexOf(failing) : -1
+  if (failing && index >= end) list.append(proofRow(failing, index))
+  return h('section', {}, h('h3', {}, 'Proofs'), list, more)
+}
+
+/** The number that the bytes encode if it is small enough to read, and the bytes. */
+function describeValue(value: string): Child {
+  const number = BigInt(value)
+  return number < 2n ** 96n ? h('strong', {}, `${number}`) : copyable(value, 'the value')
+}
+
+/** A table that can be searched. The worker keeps the rows; the page has those that are shown. */
+function changesView(totals: NonNullable<Report['totals']>, find: FindChanges): HTMLElement {
+  const { blocks, accounts, accountChanges, slotChanges } = totals
+  const body = h('tbody', {})
+  const count = h('p', { class: 'hint', role: 'status' })
+  const search = h('input', { type: 'search', id: 'search', spellcheck: 'false', maxlength: MAX_SEARCH_CHARACTERS })
+  const more = button({}, () => void show(body.rows.length))
+  let timer = 0
+  let last: Change | undefined
+  const show = async (start: number) => {
+    const { rows, matching } = await find(search.value, start).catch(() => ({ rows: null, matching: 0 }))
+    if (rows === null) return
+    if (start === 0) body.replaceChildren()
+    body.append(...rows.map((row, index) => changeRow(row, rows[index - 1] ?? (start === 0 ? undefined : last))))
+    last = rows.at(-1)
+    count.textContent = `${matching} ${matching === 1 ? 'row' : 'rows'}, ${body.rows.length} shown`
+    more.hidden = body.rows.length >= matching
+    more.textContent = 'Show more'
+  }
+  search.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = window.setTimeout(() => void show(0), 150)
+  })
+  void show(0)
+  const numbers = { Blocks: blocks, Accounts: accounts, 'Account changes': accountChanges, 'Slot changes': slotChanges }
+  const cards = Object.entries(numbers).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, `${value}`)))
+  const headings = ['Block', 'Account', 'What', 'Before', 'After'].map(name => h('th', { scope: 'col' }, name))
+  return h(
+    'section',
+    { class: 'changes' },
+    h('dl', { class: 'cards' }, ...cards),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: 'search' }, 'Search: an address, key, field or number'),
+      search,
+      count,
+    ),
+    h('table', {}, h('thead', {}, h('tr', {}, ...headings)), body),
+    more,
+  )
+}
+
+/** What the row above says, too, is not repeated. */
+function changeRow({ block, address, event, what, before, after }: Change, above: Change | undefined): HTMLElement {
+  const isSame = above?.block === block && above.address === address && above.event === event
+  const value = (text: string) =>
+    text === '' ? h('span', { class: 'from' }, 'nothing') : h('code', {}, readable(text))
+  const account = h('span', {}, h('code', {}, address), ' ', h('span', { class: 'chip' }, event))
+  return h(
+    'tr',
+    { 'data-event': event, 'data-same': isSame },
+    h('td', { 'data-name': 'Block' }, isSame ? hidden(`${block}`) : `${block}`),
+    h('td', { 'data-name': 'Account' }, isSame ? hidden(address) : account),
+    h(
+      'td',
+      { 'data-name': 'What' },
+      what.startsWith('0x') ? h('span', {}, 'slot ', h('code', {}, readable(what))) : what,
+    ),
+    h('td', { 'data-name': 'Before' }, value(before)),
+    h('td', { 'data-name': 'After' }, value(after)),
+  )
+}
+
+/** The number that 32 bytes encode, if it is small enough to read. */
+const readable = (text: string): string => (/^0x0{48}[0-9a-f]{16}$/.test(text) ? `${BigInt(text)}` : text)

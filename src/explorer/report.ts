@@ -1,0 +1,131 @@
+import { brief } from '../document/value.ts'
+import { capitalized, type Row } from '../document/wording.ts'
+import { meaningOf } from '../error-meanings.ts'
+import type { Refusal } from '../errors.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
+import type { ChainBox, ProofSummary } from './chain.ts'
+import type { Change, Totals } from './changes.ts'
+import { findFailed, placeError, type Step } from './checks.ts'
+import type { InputError } from './inputs.ts'
+import type { OpenedFile } from './opened-file.ts'
+import type { FieldName, Statement } from './statement.ts'
+import { displayRows, type Form, fieldWords } from './wording.ts'
+
+/** One station on the way of a message. */
+export interface Station {
+  readonly title: string
+  readonly state: 'done' | 'next' | 'unknown'
+  readonly note: string
+}
+
+/** Who vouches for what the verdict rests on: the user for all of it, for the trusted value alone, or nobody. */
+export type Basis = 'stated' | 'partly' | 'assumed'
+
+export interface Report {
+  readonly verdict: 'verified' | 'refused' | 'unjudged'
+  readonly basis: Basis
+  readonly badge: string
+  readonly headline: string
+  readonly text: string
+  /** The invalid inputs in the form. */
+  readonly inputErrors: readonly InputError[]
+  /** The field that has to be filled in. */
+  readonly missing: FieldName | null
+  readonly failure: { readonly code: string; readonly rows: readonly Row[] } | null
+  readonly notes: readonly string[]
+  /** The chain of trust. */
+  readonly boxes: readonly ChainBox[]
+  /** What is proven of the account or of the message. */
+  readonly facts: readonly Row[]
+  readonly proofs: readonly ProofSummary[]
+  /** The proof to show first. */
+  readonly shown: number
+  /** The way of a message. */
+  readonly way: readonly Station[]
+  /** What a list of traces has changed. */
+  readonly totals: Totals | null
+  /** What the file says, if the page cannot verify it. */
+  readonly said: readonly Row[]
+  readonly command: string
+}
+
+/** A report, and what the view of a single proof needs. */
+export interface Judgement {
+  readonly report: Report
+  readonly scheme: HashScheme | null
+  /** The root that the account proof must lead to; null if it was neither stated nor proven. */
+  readonly stateRoot: { readonly value: string; readonly source: string } | null
+  readonly address: string
+  readonly storageKeys: readonly string[]
+  /** The claim of each leaf proof. */
+  readonly forms: readonly Form[]
+  readonly steps: readonly Step[]
+  readonly failed: number
+  readonly error: Refusal | null
+  /** The changes that a list of traces proves. */
+  readonly changes: readonly Change[]
+}
+
+/** What only one kind of verdict says. */
+export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Partial<Report>
+
+/** A whole report from its parts. */
+export function reportOf(file: OpenedFile, said: Said): Report {
+  return {
+    ...{ basis: 'assumed', inputErrors: [], missing: null, failure: null, notes: file.notes, boxes: [], facts: [] },
+    ...{ proofs: [], shown: 0, way: [], totals: null, said: [], command: '' },
+    ...said,
+  }
+}
+
+/** Whether the user stated the trusted value, and everything else. */
+export const basisOf = (trusted: Statement['trusted'], isStated: boolean): Basis =>
+  trusted.source !== 'user' ? 'assumed' : isStated ? 'stated' : 'partly'
+
+const badges: Readonly<Record<Basis, string>> = {
+  stated: 'Verified',
+  partly: 'Verified from what you trust',
+  assumed: 'Checks pass, root unconfirmed',
+}
+
+export const verified = (basis: Basis, headline: string, text: string): Said => ({
+  ...{ verdict: 'verified', basis, badge: badges[basis], headline, text },
+})
+
+export function refused({ code, path, expected = '', found = '' }: Refusal): Said {
+  const rows = Object.entries({ expected, found }).filter(([, value]) => value !== '')
+  const meaning = meaningOf(code)
+  const failure = { code, rows: displayRows(rows) }
+  const text = path === '' ? 'Nothing of it is proven.' : `Nothing of it is proven. It failed at ${brief(path)}.`
+  return { verdict: 'refused', badge: `Refused: ${code}`, headline: meaning, text, failure }
+}
+
+/** Nothing is verified, because the form is incomplete or wrong. */
+export function unasked(missing: InputError | null, inputErrors: readonly InputError[]): Said {
+  const [wrong] = inputErrors
+  const verdict = 'unjudged'
+  if (wrong !== undefined) {
+    const headline = `${capitalized(fieldWords[wrong.field])} is wrong.`
+    const text = `${capitalized(wrong.message)}. Nothing was verified.`
+    return { verdict, badge: 'Check your input', headline, text, inputErrors, missing: wrong.field }
+  }
+  const headline = `${capitalized(missing?.message ?? '')}.`
+  const text = 'Until then, everything below is only what the file claims.'
+  return { verdict, badge: 'Not verified yet', headline, text, missing: missing?.field ?? null }
+}
+
+/** Where the checks ended: the index of the one that failed, or the length of the list. */
+export function failedAt(file: OpenedFile, steps: readonly Step[], error: Refusal | null, isVerified: boolean): number {
+  if (error !== null) return findFailed(steps, placeError(error, file))
+  return isVerified ? steps.length : -1
+}
+
+/** A judgement of something that has no leaf proofs. */
+export const withoutProofs = (parts: Pick<Judgement, 'report'> & Partial<Judgement>): Judgement => ({
+  ...{ scheme: null, stateRoot: null, address: '', storageKeys: [], forms: [], steps: [], failed: -1, error: null },
+  ...{ changes: [] },
+  ...parts,
+})
+
+/** A text of a file, in a row. */
+export const rowOf = (name: string, value: string): Row => [name, brief(value)]

@@ -1,0 +1,66 @@
+import { type TabName, tabNames } from './address.ts'
+import { byId, type Child, h, nodesOf } from './dom.ts'
+
+const titles: Readonly<Record<TabName, string>> = {
+  overview: 'Overview',
+  chain: 'Chain',
+  proof: 'Proof',
+  bytes: 'Bytes',
+}
+
+/** The views of a file, one at a time. The arrow keys move between their tabs. */
+export function createTabs(onChoose: (name: TabName) => void) {
+  const list = byId('tabs', HTMLElement)
+  const views = tabNames.map(name => {
+    const tab = h('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': name }, titles[name])
+    const panel = h('div', {
+      role: 'tabpanel',
+      id: name,
+      'aria-labelledby': `tab-${name}`,
+      tabindex: '-1',
+      hidden: true,
+    })
+    tab.addEventListener('click', () => onChoose(name))
+    tab.addEventListener('keydown', event => {
+      const shown = views.filter(view => !view.tab.hidden)
+      const own = shown.findIndex(view => view.tab === tab)
+      const last = shown.length - 1
+      const steps = new Map([
+        ['ArrowRight', own + 1],
+        ['ArrowLeft', own - 1],
+        ['Home', 0],
+        ['End', last],
+      ])
+      const next = shown[Math.min(Math.max(steps.get(event.key) ?? own, 0), last)]
+      if (!steps.has(event.key) || next === undefined) return
+      event.preventDefault()
+      next.tab.focus()
+      onChoose(next.name)
+    })
+    list.append(tab)
+    list.parentElement?.append(panel)
+    return { name, tab, panel }
+  })
+  const of = (name: TabName) => views.filter(view => view.name === name)
+  return {
+    /** Shows a view, or the first one if there is nothing in it. */
+    show(wanted: TabName): void {
+      const isThere = of(wanted).some(({ tab }) => !tab.hidden)
+      for (const { name, tab, panel } of views) {
+        const isShown = name === (isThere ? wanted : 'overview')
+        tab.setAttribute('aria-selected', String(isShown))
+        tab.tabIndex = isShown ? 0 : -1
+        panel.hidden = !isShown
+      }
+    },
+    /** Fills a view. Without content, its tab is taken away. */
+    fill(wanted: TabName, content: readonly Child[]): void {
+      for (const { tab, panel } of of(wanted)) {
+        const nodes = nodesOf(content)
+        panel.replaceChildren(...nodes)
+        tab.hidden = nodes.length === 0
+      }
+    },
+    focus: (wanted: TabName): void => of(wanted)[0]?.panel.focus(),
+  }
+}
