@@ -2,6 +2,7 @@ import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSyn
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { implementationOf } from '../../src/service/contract.ts'
 import { addDemoBlocks } from '../../src/service/demo.ts'
 import type { ServiceOptions } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
@@ -75,6 +76,46 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
   // What is not proven is left out.
   expect(printed.map(item => 'finalizedTimestamp' in item)).toEqual([false, true])
   expect(blocks()).toEqual([4, 5, 9, 11, 12])
+})
+
+it('goes on with the same options when the contract holds block hashes', async () => {
+  const { follow, folder, index, blocks, service, asked, parent } = await startDemo()
+  await follow('--from', '5')
+  service.chain.upgrade()
+  addDemoBlocks(service.chain, { counts: [2, 1] })
+  const program = programOf(parent, 'echo "hash $FOLLOW_BLOCK_HASH of $FOLLOW_L2_BLOCK"')
+  const crossed = await follow('--exec', program)
+  expect(crossed).toMatchObject({ code: 0 })
+  expect(crossed.stdout).toMatch(/^L2 block 11 {2}Ethereum state {2}of 20\S+Z, \d+ days old {2}the account exists, /m)
+  const [old, now] = [8, 9].map(version => implementationOf(version as 8 | 9))
+  expect(crossed.stderr).toContain(`the rollup contract has other code: ${now} in place of ${old}`)
+  expect(blocks()).toEqual([5, 9, 11, 12])
+  const { hash, stateRoot } = Object(service.chain.getBlock(12n))
+  expect(index()[3]).toMatchObject({ l2BlockNumber: '12', stateRoot, blockHash: hash })
+  expect(crossed.stderr).toContain(`hash ${hash} of 12`)
+
+  const { l1BlockHash } = index()[3]
+  const claim = asked.map(text => (text === 'poseidon2' ? 'ethereum' : text))
+  const verified = await runHere(['verify', join(folder, '12.json'), ...claim, '--l1-block-hash', l1BlockHash])
+  expect(verified).toMatchObject({ code: 0, stderr: '' })
+
+  // A kill between the bundle and its line: what is there is verified as what it is.
+  rmSync(join(folder, 'state.json'))
+  rmSync(join(folder, 'index.ndjson'))
+  const again = await follow('--from', '5', '--json')
+  const printed = again.stdout.trimEnd().split('\n')
+  expect(printed.map(line => JSON.parse(line).blockHash === undefined)).toEqual([true, true, false, false])
+  expect(again).toMatchObject({ code: 0 })
+  service.chain.addBlock()
+  service.chain.finalize()
+  const stopped = await follow('--implementation', old ?? '')
+  expect(stopped).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('ANCHOR_IMPLEMENTATION_MISMATCH'),
+  })
+  expect(await follow('--implementation', now ?? '')).toMatchObject({ code: 0 })
+  expect(blocks()).toEqual([5, 9, 11, 12, 13])
 })
 
 it('loses and repeats nothing after a kill between two writes', async () => {

@@ -54,6 +54,25 @@ it('prints what it serves, and every finalization, as JSON', async () => {
   ])
 })
 
+it('upgrades the contract before the block that is stated', async () => {
+  const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--upgrade-at', '5', '--json'])
+  onTestFinished(() => void program.kill('SIGKILL'))
+  for await (const line of createInterface(program.stdout)) {
+    const { l2, finalized } = JSON.parse(line)
+    expect(finalized).toMatchObject({ l2BlockNumber: '8', blockHash: expect.any(String) })
+    const viem = createPublicClient({ transport: http(l2) })
+    const { hash, stateRoot } = await viem.getBlock({ blockNumber: 8n })
+    expect(finalized).toEqual({ l2BlockNumber: '8', blockHash: hash, stateRoot })
+    const address = `0x${'b2'.repeat(20)}` as const
+    const asked = { address, storageKeys: [], l2BlockNumber: 8n, scheme: 'ethereum', stateRoot } as const
+    const { account } = await createRollupClient(l2).getVerifiedState(asked)
+    expect(account?.balance).toBe(13n)
+    break
+  }
+  const refused = await runHere(['serve', '--contract-version', '9', '--upgrade-at', '5'])
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--upgrade-at: the version is 9 already') })
+})
+
 it('names the option that chooses another port if its own is taken', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())

@@ -21,14 +21,14 @@ import {
   showProgress,
   withEndpoints,
 } from '../options/endpoint.ts'
-import { requireScheme, rollupOf } from '../options/flags.ts'
+import { requireKind, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
 
 const options = {
-  ...optionsOf('l1', 'l2', 'rollup', 'scheme', 'address', 'storage-key', 'mapping'),
+  ...optionsOf('l1', 'l2', 'rollup', 'implementation', 'scheme', 'address', 'storage-key', 'mapping'),
   output: { ...text('DIR', 'required: the folder to write to; created if missing'), short: 'o' },
   from: text('NUMBER', 'start with the first finalization at or above this L2 block (default: the newest)'),
   'newest-only': flag('skip finalizations that are no longer the newest'),
@@ -51,6 +51,10 @@ const help = `Usage: rollup-state-proof follow --l1 URL --l2 URL --rollup ROLLUP
 Follows the finalizations of a rollup. For each one, it writes a verified
 evidence bundle to DIR and one line to DIR/index.ndjson, and then waits for the
 next. Ctrl-C ends it. Run the same command again to continue.
+
+When the rollup upgrades its contract to hold block hashes, it goes on with the
+same options: the bundles are of the Ethereum state then. It says when the code
+of the contract has changed; with --implementation, it stops.
 
 Options:
 ${formatOptions(options)}
@@ -146,7 +150,7 @@ export const command: Command = {
 
 /** What the options ask for. @throws UsageError */
 function readWanted(values: Values) {
-  const request = { scheme: requireScheme(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
+  const request = { scheme: requireKind(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
   const { scheme, rollup, address, storageKeys } = request
   const { 'exec-failure': policy, 'newest-only': newestOnly, output: path, metrics } = values
   if (policy !== 'stop' && policy !== 'continue') throw new UsageError('--exec-failure: expected stop or continue')
@@ -235,8 +239,9 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
   const { storage = [] } = state ?? {}
   const existing = storage.filter(({ exists }) => exists).length
   const slots = storage.length === 0 ? '' : `, ${existing} of ${storage.length} slots exist`
+  const kind = item.blockHash === undefined ? '' : '  Ethereum state'
   const account = `the account ${state?.account ? 'exists' : 'does not exist'}${slots}`
-  return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}  ${time}  ${account}  ${printable(file)}`
+  return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}${kind}  ${time}  ${account}  ${printable(file)}`
 }
 
 /**

@@ -9,9 +9,10 @@ import {
   truncateSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type EvidenceClaim, type StateKind, verifyEvidence } from '../../anchor.ts'
+import { type StateKind, verifyEvidence } from '../../anchor.ts'
 import { parseNumber } from '../../document/evidence.ts'
 import { fieldIn, otherVersion } from '../../document/value.ts'
+import type { AnyClaim } from '../../evidence/types.ts'
 import { safely } from '../../index.ts'
 import type { FollowedFinalization } from '../../rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
@@ -21,7 +22,7 @@ import { readRegularJson } from './input.ts'
 import { type AskedFor, progressFile, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
 
 /** What all bundles of a folder are for. */
-export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
+export type FollowedClaim = Required<Pick<AnyClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
 
 /** In bytes. Every line of the index is shorter. */
 const MAX_LINE_LENGTH = 4096
