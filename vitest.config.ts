@@ -75,6 +75,8 @@ export default defineConfig({
   test: {
     globalSetup: 'test/package/build.ts',
     maxWorkers: '100%',
+    // What was transformed is kept in node_modules, by content: the second of two runs need not do it again.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     projects: [
       // Loading the modules again for each file would take as long as the tests themselves.

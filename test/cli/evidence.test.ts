@@ -267,10 +267,10 @@ it('refuses a bundle with any flipped byte, and reports the broken link', async 
   const inAnswer = answer + '"answer":'.length
   const every = (stride: number, from: number, to: number) =>
     Array.from({ length: Math.ceil((to - from) / stride) }, (_, index) => from + index * stride)
-  const stride = strided(7)
+  const stride = strided(11)
   const sample = [
     ...every(stride, 0, answer),
-    ...every(strided(79), inAnswer, rollupAt),
+    ...every(strided(127), inAnswer, rollupAt),
     ...every(stride, rollupAt, text.length),
   ]
   for (const at of sample) {
@@ -293,11 +293,11 @@ it('refuses a bundle with any flipped byte, and reports the broken link', async 
     expect(error.code, place).toMatch(linkAt(at) === 'answer' ? /^(?!EVIDENCE|HEADER|MPT|L1|ANCHOR)/ : /./)
     count(brokenLink)
   }
-  expect(counts.get('not JSON')).toBeGreaterThan(20)
-  expect(counts.get('bundle')).toBeGreaterThan(35)
-  expect(counts.get('l1Header')).toBeGreaterThan(170)
-  expect(counts.get('rollupContract')).toBeGreaterThan(500)
-  expect(counts.get('answer')).toBeGreaterThan(270)
+  expect(counts.get('not JSON')).toBeGreaterThan(12)
+  expect(counts.get('bundle')).toBeGreaterThan(20)
+  expect(counts.get('l1Header')).toBeGreaterThan(100)
+  expect(counts.get('rollupContract')).toBeGreaterThan(300)
+  expect(counts.get('answer')).toBeGreaterThan(160)
 })
 
 function isJson(text: string): boolean {

@@ -15,7 +15,7 @@ import { ROLLUP, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
 /** For a thorough run, use 50,000 addresses and 20 kills. */
-const { SNAPSHOT_ADDRESSES = '130', SNAPSHOT_KILLS = '2' } = process.env
+const { SNAPSHOT_ADDRESSES = '90', SNAPSHOT_KILLS = '2' } = process.env
 const [COUNT, KILLS] = [Number(SNAPSHOT_ADDRESSES), Number(SNAPSHOT_KILLS)]
 
 const CONTRACT: Hex = `0x${'c0'.repeat(20)}`

@@ -10,7 +10,7 @@ import { createEndpoints, type Endpoints, type Tamper, word } from './endpoints.
 import { worldOf } from './full-state.ts'
 
 /** How many lies are told, half of them by the L1. */
-const LIES = sized(60)
+const LIES = sized(44)
 
 const balanceOf = (owner: Hex) => encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
 const transfer = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 5n] })

@@ -18,7 +18,7 @@ import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** Chains, in-process endpoints that may fail or lie, and followers without delays. */
 
-const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
+const KEYS = Array.from({ length: 4 }, (_, index) => word(index))
 export const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
 
 export type Tamper = (answer: unknown, method: string, params: readonly unknown[]) => unknown
@@ -56,7 +56,7 @@ export function chainOf(finalizations: number, options: ServiceChainOptions = {}
 
 export function finalize(chain: FullChain): void {
   const number = chain.latest() + 1n
-  chain.pending.setStorage(CONTRACT, { key: word(Number(number % 10n)), value: word(Number(number)) })
+  chain.pending.setStorage(CONTRACT, { key: word(Number(number % 4n)), value: word(Number(number)) })
   chain.addBlock()
   chain.finalize()
 }

@@ -18,7 +18,7 @@ import { fetchAnswer } from './fetching.ts'
 import { demoChain, ENDPOINTS, everythingIn, hostileFetch, keysIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
-const RUNS = sized(200)
+const RUNS = sized(130)
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const chain = demoChain()

@@ -131,9 +131,9 @@ it('finds every finalization of any history', async () => {
       expect(askedL1.length).toBeLessThan(3 + 22 * expected.length)
       walks++
     }),
-    { numRuns: sized(15), seed: 1 },
+    { numRuns: sized(10), seed: 1 },
   )
-  expect(walks).toBe(sized(15))
+  expect(walks).toBe(sized(10))
 })
 
 it('proves the timestamp of the newest finalization, or continues without it', async () => {
@@ -413,7 +413,7 @@ it('records the truth or nothing, whatever is changed in transit', async () => {
         verdicts.refused++
       }
     }),
-    { numRuns: sized(120), seed: 1 },
+    { numRuns: sized(80), seed: 1 },
   )
   expect(verdicts.recorded).toBeGreaterThan(4)
   expect(verdicts.refused).toBeGreaterThan(40)
@@ -499,9 +499,9 @@ it('verifies a checkpoint, and requests again what does not verify', async () =>
       expectTrue(outcome, chain)
       corrupted++
     }),
-    { numRuns: sized(40), seed: 1 },
+    { numRuns: sized(20), seed: 1 },
   )
-  expect(corrupted).toBe(sized(40))
+  expect(corrupted).toBe(sized(20))
 })
 
 it('stays with the block of the checkpoint as long as the endpoint holds it', async () => {

@@ -97,7 +97,7 @@ describe.skipIf(!isThere)('real traces', () => {
     const parentStateRoot = rootBefore(poseidon2, traces[0])
     const answer = { zkStateMerkleProof: [traces.slice(0, 1), traces.slice(1, 3), traces.slice(3)] }
     const { stateRoot } = verifyTransition(answer, { scheme: poseidon2, parentStateRoot })
-    const count = sized(30)
+    const count = sized(15)
     const claim = { scheme: poseidon2, parentStateRoot, stateRoot }
     const { refused, same, lies } = changeEverywhere(answer, claim, { random, count })
     expect([lies, refused + same]).toEqual([[], count])

@@ -41,7 +41,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
       for (const [index, place] of [...placesOf(answer)].entries()) {
         const part = partAt(answer, place)
         // mimc's hashes are slow.
-        if (typeof part !== 'string' || (scheme.name === 'mimc' && index % 7 > 0)) continue
+        if (typeof part !== 'string' || (scheme.name === 'mimc' && index % 17 > 0)) continue
         const change = (replace: (part: Json) => Json) => compare(replaceAt(answer, place, replace), claim, `${place}`)
         change(() => flipBitAt(part, (index * 37) % (4 * (part.length - 2))))
         // An empty subtree in place of another node, and in place of an empty subtree of another height.
@@ -50,6 +50,6 @@ describe.each([mimc, poseidon2])('$name', scheme => {
       }
     }
     expect(counts.verified).toBeGreaterThanOrEqual(50)
-    expect(counts.refused).toBeGreaterThanOrEqual(300)
+    expect(counts.refused).toBeGreaterThanOrEqual(250)
   })
 })
