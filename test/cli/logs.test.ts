@@ -375,7 +375,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   const [, printed = ''] = /npx rollup-state-proof (verify .*)/.exec(stdout) ?? []
   const stated = await runHere(printed.split(' '))
   expect(stated.code).toBe(0)
-  expect(stated.stdout).not.toContain('not stated by you')
+  expect(stated.stdout).not.toContain('from the bundle, not stated by you')
   const unstated = await runHere([
     'verify',
     file('logs.json'),

@@ -56,6 +56,7 @@ export async function verifyLogsFile(
   const verified = outcome.value
   const names = ['fromBlock', 'toBlock', 'filter'] as const
   const stated = names.filter(name => claim[name] !== 'fromBundle')
-  const format: VerdictReport['format'] = stream => `${formatLogs(verified, stream, stated)}\n`
+  const format: VerdictReport['format'] = stream =>
+    `${formatLogs(verified, stream, claim.rollup.implementation && 'user', stated)}\n`
   return { verified: true, json: { sources, ...verified, ...agesOf(verified) }, format }
 }

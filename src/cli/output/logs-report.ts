@@ -1,6 +1,7 @@
 import type { StateKind, Trusted } from '../../anchor.ts'
 import type { VerifiedLogs } from '../../blocks.ts'
-import { beaconRows, l1BlockRows, type Row } from '../../document/wording.ts'
+import type { Source } from '../../document/claim.ts'
+import { beaconRows, implementationRow, l1BlockRows, type Row } from '../../document/wording.ts'
 import type { Output } from '../command.ts'
 import { formatTable, paint } from './report.ts'
 
@@ -9,10 +10,11 @@ const MAX_PRINTED = 20
 
 type Statable = 'fromBlock' | 'toBlock' | 'filter'
 
-/** @param stated what the user stated; by default everything */
+/** @param pinnedBy who stated the implementation @param stated what the user stated; by default everything */
 export function formatLogs(
   verified: VerifiedLogs<Trusted, StateKind>,
   stream: Output,
+  pinnedBy: Source | undefined,
   stated: readonly Statable[] = ['fromBlock', 'toBlock', 'filter'],
 ): string {
   const { logs, l1Block, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
@@ -23,6 +25,7 @@ export function formatLogs(
     ...l1BlockRows(l1Block),
     ['L2 block', `${l2BlockNumber}`, 'its state holds the hash of the newest block'],
     ['L2 state root', stateRoot],
+    ...(verified.trustedInput === 'l2StateRoot' ? [] : [implementationRow(verified, pinnedBy)]),
     ['from block', `${fromBlock}`, said('fromBlock')],
     ['to block', `${toBlock}`, said('toBlock')],
     ['contracts', filter.address.join(' ') || 'any', said('filter')],

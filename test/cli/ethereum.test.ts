@@ -1,0 +1,284 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { implementationOf } from '../../src/service/contract.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService, type FaultRequest } from '../../src/service.ts'
+import { CONTRACT, ROLLUP, USER, word } from '../rpc/servers.ts'
+import { folderOf, runHere } from './io.ts'
+
+/** Answers about this account are lies. */
+let liar = ''
+const forge = (result: unknown) => JSON.parse(JSON.stringify(result).replace(/"balance":"0x\w*"/, '"balance":"0x77"'))
+
+/** L1 holds the root of L2 block 3 and, after the upgrade, the hash of block 6. */
+const demo = createService({
+  ...{ genesis: demoWorld(poseidon2), rollup: ROLLUP },
+  faults: ({ endpoint, method, params }: FaultRequest) =>
+    endpoint === 'l2' && method === 'eth_getProof' && params[0] === liar ? { kind: 'lie', change: forge } : undefined,
+})
+let [ends, hash, blockBefore]: [string[], string, bigint] = [[], '', 0n]
+beforeAll(async () => {
+  addDemoBlocks(demo.chain, { counts: [3] })
+  blockBefore = demo.chain.l1.blockNumber()
+  demo.chain.upgrade()
+  addDemoBlocks(demo.chain, { counts: [3] })
+  const { url, l1Url } = await demo.listen()
+  ends = ['--l1', l1Url, '--l2', url]
+  hash = Reflect.get(Object(demo.chain.l1.getBlock(demo.chain.l1.blockNumber())), 'hash')
+  return () => demo.close({ graceMs: 0 })
+})
+beforeEach(() => {
+  liar = ''
+})
+
+const roots = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address]
+const asked = ['--address', CONTRACT, '--storage-key', word(0), '--storage-key', word(2)]
+const pinned = (version: 8 | 9) => ['--implementation', implementationOf(version)]
+const record = (file: string, ...more: string[]) =>
+  runHere(['record', ...ends, ...roots, ...asked, '-o', file, ...more])
+const verify = (file: string, ...more: string[]) =>
+  runHere(['verify', file, '--rollup', ROLLUP.address, '--l1-block-hash', hash, ...more])
+const blockOf = (number: bigint) => Object(demo.chain.getBlock(number))
+
+/** Records block 3, whose root L1 holds, and block 6, whose hash it holds. */
+async function recordBoth() {
+  const folder = folderOf()
+  const [old, young] = [join(folder, 'old.json'), join(folder, 'young.json')]
+  const reports = [await record(old, '--l2-block', '3'), await record(young)]
+  expect(reports.map(({ code }) => code)).toEqual([0, 0])
+  return { folder, old, young, reports: reports.map(({ stdout }) => stdout) }
+}
+
+/** The arguments of the command that a report ends with. */
+const commandIn = (report = '') => (report.trimEnd().split('\n').at(-1) ?? '').trim().split(' ').slice(2)
+
+it('records with the same options before and after the upgrade, and verifies both with the same ones', async () => {
+  const { old, young, reports } = await recordBoth()
+  const [before = '', after = ''] = reports
+  expect([before.includes('leaf index'), after.includes('leaf index')]).toEqual([true, false])
+  expect(after).toMatch(
+    new RegExp(`L2 block time +\\S+ +.* proven by the block's header\n +L2 block hash +${blockOf(6n).hash}`),
+  )
+  expect(after).toContain('none is left over')
+  for (const report of reports) {
+    expect(report).toMatch(
+      new RegExp(`contract code +${implementationOf(9)} +the implementation: proven, not stated by you`),
+    )
+  }
+  expect([commandIn(before), commandIn(after)].map(([, , , scheme]) => scheme)).toEqual(['poseidon2', 'ethereum'])
+  for (const report of reports) expect(await runHere(commandIn(report))).toMatchObject({ code: 0, stderr: '' })
+
+  for (const [file, scheme] of [
+    [old, 'poseidon2'],
+    [young, 'ethereum'],
+  ] as const) {
+    const { code, stdout } = await verify(file, '--address', CONTRACT, ...pinned(9))
+    expect(code).toBe(0)
+    expect(stdout).toMatch(new RegExp(`scheme +${scheme} +found by the form of the answer`))
+    expect(stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, stated by you/)
+    const json = JSON.parse((await verify(file, '--json', ...pinned(9))).stdout)
+    expect(json).toMatchObject({ scheme, implementation: implementationOf(9), sources: { implementation: 'flag' } })
+    expect('l2Block' in json).toBe(scheme === 'ethereum')
+    // An upgrade stops everything until a person has looked.
+    const other = await verify(file, ...pinned(8))
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('ANCHOR_IMPLEMENTATION_MISMATCH')])
+    const wrong = await verify(file, '--scheme', scheme === 'ethereum' ? 'poseidon2' : 'ethereum')
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
+  }
+  const inspected = await runHere(['inspect', young])
+  expect(inspected.code).toBe(0)
+  expect(inspected.stdout).toMatch(new RegExp(`l2Header\n +hash +${blockOf(6n).hash}`))
+})
+
+it('names the broken link of an Ethereum chain', async () => {
+  const { folder, young } = await recordBoth()
+  const bundle = JSON.parse(readFileSync(young, 'utf8'))
+  const file = join(folder, 'spoilt.json')
+  const chain = async (change: object, ...more: string[]) => {
+    writeFileSync(file, JSON.stringify({ ...bundle, ...change }))
+    const { code, stderr } = await verify(file, '--scheme', 'ethereum', ...more)
+    expect(code).toBe(1)
+    return [...stderr.matchAll(/^ {2}(holds|BROKEN|not reached) +(.*)$/gm)].map(
+      ([, state, link]) => `${state}: ${link}`,
+    )
+  }
+  expect(await chain({ l2Header: '0xc0' })).toEqual([
+    ...['holds: the bundle is for what you stated', 'holds: L1 block hash -> L1 header'],
+    'holds: L1 state root -> rollup contract -> L2 block hash',
+    ...['BROKEN: L2 block hash -> L2 header -> L2 state root', 'not reached: L2 state root -> account and slots'],
+  ])
+  expect((await chain({ answer: { ...bundle.answer, nonce: '0x77' } })).slice(3)).toEqual([
+    ...['holds: L2 block hash -> L2 header -> L2 state root', 'BROKEN: L2 state root -> account and slots'],
+  ])
+  // Without an answer of its form, the bundle still says of which kind it is.
+  writeFileSync(file, JSON.stringify({ ...bundle, answer: {} }))
+  expect((await verify(file)).stderr).toContain('L1_PROOF_MALFORMED')
+})
+
+it('keeps an existing recording of either kind, and says which code the contract had', async () => {
+  const { young, old } = await recordBoth()
+  const kept = readFileSync(young, 'utf8')
+  const again = await record(young)
+  expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('existed already') })
+  expect(commandIn(again.stdout).slice(2, 4)).toEqual(['--scheme', 'ethereum'])
+  expect((await record(old, '--l2-block', '3')).code).toBe(0)
+  expect((await record(young, ...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
+  expect(readFileSync(young, 'utf8')).toBe(kept)
+  // One of before the upgrade, from an L1 block of then.
+  const then = join(folderOf(), 'then.json')
+  expect((await record(then, '--l1-block', `${blockBefore}`)).stdout).toContain(implementationOf(8))
+  const replaced = await record(then, '--force')
+  expect(replaced.code).toBe(0)
+  expect(replaced.stderr).toContain(
+    `the rollup contract has been upgraded: its code is ${implementationOf(9)}; in the file that this run replaces, it was ${implementationOf(8)}`,
+  )
+  expect((await record(then, '--force')).stderr).not.toContain('upgraded')
+})
+
+it('fetches an eth_getProof answer, and verifies it alone', async () => {
+  const file = join(folderOf(), 'answer.json')
+  const [l2, root] = [ends.slice(2), blockOf(6n).stateRoot]
+  const fetch = (...more: string[]) =>
+    runHere(['fetch', ...l2, '--block', '6', ...asked, '-o', file, '--force', ...more])
+  const bare = await fetch('--scheme', 'ethereum')
+  expect(bare).toMatchObject({ code: 0, stdout: expect.stringContaining('Fetched, not verified.') })
+  const proven = ['--state-root', root, '--address', CONTRACT, '--storage-key', word(0), '--storage-key', word(2)]
+  const verified = await runHere(['verify', file, ...proven])
+  expect(verified.code).toBe(0)
+  expect(verified.stdout).toMatch(/scheme +ethereum +found by the form of the answer/)
+  // The answer names what it is for, in quantities.
+  const { stdout } = await runHere(['verify', file, '--scheme', 'ethereum', '--state-root', root, '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ verified: true, scheme: 'ethereum', address: CONTRACT, storageKeys: [word(0), word(2)] },
+    ...{ sources: { address: 'answer', storageKeys: 'answer' }, account: { nonce: '1' } },
+  })
+  expect(JSON.parse(stdout)).not.toHaveProperty('recomputedPaths')
+  expect((await fetch('--scheme', 'ethereum', '--state-root', root)).stdout).toContain('Verified: this account exists.')
+  liar = CONTRACT
+  const lie = await fetch('--scheme', 'ethereum', '--state-root', root)
+  expect([lie.code, lie.stderr]).toEqual([1, expect.stringContaining('L1_PROOF_DISAGREES')])
+  expect((await fetch('--scheme', 'poseidon2')).code).toBe(2)
+  const response = { jsonrpc: '2.0', id: 1, error: { code: -1, message: 'no' } }
+  writeFileSync(file, JSON.stringify(response))
+  expect((await runHere(['verify', file, '--scheme', 'ethereum', ...proven])).stderr).toContain('ANSWER_IS_ERROR')
+})
+
+it('audits bundles of both kinds, and recordings of Ethereum states', async () => {
+  const { old, young, folder } = await recordBoth()
+  const [one, two] = [old, young].map(file => JSON.parse(readFileSync(file, 'utf8')))
+  const { stateRoot } = blockOf(6n)
+  const recording = { version: 1, scheme: 'ethereum', stateRoot, address: CONTRACT, storageKeys: [word(0), word(2)] }
+  const records = [
+    ...[one, two, { ...two, l2Header: '0xc0' }, { ...two, scheme: 'poseidon2', version: 1 }],
+    ...[
+      { ...recording, result: two.answer },
+      { ...recording, result: { ...two.answer, nonce: '0x7' } },
+      { jsonrpc: '2.0', id: 1, result: two.answer },
+    ],
+  ]
+  const file = join(folder, 'records.ndjson')
+  writeFileSync(file, records.map(content => `${JSON.stringify(content)}\n`).join(''))
+  const audit = async (...more: string[]) => {
+    const claim = ['--rollup', ROLLUP.address, '--l1-block-hash', hash, '--jobs', '1']
+    const { stdout } = await runHere(['audit', file, ...claim, ...more])
+    return stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  }
+  const verdicts = await audit()
+  expect(
+    verdicts.map(({ verdict, code, path, reason }) => [verdict, code ?? reason, path].filter(Boolean).join(' ')),
+  ).toEqual([
+    ...[
+      'present',
+      'present',
+      'refused HEADER_HASH_MISMATCH l2Header',
+      'refused ANCHOR_NO_ROOT l1.proof.storageProof[0]',
+    ],
+    ...['present', 'refused L1_PROOF_DISAGREES nonce', 'unreadable no scheme: neither you nor the record names one'],
+  ])
+  expect(verdicts[0]).toMatchObject({ scheme: 'poseidon2', account: { leafIndex: expect.any(Number) } })
+  expect(verdicts[1]).toMatchObject({ scheme: 'ethereum', stateRoot, l2BlockNumber: '6', sources: { stateRoot: 'L1' } })
+  expect(Object.keys(verdicts[1].account)).toEqual(['nonce', 'balance', 'storageRoot', 'codeHash'])
+  expect(verdicts[1].storage).toEqual([
+    { key: word(0), exists: true, value: word(48) },
+    { key: word(2), exists: false, value: word(0) },
+  ])
+  expect(verdicts[4]).toMatchObject({ scheme: 'ethereum', stateRoot, sources: { stateRoot: 'record' } })
+  const codes = (found: { code?: string; verdict: string }[]) => found.map(({ code, verdict }) => code ?? verdict)
+  expect(codes(await audit(...pinned(8))).slice(0, 2)).toEqual(Array(2).fill('ANCHOR_IMPLEMENTATION_MISMATCH'))
+  // A scheme that is stated is that of all records.
+  expect(codes(await audit('--scheme', 'ethereum')).slice(0, 2)).toEqual(['EVIDENCE_SCHEME_MISMATCH', 'present'])
+})
+
+it('takes a snapshot of an Ethereum state, and checks it offline', async () => {
+  const [nobody, liarOf] = [`0x${'5a'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+  const folder = folderOf({ 'list.txt': [USER, nobody, CONTRACT, liarOf].join('\n') })
+  const [list, rows, kept] = ['list.txt', 'rows.csv', 'kept.ndjson.gz'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const take = (...more: string[]) =>
+    runHere(['snapshot', list, ...roots, '--storage-key', word(0), '-o', rows, '--keep', kept, ...more])
+  liar = liarOf
+  const lied = await take(...ends)
+  expect(lied.code).toBe(1)
+  expect(lied.stderr).toContain(`${liarOf}: L1_PROOF_DISAGREES`)
+  liar = ''
+  const taken = await take(...ends, '--force')
+  expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('3 present, 1 absent, 0 refused') })
+  expect(taken.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
+  const [heading, ...lines] = readFileSync(rows, 'utf8').trimEnd().split('\n')
+  // The same columns as before. What such a state does not have is empty.
+  expect(heading).toBe(`address,verdict,nonce,balance,storageRoot,codeHash,codeSize,${word(0)},code`)
+  expect(lines.map(line => line.split(',').slice(0, 2))).toEqual([
+    ...[
+      [USER, 'present'],
+      [nobody, 'absent'],
+      [CONTRACT, 'present'],
+      [liarOf, 'present'],
+    ],
+  ])
+  expect(lines[2]?.split(',').slice(6)).toEqual(['', word(48), ''])
+  const check = (...more: string[]) => take('--check', '--l1-block-hash', hash, '--l2-block', '6', ...more)
+  const checked = await check(...pinned(9))
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('All 4 rows are proven.') })
+  expect((await check(...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
+  const audited = await runHere(['audit', kept, '--jobs', '1', '--state-root', blockOf(6n).stateRoot])
+  expect([audited.code, audited.stdout.trimEnd().split('\n').length]).toEqual([0, 4])
+  // A false value in a row or in a kept answer is found.
+  writeFileSync(rows, [heading, ...lines.with(1, lines[1]?.replace('absent', 'present') ?? '')].join('\n'))
+  expect((await check()).stdout).toContain('1 of 4 rows are not proven.')
+  writeFileSync(rows, `${[heading, ...lines].join('\n')}\n`)
+  writeFileSync(kept, gzipSync(gunzipSync(readFileSync(kept)).toString().replace('"proof":["0x', '"proof":["0x00')))
+  expect((await check()).stdout).toContain('does not verify')
+})
+
+it('finds the logs of a range, and keeps them as evidence', async () => {
+  const folder = folderOf()
+  const [bundle, rows, kept] = ['logs.json', 'rows.csv', 'kept.ndjson.gz'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const search = (...more: string[]) => runHere(['logs', ...roots, '--from-block', '2', ...more])
+  const one = await search(...ends, '--format', 'bundle', '-o', bundle)
+  expect(one.code).toBe(0)
+  expect(commandIn(one.stdout).slice(2, 4)).toEqual(['--scheme', 'ethereum'])
+  const verified = await runHere(commandIn(one.stdout))
+  expect(verified.stdout).toContain('Verified: all logs')
+  expect(verified.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
+  expect((await verify(bundle)).stdout).toContain('Verified: all logs')
+  expect((await verify(bundle, ...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
+  expect((await search(...ends, '--format', 'bundle', '-o', bundle)).stdout).toContain('Nothing was fetched')
+  expect((await runHere(['inspect', bundle])).stdout).toContain('l2Header')
+  expect((await search(...ends, '-o', rows, '--keep', kept)).stdout).toContain(implementationOf(9))
+  const checked = await search('-o', rows, '--keep', kept, '--check', '--l1-block-hash', hash)
+  expect(checked.code).toBe(0)
+  expect(checked.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
+})
