@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
 import { type SnapshotPlan, type SnapshotProgress, writeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
+import { bytesToHex } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
 import { mappingSlot } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
+import { trieRoot } from '../../src/service/growing-trie.ts'
+import { ethereumTrie, proveEthereum } from '../../src/service/state-trie.ts'
 import { createWorld } from '../../src/world.ts'
 import { CONTRACT, word } from '../rpc/servers.ts'
 
@@ -13,12 +16,20 @@ for (const [index, holder] of holders.entries()) {
   if (index % 3 > 0) world.setAccount(holder, { balance: BigInt(index) })
   if (index % 2 > 0) world.setStorage(CONTRACT, { key: mappingSlot({ slot: 5n, keys: [holder] }), value: word(index) })
 }
+const accounts = ethereumTrie(world)
 const provider = {
-  async request({ params = [] }: { params?: readonly unknown[] | object | undefined }) {
+  async request({ method, params = [] }: { method: string; params?: readonly unknown[] | object | undefined }) {
     const [address, keys] = params as [Hex, Hex[]]
-    return JSON.parse(JSON.stringify(world.getProof(address, keys)))
+    const isEthereum = method === 'eth_getProof'
+    const answer = isEthereum ? proveEthereum({ state: world, accounts }, address, keys) : world.getProof(address, keys)
+    return JSON.parse(JSON.stringify(answer))
   },
 }
+const STATES = {
+  poseidon2: { scheme: poseidon2, stateRoot: world.stateRoot() },
+  ethereum: { scheme: 'ethereum', stateRoot: bytesToHex(trieRoot(accounts)) },
+} as const
+type Name = keyof typeof STATES
 
 interface Piece {
   readonly rows: string
@@ -27,10 +38,10 @@ interface Piece {
 }
 
 /** The pieces after those of an earlier run. Saving piece `failsAt` fails. */
-async function write(target: SnapshotPlan['target'], earlier: readonly Piece[], failsAt: number) {
+async function write(name: Name, target: SnapshotPlan['target'], earlier: readonly Piece[], failsAt: number) {
   const pieces: Piece[] = []
   const plan: SnapshotPlan = {
-    ...{ target, holders, format: 'csv', scheme: poseidon2, stateRoot: world.stateRoot(), block: 1n },
+    ...{ target, holders, format: 'csv', ...STATES[name], block: 1n },
     ...{ method: 'rollup_getProof', keysPerRequest: 40, concurrency: 4, signal: new AbortController().signal },
     ...{ onRetry: () => {}, onRefused: () => {} },
   }
@@ -45,21 +56,47 @@ async function write(target: SnapshotPlan['target'], earlier: readonly Piece[], 
   return { pieces, counts }
 }
 
+const [ACCOUNTS, MAPPING] = [{ storageKeys: [] }, { contract: CONTRACT, slot: 5n, storageKeys: [] }]
 const TARGETS = [
-  ['accounts', { storageKeys: [] }, 3, 100],
-  ['a mapping', { contract: CONTRACT, slot: 5n, storageKeys: [] }, 4, 75],
+  ['poseidon2', 'accounts', ACCOUNTS, 3, 100],
+  ['poseidon2', 'a mapping', MAPPING, 4, 75],
+  ['ethereum', 'a mapping', MAPPING, 4, 75],
 ] as const
-it.each(TARGETS)('writes the same pieces wherever it is interrupted: %s', async (_, target, count, present) => {
-  const { pieces, counts } = await write(target, [], -1)
-  expect(pieces).toHaveLength(count)
-  expect(counts).toEqual({ present, absent: 150 - present, refused: 0 })
-  const lines = pieces.flatMap(({ rows }) => rows.trimEnd().split('\n'))
-  expect(lines.slice(1).map(line => line.slice(0, 42))).toEqual(holders)
-  for (let failsAt = 0; failsAt < count; failsAt++) {
-    const cut = await write(target, [], failsAt)
-    expect(cut.counts).toBe('Error: the disk is full')
-    const rest = await write(target, cut.pieces, -1)
-    expect([...cut.pieces, ...rest.pieces]).toEqual(pieces)
-    expect(rest.counts).toEqual(counts)
-  }
+it.each(TARGETS)(
+  'writes the same pieces wherever it is interrupted: %s, %s',
+  async (name, _, target, count, present) => {
+    const { pieces, counts } = await write(name, target, [], -1)
+    expect(pieces).toHaveLength(count)
+    expect(counts).toEqual({ present, absent: 150 - present, refused: 0 })
+    const lines = pieces.flatMap(({ rows }) => rows.trimEnd().split('\n'))
+    expect(lines.slice(1).map(line => line.slice(0, 42))).toEqual(holders)
+    for (let failsAt = 0; failsAt < count; failsAt++) {
+      const cut = await write(name, target, [], failsAt)
+      expect(cut.counts).toBe('Error: the disk is full')
+      const rest = await write(name, target, cut.pieces, -1)
+      expect([...cut.pieces, ...rest.pieces]).toEqual(pieces)
+      expect(rest.counts).toEqual(counts)
+    }
+  },
+)
+
+it('writes the same columns for either kind of state, and recordings that say which it is', async () => {
+  const [sparse, ethereum] = await Promise.all([
+    write('poseidon2', ACCOUNTS, [], -1),
+    write('ethereum', ACCOUNTS, [], -1),
+  ])
+  const rowsOf = ({ pieces }: typeof sparse) => pieces.flatMap(({ rows }) => rows.trimEnd().split('\n'))
+  const [one, other] = [rowsOf(sparse), rowsOf(ethereum)]
+  expect(other[0]).toBe(one[0])
+  // Holder, verdict, nonce and balance are the same.
+  const same = (rows: string[]) => rows.slice(1).map(row => row.split(',').slice(0, 4))
+  expect(same(other)).toEqual(same(one))
+  const recordings = ethereum.pieces.flatMap(({ kept }) =>
+    kept
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+  )
+  expect(recordings.length).toBe(150)
+  for (const recording of recordings) expect(recording).toMatchObject({ version: 1, ...STATES.ethereum })
 })

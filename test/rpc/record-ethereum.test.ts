@@ -202,6 +202,12 @@ it('goes on with the keys of an Ethereum state, and says if the contract was upg
   // An endpoint that fails does not make a fetch start over.
   const down = await record({ of: chainThen, l2: to('eth_getBlockByNumber', fail(-1, 'busy')) }, options)
   expect(down.outcome).toMatchObject({ code: 'ENDPOINT_ERROR', layer: 'L2' })
+  expect(down.steps.map(({ step }) => step)).not.toContain('progressIgnored')
+  const gone = await record(
+    { of: chainThen, l2: to('eth_getBlockByNumber', (block, [at]) => (at === '0x9' ? null : block)) },
+    options,
+  )
+  expect(expectTrue(gone.outcome, chainThen).verified.l2BlockNumber).toBe(10n)
 
   const young = createChain(demoWorld(poseidon2), ROLLUP, { chainId: 2n })
   addDemoBlocks(young, { counts: [3] })
