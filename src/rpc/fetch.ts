@@ -195,10 +195,7 @@ async function fetchFrom(
   const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify, form) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
-  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) {
-    const answer = await ask(storageKeys)
-    return isEthereum ? answer : ownFields(answer)
-  }
+  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
   while (done < storageKeys.length) {
     const keys = storageKeys.slice(done, done + maxKeysPerRequest)
     answers.push(readPartialAnswer(await ask(keys), keys.length, form))
@@ -220,7 +217,7 @@ async function fetchFrom(
 
 /**
  * Without the fields of `eth_getProof`, which nobody verifies beside those of the method. An answer in that format is passed on
- * as it is, to be refused as such.
+ * as it is: it was asked for, or is refused as such.
  */
 function ownFields(answer: unknown): unknown {
   const [accountProof, storageProofs] = ['accountProof', 'storageProofs'].map(name => readOwn(Object(answer), name))

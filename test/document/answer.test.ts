@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import {
   addressIn,
   formOf,
+  guessKind,
   guessScheme,
+  isEthAnswer,
+  kindNamed,
   leafProofAt,
   resultIn,
   schemeNamed,
@@ -50,6 +53,22 @@ it('tells the schemes and the forms of leaf proofs apart', () => {
   const nodes = Array.from({ length: 42 }, () => 'x'.repeat(258))
   expect(guessScheme({ proof: null, leftProof: { proofRelatedNodes: nodes } })).toBe(mimc)
   expect(guessScheme({ proof: { proofRelatedNodes: nodes.with(41, 'x'.repeat(257)) } })).toBeUndefined()
+})
+
+it('reads what an eth_getProof answer names, in quantities or 32 bytes', () => {
+  const [address, key] = [`0x${'aa'.repeat(20)}`, `0x${'00'.repeat(31)}07`]
+  const slots = (...keys: unknown[]) => ({ address, accountProof: [], storageProof: keys.map(key => ({ key })) })
+  for (const named of [slots('0x7', key), { jsonrpc: '2.0', result: slots('0x7', key) }]) {
+    expect(isEthAnswer(named)).toBe(true)
+    expect(guessKind(named)).toBe('ethereum')
+    expect(addressIn(named)).toBe(address)
+    expect(storageKeysIn(named)).toEqual([key, key])
+  }
+  for (const wrong of [7, null, '7', '0x', `0x${'0'.repeat(65)}`]) expect(storageKeysIn(slots('0x7', wrong))).toBe(1)
+  expect(storageKeysIn({ accountProof: [], storageProof: [null] })).toBe(0)
+  expect(addressIn({ accountProof: [], address: 7 })).toBeUndefined()
+  expect([isEthAnswer(answer), guessKind(answer), guessKind({})]).toEqual([false, poseidon2, undefined])
+  expect([kindNamed('ethereum'), kindNamed('mimc'), kindNamed('keccak')]).toEqual(['ethereum', mimc, undefined])
 })
 
 it.each([

@@ -33,6 +33,10 @@ even years later. The report ends with the L1 block hash on which the bundle
 rests, and says where that hash comes from. Compare it with a source that you
 trust.
 
+If L1 holds the hash of the L2 block instead of a state root, the bundle has the
+header of that block, and an answer of eth_getProof, whatever --scheme says of
+roots. With --implementation, an upgrade of the contract stops the recording.
+
 With --checkpoint and --beacon, the L1 block is proven from that beacon block,
 and the bundle grows by about 60 kB per 27 hours since then.
 
@@ -61,6 +65,8 @@ Examples:
     --address 0x... -o bundle.json
   rollup-state-proof record --scheme poseidon2 --rollup mainnet \\
     --address 0x... -o bundle.json --checkpoint 0x...
+  rollup-state-proof record --scheme poseidon2 --rollup mainnet \\
+    --implementation 0x... --address 0x... -o bundle.json
   rollup-state-proof record --scheme poseidon2 --rollup mainnet \\
     --call 0x... 0x... -o call.json
 `
