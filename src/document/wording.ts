@@ -157,7 +157,10 @@ export const l1BlockRows = (l1Block: L1Block | undefined): Row[] =>
       ]
 
 /** What a bundle proves about the time of its state. */
-type Timed = Pick<AnyEvidence, 'finalizedTimestamp' | 'l1Block'> & { readonly l2Block?: BlockHeader | undefined }
+type Timed = Pick<AnyEvidence, 'l1Block'> & {
+  readonly finalizedTimestamp?: bigint | undefined
+  readonly l2Block?: BlockHeader | undefined
+}
 
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
@@ -165,7 +168,10 @@ const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 export const secondsSince = (time: bigint, now = clockSeconds()): bigint => (now > time ? now - time : 0n)
 
 /** The age of the state, and that of the trusted beacon block in seconds, for programs. */
-export function agesOf(evidence: Timed & { readonly beaconBlock?: ProvenBeaconBlock }, now = clockSeconds()) {
+export function agesOf(
+  evidence: Timed & { readonly beaconBlock?: ProvenBeaconBlock | undefined },
+  now = clockSeconds(),
+) {
   const { beaconBlock } = evidence
   return {
     age: ageOf(evidence, now),

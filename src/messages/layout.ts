@@ -42,10 +42,10 @@ const FIELDS = [
   ...(['nextMessageNumber', 'rollingHashes', 'claimedMessages', 'treeDepths', 'inbox', 'nextNumberOnL2'] as const),
 ]
 
-/** The address of a rollup's message service, if it is one of Linea's; undefined otherwise. @param rollup lower case */
+/** The address of a rollup's message service, if it is one of Linea's; undefined otherwise. */
 export const messageServiceOf = (rollup: Hex): Hex | undefined =>
   [[lineaRollup, lineaMessageService] as const, [lineaSepoliaRollup, lineaSepoliaMessageService] as const].find(
-    ([{ address }]) => lowerCase(address) === rollup,
+    ([{ address }]) => lowerCase(address) === lowerCase(rollup),
   )?.[1]
 
 /** A copy of the caller's argument. @throws ArgumentError */

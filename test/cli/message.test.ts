@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
-import { encodeMessageClaim, verifyMessageEvidence } from '../../src/messages.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { encodeMessageClaim, lineaMessageService, verifyMessageEvidence } from '../../src/messages.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService } from '../../src/service.ts'
 import { fileOf, folderOf, runHere } from './io.ts'
 
 const read = (name: string) => JSON.parse(readFileSync(`vectors/messages/valid/evidence-${name}.json`, 'utf8'))
@@ -80,3 +83,79 @@ it('inspects a message as evidence', async () => {
   expect(stdout).toMatch(/leafIndex +8/)
   expect(stdout).toMatch(/number +\d+\n/)
 })
+
+const user = `0x${'a1'.repeat(20)}` as const
+
+/** A service in which the user has sent two messages in each direction, the second of which is on its way. */
+async function startBridge() {
+  const contract = { address: `0x${'ff'.repeat(20)}` } as const
+  const created = { genesis: demoWorld(poseidon2), rollup: contract, messageService: lineaMessageService }
+  const service = createService({ ...created, l1Unfinalized: 1 })
+  const { messages } = service.chain
+  const [out, into] = [
+    messages.sendFromL2([{ from: user, to: user, value: 7n }]),
+    messages.sendToL2([{ from: user, to: user }]),
+  ]
+  messages.receiveOnL2()
+  addDemoBlocks(service.chain, { counts: [1], l1Blocks: 1 })
+  service.chain.l1.addBlock()
+  messages.sendFromL2([{ from: user, to: user, value: 8n }])
+  service.chain.addBlock()
+  messages.sendToL2([{ from: user, to: user }])
+  const { url: l2, l1Url: l1 } = await service.listen()
+  onTestFinished(() => service.close({ graceMs: 0 }))
+  const common = ['--l1', l1, '--l2', l2, '--rollup', contract.address]
+  const record = (file: string, ...more: string[]) =>
+    runHere(['record', ...common, '--message-service', lineaMessageService, '-o', file, ...more])
+  return { service, common, record, out, into }
+}
+
+it('records a message from L2 with the data of its claim, and what L1 says while it is on its way', async () => {
+  const { service, common, record } = await startBridge()
+  const folder = folderOf()
+  const [file, waiting] = [`${folder}/message.json`, `${folder}/waiting.json`]
+  const { code, stdout } = await record(file, '--from', user, '--number', '1')
+  expect([code, stdout.split('\n')[0]]).toEqual([0, 'Verified: this message from L2 can be claimed on L1.'])
+  const [, claimData = ''] = /claim it with +(0x\w+)/.exec(stdout) ?? []
+  const [, command = ''] = /npx rollup-state-proof (verify .*)/.exec(stdout) ?? []
+  const verified = await runHere([...command.split(' '), '--json'])
+  expect(JSON.parse(verified.stdout)).toMatchObject({ verified: true, status: 'claimable', claimData })
+  const again = await record(file, '--number', '1', '--json')
+  expect(JSON.parse(again.stdout)).toMatchObject({ fetched: false, status: 'claimable', claimData })
+  expect((await record(file, '--number', '2')).stderr).toContain('is for another message')
+  expect((await record(file, '--number', '1', '--to-l2')).stderr).toContain('is for another message')
+
+  const late = await record(waiting, '--number', '2')
+  expect(late.stdout).toContain('Verified: L1 does not know the root of this message from L2, at this block.')
+  expect(late.stdout).toMatch(/sent in L2 block +2 +as the L2 endpoint says\n +last finalized +1 +proven/)
+  expect(late.stdout).not.toContain('claim it with')
+  service.chain.messages.claimOnL1([1n])
+  service.chain.l1.addBlock()
+  expect((await record(file, '--number', '1', '--force')).stdout).toContain('is claimed on L1.')
+
+  const none = await record(`${folder}/none.json`, '--number', '9')
+  expect([none.code, none.stderr.includes('MESSAGE_MISSING')]).toEqual([3, true])
+  const both = await record(`${folder}/both.json`, '--from', user)
+  expect([both.code, both.stderr.includes('2 that fit') || both.stderr.includes('only one message')]).toEqual([2, true])
+  for (const wrong of [
+    ['--message', '0x12'],
+    ['--to', 'me'],
+    ['--number', 'x'],
+    ['--to-l2', '--address', user],
+  ]) {
+    expect((await record(`${folder}/wrong.json`, ...wrong)).code).toBe(2)
+  }
+  const without = await runHere(['record', ...common, '-o', `${folder}/x.json`, '--number', '1'])
+  expect([without.code, without.stderr.includes('--message-service is needed')]).toEqual([2, true])
+}, 60_000)
+
+it('records a message to L2, and how far it has come there', async () => {
+  const { record } = await startBridge()
+  const folder = folderOf()
+  const sent = await record(`${folder}/sent.json`, '--number', '1', '--to-l2', '--scheme', 'poseidon2')
+  expect([sent.code, sent.stdout.split('\n')[0]]).toEqual([0, 'Verified: L1 has sent this message to L2.'])
+  expect(sent.stdout).toMatch(/on L2 +received +proven at L2 block 1/)
+  const later = await record(`${folder}/later.json`, '--number', '2', '--to-l2')
+  expect(later.stdout).toContain('Verified: L1 has given this number to no message, at this block.')
+  expect(later.stdout).not.toContain('on L2')
+}, 60_000)

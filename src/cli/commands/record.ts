@@ -5,6 +5,7 @@ import { parseOptions } from '../options/parse.ts'
 import { recordTrustOptions } from '../options/record-trust.ts'
 import { answerSubject } from './record-answer.ts'
 import { callSubject } from './record-call.ts'
+import { isMessageRecord, messageRecordOptions, messageSubject } from './record-message.ts'
 
 const endpointOptions = optionsOf('l1', 'l2', 'scheme', 'rollup')
 const subjectOptions = optionsOf('address', 'storage-key', 'mapping')
@@ -25,6 +26,8 @@ const callOptions = optionsOf('call', 'from', 'value', 'gas', 'chain-id', 'envir
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME
          --rollup ROLLUP (--address ADDRESS | --call TO DATA) -o FILE [options]
+       rollup-state-proof record --l1 URL --l2 URL --rollup ROLLUP
+         (--message HASH | --transaction HASH) -o FILE [options]
 
 Records an evidence bundle: finds the newest finalized L2 block for which the L2
 endpoint has proofs, fetches the L1 header, the proof of the rollup contract and
@@ -51,6 +54,11 @@ the bundle holds everything that the call reads. This needs the packages
 @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
 ${formatOptions(callOptions)}
 
+With --message, --transaction, --number, --from or --to, record finds a message
+of the bridge, all messages of its finalization, and what L1 holds about it. The
+report has the data with which it can be claimed:
+${formatOptions(messageRecordOptions)}
+
 If FILE exists, no endpoint is asked. record compares the file with the request
 and verifies it, from --l1-block-hash, or else from the hash in the file. The
 report says which, and so does --json (source, sources).
@@ -69,11 +77,17 @@ Examples:
     --implementation 0x... --address 0x... -o bundle.json
   rollup-state-proof record --scheme poseidon2 --rollup mainnet \\
     --call 0x... 0x... -o call.json
+  rollup-state-proof record --rollup mainnet --transaction 0x... -o message.json
 `
 
 export const command: Command = {
   help,
   async run(args, io) {
+    if (isMessageRecord(args)) {
+      const options = { ...endpointOptions, ...moreOptions, ...messageRecordOptions }
+      const { values } = parseOptions(args, options)
+      return recordToFile(values, messageSubject(values), io)
+    }
     if (args.includes('--call')) {
       const options = { ...endpointOptions, ...moreOptions, ...callOptions }
       const { values } = parseOptions(args, options)

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { lineaMessageService } from '../../messages.ts'
 import { addDemoBlocks, demoWorld } from '../../service/demo.ts'
 import { DEMO_PAYEE, DEMO_TOKEN, DEMO_USER } from '../../service/demo-chain.ts'
 import { readGenesis } from '../../service/genesis.ts'
@@ -28,6 +29,7 @@ const options = {
   'api-key': list('KEY', 'also serve URL/v3/KEY, without a rate limit'),
   'public-rate': text('COUNT', 'requests per second per client without a key (default: no limit)'),
   'proof-lag': textOr('0', 'COUNT', 'how many finalizations the proofs lag behind L1'),
+  messages: flag('also a message service on L2; in the demo, there are messages in each finalization'),
   json: flag('print one line of JSON with what is served, and one per finalization'),
 }
 
@@ -83,12 +85,13 @@ export const command: Command = {
     const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
     const service = createService({ genesis, ...serviceOptions(values), ...(seconds !== undefined && { clock }) })
     const { chain, beacon } = service
-    if (isDemo) addDemoBlocks(chain)
+    if (isDemo) for (const count of DEMO_COUNTS) addDemo(chain, values.messages, count)
     const { url: l2, l1Url: l1, beaconUrl } = await service.listen(port, values.host).catch(cannotListen('--port'))
     isRunning = true
     const finalized = () => describeFinalized(chain)
     const { l2BlockNumber, ...held } = finalized()
-    const served = { l2, l1, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name }
+    const messageService = values.messages ? lineaMessageService : undefined
+    const served = { l2, l1, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name, messageService }
     const json = { ...served, network: beacon.network, finalized: finalized() }
     const rows = Object.entries({
       ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, 'rollup contract': DEVNET_CONTRACT, scheme: scheme.name },
@@ -98,6 +101,7 @@ export const command: Command = {
         accounts: `${DEMO_USER}, ${DEMO_PAYEE}`,
         'token of both': DEMO_TOKEN,
       }),
+      ...(messageService && { 'message service': messageService }),
     })
     io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\nCtrl-C ends it.\n`)
     const report = () => {
@@ -106,7 +110,7 @@ export const command: Command = {
     const move = () => {
       // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
-      if (isDemo) addDemoBlocks(chain, { counts: [BLOCKS_PER_FINALIZATION], l1Blocks })
+      if (isDemo) addDemo(chain, values.messages, BLOCKS_PER_FINALIZATION, l1Blocks)
       else addEmptyBlock(chain, l1Blocks)
       report()
     }
@@ -136,6 +140,24 @@ function describeFinalized(chain: ServiceChain) {
 const optionalNumber = (name: string, text: string | undefined, most: number): number | undefined =>
   text === undefined ? undefined : wholeNumber(name, text, 1, most)
 
+/** Blocks per finalization. */
+const DEMO_COUNTS = [3, 1, 4]
+
+/** Adds a finalization to the demo. With messages, the first account bridges out and in, and the second out. */
+function addDemo(chain: ServiceChain, withMessages: boolean, count: number, l1Blocks?: number): void {
+  const { messages } = chain
+  if (withMessages) {
+    const ether = 10n ** 18n
+    messages.receiveOnL2()
+    messages.sendToL2([{ from: DEMO_USER, to: DEMO_USER, value: ether }])
+    messages.sendFromL2([
+      { from: DEMO_USER, to: DEMO_USER, fee: 10n ** 15n, value: ether },
+      { from: DEMO_PAYEE, to: DEMO_USER, value: 5n, data: '0x1234' },
+    ])
+  }
+  addDemoBlocks(chain, { counts: [count], l1Blocks })
+}
+
 /** What the options say about the service, but its state and its clock. @throws UsageError */
 function serviceOptions(flags: ValuesOf<typeof options>) {
   const keep = optionalNumber('--keep', flags.keep, 1_000_000)
@@ -145,6 +167,7 @@ function serviceOptions(flags: ValuesOf<typeof options>) {
   const publicRate = optionalNumber('--public-rate', flags['public-rate'], 1_000_000)
   return {
     rollup: { name: 'devnet', address: DEVNET_CONTRACT },
+    ...(flags.messages && { messageService: lineaMessageService }),
     apiKeys: flags['api-key'] ?? [],
     proofLag: wholeNumber('--proof-lag', flags['proof-lag'], 0, 1000),
     l1Unfinalized: wholeNumber('--unfinalized', flags.unfinalized, 0, 1000),

@@ -10,7 +10,10 @@ import { describeSources, reportOnError, type VerdictReport } from '../output/re
 
 export const messageOptions = { message: text('HASH', 'the hash of the message, 32 bytes') }
 
-const allowed = { ...messageOptions, ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'network', 'rollup') }
+const allowed = {
+  ...messageOptions,
+  ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'network', 'rollup', 'implementation'),
+}
 
 /** Verifies a message as evidence. @throws UsageError */
 export async function verifyMessageFile(

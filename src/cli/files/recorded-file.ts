@@ -3,7 +3,14 @@ import { agesOf, formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
 import type { RecordedCall as LibraryCall } from '../../provider.ts'
 import type { RecordedLogs } from '../../rpc/record-logs.ts'
-import type { ConsensusProgress, Recorded, RecordOptions, RecordProgress, RequestProvider } from '../../rpc.ts'
+import type {
+  ConsensusProgress,
+  Recorded,
+  RecordedMessage,
+  RecordOptions,
+  RecordProgress,
+  RequestProvider,
+} from '../../rpc.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -24,7 +31,7 @@ export type RecordedAnswer = Pick<Recorded, 'bundle' | 'verified'>
 export type RecordedCall = Pick<LibraryCall, 'bundle' | 'verified'>
 
 /** What `record` or `logs` records. */
-type AnyRecorded = RecordedAnswer | RecordedCall | Pick<RecordedLogs, 'bundle' | 'verified'>
+type AnyRecorded = RecordedAnswer | RecordedCall | Pick<RecordedLogs | RecordedMessage, 'bundle' | 'verified'>
 
 /** How to record, whatever it is. */
 export type RecordHow = Pick<
@@ -32,7 +39,7 @@ export type RecordHow = Pick<
   'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'method' | 'onProgress' | 'signal'
 >
 
-/** What is recorded: an answer, a call, or logs. */
+/** What is recorded: an answer, a call, logs or a message. */
 export interface Subject<T extends AnyRecorded> {
   /** How many storage keys are asked for. */
   readonly keyCount: number
@@ -118,7 +125,7 @@ export async function recordToFile<T extends AnyRecorded>(
       const [sentence, compare] = trustSentences[hashSource]
       const { verified } = recorded
       const trusted =
-        verified.trustedInput === 'beaconBlockRoot'
+        'beaconBlock' in verified && verified.beaconBlock !== undefined
           ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
           : ['--l1-block-hash', verified.l1Block.hash]
       const verify = [
@@ -140,7 +147,13 @@ export async function recordToFile<T extends AnyRecorded>(
 
 /** What `verify` needs to be told: L1 decides whether the hash scheme of state roots counts. */
 const schemeOf = (bundle: unknown, { scheme }: RecordFlags): string[] =>
-  fieldIn(bundle, 'scheme') === 'ethereum' ? ['--scheme', 'ethereum'] : scheme === undefined ? [] : ['--scheme', scheme]
+  fieldIn(bundle, 'kind') === 'message'
+    ? []
+    : fieldIn(bundle, 'scheme') === 'ethereum'
+      ? ['--scheme', 'ethereum']
+      : scheme === undefined
+        ? []
+        : ['--scheme', scheme]
 
 /** The code of the rollup contract that a file of an earlier run proves; undefined if it proves none. */
 async function replacedImplementation<T extends AnyRecorded>(path: string, subject: Subject<T>, trust: RecordTrust) {
