@@ -29,7 +29,7 @@ export const HEADER_RESPONSE_LENGTH = 2 ** 21
 export const MAX_PROOF_LENGTH = 2 ** 16
 /** All partial answers together. */
 export const MAX_ANSWER_LENGTH = 2 ** 27
-/** An `eth_getProof` answer for two slots: three paths of up to 65 nodes of up to 532 bytes each. */
+/** An `eth_getProof` answer for the contract: its account, and up to 7 slots. On mainnet, each path has less than 8,000 characters. */
 export const MAX_L1_PROOF_LENGTH = 2 ** 18
 /** Maximum number of finalizations in one list: many years' worth. */
 export const MAX_LISTED = 50_000

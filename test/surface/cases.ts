@@ -466,8 +466,8 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   fetchVerifiedRoot: {
     call: Reflect.get(rpc, 'fetchVerifiedRoot'),
-    args: [{ l1, rollup, l1BlockHash, l2BlockNumber, signal }],
-    optional: [...ofSource, '0.l2BlockNumber', '0.signal'],
+    args: [{ l1, rollup, l1BlockHash, l2BlockNumber, holds: 'stateRoot', signal }],
+    optional: [...ofSource, '0.l2BlockNumber', '0.holds', '0.signal'],
   },
   recordEvidence: {
     call: rpc.recordEvidence,

@@ -114,6 +114,25 @@ it('endpoints', () => {
     () => fetchVerifiedRoot({ l1, rollup, l1BlockHash: hex }),
     // @ts-expect-error no hash
     () => fetchVerifiedRoot({ l1, rollup }),
+    // @ts-expect-error L1 may hold a block hash
+    async () => (await fetchVerifiedRoot({ l1, rollup, l1BlockHash: hex })).stateRoot.length,
+    async () => (await fetchVerifiedRoot({ l1, rollup, l1BlockHash: hex, holds: 'stateRoot' })).stateRoot.length,
+    async () => {
+      for await (const item of followFinalizations({
+        l1,
+        l2,
+        rollup,
+        scheme,
+        l1BlockHash: () => hex,
+        requests: [{ address: hex }],
+      })) {
+        // @ts-expect-error an Ethereum state has no such hash
+        item.verified[0]?.account?.snarkCodeHash
+        if (item.blockHash === undefined) return item.verified[0]?.account?.snarkCodeHash
+        return item.l2Block.baseFeePerGas
+      }
+      return null
+    },
     () => followFinalizations({ l1, l2, rollup, scheme, l1BlockHash: () => hex, resumeFrom: null }),
     // @ts-expect-error the former name
     () => followFinalizations({ l1, l2, rollup, scheme, l1BlockHash: () => hex, state: null }),
