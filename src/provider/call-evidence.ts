@@ -1,4 +1,5 @@
-import type { Trusted } from '../evidence/types.ts'
+import type { StateKind, Trusted } from '../evidence/types.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import type {
   CallClaim,
   CallRecordOptions,
@@ -46,14 +47,14 @@ import type {
  * }
  * ```
  */
-export async function verifyCallEvidence<Trust extends Trusted>(
+export async function verifyCallEvidence<Trust extends Trusted, Kind extends StateKind = Scheme>(
   bundle: unknown,
-  claim: CallClaim<Trust>,
+  claim: CallClaim<Trust, Kind>,
   options: CallVerifyOptions = {},
-): Promise<VerifiedCall<Trust>> {
+): Promise<VerifiedCall<Trust, Kind>> {
   const module = await import('./call-evidence/verify.ts')
   // The claim decides which case it is.
-  return (await module.verifyCallEvidence(bundle, claim, options)) as VerifiedCall<Trust>
+  return (await module.verifyCallEvidence(bundle, claim, options)) as VerifiedCall<Trust, Kind>
 }
 
 /**

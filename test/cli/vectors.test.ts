@@ -43,7 +43,7 @@ it.each([
       'poseidon2 evidence valid': 14,
     },
   ],
-  ['calls', { 'call invalid': 32, 'call valid': 3 }],
+  ['calls', { 'call invalid': 40, 'call valid': 5 }],
   ['logs', { 'logs invalid': 44, 'logs valid': 6 }],
   ['transitions', { 'transition invalid': 172, 'transition valid': 6 }],
   [

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { StateKind } from '../../src/anchor.ts'
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -185,7 +186,7 @@ describe('a call as evidence', () => {
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
   const call = { to: LOOP, gas: 100_000n }
 
-  async function bundleOf(code: Hex = '0x5b5f56'): Promise<{ bundle: CallBundle; claim: CallClaim }> {
+  async function bundleOf(code: Hex = '0x5b5f56'): Promise<{ bundle: CallBundle<StateKind>; claim: CallClaim }> {
     const { l1, l2 } = endpointsFor({ code })
     // With little gas, the loop ends soon. The gas is not proven.
     const { bundle, verified } = await recordCall({ l1, l2, ...about, call })

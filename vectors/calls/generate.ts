@@ -1,3 +1,4 @@
+import type { StateKind, Trusted } from '../../src/anchor.ts'
 import type { FailureCode } from '../../src/errors.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -10,7 +11,7 @@ import { createService } from '../../src/service.ts'
 export interface CallVector {
   description: string
   operation: 'verifyCallEvidence'
-  scheme: 'poseidon2'
+  scheme: 'poseidon2' | 'ethereum'
   claim: {
     rollup: { address: Hex }
     trusted: { l1BlockHash: Hex } | { l2StateRoot: Hex }
@@ -116,13 +117,14 @@ export async function generateCalls(): Promise<Map<string, string>> {
     })
     const answers = bundle.answers.map((answer, index) => (index === 1 ? olderAnswers[1] : answer))
     exchange('answer-of-another-block', 'One answer of an older state.', 'STATE_ROOT_MISMATCH', { ...bundle, answers })
+    await addEthereum(add)
     return files
   } finally {
     await service.close({ graceMs: 0 })
   }
 }
 
-function expectedOf(verified: VerifiedCall): CallVector['expected'] {
+function expectedOf(verified: VerifiedCall<Trusted, StateKind>): CallVector['expected'] {
   const { outcome, gasUsed, finalizedTimestamp } = verified
   return {
     ...{ valid: true, outcome },
@@ -133,6 +135,84 @@ function expectedOf(verified: VerifiedCall): CallVector['expected'] {
   }
 }
 
+const VALUES: Hex = `0x${'74'.repeat(20)}`
+/** Returns the sum of the base fee, the timestamp, the gas limit, and the hashes of the blocks 7 (the parent) and 6. */
+const VALUES_CODE: Hex = '0x484201450160074001600640015f5260205ff3'
+
+/** Calls of a block whose hash L1 holds. */
+async function addEthereum(add: (kind: 'valid' | 'invalid', name: string, vector: CallVector) => void): Promise<void> {
+  const genesis = demoWorld(poseidon2)
+  genesis.setAccount(VALUES, { nonce: 1n, code: VALUES_CODE })
+  const { chain, listen, close } = createService({ genesis, rollup: { address }, contractVersion: 9 })
+  addDemoBlocks(chain)
+  const { url, l1Url } = await listen()
+  const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+  const record = (to: Hex, data: Hex) =>
+    recordCall({ l1, l2, scheme: 'ethereum', rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
+  const base = { operation: 'verifyCallEvidence', scheme: 'ethereum' } as const
+  try {
+    const { bundle: balance, verified: proven } = await record(PROXY, `0x70a08231${BOB}`)
+    const { bundle, verified } = await record(VALUES, '0x')
+    const claim = claimOn(verified.l1Block.hash)
+    const valid = (name: string, description: string, one: object, expected: CallVector['expected']) =>
+      add('valid', name, { description, ...base, claim, bundle: one, expected })
+    valid('ethereum-balance', 'The balance of a token, in an Ethereum state.', balance, expectedOf(proven))
+    valid('ethereum-values', 'Values of the block, which its header proves.', bundle, expectedOf(verified))
+    for (const { name, description, code, bundle: forged = bundle, claim: change = {} } of headerForgeries(
+      bundle,
+      verified.stateRoot,
+    )) {
+      add('invalid', name, {
+        description,
+        ...base,
+        claim: { ...claim, ...change },
+        bundle: forged,
+        expected: { valid: false, code },
+      })
+    }
+    add('invalid', 'ethereum-claimed', {
+      ...{ description: 'For a hash scheme, of which the claim is.', ...base, scheme: 'poseidon2', claim, bundle },
+      expected: { valid: false, code: 'EVIDENCE_SCHEME_MISMATCH' },
+    })
+  } finally {
+    await close({ graceMs: 0 })
+  }
+}
+
+function headerForgeries(bundle: CallBundle<StateKind>, l2StateRoot: Hex): Forgery[] {
+  const { l2Header = '0x', l2BlockNumber, answers, ...rest } = bundle
+  const whole = { ...rest, l2BlockNumber, answers }
+  const row = (name: string, code: FailureCode, description: string, change: object): Forgery => ({
+    ...{ name: `ethereum-${name}`, code, description, bundle: { ...whole, l2Header, ...change } },
+  })
+  const unused = (name: string, description: string, environment: object) =>
+    row(`${name}-beside-proven`, 'CALL_STATE_UNUSED', description, { environment })
+  const slots = answers.map(({ answer, ...asked }) => {
+    const { storageProof, ...account } = Object(answer)
+    return {
+      ...asked,
+      answer: { ...account, storageProof: storageProof.map((one: object) => ({ ...one, value: '0x1' })) },
+    }
+  })
+  return [
+    row('header-left-out', 'EVIDENCE_L2_MISSING', 'Without the header of the block.', { l2Header: undefined }),
+    row('header-altered', 'HEADER_HASH_MISMATCH', 'The last bit of the header is another one.', {
+      l2Header: flip(l2Header),
+    }),
+    row('slot-altered', 'L1_PROOF_DISAGREES', 'A slot is said to have another value than its nodes.', {
+      answers: slots,
+    }),
+    unused('base-fee', 'A base fee is stated, where the header proves one.', { baseFee: '0x7' }),
+    unused('parent', 'The hash of the parent is stated, where the header proves it.', {
+      blockHashes: { 7: `0x${'11'.repeat(32)}` },
+    }),
+    {
+      ...row('values-missing', 'CALL_STATE_MISSING', 'A trusted state root proves no values of the block.', {}),
+      claim: { trusted: { l2StateRoot }, l2BlockNumber },
+    },
+  ]
+}
+
 interface Forgery {
   name: string
   description: string
@@ -141,7 +221,7 @@ interface Forgery {
   claim?: Partial<CallVector['claim']>
 }
 
-function forgeriesOf(bundle: CallBundle): Forgery[] {
+function forgeriesOf(bundle: CallBundle<StateKind>): Forgery[] {
   const { answers, codes, call } = bundle
   const without = <T>(list: readonly T[], at: number) => list.filter((_, index) => index !== at)
   const withAnswer = (at: number, change: (answer: CallBundle['answers'][number]) => object) => ({
@@ -206,7 +286,10 @@ function forgeriesOf(bundle: CallBundle): Forgery[] {
     row('l1-left-out', 'EVIDENCE_L1_MISSING', 'Without the way from L1.', noL1),
     row('kind-left-out', 'EVIDENCE_MALFORMED', 'Without what says that it is a call.', noKind),
     row('codes-left-out', 'EVIDENCE_MALFORMED', 'Without the list of codes.', noCodes),
-    row('version-2', 'EVIDENCE_VERSION', 'Of a later version.', { ...bundle, version: 2 }),
+    row('version-3', 'EVIDENCE_VERSION', 'Of a later version.', { ...bundle, version: 3 }),
+    row('version-of-ethereum', 'EVIDENCE_MALFORMED', 'Of the version for Ethereum states, with the scheme of a tree.', {
+      ...{ ...bundle, version: 2 },
+    }),
     row('hardfork-unknown', 'EVIDENCE_MALFORMED', 'Of a hard fork that there is not.', {
       ...bundle,
       hardfork: 'frontier',
@@ -268,7 +351,7 @@ function forgeriesOf(bundle: CallBundle): Forgery[] {
 }
 
 /** A state root alone does not prove a timestamp. */
-const timeForgeries = (bundle: CallBundle, claim: CallVector['claim']): Forgery[] => [
+const timeForgeries = (bundle: CallBundle<StateKind>, claim: CallVector['claim']): Forgery[] => [
   {
     name: 'timestamp-missing',
     code: 'CALL_STATE_MISSING',

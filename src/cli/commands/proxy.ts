@@ -16,14 +16,14 @@ import { PROXY_LIMITS } from '../limits.ts'
 import { environmentOf, methodOf } from '../options/chain-flags.ts'
 import { createConnections } from '../options/connections.ts'
 import { flag, formatOptions, hiddenUrls, list, optionsOf, textOr } from '../options/declared.ts'
-import { requireScheme, rollupOf } from '../options/flags.ts'
+import { requireKind, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
 import { integerOf, parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
 import { serveProxy } from './proxy-server.ts'
 
 const options = {
-  ...optionsOf('l1', 'l2', 'rollup', 'scheme', 'chain-id', 'port'),
+  ...optionsOf('l1', 'l2', 'rollup', 'implementation', 'scheme', 'chain-id', 'port'),
   host: textOr('127.0.0.1', 'HOST', 'the address to listen on; the default is for programs on this machine only'),
 }
 const whoOptions = {
@@ -114,7 +114,7 @@ export const command: Command = {
       ...{ l1, l2, l1BlockHash },
       ...{
         rollup: rollupOf(values),
-        scheme: requireScheme(values.scheme),
+        scheme: requireKind(values.scheme),
         chainId: integerOf(values, 'chain-id', 256),
       },
       ...{ forward, environment: environmentOf(values), method: methodOf(values) },
@@ -175,11 +175,11 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       const rows = Object.entries({ proxy: url, trusted: trust, 'forwarded unproven': unproven, ...missing })
       write('listening', { url, trust, forward, ...missing }, formatTable(rows))
     },
-    view({ l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }: ProviderView): void {
+    view({ l2BlockNumber, stateRoot, blockHash, l1Block, timestamp, ageSeconds }: ProviderView): void {
       const age = `${formatAge(BigInt(ageSeconds))} old`
       const since = timestamp === undefined ? `at least ${age}` : `of ${formatTime(timestamp)}, ${age}`
       const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
-      const view = { l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }
+      const view = { l2BlockNumber, stateRoot, blockHash, l1Block, timestamp, ageSeconds }
       write('view', view, `  L2 block ${l2BlockNumber}, ${since}, ${l1}`)
     },
     /** A recurring failure is logged once, until something else happens. */

@@ -1,3 +1,4 @@
+import { kindOf } from '../../document/evidence.ts'
 import { readInputFile } from '../../document/input-file.ts'
 import { recordCall, verifyCallEvidence } from '../../provider.ts'
 import type { Io } from '../command.ts'
@@ -5,7 +6,7 @@ import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordedCall, RecordFlags, Subject } from '../files/recorded-file.ts'
 import { callClaimOf, callFailed, callRequestOf, deadlineOf, environmentOf } from '../options/chain-flags.ts'
 import { showProgress } from '../options/endpoint.ts'
-import { blockClaimOf, blockRequestOf, requireScheme } from '../options/flags.ts'
+import { blockClaimOf, blockRequestOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatCall } from '../output/call-report.ts'
 
@@ -13,15 +14,8 @@ import { formatCall } from '../output/call-report.ts'
 export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
   const { call, ...about } = callRequestOf(flags)
   const { to = '0x', data = '0x' } = call
-  const scheme = requireScheme(flags.scheme)
-  const request = {
-    ...blockRequestOf(flags),
-    scheme,
-    ...about,
-    call: { ...call, to, data },
-    environment: environmentOf(flags),
-  }
-  const claim = { ...blockClaimOf(flags), scheme, ...callClaimOf(flags) }
+  const request = { ...blockRequestOf(flags), ...about, call: { ...call, to, data }, environment: environmentOf(flags) }
+  const claim = { ...blockClaimOf(flags), ...callClaimOf(flags) }
   const deadline = deadlineOf(flags)
   return {
     keyCount: 0,
@@ -32,7 +26,8 @@ export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
     },
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'call evidence') throw refuseOverwrite(path, 'is not a call as evidence')
-      return verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) }, deadline)
+      const known = { ...claim, scheme: kindOf(bundle, claim.scheme), trusted: trustedIn(bundle, trust) }
+      return verifyCallEvidence(bundle, known, deadline)
     },
     format: ({ verified: evidence }, _, stream) => [formatCall(evidence, stream, claim.call)],
     verifyArguments: ({ verified: { call } }) => ['--call', call.to, call.data, '--from', call.from],

@@ -21,7 +21,7 @@ import { type Outcome, safely } from '../../index.ts'
 import { type CallClaim, isProviderError, verifyCallEvidence } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
-import { requireClaim, requireScheme, verifyAnswer } from '../options/flags.ts'
+import { requireClaim, requireKind, verifyAnswer } from '../options/flags.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
 import { reportOnAnswer } from '../output/report.ts'
 
@@ -159,7 +159,7 @@ async function runCall({ scheme, claim, bundle }: Fields): Promise<object> {
   const number = (text: unknown) => parseNumber(text, 256) ?? text
   const { value, gas, ...others } = fieldsOf(call)
   const stated = {
-    ...{ ...rest, scheme: requireScheme(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
+    ...{ ...rest, scheme: requireKind(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
     call: isObject(call) ? { ...others, value: number(value), gas: number(gas) } : call,
   } as unknown as CallClaim
   const verified = fieldsOf(await verifyCallEvidence(bundle, stated))

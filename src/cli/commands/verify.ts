@@ -1,4 +1,4 @@
-import { verifyEvidence } from '../../anchor.ts'
+import { type StateKind, type Trusted, verifyEvidence } from '../../anchor.ts'
 import { guessKind, leafProofAt } from '../../document/answer.ts'
 import type { Source } from '../../document/claim.ts'
 import { claimOfVector, constantSources } from '../../document/evidence.ts'
@@ -16,7 +16,7 @@ import { isFolder, readJson } from '../files/input.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { callClaimOf, callFailed, deadlineOf } from '../options/chain-flags.ts'
 import { type Flags, formatOptions, list, optionsOf, text } from '../options/declared.ts'
-import { blockClaimOf, claimOfFlags, requireClaim, requireScheme, trustedOf, verifyAnswer } from '../options/flags.ts'
+import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
 import { filterOptions, rangeOptions } from '../options/logs-options.ts'
 import { parsePath } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
@@ -219,7 +219,7 @@ const answerIn = (bundle: unknown): unknown =>
 async function verifyCall(bundle: unknown, flags: Flags, isSchemeFound: boolean, io: Io): Promise<VerdictReport> {
   const { call, ...about } = callClaimOf(flags)
   const trusted = await trustedOf(flags, io)
-  const claim: CallClaim = { ...blockClaimOf(flags), scheme: requireScheme(flags.scheme), ...about, call, trusted }
+  const claim: CallClaim<Trusted, StateKind> = { ...blockClaimOf(flags), ...about, call, trusted }
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
   const sources = describeSources({
     ...{

@@ -1,3 +1,4 @@
+import type { StateKind, Trusted } from '../../anchor.ts'
 import { beaconRows, l1BlockRows, type Row, timeRow } from '../../document/wording.ts'
 import { stringify } from '../../json/stringify.ts'
 import { revertReason } from '../../provider/revert.ts'
@@ -12,7 +13,11 @@ const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
 }
 
 /** @param stated what the user stated about the call */
-export function formatCall(verified: VerifiedCall, stream: Output, stated: Omit<StatedCall, 'gas'>): string {
+export function formatCall(
+  verified: VerifiedCall<Trusted, StateKind>,
+  stream: Output,
+  stated: Omit<StatedCall, 'gas'>,
+): string {
   const { gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
   const said = (name: keyof typeof stated) => (stated[name] === 'fromBundle' ? 'from the bundle' : 'stated by you')
   const rows: Row[] = [
@@ -20,6 +25,7 @@ export function formatCall(verified: VerifiedCall, stream: Output, stated: Omit<
     ...l1BlockRows(l1Block),
     ['L2 block', `${l2BlockNumber}`],
     timeRow(verified),
+    ...('l2Block' in verified && verified.l2Block ? [['L2 block hash', verified.l2Block.hash] as const] : []),
     ['L2 state root', verified.stateRoot],
     ['hard fork', hardfork],
     ['to', call.to, said('to')],

@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { excerpt, refusal } from '../../errors.ts'
-import { quantityOf, verifyVersion } from '../../evidence/decode.ts'
+import { quantityOf, VERSIONS, verifyVersion } from '../../evidence/decode.ts'
 import { bytesUpTo, hexOf, optional, unread } from '../../json/decoders.ts'
 import { readerOf } from '../../json/reader.ts'
 import {
@@ -18,12 +18,12 @@ export type DecodedCallEvidence = ReturnType<typeof decodeCallEvidence>
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 const FIELDS = ['version', 'kind', 'chainId', 'hardfork', 'environment', 'call', 'answers', 'codes'] as const
-const ANCHOR_FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1'] as const
+const ANCHOR_FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1', 'l2Header'] as const
 
 /** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
 export function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
   const field = reader.fieldsOf(bundle, FIELDS)
-  field('version', verifyVersion)
+  field('version', version => verifyVersion(version, VERSIONS))
   field('kind', kind => {
     if (kind !== 'call') throw malformed('call', 'another')
   })

@@ -1,14 +1,24 @@
+import type { BlockHeader } from '../../blocks/header.ts'
 import { encodeQuantity } from '../../hex.ts'
-import type { Environment } from '../environment.ts'
+import { type Environment, environmentIn, onlyGiven } from '../environment.ts'
 import { unused } from './state.ts'
 import type { CallBundle } from './types.ts'
+
+/** The values that the anchor of a call proves: those of the header, if L1 holds its hash, and otherwise the timestamp at most. */
+export const provenIn = ({ finalizedTimestamp: timestamp, ...anchor }: Anchored): Environment =>
+  'l2Block' in anchor && anchor.l2Block ? environmentIn(anchor.l2Block) : onlyGiven<Environment>({ timestamp })
+
+interface Anchored {
+  readonly finalizedTimestamp: bigint | undefined
+  readonly l2Block?: BlockHeader | undefined
+}
 
 /**
  * Wraps the stated values, and collects the names of those that are read, such as `baseFee` or `blockHashes.7`.
  *
- * @param proven the timestamp that L1 proves, which takes the place of a stated one
+ * @param proven takes the place of what is stated
  */
-export function watchEnvironment(stated: Environment, proven: bigint | undefined) {
+export function watchEnvironment(stated: Environment, proven: Environment) {
   const read = new Set<string>()
   const watch = <T extends object>(values: T, prefix: string): T =>
     new Proxy(values, {
@@ -17,28 +27,39 @@ export function watchEnvironment(stated: Environment, proven: bigint | undefined
         return Reflect.get(target, name)
       },
     })
-  const values: Environment = Object.assign(Object.create(null), stated, proven !== undefined && { timestamp: proven })
-  values.blockHashes = watch(stated.blockHashes ?? {}, 'blockHashes.')
+  const values: Environment = Object.assign(Object.create(null), stated, proven)
+  values.blockHashes = watch({ ...stated.blockHashes, ...proven.blockHashes }, 'blockHashes.')
   return { environment: watch(values, ''), read }
 }
 
+/** As {@link watchEnvironment} collects them. */
+const namesIn = ({ blockHashes = {}, ...values }: Environment): string[] => [
+  ...Object.keys(values),
+  ...Object.keys(blockHashes).map(number => `blockHashes.${number}`),
+]
+
 /** Refuses a value that the execution did not read. */
-export function verifyEnvironmentUsed({ blockHashes = {}, ...values }: Environment, read: ReadonlySet<string>): void {
-  const names = [...Object.keys(values), ...Object.keys(blockHashes).map(number => `blockHashes.${number}`)]
-  const name = names.find(name => !read.has(name))
+export function verifyEnvironmentUsed(stated: Environment, read: ReadonlySet<string>): void {
+  const name = namesIn(stated).find(name => !read.has(name))
   if (name !== undefined) throw unused(`environment.${name}`, 'a value that is not read')
 }
 
-/** The values that the execution read and L1 does not prove, as a bundle states them. */
+/** Refuses a value beside one that is proven. */
+export function verifyUnproven(stated: Environment, proven: Environment): void {
+  const name = namesIn(stated).find(name => namesIn(proven).includes(name))
+  if (name !== undefined) throw unused(`environment.${name}`, 'a value beside the one that is proven')
+}
+
+/** The values that the execution read and nothing proves, as a bundle states them. */
 export function encodeEnvironment(
   { blockHashes = {}, ...values }: Environment,
   read: ReadonlySet<string>,
-  isTimestampProven: boolean,
+  proven: Environment,
 ): CallBundle['environment'] {
-  const stated = Object.entries(values).filter(
-    ([name]) => read.has(name) && !(name === 'timestamp' && isTimestampProven),
-  )
-  const hashes = Object.entries(blockHashes).filter(([number]) => read.has(`blockHashes.${number}`))
+  const known = namesIn(proven)
+  const isStated = (name: string) => read.has(name) && !known.includes(name)
+  const stated = Object.entries(values).filter(([name]) => isStated(name))
+  const hashes = Object.entries(blockHashes).filter(([number]) => isStated(`blockHashes.${number}`))
   return {
     ...Object.fromEntries(
       stated.map(([name, value]) => [name, typeof value === 'bigint' ? encodeQuantity(value) : value]),

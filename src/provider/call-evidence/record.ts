@@ -1,8 +1,10 @@
 import { readRollup } from '../../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
-import { ArgumentError, refusal } from '../../errors.ts'
+import { ArgumentError } from '../../errors.ts'
 import { createBundle } from '../../evidence/create.ts'
+import type { StateClaim } from '../../evidence/state.ts'
+import type { StateKind } from '../../evidence/types.ts'
 import { encodeQuantity, lowerCase } from '../../hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../options.ts'
 import { redactProofErrors } from '../../rpc/diagnose.ts'
@@ -10,7 +12,6 @@ import { openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
 import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
-import { createVerifier } from '../../verifier/verifier.ts'
 import type { CallRequest } from '../call-request.ts'
 import { endpointsOf } from '../chain.ts'
 import { chainIdOf, DEFAULT_HARDFORK, verifyEnvironment, verifyHardfork } from '../environment.ts'
@@ -21,9 +22,9 @@ import { createKnownReads } from '../known-reads.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
 import { inPace } from '../pace.ts'
-import { createProvenState } from '../proven-state.ts'
+import { createProvenState, verifierOf } from '../proven-state.ts'
 import { NOBODY, noteReads } from '../state-reader.ts'
-import { encodeEnvironment, watchEnvironment } from './environment.ts'
+import { encodeEnvironment, provenIn, watchEnvironment } from './environment.ts'
 import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
@@ -83,18 +84,19 @@ function decodeCall(call: CallRecordOptions['call']): CallRequest & { readonly t
 }
 
 async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
-  const { l1, l2, scheme, rollup, chainId, call, hardfork, environment, beacon, how } = wanted
+  const { l1, l2, rollup, chainId, call, hardfork, environment, beacon, how } = wanted
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
-  const first = { scheme, rollup, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
+  const first = { scheme: wanted.scheme, rollup, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
   const endpoints = { l1: l1.providers, l2: l2.providers }
   const recorded = await recordEvidence({ ...endpoints, ...first, ...how, ...wanted.others })
-  const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = recorded.verified
-  if (recorded.scheme === 'ethereum')
-    throw refusal('ANCHOR_NO_ROOT', 'a state root', `the hash of block ${l2BlockNumber}`)
+  const { l2BlockNumber, stateRoot, l1Block } = recorded.verified
+  // L1 decides whether it is the state that the caller expects.
+  const scheme = recorded.scheme === 'ethereum' ? recorded.scheme : wanted.scheme
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, codes: createKnownCodes() }
-  const proven = createProvenState({ ...source, stateRoot, verifier: createVerifier(scheme) })
-  const values = watchEnvironment(environment, finalizedTimestamp)
+  const proven = createProvenState({ ...source, stateRoot, verifier: verifierOf(scheme) })
+  const block = provenIn(recorded.verified)
+  const values = watchEnvironment(environment, block)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }
   const { timeoutMs, signal, maxRequests } = wanted
   const state = await inPace({ timeoutMs, signals: [signal] }, async pace => {
@@ -107,38 +109,41 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
 
   const { version, kind: _, request: __, answer: ___, ...anchor } = recorded.bundle
   const { from, to, data, value, gas } = call
-  const bundle: CallBundle = {
+  const bundle = {
     ...{ version, kind: 'call', ...anchor },
     chainId: encodeQuantity(chainId),
     hardfork,
-    environment: encodeEnvironment(environment, values.read, finalizedTimestamp !== undefined),
+    environment: encodeEnvironment(environment, values.read, block),
     call: { from, to, data, value: encodeQuantity(value), gas: encodeQuantity(gas) },
-    answers: await fetchAnswers(wanted, { l2BlockNumber, stateRoot }, state.touched),
+    answers: await fetchAnswers(wanted, { scheme, stateRoot }, l2BlockNumber, state.touched),
     codes: [...state.codes.values()].map(bytesToHex),
-  }
+    // The recording's kind is that of its bundle.
+  } as CallBundle<StateKind>
   // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const stated = { from, to, data, value, gas }
   const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber, call: stated }
   const verified = await verifyCallEvidence(bundle, claim, { signal, timeoutMs })
-  // What is trusted decides which case it is.
-  return { bundle, l1BlockHashFrom: recorded.l1BlockHashFrom, verified: verified as RecordedCall['verified'] }
+  const { l1BlockHashFrom } = recorded
+  // What is trusted decides which case it is, and the scheme the kind.
+  return { scheme: recorded.scheme, bundle, l1BlockHashFrom, verified } as RecordedCall
 }
 
 /** The answers for what the execution read, known fields only. */
 async function fetchAnswers(
-  { l2, scheme, rollup, how, signal }: Wanted,
-  { l2BlockNumber, stateRoot }: { readonly l2BlockNumber: bigint; readonly stateRoot: Hex },
+  { l2, rollup, how, signal }: Wanted,
+  trusted: Pick<StateClaim, 'scheme' | 'stateRoot'>,
+  l2BlockNumber: bigint,
   touched: ReadonlyMap<Hex, ReadonlySet<Hex>>,
 ): Promise<CallBundle['answers']> {
   const answers: CallBundle['answers'] = []
   for (const [address, slots] of touched) {
     const asked = { address, storageKeys: [...slots], l2BlockNumber }
-    const answer = await fetchAnswer(l2, asked, { ...how, signal, trusted: { scheme, stateRoot } })
+    const answer = await fetchAnswer(l2, asked, { ...how, signal, trusted })
     answers.push({
       address,
       storageKeys: [...slots],
-      answer: createBundle({ scheme, rollup, ...asked, answer }).answer,
+      answer: createBundle({ scheme: trusted.scheme, rollup, ...asked, answer }).answer,
     })
   }
   return answers

@@ -1,8 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { atPath, ProofError } from '../../errors.ts'
-import type { Scheme } from '../../scheme/scheme.ts'
-import { verifyProof } from '../../verifier/verify-proof.ts'
+import { verifyState } from '../../evidence/state.ts'
+import type { StateKind } from '../../evidence/types.ts'
 import type { Pace } from '../pace.ts'
 import {
   createStateReader,
@@ -20,7 +20,7 @@ type Answers = DecodedCallEvidence['answers']
 /** Verifies the answers of a bundle. @param pause called before each answer */
 export async function verifyAnswers(
   answers: Answers,
-  scheme: Scheme,
+  scheme: StateKind,
   stateRoot: Hex,
   pause: Pause,
 ): Promise<ReadonlyMap<Hex, HeldAccount>> {
@@ -28,7 +28,7 @@ export async function verifyAnswers(
   for (const [index, { address, storageKeys, answer }] of answers.entries()) {
     await pause()
     if (accounts.has(address)) throw unused(`answers[${index}]`, `a second answer for ${address}`)
-    const verify = () => verifyProof(answer, { scheme, stateRoot, address, storageKeys })
+    const verify = () => verifyState(answer, { scheme, stateRoot, address, storageKeys })
     accounts.set(address, toProvenAccount(atPath(`answers[${index}].answer`, verify), scheme))
   }
   return accounts

@@ -1,7 +1,7 @@
 import type { Rollup } from '../../anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../beacon/trusted-block.ts'
 import type { Hex } from '../../bytes.ts'
-import type { Trusted, VerifiedEvidence } from '../../evidence/types.ts'
+import type { EvidenceBundle, StateKind, Trusted, VerifiedEvidence } from '../../evidence/types.ts'
 import type { Recorded, RecordOptions } from '../../rpc/record.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import type { Environment, Hardfork } from '../environment.ts'
@@ -24,13 +24,13 @@ export interface CallStatement {
  * A call as evidence: one JSON document with everything that an execution reads, and every proof from an L1 block hash to it.
  * Its JSON Schema is `docs/call-evidence.schema.json`.
  */
-export interface CallBundle {
-  /** The version of this format. */
-  version: 1
+export interface CallBundle<Kind extends StateKind = Scheme> {
+  /** The version of this format: 2 for an Ethereum state, 1 for any other. */
+  version: EvidenceBundle<Kind>['version']
   /** Distinguishes it from evidence of accounts and slots. */
   kind: 'call'
-  /** The hash scheme of the rollup at the L2 block. */
-  scheme: Scheme['name']
+  /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
+  scheme: EvidenceBundle<Kind>['scheme']
   /** Whose state it is. */
   rollup: {
     /** A label for people. It proves nothing. */
@@ -44,6 +44,8 @@ export interface CallBundle {
   consensus?: unknown
   /** As in an `EvidenceBundle`. */
   l1?: unknown
+  /** RLP of the L2 block header, in version 2. It proves the values of the block. */
+  l2Header?: Hex | undefined
   /** Chain id of the rollup, a quantity. */
   chainId: Hex
   /** Determines the available instructions and their gas costs. */
@@ -67,7 +69,7 @@ export interface CallBundle {
   }
   /** What is executed. */
   call: CallStatement
-  /** The answers of `rollup_getProof` for each account that the execution reads, with the slots that it reads. */
+  /** The answers of `rollup_getProof`, or `eth_getProof`, for each account that the execution reads, with the slots that it reads. */
   answers: {
     /** 20 bytes. */
     address: Hex
@@ -84,9 +86,12 @@ export interface CallBundle {
  * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
  * chooses: check the value that is returned.
  */
-export interface CallClaim<Trust extends Trusted = Trusted> {
-  /** `mimc` or `poseidon2`: the hash scheme of the rollup at the L2 block. */
-  scheme: Scheme
+export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> {
+  /**
+   * `mimc` or `poseidon2`: the hash scheme of the rollup at the L2 block. Or `'ethereum'`: its state is that of Ethereum, and L1
+   * holds the hash of the block.
+   */
+  scheme: Kind
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The one value that everything is proven from. */
@@ -132,9 +137,9 @@ export interface CallVerifyOptions {
 }
 
 /** What a bundle proves about the block of the call. */
-export type CallAnchor<Trust extends Trusted = Trusted> =
-  VerifiedEvidence<Trust, bigint> extends infer One
-    ? One extends VerifiedEvidence
+export type CallAnchor<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> =
+  VerifiedEvidence<Trust, bigint, readonly Hex[] | 'fromBundle', Kind> extends infer One
+    ? One extends { address: Hex; account: unknown; storage: unknown }
       ? Omit<One, 'account' | 'storage' | 'address'>
       : never
     : never
@@ -159,7 +164,7 @@ export type CallOutcome =
     }
 
 /** The outcome of a call, and what it rests on. */
-export type VerifiedCall<Trust extends Trusted = Trusted> = CallAnchor<Trust> &
+export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> = CallAnchor<Trust, Kind> &
   CallOutcome & {
     /** Chain id of the rollup, as you passed it. */
     chainId: bigint
@@ -185,9 +190,7 @@ export type VerifiedCall<Trust extends Trusted = Trusted> = CallAnchor<Trust> &
   }
 
 /** What to execute and record, and how. */
-export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom' | 'scheme'> {
-  /** The hash scheme of the rollup at that block. */
-  scheme: Scheme
+export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'> {
   /** Chain id of the rollup. Default: that of `rollup`. It is compared with what `l2` says. */
   chainId?: number | bigint | undefined
   /** What to execute. */
@@ -219,16 +222,19 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'stor
   timeoutMs?: number | undefined
 }
 
-/** A bundle, and what it proves. */
-export interface RecordedCall extends Pick<Recorded, 'l1BlockHashFrom'> {
-  /** The verified bundle, as JSON. */
-  bundle: CallBundle
-  /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedCall<
-    | TrustedBeaconBlock
-    | {
-        /** keccak256 of its header, 32 bytes. */
-        l1BlockHash: Hex
-      }
-  >
-}
+/** A bundle, and what it proves: `scheme` tells the two kinds apart. */
+export type RecordedCall<Kind extends StateKind = StateKind> = Kind extends StateKind
+  ? Pick<Recorded<readonly Hex[], Kind>, 'l1BlockHashFrom' | 'scheme'> & {
+      /** The verified bundle, as JSON. */
+      bundle: CallBundle<Kind>
+      /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
+      verified: VerifiedCall<
+        | TrustedBeaconBlock
+        | {
+            /** keccak256 of its header, 32 bytes. */
+            l1BlockHash: Hex
+          },
+        Kind
+      >
+    }
+  : never

@@ -1,8 +1,9 @@
 import { decodeArgument, invalid } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { ArgumentError, excerpt, isProofError, ProofError } from '../../errors.ts'
-import { type DecodedEvidenceClaim, decodeClaim, unlessFromBundle } from '../../evidence/claim.ts'
+import { type DecodedStateClaim, decodeStateClaim, unlessFromBundle } from '../../evidence/claim.ts'
 import { decodeConsensus } from '../../evidence/consensus.ts'
+import type { StateKind, Trusted } from '../../evidence/types.ts'
 import { verifyDecoded } from '../../evidence/verify.ts'
 import { readOptions, verifyUint } from '../../options.ts'
 import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
@@ -15,8 +16,8 @@ import { CALL_GAS, DEFAULT_TIMEOUT } from '../limits.ts'
 import { inPace, type Pace } from '../pace.ts'
 import { noteReads } from '../state-reader.ts'
 import { type DecodedCallEvidence, decodeCallEvidence } from './decode.ts'
-import { verifyEnvironmentUsed, watchEnvironment } from './environment.ts'
-import { readBundle, unused, verifyAnswers, verifyStateUsed } from './state.ts'
+import { provenIn, verifyEnvironmentUsed, verifyUnproven, watchEnvironment } from './environment.ts'
+import { readBundle, verifyAnswers, verifyStateUsed } from './state.ts'
 import type { CallAnchor, CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
 const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'chainId', 'l2BlockNumber', 'hardfork', 'call', 'maxGas']
@@ -25,9 +26,9 @@ const CALL_FIELDS = ['from', 'to', 'data', 'value', 'gas'] as const
 /** Implements the function of the same name in `../call-evidence.ts`. */
 export async function verifyCallEvidence(
   bundle: unknown,
-  claim: CallClaim,
+  claim: CallClaim<Trusted, StateKind>,
   options: CallVerifyOptions,
-): Promise<VerifiedCall> {
+): Promise<VerifiedCall<Trusted, StateKind>> {
   const wanted = decodeCallClaim(claim)
   const { signal, timeoutMs = DEFAULT_TIMEOUT } = readOptions('', options, ['signal', 'timeoutMs'])
   verifySignal(signal)
@@ -46,16 +47,16 @@ export async function verifyCallEvidence(
 async function verifyExecution(
   decoded: DecodedCallEvidence,
   scheme: Wanted['evidence']['scheme'],
-  { stateRoot, finalizedTimestamp, l2BlockNumber: blockNumber }: CallAnchor,
+  anchor: AnyAnchor,
   pace: Pace,
 ) {
   const { call, chainId, hardfork, environment } = decoded
+  const { stateRoot, l2BlockNumber: blockNumber } = anchor
   const accounts = await verifyAnswers(decoded.answers, scheme, stateRoot, pace.pause)
-  if (finalizedTimestamp !== undefined && environment.timestamp !== undefined) {
-    throw unused('environment.timestamp', 'a timestamp beside the one that L1 proves')
-  }
+  const proven = provenIn(anchor)
+  verifyUnproven(environment, proven)
   const state = noteReads(await readBundle(accounts, decoded.codes, pace.pause))
-  const values = watchEnvironment(environment, finalizedTimestamp)
+  const values = watchEnvironment(environment, proven)
   const packages = await loadEvm()
   const request = { ...call, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
   const context = { chainId, hardfork, blockNumber, environment: values.environment }
@@ -67,9 +68,9 @@ async function verifyExecution(
 }
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
-function decodeCallClaim(claim: CallClaim) {
+function decodeCallClaim(claim: CallClaim<Trusted, StateKind>) {
   const { chainId, hardfork, call, maxGas = CALL_GAS, ...about } = readOptions('', claim, CLAIM_FIELDS)
-  const evidence = decodeClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
+  const evidence = decodeStateClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
   if (evidence.trusted.kind === 'l2StateRoot' && evidence.l2BlockNumber === undefined) {
     throw new ArgumentError({ path: 'l2BlockNumber', expected: 'the number of the block of this state root' })
   }
@@ -81,6 +82,8 @@ function decodeCallClaim(claim: CallClaim) {
     call: call === 'fromBundle' ? {} : decodeStatedCall(call, maxGas),
   }
 }
+
+type AnyAnchor = CallAnchor<Trusted, StateKind>
 
 type CallParts = { readonly [Name in (typeof CALL_FIELDS)[number]]?: Hex | bigint | undefined }
 
@@ -113,11 +116,7 @@ function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted
 type Wanted = ReturnType<typeof decodeCallClaim>
 
 /** The claim, which then knows the outcome of the consensus part: its hundreds of signatures are verified here, with pauses. */
-async function withConsensus(
-  consensus: unknown,
-  claim: DecodedEvidenceClaim,
-  pace: Pace,
-): Promise<DecodedEvidenceClaim> {
+async function withConsensus(consensus: unknown, claim: DecodedStateClaim, pace: Pace): Promise<DecodedStateClaim> {
   const { root, beaconBlock } = claim.trusted
   const inSteps = beaconBlock?.verifyConsensus.inSteps
   if (beaconBlock === null || inSteps === undefined || consensus === undefined) return claim
@@ -138,13 +137,13 @@ async function withConsensus(
 }
 
 /** Proves the state root: the first answer of a call is also that of an `EvidenceBundle`. */
-function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: DecodedEvidenceClaim) {
+function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: DecodedStateClaim): AnyAnchor {
   if (first === undefined) throw new ProofError('CALL_STATE_MISSING', { path: 'answers', expected: 'at least one' })
   try {
     const proven = verifyDecoded({ ...anchor, kind: 'state', request: first, answer: first.answer }, claim)
     const { account: _, storage: __, address: ___, ...rest } = proven
     // The claim states the number if the bundle does not prove it.
-    return rest as CallAnchor
+    return rest as AnyAnchor
   } catch (error) {
     if (!isProofError(error)) throw error
     // The paths of that `EvidenceBundle`, as paths of this one.

@@ -141,7 +141,7 @@ it('takes the timestamp from L1 if that proves it, and from the author otherwise
   expect(dataOf(older.verified)).toBe(word(5))
   const stated = { ...proven.bundle, environment: { timestamp: '0x5' } }
   expect(await refusal(stated, proven.claim)).toEqual([
-    ...['CALL_STATE_UNUSED', 'environment.timestamp', null, 'a timestamp beside the one that L1 proves'],
+    ...['CALL_STATE_UNUSED', 'environment.timestamp', null, 'a value beside the one that is proven'],
   ])
   // From an L2 state root, nothing of L1 is proven.
   const trusted = { l2StateRoot: proven.verified.stateRoot }
@@ -228,7 +228,8 @@ it('names places in the bundle, also for what is wrong with its first answer', a
     [{ rollup: { address: '0x' } }, 'rollup.address', 'WRONG_LENGTH'],
     [{ l1: without(Object(bundle.l1), 'header') }, 'l1.header', 'EVIDENCE_L1_MISSING'],
     [{ version: undefined }, 'version', 'EVIDENCE_MALFORMED'],
-    [{ version: 2 }, 'version', 'EVIDENCE_VERSION'],
+    [{ version: 3 }, 'version', 'EVIDENCE_VERSION'],
+    [{ version: 2 }, 'scheme', 'EVIDENCE_MALFORMED'],
     [{ kind: 'account' }, 'kind', 'EVIDENCE_MALFORMED'],
     [{ chainId: '0x0539' }, 'chainId', 'EVIDENCE_MALFORMED'],
     [{ chainId: `0x1${'0'.repeat(64)}` }, 'chainId', 'EVIDENCE_MALFORMED'],
@@ -266,7 +267,7 @@ it('names places in the bundle, also for what is wrong with its first answer', a
     expect(found?.[1], JSON.stringify(Object.keys(change))).toContain(path)
     if (code !== 'PROOF') expect(found?.slice(0, 2)).toEqual([code, path])
   }
-  expect(cases.length).toBe(37)
+  expect(cases.length).toBe(38)
 })
 
 it('holds at most 65,536 accounts, slots, codes and block hashes', async () => {

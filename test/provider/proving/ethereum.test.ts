@@ -1,17 +1,19 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readRollup } from '../../../src/anchor/rollup.ts'
+import { historyContract } from '../../../src/blocks.ts'
 import type { Hex } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { createKnownCodes } from '../../../src/provider/known-codes.ts'
 import { createProvenState, verifierOf } from '../../../src/provider/proven-state.ts'
 import { createViews, newestIn } from '../../../src/provider/view.ts'
+import { recordCall, verifyCallEvidence } from '../../../src/provider.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
 import { readSchemes } from '../../../src/rpc/options.ts'
 import { loneLeaf, loneStorage } from '../../../vectors/evidence/l1.ts'
 import { sized } from '../../size.ts'
-import { at, createEndpoints, type Endpoints, ROLLUP, upgrade, word } from '../endpoints.ts'
-import type { FullAccount, FullState } from '../full-state.ts'
+import { at, createEndpoints, type Endpoints, LEFT, ROLLUP, upgrade, word } from '../endpoints.ts'
+import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
 
 /** Blocks whose hash L1 holds: their state is one of Ethereum. */
 
@@ -198,4 +200,77 @@ it('believes no root if the scheme is that of Ethereum', async () => {
     reason: 'BLOCK_UNPROVEN',
     cause: { code: 'ANCHOR_NO_ROOT' },
   })
+})
+
+const RETURN = '5f5260205ff3'
+
+/** Records a call of this code, on a chain whose blocks are from the upgrade on 1, 2, 3. */
+async function record(code: string, options: object = {}) {
+  const state = new Map<Hex, FullAccount>([...STATE, [CONTRACT, { nonce: 1n, code: `0x${code}${RETURN}` }]])
+  const endpoints = createEndpoints(new Map([...state, [historyContract, { nonce: 1n }]]), false)
+  for (const _ of [1, 2, 3]) upgrade(endpoints)
+  const about = { rollup: ROLLUP, chainId: CHAIN_ID }
+  const { l1, l2, chain } = endpoints
+  // What the caller expects of state roots has no say in it.
+  const call = { from: PERSON, to: CONTRACT }
+  const recorded = await recordCall({ l1, l2, scheme: poseidon2, ...about, call, ...options })
+  if (recorded.scheme !== 'ethereum') throw new Error('a root in place of a hash')
+  const { bundle, verified } = recorded
+  const trusted = { l1BlockHash: verified.l1Block.hash }
+  const claim = { scheme: 'ethereum', ...about, trusted, l2BlockNumber: 3n, hardfork: 'prague', call: LEFT } as const
+  return { bundle: JSON.parse(JSON.stringify(bundle)) as typeof bundle, verified, claim, chain }
+}
+
+it('records calls, whose block values the header proves', async () => {
+  // The sum of the time, the base fee, the hashes of the blocks 2 and 1, and the stated fee for blobs.
+  const environment = { baseFee: 99n, blobBaseFee: 5n, blockHashes: { 2: word(9) } }
+  const { bundle, verified, claim, chain } = await record('4248016002400160014001' + '4a01', { environment })
+  const header = (block: bigint) => Object(chain.getBlock(block))
+  const sum = BigInt(header(3n).timestamp) + 7n + BigInt(header(2n).hash) + BigInt(header(1n).hash) + 5n
+  expect(verified).toMatchObject({ returnData: word(sum % (1n << 256n)), environment: { blobBaseFee: 5n } })
+  expect(verified.l2Block).toMatchObject({ hash: header(3n).hash, number: 3n })
+  expect(verified.finalizedTimestamp).toBe(BigInt(header(3n).timestamp))
+  expect(bundle).toMatchObject({ version: 2, kind: 'call', scheme: 'ethereum', environment: { blobBaseFee: '0x5' } })
+  // The hash of the parent is in the header, that of the block before in the state.
+  expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys.length])).toEqual([
+    ...[
+      [PERSON, 0],
+      [CONTRACT, 0],
+      [historyContract, 1],
+    ],
+  ])
+  expect(await verifyCallEvidence(bundle, claim)).toEqual(verified)
+  const refusal = (change: object, more: object = {}) =>
+    verifyCallEvidence({ ...bundle, ...change }, { ...claim, ...more }).catch(error => `${error.code} ${error.path}`)
+  const stated = (values: object) => refusal({ environment: { ...bundle.environment, ...values } })
+  expect(await stated({ baseFee: '0x7' })).toBe('CALL_STATE_UNUSED environment.baseFee')
+  expect(await stated({ blockHashes: { 2: word(9) } })).toBe('CALL_STATE_UNUSED environment.blockHashes.2')
+  expect(await refusal({ l2Header: undefined })).toBe('EVIDENCE_L2_MISSING l2Header')
+  expect(await refusal({ l2Header: bundle.l2Header?.replace(/.$/, last => (last === '1' ? '2' : '1')) })).toBe(
+    'HEADER_HASH_MISMATCH l2Header',
+  )
+  expect(await refusal({ version: 1 })).toBe('EVIDENCE_MALFORMED scheme')
+  expect(await refusal({}, { scheme: poseidon2 })).toBe('EVIDENCE_SCHEME_MISMATCH scheme')
+  const [first, ...others] = bundle.answers
+  const older = Object(first?.answer)
+  expect(
+    await refusal({
+      answers: [{ ...first, answer: { ...older, accountProof: older.accountProof.slice(1) } }, ...others],
+    }),
+  ).toMatch(/^MPT_\w+ answers\[0\]\.answer\.accountProof/)
+  // From a state root, nothing of the block is proven, and the header is not read.
+  const fromRoot = { trusted: { l2StateRoot: verified.stateRoot } }
+  expect(await refusal({ l2Header: 7 }, fromRoot)).toBe('CALL_STATE_MISSING environment')
+})
+
+it('records a call of a state that is claimed to be that of Ethereum, and refuses a root', async () => {
+  const { verified, bundle, claim } = await record(`6001545f5260205ff3`, { scheme: 'ethereum' })
+  expect([verified.outcome, bundle.environment]).toEqual(['returned', {}])
+  const root = { trusted: { l2StateRoot: verified.stateRoot } }
+  const { l1Block, l2Block } = await verifyCallEvidence({ ...bundle, l1: undefined }, { ...claim, ...root })
+  expect([l1Block, l2Block]).toEqual([undefined, undefined])
+  const { l1, l2 } = createEndpoints(STATE, false)
+  const call = { to: CONTRACT }
+  const early = recordCall({ l1, l2, scheme: 'ethereum', rollup: ROLLUP, chainId: CHAIN_ID, call })
+  await expect(early).rejects.toMatchObject({ code: 'ANCHOR_NO_ROOT' })
 })
