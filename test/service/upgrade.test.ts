@@ -11,6 +11,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { createChain, type ServiceChainOptions } from '../../src/service/chain.ts'
 import { implementationOf } from '../../src/service/contract.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import type { Trie } from '../../src/service/growing-trie.ts'
 import type { MethodError } from '../../src/service/json-rpc.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
 import { createWorld, type World } from '../../src/world.ts'
@@ -88,6 +89,22 @@ it('has the roots of @ethereumjs/mpt after any writes, and proves what is there 
     }
   }
   expect([present > 10, absent > 28, slots > 5]).toEqual([true, true, true])
+})
+
+it('computes of a block only what it changed', () => {
+  const chain = createChain(createWorld(poseidon2), ROLLUP, { contractVersion: 9 })
+  for (let index = 1; index < 400; index++) {
+    chain.pending.setAccount(addressOf(index), { balance: 1n })
+  }
+  chain.addBlock()
+  chain.pending.setStorage(addressOf(7), { key: word(5), value: word(6) })
+  chain.addBlock()
+  const [before, after] = [1n, 2n].map(number => chain.blocks.at(number)?.accounts ?? null)
+  const nodesOf = (node: Trie): object[] =>
+    node === null ? [] : [node, ...(node.end instanceof Uint8Array ? [] : node.end.flatMap(nodesOf))]
+  const known = new Set(nodesOf(before ?? null))
+  const made = nodesOf(after ?? null).filter(node => !known.has(node))
+  expect([known.size > 400, made.length > 1, made.length < 8]).toEqual([true, true, true])
 })
 
 const event = parseAbiItem(
