@@ -11,6 +11,7 @@ import {
   type RecordProgress,
   recordEvidence,
 } from '../../src/rpc.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
 import { runHere } from '../cli/io.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
@@ -22,6 +23,10 @@ const RUNS = sized(130)
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const chain = demoChain()
+/** L1 holds the hash of block 10. */
+const upgraded = demoChain()
+upgraded.upgrade()
+addDemoBlocks(upgraded, { counts: [2] })
 const world = chain.at(8n)
 const stateRoot = world?.stateRoot() ?? '0x'
 const truth = world?.getProof(CONTRACT, storageKeys)
@@ -35,12 +40,13 @@ type Outcome = { shown: string; accepted: boolean }
 
 /** Runs a conversation with hostile endpoints. Throws unless it ends with the truth or an error of the library. */
 async function converse(seed: number, kind: number): Promise<Outcome> {
+  const at = kind === 4 ? upgraded : chain
   const random = randomOf(seed)
   const endpoint = () => ENDPOINTS[Math.floor(random() * ENDPOINTS.length)]?.url ?? ''
   const [l1Url, url] = [`${endpoint()}`, endpoint()]
   const rate = random() * 0.6
   // Both endpoints may have the same URL. Then all requests get the answers of L1.
-  const { fetch, count } = hostileFetch({ random, chain, rate, l1Url })
+  const { fetch, count } = hostileFetch({ random, chain: at, rate, l1Url })
   vi.stubGlobal('fetch', fetch)
   const open = (each: string) => createHttpProvider(each, { timeoutMs: 1000, maxRetries: 0 })
   // One endpoint, or several. All are hostile.
@@ -83,8 +89,10 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
         ...options,
         onProgress,
       })
-      const held = chain.at(evidence.l2BlockNumber ?? -1n)
-      expect(evidence.stateRoot).toBe(held?.stateRoot())
+      const held = at.at(evidence.l2BlockNumber)
+      const { hash } = Object(at.getBlock(evidence.l2BlockNumber))
+      if ('l2Block' in evidence) expect(evidence.l2Block.hash).toBe(hash)
+      else expect(evidence.stateRoot).toBe(held?.stateRoot())
       expect(evidence.storage.map(({ value }) => value)).toEqual(
         storageKeys.map(key => held?.getStorage(CONTRACT, key)),
       )
@@ -106,17 +114,19 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
 }
 
 it('ends any conversation with the truth or its own error, and never shows a key', async () => {
-  let accepted = 0
+  let [accepted, crossed] = [0, 0]
   const codes = new Set<string>()
   for (let run = 0; run < RUNS; run++) {
-    const outcome = await converse(run, run % 4).catch((error: unknown) => {
+    const outcome = await converse(run, run % 5).catch((error: unknown) => {
       throw new Error(`conversation ${run}`, { cause: error })
     })
     if (outcome.accepted) accepted++
+    if (outcome.accepted && run % 5 === 4) crossed++
     const code = /(?:Endpoint|Proof)Error: ([A-Z0-9_]+)/.exec(outcome.shown)?.[1]
     if (code !== undefined) codes.add(code)
   }
   expect(accepted).toBeGreaterThan(RUNS / 20)
+  expect(crossed).toBeGreaterThan(0)
   expect(codes.size).toBeGreaterThan(8)
   expect(Reflect.get({}, 'a')).toBeUndefined()
 }, 3_600_000)

@@ -86,7 +86,6 @@ export function describeWanted(wanted: Wanted) {
     target: stringify(target),
     scheme: kindName(scheme),
     rollup: rollup.address.toLowerCase(),
-    implementation: rollup.implementation ?? 'any',
     layout: `${rollup.layout?.stateRootHashes ?? 'default'}, ${rollup.layout?.currentL2BlockNumber ?? 'default'}`,
     'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
     'L2 block': `${l2Block ?? 'newest'}`,
