@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { encodeMessageClaim, lineaMessageService, verifyMessageEvidence } from '../../src/messages.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
+import { PROGRAM } from '../package/build.ts'
 import { fileOf, folderOf, runHere } from './io.ts'
 
 const read = (name: string) => JSON.parse(readFileSync(`vectors/messages/valid/evidence-${name}.json`, 'utf8'))
@@ -159,3 +163,93 @@ it('records a message to L2, and how far it has come there', async () => {
   expect(later.stdout).toContain('Verified: L1 has given this number to no message, at this block.')
   expect(later.stdout).not.toContain('on L2')
 }, 60_000)
+
+it('follows messages into a folder, each once, also after a kill at any time', async () => {
+  const { service, common } = await startBridge()
+  const { messages } = service.chain
+  const more = [1n, 2n, 3n].map(value => ({ from: user, to: lineaMessageService, value }))
+  messages.sendFromL2([...more, { from: lineaMessageService, to: user }])
+  addDemoBlocks(service.chain, { counts: [1], l1Blocks: 1 })
+  const folder = join(folderOf(), 'messages')
+  const args = ['follow', '--messages', ...common, '--scheme', 'poseidon2', '--message-service', lineaMessageService]
+  args.push('--sender', user, '--from', '0', '--once', '-o', folder)
+  const numbers = (file = join(folder, 'index.ndjson')) =>
+    readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => Number(JSON.parse(line).number))
+  // A run that is killed once it has printed the first message.
+  const program = spawn(process.execPath, [PROGRAM, ...args.filter(arg => arg !== '--once')])
+  await once(program.stdout, 'data')
+  const killed = once(program, 'close')
+  program.kill('SIGKILL')
+  await killed
+  // The newest finalization is not final on L1 yet.
+  expect((await runHere([...args, '--json'])).code).toBe(0)
+  expect(numbers()).toEqual([1])
+  service.chain.l1.addBlock()
+  expect((await runHere(args)).stdout.match(/^message \d/gm)).toEqual([
+    'message 2',
+    'message 3',
+    'message 4',
+    'message 5',
+  ])
+  expect(numbers()).toEqual([1, 2, 3, 4, 5])
+  expect((await runHere(args)).stderr).toContain('no new message that can be claimed')
+  const verified = await runHere([
+    'verify',
+    join(folder, '4.json'),
+    ...common.slice(4),
+    '--json',
+    '--l1-block-hash',
+    await hashIn(folder),
+  ])
+  expect(JSON.parse(verified.stdout)).toMatchObject({ status: 'claimable', message: { number: '4', value: '2' } })
+
+  // A run that is killed between two writes leaves a part of a line, and the progress of the finalization before.
+  const [state, index] = ['state.json', 'index.ndjson'].map(name => join(folder, name)) as [string, string]
+  const complete = readFileSync(index, 'utf8')
+  const saved = JSON.parse(readFileSync(state, 'utf8'))
+  const ends = complete
+    .split('\n')
+    .slice(0, -1)
+    .map(line => `${line}\n`)
+  for (const [lines, rest] of [
+    [5, ''],
+    [3, ''],
+    [2, '{"version":1,"num'],
+  ] as const) {
+    writeFileSync(index, `${ends.slice(0, lines).join('')}${rest}`)
+    const before = {
+      ...saved.progress,
+      nextNumber: '0x2',
+      finalization: { ...saved.progress.finalization, l2BlockNumber: '0x1' },
+    }
+    delete before.finalization.stateRoot
+    delete before.finalization.l1Block
+    writeFileSync(state, JSON.stringify({ ...saved, progress: before }))
+    expect((await runHere(args)).code).toBe(0)
+    expect(readFileSync(index, 'utf8').replace(/"l1Block\w+":"\w+",?/g, '')).toBe(
+      complete.replace(/"l1Block\w+":"\w+",?/g, ''),
+    )
+  }
+
+  expect((await runHere([...args.slice(0, -1), `${folder}2`, '--recipient', user.replace('1', '2')])).code).toBe(0)
+  expect((await runHere([...args, '--recipient', user])).stderr).toContain('of another request')
+  writeFileSync(join(folder, '7.json'), '{}')
+  messages.sendFromL2([{ from: user, to: user }])
+  addDemoBlocks(service.chain, { counts: [1], l1Blocks: 1 })
+  service.chain.l1.addBlock()
+  const taken = await runHere(args)
+  expect([taken.code, taken.stderr.includes('is not a bundle of this message')]).toEqual([2, true])
+  for (const wrong of [
+    ['--sender', 'me'],
+    ['--address', user],
+    ['--exec', 'x'],
+  ]) {
+    expect((await runHere([...args, ...wrong])).code).toBe(2)
+  }
+}, 60_000)
+
+const hashIn = async (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'index.ndjson'), 'utf8').trimEnd().split('\n').at(3) ?? '').l1BlockHash

@@ -3,10 +3,8 @@ import { resolve } from 'node:path'
 import { messageOf } from '../../document/value.ts'
 import { formatAge, formatTime, secondsSince } from '../../document/wording.ts'
 import { isArgumentError } from '../../index.ts'
-import { isMissing } from '../../rpc/error.ts'
 import { followWith } from '../../rpc/follow.ts'
-import { sleep } from '../../rpc/waiting.ts'
-import { type FollowEvent, type FollowedFinalization, type FollowOptions, isEndpointError } from '../../rpc.ts'
+import { type FollowedFinalization, type FollowOptions, isEndpointError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openFollowFolder } from '../files/follow-folder.ts'
@@ -24,8 +22,10 @@ import {
 import { requireKind, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
-import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
+import { createMetrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
+import { followMessagesTo, messageFollowOptions } from './follow-messages.ts'
+import { watch } from './follow-watch.ts'
 
 const options = {
   ...optionsOf('l1', 'l2', 'rollup', 'implementation', 'scheme', 'address', 'storage-key', 'mapping'),
@@ -59,6 +59,12 @@ of the contract has changed; with --implementation, it stops.
 Options:
 ${formatOptions(options)}
 
+With --messages in place of --address, it follows the messages of the bridge
+that can be claimed on L1. DIR gets a bundle per message, with which verify
+prints the data of the claim, and an index of them. --from then names a
+finalization after which to start:
+${formatOptions(messageFollowOptions)}
+
 Everything rests on an L1 block hash. Where it comes from (default: more than
 half of the --l1 endpoints must agree):
 ${formatOptions(l1SourceOptions)}
@@ -87,6 +93,7 @@ type Values = ValuesOf<typeof all>
 export const command: Command = {
   help,
   async run(args, io) {
+    if (args.includes('--messages')) return followMessagesTo(args, io)
     const { values } = parseOptions(args, all)
     const { request, path, metricsPort, policy, askedFor, how } = readWanted(values)
     // The output is a folder, which has no .partial file beside it.
@@ -169,29 +176,6 @@ function readWanted(values: Values) {
   }
 }
 
-/** Shows what happens. With --once, ends the run instead of waiting for something new. */
-function watch(metrics: Metrics, isOnce: boolean, io: Io) {
-  const ended = new AbortController()
-  let isRetry = false
-  let described: unknown
-  return {
-    ended: ended.signal,
-    onEvent(event: FollowEvent) {
-      metrics.count(event)
-      // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
-      isRetry = event.name === 'follow.retry' && !isMissing(event.error)
-      if (event.name === 'follow.retry' && isOnce && !isRetry) return
-      const text = describeEvent(event, described)
-      if ('error' in event) described = event.error
-      if (text !== null) showProgress(io, text)
-    },
-    async wait(milliseconds: number, signal: AbortSignal) {
-      if (isOnce && !isRetry) ended.abort()
-      await sleep(milliseconds, signal)
-    },
-  }
-}
-
 /**
  * Runs the user's program for a bundle. Its output goes to standard error.
  *
@@ -242,38 +226,4 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
   const kind = item.blockHash === undefined ? '' : '  Ethereum state'
   const account = `the account ${state?.account ? 'exists' : 'does not exist'}${slots}`
   return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}${kind}  ${time}  ${account}  ${printable(file)}`
-}
-
-/**
- * The progress line for an event; null if it needs none.
- *
- * @param described the error of an earlier line, which a later line only names
- */
-function describeEvent(event: FollowEvent, described: unknown): string | null {
-  switch (event.name) {
-    case 'follow.request.failed': {
-      const { layer, 'endpoint.index': index } = event.attributes
-      // follow.proof.unavailable reports this once, for all endpoints.
-      if (layer === 'L2' && isMissing(event.error)) return null
-      return `${layer} endpoint ${index}: ${printable(event.error.message)}`
-    }
-    case 'follow.retry': {
-      const { 'retry.delay': delay, 'error.type': type } = event.attributes
-      return `waiting ${Math.round(delay / 1000)} s: ${event.error === described ? type : printable(event.error.message)}`
-    }
-    case 'follow.implementation.changed': {
-      const { 'implementation.old': old, 'implementation.new': now } = event.attributes
-      return `the rollup contract has other code: ${now} in place of ${old}`
-    }
-    case 'follow.proof.unavailable':
-      return `L2 block ${event.attributes['l2.block.number']}: no L2 endpoint has its proofs`
-    case 'follow.skipped':
-      return `L2 block ${event.attributes['l2.block.number']}: skipped, its proofs are gone`
-    case 'follow.hint.refused':
-      return `L2 block ${event.attributes['l2.block.number']}: an L1 endpoint invented this finalization`
-    case 'follow.logs.unusable':
-      return `L1 endpoint ${event.attributes['endpoint.index']}: its logs lack the newest finalization`
-    default:
-      return null
-  }
 }

@@ -10,11 +10,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type StateKind, verifyEvidence } from '../../anchor.ts'
-import { parseNumber } from '../../document/evidence.ts'
+import { parseNumber, statedBlockHash } from '../../document/evidence.ts'
 import { fieldIn, otherVersion } from '../../document/value.ts'
 import type { AnyClaim } from '../../evidence/types.ts'
 import { safely } from '../../index.ts'
-import type { FollowedFinalization } from '../../rpc.ts'
+import { verifyMessageEvidence } from '../../messages.ts'
+import type { ClaimableMessage, FollowedFinalization, FollowedMessages, Rollup } from '../../rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
 import { claim } from './growing-file.ts'
@@ -30,12 +31,24 @@ const MAX_LINE_LENGTH = 4096
 /** Of this command. It has no --force. */
 const REMEDY = 'move it away'
 
+/** What a folder keeps of a finalization or a message: a bundle, and a line in the index. */
+interface Entry {
+  /** By which the entries are in order, and the bundle is named. */
+  readonly number: bigint
+  readonly bundle: unknown
+  /** Has the number, and short values alone. */
+  readonly line: object
+  /** @throws UsageError if the existing file is not such a bundle */
+  verifyExisting(path: string): Promise<void>
+}
+
 /**
- * Where `follow` writes: a bundle per finalization, an index of them, and its progress. Creates the folder if missing.
+ * Where `follow` writes: a bundle per entry, an index of them, and its progress. Creates the folder if missing.
  *
+ * @param name of the number in a line of the index
  * @throws UsageError if it is not writable, an earlier run was for something else, or another run is writing to it
  */
-export async function openFollowFolder(path: string, request: FollowedClaim, askedFor: AskedFor) {
+async function openIndexedFolder(path: string, askedFor: AskedFor, name: 'l2BlockNumber' | 'number') {
   orUsageError(`cannot write to ${path}`, () => {
     if (!existsSync(path)) mkdirSync(path)
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
@@ -45,12 +58,13 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
   const claimed = await claim(path)
   const file = progressFile(join(path, 'state.json'), askedFor, REMEDY)
   const indexPath = join(path, 'index.ndjson')
-  const { progress, ...index } = await (async () => ({ progress: await file.read(), ...mendIndex(indexPath) }))().catch(
-    error => {
-      claimed?.close()
-      throw error
-    },
-  )
+  const { progress, ...index } = await (async () => ({
+    progress: await file.read(),
+    ...mendIndex(indexPath, name),
+  }))().catch(error => {
+    claimed?.close()
+    throw error
+  })
   let { indexed, length } = index
 
   return {
@@ -58,29 +72,68 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
     progress,
     progressPath: file.path,
     /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
-    async write(item: FollowedFinalization): Promise<string> {
-      const { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, l1Block } = item
-      const name = `${l2BlockNumber}.json`
-      const bundlePath = join(path, name)
+    async write({ number, bundle, line, verifyExisting }: Entry): Promise<string> {
+      const file = `${number}.json`
+      const bundlePath = join(path, file)
       // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
-      if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath, item, request)
-      else writeWhole(bundlePath, serialize(bundlePath, item.bundles[0]), false)
-      if (indexed === null || l2BlockNumber > indexed) {
-        const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-        const line = toJson({ version: 1, l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, ...l1, file: name })
+      if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath)
+      else writeWhole(bundlePath, serialize(bundlePath, bundle), false)
+      if (indexed === null || number > indexed) {
+        const text = toJson({ version: 1, ...line, file })
         // On systems where a folder cannot be claimed, this detects a second run.
         const isChanged = (statRegular(indexPath)?.size ?? 0) !== length
         if (isChanged) throw new UsageError(`${indexPath}: another program has changed it`)
-        orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, line, { flush: true }))
-        indexed = l2BlockNumber
-        length += Buffer.byteLength(line)
+        orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, text, { flush: true }))
+        indexed = number
+        length += Buffer.byteLength(text)
       }
       return bundlePath
     },
-    /** Marks the item as done, so that a later run continues with the next one. */
-    commit: (item: FollowedFinalization) => file.save(item.progress),
+    /** Saves the progress, with which a later run continues. */
+    save: (made: unknown) => file.save(made),
     /** Lets another run write to the folder. */
     close: () => void claimed?.close(),
+  }
+}
+
+/** A folder with a bundle per finalization. @throws UsageError as {@link openIndexedFolder} */
+export async function openFollowFolder(path: string, request: FollowedClaim, askedFor: AskedFor) {
+  const folder = await openIndexedFolder(path, askedFor, 'l2BlockNumber')
+  return {
+    ...folder,
+    write(item: FollowedFinalization): Promise<string> {
+      const { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, l1Block, bundles } = item
+      const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
+      return folder.write({
+        ...{ number: l2BlockNumber, bundle: bundles[0] },
+        line: { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, ...l1 },
+        verifyExisting: file => verifyExisting(file, item, request),
+      })
+    },
+    /** Marks the item as done, so that a later run continues with the next one. */
+    commit: (item: FollowedFinalization) => folder.save(item.progress),
+  }
+}
+
+/** A folder with a bundle per message that can be claimed. @throws UsageError as {@link openIndexedFolder} */
+export async function openMessagesFolder(path: string, rollup: Rollup, askedFor: AskedFor) {
+  const folder = await openIndexedFolder(path, askedFor, 'number')
+  return {
+    ...folder,
+    write({ message, messageHash, bundle }: ClaimableMessage, { l1Block, l2BlockNumber }: FollowedMessages) {
+      const { from, to, fee, value, number } = message
+      const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
+      return folder.write({
+        ...{ number, bundle, line: { number, messageHash, from, to, fee, value, l2BlockNumber, ...l1 } },
+        async verifyExisting(file) {
+          const existing = await readRegularJson(file, { followLinks: false })
+          const trusted = { l1BlockHash: statedBlockHash(existing) }
+          const outcome = safely(() => verifyMessageEvidence(existing, { rollup, trusted, message: messageHash }))
+          if (!outcome.ok)
+            throw refuseOverwrite(file, `is not a bundle of this message (${outcome.error.code})`, REMEDY)
+        },
+      })
+    },
   }
 }
 
@@ -97,16 +150,16 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
 /**
  * Removes the incomplete last line that a killed run leaves.
  *
- * @returns the L2 block of the last line, null if there is none; the length of the file
+ * @returns the number of the last line, null if there is none; the length of the file
  */
-function mendIndex(path: string): { indexed: bigint | null; length: number } {
+function mendIndex(path: string, name: string): { indexed: bigint | null; length: number } {
   if (statRegular(path) === undefined) return { indexed: null, length: 0 }
   return orUsageError(`cannot read ${path}`, () => {
     const bytes = readFileSync(path)
     const end = bytes.lastIndexOf('\n') + 1
     const last = bytes.toString('utf8', 0, end).trimEnd().split('\n').at(-1) ?? ''
     const line = parseLine(last)
-    const indexed = parseNumber(fieldIn(line, 'l2BlockNumber'), 64)
+    const indexed = parseNumber(fieldIn(line, name), 64)
     const isEmpty = last === '' && bytes.length <= MAX_LINE_LENGTH
     const other = indexed === null ? 'is not an index of this program' : otherVersion(line)
     if (other !== undefined && !isEmpty) throw refuseOverwrite(path, other, REMEDY)

@@ -1,0 +1,72 @@
+import { isMissing } from '../../rpc/error.ts'
+import { sleep } from '../../rpc/waiting.ts'
+import type { FollowEvent } from '../../rpc.ts'
+import type { Io } from '../command.ts'
+import { showProgress } from '../options/endpoint.ts'
+import type { Metrics } from '../output/metrics.ts'
+import { printable } from '../output/report.ts'
+
+/** What happens, shown; and how to wait. */
+interface Watcher {
+  /** Aborted when there is nothing new, with --once. */
+  readonly ended: AbortSignal
+  onEvent(event: FollowEvent): void
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>
+}
+
+/** Shows what happens. With --once, ends the run instead of waiting for something new. */
+export function watch(metrics: Metrics, isOnce: boolean, io: Io): Watcher {
+  const ended = new AbortController()
+  let isRetry = false
+  let described: unknown
+  return {
+    ended: ended.signal,
+    onEvent(event: FollowEvent) {
+      metrics.count(event)
+      // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
+      isRetry = event.name === 'follow.retry' && !isMissing(event.error)
+      if (event.name === 'follow.retry' && isOnce && !isRetry) return
+      const text = describeEvent(event, described)
+      if ('error' in event) described = event.error
+      if (text !== null) showProgress(io, text)
+    },
+    async wait(milliseconds: number, signal: AbortSignal) {
+      if (isOnce && !isRetry) ended.abort()
+      await sleep(milliseconds, signal)
+    },
+  }
+}
+
+/**
+ * The progress line for an event; null if it needs none.
+ *
+ * @param described the error of an earlier line, which a later line only names
+ */
+function describeEvent(event: FollowEvent, described: unknown): string | null {
+  switch (event.name) {
+    case 'follow.request.failed': {
+      const { layer, 'endpoint.index': index } = event.attributes
+      // follow.proof.unavailable reports this once, for all endpoints.
+      if (layer === 'L2' && isMissing(event.error)) return null
+      return `${layer} endpoint ${index}: ${printable(event.error.message)}`
+    }
+    case 'follow.retry': {
+      const { 'retry.delay': delay, 'error.type': type } = event.attributes
+      return `waiting ${Math.round(delay / 1000)} s: ${event.error === described ? type : printable(event.error.message)}`
+    }
+    case 'follow.implementation.changed': {
+      const { 'implementation.old': old, 'implementation.new': now } = event.attributes
+      return `the rollup contract has other code: ${now} in place of ${old}`
+    }
+    case 'follow.proof.unavailable':
+      return `L2 block ${event.attributes['l2.block.number']}: no L2 endpoint has its proofs`
+    case 'follow.skipped':
+      return `L2 block ${event.attributes['l2.block.number']}: skipped, its proofs are gone`
+    case 'follow.hint.refused':
+      return `L2 block ${event.attributes['l2.block.number']}: an L1 endpoint invented this finalization`
+    case 'follow.logs.unusable':
+      return `L1 endpoint ${event.attributes['endpoint.index']}: its logs lack the newest finalization`
+    default:
+      return null
+  }
+}
