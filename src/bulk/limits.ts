@@ -15,7 +15,7 @@ export const MAX_WAITING = 2
 /** Verdicts of each kind that the report shows. */
 export const MAX_EXAMPLES = 5
 /** Reasons, inputs or storage keys that the report names at once. */
-export const MAX_NAMED = 6
+export const MAX_NAMED = 5
 
 /** Failures of one item, or pauses without an answer between them, at which a snapshot gives up. */
 export const MAX_FAILURES = 12

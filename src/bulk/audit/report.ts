@@ -308,7 +308,7 @@ const STYLE = `
 @media(prefers-color-scheme:dark){:root{--text:#e6edf3;--soft:#9da7b3;--back:#0d1117;--card:#161b22;--line:#3d444d;--good:#3fb950;--none:#5aa2f5;--bad:#f85149;--odd:#d29922}}
 *{box-sizing:border-box}[hidden]{display:none!important}
 body{margin:0;background:var(--back);color:var(--text);font:15px/1.45 system-ui,sans-serif}
-main{max-width:1320px;margin:0 auto;padding:20px 20px 32px}
+main{max-width:1320px;margin:0 auto;padding:16px 20px 16px}
 h1{font-size:28px;line-height:1.2;margin:4px 0}h2{font-size:17px;margin:0}
 p{margin:0}.lead{font-size:18px;color:var(--soft);margin-bottom:12px}
 .note{border-left:4px solid;padding:2px 12px;margin:8px 0;overflow-wrap:anywhere}.note.odd{border-color:var(--odd)}.note.bad{border-color:var(--bad)}
@@ -332,7 +332,7 @@ summary{cursor:pointer}:focus-visible{outline:2px solid var(--none);outline-offs
 dl{margin:6px 0 0}dt{color:var(--soft);font-size:13px}dd{margin:0 0 8px;overflow-wrap:anywhere}
 figure{margin:16px 0 0}figcaption{color:var(--soft);font-size:13px}svg{display:block;width:100%;height:auto}.axes line{stroke:var(--line)}.axes text{fill:var(--soft);font:12px system-ui,sans-serif}
 .area{fill:var(--none);opacity:.15}.curve{fill:none;stroke:var(--none);stroke-width:2}
-footer{margin-top:16px;color:var(--soft);font-size:13px}
+footer{margin-top:4px;color:var(--soft);font-size:13px}
 @media(max-width:900px){.columns{grid-template-columns:minmax(0,1fr);gap:12px}}
 @media(max-width:600px){main{padding:16px}h1{font-size:24px}.cards{grid-template-columns:1fr 1fr;gap:8px}.cards p,.group i{display:none}.group summary{grid-template-columns:minmax(0,1fr) auto}.name span{display:block}}
 @media print{details::details-content{content-visibility:visible;display:block}.filter{display:none}}
