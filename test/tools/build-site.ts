@@ -25,6 +25,11 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 const listed = Object.values(groups).flat()
 const documents = [...listed, ...listDocuments().filter(file => file !== FRONT && !listed.includes(file))]
 
+/** On a phone, wide tables and drawings scroll by themselves, in their own size, and long hashes break. */
+const STYLE =
+  '<style>@media(max-width:800px){.tsd-typography table{display:block;overflow-x:auto}' +
+  '.tsd-typography p:has(>img){overflow-x:auto}.tsd-typography p>img{max-width:none}.col-content,.col-content code{overflow-wrap:break-word}}</style>'
+
 const app = await Application.bootstrapWithPlugins({ readme: FRONT, projectDocuments: documents })
 const folder = app.options.getValue('out')
 rmSync(folder, { recursive: true, force: true })
@@ -39,6 +44,7 @@ app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_: undefined, document: Docum
 app.renderer.on(PageEvent.END, page => {
   const root = '../'.repeat(page.url.split('/').length - 1)
   const contents = (page.contents ?? '')
+    .replace('</head>', `${STYLE}</head>`)
     .replaceAll('href="/', `href="${root}`)
     // So that the site can be read without a server.
     .replaceAll('href="../#', 'href="../index.html#')
