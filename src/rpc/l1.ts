@@ -17,7 +17,7 @@ import {
 } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode, refusal } from '../errors.ts'
+import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../errors.ts'
 import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
@@ -161,12 +161,6 @@ export async function fetchAnchor(
     }
     return { l2BlockNumber, proof, finalizedState, currentL2BlockNumber, implementation, ...proven }
   })
-}
-
-/** Refuses an anchor with a block hash, for who reads state roots only. */
-export function requireRoot(anchor: Anchor): Anchor<'stateRoot'> {
-  if (anchor.stateRoot !== undefined) return anchor
-  throw refusal('ANCHOR_NO_ROOT', 'a state root', `the hash of L2 block ${anchor.l2BlockNumber}`)
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Hex } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { openEndpoints } from '../../src/rpc/endpoints.ts'
-import { type Anchor, fetchAnchor, requireRoot } from '../../src/rpc/l1.ts'
+import { type Anchor, fetchAnchor } from '../../src/rpc/l1.ts'
 import { openAnchor } from '../../src/rpc/l2-header.ts'
 import { readSchemes } from '../../src/rpc/options.ts'
 import { hashSlot } from '../../vectors/evidence/ethereum.ts'
@@ -57,13 +57,6 @@ it('lets L1 decide between a state root and a block hash, and the scheme only wh
   expect(await anchorOf(HELD.both, mimc)).toMatchObject(isRoot)
   expect(await anchorOf(HELD.both, 'ethereum')).toMatchObject(isHash)
   await expect(anchorOf(HELD.both)).rejects.toMatchObject({ code: 'ANCHOR_AMBIGUOUS', path: 'l1.proof' })
-})
-
-it('refuses a block hash where only roots are read', async () => {
-  const anchorOf = await anchors()
-  expect(requireRoot(await anchorOf(HELD.root)).stateRoot).toBe(ROOT)
-  const anchor = await anchorOf(HELD.hash)
-  expect(() => requireRoot(anchor)).toThrow('the hash of L2 block 4')
 })
 
 const blocks = await makeChain(5)
