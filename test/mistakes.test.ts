@@ -244,18 +244,15 @@ it('on the page: names the field that is wrong', () => {
   const judged = (wrong: Parameters<typeof statementFrom>[0]) =>
     judge(opened, statementFrom({ ...opened.suggested, trusted: { value: stateRoot, source: 'user' }, ...wrong }))
       .report
-  const cases: [Parameters<typeof statementFrom>[0], string][] = [
-    [
-      { address: { value: 'aa'.repeat(20), source: 'user' } },
-      'the address is wrong. Expected 0x and 40 hexadecimal digits: this does not begin with 0x.',
-    ],
-    [
-      { trusted: { value: address, source: 'user' } },
-      'the root or hash that you trust is wrong. Expected 0x and 64 hexadecimal digits: there are 40 digits.',
-    ],
+  const cases: [Parameters<typeof statementFrom>[0], object][] = [
+    [{ address: { value: 'aa'.repeat(20), source: 'user' } }, { field: 'address', message: 'no 0x in front' }],
+    [{ trusted: { value: address, source: 'user' } }, { field: 'trusted', message: '40 digits instead of 64' }],
   ]
-  for (const [wrong, message] of cases) {
-    expect(judged(wrong)).toMatchObject({ verdict: 'unjudged', text: expect.stringContaining(message) })
+  for (const [wrong, error] of cases) {
+    expect(judged(wrong)).toMatchObject({
+      inputErrors: [error],
+      text: expect.stringContaining('Nothing was verified.'),
+    })
   }
   expect(judged({}).verdict).toBe('verified')
 })
