@@ -72,9 +72,9 @@ export interface Shape {
     readonly l1SlotCount: number
     /** How many of them the finalized state takes. */
     readonly l1StatedCount: number
-    /** Whether the state is that of Ethereum. */
-    readonly isEthereum: boolean
   } | null
+  /** Whether the state is that of Ethereum. */
+  readonly isEthereum: boolean
 }
 
 /** What determines the list of checks of a message. */
@@ -110,13 +110,13 @@ const HEX: readonly FailureCode[] = ['BAD_HEX', 'WRONG_LENGTH']
 /** {@link HEX}, in an answer. */
 const ANSWER_HEX: readonly FailureCode[] = ['MALFORMED_RESPONSE', ...HEX]
 
-export function listSteps({ forms, chain }: Shape): Step[] {
+export function listSteps({ forms, chain, isEthereum }: Shape): Step[] {
   const [, ...slotForms] = forms
   const question = stepIn('question')
   return [
     question('What you state has the right lengths', ['ARGUMENT_INVALID']),
-    ...(chain === null ? [] : chainSteps(chain)),
-    ...(chain?.isEthereum ? trieSteps(slotForms.length) : sparseSteps(forms)),
+    ...(chain === null ? [] : chainSteps(chain, isEthereum)),
+    ...(isEthereum ? trieSteps(slotForms.length) : sparseSteps(forms)),
   ]
 }
 
@@ -271,8 +271,8 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 }
 
 /** From the bundle and the trusted input to the L2 state root. */
-function chainSteps(chain: NonNullable<Shape['chain']>): Step[] {
-  const { trustedKind, states, isEthereum } = chain
+function chainSteps(chain: NonNullable<Shape['chain']>, isEthereum: boolean): Step[] {
+  const { trustedKind, states } = chain
   const step = stepIn('bundle')
   return [
     ...bundleSteps('It is of a state, not of a call'),
@@ -281,7 +281,7 @@ function chainSteps(chain: NonNullable<Shape['chain']>): Step[] {
     ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),
     ...(states.address ? [step('It is for the address that you stated', ['EVIDENCE_ADDRESS_MISMATCH'])] : []),
     ...(states.keys ? [step('It is for the storage keys that you stated', ['EVIDENCE_KEYS_MISMATCH'])] : []),
-    ...(trustedKind === 'l2StateRoot' ? [] : [...l1Steps(trustedKind), ...contractSteps(chain)]),
+    ...(trustedKind === 'l2StateRoot' ? [] : [...l1Steps(trustedKind), ...contractSteps(chain, isEthereum)]),
     ...(trustedKind !== 'l2StateRoot' && isEthereum ? l2HeaderSteps() : []),
   ]
 }
@@ -431,7 +431,10 @@ const l1Slots = (statedCount: number): string[] => [
   ...['the hash of the L2 block', 'the code behind the proxy'],
 ]
 
-function contractSteps({ states, l1SlotCount, l1StatedCount, isEthereum }: NonNullable<Shape['chain']>): Step[] {
+function contractSteps(
+  { states, l1SlotCount, l1StatedCount }: NonNullable<Shape['chain']>,
+  isEthereum: boolean,
+): Step[] {
   const step = stepIn('rollupContract')
   return [
     step('The bundle has the L1 proof', ['EVIDENCE_L1_MISSING']),
@@ -545,7 +548,7 @@ export function blameRule(steps: readonly Step[], { code }: Refusal): { steps: S
 }
 
 /** Finds the group of an error. */
-export function placeError(error: Refusal, { bundle, answer, subject }: OpenedFile): PlacedError {
+export function placeError(error: Refusal, { bundle, answer, subject, isTrie }: OpenedFile): PlacedError {
   const { code, found = '' } = error
   const isBundle = subject !== 'answer'
   const isPlace = isBundle && error.path.startsWith('messageProof')
@@ -567,8 +570,7 @@ export function placeError(error: Refusal, { bundle, answer, subject }: OpenedFi
   const path = error.path.slice(root.length).replace(/^\./, '')
   const [, slot, rest] = /^(?:accountProof|storageProofs\[(\d{1,9})\])\.?(.*)$/s.exec(path) ?? []
   // The checks of an Ethereum state are told by their whole paths.
-  if (link !== 'answer' || rest === undefined || fieldIn(bundle, 'scheme') === 'ethereum')
-    return { group: link, code, path, found, served }
+  if (link !== 'answer' || rest === undefined || isTrie) return { group: link, code, path, found, served }
   const group = slot === undefined ? 0 : Number(slot) + 1
   return { group, code, path: rest, found, served: leafProofAt(answer, group) }
 }

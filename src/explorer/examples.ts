@@ -24,7 +24,6 @@ export const exampleSources: readonly ExampleSource[] = [
   { group: answers, title: 'Absent slot', path: 'poseidon2/valid/contract-slot-absent-between.json', proof: 1 },
   { group: answers, title: 'Absent account', path: 'poseidon2/valid/absent-account-between.json' },
   { group: answers, title: 'Leaf index above 2^32', path: 'poseidon2/valid/leaf-index-above-2-32.json' },
-  { group: answers, title: 'mimc: absent account before TAIL', path: 'mimc/valid/absent-account-before-tail.json' },
   { group: others, title: 'Message from L2', path: 'messages/valid/evidence-from-l2.json' },
   { group: others, title: 'Message to L2', path: 'messages/valid/evidence-to-l2.json' },
   { group: others, title: 'State diff of a range of blocks', path: 'transitions/valid/poseidon2-history.json' },

@@ -23,7 +23,8 @@ export function findMissing(file: OpenedFile, statement: Statement): InputError 
   const lacks = (field: FieldName, message: string): InputError => ({ field, message })
   const isBundle = subject === 'bundle'
   const isFromL1 = isBundle || subject === 'message'
-  const hasScheme = schemeNamed(scheme.value) !== undefined || (isBundle && scheme.value === 'ethereum')
+  const isOfTree = subject !== 'traces' && scheme.value === 'ethereum'
+  const hasScheme = schemeNamed(scheme.value) !== undefined || isOfTree
   if (subject !== 'message' && !hasScheme) {
     return lacks('scheme', 'choose the hash scheme that the rollup used at the block of the proof')
   }

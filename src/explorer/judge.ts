@@ -1,14 +1,13 @@
-import { type EvidenceClaim, verifyEvidence } from '../anchor.ts'
-import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../document/answer.ts'
+import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../anchor.ts'
+import { formOf, leafProofAt, resultIn, schemeNamed, storageProofsIn } from '../document/answer.ts'
 import type { ClaimField, Source } from '../document/claim.ts'
 import { parseNumber } from '../document/evidence.ts'
 import { brief, fieldIn, isGiven, isObject, itemsOf } from '../document/value.ts'
 import { answerNotes, bundleNotes, capitalized, type Row, sourceWords, timeRow } from '../document/wording.ts'
 import { meaningOf } from '../error-meanings.ts'
 import type { Refusal } from '../errors.ts'
-import { createVerifier, type Hex, safely, type VerifierClaim, verifyProof } from '../index.ts'
+import { createVerifier, type Hex, safely, verifyProof } from '../index.ts'
 import { poseidon2 } from '../poseidon2.ts'
-import type { HashScheme } from '../scheme/scheme.ts'
 import { drawState, drawUnverified, type StateChain, summarize } from './chain.ts'
 import { failedProof, listSteps, type Shape, statusesOf } from './checks.ts'
 import { findInputErrors, findMissing, rollupOf, trustedOf } from './inputs.ts'
@@ -47,7 +46,9 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
   const isAsked = missing === null && inputErrors.length === 0
   if (subject === 'message') return judgeMessage(file, statement, isAsked ? null : unasked(missing, inputErrors))
   if (subject === 'traces') return judgeTraces(file, statement, isAsked ? null : unasked(missing, inputErrors))
-  if (isAsked) return subject === 'bundle' ? judgeBundle(file, statement) : judgeAnswer(file, statement)
+  if (isAsked && subject === 'bundle') return judgeBundle(file, statement)
+  // The user says what the answer is to be.
+  if (isAsked) return judgeAnswer({ ...file, isTrie: statement.scheme.value === 'ethereum' }, statement)
   const { address } = statement
   const basis = { file, statement, stateRoot: null, address: address.value, storageKeys: keysIn(statement) }
   return judgementOf(basis, noProof(file) ?? unasked(missing, inputErrors), {}, inputErrors.length > 0)
@@ -95,12 +96,12 @@ function judgementOf(question: Question, said: Said, finding: Finding, isWrong =
   }
 }
 
-/** Recognizes an answer that is no proof, whatever was requested: an endpoint's error, or the answer of another method. */
-function noProof({ subject, answer }: OpenedFile): Said | null {
-  if (subject !== 'answer') return null
+/** Recognizes an answer that is no proof, whatever was requested: an endpoint's error. */
+function noProof({ subject, answer, isTrie }: OpenedFile): Said | null {
+  if (subject !== 'answer' || isTrie) return null
   const zeros = (length: number) => `0x${'00'.repeat(length)}` as const
   const outcome = safely(() => verifyProof(answer, { scheme: poseidon2, stateRoot: zeros(32), address: zeros(20) }))
-  if (outcome.ok || !['ANSWER_IS_ERROR', 'FOREIGN_PROOF'].includes(outcome.error.code)) return null
+  if (outcome.ok || outcome.error.code !== 'ANSWER_IS_ERROR') return null
   const { code, found } = outcome.error
   return {
     verdict: 'unjudged',
@@ -128,11 +129,15 @@ function judgeOther(file: OpenedFile, statement: Statement): Judgement {
 function judgeAnswer(file: OpenedFile, statement: Statement): Judgement {
   const storageKeys = keysIn(statement)
   const { trusted, address } = statement
-  // Despite its type, the hexadecimal is unchecked: the verifier refuses an invalid claim with an ArgumentError.
-  const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as VerifierClaim
-  // The form has checked the scheme.
-  const scheme = schemeNamed(statement.scheme.value) as HashScheme
-  const outcome = safely(() => createVerifier(scheme).verifyProof(file.answer, claim))
+  // Despite its type, the hexadecimal is unchecked: the verifiers refuse an invalid claim with an ArgumentError.
+  const root = trusted.value as Hex
+  const asked = { address: address.value as Hex, storageKeys: storageKeys as Hex[] }
+  const scheme = schemeNamed(statement.scheme.value)
+  const outcome = safely(() =>
+    scheme === undefined
+      ? verifyEthProof(resultIn(file.answer), { ...asked, l1StateRoot: root })
+      : createVerifier(scheme).verifyProof(file.answer, { ...asked, stateRoot: root }),
+  )
   const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
   const question = { file, statement, storageKeys, address: address.value, stateRoot }
   if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error })
@@ -228,9 +233,9 @@ function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly s
               ...{ block: states('l2Block'), address: states('address'), keys: states('storageKeys') },
               implementation: statement.implementation.value !== '',
             },
-            l1SlotCount: itemsOf(storageProof).length,
-            ...{ l1StatedCount: stated, isEthereum },
+            ...{ l1SlotCount: itemsOf(storageProof).length, l1StatedCount: stated },
           }
         : null,
+    isEthereum,
   }
 }

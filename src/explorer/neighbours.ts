@@ -3,9 +3,6 @@ import { h, hidden } from './dom.ts'
 import type { Gap } from './proof-view.ts'
 import { abbreviate } from './wording.ts'
 
-/** All keys of the tree lie between HEAD and TAIL: this number of bits. */
-const BITS = 256n
-
 const verdictMarks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '(not checked)' }
 
 /** A place on a line, in percent. */
@@ -14,7 +11,8 @@ const percent = (value: bigint, from: bigint, to: bigint): number =>
 
 /** The two neighbours and the key on a line, where they really lie: among all keys, and enlarged. */
 export function neighboursView(gap: Gap): HTMLElement {
-  const { left, right, keyHash, forth, back, between, isAfterLeft } = gap
+  const { left, right, keyHash, last, forth, back, between, isAfterLeft } = gap
+  const end = BigInt(last)
   const points = [
     { name: 'left', at: BigInt(left.hKey) },
     { name: 'key', at: BigInt(keyHash) },
@@ -25,7 +23,7 @@ export function neighboursView(gap: Gap): HTMLElement {
   const margin = (highest - lowest) / 8n + 1n
   const [from, to] = [lowest - margin, highest + margin]
   const sides = left.hKey < right.hKey ? { left: 'before', right: 'after' } : { left: 'after', right: 'before' }
-  const line = (start: bigint, end: bigint, isEnlarged: boolean) =>
+  const line = (first: bigint, last: bigint, isEnlarged: boolean) =>
     h(
       'div',
       { class: 'number-line', 'data-enlarged': isEnlarged, 'aria-hidden': 'true' },
@@ -38,13 +36,13 @@ export function neighboursView(gap: Gap): HTMLElement {
           { class: 'point', 'data-name': name, 'data-status': name === 'key' ? between.status : null },
           label,
         )
-        mark.style.setProperty('--at', `${percent(at, start, end)}%`)
+        mark.style.setProperty('--at', `${percent(at, first, last)}%`)
         return mark
       }),
     )
   const lens = h('div', { class: 'lens', 'aria-hidden': 'true' })
-  lens.style.setProperty('--from', `${Math.max(0, percent(from, 0n, 1n << BITS))}%`)
-  lens.style.setProperty('--to', `${Math.min(100, percent(to, 0n, 1n << BITS))}%`)
+  lens.style.setProperty('--from', `${Math.max(0, percent(from, 0n, end))}%`)
+  lens.style.setProperty('--to', `${Math.min(100, percent(to, 0n, end))}%`)
   const place = between.isSo
     ? 'its hash lies between theirs'
     : isAfterLeft
@@ -59,9 +57,9 @@ export function neighboursView(gap: Gap): HTMLElement {
       { class: 'ends', 'aria-hidden': 'true' },
       h('span', {}, 'HEAD, 0'),
       h('span', {}, 'all keys of the tree, by hash'),
-      h('span', {}, 'TAIL, 2²⁵⁶'),
+      h('span', {}, 'TAIL'),
     ),
-    line(0n, 1n << BITS, false),
+    line(0n, end, false),
     lens,
     line(from, to, true),
     h(

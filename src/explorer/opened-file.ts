@@ -1,4 +1,13 @@
-import { addressIn, guessScheme, leafProofAt, schemeNamed, storageKeysIn, storageProofsIn } from '../document/answer.ts'
+import {
+  addressIn,
+  guessKind,
+  isEthAnswer,
+  kindNamed,
+  resultIn,
+  schemeNamed,
+  storageKeysIn,
+  storageProofsIn,
+} from '../document/answer.ts'
 import type { Source } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
 import { nameOfRollup, parseNumber } from '../document/evidence.ts'
@@ -41,6 +50,8 @@ export interface OpenedFile extends Loaded {
   readonly answer: unknown
   /** The bundle, if it is one. */
   readonly bundle: unknown
+  /** Whether its proofs are those of an Ethereum state. */
+  readonly isTrie: boolean
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
   /** What the file says, if the page cannot verify it. */
@@ -102,11 +113,14 @@ function openVector({ operation, description, fields }: FunctionVector, content:
 }
 
 function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFile {
-  const slotCount = storageProofsIn(answer).length
+  const { storageProof } = resultIn(answer)
+  const isEth = isEthAnswer(answer)
+  const slotCount = isEth ? itemsOf(storageProof).length : storageProofsIn(answer).length
   const isTooMany = slotCount > MAX_KEYS
   const served = isTooMany ? 0 : storageKeysIn(answer)
   const areServed = typeof served !== 'number'
   const { scheme, stateRoot, address, storageKeys } = stated
+  const isTrie = scheme === undefined ? isEth : scheme === 'ethereum'
   const said = suggest('file', { scheme, trusted: stateRoot, address, storageKeys })
   const isAsking = said.storageKeys === undefined && slotCount > 0 && !areServed
   const reason = isTooMany
@@ -120,7 +134,7 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
     suggested: {
       trustedKind: { value: 'l2StateRoot', source: stateRoot === undefined ? 'answer' : 'file' },
       ...suggest('answer', {
-        scheme: guessScheme(leafProofAt(answer, 0))?.name,
+        scheme: nameOfKind(guessKind(answer)),
         address: addressIn(answer),
         storageKeys: areServed ? served : undefined,
       }),
@@ -130,6 +144,7 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
     command: commands.answer,
     answer,
     bundle: undefined,
+    isTrie,
   }
 }
 
@@ -138,7 +153,6 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
   const { address, storageKeys } = fieldsOf(request)
   const { storageProof } = fieldsOf(answer)
   const said = stated === undefined ? {} : suggestClaim(stated.scheme, stated.claim)
-  const isKnown = schemeNamed(scheme) !== undefined || scheme === 'ethereum'
   return {
     kind,
     subject: 'bundle',
@@ -147,7 +161,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
     suggested: {
       trustedKind: { value: 'l1BlockHash', source: 'bundle' },
       ...suggest('bundle', {
-        scheme: isKnown ? scheme : undefined,
+        scheme: nameOfKind(kindNamed(scheme)),
         rollup: nameOfRollup(fieldIn(rollup, 'address')),
         l2Block: decimal(l2BlockNumber),
         address,
@@ -159,6 +173,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
     command: commands.bundle,
     answer,
     bundle,
+    isTrie: scheme === 'ethereum',
     network: fieldIn(fieldIn(stated?.claim, 'trusted'), 'network'),
   }
 }
@@ -200,6 +215,7 @@ function openMessage(file: DescribedFile & { readonly bundle: unknown; readonly 
     command: commands.message,
     answer: undefined,
     bundle,
+    isTrie: false,
     network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
   }
 }
@@ -227,6 +243,7 @@ function openTraces(
     command: commands.traces,
     answer,
     bundle: undefined,
+    isTrie: false,
   }
 }
 
@@ -253,9 +270,17 @@ function openOther(what: keyof typeof otherKinds, description: string, content: 
   const [kind, holds] = otherKinds[what]
   return {
     ...{ kind, subject: 'other', description: brief(description), holds, suggested: {}, notes: [] },
-    ...{ command: commands[what], answer: undefined, bundle: content, said: flatRows(inspectContent(content).fields) },
+    ...{
+      command: commands[what],
+      answer: undefined,
+      bundle: content,
+      isTrie: false,
+      said: flatRows(inspectContent(content).fields),
+    },
   }
 }
+
+const nameOfKind = (kind: ReturnType<typeof kindNamed>): string | undefined => (kind === 'ethereum' ? kind : kind?.name)
 
 /** What an evidence vector states. It leaves the rest to the bundle. */
 function suggestClaim(scheme: unknown, claim: unknown): Suggested {

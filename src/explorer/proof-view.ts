@@ -11,7 +11,7 @@ import {
   SIBLING_LEAF_NODE,
   toHex,
 } from '../document/layout.ts'
-import { brief, type Fields, fieldIn, fieldsOf, isGiven, itemsOf, show } from '../document/value.ts'
+import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../document/value.ts'
 import {
   computeRoot,
   decodeAccount,
@@ -47,7 +47,7 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
   const parts = leafPaths.filter(({ proof }) => isGiven(leafProof[proof]))
   const checks = checksOf(steps, failed, index)
   const root = rootOf(file, judgement, index)
-  const isTrie = fieldIn(file.bundle, 'scheme') === 'ethereum'
+  const { isTrie } = file
   const paths = scheme ? parts.map(part => viewPath(scheme, index, part, leafProof, root, fault)) : []
   return {
     index,
@@ -139,6 +139,7 @@ function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checks:
     left,
     right,
     keyHash,
+    last: toHex(scheme.tailKey()),
     forth: shown(left.next === right.index, forth),
     back: shown(right.prev === left.index, back),
     between: shown(isAfterLeft && keyHash < right.hKey, between),

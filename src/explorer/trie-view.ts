@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { resultIn } from '../document/answer.ts'
 import { attempt, decodeHex, readRlp, toHex } from '../document/layout.ts'
 import { fieldIn, itemsOf } from '../document/value.ts'
 import { MAX_NODES_SHOWN } from './limits.ts'
@@ -17,8 +18,8 @@ export interface TrieNode {
 
 /** The nodes from the root down, as the file has them. Nothing here is verified. */
 export function viewTrie(answer: unknown, index: number, key: string): TrieNode[] {
-  const slot = itemsOf(fieldIn(answer, 'storageProof'))[index - 1]
-  const nodes = index === 0 ? fieldIn(answer, 'accountProof') : fieldIn(slot, 'proof')
+  const { accountProof, storageProof } = resultIn(answer)
+  const nodes = index === 0 ? accountProof : fieldIn(itemsOf(storageProof)[index - 1], 'proof')
   const bytes = attempt(() => decodeHex(key))
   let rest = bytes === null ? '' : toHex(keccak_256(bytes)).slice(2)
   return itemsOf(nodes)

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { applyPatches, baseNameOf } from '../../src/document/patches.ts'
 import type { Fields } from '../../src/document/value.ts'
@@ -238,15 +239,16 @@ it('leaves the rollup to the user unless the bundle is for a known one', () => {
 
 it('has a line for every check that the verifier makes', () => {
   const states = { block: true, address: true, keys: true, implementation: true }
-  const chain = { trustedKind: 'beaconBlockRoot', states, l1SlotCount: 4, l1StatedCount: 2, isEthereum: true }
+  const chain = { trustedKind: 'beaconBlockRoot', states, l1SlotCount: 4, l1StatedCount: 2 }
   const message = { trustedKind: 'l1StateRoot', states: { message: true, implementation: true }, l1SlotCount: 4 }
   const steps = [
     ...listSteps({
       forms: ['existence', 'existence', 'non-existence', 'implied'],
-      chain: { ...chain, isEthereum: false },
+      chain,
+      isEthereum: false,
     }),
-    ...listSteps({ forms: ['existence', 'existence'], chain }),
-    ...listSteps({ forms: ['non-existence', 'existence'], chain: null }),
+    ...listSteps({ forms: ['existence', 'existence'], chain, isEthereum: true }),
+    ...listSteps({ forms: ['non-existence', 'existence'], chain: null, isEthereum: false }),
     ...listMessageSteps({ ...message, isFromL2: true }),
     ...listMessageSteps({ ...message, isFromL2: false }),
     ...listTraceSteps(true),
@@ -272,8 +274,8 @@ it('has a line for every check that the verifier makes', () => {
 it('names the slots of the rollup contract, with and without those of the finalized state', () => {
   const states = { block: true, address: true, keys: true, implementation: false }
   const slotsOf = (l1SlotCount: number, l1StatedCount: number) => {
-    const chain = { trustedKind: 'l1StateRoot', states, l1SlotCount, l1StatedCount, isEthereum: false }
-    const titles = listSteps({ forms: ['existence'], chain }).map(({ title }) => title)
+    const chain = { trustedKind: 'l1StateRoot', states, l1SlotCount, l1StatedCount }
+    const titles = listSteps({ forms: ['existence'], chain, isEthereum: false }).map(({ title }) => title)
     return titles.flatMap(title => /^Slot of (.*): it is the requested one$/.exec(title)?.[1] ?? [])
   }
   const [first, last] = [
@@ -436,16 +438,44 @@ it('decides by codes and paths, never by the wording of an error', () => {
   expect(errors).toBeGreaterThan(250)
 })
 
-it('reports an answer that is not a proof, whatever the question', () => {
-  for (const [name, code] of [
-    ['rpc-error', 'ANSWER_IS_ERROR'],
-    ['eth-get-proof', 'FOREIGN_PROOF'],
-  ]) {
-    const { answer } = JSON.parse(readFileSync(`vectors/poseidon2/invalid/${name}.json`, 'utf8'))
-    const { report } = explore(answer).judgement
-    expect(report.verdict).toBe('unjudged')
-    expect(report.badge).toBe(`No proof to verify: ${code}`)
+it('reports an error of an endpoint as one, whatever the question', () => {
+  const { answer } = JSON.parse(readFileSync('vectors/poseidon2/invalid/rpc-error.json', 'utf8'))
+  const { report } = explore(answer).judgement
+  expect(report.verdict).toBe('unjudged')
+  expect(report.badge).toBe('No proof to verify: ANSWER_IS_ERROR')
+})
+
+it('verifies an eth_getProof answer, as the state that Ethereum has', () => {
+  const { bundle, claim } = JSON.parse(readFileSync('vectors/evidence/valid/ethereum-state-root.json', 'utf8'))
+  const whole = explore(JSON.parse(readFileSync('vectors/evidence/valid/ethereum-state-root.json', 'utf8'))).judgement
+  const stateRoot = whole.stateRoot?.value ?? ''
+  for (const answer of [bundle.answer, { jsonrpc: '2.0', id: 1, result: bundle.answer }]) {
+    const file = openFile(answer)
+    expect(file.suggested.scheme?.value).toBe('ethereum')
+    const statement = {
+      ...statementFrom(file.suggested),
+      trusted: { value: stateRoot, source: 'user' as const },
+      address: { value: claim.address, source: 'user' as const },
+    }
+    const judgement = judge(file, statement)
+    expect(judgement.report.verdict).toBe('verified')
+    expect(judgement.report.facts).toEqual(whole.report.facts)
+    expect(new Set(allChecks(file, judgement).map(({ status }) => status))).toEqual(new Set(['passed']))
+    const [account] = viewsOf(file, judgement)
+    expect(account?.trie.at(-1)?.kind).toBe('leaf')
+    const wrong = judge(file, { ...statement, trusted: { value: `0x${'00'.repeat(32)}`, source: 'user' } })
+    expect(wrong.report.failure?.code).toBe('MPT_HASH_MISMATCH')
+    expect(allChecks(file, wrong).filter(({ status }) => status === 'failed').length).toBe(1)
+    const other = judge(file, { ...statement, scheme: { value: 'poseidon2', source: 'user' } })
+    expect(other.report.failure?.code).toBe('FOREIGN_PROOF')
   }
+})
+
+it('weighs less than 200 kB in all', () => {
+  const scripts = ['examples', 'explorer', 'worker'].map(name => readFileSync(`docs/explorer/${name}.js`))
+  const sizes = scripts.map(script => gzipSync(script, { level: 9 }).length)
+  console.log(`scripts of the page, compressed: ${sizes.join(' + ')} bytes`)
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(200_000)
 })
 
 it('reports where each part of the question came from', () => {
