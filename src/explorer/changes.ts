@@ -32,9 +32,7 @@ export interface ChangePage {
 
 /** What was only read is left out. */
 export const changesOf = (blocks: readonly BlockDiff[]): Change[] =>
-  blocks.flatMap(({ accounts }, index) =>
-    accounts.filter(({ changed }) => changed).flatMap(account => rowsOf(account, index + 1)),
-  )
+  blocks.flatMap(({ accounts }, index) => accounts.flatMap(account => rowsOf(account, index + 1)))
 
 function rowsOf({ address, before, after, storage }: AccountDiff, block: number): Change[] {
   const event = before === null ? 'created' : after === null ? 'deleted' : 'updated'

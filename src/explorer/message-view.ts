@@ -16,7 +16,7 @@ export function viewMessage({ bundle }: OpenedFile, { report, steps, failed, err
   const isInPlace = error?.path.startsWith('messageProof') ?? false
   const fault =
     isInPlace && error ? describeFault({ ...error, group: 'place', found: error.found ?? '', served: place }) : null
-  const levels = levelsOf(readBytes(32, hash), leafIndex, itemsOf(proof))
+  const { levels, root: computedRoot } = levelsOf(readBytes(32, hash), leafIndex, itemsOf(proof))
   const index = brief(show(leafIndex))
   return {
     ...{
@@ -34,7 +34,7 @@ export function viewMessage({ bundle }: OpenedFile, { report, steps, failed, err
       {
         ...{ part: 'proof', title: 'From the root of the tree to the message', leafIndex: index },
         ...{ rootName: 'root of the tree', wantedRoot: isHexOf(32, root) ? root : null },
-        ...{ rootSource: 'as the file says; L1 keeps those of finalizations', computedRoot: null },
+        ...{ rootSource: 'as the file says; L1 keeps those of finalizations', computedRoot },
         ...{
           nextFreeNode: null,
           statedSubRoot: null,
@@ -51,12 +51,12 @@ export function viewMessage({ bundle }: OpenedFile, { report, steps, failed, err
 }
 
 /** From the root down, as `readLevels` returns them. */
-function levelsOf(hash: Uint8Array | null, leafIndex: unknown, proof: readonly unknown[]): PathLevel[] {
+function levelsOf(hash: Uint8Array | null, leafIndex: unknown, proof: readonly unknown[]) {
   const index = typeof leafIndex === 'number' && Number.isSafeInteger(leafIndex) && leafIndex >= 0 ? leafIndex : null
-  if (index === null || proof.length > 32) return []
+  if (index === null || proof.length > 32) return { levels: [], root: null }
   let running = hash
   let empty: Uint8Array = new Uint8Array(32)
-  return proof
+  const levels = proof
     .map((node, level): PathLevel => {
       const sibling = readBytes(32, node)
       const isRight = Math.floor(index / 2 ** level) % 2 === 1
@@ -70,6 +70,7 @@ function levelsOf(hash: Uint8Array | null, leafIndex: unknown, proof: readonly u
       return shown
     })
     .reverse()
+  return { levels, root: running && toHex(running) }
 }
 
 const hashPair = ([left, right]: readonly [Uint8Array, Uint8Array]): Uint8Array =>

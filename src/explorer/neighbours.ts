@@ -12,7 +12,6 @@ const percent = (value: bigint, from: bigint, to: bigint): number =>
 /** The two neighbours and the key on a line, where they really lie: among all keys, and enlarged. */
 export function neighboursView(gap: Gap): HTMLElement {
   const { left, right, keyHash, last, forth, back, between, isAfterLeft } = gap
-  const end = BigInt(last)
   const points = [
     { name: 'left', at: BigInt(left.hKey) },
     { name: 'key', at: BigInt(keyHash) },
@@ -20,6 +19,8 @@ export function neighboursView(gap: Gap): HTMLElement {
   ]
   const values = points.map(({ at }) => at)
   const [lowest, highest] = [values.reduce(least), values.reduce(most)]
+  // A forged key can lie beyond all keys.
+  const end = most(BigInt(last), highest)
   const margin = (highest - lowest) / 8n + 1n
   const [from, to] = [lowest - margin, highest + margin]
   const sides = left.hKey < right.hKey ? { left: 'before', right: 'after' } : { left: 'after', right: 'before' }
@@ -57,7 +58,7 @@ export function neighboursView(gap: Gap): HTMLElement {
       { class: 'ends', 'aria-hidden': 'true' },
       h('span', {}, 'HEAD, 0'),
       h('span', {}, 'all keys of the tree, by hash'),
-      h('span', {}, 'TAIL'),
+      h('span', {}, end > BigInt(last) ? 'beyond TAIL' : 'TAIL'),
     ),
     line(0n, end, false),
     lens,
