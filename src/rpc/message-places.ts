@@ -29,7 +29,8 @@ export interface FinalizedBlocks {
 
 /** A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them. */
 async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
-  const alone = { ...source, l1: only(provider) }
+  // A finalization is one, whatever L1 holds for its end.
+  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => 'ethereum' }
   const oldest = l1Block.number - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
   let last: bigint | null = null
   let before: bigint | null = oldest > 0n ? null : -1n
@@ -184,7 +185,7 @@ export interface FoundMessage extends HeldMessage {
  * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the
  * place is that in a tree of its own.
  *
- * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`; ArgumentError if several messages fit
+ * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`
  */
 export async function findMessage(
   source: MessageSource,
@@ -195,7 +196,7 @@ export async function findMessage(
   let waiting: SentMessage | undefined
   try {
     return await withEachL2(source, async (provider, attempt, onL1) => {
-      const sent = await findSent(provider, source.sender, search, attempt)
+      const sent = await findSent(provider, source.sender, search, newest, attempt)
       if (sent.block > newest) {
         waiting = sent
         throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })

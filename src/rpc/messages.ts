@@ -5,7 +5,7 @@ import { decodeQuantity, encodeQuantity } from '../hex.ts'
 import { atMost } from '../json/decoders.ts'
 import { isGiven, readOwn } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
-import { MESSAGE_SENT, readMessageLog } from '../messages/log.ts'
+import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../messages/log.ts'
 import type { DecodedMessage } from '../messages/message.ts'
 import type { Attempt } from './endpoints.ts'
 import { EndpointError, type Layer } from './error.ts'
@@ -75,7 +75,9 @@ function readSent(
       throw new EndpointError('ANSWER_MALFORMED', { found: 'logs that are doubled, or not in order', layer })
     }
     before = sent
-    if (redact.isInHex(bytesToHex(log.message.data))) {
+    // The fields are written to files, too.
+    const { topics, data: fields } = encodeMessageLog(log.message)
+    if ([...topics, fields].some(redact.isInHex)) {
       throw new EndpointError('ANSWER_MALFORMED', { found: 'the API key of the endpoint', layer })
     }
     return sent
@@ -113,12 +115,14 @@ export async function askSent(
 /**
  * Finds a message in the logs of an endpoint: in those of its transaction, or in those of all blocks from the newest back.
  *
- * @throws EndpointError `MESSAGE_MISSING`; ArgumentError if several fit; ProofError
+ * @param known a block of the layer, proven: far above it, nothing is searched
+ * @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if several fit; ProofError
  */
 export async function findSent(
   provider: AnyProvider,
   sender: Sender,
   search: MessageSearch,
+  known: bigint,
   attempt: Attempt,
 ): Promise<SentMessage> {
   const { layer } = sender
@@ -133,8 +137,11 @@ export async function findSent(
       .filter(log => readMessageLog(log)?.address === sender.address)
     return onlyOf(readSent(provider, logs, sender).filter(isIt), layer)
   }
-  const latest = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
-  const oldest = latest - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
+  const said = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
+  // An endpoint that invents blocks would be asked for their logs without an end.
+  const most = BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
+  const latest = said < known + most ? said : known + most
+  const oldest = latest - most + 1n
   const first = search.fromBlock ?? (oldest > 0n ? oldest : 0n)
   const topics = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
   for (let last = latest; last >= first; last -= BLOCKS_PER_REQUEST) {
@@ -153,7 +160,9 @@ function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
   if (others.length === 0) return sent
   const hashes = found.slice(0, 4).map(({ message }) => bytesToHex(message.hash))
   const listed = `${found.length} that fit: ${hashes.join(', ')}${others.length > 3 ? ', …' : ''}`
-  throw new ArgumentError({ path: 'message', expected: 'what only one message fits', found: listed })
+  // Only its word: another endpoint may know better.
+  const cause = new ArgumentError({ path: 'message', expected: 'what only one message fits', found: listed })
+  throw new EndpointError('MESSAGE_MISSING', { found: listed, layer, cause })
 }
 
 /** Whether all that is given fits. */

@@ -3,7 +3,7 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { isProofError } from '../errors.ts'
+import { isArgumentError, isProofError } from '../errors.ts'
 import { lowerCase } from '../hex.ts'
 import { encodeMessageClaim } from '../messages/claim-call.ts'
 import {
@@ -19,7 +19,7 @@ import { type MessageToL2, messageToL2Keys, verifySent } from '../messages/to-l2
 import { readOptions, verifyFunction, verifyUint } from '../options.ts'
 import { redactProofErrors } from './diagnose.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
-import { EndpointError, isFailure } from './error.ts'
+import { EndpointError, isEndpointError, isFailure } from './error.ts'
 import { fetchProof } from './l1.ts'
 import { findMessage, type MessageSource } from './message-places.ts'
 import { findSent, type MessageSearch, type SentMessage } from './messages.ts'
@@ -178,7 +178,8 @@ function readWanted(message: WantedMessage): MessageSearch {
 async function record({ source, search, start, onProgress }: Settings): Promise<RecordedMessage> {
   const at = await fetchRecordBlock(source, start, onProgress)
   const isToL1 = source.sender.layer === 'L2'
-  const found = isToL1 ? await findMessage(source, at.l1Block, search) : await findToL2(source, at.l1Block, search)
+  const find = isToL1 ? findMessage : findToL2
+  const found = await find(source, at.l1Block, search).catch(orSeveral)
   const { sent, proof } = found
   const { block, l1Block, consensus } = at
   const { rollup, layout } = source
@@ -204,6 +205,12 @@ async function record({ source, search, start, onProgress }: Settings): Promise<
   }
 }
 
+/** For `catch`: that several messages fit is the caller's mistake, if no endpoint knows better. */
+function orSeveral(error: unknown): never {
+  const isOurs = isEndpointError(error) && error.code === 'MESSAGE_MISSING'
+  throw isOurs && isArgumentError(error.cause) ? error.cause : error
+}
+
 interface FoundToL2 {
   readonly sent: SentMessage
   readonly proof: unknown
@@ -216,7 +223,7 @@ async function findToL2(source: MessageSource, l1Block: L1Block, search: Message
   let other: FoundToL2 | undefined
   try {
     return await l1.run(async (provider, attempt) => {
-      const sent = await findSent(provider, sender, search, attempt)
+      const sent = await findSent(provider, sender, search, l1Block.number, attempt)
       const { message } = sent
       const keys = messageToL2Keys({ message: toMessage(message), layout })
       const { proof, status } = await fetchProof(source, keys, l1Block.number, proof => ({

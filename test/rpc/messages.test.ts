@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Hex, isArgumentError, isProofError } from '../../src/index.ts'
+import { encodeMessageLog } from '../../src/messages/log.ts'
+import { readMessage } from '../../src/messages/message.ts'
 import { lineaMessageService, verifyMessageEvidence } from '../../src/messages.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from '../../src/rpc/limits.ts'
@@ -15,7 +17,7 @@ import { createService } from '../../src/service.ts'
 import { createBridge, hashOf, type Place, type Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
 import { randomOf } from '../random.ts'
-import { ROLLUP } from './servers.ts'
+import { ROLLUP, startServer } from './servers.ts'
 
 const messageService = lineaMessageService
 const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, messageService, l1Unfinalized: 2 })
@@ -79,6 +81,11 @@ const onLogs =
   (change: (logs: Log[]) => unknown): Answer =>
   ({ method }, answer) =>
     method === 'eth_getLogs' && Array.isArray(answer) && answer.length > 0 ? change(answer) : answer
+/** The log of a message that was never sent, in the newest block. */
+const logOf = (message: Sent, index: number) => ({
+  ...encodeMessageLog(readMessage('', message)),
+  ...{ address: messageService, blockNumber: '0x21', logIndex: `0x${index}` },
+})
 interface Log {
   address: Hex
   topics: Hex[]
@@ -260,9 +267,50 @@ describe('an L2 endpoint that lies', () => {
       asked++
       return method === 'eth_blockNumber' ? '0xffffffff' : []
     }
-    expect(await outcomeOf(record({ number: 5n }, { l2: { request } }))).toBe('MESSAGE_MISSING L2')
-    expect(asked).toBe(MAX_SEARCH_REQUESTS + 1)
+    for (const fromBlock of [undefined, 0n]) {
+      asked = 0
+      expect(await outcomeOf(record({ number: 5n, fromBlock }, { l2: { request } }))).toBe('MESSAGE_MISSING L2')
+      expect(asked - MAX_SEARCH_REQUESTS).toBeLessThan(3)
+    }
   })
+
+  it('cannot end the search with messages that it invents', async () => {
+    const { sent } = one()
+    const two = changed(
+      urls.l2,
+      onLogs(() => [logOf({ ...sent, number: 900n }, 0), logOf({ ...sent, number: 901n }, 1)]),
+    )
+    expect(await outcomeOf(record({ from: sent.from }, { l2: two }))).toBe('ARGUMENT_INVALID')
+    const { verified } = await record({ from: sent.from }, { l2: [two, urls.l2] })
+    expect(verified.messageProof).toEqual(one().place)
+  })
+
+  it.each(['from', 'to', 'value', 'data'] as const)('cannot have its API key written as %s', async field => {
+    const key = 'c0ffee00c0ffee00c0ffee00c0ffee00'
+    const value = { from: `0x${key}00000000`, to: `0x00000000${key}`, value: BigInt(`0x${key}`), data: `0x${key}` }
+    const invented = logOf({ ...waiting, number: 900n, [field]: value[field] }, 0)
+    const { url } = await startServer((response, id, _, body) => {
+      const result = body.includes('eth_blockNumber') ? '0x21' : [invented]
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+    expect(await outcomeOf(record({ number: 900n }, { l2: `${url}/v3/${key}` }))).toBe('ANSWER_MALFORMED L2')
+    expect(await outcomeOf(record({ number: 900n }, { l2: `${url}/v3/other` }))).toBe('notAnchored')
+  })
+})
+
+it('a message is proven where L1 holds the state root and the hash of the block before', async () => {
+  const both = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, messageService })
+  const { chain } = both
+  chain.upgrade()
+  chain.addBlock()
+  const { stateRoot, hash: blockHash } = chain.getBlock(1n) as { stateRoot: Hex; hash: Hex }
+  chain.l1.finalize({ l2BlockNumber: 1n, stateRoot, blockHash })
+  const [sent] = chain.messages.sendFromL2([contentOf('both')])
+  chain.addBlock()
+  chain.finalize()
+  const { url: l2, l1Url: l1 } = await both.listen()
+  expect(await outcomeOf(record({ number: sent?.number }, { l1, l2 }))).toBe('claimable')
+  await both.close({ graceMs: 0 })
 })
 
 describe('an L1 endpoint that lies', () => {
@@ -323,20 +371,10 @@ describe('a message to L2', () => {
 
   it('is none that an endpoint invents', async () => {
     const [sent, next] = [at(bridge.toL2, 3), { ...at(bridge.toL2, 3), number: 50n }]
-    const { encodeMessageLog } = await import('../../src/messages/log.ts')
-    const { readMessage } = await import('../../src/messages/message.ts')
     const inventing = (message: Sent) =>
       changed(urls.l1, ({ method }, answer) => {
         if (method !== 'eth_getLogs' || !Array.isArray(answer)) return answer
-        return [
-          {
-            ...answer[0],
-            ...encodeMessageLog(readMessage('', message)),
-            address: ROLLUP.address,
-            blockNumber: '0x3',
-            logIndex: '0x0',
-          },
-        ]
+        return [{ ...answer[0], ...logOf(message, 0), address: ROLLUP.address, blockNumber: '0x3' }]
       })
     const forged = { ...sent, value: sent.value + 1n }
     const search = { from: sent.from }
