@@ -7,6 +7,7 @@ import { encodeMessageClaim, lineaMessageService, verifyMessageEvidence } from '
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
+import { openBridge } from '../messages/deployed.ts'
 import { PROGRAM } from '../package/build.ts'
 import { fileOf, folderOf, runHere } from './io.ts'
 
@@ -124,6 +125,12 @@ it('records a message from L2 with the data of its claim, and what L1 says while
   const [, command = ''] = /npx rollup-state-proof (verify .*)/.exec(stdout) ?? []
   const verified = await runHere([...command.split(' '), '--json'])
   expect(JSON.parse(verified.stdout)).toMatchObject({ verified: true, status: 'claimable', claimData })
+  // What was printed is a claim that the rules of the bridge accept, once.
+  const contract = await (await openBridge()).deploy()
+  expect(await contract.send(claimData as `0x${string}`)).toBe('UnknownRoot')
+  await contract.call('anchor', JSON.parse(verified.stdout).messageProof.root, 5n)
+  expect(await contract.send(claimData as `0x${string}`)).toBe('accepted')
+  expect(await contract.send(claimData as `0x${string}`)).toBe('AlreadyClaimed')
   const again = await record(file, '--number', '1', '--json')
   expect(JSON.parse(again.stdout)).toMatchObject({ fetched: false, status: 'claimable', claimData })
   expect((await record(file, '--number', '2')).stderr).toContain('is for another message')

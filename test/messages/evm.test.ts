@@ -1,47 +1,14 @@
-import { createCustomCommon, Mainnet } from '@ethereumjs/common'
-import { createEVM } from '@ethereumjs/evm'
-import { Address, createAccount } from '@ethereumjs/util'
-import { decodeErrorResult, encodeFunctionData } from 'viem'
+import { encodeFunctionData } from 'viem'
 import { expect, it } from 'vitest'
-import { bigintToBytes, bytesToBigint, bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
 import { encodeMessageClaim, hashMessage, verifyMessageFromL2 } from '../../src/messages.ts'
 import { flipLast } from '../../vectors/evidence/forgeries/forgery.ts'
 import { createBridge, type Place, type Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf, rollup, seal } from '../../vectors/messages/truth.ts'
-import { compiledContracts } from '../contracts/compile.ts'
 import { claimAbi } from './abi.ts'
+import { openBridge } from './deployed.ts'
 
-const { Bridge } = await compiledContracts()
-if (!Bridge) throw new Error('no contract')
-const { abi, code, slots: variables } = Bridge
-
-const bytesOf = (hex: Hex) => hexToBytes(hex, hex.length / 2 - 1)
-const address = new Address(bytesOf(rollup.address))
-
-/** The contract in an EVM. `send` returns the name of the error with which the contract refuses the call. */
-async function deploy() {
-  const evm = await createEVM({ common: createCustomCommon({ chainId: 1 }, Mainnet, { hardfork: 'cancun' }) })
-  const state = evm.stateManager
-  await state.putAccount(address, createAccount({ nonce: 1n }))
-  await state.putCode(address, bytesOf(code))
-  return {
-    async send(data: Hex): Promise<string> {
-      const { execResult } = await evm.runCall({ to: address, data: bytesOf(data), gasLimit: 1_000_000n })
-      if (execResult.exceptionError === undefined) return 'accepted'
-      return decodeErrorResult({ abi, data: bytesToHex(execResult.returnValue) }).errorName
-    },
-    call(functionName: string, ...args: unknown[]) {
-      return this.send(encodeFunctionData({ abi, functionName, args }))
-    },
-    /** The contract's own storage, in these slots. */
-    async read(keys: Iterable<bigint>): Promise<Map<bigint, bigint>> {
-      const storage = new Map<bigint, bigint>()
-      for (const key of keys) storage.set(key, bytesToBigint(await state.getStorage(address, bigintToBytes(key, 32))))
-      return storage
-    },
-  }
-}
+const { deploy, variables } = await openBridge()
 
 interface Placed {
   sent: Sent
