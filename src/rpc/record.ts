@@ -1,6 +1,6 @@
 import type { L1Block } from '../anchor/header.ts'
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, invalid, readKeys } from '../arguments.ts'
+import { decodeArgument, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { createBundle } from '../evidence/create.ts'
@@ -9,28 +9,20 @@ import type { EvidenceBundle, StateKind, VerifiedEvidence } from '../evidence/ty
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
+import { verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { type ConsensusProgress, fetchConsensus, verifyBeaconSource, verifySeconds } from './beacon.ts'
+import type { ConsensusProgress } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
-import { type Endpoint, type OnFailure, only, openEndpoints } from './endpoints.ts'
+import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
 import { EndpointError, isEndpointError, isFailure, isMissing, type Layer } from './error.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import type { BeaconApi } from './http.ts'
-import {
-  type Anchor,
-  fetchAnchor,
-  fetchL1Block,
-  fetchNewest,
-  fetchTimestamp,
-  type L1BlockTag,
-  type L1Source,
-  walkAnchors,
-} from './l1.ts'
+import { type Anchor, fetchAnchor, fetchTimestamp, type L1BlockTag, type L1Source, walkAnchors } from './l1.ts'
 import { openAnchor } from './l2-header.ts'
 import { readSchemes, verifySignal } from './options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, formOf, readFetched } from './partial-answers.ts'
 import { parseQuantity } from './provider.ts'
+import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
 import { redactorFor } from './redact.ts'
 
 /** What to record evidence for, and how. */
@@ -216,27 +208,17 @@ const FIELDS = [
   ...['maxFinalizations', 'resumeFrom', 'onProgress', 'signal'],
 ]
 
-const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
-
 function verifyRecordOptions(options: RecordOptions) {
   const own = verifyClientOptions(options, FIELDS)
-  const { scheme, storageKeys = [], l1BlockNumber = 'finalized', maxFinalizations = 8, onProgress, signal } = own
+  const { scheme, storageKeys = [], maxFinalizations = 8, onProgress, signal } = own
   const { method, maxKeysPerRequest, l2BlockNumber } = own
   const rollup = readRollup(own.rollup)
   const kind = readSchemes(scheme, rollup)(0n)
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
-  if (typeof l1BlockNumber === 'bigint') verifyUint('l1BlockNumber', l1BlockNumber, 64)
-  else if (!L1_TAGS.includes(l1BlockNumber))
-    throw invalid('l1BlockNumber', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1BlockNumber)
-  if (own.beacon !== undefined && own.l1BlockNumber !== undefined) {
-    throw invalid('l1BlockNumber', 'nothing beside beacon, which finds the L1 block', l1BlockNumber)
-  }
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   verifyFunction('onProgress', onProgress)
   verifySignal(signal)
-  const beacon = own.beacon && readOptions('beacon', own.beacon, ['apis', 'trusted', 'maxTrustedAgeSeconds'])
-  if (beacon) verifyBeaconSource(beacon, 'beacon.')
-  verifySeconds({ 'beacon.maxTrustedAgeSeconds': beacon?.maxTrustedAgeSeconds ?? 0 })
+  const { l1BlockNumber, beacon } = verifyBlockOptions(own)
   const keys = readKeys(storageKeys)
   const asked = {
     address: bytesToHex(decodeArgument('address', own.address, 20)),
@@ -259,28 +241,8 @@ function verifyRecordOptions(options: RecordOptions) {
 }
 
 function createRecorder(settings: Settings) {
-  const { l1, l2, kind, rollup, address, storageKeys, beacon, resumeFrom, onProgress, signal, owner } = settings
+  const { l1, l2, kind, rollup, address, storageKeys, resumeFrom, onProgress, signal, owner } = settings
   const source = { l1, rollup, signal, schemeAt: () => kind }
-
-  /** The L1 block to prove from. */
-  async function fetchBlock() {
-    const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
-    const fetched = beacon && (await fetchConsensus({ ...beacon, onProgress: tell, signal }))
-    const id = fetched?.proven.l1BlockHash ?? settings.l1BlockNumber
-    const isProvable = beacon === undefined && l1.providers.length > 1
-    // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
-    const { block, l1Block } = isProvable
-      ? await l1.run(async (provider, attempt) => {
-          const alone = { ...source, l1: only(provider), signal: attempt.signal }
-          const found = await fetchL1Block(alone, id)
-          attempt.heard()
-          await fetchNewest(alone, found.l1Block)
-          return found
-        }, signal)
-      : await fetchL1Block(source, id)
-    onProgress?.({ step: 'l1Block', l1Block })
-    return { block, l1Block, consensus: fetched?.consensus }
-  }
 
   /** The answer at this block, and the kind of its state; null if the L2 endpoints do not hold the block. */
   async function answerAt(anchor: Anchor) {
@@ -308,7 +270,7 @@ function createRecorder(settings: Settings) {
 
   return {
     async record(): Promise<Recorded> {
-      const { block, l1Block, consensus } = await fetchBlock()
+      const { block, l1Block, consensus } = await fetchRecordBlock(source, settings, onProgress)
       const tried: bigint[] = []
       for await (const anchor of anchorsFor(source, l1Block, settings)) {
         const { l2BlockNumber } = anchor
