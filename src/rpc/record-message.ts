@@ -68,7 +68,16 @@ export interface RecordedMessage extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The bundle, verified; plain JSON. */
   bundle: MessageBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedMessage<{ l1BlockHash: Hex } | TrustedBeaconBlock> & { l1Block: L1Block }
+  verified: VerifiedMessage<
+    | {
+        /** 32 bytes, lower case. */
+        l1BlockHash: Hex
+      }
+    | TrustedBeaconBlock
+  > & {
+    /** The L1 block, whose state holds the message. */
+    l1Block: L1Block
+  }
   /** The data of the transaction to the rollup contract that claims the message; undefined if it is not claimable. */
   claim: Hex | undefined
   /** The block of the layer that sent the message, as an endpoint says. */

@@ -139,7 +139,7 @@ export interface CallVerifyOptions {
 /** What a bundle proves about the block of the call. */
 export type CallAnchor<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> =
   VerifiedEvidence<Trust, bigint, readonly Hex[] | 'fromBundle', Kind> extends infer One
-    ? One extends { address: Hex; account: unknown; storage: unknown }
+    ? One extends unknown
       ? Omit<One, 'account' | 'storage' | 'address'>
       : never
     : never
