@@ -192,6 +192,20 @@ it('serves blocks from the one whose hash L1 holds, and its parents', async () =
   expect(await ask('eth_getBalance', at('b2'), quantity(newest))).toBe(await ask('eth_getBalance', at('b2'), 'latest'))
 })
 
+it('reaches earlier blocks by their children where no contract keeps hashes', async () => {
+  const endpoints = createEndpoints(STATE, false)
+  const { chain } = endpoints
+  const ask = (provider: VerifiedProvider) =>
+    provider.request<{ hash: Hex }>({ method: 'eth_getBlockByNumber', params: ['0x1', false] })
+  for (let block = 0; block < 3; block++) chain.addBlock()
+  chain.finalize()
+  // A root leads to hashes in the state, or nowhere.
+  await expect(ask(endpoints.provider())).rejects.toMatchObject({ reason: 'BLOCK_UNPROVEN' })
+  for (let block = 0; block < 3; block++) chain.addBlock()
+  upgrade(endpoints)
+  expect((await ask(endpoints.provider())).hash).toBe(Object(chain.getBlock(1n)).hash)
+})
+
 it('stays with what it has if other code than the stated one is behind the contract, and says so', async () => {
   const endpoints = createEndpoints(STATE, false)
   const { chain } = endpoints

@@ -263,6 +263,15 @@ it('records calls, whose block values the header proves', async () => {
   expect(await refusal({ l2Header: 7 }, fromRoot)).toBe('CALL_STATE_MISSING environment')
 })
 
+it('records what a call reads by the proven values, not by those that are stated beside them', async () => {
+  // The balances of the accounts that the base fee and the hash of block 2 name.
+  const environment = { baseFee: 99n, blockHashes: { 2: word(9) } }
+  const { bundle, verified, chain } = await record('48316002403101', { environment })
+  const parent: Hex = `0x${Object(chain.getBlock(2n)).hash.slice(-40)}`
+  expect(bundle.answers.map(({ address }) => address)).toEqual([PERSON, CONTRACT, `0x${word(7).slice(-40)}`, parent])
+  expect([verified.outcome, verified.environment]).toEqual(['returned', {}])
+})
+
 it('records a call of a state that is claimed to be that of Ethereum, and refuses a root', async () => {
   const { verified, bundle, claim } = await record(`6001545f5260205ff3`, { scheme: 'ethereum' })
   expect([verified.outcome, bundle.environment]).toEqual(['returned', {}])
