@@ -1,6 +1,17 @@
 import { decodeEventLog, decodeFunctionData, type Hex, parseAbi } from 'viem'
 import { expect, it } from 'vitest'
-import { encodeMessageClaim, hashMessage, type Message, type MessageProof, messageTrees } from '../../src/messages.ts'
+import { lineaRollup, lineaSepoliaRollup } from '../../src/anchor.ts'
+import { lowerCase } from '../../src/hex.ts'
+import { messageServiceOf } from '../../src/messages/layout.ts'
+import {
+  encodeMessageClaim,
+  hashMessage,
+  lineaMessageService,
+  lineaSepoliaMessageService,
+  type Message,
+  type MessageProof,
+  messageTrees,
+} from '../../src/messages.ts'
 import { claimAbi } from './abi.ts'
 import { claims } from './known-claims.ts'
 
@@ -151,4 +162,10 @@ it('makes the trees of the tests of the contracts', () => {
     }).args
     expect({ root, leafIndex, proof }).toEqual(messageProof)
   }
+})
+
+it('knows the message services of both networks, and no other', () => {
+  expect(messageServiceOf(lineaRollup.address)).toBe(lineaMessageService)
+  expect(messageServiceOf(lowerCase(lineaSepoliaRollup.address))).toBe(lineaSepoliaMessageService)
+  expect(messageServiceOf(lineaMessageService)).toBe(undefined)
 })
