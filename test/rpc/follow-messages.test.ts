@@ -1,5 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { type Hex, isArgumentError } from '../../src/index.ts'
+import { encodeMessageLog, readMessageLog } from '../../src/messages/log.ts'
+import { withHash } from '../../src/messages/message.ts'
 import { encodeMessageClaim, lineaMessageService, verifyMessageEvidence } from '../../src/messages.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { followMessagesWith } from '../../src/rpc/follow-messages.ts'
@@ -143,6 +145,15 @@ const LIES: Readonly<Record<string, Lie>> = {
   'leaves out the first tree': logs => logs.slice(32),
   'doubles one': logs => logs.toSpliced(2, 0, at(logs, 2)),
   'reverses them': logs => logs.toReversed(),
+  'has an invention in the place of one': logs => {
+    const index = logs.findIndex(({ topics }) => topics[1]?.endsWith(user.slice(2)))
+    const message = readMessageLog(logs[index])?.message
+    if (message === undefined) return logs
+    return logs.with(index, {
+      ...at(logs, index),
+      ...encodeMessageLog(withHash({ ...message, value: 1n, from: message.to })),
+    })
+  },
   'swaps two, and their places': logs =>
     logs.map((log, index) => {
       const { blockNumber, logIndex } = log
@@ -170,7 +181,7 @@ it('loses and invents none with an endpoint that lies, alone for a while or besi
     expect(beside.failures[0], name).toMatch(/^L2 0 (MESSAGES_REFUTED|ANSWER_MALFORMED)$/)
   }
   // One lie after the other, and the truth at last.
-  const lies = Object.values(LIES).slice(1)
+  const lies = Object.values(LIES).slice(2)
   let rounds = 0
   const alone = lying(l2, logs => lies[rounds]?.(logs) ?? logs)
   expect(numbersOf((await follow({ ...options, from: user, l2: alone }, () => rounds++)).items)).toEqual(expected)
