@@ -8,36 +8,24 @@ import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
 import type { AnyClaim, EvidenceClaim, Reach, Trusted } from './types.ts'
 
-/** A validated {@link EvidenceClaim} about a state with a hash scheme. What is left to the bundle is undefined. */
-export type DecodedEvidenceClaim = ReturnType<typeof decodeClaim>
-
-/** A validated {@link EvidenceClaim} about any state. */
+/** A validated {@link EvidenceClaim} about a state of any kind. What is left to the bundle is undefined. */
 export type DecodedStateClaim = ReturnType<typeof decodeStateClaim>
 
 const FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'address', 'storageKeys']
 
 /** @throws ArgumentError */
-export function decodeClaim(claim: EvidenceClaim) {
-  const { scheme, ...rest } = readOptions('', claim, FIELDS)
-  return { scheme: hashSchemeOf(scheme), ...decodeRest(rest) }
-}
-
-/** @throws ArgumentError */
 export function decodeStateClaim(claim: AnyClaim) {
-  const { scheme, ...rest } = readOptions('', claim, FIELDS)
-  const decoded = { scheme: scheme === 'ethereum' ? scheme : hashSchemeOf(scheme), ...decodeRest(rest) }
-  if (scheme === 'ethereum' && decoded.trusted.kind !== 'l2StateRoot') verifyHasHashes(decoded.rollup.layout)
-  return decoded
-}
-
-function decodeRest({ rollup, trusted, l2BlockNumber, address, storageKeys }: Omit<EvidenceClaim, 'scheme'>) {
-  return {
+  const { scheme, rollup, trusted, l2BlockNumber, address, storageKeys } = readOptions('', claim, FIELDS)
+  const decoded = {
+    scheme: scheme === 'ethereum' ? scheme : hashSchemeOf(scheme),
     rollup: readRollup(rollup),
     trusted: decodeTrusted(trusted),
     l2BlockNumber: unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber),
     address: unlessFromBundle('address', address, hex => bytesToHex(decodeArgument('address', hex, 20))),
     storageKeys: unlessFromBundle('storageKeys', storageKeys, decodeStorageKeys),
   }
+  if (scheme === 'ethereum' && decoded.trusted.kind !== 'l2StateRoot') verifyHasHashes(decoded.rollup.layout)
+  return decoded
 }
 
 /** The keys as the caller wrote them, and in lower case. */

@@ -4,7 +4,7 @@ import type { Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import { optional } from '../json/decoders.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { type DecodedEvidenceClaim, type DecodedStateClaim, decodeStateClaim, verifyExpected } from './claim.ts'
+import { type DecodedStateClaim, decodeStateClaim, verifyExpected } from './claim.ts'
 import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
 import { verifyL1State } from './l1-state.ts'
 import { verifyState } from './state.ts'
@@ -66,8 +66,6 @@ export function verifyEvidence<
 }
 
 /** {@link verifyEvidence} for a claim that is validated. */
-export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence
-export function verifyDecoded(bundle: unknown, claim: DecodedStateClaim): AnyEvidence
 export function verifyDecoded(bundle: unknown, claim: DecodedStateClaim): AnyEvidence {
   // The claim decides which case it is.
   return verifyBundle(bundle, claim) as AnyEvidence

@@ -2,7 +2,7 @@ import type { Rollup } from '../../anchor/rollup.ts'
 import { decodeArgument, invalid, readKeys } from '../../arguments.ts'
 import type { Hex } from '../../bytes.ts'
 import { kindNamed } from '../../document/answer.ts'
-import { type DecodedEvidenceClaim, decodeClaim } from '../../evidence/claim.ts'
+import { type DecodedStateClaim, decodeStateClaim } from '../../evidence/claim.ts'
 import type { KindName, Trusted } from '../../evidence/types.ts'
 import { readOptions, unlessLeft } from '../../options.ts'
 import { poseidon2 } from '../../scheme/poseidon2.ts'
@@ -80,11 +80,11 @@ function readAnchor(
   rollup: Rollup | undefined,
   trusted: Trusted | undefined,
   about: { readonly address: Hex | undefined; readonly storageKeys: readonly Hex[] | undefined },
-): Omit<DecodedEvidenceClaim, 'scheme'> {
+): Omit<DecodedStateClaim, 'scheme'> {
   // Despite the type, either may be missing: this refuses it.
   const anchor = { rollup, trusted } as { rollup: Rollup; trusted: Trusted }
   // The scheme is that of each bundle, if the caller states none.
-  return decodeClaim({
+  return decodeStateClaim({
     ...{ scheme: poseidon2, ...anchor, l2BlockNumber: 'fromBundle' },
     ...{ address: about.address ?? 'fromBundle', storageKeys: about.storageKeys ?? 'fromBundle' },
   })
