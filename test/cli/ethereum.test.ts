@@ -88,6 +88,15 @@ it('records with the same options before and after the upgrade, and verifies bot
     const wrong = await verify(file, '--scheme', scheme === 'ethereum' ? 'poseidon2' : 'ethereum')
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
   }
+  // Nobody is told that code was looked at which nothing proves.
+  const root = ['--rollup', ROLLUP.address, '--state-root', word(1), ...pinned(9)]
+  for (const args of [
+    ['verify', young, ...root],
+    ['audit', young, ...root],
+    ['audit', young, ...pinned(9)],
+  ]) {
+    expect(await runHere(args)).toMatchObject({ code: 2, stdout: '' })
+  }
   const inspected = await runHere(['inspect', young])
   expect(inspected.code).toBe(0)
   expect(inspected.stdout).toMatch(new RegExp(`l2Header\n +hash +${blockOf(6n).hash}`))

@@ -133,7 +133,7 @@ export const command: Command = {
 /** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
 async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
   const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
-  const forBundles = [flags.rollup, flags['l1-block-hash'], flags['l1-state-root']]
+  const forBundles = [flags.rollup, flags.implementation, flags['l1-block-hash'], flags['l1-state-root']]
   for (const name of ['l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
   requireHex('--state-root', 32, stateRoot)
   requireHex('--address', 20, address)

@@ -101,6 +101,9 @@ export async function trustedOf(flags: Flags, io: Io): Promise<Trusted> {
     const names = '--checkpoint, --l1-block-hash, --l1-state-root and --state-root'
     throw new UsageError(`state what you trust, with exactly one of ${names}`)
   }
+  if (flags.implementation !== undefined && flags['state-root'] !== undefined) {
+    throw new UsageError('--implementation: with --state-root, nothing proves the code of the contract')
+  }
   if (flags.checkpoint !== undefined) return trustedBlockOf(flags.checkpoint, flags, io)
   if (flags.network !== undefined) throw new UsageError('--network needs --checkpoint')
   // Of one entry, with a name from above.
