@@ -77,7 +77,7 @@ function readJson(bytes: Uint8Array): unknown {
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error
     const isLines = isLineOfJson(bytes)
-    const hint = isLines ? ' Its first line is: for a file of many records, use rollup-state-proof audit.' : ''
+    const hint = isLines ? ' Its first line is JSON: for a file of many records, use rollup-state-proof audit.' : ''
     throw new DocumentError(`The file is ${brief(error.message)}.${hint}`)
   }
 }

@@ -72,6 +72,14 @@ export function fill(suggested: Suggested, about: Subject, isExample: boolean): 
   showButtons(null)
 }
 
+/** Drops what an earlier file said. The fields stay in their places. */
+export function forgetFile(): void {
+  for (const name of fieldNames) {
+    if (sources[name] !== 'user' && name !== 'trustedKind') set(name, { value: defaultOf(name), source: 'user' })
+  }
+  showButtons(null)
+}
+
 const buttons = ['fix', 'compared', 'confirm'].map(id => byId(id, HTMLButtonElement))
 
 /** Marks the invalid fields, explains the error next to each, and offers what the user can do next. */

@@ -4,7 +4,7 @@ import { chainView, picture } from './chain-view.ts'
 import { button, byId, h } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
-import { clear, fieldOf, fill, listenToForm, readStatement, showReport } from './form.ts'
+import { clear, fieldOf, fill, forgetFile, listenToForm, readStatement, showReport } from './form.ts'
 import { MAX_FILES_KEPT, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
 import type { Loaded } from './opened-file.ts'
 import { overview, verdictText } from './overview.ts'
@@ -216,6 +216,7 @@ function showNothing(badge: string, headline: string): void {
   setStale(false)
   loaded = null
   report = null
+  forgetFile()
   verdict.setAttribute('data-verdict', 'none')
   results.setAttribute('data-basis', 'none')
   verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))

@@ -83,6 +83,8 @@ async function closePage({ page, context }: { page: Page; context: BrowserContex
 }
 
 /** Waits until nothing is verified any more. */
+/** The page says so, and all of its views are of the same file. */
+const VERIFIED = '#results:not([data-stale]) #verdict[data-verdict="verified"]'
 const verdictOf = async (page: Page): Promise<string> => {
   await page.waitForFunction(() => {
     const isBusy = document.querySelector('#verdict')?.getAttribute('aria-busy') !== 'false'
@@ -212,7 +214,7 @@ async function checkFirstView(): Promise<string> {
   await page.getByRole('button', { name: 'Correct it' }).click()
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'trusted')
   await page.fill('#trusted', hash)
-  await page.locator('#verdict[data-verdict="verified"]').waitFor()
+  await page.locator(VERIFIED).waitFor()
   assert.equal(await page.getAttribute('#trusted', 'aria-invalid'), null)
   assert.equal(await badgeOf(page), 'Verified from what you trust')
   await page.getByRole('button', { name: 'This is what I asked for' }).click()
@@ -297,7 +299,7 @@ async function checkAddress(): Promise<string> {
     .first()
     .waitFor()
   await chooseFile(page, text)
-  await page.locator('#verdict[data-verdict="verified"]').waitFor()
+  await page.locator(VERIFIED).waitFor()
   await closePage(opened)
   return 'the address can be shared; back and forward lead to where one was'
 }
@@ -335,7 +337,7 @@ async function checkStillness(): Promise<string> {
     await page.keyboard.press('Backspace')
     await page.locator('#verdict[data-verdict="unjudged"]').waitFor()
     await page.keyboard.type(hash.slice(-1))
-    await page.locator('#verdict[data-verdict="verified"]').waitFor()
+    await page.locator(VERIFIED).waitFor()
     assert.deepEqual(await places(), tops, `${width}`)
     const whileTyping = (await shifts()) - before
     assert.ok(whileTyping < 0.01, `${whileTyping} while typing at ${width}`)
@@ -366,7 +368,7 @@ async function checkTraces(): Promise<string> {
   assert.ok(text.length > 3 * MIB, `${text.length}`)
   const pause = await longestPause(page, async () => {
     await chooseFile(page, text)
-    await page.locator('#verdict[data-verdict="verified"]').waitFor()
+    await page.locator(VERIFIED).waitFor()
     await page.locator('tbody tr').first().waitFor()
   })
   assert.ok(pause < 3000, `the page stood still for ${pause} ms`)
@@ -433,7 +435,7 @@ async function checkKeyboard(): Promise<string> {
   await page.waitForFunction(() => document.activeElement?.id === 'trusted')
   await page.keyboard.press('End')
   await page.keyboard.type(last)
-  await page.locator('#verdict[data-verdict="verified"]').waitFor()
+  await page.locator(VERIFIED).waitFor()
   await tabTo(page, '[role=tab]')
   await page.keyboard.press('ArrowRight')
   assert.equal(await tabOf(page), 'Chain')
@@ -484,7 +486,7 @@ async function checkWaysIn(): Promise<string> {
   await page.locator('#verdict[data-verdict="unjudged"]').waitFor()
   assert.equal(await page.locator('.checks li[data-status="passed"]').count(), 0)
   await page.fill('#trusted', stateRoot)
-  await page.locator('#verdict[data-verdict="verified"]').waitFor()
+  await page.locator(VERIFIED).waitFor()
   assert.match(
     await page.locator('#overview').innerText(),
     /came from the answer: check that this is what you asked for/,
@@ -504,14 +506,14 @@ async function checkWaysIn(): Promise<string> {
   await paste(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer }))
   await page.locator('#verdict[data-verdict="unjudged"]').waitFor()
   await page.fill('#trusted', stateRoot)
-  await page.locator('#verdict[data-verdict="verified"]').waitFor()
+  await page.locator(VERIFIED).waitFor()
 
   await page.evaluate(text => {
     const dataTransfer = new DataTransfer()
     dataTransfer.items.add(new File([text], 'dropped.json'))
     window.dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }))
   }, JSON.stringify(contract))
-  await page.locator('#verdict[data-verdict="verified"]').waitFor()
+  await page.locator(VERIFIED).waitFor()
   assert.match(await page.locator('#file-status').innerText(), /^dropped\.json: vector, 5 storage proofs/)
 
   // Dropped as a desktop does it.
@@ -610,6 +612,8 @@ async function checkHostileFiles(): Promise<string> {
         seen.source,
       )
       if (name === '60,000 keys') return
+      // Nothing of the file before is left to be confirmed.
+      assert.equal(await page.locator('#compared:visible, #confirm:visible').count(), 0, name)
       await page.fill('#trusted', `0x${'00'.repeat(32)}`)
       await page.fill('#address', `0x${'00'.repeat(20)}`)
       await page.selectOption('#scheme', 'poseidon2')
@@ -626,7 +630,7 @@ async function checkHostileFiles(): Promise<string> {
 
   const { storageKeys, ...question } = manySlots(1000)
   await chooseFile(page, JSON.stringify({ scheme: 'poseidon2', ...question, storageKeys, expected: { valid: true } }))
-  await page.locator('#verdict[data-verdict="verified"]').waitFor()
+  await page.locator(VERIFIED).waitFor()
   assert.match(await headlineOf(page), /1000 of its 1000 slots exist/)
   assert.equal(await page.locator('.proofs li').count(), 20)
   await page.getByRole('button', { name: 'Show 20 more of 1001' }).click()
