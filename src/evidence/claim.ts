@@ -6,7 +6,7 @@ import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../erro
 import { readOptions, unlessLeft } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
-import type { AnyClaim, EvidenceClaim, Reach, Trusted } from './types.ts'
+import type { AnyClaim, EvidenceClaim, Reach, StateKind, Trusted } from './types.ts'
 
 /** A validated {@link EvidenceClaim} about a state of any kind. What is left to the bundle is undefined. */
 export type DecodedStateClaim = ReturnType<typeof decodeStateClaim>
@@ -24,8 +24,19 @@ export function decodeStateClaim(claim: AnyClaim) {
     address: unlessFromBundle('address', address, hex => bytesToHex(decodeArgument('address', hex, 20))),
     storageKeys: unlessFromBundle('storageKeys', storageKeys, decodeStorageKeys),
   }
-  if (scheme === 'ethereum' && decoded.trusted.kind !== 'l2StateRoot') verifyHasHashes(decoded.rollup.layout)
+  verifyReachable(decoded)
   return decoded
+}
+
+/** From L1, an Ethereum state is reached through the hash of a block. @throws ArgumentError if the layout has no slot for it */
+export function verifyReachable({ scheme, trusted, rollup }: Reached): void {
+  if (scheme === 'ethereum' && trusted.kind !== 'l2StateRoot') verifyHasHashes(rollup.layout)
+}
+
+interface Reached {
+  readonly scheme: StateKind
+  readonly trusted: { readonly kind: Reach }
+  readonly rollup: ReturnType<typeof readRollup>
 }
 
 /** The keys as the caller wrote them, and in lower case. */

@@ -31,8 +31,10 @@ export function verifyResponse(response: unknown, claim: StateClaim): AnyState {
   return verifyState(result, claim)
 }
 
+export type StateVerifier = (response: unknown, claim: Omit<StateClaim, 'scheme'>) => AnyState
+
 /** {@link verifyResponse} for many answers. Those of a hash scheme under the same root share what they hash. */
-export function stateVerifier(scheme: StateKind): (response: unknown, claim: Omit<StateClaim, 'scheme'>) => AnyState {
+export function stateVerifier(scheme: StateKind): StateVerifier {
   if (scheme === 'ethereum') return (response, claim) => verifyResponse(response, { scheme, ...claim })
   const verifier = createVerifier(scheme)
   return (response, claim) => verifier.verifyProof(response, claim)

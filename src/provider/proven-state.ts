@@ -1,12 +1,11 @@
 import { verifyCode } from '../anchor/code.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
-import { verifyState } from '../evidence/state.ts'
-import type { AnyState, StateKind } from '../evidence/types.ts'
+import type { StateVerifier } from '../evidence/state.ts'
+import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { fetchVerified } from '../rpc/fetch.ts'
 import { callProvider } from '../rpc/provider.ts'
-import { createVerifier, type VerifierClaim } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
 import type { KnownCodes } from './known-codes.ts'
 import { MAX_CACHED_ENTRIES } from './limits.ts'
@@ -41,20 +40,9 @@ export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'ma
   readonly block: bigint
   readonly stateRoot: Hex
   readonly scheme: StateKind
-  readonly verifier: StateVerifier
+  readonly verify: StateVerifier
   readonly codes: KnownCodes
 }
-
-/** Verifies answers of one kind. */
-export interface StateVerifier {
-  verifyProof(answer: unknown, claim: VerifierClaim): AnyState
-}
-
-/** A tree has a memory of its hashes. */
-export const verifierOf = (scheme: StateKind): StateVerifier =>
-  scheme === 'ethereum'
-    ? { verifyProof: (answer, claim) => verifyState(answer, { scheme, ...claim }) }
-    : createVerifier(scheme)
 
 export function createProvenState(source: StateSource): ProvenState {
   const { scheme, method, maxKeysPerRequest, codes } = source
@@ -132,13 +120,12 @@ export function createProvenState(source: StateSource): ProvenState {
 
 /** Fetches an answer, and verifies it on arrival. */
 async function fetchProven(
-  { l2, block, stateRoot, scheme, verifier, maxKeysPerRequest }: StateSource,
+  { l2, block, stateRoot, scheme, verify: verifyState, maxKeysPerRequest }: StateSource,
   method: string,
   address: Hex,
   storageKeys: readonly Hex[],
 ) {
-  const verify = (answer: unknown) =>
-    atPath('answer', () => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
+  const verify = (answer: unknown) => atPath('answer', () => verifyState(answer, { stateRoot, address, storageKeys }))
   const how = { method, maxKeysPerRequest, scheme }
   const { answer, verified } = await fetchVerified(l2, { address, storageKeys, l2BlockNumber: block }, how, verify)
   return { answer, state: verified }

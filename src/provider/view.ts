@@ -3,6 +3,7 @@ import { decodeArgument } from '../arguments.ts'
 import type { BlockHeader } from '../blocks/header.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { isProofError, type ProofError } from '../errors.ts'
+import { type StateVerifier, stateVerifier } from '../evidence/state.ts'
 import type { StateKind } from '../evidence/types.ts'
 import { EndpointError, isMissing } from '../rpc/error.ts'
 import {
@@ -20,7 +21,7 @@ import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
 import type { KnownCodes } from './known-codes.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
-import { createProvenState, type ProvenState, type StateVerifier, verifierOf } from './proven-state.ts'
+import { createProvenState, type ProvenState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
 
 /** A proven block with its state. */
@@ -65,9 +66,9 @@ function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, codes 
   return async (anchor: Anchor, l1Block: L1Block, newest: bigint): Promise<Held> => {
     const { l2BlockNumber: block } = anchor
     const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, schemeAt)
-    const verifier = verifiers.get(scheme) ?? verifierOf(scheme)
-    verifiers.set(scheme, verifier, 1)
-    const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier, codes })
+    const verify = verifiers.get(scheme) ?? stateVerifier(scheme)
+    verifiers.set(scheme, verify, 1)
+    const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verify, codes })
     return { l2BlockNumber: block, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }
   }
 }

@@ -1,4 +1,5 @@
 import type { L1Block } from '../anchor/header.ts'
+import { readRollup } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
@@ -142,8 +143,7 @@ export function followMessagesWith(
   const { from, to, messageService, layout: ownLayout, resumeFrom, ...rest } = given
   const layout = readLayout(ownLayout)
   // The service may be that of the rollup, which is verified first.
-  const { rollup } = verifyFollowOptions(rest)
-  const service = readService(messageService, rollup.address)
+  const service = readService(messageService, readRollup(rest.rollup).address)
   const position = readProgress(resumeFrom ?? undefined, service)
   const storageKeys = [slotKey(layout.nextNumberOnL2)]
   const requests = [{ address: service, storageKeys }]

@@ -195,23 +195,13 @@ async function record({ source, search, start, onProgress }: Settings): Promise<
   const message = toMessage(sent.message)
   const { place: messageProof, newest: newestFinalized } = { place: undefined, newest: undefined, ...found }
   const bundle = createMessageBundle({ rollup, message, messageProof, consensus, l1: { block, proof } })
-  const claim = { rollup, message, layout }
+  const trusted = start.beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   // The parts were verified one by one. This verifies the whole.
-  const verified = start.beacon
-    ? verifyMessageEvidence(bundle, { ...claim, trusted: start.beacon.trusted })
-    : verifyMessageEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
-  return {
-    ...{
-      bundle,
-      verified,
-      claim:
-        verified.status === 'claimable'
-          ? encodeMessageClaim({ message, messageProof: verified.messageProof })
-          : undefined,
-    },
-    ...{ sentInBlock: sent.block, newestFinalized },
-    l1BlockHashFrom: start.beacon === undefined ? 'l1Endpoint' : 'beaconBlock',
-  }
+  const verified = verifyMessageEvidence(bundle, { rollup, message, layout, trusted })
+  const isClaimable = verified.status === 'claimable'
+  const claim = isClaimable ? encodeMessageClaim({ message, messageProof: verified.messageProof }) : undefined
+  const l1BlockHashFrom = start.beacon === undefined ? 'l1Endpoint' : 'beaconBlock'
+  return { bundle, verified, claim, sentInBlock: sent.block, newestFinalized, l1BlockHashFrom }
 }
 
 /** For `catch`: that several messages fit is the caller's mistake, if no endpoint knows better. */

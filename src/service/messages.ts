@@ -127,11 +127,9 @@ export function createMessages(given: Hex | undefined, { chainId, pending, l1, q
   return {
     sendFromL2(messages) {
       const service = open()
-      const sent = readContents(messages, read(service, slotKey(layout.nextNumberOnL2)))
-      write(service, [
-        slotKey(layout.nextNumberOnL2),
-        read(service, slotKey(layout.nextNumberOnL2)) + BigInt(sent.length),
-      ])
+      const next = read(service, slotKey(layout.nextNumberOnL2))
+      const sent = readContents(messages, next)
+      write(service, [slotKey(layout.nextNumberOnL2), next + BigInt(sent.length)])
       const logs = sent.map(message => ({ address: service, ...encodeMessageLog(message) }))
       const call = { state: pending, chainId, to: service, input: '0x9f3ce55a', gasUsed: GAS_USED } as const
       queue.push({ transaction: signCall(call, DEMO_SIGNERS[0]), gasUsed: GAS_USED, logs })

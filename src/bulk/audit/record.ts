@@ -1,4 +1,3 @@
-import { verifyHasHashes } from '../../anchor/rollup.ts'
 import { invalid } from '../../arguments.ts'
 import type { Hex } from '../../bytes.ts'
 import { kindNamed } from '../../document/answer.ts'
@@ -7,7 +6,8 @@ import { DocumentError } from '../../document/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
 import { ArgumentError, atPath, isArgumentError, isProofError, type ProofErrorCode } from '../../errors.ts'
-import { kindName, stateVerifier } from '../../evidence/state.ts'
+import { verifyReachable } from '../../evidence/claim.ts'
+import { kindName, type StateVerifier, stateVerifier } from '../../evidence/state.ts'
 import type { AnyState, KindName, StateKind, StateOfKind } from '../../evidence/types.ts'
 import { verifyDecoded } from '../../evidence/verify.ts'
 import { lowerCase } from '../../hex.ts'
@@ -152,13 +152,11 @@ export function readRecord(record: unknown): ReadRecord {
   }
 }
 
-type KindVerifier = ReturnType<typeof stateVerifier>
-
 /** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
 export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
   const claim = readRecordClaim(recordClaim)
-  const verifiers = new Map<StateKind, KindVerifier>()
-  const verifierOf = (scheme: StateKind): KindVerifier => {
+  const verifiers = new Map<StateKind, StateVerifier>()
+  const verifierOf = (scheme: StateKind): StateVerifier => {
     const verifier = verifiers.get(scheme) ?? stateVerifier(scheme)
     verifiers.set(scheme, verifier)
     return verifier
@@ -220,7 +218,7 @@ const sourceWords: Readonly<Record<Source, ClaimSource>> = {
 function judgeAnswer(
   file: AnswerFile,
   claim: DecodedRecordClaim,
-  verifierOf: (scheme: StateKind) => KindVerifier,
+  verifierOf: (scheme: StateKind) => StateVerifier,
 ): Verdict {
   const { scheme, root, address, storageKeys } = claim
   if (root === null) return unreadable('an answer: state its state root')
@@ -248,8 +246,9 @@ function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict
   if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
   const scheme = kindNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
   if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
-  if (scheme === 'ethereum' && anchor.trusted.kind !== 'l2StateRoot') verifyHasHashes(anchor.rollup.layout)
-  const evidence = verifyDecoded(bundle, { ...anchor, scheme })
+  const known = { ...anchor, scheme }
+  verifyReachable(known)
+  const evidence = verifyDecoded(bundle, known)
   const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
   const { l2BlockNumber } = evidence
   return proven(evidence, {

@@ -1,6 +1,6 @@
 import type { Hex } from '../../bytes.ts'
 import { fieldIn, itemsOf, otherVersion } from '../../document/value.ts'
-import type { stateVerifier } from '../../evidence/state.ts'
+import type { StateVerifier } from '../../evidence/state.ts'
 import { safely } from '../../verifier/safe.ts'
 import { type RowFormat, requestFor, rowWriter, type Target } from './snapshot.ts'
 
@@ -50,7 +50,7 @@ export interface FileProblems {
  */
 export async function* checkSnapshot(
   { target, holders, format, rows, answers }: SnapshotContent,
-  verify: ReturnType<typeof stateVerifier>,
+  verify: StateVerifier,
   stateRoot: Hex,
 ): AsyncGenerator<CheckedRow, FileProblems, undefined> {
   const { heading, rowsOf, textOf, isRefused } = rowWriter(target, format)

@@ -1,10 +1,42 @@
+import { isArgumentError } from '../../index.ts'
 import { isMissing } from '../../rpc/error.ts'
 import { sleep } from '../../rpc/waiting.ts'
-import type { FollowEvent } from '../../rpc.ts'
-import type { Io } from '../command.ts'
-import { showProgress } from '../options/endpoint.ts'
+import { type FollowEvent, isEndpointError } from '../../rpc.ts'
+import { exitCodes, type Io } from '../command.ts'
+import { argumentRefused } from '../errors.ts'
+import type { Connections } from '../options/connections.ts'
+import { endProgress, showProgress } from '../options/endpoint.ts'
+import { type L1SourceFlags, openL1Source } from '../options/l1-source.ts'
 import type { Metrics } from '../output/metrics.ts'
 import { printable } from '../output/report.ts'
+
+/** The endpoints and the source of the L1 block hash that the flags name. Says so if only one endpoint vouches for the hash. */
+export async function openSources(
+  flags: L1SourceFlags & Readonly<Partial<Record<'l1' | 'l2', readonly string[]>>>,
+  endpoints: Connections,
+  io: Io,
+) {
+  const [l1, l2] = [endpoints.open('l1', flags.l1), endpoints.open('l2', flags.l2)]
+  const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
+  const { l1BlockHash, trust, isAlone } = await openL1Source(flags, l1, endpoints, io, onDissent)
+  if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
+  return { l1, l2, l1BlockHash }
+}
+
+/** For `catch`: nothing if the run was stopped. Throws anything else, and blames the file of the progress for what is wrong in it. */
+export function unlessStopped(error: unknown, { progressPath }: { readonly progressPath: string }): void {
+  if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, progressPath)
+  if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
+}
+
+/** Says how a run ended. @param nothing what to say if nothing was written; otherwise empty @returns the exit code */
+export function sayEnd(signal: AbortSignal, isOnce: boolean, nothing: string, io: Io): number {
+  endProgress(io)
+  if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
+  else if (nothing !== '') io.stderr.write(`${nothing}\n`)
+  // With --once, 0 says that nothing was left to fetch.
+  return signal.aborted && isOnce ? exitCodes.noAnswer : exitCodes.verified
+}
 
 /** What happens, shown; and how to wait. */
 interface Watcher {

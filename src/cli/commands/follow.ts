@@ -2,11 +2,10 @@ import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { messageOf } from '../../document/value.ts'
 import { formatAge, formatTime, secondsSince } from '../../document/wording.ts'
-import { isArgumentError } from '../../index.ts'
 import { followWith } from '../../rpc/follow.ts'
-import { type FollowedFinalization, type FollowOptions, isEndpointError } from '../../rpc.ts'
+import type { FollowedFinalization, FollowOptions } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
-import { argumentRefused, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { openFollowFolder } from '../files/follow-folder.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { flag, formatOptions, hiddenUrls, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
@@ -20,12 +19,12 @@ import {
   withEndpoints,
 } from '../options/endpoint.ts'
 import { requireKind, rollupOf } from '../options/flags.ts'
-import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
+import { l1SourceOptions } from '../options/l1-source.ts'
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { createMetrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
 import { followMessagesTo, messageFollowOptions } from './follow-messages.ts'
-import { watch } from './follow-watch.ts'
+import { openSources, sayEnd, unlessStopped, watch } from './follow-watch.ts'
 
 const options = {
   ...optionsOf('l1', 'l2', 'rollup', 'implementation', 'scheme', 'address', 'storage-key', 'mapping'),
@@ -99,10 +98,7 @@ export const command: Command = {
     // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
-      const [l1, l2] = [endpoints.open('l1', values.l1), endpoints.open('l2', values.l2)]
-      const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
-      const { l1BlockHash, trust, isAlone } = await openL1Source(values, l1, endpoints, io, onDissent)
-      if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
+      const sources = await openSources(values, endpoints, io)
       const folder = await openFollowFolder(path, request, askedFor)
       const metrics = createMetrics()
       const server =
@@ -118,7 +114,7 @@ export const command: Command = {
       const watcher = watch(metrics, values.once, io)
       let count = 0
       const following: FollowOptions = {
-        ...{ l1, l2, l1BlockHash, ...how, onEvent: watcher.onEvent, resumeFrom: folder.progress },
+        ...{ ...sources, ...how, onEvent: watcher.onEvent, resumeFrom: folder.progress },
         signal: AbortSignal.any([signal, watcher.ended]),
       }
       try {
@@ -140,17 +136,12 @@ export const command: Command = {
           count++
         }
       } catch (error) {
-        if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, folder.progressPath)
-        if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
+        unlessStopped(error, folder)
       } finally {
         server?.close()
         folder.close()
       }
-      endProgress(io)
-      if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
-      else if (count === 0) io.stderr.write('no new finalization with proofs\n')
-      // With --once, 0 says that nothing was left to fetch.
-      return signal.aborted && values.once ? exitCodes.noAnswer : exitCodes.verified
+      return sayEnd(signal, values.once, count === 0 ? 'no new finalization with proofs' : '', io)
     })
   },
 }

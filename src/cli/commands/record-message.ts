@@ -1,7 +1,6 @@
 import { readInputFile } from '../../document/input-file.ts'
 import type { Row } from '../../document/wording.ts'
 import type { Hex } from '../../index.ts'
-import { messageServiceOf } from '../../messages/layout.ts'
 import {
   type MessageArrival,
   type MessageEvidenceClaim,
@@ -10,11 +9,10 @@ import {
   verifyMessageEvidence,
 } from '../../messages.ts'
 import { type RecordedMessage, recordEvidence, recordMessage } from '../../rpc.ts'
-import { UsageError } from '../errors.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordFlags, Subject } from '../files/recorded-file.ts'
-import { flag, text } from '../options/declared.ts'
-import { requireKind, rollupOf } from '../options/flags.ts'
+import { flag, optionsOf, text } from '../options/declared.ts'
+import { messageServiceIn, requireKind, rollupOf } from '../options/flags.ts'
 import { integerOf, requireHex } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
@@ -28,7 +26,7 @@ export const messageRecordOptions = {
   from: text('ADDRESS', 'who sent it'),
   to: text('ADDRESS', 'who receives it'),
   'to-l2': flag('a message to L2; with --scheme, the report also says whether it has arrived'),
-  'message-service': text('ADDRESS', "the message service on L2 (default: Linea's, for mainnet and sepolia)"),
+  ...optionsOf('message-service'),
   'from-block': text('N', 'the first block to search (default: a million blocks before the newest)'),
 }
 
@@ -57,15 +55,14 @@ export function messageSubject(flags: Flags): Subject<RecordedFile> {
   const { 'to-l2': isToL2, scheme, transaction, message: messageHash } = flags
   const rollup = rollupOf(flags)
   for (const name of ['message', 'transaction'] as const) requireHex(`--${name}`, 32, flags[name])
-  for (const name of ['from', 'to', 'message-service'] as const) requireHex(`--${name}`, 20, flags[name])
-  const { from, to, 'message-service': service = messageServiceOf(rollup.address) } = flags
-  if (service === undefined) throw new UsageError('--message-service is needed: its address on L2, 20 bytes')
+  for (const name of ['from', 'to'] as const) requireHex(`--${name}`, 20, flags[name])
+  const messageService = messageServiceIn(flags, rollup)
+  const { from, to } = flags
   // The hexadecimal is checked.
   const wanted = {
     ...({ messageHash, transactionHash: transaction, from, to } as Readonly<Record<string, Hex | undefined>>),
     ...{ number: integerOf(flags, 'number', 256), fromBlock: integerOf(flags, 'from-block', 64) },
   }
-  const messageService = service as Hex
   return {
     keyCount: 0,
     askedFor: () => ({ command: 'record --message' }),

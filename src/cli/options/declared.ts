@@ -51,6 +51,7 @@ const declared = {
     'ROOT',
     'the L2 state root that you trust, 32 bytes: stateRootHashes of the rollup contract on L1',
   ),
+  'message-service': text('ADDRESS', "the message service on L2 (default: Linea's, for mainnet and sepolia)"),
   'l1-block-hash': text('HASH', 'the hash of a finalized L1 block, 32 bytes, from a source that you trust'),
   'l1-state-root': text('ROOT', 'the state root of an L1 block, 32 bytes'),
   checkpoint: text('ROOT', 'the root of a finalized beacon block, 32 bytes, at most two weeks old when you trusted it'),

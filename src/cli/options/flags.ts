@@ -8,7 +8,8 @@ import { cut, fieldIn, messageOf, show } from '../../document/value.ts'
 import { kindName, verifyResponse } from '../../evidence/state.ts'
 import type { AnyClaim, AnyState } from '../../evidence/types.ts'
 import { lowerCase } from '../../hex.ts'
-import { isArgumentError, type Outcome, type Scheme, safely } from '../../index.ts'
+import { type Hex, isArgumentError, type Outcome, type Scheme, safely } from '../../index.ts'
+import { messageServiceOf } from '../../messages/layout.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
@@ -145,6 +146,14 @@ export async function networkOf({ network, rollup = '' }: Flags, io: Io): Promis
 }
 
 const NETWORKS: readonly string[] = ['mainnet', 'sepolia']
+
+/** The message service on L2: as stated, or that of the rollup if it is one of Linea's. @throws UsageError */
+export function messageServiceIn({ 'message-service': stated }: Flags, { address }: Rollup): Hex {
+  requireHex('--message-service', 20, stated)
+  const service = stated ?? messageServiceOf(address)
+  if (service === undefined) throw new UsageError('--message-service is needed: its address on L2, 20 bytes')
+  return service
+}
 
 /** @throws UsageError */
 export function rollupOf(flags: Flags): Rollup {

@@ -3,7 +3,7 @@ import { decodeArgument, invalid } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { ArgumentError } from '../../errors.ts'
 import { createBundle } from '../../evidence/create.ts'
-import type { StateClaim } from '../../evidence/state.ts'
+import { type StateClaim, stateVerifier } from '../../evidence/state.ts'
 import type { StateKind } from '../../evidence/types.ts'
 import { encodeQuantity, lowerCase } from '../../hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../options.ts'
@@ -22,7 +22,7 @@ import { createKnownReads } from '../known-reads.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
 import { inPace } from '../pace.ts'
-import { createProvenState, verifierOf } from '../proven-state.ts'
+import { createProvenState } from '../proven-state.ts'
 import { NOBODY, noteReads } from '../state-reader.ts'
 import { encodeEnvironment, provenIn, watchEnvironment } from './environment.ts'
 import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
@@ -94,7 +94,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const scheme = recorded.scheme === 'ethereum' ? recorded.scheme : wanted.scheme
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, codes: createKnownCodes() }
-  const proven = createProvenState({ ...source, stateRoot, verifier: verifierOf(scheme) })
+  const proven = createProvenState({ ...source, stateRoot, verify: stateVerifier(scheme) })
   const block = provenIn(recorded.verified)
   const values = watchEnvironment(environment, block)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readRollup } from '../../../src/anchor/rollup.ts'
 import { historyContract } from '../../../src/blocks.ts'
+import { stateVerifier } from '../../../src/evidence/state.ts'
 import type { Hex } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { createKnownCodes } from '../../../src/provider/known-codes.ts'
-import { createProvenState, verifierOf } from '../../../src/provider/proven-state.ts'
+import { createProvenState } from '../../../src/provider/proven-state.ts'
 import { createViews, newestIn } from '../../../src/provider/view.ts'
 import { recordCall, verifyCallEvidence } from '../../../src/provider.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
@@ -115,7 +116,7 @@ it('refuses a state whose trie no node could have made', async () => {
     const { stateRoot, proof } = loneStorage(CONTRACT, 1n, loneLeaf(value(key.slice(2)), value(bytes)))
     const l2 = openEndpoints('l2', { request: async () => proof }, 'L2')
     const how = { l2, block: 1n, stateRoot, method: 'rollup_getProof', maxKeysPerRequest: 2, codes: createKnownCodes() }
-    const state = createProvenState({ ...how, scheme: 'ethereum', verifier: verifierOf('ethereum') })
+    const state = createProvenState({ ...how, scheme: 'ethereum', verify: stateVerifier('ethereum') })
     await expect(state.getStorage(CONTRACT, key), bytes).rejects.toMatchObject({ path: 'answer.storageProof[0].proof' })
   }
 })

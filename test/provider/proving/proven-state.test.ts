@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/bytes.ts'
+import type { StateVerifier } from '../../../src/evidence/state.ts'
 import { createVerifier, type Hex, ProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { createKnownCodes } from '../../../src/provider/known-codes.ts'
@@ -43,7 +44,8 @@ function setUp(
     stateRoot: world.stateRoot(),
     scheme: poseidon2,
   }
-  const how = { verifier, method: 'proof', maxKeysPerRequest: 2, codes: createKnownCodes() }
+  const verify: StateVerifier = (answer, claim) => verifier.verifyProof(answer, claim)
+  const how = { verify, method: 'proof', maxKeysPerRequest: 2, codes: createKnownCodes() }
   return { log, state: createProvenState({ ...source, ...how }) }
 }
 /** What was asked for since. */
