@@ -160,7 +160,7 @@ function changeOf(
   const [topic, olderTopic] = finalizedStateTopics
   const topics = [version === 7 ? olderTopic : topic, slotKey(l2BlockNumber)]
   const words = [timestamp, messageNumber, forcedTransactionNumber].filter(word => word !== undefined)
-  return { writes, logs: [{ topics, data: wordsOf(words) }, ...dataFinalized(finalization, count, after)] }
+  return { writes, logs: [{ topics, data: wordsOf(words) }, dataFinalized(finalization, { version, count, after })] }
 }
 
 /** Slot of the block hashes in a layout that has none. */
@@ -169,17 +169,18 @@ const HASHES = 456n
 const wordsOf = (words: readonly bigint[]): Hex =>
   bytesToHex(concatBytes(...words.map(word => bigintToBytes(word, 32))))
 
-/** The log `DataFinalizedV4`. That of earlier versions is not simulated. There is no data, so its hash is that of a number. */
+/** The contract's other log of a finalization. There is no data, so its hash is that of a number. */
 function dataFinalized(
-  { l2BlockNumber, blockHash }: Finalization,
-  count: number,
-  after: Finalization | undefined,
-): ContractChange['logs'] {
-  if (blockHash === undefined) return []
+  finalization: Finalization,
+  { version, count, after }: Pick<Circumstances, 'version' | 'count' | 'after'>,
+): ContractChange['logs'][number] {
+  const hasHashes = version === 9
+  const heldOf = (one: Finalization | undefined) => BigInt((hasHashes ? one?.blockHash : one?.stateRoot) ?? 0)
   const start = after === undefined ? 0n : after.l2BlockNumber + 1n
-  const topics = [DATA_FINALIZED, ...[start, l2BlockNumber, rollingHash('data', BigInt(count + 1))].map(slotKey)]
-  // The offset in the data; the hash of the parent, which the first block with a hash lacks; the hash.
-  return [{ topics, data: wordsOf([0n, BigInt(after?.blockHash ?? 0), BigInt(blockHash)]) }]
+  const places = [start, finalization.l2BlockNumber, rollingHash('data', BigInt(count + 1))].map(slotKey)
+  // The offset in the data, since version 9; that of the parent, which the first root lacks, and the first hash; its own.
+  const words = [...(hasHashes ? [0n] : []), heldOf(after), heldOf(finalization)]
+  return { topics: [hasHashes ? DATA_FINALIZED : OLDER_DATA_FINALIZED, ...places], data: wordsOf(words) }
 }
 
 /**
@@ -187,6 +188,12 @@ function dataFinalized(
  * uint256 endOffset, bytes32 parentBlockHash, bytes32 finalBlockHash)`
  */
 const DATA_FINALIZED: Hex = '0x86710ea04c20fbcfc0b7200362c5174c71b7183bbc324b36a83f61824be0cdef'
+
+/**
+ * Before version 9, `DataFinalizedV3(uint256 indexed startBlockNumber, uint256 indexed endBlockNumber, bytes32 indexed shnarf,
+ * bytes32 parentStateRootHash, bytes32 finalStateRootHash)`
+ */
+const OLDER_DATA_FINALIZED: Hex = '0xa0262dc79e4ccb71ceac8574ae906311ae338aa4a2044fd4ec4b99fad5ab60cb'
 
 /** There are no actual messages, so their number is hashed in their place. Before the first one, the rolling hash is zero. */
 const rollingHash = (kind: string, number: bigint): bigint =>

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { finalizedStateTopics } from '../../src/anchor/finalized-state.ts'
 import { readRollup } from '../../src/anchor/rollup.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -16,7 +17,7 @@ function logOfNine(): { topics: readonly Hex[] } {
   const chain = createChain(demoWorld(poseidon2), ROLLUP)
   for (let count = 0; count < 9; count++) chain.addBlock()
   chain.finalize()
-  const filter = { fromBlock: '0x0', toBlock: 'latest', address: ROLLUP.address }
+  const filter = { fromBlock: '0x0', toBlock: 'latest', address: ROLLUP.address, topics: [finalizedStateTopics] }
   return [l1Methods(chain, 1n).get('eth_getLogs')?.([filter])].flat().at(-1) as { topics: readonly Hex[] }
 }
 

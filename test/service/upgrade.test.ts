@@ -1,6 +1,6 @@
 import { createMPT, type MerklePatriciaTrie } from '@ethereumjs/mpt'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { createPublicClient, http, parseAbiItem } from 'viem'
+import { createPublicClient, http, parseAbi } from 'viem'
 import { expect, it } from 'vitest'
 import { encodeRlp } from '../../src/anchor/rlp.ts'
 import { IMPLEMENTATION_KEY } from '../../src/anchor/rollup.ts'
@@ -107,9 +107,11 @@ it('computes of a block only what it changed', () => {
   expect([known.size > 400, made.length > 1, made.length < 8]).toEqual([true, true, true])
 })
 
-const event = parseAbiItem(
+const events = parseAbi([
+  'event DataFinalizedV3(uint256 indexed startBlockNumber, uint256 indexed endBlockNumber, bytes32 indexed shnarf, bytes32 parentStateRootHash, bytes32 finalStateRootHash)',
   'event DataFinalizedV4(uint256 indexed startBlockNumber, uint256 indexed endBlockNumber, bytes32 indexed endDataRollingHash, uint256 endOffset, bytes32 parentBlockHash, bytes32 finalBlockHash)',
-)
+  'event FinalizedStateUpdated(uint256 indexed blockNumber, uint256 timestamp, uint256 messageNumber, uint256 forcedTransactionNumber)',
+])
 
 it('holds roots before the upgrade and hashes after it, and says so in its logs', async () => {
   const { service, l1Url } = await startService({ upgradeAt: 5n })
@@ -141,14 +143,25 @@ it('holds roots before the upgrade and hashes after it, and says so in its logs'
   expect(anchorAt(4n, newest).implementation).toBe(implementationOf(9))
 
   const viem = createPublicClient({ transport: http(l1Url, { retryCount: 0 }) })
-  const logs = await viem.getLogs({ address: ROLLUP.address, fromBlock: 0n, toBlock: 'latest', event, strict: true })
+  const logs = await viem.getLogs({ address: ROLLUP.address, fromBlock: 0n, toBlock: 'latest', events, strict: true })
   const hash = (number: bigint) => headerOf(chain as never, number).hash
-  expect(logs.map(({ args: { endDataRollingHash: _, ...args } }) => args)).toEqual([
-    { startBlockNumber: 5n, endBlockNumber: 7n, endOffset: 0n, parentBlockHash: word(0), finalBlockHash: hash(7n) },
-    { startBlockNumber: 8n, endBlockNumber: 9n, endOffset: 0n, parentBlockHash: hash(7n), finalBlockHash: hash(9n) },
+  const root = (number: bigint) => chain.at(number)?.stateRoot()
+  const finalized = logs.flatMap(({ eventName, args }) => {
+    if (eventName === 'FinalizedStateUpdated') return []
+    const [, , data] = Object.values(args)
+    return [[eventName, ...Object.values(args).filter(value => value !== data)]]
+  })
+  // The first V3 and the first V4 have no parent.
+  expect(finalized).toEqual([
+    ['DataFinalizedV3', 0n, 0n, word(0), root(0n)],
+    ['DataFinalizedV3', 1n, 1n, root(0n), root(1n)],
+    ['DataFinalizedV3', 2n, 3n, root(1n), root(3n)],
+    ['DataFinalizedV3', 4n, 4n, root(3n), root(4n)],
+    ['DataFinalizedV4', 5n, 7n, 0n, word(0), hash(7n)],
+    ['DataFinalizedV4', 8n, 9n, 0n, hash(7n), hash(9n)],
   ])
   const all = await viem.getLogs({ address: ROLLUP.address, fromBlock: 0n, toBlock: 'latest' })
-  expect(all.map(({ logIndex }) => logIndex)).toEqual([0, 0, 0, 0, 0, 1, 0, 1])
+  expect(all.map(({ logIndex }) => logIndex)).toEqual([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1])
 })
 
 it('answers eth_getProof from the upgrade on, and rollup_getProof before it', () => {
