@@ -150,7 +150,7 @@ const blocks = {
   RECEIPT_BLOOM: 'The bloom filter of a receipt is not that of its logs.',
 
   LOGS_MISMATCH: 'The bundle is for a range of blocks or a filter other than the one expected.',
-  LOGS_RANGE: 'The bundle does not hold exactly one header for each block from the newest to the first of its range.',
+  LOGS_RANGE: 'There is not exactly one header for each block of the range, from a proven block on.',
   LOGS_CONTENT_MISSING: 'A block that may hold such logs lacks its transactions or receipts.',
   LOGS_CONTENT_UNUSED:
     'A block has transactions or receipts although its header rules out such logs, or although it is after the range.',

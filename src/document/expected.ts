@@ -19,7 +19,7 @@ import { type MessageClaim, verifyMessageFromL2 } from '../messages/from-l2.ts'
 import { type MessageRequest, type ProvenInbox, readMessageArrival, verifyMessageToL2 } from '../messages/to-l2.ts'
 import { type TransitionClaim, verifyTransition } from '../transition/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
-import { schemeNamed } from './answer.ts'
+import { kindNamed, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { claimOfVector, parseNumber, trustedOfVector } from './evidence.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
@@ -102,7 +102,7 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'verifyLogs': {
       const stated: Fields = {
         ...toNumbers(claim, ['l2BlockNumber', 'fromBlock', 'toBlock']),
-        scheme: schemeNamed(scheme),
+        scheme: kindNamed(scheme),
       }
       const { logs, blockCount, ruledOutCount, receiptCount } = verifyLogs(input, stated as unknown as LogsClaim)
       return spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } })

@@ -167,6 +167,7 @@ function inspectLogsEvidence(bundle: Part): UnverifiedFields {
   const blocks = itemsOf(bundle.at('blocks').value)
   const count = (name: string) => blocks.filter(block => isGiven(fieldIn(block, name))).length
   const filter = bundle.at('filter').object()
+  const [answer, schemeName] = [bundle.at('answer'), bundle.at('scheme').value]
   return {
     ...bundle.object().pick('version', 'kind', 'scheme'),
     ...inspectBlock(bundle),
@@ -177,7 +178,8 @@ function inspectLogsEvidence(bundle: Part): UnverifiedFields {
     },
     ...{ blocks: blocks.length, blocksWithReceipts: count('receipts'), blocksWithTransactions: count('transactions') },
     ...bundle.given({ consensus: inspectConsensus, l1: inspectL1, l2Header: header => inspectHeader(header) }),
-    answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
+    // Where L1 holds the hash of the newest block, there need not be one.
+    ...((answer.isGiven || schemeName !== 'ethereum') && { answer: inspectAnswer(answer, schemeNamed(schemeName)) }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import type { BlockLog } from '../blocks/block.ts'
 import { type DecodedFilter, decodeFilter, inOrder, type LogFilter } from '../blocks/filter.ts'
+import type { BlockClaim } from '../blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
 import { MAX_HEADERS, MAX_TOPICS } from '../blocks/limits.ts'
 import { searchBlocks } from '../blocks/logs.ts'
@@ -14,7 +15,7 @@ import { decodeStateClaim, unlessFromBundle } from './claim.ts'
 import { quantityOf, VERSIONS, verifyVersion } from './decode.ts'
 import { MAX_CHOICES } from './limits.ts'
 import type { EvidenceBundle, StateKind, Trusted, VerifiedEvidence } from './types.ts'
-import { verifyDecoded } from './verify.ts'
+import { verifyDecoded, verifyL2Block } from './verify.ts'
 
 /** What a document of this kind says that it proves. */
 const LOGS_KIND = 'logs'
@@ -27,13 +28,13 @@ export interface LogsBundle<Kind extends StateKind = StateKind>
   extends Pick<EvidenceBundle<Kind>, 'version' | 'scheme' | 'rollup' | 'consensus' | 'l1' | 'l2Header'> {
   /** Distinguishes it from evidence of accounts and slots. */
   kind: 'logs'
-  /** The block of the proven state, after the range: a quantity. */
+  /** The block of the proven state, after the range: a quantity. In version 2, the range may end with it. */
   l2BlockNumber: Hex
   /**
    * What `rollup_getProof` answered for `historyContract` and one slot: that of the first of the blocks below. In version 2,
-   * `eth_getProof`.
+   * `eth_getProof`; or left out, and the first of the blocks is the one whose hash L1 holds.
    */
-  answer: unknown
+  answer?: unknown
   /** First block of the range, a quantity. */
   fromBlock: Hex
   /** Last block of the range, a quantity. */
@@ -47,7 +48,7 @@ export interface LogsBundle<Kind extends StateKind = StateKind>
   }
   /**
    * The blocks, newest first, down to `fromBlock`. The first is `toBlock`, or the oldest block of which the state holds the hash
-   * if that is newer. Each is the parent of the one before.
+   * if that is newer; without `answer`, the block `l2BlockNumber`. Each is the parent of the one before.
    */
   blocks: {
     /** RLP of the header. */
@@ -115,8 +116,9 @@ const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'fromBlock
 
 /**
  * Verifies logs as evidence, against what you know and the one thing that you trust. The result is complete: no log of the range
- * that the filter selects is missing. The hash of the newest block comes from the state (EIP-2935), the other blocks follow by
- * their parent hashes, and of each block that the bloom filter in its header does not rule out, all receipts are verified.
+ * that the filter selects is missing. The hash of the newest block comes from the state (EIP-2935), or from L1 if that holds hashes
+ * of blocks. The other blocks follow by their parent hashes, and of each block that the bloom filter in its header does not rule
+ * out, all receipts are verified.
  *
  * @param bundle an untrusted {@link LogsBundle}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
@@ -247,11 +249,23 @@ function verifyNewest({ fields, l2BlockNumber: stateBlock, fromBlock, toBlock }:
   if (fromBlock > toBlock) {
     throw new ProofError('LOGS_RANGE', { path: 'fromBlock', expected: `at most ${toBlock}`, found: `${fromBlock}` })
   }
+  const bundle = { ...fields, kind: 'state' }
+  if (fields.answer === undefined && evidence.scheme === 'ethereum' && evidence.trusted.kind !== 'l2StateRoot') {
+    const request = { address: historyContract, storageKeys: [] }
+    const anchor = verifyL2Block({ ...bundle, request }, evidence)
+    return { ...anchoredFor(anchor.l2Block, toBlock), anchor }
+  }
   const number = newestFor(stateBlock, toBlock)
   const request = { address: historyContract, storageKeys: [historySlot(number)] }
-  const { account, storage, address: _, ...proven } = verifyDecoded({ ...fields, kind: 'state', request }, evidence)
+  const { account, storage, address: _, ...anchor } = verifyDecoded({ ...bundle, request }, evidence)
   const hash = atPath('answer', () => readBlockHash({ account, storage }, { number, stateBlock }))
-  return { number, hash, anchor: proven }
+  return { number, hash, anchor }
+}
+
+/** The block whose hash L1 holds, from which the parent hashes lead to a range. */
+export function anchoredFor({ number, hash }: BlockClaim, toBlock: bigint): BlockClaim {
+  if (toBlock <= number) return { number, hash }
+  throw new ProofError('LOGS_RANGE', { path: 'toBlock', expected: `at most ${number}`, found: `${toBlock}` })
 }
 
 /** The block from which the parent hashes lead to a range: its last, unless the state no longer holds that one's hash. */

@@ -71,7 +71,21 @@ export function verifyDecoded(bundle: unknown, claim: DecodedStateClaim): AnyEvi
   return verifyBundle(bundle, claim) as AnyEvidence
 }
 
-function verifyBundle(bundle: unknown, claim: DecodedStateClaim): object {
+/**
+ * The L2 block whose hash L1 holds, and what leads to it: of a bundle of an Ethereum state, everything but the answer. The trusted
+ * input is not an L2 state root.
+ */
+export function verifyL2Block(bundle: unknown, claim: DecodedStateClaim): { readonly l2Block: BlockHeader } {
+  // The claim decides which case it is.
+  return verifyBundle(bundle, claim, verifyHashed) as { readonly l2Block: BlockHeader }
+}
+
+/** @param verify what to make of the L1 state root */
+function verifyBundle(
+  bundle: unknown,
+  claim: DecodedStateClaim,
+  verify: (evidence: DecodedEvidence, claim: DecodedStateClaim, l1StateRoot: Hex) => object = verifyAnchored,
+): object {
   const { kind, root } = claim.trusted
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
@@ -84,8 +98,8 @@ function verifyBundle(bundle: unknown, claim: DecodedStateClaim): object {
     return { ...state, l2BlockNumber, ...UNPROVEN, ...header, trustedInput: kind }
   }
   const { l1StateRoot, l1Block, beaconBlock } = verifyL1State(evidence, claim.trusted)
-  const state = { ...verifyAnchored(evidence, claim, l1StateRoot), l1Block }
-  return { ...state, ...(beaconBlock && { beaconBlock }), trustedInput: kind }
+  const state = verify(evidence, claim, l1StateRoot)
+  return { ...state, l1Block, ...(beaconBlock && { beaconBlock }), trustedInput: kind }
 }
 
 const UNPROVEN = {
@@ -100,10 +114,16 @@ function verifyAnchored(evidence: DecodedEvidence, claim: DecodedStateClaim, l1S
     const { stateRoot, blockHash: _, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'stateRoot')
     return { ...verifyAnswer(evidence, claim, stateRoot), l2BlockNumber, ...contract }
   }
+  const block = verifyHashed(evidence, claim, l1StateRoot)
+  return { ...verifyAnswer(evidence, claim, block.stateRoot), ...block }
+}
+
+/** From the L1 state to the header of the L2 block. */
+function verifyHashed(evidence: DecodedEvidence, claim: DecodedStateClaim, l1StateRoot: Hex) {
   const { stateRoot: _, blockHash, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'blockHash')
   const l2Block = verifyL2Header(evidence, blockHash)
-  const state = verifyAnswer(evidence, claim, l2Block.stateRoot)
-  return { ...state, l2BlockNumber, ...contract, finalizedTimestamp: l2Block.timestamp, l2Block }
+  const { stateRoot, timestamp: finalizedTimestamp } = l2Block
+  return { stateRoot, l2BlockNumber: l2Block.number, ...contract, finalizedTimestamp, l2Block }
 }
 
 function verifyL1Proof<Held extends HeldValue>(

@@ -5,7 +5,7 @@ import { MAX_HEADERS } from '../blocks/limits.ts'
 import type { Hex } from '../bytes.ts'
 import { ArgumentError, refusal } from '../errors.ts'
 import { createBundle } from '../evidence/create.ts'
-import { type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../evidence/logs.ts'
+import { anchoredFor, type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../evidence/logs.ts'
 import type { AnyClaim, AnyEvidence, EvidenceBundle, StateKind } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
@@ -14,7 +14,7 @@ import { fetchAnswer, verifyClientOptions } from './fetch.ts'
 import { searchLogs } from './logs.ts'
 import { type Recorded, type RecordOptions, recordEvidence } from './record.ts'
 
-/** What the bundle with the hash of a range's newest block proves. */
+/** What the bundle with the hash of a range's newest block, or of a later one, proves. */
 export interface ProvenNewest {
   readonly verified: AnyEvidence & { readonly l2BlockNumber: bigint }
   /** Its parent hashes lead to the range. */
@@ -25,9 +25,9 @@ export interface ProvenNewest {
 type NewestClaim = Pick<AnyClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>
 
 /**
- * Opens the bundle that {@link recordNewest} makes.
+ * Opens the bundle that {@link recordNewest} makes: without a slot, it is for the block whose hash L1 holds.
  *
- * @param toBlock default: the newest block whose hash the state holds
+ * @param toBlock default: the newest block that it proves
  * @throws ProofError also if the state does not hold the hash
  */
 export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint): ProvenNewest {
@@ -35,12 +35,17 @@ export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint
   const { l2BlockNumber, account, storage } = proven
   // Unless an L2 state root is trusted, it is proven.
   if (l2BlockNumber === undefined) throw refusal('EVIDENCE_BLOCK_MISMATCH', 'a block', 'none')
+  const verified = { ...proven, l2BlockNumber }
+  if ('l2Block' in proven && proven.l2Block !== undefined && storage.length === 0) {
+    const last = toBlock ?? l2BlockNumber
+    return { verified, newest: anchoredFor(proven.l2Block, last), toBlock: last }
+  }
   const last = toBlock ?? l2BlockNumber - 1n
   const number = newestFor(l2BlockNumber, last)
   const slot = storage.find(({ key }) => key === historySlot(number))
   if (slot === undefined) throw refusal('EVIDENCE_KEYS_MISMATCH', historySlot(number), 'others')
   const hash = readBlockHash({ account, storage: [slot] }, { number, stateBlock: l2BlockNumber })
-  return { verified: { ...proven, l2BlockNumber }, newest: { number, hash }, toBlock: last }
+  return { verified, newest: { number, hash }, toBlock: last }
 }
 
 export interface RecordedNewest extends ProvenNewest, Pick<Recorded, 'l1BlockHashFrom'> {
@@ -53,7 +58,8 @@ export interface RecordedNewest extends ProvenNewest, Pick<Recorded, 'l1BlockHas
 export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'>
 
 /**
- * Records a bundle for the hash of a range's newest block, from the newest finalized block that can prove it.
+ * Records a bundle for the hash of a range's newest block, from the newest finalized block that can prove it; or for that block
+ * itself, if L1 holds its hash.
  *
  * @throws as `recordEvidence`; ArgumentError if the range ends after what is finalized
  */
@@ -64,16 +70,22 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
     maxKeysPerRequest: options.maxKeysPerRequest,
   })
   const first = await recordEvidence({ ...options, address: historyContract })
-  const { l2BlockNumber, stateRoot, l1Block } = first.verified
+  const { l2BlockNumber, stateRoot, l1Block, account } = first.verified
   const scheme = first.scheme === 'ethereum' ? first.scheme : options.scheme
-  if (toBlock !== undefined && toBlock >= l2BlockNumber) throw afterNewest('toBlock', l2BlockNumber - 1n)
-  // Which slot it is depends on the block, which was not known before.
-  const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? l2BlockNumber - 1n))]
-  const asked = { address: historyContract, storageKeys, l2BlockNumber }
-  const l2 = openEndpoints('l2', options.l2, 'L2', { signal })
-  const answer = await fetchAnswer(l2, asked, { method, maxKeysPerRequest, signal, trusted: { scheme, stateRoot } })
-  const { request, answer: known } = createBundle({ scheme, rollup, ...asked, answer })
-  const bundle = { ...first.bundle, request, answer: known }
+  const last = scheme === 'ethereum' ? l2BlockNumber : l2BlockNumber - 1n
+  if (toBlock !== undefined && toBlock > last) throw afterNewest('toBlock', last)
+  /** From the hash that L1 holds, the parent hashes lead anywhere. A state that holds the hash of the range's end shortens the way. */
+  const isAnchored = scheme === 'ethereum' && (account === null || (toBlock ?? last) === last)
+  const withSlot = async () => {
+    // Which slot it is depends on the block, which was not known before.
+    const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? last))]
+    const asked = { address: historyContract, storageKeys, l2BlockNumber }
+    const l2 = openEndpoints('l2', options.l2, 'L2', { signal })
+    const answer = await fetchAnswer(l2, asked, { method, maxKeysPerRequest, signal, trusted: { scheme, stateRoot } })
+    const { request, answer: known } = createBundle({ scheme, rollup, ...asked, answer })
+    return { ...first.bundle, request, answer: known }
+  }
+  const bundle = isAnchored ? first.bundle : await withSlot()
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const opened = openNewest(bundle, { scheme, rollup, trusted, l2BlockNumber }, toBlock)
   return { ...opened, bundle, scheme, l1BlockHashFrom: first.l1BlockHashFrom }
@@ -115,9 +127,10 @@ export async function recordLogs(
   for await (const block of searchLogs({ l2, signal }, newest, { filter, fromBlock, toBlock })) {
     blocks.push(block.parts)
   }
-  const { kind: _, request: __, ...anchor } = state
+  const { kind: _, request, answer, ...anchor } = state
   const bundle: LogsBundle = {
-    ...{ ...anchor, kind: 'logs', fromBlock: encodeQuantity(fromBlock), toBlock: encodeQuantity(toBlock) },
+    ...{ ...anchor, ...(request.storageKeys.length > 0 && { answer }) },
+    ...{ kind: 'logs', fromBlock: encodeQuantity(fromBlock), toBlock: encodeQuantity(toBlock) },
     filter: { address: [...filter.address], topics: filter.topics.map(list => [...list]) },
     blocks,
   }

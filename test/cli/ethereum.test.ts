@@ -285,9 +285,59 @@ it('finds the logs of a range, and keeps them as evidence', async () => {
   expect((await verify(bundle)).stdout).toContain('Verified: all logs')
   expect((await verify(bundle, ...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
   expect((await search(...ends, '--format', 'bundle', '-o', bundle)).stdout).toContain('Nothing was fetched')
-  expect((await runHere(['inspect', bundle])).stdout).toContain('l2Header')
+  expect(verified.stdout).toMatch(/L2 block +6 +L1 holds its hash\n[\s\S]*to block +6 /)
+  const inspected = (await runHere(['inspect', bundle])).stdout
+  expect(inspected).toContain('l2Header')
+  expect(inspected).not.toMatch(/answer|malformed/)
   expect((await search(...ends, '-o', rows, '--keep', kept)).stdout).toContain(implementationOf(9))
-  const checked = await search('-o', rows, '--keep', kept, '--check', '--l1-block-hash', hash)
+  const check = (...more: string[]) => search('-o', rows, '--keep', kept, '--check', '--l1-block-hash', hash, ...more)
+  const checked = await check('--to-block', '6')
   expect(checked.code).toBe(0)
+  // The rows begin with the block whose hash L1 holds. It is no part of a shorter range, and nothing proves a longer one.
+  expect((await check('--to-block', '5')).stdout).toMatch(/block 6 +does not verify: LOGS_CONTENT_UNUSED/)
+  expect((await check('--to-block', '7')).stderr).toMatch(/LOGS_RANGE[\s\S]*toBlock[\s\S]*at most 6/)
   expect(checked.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
+})
+
+it('goes on with an interrupted search from the block whose hash L1 holds', async () => {
+  const upgraded = createService({
+    ...{ genesis: demoWorld(poseidon2), rollup: ROLLUP, upgradeAt: 1n },
+    faults: ({ method, params }) =>
+      isCut && method === 'eth_getBlockByNumber' && params[0] === '0x1'
+        ? { kind: 'error', code: -32000, message: 'gone' }
+        : undefined,
+  })
+  let isCut = true
+  // Progress is saved after 128 blocks.
+  for (let number = 1; number < 131; number++) upgraded.chain.addBlock()
+  upgraded.chain.finalize()
+  const { url, l1Url } = await upgraded.listen()
+  const search = async (rows: string, ...more: string[]) =>
+    runHere([
+      'logs',
+      '--l1',
+      l1Url,
+      '--l2',
+      url,
+      ...roots,
+      '--from-block',
+      '0',
+      '-o',
+      rows,
+      '--keep',
+      `${rows}.gz`,
+      ...more,
+    ])
+  const rows = join(folderOf(), 'rows.csv')
+  expect(await search(rows)).toMatchObject({ code: 3 })
+  expect(JSON.parse(readFileSync(`${rows}.partial`, 'utf8')).progress.next.number).toBe('2')
+  isCut = false
+  // Meanwhile, L1 holds the hash of a later block.
+  upgraded.chain.addBlock()
+  upgraded.chain.finalize()
+  expect(await search(rows)).toMatchObject({ code: 0, stderr: expect.stringContaining('continuing after 128 of 131') })
+  const { l1BlockHash } = JSON.parse(readFileSync(`${rows}.manifest.json`, 'utf8'))
+  const checked = await search(rows, '--to-block', '130', '--check', '--l1-block-hash', l1BlockHash)
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('blocks          131 ') })
+  await upgraded.close({ graceMs: 0 })
 })

@@ -44,7 +44,7 @@ it.each([
     },
   ],
   ['calls', { 'call invalid': 40, 'call valid': 5 }],
-  ['logs', { 'logs invalid': 44, 'logs valid': 6 }],
+  ['logs', { 'logs invalid': 61, 'logs valid': 9 }],
   ['transitions', { 'transition invalid': 172, 'transition valid': 6 }],
   [
     'blocks',

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type LogFilter, type LogsClaim, verifyLogs } from '../../src/blocks.ts'
-import { schemeNamed } from '../../src/document/answer.ts'
+import { kindNamed } from '../../src/document/answer.ts'
 import { applyPatches } from '../../src/document/patches.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -28,7 +28,7 @@ function claimOf({ scheme, claim }: LogsVector): LogsClaim {
   const number = (text: Hex | 'fromBundle') => (text === 'fromBundle' ? text : BigInt(text))
   const [l2BlockNumber, fromBlock, toBlock] = [claim.l2BlockNumber, claim.fromBlock, claim.toBlock].map(number)
   // Known to be a scheme, and three numbers.
-  return { ...claim, scheme: schemeNamed(scheme), l2BlockNumber, fromBlock, toBlock } as LogsClaim
+  return { ...claim, scheme: kindNamed(scheme), l2BlockNumber, fromBlock, toBlock } as LogsClaim
 }
 
 /** A vector whose bundle is the changed one of its base. */
@@ -58,7 +58,7 @@ it('gives each vector of logs its expected outcome', () => {
       counts.invalid++
     }
   }
-  expect(counts).toEqual({ valid: 6, invalid: 44 })
+  expect(counts).toEqual({ valid: 9, invalid: 61 })
 })
 
 it('has a schema that accepts every valid bundle and refuses malformed ones', () => {
@@ -73,7 +73,7 @@ it('has a schema that accepts every valid bundle and refuses malformed ones', ()
     expect(validate(inputOf(vector)), `${path}: ${JSON.stringify(validate.errors)}`).toBe(!isBroken)
     counts[isBroken ? 'broken' : 'kept']++
   }
-  expect(counts).toEqual({ kept: 6, broken: 7 })
+  expect(counts).toEqual({ kept: 9, broken: 8 })
 })
 
 it('returns what it rests on, and the range and filter of the bundle', () => {
@@ -157,48 +157,64 @@ describe('a range of random blocks', () => {
   })
 })
 
-it('never accepts another statement from a bundle that is changed anywhere', () => {
-  const { bundle, claim } = valid('one-log')
-  const honest = JSON.stringify(spell(verifyLogs(bundle, claim)))
-  const flip = (part: unknown) =>
-    typeof part === 'string' ? `${part.slice(0, -1)}${part.endsWith('1') ? '2' : '1'}` : part === true ? false : null
-  const counts = { refused: 0, same: 0 }
-  for (const path of placesOf(bundle).filter(path => path[0] !== 'answer' && path[1] !== 'proof')) {
-    for (const change of [flip, () => undefined, () => ({})]) {
-      const changed = changedAt(bundle, path, change)
-      const accepted = { verified: '' }
-      const refusal = refusalOf(() => {
-        accepted.verified = JSON.stringify(spell(verifyLogs(changed, claim)))
-      })
-      if (refusal === 'accepted') expect(accepted.verified, path.join('.')).toBe(honest)
-      counts[refusal === 'accepted' ? 'same' : 'refused']++
-    }
-  }
-  // The label of the rollup, and what is left out of a transaction's derived fields.
-  expect(counts.same).toBeLessThan(12)
-  expect(counts.refused).toBeGreaterThan(130)
-})
+/** Two bundles with one block of logs: its hash is that of a slot, or L1 holds it. */
+const small = {
+  slotted: () => valid('one-log'),
+  anchored: () => {
+    const { bundle, claim } = valid('ethereum-anchored')
+    const range = { fromBlock: bundle.toBlock, blocks: bundle.blocks.slice(0, 1) }
+    return { bundle: { ...bundle, ...range }, claim: { ...claim, fromBlock: BigInt(bundle.toBlock) } }
+  },
+}
 
-it('throws only its own errors, whatever getters and proxies throw', () => {
-  const { bundle, claim } = valid('one-log')
-  const { hostile, sprung } = createTraps()
-  const { proxy: revoked, revoke } = Proxy.revocable({}, {})
-  revoke()
-  const endless = new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 32 - 1 : '0x') })
-  const odd = new Proxy([], { get: (_, key) => (key === 'length' ? 1.5 : '0x') })
-  const places = placesOf(bundle).filter(path => path[0] !== 'answer' && path[1] !== 'proof' && path.length < 5)
-  for (const path of places) {
-    for (const part of [hostile, revoked, endless, odd, Object.create(null)]) {
-      const changed = changedAt(bundle, path, () => part)
-      expect(
-        codeOf(() => verifyLogs(changed, claim)),
-        path.join('.'),
-      ).not.toBe(null)
+it.each(['slotted', 'anchored'] as const)(
+  'never accepts another statement from a bundle that is changed anywhere: %s',
+  name => {
+    const { bundle, claim } = small[name]()
+    const honest = JSON.stringify(spell(verifyLogs(bundle, claim)))
+    const flip = (part: unknown) =>
+      typeof part === 'string' ? `${part.slice(0, -1)}${part.endsWith('1') ? '2' : '1'}` : part === true ? false : null
+    const counts = { refused: 0, same: 0 }
+    for (const path of placesOf(bundle).filter(path => path[0] !== 'answer' && path[1] !== 'proof')) {
+      for (const change of [flip, () => undefined, () => ({})]) {
+        const changed = changedAt(bundle, path, change)
+        const accepted = { verified: '' }
+        const refusal = refusalOf(() => {
+          accepted.verified = JSON.stringify(spell(verifyLogs(changed, claim)))
+        })
+        if (refusal === 'accepted') expect(accepted.verified, path.join('.')).toBe(honest)
+        counts[refusal === 'accepted' ? 'same' : 'refused']++
+      }
     }
-  }
-  expect(places.length).toBeGreaterThan(15)
-  expect(sprung()).toBeGreaterThan(5)
-})
+    // The label of the rollup, and what is left out of a transaction's derived fields.
+    expect(counts.same).toBeLessThan(12)
+    expect(counts.refused).toBeGreaterThan(130)
+  },
+)
+
+it.each(['slotted', 'anchored'] as const)(
+  'throws only its own errors, whatever getters and proxies throw: %s',
+  name => {
+    const { bundle, claim } = small[name]()
+    const { hostile, sprung } = createTraps()
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const endless = new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 32 - 1 : '0x') })
+    const odd = new Proxy([], { get: (_, key) => (key === 'length' ? 1.5 : '0x') })
+    const places = placesOf(bundle).filter(path => path[0] !== 'answer' && path[1] !== 'proof' && path.length < 5)
+    for (const path of places) {
+      for (const part of [hostile, revoked, endless, odd, Object.create(null)]) {
+        const changed = changedAt(bundle, path, () => part)
+        expect(
+          codeOf(() => verifyLogs(changed, claim)),
+          path.join('.'),
+        ).not.toBe(null)
+      }
+    }
+    expect(places.length).toBeGreaterThan(15)
+    expect(sprung()).toBeGreaterThan(5)
+  },
+)
 
 it('reads each of its own fields once', () => {
   const { bundle, claim } = valid('one-log')
@@ -226,6 +242,20 @@ it('names the place in the bundle', () => {
   expect(refused(['receipts', 0, 'status'], () => '0x2')).toBe(`RECEIPT_STATUS ${at}.receipts[0].status`)
   expect(refused(['receipts'], () => undefined)).toBe(`LOGS_CONTENT_MISSING ${at}.receipts`)
   expect(refused(['transactions'], () => [])).toBe(`TRANSACTIONS_ROOT_MISMATCH ${at}.transactions`)
+})
+
+it('reads an answer that is null as none, and goes back from the block whose hash L1 holds', () => {
+  const { bundle, claim, vector } = valid('ethereum-before-the-anchored')
+  const { logs, l2BlockNumber, toBlock } = verifyLogs(bundle, claim)
+  expect([logs.length, l2BlockNumber, toBlock]).toEqual([1, 999n, 995n])
+  expect(verifyLogs({ ...bundle, answer: null }, claim)).toEqual(verifyLogs(bundle, claim))
+  const others = [{ l2BlockNumber: 998n }, { rollup: { ...rollup, name: 'another' } }]
+  expect(others.map(other => codeOf(() => verifyLogs(bundle, { ...claim, ...other })))).toEqual([
+    'EVIDENCE_BLOCK_MISMATCH',
+    'EVIDENCE_ROLLUP_MISMATCH',
+  ])
+  const codeFor = (scheme: string) => codeOf(() => verifyLogs(bundle, claimOf({ ...vector, scheme } as LogsVector)))
+  expect(['poseidon2', 'mimc'].map(codeFor)).toEqual(Array(2).fill('EVIDENCE_SCHEME_MISMATCH'))
 })
 
 it('refuses a filter with more choices than it compares a log with', () => {

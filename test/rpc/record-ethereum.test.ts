@@ -1,15 +1,17 @@
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeHeader, verifyEvidence } from '../../src/anchor.ts'
 import { decodeFilter } from '../../src/blocks/filter.ts'
 import { verifyLogs } from '../../src/blocks.ts'
+import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { recordLogs } from '../../src/rpc/record-logs.ts'
+import { openNewest, recordLogs, recordNewest } from '../../src/rpc/record-logs.ts'
 import { type FetchProgress, type RecordOptions, type RecordProgress, recordEvidence } from '../../src/rpc.ts'
 import { createChain, type FullChain } from '../../src/service/chain.ts'
 import { implementationOf } from '../../src/service/contract.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
+import { createWorld } from '../../src/world.ts'
 import { verdict } from '../refusal.ts'
 import { CONTRACT, ROLLUP, USER, word } from './servers.ts'
 import { fail, providerOf, type Tamper, to } from './tampered.ts'
@@ -260,4 +262,92 @@ it('records logs from an Ethereum state', async () => {
     expect(verdict(() => verifyLogs({ ...bundle, ...change }, claim))).toBe(expected)
   }
   expect(verdict(() => verifyLogs(bundle, { ...claim, scheme: poseidon2 }))).toBe('EVIDENCE_SCHEME_MISMATCH at scheme')
+})
+
+describe('logs up to the block whose hash L1 holds', () => {
+  const search = { filter: decodeFilter({}), fromBlock: 2n }
+  const claimOn = ({ l1Block }: { l1Block?: { hash: Hex } | undefined }) => {
+    const trusted = { l1BlockHash: l1Block?.hash ?? '0x' }
+    return { scheme: 'ethereum', rollup: ROLLUP, trusted, l2BlockNumber: 9n, ...search, toBlock: 9n } as const
+  }
+  const recordFrom = async (of: FullChain, range: { toBlock?: bigint } = {}, tamper?: Tamper) => {
+    const [l1, l2] = [l1Of(of), l2Of(of, tamper)]
+    const options = { l1: l1.provider, l2: l2.provider, scheme: poseidon2, rollup: ROLLUP }
+    const outcome = await recordLogs(options, { ...search, ...range }).catch((error: unknown) => error)
+    return { outcome, asked: l2.asked }
+  }
+
+  it('are the default, and need no slot', async () => {
+    const { outcome, asked } = await recordFrom(chain)
+    const { bundle, verified } = outcome as Awaited<ReturnType<typeof recordLogs>>
+    expect(bundle).not.toHaveProperty('answer')
+    expect(bundle.blocks[0]?.header).toBe(bundle.l2Header)
+    // One transfer in each block.
+    expect(verified.logs.map(({ blockNumber }) => blockNumber)).toEqual([2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n])
+    expect(asked.flatMap(({ method, params }) => (method === 'eth_getProof' ? [params[1]] : []))).toEqual([[]])
+    const claim = claimOn(verified)
+    const copy = JSON.parse(JSON.stringify(bundle))
+    expect(verifyLogs(copy, claim)).toEqual(verified)
+    expect(verified).toMatchObject({ l2Block: { hash: Object(chain.getBlock(9n)).hash, number: 9n }, toBlock: 9n })
+    expect((await recordFrom(chain, { toBlock: 9n })).outcome).toEqual(outcome)
+    expect((await recordFrom(chain, { toBlock: 10n })).outcome).toMatchObject({
+      ...{ code: 'ARGUMENT_INVALID', path: 'toBlock', found: 'the newest block that can be proven is 9' },
+    })
+  })
+
+  it('are the truth or nothing, whatever an endpoint says about that block', async () => {
+    const lies: [string, Tamper][] = [
+      ['HEADER_HASH_MISMATCH', to('eth_getBlockByNumber', block => ({ ...block, gasUsed: '0x1' }))],
+      ['BLOCK_MISSING', to('eth_getBlockReceipts', (answer, [at]) => (at === '0x9' ? null : answer))],
+      ['RECEIPTS_ROOT_MISMATCH', to('eth_getBlockReceipts', (answer, [at]) => (at === '0x9' ? [] : answer))],
+    ]
+    for (const [code, lie] of lies) expect((await recordFrom(chain, {}, lie)).outcome).toMatchObject({ code })
+  })
+
+  it('lead to any range of a state that holds no hashes', async () => {
+    const genesis = createWorld(poseidon2)
+    genesis.setAccount(USER, { nonce: 1n })
+    const bare = createChain(genesis, ROLLUP, { chainId: 2n, upgradeAt: 3n })
+    for (let number = 1; number < 10; number++) bare.addBlock()
+    bare.finalize()
+    const { outcome } = await recordFrom(bare, { toBlock: 7n })
+    const { bundle, verified } = outcome as Awaited<ReturnType<typeof recordLogs>>
+    expect([bundle.blocks.length, verified.blockCount]).toEqual([8, 6])
+    expect(verifyLogs(bundle, { ...claimOn(verified), toBlock: 7n })).toEqual(verified)
+    // Those of another kind hold no hash of any block.
+    const sparse = createChain(genesis, ROLLUP, { chainId: 2n })
+    for (let number = 1; number < 4; number++) sparse.addBlock()
+    sparse.finalize()
+    expect((await recordFrom(sparse)).outcome).toMatchObject({ code: 'HISTORY_NO_CONTRACT' })
+  })
+
+  it('are told from those of a slot by the keys of the bundle', async () => {
+    const [l1, l2] = [l1Of(chain).provider, l2Of(chain).provider]
+    const options = { l1, l2, scheme: poseidon2, rollup: ROLLUP }
+    const [anchored, slotted, old] = await Promise.all([
+      recordNewest(options),
+      recordNewest(options, 8n),
+      recordNewest({ ...options, l2BlockNumber: 4n }),
+    ])
+    expect([anchored, slotted, old].map(({ newest, toBlock }) => [newest.number, toBlock])).toEqual([
+      ...[
+        [9n, 9n],
+        [8n, 8n],
+        [3n, 3n],
+      ],
+    ])
+    const trusted = { l1BlockHash: anchored.verified.l1Block?.hash ?? '0x' } as const
+    const open = ({ bundle, scheme }: typeof anchored, toBlock?: bigint, change: object = {}) =>
+      verdict(() =>
+        openNewest({ ...bundle, ...change }, { scheme, rollup: ROLLUP, trusted, l2BlockNumber: 'fromBundle' }, toBlock),
+      )
+    expect([open(anchored), open(anchored, 5n), open(slotted), open(old)]).toEqual(Array(4).fill('accepted'))
+    expect([open(anchored, 10n), open(slotted, 9n), open(old, 4n)]).toEqual([
+      'LOGS_RANGE at toBlock',
+      ...Array(2).fill('EVIDENCE_KEYS_MISMATCH'),
+    ])
+    const { storageProofs: _, ...account } = Object(old.bundle.answer)
+    const keyless = { request: { ...old.bundle.request, storageKeys: [] }, answer: { ...account, storageProofs: [] } }
+    expect(open(old, undefined, keyless)).toBe('EVIDENCE_KEYS_MISMATCH')
+  })
 })

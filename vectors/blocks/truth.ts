@@ -168,6 +168,7 @@ export async function makeBlock(
   contents: readonly Content[],
   number = 1000n,
   parentHash = named(`block ${number - 1n}`),
+  stateRoot = named('state of the block'),
 ): Promise<SentBlock> {
   const transactions = await Promise.all(contents.map(signed))
   let [gas, logCount] = [0n, 0]
@@ -193,7 +194,7 @@ export async function makeBlock(
       effectiveGasPrice: quantity(priceOf(transactions[index] ?? {})),
     }
   })
-  const block = await seal({ parentHash, ...headerOf(number, gas, receipts) }, transactions, receipts)
+  const block = await seal({ parentHash, ...headerOf(number, gas, receipts), stateRoot }, transactions, receipts)
   const place = { blockHash: block.hash, blockNumber: quantity(number), blockTimestamp: block.timestamp }
   const placed = (sent: Sent): Sent => ({ ...sent, ...place })
   return {
@@ -206,11 +207,10 @@ export async function makeBlock(
   }
 }
 
-/** The fields of Prague, without the parent and the two roots. */
+/** The fields of Prague, without the parent and the three roots. */
 const headerOf = (number: bigint, gasUsed: bigint, receipts: readonly Sent[]) => ({
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
   miner: named('miner', 20),
-  stateRoot: named('state of the block'),
   logsBloom: bloomOf(receipts.flatMap(({ logs }) => logs as Sent[])),
   difficulty: '0x0',
   number: quantity(number),

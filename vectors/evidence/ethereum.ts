@@ -11,8 +11,9 @@ const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920
 export const implementation = named('version 9', 20)
 export const TIMESTAMP = '0x68ffff00'
 
-/** The slots of the rollup contract that prove block `BLOCK`, in the order of `anchorStorageKeys`. */
-const CONTRACT_SLOTS = [rootSlot(BLOCK), 281n, hashSlot(BLOCK), IMPLEMENTATION_SLOT]
+/** The slots of the rollup contract that prove an L2 block, in the order of `anchorStorageKeys`. */
+export const contractSlots = (block: bigint) => [rootSlot(block), 281n, hashSlot(block), IMPLEMENTATION_SLOT]
+const CONTRACT_SLOTS = contractSlots(BLOCK)
 
 /** What vectors of an Ethereum state start from: a rollup whose contract has been upgraded to version 9. */
 export async function makeEthereum() {

@@ -1,15 +1,29 @@
+import { encodeHeader } from '../../src/anchor.ts'
 import type { FailureCode } from '../../src/errors.ts'
 import type { Hex } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { quantity, type Sent, type SentBlock } from '../blocks/truth.ts'
+import { makeBlock, quantity, type Sent, type SentBlock } from '../blocks/truth.ts'
 import { named } from '../evidence/l1.ts'
 import { rollup } from '../evidence/truth.ts'
 import { difference, type Patch } from '../patch.ts'
 import type { Flag } from '../vector.ts'
-import { FILTER, FIRST, LAST, LATER, makeTruth, partsOf, STATE, TOKEN, TRANSFER, type Truth } from './truth.ts'
+import { type Ethereum, makeEthereum } from './ethereum.ts'
+import {
+  contentsOf,
+  FILTER,
+  FIRST,
+  LAST,
+  LATER,
+  makeTruth,
+  partsOf,
+  STATE,
+  TOKEN,
+  TRANSFER,
+  type Truth,
+} from './truth.ts'
 
-interface Claim {
+export interface Claim {
   rollup: { address: Hex }
   trusted: { l1BlockHash: Hex } | { l2StateRoot: Hex }
   l2BlockNumber: Hex | 'fromBundle'
@@ -22,7 +36,7 @@ interface Claim {
 export type LogsVector = {
   description: string
   operation: 'verifyLogs'
-  scheme: 'mimc' | 'poseidon2'
+  scheme: 'mimc' | 'poseidon2' | 'ethereum'
   claim: Claim
 } & (
   | { /** The bundle. */ input: unknown; expected: { valid: true; verified: unknown } }
@@ -53,18 +67,34 @@ export async function generateLogs(): Promise<Map<string, string>> {
       expected: { valid: false, code },
     })
   }
+  const ethereum = await makeEthereum()
+  for (const { name, verified, ...vector } of ethereumCases(ethereum)) {
+    add(`valid/${name}`, {
+      operation: 'verifyLogs',
+      scheme: 'ethereum',
+      ...vector,
+      expected: { valid: true, verified },
+    })
+  }
+  for (const { name, code, claim, from, forged, ...about } of await ethereumForgeries(ethereum)) {
+    add(`invalid/${name}`, {
+      ...{ ...about, operation: 'verifyLogs', scheme: 'ethereum', claim: { ...claimOn(ethereum), ...claim } },
+      ...{ base: `ethereum-${from}`, patches: difference(ethereum[from], { ...ethereum[from], ...forged }) },
+      expected: { valid: false, code },
+    })
+  }
   return files
 }
 
-const claimOn = ({ blockHash }: Truth): Claim => ({
+const claimOn = ({ blockHash }: { blockHash: Hex }): Claim => ({
   ...{ rollup: { address: rollup.address }, trusted: { l1BlockHash: blockHash } },
   ...{ l2BlockNumber: 'fromBundle', fromBlock: 'fromBundle', toBlock: 'fromBundle', filter: 'fromBundle' },
 })
 
-const blockAt = ({ chain }: Truth, number: bigint) => chain[Number(number - FIRST)] as SentBlock
+const blockAt = ({ chain }: Pick<Truth, 'chain'>, number: bigint) => chain[Number(number - FIRST)] as SentBlock
 
 /** What is proven about the logs of a block at these places. */
-function logsIn(truth: Truth, number: bigint, ...places: number[]) {
+function logsIn(truth: Pick<Truth, 'chain'>, number: bigint, ...places: number[]) {
   const logs = blockAt(truth, number).receipts.flatMap(({ logs }) => logs as Sent[])
   return places.map(place => {
     const log = logs[place] ?? {}
@@ -134,6 +164,98 @@ async function validCases(truth: Truth): Promise<Valid[]> {
       },
       verified: { logs: logsIn(truth, 998n, 2), blockCount: 1, ruledOutCount: 0, receiptCount: 2 },
     },
+  ]
+}
+
+/** Of an Ethereum state. Without an answer, the blocks begin with the one whose hash L1 holds. */
+function ethereumCases(truth: Ethereum): Omit<Valid, 'scheme'>[] {
+  const { chain, anchored, slotted } = truth
+  const claim = claimOn(truth)
+  const headersOnly = (block: { header: Hex }, index: number) => (index < 4 ? { header: block.header } : block)
+  const transfers = [...logsIn(truth, 994n, 0), ...logsIn(truth, 998n, 0, 2)]
+  return [
+    {
+      ...{ name: 'ethereum-anchored', description: 'Six blocks: L1 holds the hash of the last.', input: anchored },
+      claim: {
+        ...{ ...claim, l2BlockNumber: quantity(LAST), fromBlock: quantity(FIRST), toBlock: quantity(LAST) },
+        filter: { address: TOKEN, topics: [TRANSFER] },
+      },
+      verified: { logs: [...transfers, ...logsIn(truth, 999n, 1)], blockCount: 6, ruledOutCount: 2, receiptCount: 7 },
+    },
+    {
+      ...{ name: 'ethereum-before-the-anchored', description: 'Four blocks lead to a range of two.', claim },
+      input: { ...anchored, toBlock: quantity(995n), blocks: contentsOf(chain).map(headersOnly) },
+      verified: { logs: logsIn(truth, 994n, 0), blockCount: 2, ruledOutCount: 1, receiptCount: 2 },
+    },
+    {
+      ...{ name: 'ethereum-slotted', description: 'The state holds the hash of the last of five blocks.', claim },
+      ...{ input: slotted, verified: { logs: transfers, blockCount: 5, ruledOutCount: 2, receiptCount: 6 } },
+    },
+  ]
+}
+
+interface EthereumForgery extends Forgery {
+  /** What is changed. */
+  from: 'anchored' | 'slotted'
+}
+
+async function ethereumForgeries({ chain, anchored, slotted, stateRoot, answerFor }: Ethereum) {
+  const { blocks } = anchored
+  const [newest = { header: '0x' as const }, before] = blocks
+  const rowsFrom =
+    (from: EthereumForgery['from']) =>
+    (of: Row, forged: object, claim: Partial<Claim> = {}): EthereumForgery => ({ ...row(of, forged, claim), from })
+  const [on, onSlotted] = [rowsFrom('anchored'), rowsFrom('slotted')]
+  const own = await makeBlock([], LAST, chain.at(-2)?.block.hash)
+  const after = await makeBlock([], LAST + 1n, chain.at(-1)?.block.hash)
+  const [ownHeader, afterHeader] = [own, after].map(({ block }) => encodeHeader(block))
+  return [
+    on(['anchored-block-missing', 'LOGS_RANGE', 'Binding', 'The blocks begin with the one before.'], {
+      ...{ toBlock: quantity(LAST - 1n), blocks: blocks.slice(1) },
+    }),
+    on(['anchored-block-of-another-number', 'HEADER_HASH_MISMATCH', 'Binding', 'The block before is there twice.'], {
+      blocks: [before, ...blocks.slice(1)],
+    }),
+    on(['anchored-block-invented', 'HEADER_HASH_MISMATCH', 'Binding', 'Another block with the same parent.'], {
+      blocks: [{ header: ownHeader }, ...blocks.slice(1)],
+    }),
+    on(['anchored-block-and-header-invented', 'HEADER_HASH_MISMATCH', 'Binding', 'And with it, the L2 header.'], {
+      ...{ l2Header: ownHeader, blocks: [{ header: ownHeader }, ...blocks.slice(1)] },
+    }),
+    on(['anchored-header-of-another', 'HEADER_HASH_MISMATCH', 'Binding', 'The L2 header of the block before.'], {
+      l2Header: before?.header,
+    }),
+    on(['anchored-header-missing', 'EVIDENCE_L2_MISSING', 'Binding', 'The blocks alone.'], { l2Header: null }),
+    on(['anchored-block-said-to-be-ruled-out', 'LOGS_CONTENT_MISSING', 'Value', 'It has such a log.'], {
+      blocks: [{ header: newest.header }, ...blocks.slice(1)],
+    }),
+    on(['anchored-block-after-the-range', 'LOGS_CONTENT_UNUSED', 'Encoding', 'It only leads to the range.'], {
+      toBlock: quantity(LAST - 1n),
+    }),
+    on(['range-ends-after-the-anchored', 'LOGS_RANGE', 'Binding', 'A child of that block, which L1 does not know.'], {
+      ...{ toBlock: quantity(LAST + 1n), blocks: [{ header: afterHeader }, ...blocks] },
+    }),
+    on(['range-longer-than-the-blocks', 'LOGS_RANGE', 'Binding', 'A block more than there is.'], {
+      toBlock: quantity(LAST + 1n),
+    }),
+    on(['answer-added', 'HISTORY_OUTSIDE_WINDOW', 'Binding', 'The state does not hold its own hash.'], {
+      answer: await answerFor(LAST),
+    }),
+    on(
+      ['anchored-from-a-state-root', 'L1_PROOF_MALFORMED', 'Binding', 'Nothing but L1 tells the hash of the block.'],
+      {},
+      { trusted: { l2StateRoot: stateRoot }, l2BlockNumber: quantity(LAST) },
+    ),
+    on(['anchored-in-version-1', 'EVIDENCE_MALFORMED', 'Shape', 'The version of a sparse state.'], { version: 1 }),
+    onSlotted(['slotted-answer-missing', 'LOGS_RANGE', 'Binding', 'Nothing tells the hash of the first block.'], {
+      answer: null,
+    }),
+    onSlotted(['slotted-answer-of-another', 'L1_KEY_MISMATCH', 'Binding', 'The slot of the block before.'], {
+      answer: await answerFor(LAST - 2n),
+    }),
+    onSlotted(['slotted-with-the-anchored', 'LOGS_RANGE', 'Binding', 'A block more, although it is proven.'], {
+      blocks: [{ header: newest.header }, ...slotted.blocks],
+    }),
   ]
 }
 
@@ -269,6 +391,12 @@ function claimForgeries(truth: Truth): Forgery[] {
     malformed('filter-missing', 'Nothing says which logs it is for.', { filter: null }),
     malformed('filter-not-a-list', 'One address without a list.', { filter: { ...FILTER, address: TOKEN } }),
     malformed('filter-topics-5', 'Five topics.', { filter: { ...FILTER, topics: [[], [], [], [], []] } }),
+    row(
+      ['answer-missing', 'MALFORMED_RESPONSE', 'Shape', 'Of a sparse state, L1 does not hold the hash of the block.'],
+      {
+        answer: null,
+      },
+    ),
     malformed('range-padded', 'A number with a leading zero.', { fromBlock: '0x03e2' }),
     row(['version-3', 'EVIDENCE_VERSION', 'Shape', 'A later version.'], { version: 3 }),
     row(['version-of-ethereum', 'EVIDENCE_MALFORMED', 'Shape', 'The version of an Ethereum state, for another.'], {

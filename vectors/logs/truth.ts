@@ -39,8 +39,16 @@ const LOGS: readonly (readonly (readonly Log[])[])[] = [
   [[foreign, transfer('d')]],
 ]
 
-/** The block of a chain, with its `logs` as they are proven. */
-export async function makeChain(logs = LOGS, first = FIRST): Promise<SentBlock[]> {
+/**
+ * The blocks of a chain, with their `logs` as they are proven.
+ *
+ * @param stateAfter the root of the state of the block after these
+ */
+export async function makeChain(
+  logs = LOGS,
+  first = FIRST,
+  stateAfter: (before: readonly SentBlock[]) => Promise<Hex | undefined> = async () => undefined,
+): Promise<SentBlock[]> {
   let [nonce, parentHash] = [0, named('before the chain')]
   const chain: SentBlock[] = []
   for (const [index, ofBlock] of logs.entries()) {
@@ -49,7 +57,7 @@ export async function makeChain(logs = LOGS, first = FIRST): Promise<SentBlock[]
       const request = { type: 'eip1559', chainId: CHAIN_ID, ...fees, nonce: nonce++, to: TOKEN } as const
       return { request, sender, gasUsed: 50_000n, logs }
     })
-    const made = await makeBlock(contents, first + BigInt(index), parentHash)
+    const made = await makeBlock(contents, first + BigInt(index), parentHash, await stateAfter(chain))
     parentHash = made.block.hash
     chain.push(made)
   }
@@ -107,13 +115,9 @@ export async function anchorOf(
   }
 }
 
-export async function makeTruth(scheme: Scheme) {
-  const chain = await makeChain()
-  const anchored = (hashes: Parameters<typeof anchorOf>[1]) => anchorOf(scheme, hashes, [STATE, LATER])
-  const hashes = chain.map(({ block }) => [BigInt(block.number), block.hash] as const)
-  const state = await anchored(hashes)
-  /** Newest first, with what the filter needs. */
-  const blocks: LogsBundle['blocks'] = chain
+/** The blocks newest first, with what the filter needs. */
+export const contentsOf = (chain: readonly SentBlock[]): LogsBundle['blocks'] =>
+  chain
     .map(partsOf)
     .map(({ header, receipts, transactions }, index) => ({
       header,
@@ -121,6 +125,13 @@ export async function makeTruth(scheme: Scheme) {
       ...([0, 4, 5].includes(index) && { transactions }),
     }))
     .reverse()
+
+export async function makeTruth(scheme: Scheme) {
+  const chain = await makeChain()
+  const anchored = (hashes: Parameters<typeof anchorOf>[1]) => anchorOf(scheme, hashes, [STATE, LATER])
+  const hashes = chain.map(({ block }) => [BigInt(block.number), block.hash] as const)
+  const state = await anchored(hashes)
+  const blocks = contentsOf(chain)
   const range = { fromBlock: quantity(FIRST), toBlock: quantity(LAST), filter: FILTER }
   const bundle = { ...(await state.bundleFor(STATE, LAST)), kind: 'logs' as const, ...range, blocks }
   return { scheme, chain, anchored, hashes, ...state, bundle }

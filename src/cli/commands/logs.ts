@@ -42,9 +42,9 @@ const help = `Usage: rollup-state-proof logs --l1 URL --l2 URL --scheme SCHEME -
 
 Fetches and verifies all logs of a range of L2 blocks: none is left out, added
 or changed. Writes one row per log, newest first. The state of a finalized L2
-block holds the hash of the newest block of the range, each block the hash of
-its parent. Of each block that the bloom filter in its header does not rule out,
-all receipts are verified.
+block holds the hash of the newest block of the range, or L1 holds the hash of
+the finalized block; each block holds the hash of its parent. Of each block that
+the bloom filter in its header does not rule out, all receipts are verified.
 
 Which logs:
 ${formatOptions({ ...filterOptions, ...rangeOptions })}

@@ -19,11 +19,13 @@ export function formatLogs(
 ): string {
   const { logs, l1Block, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
   const { blockCount, ruledOutCount, receiptCount } = verified
+  // With a slot or without, the hash leads to the newest block.
+  const isHashed = 'l2Block' in verified && verified.l2Block !== undefined
   const said = (name: Statable) => (stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you')
   const rows: Row[] = [
     ...beaconRows(verified),
     ...l1BlockRows(l1Block),
-    ['L2 block', `${l2BlockNumber}`, 'its state holds the hash of the newest block'],
+    ['L2 block', `${l2BlockNumber}`, isHashed ? 'L1 holds its hash' : 'its state holds the hash of the newest block'],
     ['L2 state root', stateRoot],
     ...(verified.trustedInput === 'l2StateRoot' ? [] : [implementationRow(verified, pinnedBy)]),
     ['from block', `${fromBlock}`, said('fromBlock')],
