@@ -17,7 +17,7 @@ const refused = 'Forged or wrong: refused'
 
 export const exampleSources: readonly ExampleSource[] = [
   { group: bundles, title: 'From an L1 block hash', path: 'evidence/valid/poseidon2-block-hash.json', isStart: true },
-  { group: bundles, title: 'From a beacon checkpoint', path: 'evidence/valid/poseidon2-beacon-block-root.json' },
+  { group: bundles, title: 'From a beacon checkpoint', path: 'evidence/valid/poseidon2-beacon-repeated-validators.json' },
   { group: bundles, title: 'Block hashes on L1', path: 'evidence/valid/ethereum-block-hash.json' },
   { group: bundles, title: 'mimc: from an L2 state root', path: 'evidence/valid/mimc-l2-root.json' },
   { group: answers, title: 'Contract with slots', path: 'poseidon2/valid/contract-slots-mixed.json' },

@@ -35,19 +35,27 @@ export interface Signers {
   readonly keys: ApiCommittee
 }
 
-/** Creates the keys of a committee. Their secrets are consecutive, so that each public key takes one addition. */
-export function createCommittee(name: string, size = 512): Signers {
+/**
+ * Creates the keys of a committee. Their secrets are consecutive, so that each public key takes one addition.
+ *
+ * @param validators how many it is drawn from, with replacement; left out: each member is another one
+ */
+export function createCommittee(name: string, size = 512, validators?: number): Signers {
   const first = BigInt(bytesFor(`committee ${name}`, 31))
-  const secrets = Array.from({ length: size }, (_, index) => first + BigInt(index))
   let point = G1.Point.BASE.multiply(first)
-  const points = secrets.map(() => {
+  const points = Array.from({ length: validators ?? size }, () => {
     const current = point
     point = point.add(G1.Point.BASE)
     return current
   })
   // Normalized together, because an inversion takes as long as a hundred multiplications.
-  const pubkeys = normalizeZ(G1.Point, points).map(point => bytesToHex(encodeKey(point)))
-  return { secrets, keys: { pubkeys, aggregate_pubkey: bytesToHex(G1.Point.BASE.multiply(sum(secrets)).toBytes()) } }
+  const keys = normalizeZ(G1.Point, points).map(point => bytesToHex(encodeKey(point)))
+  const memberAt = (index: number) =>
+    validators === undefined ? index : Number(BigInt(bytesFor(`member ${index} of ${name}`, 4)) % BigInt(validators))
+  const members = Array.from({ length: size }, (_, index) => memberAt(index))
+  const secrets = members.map(member => first + BigInt(member))
+  const aggregate_pubkey = bytesToHex(G1.Point.BASE.multiply(sum(secrets)).toBytes())
+  return { secrets, keys: { pubkeys: members.map(member => keys[member] ?? '0x'), aggregate_pubkey } }
 }
 
 const sum = (secrets: readonly bigint[]): bigint => secrets.reduce((total, secret) => (total + secret) % ORDER, 0n)

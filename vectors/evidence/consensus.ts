@@ -14,13 +14,18 @@ export interface MadeConsensus {
   readonly beaconBlock: object
 }
 
-let made: { l1BlockHash: Hex; result: MadeConsensus } | undefined
+let made: { key: string; result: MadeConsensus } | undefined
 
-/** A checkpoint, and a finalized beacon block of the same period that holds this L1 block. */
-export function makeConsensus(l1BlockHash: Hex): MadeConsensus {
-  if (made?.l1BlockHash === l1BlockHash) return structuredClone(made.result)
+/**
+ * A checkpoint, and a finalized beacon block of the same period that holds this L1 block.
+ *
+ * @param validators how many the committee is drawn from, with replacement; left out: each member is another one
+ */
+export function makeConsensus(l1BlockHash: Hex, validators?: number): MadeConsensus {
+  const key = `${l1BlockHash} ${validators}`
+  if (made?.key === key) return structuredClone(made.result)
   forgetStates()
-  const signers = createCommittee('a')
+  const signers = createCommittee('a', 512, validators)
   const checkpoint = createHeader(fork, CHECKPOINT, { current: signers.keys })
   const finalized = createHeader(fork, SLOT, { l1BlockHash: hexToBytes(l1BlockHash, 32) })
   const attested = createHeader(fork, start + 1000, { finalizedRoot: finalized.root })
@@ -55,6 +60,6 @@ export function makeConsensus(l1BlockHash: Hex): MadeConsensus {
       period: firstPeriodOf(fork),
     },
   }
-  made = { l1BlockHash, result: structuredClone(result) }
+  made = { key, result: structuredClone(result) }
   return result
 }

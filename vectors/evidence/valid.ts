@@ -93,18 +93,26 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   }
   const timestamp = 0x68ffff00n
 
-  const { consensus, trusted: beaconTrusted, beaconBlock } = makeConsensus(blockHash)
-  const fromBeacon: ValidRow = {
-    name: 'beacon-block-root',
-    description: 'From a beacon block root: a committee signs for the L1 block.',
-    claim: { trusted: beaconTrusted, ...all },
-    bundle: { ...bundle, consensus },
-    expected: { trustedInput: 'beaconBlockRoot', beaconBlock },
+  const fromBeacon = (name: string, description: string, validators?: number): ValidRow => {
+    const { consensus, trusted, beaconBlock } = makeConsensus(blockHash, validators)
+    return {
+      ...{ name, description, claim: { trusted, ...all }, bundle: { ...bundle, consensus } },
+      expected: { trustedInput: 'beaconBlockRoot', beaconBlock },
+    }
   }
 
   const rows: ValidRow[] = [
     // For one scheme only, because a committee takes 50 kB.
-    ...(scheme.name === 'poseidon2' ? [fromBeacon] : []),
+    ...(scheme.name === 'poseidon2'
+      ? [
+          fromBeacon(
+            'beacon-repeated-validators',
+            'The same, by a committee drawn from sixteen validators: each of them signs for many members.',
+            16,
+          ),
+          fromBeacon('beacon-block-root', 'From a beacon block root: a committee signs for the L1 block.'),
+        ]
+      : []),
     {
       name: 'block-hash',
       description: 'From an L1 block hash, with everything stated.',
