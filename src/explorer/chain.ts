@@ -19,8 +19,8 @@ export interface ChainBox {
   readonly rows: readonly Row[]
   /** The checks that lead to it from the link before. */
   readonly checks: readonly Check[]
-  /** Whether a proof of the file leads to it. */
-  readonly hasProof: boolean
+  /** The proof of the file that leads to it, if there is one. */
+  readonly proof: number | null
 }
 
 /** What is proven on the way from the trusted value to L1. */
@@ -43,7 +43,7 @@ function linker({ steps, failed }: Progress) {
     layer: ChainBox['layer'],
     title: string,
     groups: readonly GroupKey[],
-    parts: Partial<Pick<ChainBox, 'state' | 'value' | 'note' | 'rows' | 'hasProof'>> & {
+    parts: Partial<Pick<ChainBox, 'state' | 'value' | 'note' | 'rows' | 'proof'>> & {
       readonly lists?: readonly GroupKey[]
     } = {},
   ): ChainBox => {
@@ -51,7 +51,7 @@ function linker({ steps, failed }: Progress) {
     const states = groups.map(group => statuses.get(group) ?? 'not reached')
     const state = (['failed', 'not reached'] as const).find(one => states.includes(one)) ?? 'passed'
     const checks = checksOf(steps, failed, ...lists)
-    return { ...{ title, layer, state, value: '', note: '', rows: [], checks, hasProof: false }, ...others }
+    return { ...{ title, layer, state, value: '', note: '', rows: [], checks, proof: null }, ...others }
   }
 }
 
@@ -104,8 +104,8 @@ function trunk(progress: Progress, { l1Block, beaconBlock }: ProvenL1): ChainBox
   ]
 }
 
-/** What a proof of a state leads to. */
-export interface StateChain extends Progress, ProvenL1 {
+/** What a proof leads to, on the way to a state of L2. */
+export interface L2Chain extends Progress, ProvenL1 {
   readonly isBundle: boolean
   readonly isEthereum: boolean
   readonly l2: {
@@ -113,18 +113,13 @@ export interface StateChain extends Progress, ProvenL1 {
     readonly blockHash?: string | undefined
     readonly rows: readonly Row[]
   } | null
-  readonly address: string
-  /** The account; null if it does not exist, undefined if nothing is proven. */
-  readonly account: VerifiedAccount | null | undefined
-  /** How many slots there are, and how many are proven to exist. */
-  readonly slots: { readonly count: number; readonly existing: number }
 }
 
-export function drawState(input: StateChain): ChainBox[] {
-  const { isBundle, isEthereum, l2, address, account, slots, statement } = input
+/** From the trusted value to the L2 state. */
+function l2Trunk(input: L2Chain): ChainBox[] {
+  const { isBundle, isEthereum, l2, statement } = input
   const link = linker(input)
   const isTrusted = !isBundle || statement.trustedKind.value === 'l2StateRoot'
-  const keys = Array.from({ length: slots.count }, (_, index) => index + 1)
   const { stateRoot = '', blockHash = '', rows = [] } = l2 ?? {}
   const contract = { note: 'kept by the contract on L1', rows }
   return [
@@ -137,15 +132,61 @@ export function drawState(input: StateChain): ChainBox[] {
             link('Rollup', 'L2 state', ['l2Header'], { value: stateRoot, note: 'root, in the header' }),
           ]
         : [link('Rollup', 'L2 state', ['rollupContract'], { value: stateRoot, ...contract })]),
+  ]
+}
+
+export interface LogsChain extends L2Chain {
+  /** The index of the proof that the blocks are: after those of the slot of the newest one's hash, unless L1 holds that. */
+  readonly proof: number
+  readonly words: Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs' | 'range', string>>
+}
+
+export function drawLogs(input: LogsChain): ChainBox[] {
+  const { proof, words } = input
+  const link = linker(input)
+  const blocks = link('Rollup', 'Blocks', [proof], { proof, value: words.blocks, note: words.ruledOut, lists: [] })
+  return [
+    ...l2Trunk(input),
+    ...(proof > 0
+      ? [
+          link('Rollup', 'Block hash', ['answer', 0, 1], {
+            ...{ proof: 1, value: words.newest, note: 'kept in the state', lists: ['answer'] as const },
+          }),
+        ]
+      : []),
+    blocks,
+    link('Rollup', 'Logs', [proof], {
+      ...{ value: words.logs, note: words.range, lists: [] },
+      // They follow from the blocks. What they follow from is refused, not they.
+      ...(blocks.state === 'failed' && { state: 'not reached' as const }),
+    }),
+  ]
+}
+
+/** What a proof of a state leads to. */
+export interface StateChain extends L2Chain {
+  readonly address: string
+  /** The account; null if it does not exist, undefined if nothing is proven. */
+  readonly account: VerifiedAccount | null | undefined
+  /** How many slots there are, and how many are proven to exist. */
+  readonly slots: { readonly count: number; readonly existing: number }
+}
+
+export function drawState(input: StateChain): ChainBox[] {
+  const { address, account, slots } = input
+  const link = linker(input)
+  const keys = Array.from({ length: slots.count }, (_, index) => index + 1)
+  return [
+    ...l2Trunk(input),
     link('Rollup', 'Account', ['answer', 0], {
-      ...{ value: address, hasProof: true, lists: ['answer'] as const },
+      ...{ value: address, proof: 0, lists: ['answer'] as const },
       note: account === undefined ? '' : account === null ? 'does not exist' : 'exists',
     }),
     ...(slots.count === 0
       ? []
       : [
           link('Rollup', slots.count === 1 ? 'Slot' : 'Slots', keys, {
-            ...{ hasProof: true, lists: [] },
+            ...{ proof: 1, lists: [] },
             value: `${slots.count} requested`,
             note: account === undefined ? '' : `${slots.existing} of ${slots.count} exist`,
           }),
@@ -169,7 +210,7 @@ export function drawMessage(input: MessageChain): ChainBox[] {
     ...{ value: root, rows, note: isFromL2 ? 'its root, kept by the contract' : 'kept by the contract' },
   })
   const message = link('Rollup', 'Message', isFromL2 ? ['place'] : ['rollupContract'], {
-    ...{ value: messageHash, note: status, hasProof: isFromL2, lists: [] },
+    ...{ value: messageHash, note: status, proof: isFromL2 ? 0 : null, lists: [] },
   })
   return [...trunk(input, input), contract, message]
 }
@@ -204,7 +245,7 @@ export function summarize(
   index: number,
   key: string,
   form: Form,
-  state: ProvenState | null,
+  state: { readonly account: object | null; readonly storage: ProvenState['storage'] } | null,
   status: Status = 'not reached',
 ) {
   const slot = state?.storage[index - 1]

@@ -11,6 +11,7 @@ import {
 } from '../document/layout.ts'
 import { fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
 import { capitalized } from '../document/wording.ts'
+import { blocksErrorMeanings } from '../error-meanings.ts'
 import type { FailureCode, Refusal } from '../errors.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type Form, partNames } from './wording.ts'
@@ -31,8 +32,9 @@ export interface Step {
   readonly raises: (error: PlacedError) => boolean
 }
 
-/** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. `place` is that of a message in its tree. */
-export type GroupKey = 'question' | Link | 'place' | number
+/** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. `place` is that of a message in its tree,
+ * `history` the hash of the newest block, and `blocks` what follows from it. */
+export type GroupKey = 'question' | Link | 'place' | 'history' | 'blocks' | number
 
 /** An error, with its group and its path in the group. */
 export interface PlacedError {
@@ -75,6 +77,8 @@ export interface Shape {
   } | null
   /** Whether the state is that of Ethereum. */
   readonly isEthereum: boolean
+  /** Whether it is about logs. Then there are no leaf proofs if L1 holds the hash of the newest block. */
+  readonly isOfLogs?: boolean
 }
 
 /** What determines the list of checks of a message. */
@@ -110,13 +114,14 @@ const HEX: readonly FailureCode[] = ['BAD_HEX', 'WRONG_LENGTH']
 /** {@link HEX}, in an answer. */
 const ANSWER_HEX: readonly FailureCode[] = ['MALFORMED_RESPONSE', ...HEX]
 
-export function listSteps({ forms, chain, isEthereum }: Shape): Step[] {
+export function listSteps({ forms, chain, isEthereum, isOfLogs = false }: Shape): Step[] {
   const [, ...slotForms] = forms
   const question = stepIn('question')
   return [
     question('What you state has the right lengths', ['ARGUMENT_INVALID']),
-    ...(chain === null ? [] : chainSteps(chain, isEthereum)),
-    ...(isEthereum ? trieSteps(slotForms.length) : sparseSteps(forms)),
+    ...(chain === null ? [] : chainSteps(chain, isEthereum, isOfLogs)),
+    ...(forms.length === 0 ? [] : isEthereum ? trieSteps(slotForms.length) : sparseSteps(forms)),
+    ...(isOfLogs ? blocksSteps(forms.length) : []),
   ]
 }
 
@@ -271,11 +276,11 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 }
 
 /** From the bundle and the trusted input to the L2 state root. */
-function chainSteps(chain: NonNullable<Shape['chain']>, isEthereum: boolean): Step[] {
+function chainSteps(chain: NonNullable<Shape['chain']>, isEthereum: boolean, isOfLogs: boolean): Step[] {
   const { trustedKind, states } = chain
   const step = stepIn('bundle')
   return [
-    ...bundleSteps('It is of a state, not of a call'),
+    ...bundleSteps(isOfLogs ? 'It is of logs' : 'It is of a state, not of a call', isOfLogs ? rangeSteps() : []),
     step('It is for the scheme that you stated', ['EVIDENCE_SCHEME_MISMATCH']),
     step('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
     ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),
@@ -286,7 +291,8 @@ function chainSteps(chain: NonNullable<Shape['chain']>, isEthereum: boolean): St
   ]
 }
 
-function bundleSteps(kindTitle: string): Step[] {
+/** @param own of a bundle that has more parts than those that all bundles have */
+function bundleSteps(kindTitle: string, own: readonly Step[] = []): Step[] {
   const step = stepIn('bundle')
   // What has no version is not a bundle.
   const isWhole = at('', 'version')
@@ -295,7 +301,12 @@ function bundleSteps(kindTitle: string): Step[] {
     step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], isWhole),
     step('Its version is known', ['EVIDENCE_VERSION']),
     step(kindTitle, ['EVIDENCE_MALFORMED'], isKind),
-    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], error => !isWhole(error) && !isKind(error)),
+    ...own,
+    step(
+      'Its parts have the right shapes',
+      ['EVIDENCE_MALFORMED', ...HEX],
+      error => !isWhole(error) && !isKind(error) && findFailed(own, error) < 0,
+    ),
   ]
 }
 
@@ -304,6 +315,48 @@ const l1Steps = (trustedKind: string): Step[] => [
   ...(trustedKind === 'beaconBlockRoot' ? consensusSteps() : []),
   ...(trustedKind === 'l1StateRoot' ? [] : headerSteps()),
 ]
+
+/** What a bundle of logs says that it proves. */
+function rangeSteps(): Step[] {
+  const step = stepIn('bundle')
+  const isOwn: Raises = ({ path }) => /^(l2BlockNumber|fromBlock|toBlock|filter|blocks)\b/.test(path)
+  return [
+    step('It names a range and a filter', ['EVIDENCE_MALFORMED', ...HEX], isOwn),
+    step('They are those that the file states', ['LOGS_MISMATCH']),
+    step('The range is not empty', ['LOGS_RANGE']),
+  ]
+}
+
+/**
+ * From the hash of the newest block to the logs. Of the rules of `blocks`, each block has to meet all before the next one is read.
+ *
+ * @param proof where the page shows the blocks
+ */
+function blocksSteps(proof: number): Step[] {
+  const history = stepIn('history', '', proof)
+  const block = stepIn('blocks', '', proof)
+  const codes = Object.keys(blocksErrorMeanings) as FailureCode[]
+  const of = (...starts: readonly string[]) => codes.filter(code => starts.some(start => code.startsWith(start)))
+  const isIn =
+    (part: string): Raises =>
+    ({ code, path }) =>
+      path.split('.')[1] === part && !code.startsWith('LOGS_')
+  const shape: readonly FailureCode[] = [...of('BLOCK_'), ...HEX]
+  return [
+    history('The state holds the hash of the newest block', of('HISTORY_')),
+    history('There is one block for each number of the range', ['LOGS_RANGE', 'BLOCK_TOO_LARGE', ...SHAPE_OF_LIST]),
+    block(
+      'Each header hashes to what the block after it names as its parent',
+      ['HEADER_HASH_MISMATCH', 'BLOCK_NUMBER_MISMATCH', ...HEADER_SHAPE, ...HEX],
+      isIn('header'),
+    ),
+    block('A block has receipts unless its header rules such logs out, and no more than it needs', of('LOGS_CONTENT')),
+    block('All its receipts hash to what its header names', [...of('RECEIPT'), ...shape], isIn('receipts')),
+    block('All its transactions hash to what its header names', [...of('TRANSACTION'), ...shape], isIn('transactions')),
+  ]
+}
+
+const SHAPE_OF_LIST: readonly FailureCode[] = ['EVIDENCE_MALFORMED', 'BLOCK_MALFORMED']
 
 /** From the message to what L1 holds of it. */
 export function listMessageSteps({ trustedKind, states, isFromL2, l1SlotCount }: MessageShape): Step[] {
@@ -404,6 +457,8 @@ function l2HeaderSteps(): Step[] {
   ]
 }
 
+const HEADER_SHAPE: readonly FailureCode[] = ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY']
+
 function openingSteps(group: GroupKey, hashTitle: string, ...more: readonly FailureCode[]): Step[] {
   const step = stepIn(group)
   /** Two checks raise HEADER_MALFORMED: the first only for what is no text, the second only for a text. */
@@ -414,11 +469,7 @@ function openingSteps(group: GroupKey, hashTitle: string, ...more: readonly Fail
   return [
     step('It is hexadecimal, and not too long', ['HEADER_MALFORMED', ...HEX], isOfText(false)),
     step(hashTitle, ['HEADER_HASH_MISMATCH', ...more]),
-    step(
-      'What was hashed is a block header',
-      ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY'],
-      isOfText(true),
-    ),
+    step('What was hashed is a block header', HEADER_SHAPE, isOfText(true)),
   ]
 }
 
@@ -535,24 +586,25 @@ export function listTraceSteps(hasEnd: boolean): Step[] {
   ]
 }
 
-/** The rule that a trace breaks comes first, because those before it in the list may be broken by a later trace. */
-export function blameRule(steps: readonly Step[], { code }: Refusal): { steps: Step[]; failed: number } {
-  const [question, ...rules] = steps
-  const broken = steps.filter(({ codes }) => codes.includes(code)).slice(0, 1)
-  const others = rules.filter(step => !broken.includes(step))
-  const isQuestion = question !== undefined && broken.includes(question)
-  const first = question === undefined ? [] : [question]
-  return isQuestion
-    ? { steps: [...steps], failed: 0 }
-    : { steps: [...first, ...broken, ...others], failed: first.length }
+/**
+ * The rule that a trace or a block breaks comes first in its group, because those before it in the list may be broken by a later
+ * one.
+ */
+export function blameRule(steps: readonly Step[], failed: number): { steps: Step[]; failed: number } {
+  const broken = steps[failed]
+  const first = steps.findIndex(({ group }) => group === broken?.group)
+  if (broken === undefined) return { steps: [...steps], failed }
+  return {
+    steps: [...steps.slice(0, first), broken, ...steps.slice(first).filter(step => step !== broken)],
+    failed: first,
+  }
 }
 
 /** Finds the group of an error. */
 export function placeError(error: Refusal, { bundle, answer, subject, isTrie }: OpenedFile): PlacedError {
   const { code, found = '' } = error
   const isBundle = subject !== 'answer'
-  const isPlace = isBundle && error.path.startsWith('messageProof')
-  const link = isPlace ? 'place' : isBundle ? linkOf(error) : 'answer'
+  const link = !isBundle ? 'answer' : (ownGroup(error, subject) ?? linkOf(error))
   if (link === null || code === 'ARGUMENT_INVALID') {
     return { group: 'question', code, path: error.path, found, served: undefined }
   }
@@ -564,6 +616,8 @@ export function placeError(error: Refusal, { bundle, answer, subject, isTrie }: 
     rollupContract: ['l1.proof', proof],
     l2Header: ['l2Header', fieldIn(bundle, 'l2Header')],
     place: ['messageProof', fieldIn(bundle, 'messageProof')],
+    history: ['', undefined],
+    blocks: ['', undefined],
     answer: [isBundle ? 'answer' : '', answer],
   }
   const [root, served] = roots[link]
@@ -573,6 +627,15 @@ export function placeError(error: Refusal, { bundle, answer, subject, isTrie }: 
   if (link !== 'answer' || rest === undefined || isTrie) return { group: link, code, path, found, served }
   const group = slot === undefined ? 0 : Number(slot) + 1
   return { group, code, path: rest, found, served: leafProofAt(answer, group) }
+}
+
+/** The group of an error about what only bundles of messages or logs have. */
+function ownGroup({ code, path }: Refusal, subject: OpenedFile['subject']): 'place' | 'history' | 'blocks' | null {
+  if (path.startsWith('messageProof')) return 'place'
+  if (subject !== 'logs') return null
+  if (/^blocks\[/.test(path)) return 'blocks'
+  const isOfRange = code === 'LOGS_RANGE' && path !== 'fromBlock'
+  return isOfRange || code.startsWith('HISTORY_') || code === 'BLOCK_TOO_LARGE' ? 'history' : null
 }
 
 /** The index of the check that raised the error; -1 if none in the list did. */

@@ -1,4 +1,5 @@
 import type { Row } from '../document/wording.ts'
+import { ITEMS_PER_STEP } from './limits.ts'
 
 /** Builds elements from text nodes and attributes only, so that nothing in a file is ever parsed as HTML. */
 
@@ -66,6 +67,30 @@ async function copy(text: string): Promise<void> {
 /** A section that its summary folds and unfolds. */
 export const fold = (isOpen: boolean, summary: Child | readonly Child[], ...children: readonly Child[]): HTMLElement =>
   h('details', { class: 'group', open: isOpen }, h('summary', {}, ...[summary].flat()), ...children)
+
+/** A list of which the first items are shown, and more of them on demand. @param wanted an item to show in any case */
+export function growing<T>(
+  attributes: Attributes,
+  items: readonly T[],
+  rowOf: (item: T, index: number) => HTMLElement,
+  wanted = -1,
+): Child[] {
+  const list = h('ol', attributes)
+  const more = button({}, () => show()?.querySelector('button')?.focus())
+  let end = 0
+  const show = () => {
+    const rows = items.slice(end, end + ITEMS_PER_STEP).map((item, index) => rowOf(item, end + index))
+    list.append(...rows)
+    end += rows.length
+    more.hidden = end >= items.length
+    more.textContent = `Show ${Math.min(ITEMS_PER_STEP, items.length - end)} more of ${items.length}`
+    return rows[0]
+  }
+  show()
+  const item = items[wanted]
+  if (item !== undefined && wanted >= end) list.append(rowOf(item, wanted))
+  return [list, more]
+}
 
 /** One row per line: a name, a value and its source. What is long can be copied. */
 export const rowList = (rows: readonly Row[]): HTMLElement =>

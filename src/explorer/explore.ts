@@ -1,6 +1,7 @@
 import { DocumentError } from '../document/error.ts'
 import { toHex } from '../document/layout.ts'
 import { brief, parseJson } from '../document/value.ts'
+import { viewBlocks } from './blocks-view.ts'
 import { findChanges } from './changes.ts'
 import { judge } from './judge.ts'
 import { MAX_SEARCH_CHARACTERS } from './limits.ts'
@@ -57,6 +58,7 @@ export function createExplorer(maxMib: number): (request: Request) => Promise<Re
 /** One proof of the file; null if it has none. */
 export function viewProof(file: OpenedFile, judgement: Judgement, index: number): ProofView | null {
   if (file.subject === 'message') return viewMessage(file, judgement)
+  if (file.subject === 'logs' && index === judgement.forms.length) return viewBlocks(file, judgement)
   return judgement.forms[index] === undefined ? null : viewLeafProof(file, judgement, index)
 }
 

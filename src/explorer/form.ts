@@ -1,6 +1,6 @@
 import type { Source } from '../document/claim.ts'
 import { byId } from './dom.ts'
-import type { Subject } from './opened-file.ts'
+import { isFromL1, type Subject } from './opened-file.ts'
 import type { Report } from './report.ts'
 import { eachField, type Field, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
 
@@ -61,10 +61,9 @@ function showFields(): void {
 /** Fills in what the file says. Keeps what the user typed, unless they chose an example. */
 export function fill(suggested: Suggested, about: Subject, isExample: boolean): void {
   subject = about
-  const hasKinds = about === 'bundle' || about === 'message'
   for (const name of fieldNames) {
     const isKept = sources[name] === 'user' && controls[name].value !== defaultOf(name)
-    if (isKept && !isExample && (name !== 'trustedKind' || hasKinds)) continue
+    if (isKept && !isExample && (name !== 'trustedKind' || isFromL1(about))) continue
     set(name, suggested[name] ?? { value: defaultOf(name), source: 'user' })
   }
   byId('form', HTMLElement).hidden = about === 'other'

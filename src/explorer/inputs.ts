@@ -5,8 +5,8 @@ import { forkOf, networkNamed, parseNumber, rollupNamed } from '../document/evid
 import { attempt, isHexOf } from '../document/layout.ts'
 import { fieldIn } from '../document/value.ts'
 import type { Hex } from '../index.ts'
-import type { OpenedFile } from './opened-file.ts'
-import { type FieldName, keysIn, type Statement } from './statement.ts'
+import { isFromL1, type OpenedFile } from './opened-file.ts'
+import { type FieldName, isStated, keysIn, type Statement } from './statement.ts'
 import { isTrustedKind, trustedName } from './wording.ts'
 
 /** What the user states, checked field by field before anything is verified. */
@@ -21,27 +21,29 @@ export function findMissing(file: OpenedFile, statement: Statement): InputError 
   const { subject } = file
   const { scheme, trustedKind, trusted, network, address, rollup } = statement
   const lacks = (field: FieldName, message: string): InputError => ({ field, message })
-  const isBundle = subject === 'bundle'
-  const isFromL1 = isBundle || subject === 'message'
   const isOfTree = subject !== 'traces' && scheme.value === 'ethereum'
   const hasScheme = schemeNamed(scheme.value) !== undefined || isOfTree
   if (subject !== 'message' && !hasScheme) {
     return lacks('scheme', 'choose the hash scheme that the rollup used at the block of the proof')
   }
   const name = trustedName(trustedKind.value)
-  if (!isFromL1 && trustedKind.value !== 'l2StateRoot') {
+  if (!isFromL1(subject) && trustedKind.value !== 'l2StateRoot') {
     return lacks('trustedKind', `an answer alone cannot be verified against an ${name}: that takes an evidence bundle`)
   }
   if (subject === 'message' && trustedKind.value === 'l2StateRoot') {
     return lacks('trustedKind', 'choose something about L1: it is L1 that holds the messages')
   }
-  if (trusted.value === '') return lacks('trusted', `enter the ${isFromL1 ? name : 'state root'} that you trust`)
+  if (trusted.value === '')
+    return lacks('trusted', `enter the ${isFromL1(subject) ? name : 'state root'} that you trust`)
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
   if (isFromBeacon && network.value === '' && networkOf(file, statement) === null) {
     return lacks('network', 'enter the network of the beacon block')
   }
+  if (subject === 'logs' && trustedKind.value === 'l2StateRoot' && !isStated(statement, 'l2Block')) {
+    return lacks('l2Block', 'enter the block of the L2 state root yourself: what it proves depends on it')
+  }
   if (subject === 'answer' && address.value === '') return lacks('address', 'enter the address that you asked for')
-  if (isFromL1 && rollup.value === '') {
+  if (isFromL1(subject) && rollup.value === '') {
     return lacks('rollup', 'enter the rollup: anyone can deploy a contract that holds any root')
   }
   return null
@@ -77,7 +79,7 @@ export function findInputErrors(file: OpenedFile, statement: Statement): InputEr
     ...(subject === 'message'
       ? hex('message', 32)
       : [
-          ...ofState,
+          ...(subject === 'bundle' ? ofState : []),
           ...number('l2Block', 64, 'no block number'),
           ...(['rootsSlot', 'currentSlot', 'hashesSlot'] as const).flatMap(field =>
             number(field, 256, 'no slot number'),
@@ -107,6 +109,16 @@ export function rollupOf({ rollup, rootsSlot, currentSlot, hashesSlot, implement
   const layout = known.layout && { ...known.layout, ...(blockHashes !== undefined && { blockHashes }) }
   // Despite its type, the address is unchecked: the verifier refuses a malformed one with an ArgumentError.
   return { ...known, layout, ...(implementation.value !== '' && { implementation: implementation.value as Hex }) }
+}
+
+/** The claim about a state that the user stated. What came from the bundle itself is left to it. */
+export function stateClaimOf(file: OpenedFile, statement: Statement) {
+  const { l2Block, scheme } = statement
+  return {
+    ...{ scheme: schemeNamed(scheme.value) ?? scheme.value, trusted: trustedOf(file, statement) },
+    rollup: rollupOf(statement),
+    l2BlockNumber: isStated(statement, 'l2Block') ? parseNumber(l2Block.value, 64) : 'fromBundle',
+  } as const
 }
 
 export function trustedOf(file: OpenedFile, statement: Statement): unknown {

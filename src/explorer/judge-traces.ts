@@ -37,7 +37,10 @@ export function judgeTraces(file: OpenedFile, statement: Statement, said: Said |
   const outcome = safely(() => verifyTransition(file.answer, claim))
   if (!outcome.ok) {
     const { error } = outcome
-    const blamed = blameRule(steps, error)
+    const blamed = blameRule(
+      steps,
+      steps.findIndex(({ codes }) => codes.includes(error.code)),
+    )
     const report = reportOf(file, { ...refused(error), boxes: drawn(blamed.failed, '', blamed.steps), command })
     return withoutProofs({ report, ...blamed, error })
   }

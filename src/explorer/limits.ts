@@ -24,8 +24,8 @@ export const MAX_SHOWN_CHARACTERS = 20_000
 /** Characters of a file's name. */
 export const MAX_NAME_CHARACTERS = 100
 
-/** Rows of the list of proofs that are added at a time. */
-export const PROOFS_PER_STEP = 20
+/** Rows of a list of proofs, logs or blocks that are added at a time. */
+export const ITEMS_PER_STEP = 20
 
 /** Rows of what a file says that the page cannot verify. */
 export const MAX_SAID_ROWS = 60
@@ -38,6 +38,15 @@ export const MAX_SEARCH_CHARACTERS = 100
 
 /** Files that the page keeps for the browser's back button. */
 export const MAX_FILES_KEPT = 8
+
+/** Logs that are listed. */
+export const MAX_LOGS_SHOWN = 200
+
+/** Characters of the data of a log that can be copied. */
+export const MAX_DATA_CHARACTERS = 10_000
+
+/** Blocks that are listed: as many as the range of a proof can have. */
+export const MAX_BLOCKS_SHOWN = 8192
 
 /** Nodes of a Merkle-Patricia proof that are drawn: more than any key's path has. */
 export const MAX_NODES_SHOWN = 70

@@ -47,6 +47,7 @@ export function viewMessage({ bundle }: OpenedFile, { report, steps, failed, err
       },
     ],
     fault,
+    blocks: [],
   }
 }
 

@@ -21,13 +21,16 @@ import {
 } from '../document/input-file.ts'
 import { readBytes } from '../document/layout.ts'
 import { inspectContent } from '../document/unverified.ts'
-import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
+import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
 import { eachField, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
-import { flatRows } from './wording.ts'
+import { count, flatRows } from './wording.ts'
 
 /** What a file is about. It decides what the form asks for, and who judges the file. */
-export type Subject = 'answer' | 'bundle' | 'message' | 'traces' | 'other'
+export type Subject = 'answer' | 'bundle' | 'logs' | 'message' | 'traces' | 'other'
+
+/** Whether such a file can lead from L1 to what it is about. */
+export const isFromL1 = (subject: Subject): boolean => ['bundle', 'logs', 'message'].includes(subject)
 
 /** What a file holds, before any of it is verified. */
 export interface Loaded {
@@ -54,6 +57,8 @@ export interface OpenedFile extends Loaded {
   readonly isTrie: boolean
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
+  /** Which logs a vector states. A bundle decides it itself. */
+  readonly range?: Readonly<Partial<Record<'fromBlock' | 'toBlock' | 'filter', unknown>>> | undefined
   /** What the file says, if the page cannot verify it. */
   readonly said?: ReturnType<typeof flatRows>
 }
@@ -70,8 +75,6 @@ const commands = {
   vector: `${TOOL} vectors folder`,
 } as const
 
-const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`
-
 /** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
@@ -83,7 +86,9 @@ export function openFile(content: unknown): OpenedFile {
     return openMessage({ kind: 'message as evidence', description: '', bundle: file.bundle, claim: undefined })
   }
   if (file.kind === 'call evidence') return openOther('call', '', content)
-  if (file.kind === 'logs evidence') return openOther('logs', '', content)
+  if (file.kind === 'logs evidence') {
+    return openLogs({ kind: 'logs as evidence', description: '', bundle: file.bundle, claim: undefined })
+  }
   if (file.kind === 'unknown') {
     throw new DocumentError(
       'This is not an answer, a JSON-RPC response, evidence, a recording, a list of traces or a vector.',
@@ -94,7 +99,7 @@ export function openFile(content: unknown): OpenedFile {
 
 /** A vector for a function that the page calls, too, or of evidence that it can show. */
 function openVector({ operation, description, fields }: FunctionVector, content: unknown): OpenedFile {
-  const { input, bundle, claim } = fields
+  const { scheme, input, bundle, claim } = fields
   const kind = 'evidence vector'
   switch (operation) {
     case 'verifyEthereumEvidence':
@@ -106,7 +111,7 @@ function openVector({ operation, description, fields }: FunctionVector, content:
     case 'verifyCallEvidence':
       return openOther('call', description, bundle)
     case 'verifyLogs':
-      return openOther('logs', description, input)
+      return openLogs({ kind, description, bundle: input, claim: { scheme, claim } })
     default:
       return openOther('vector', description, content)
   }
@@ -192,6 +197,23 @@ interface DescribedFile {
   readonly description: string
 }
 
+/** It names no account: the state, if it is needed at all, holds the hash of the newest block. */
+function openLogs(file: Omit<BundleFile, 'kind' | 'expected'> & DescribedFile): OpenedFile {
+  const { blocks } = fieldsOf(file.bundle)
+  const { suggested, ...opened } = openBundle({ ...file, kind: 'evidence bundle', expected: undefined })
+  const { address: _, storageKeys: __, ...others } = suggested
+  const { fromBlock, toBlock, filter } = fieldsOf(file.claim?.claim)
+  const stated = Object.entries({ fromBlock, toBlock, filter }).filter(
+    ([, value]) => isGiven(value) && value !== 'fromBundle',
+  )
+  const range = Object.fromEntries(stated.map(([name, value]) => [name, parseNumber(value, 64) ?? value]))
+  return {
+    ...{ ...opened, kind: file.kind, subject: 'logs', suggested: others, command: commands.logs },
+    ...(stated.length > 0 && { range }),
+    holds: `logs of ${count(itemsOf(blocks).length, 'block')}`,
+  }
+}
+
 function openMessage(file: DescribedFile & { readonly bundle: unknown; readonly claim: unknown }): OpenedFile {
   const { kind, description, bundle, claim } = file
   const { rollup, messageProof } = fieldsOf(bundle)
@@ -262,7 +284,6 @@ const MAX_ROOTS = 20
 
 const otherKinds = {
   call: ['call as evidence', 'a call'],
-  logs: ['logs as evidence', 'logs'],
   vector: ['vector of a function', 'neither an answer nor evidence'],
 } as const
 

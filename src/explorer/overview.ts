@@ -2,8 +2,8 @@ import type { Row } from '../document/wording.ts'
 import type { ProofSummary } from './chain.ts'
 import { chip } from './chain-view.ts'
 import type { Change, ChangePage } from './changes.ts'
-import { button, type Child, copyable, h, hidden, rowList } from './dom.ts'
-import { MAX_SEARCH_CHARACTERS, PROOFS_PER_STEP } from './limits.ts'
+import { button, type Child, copyable, growing, h, hidden, nodesOf, rowList } from './dom.ts'
+import { MAX_SEARCH_CHARACTERS } from './limits.ts'
 import type { Report, Station } from './report.ts'
 
 /** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
@@ -18,12 +18,13 @@ export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'h
 
 /** What is proven, or why not. */
 export function overview(report: Report, onChoose: (index: number) => void, find: FindChanges): Child[] {
-  const { failure, notes, way, facts, proofs, totals, said, command, verdict } = report
+  const { failure, notes, way, facts, logs, proofs, totals, said, command, verdict } = report
   return [
     failure && failureView(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
     way.length > 0 && wayView(way),
     facts.length > 0 && factsView(facts),
+    logs && logs.count > 0 && logsView(logs),
     proofs.length > 0 && proofTable(proofs, verdict === 'verified', onChoose),
     totals && changesView(totals, find),
     command !== '' && h('p', { class: 'command' }, 'Verify it with: ', copyable(command, 'the command')),
@@ -75,29 +76,25 @@ function factsView(facts: readonly Row[]): HTMLElement {
   )
 }
 
+/** What each log holds, oldest first. */
+function logsView({ count, listed }: NonNullable<Report['logs']>): HTMLElement {
+  const title = listed.length < count ? `Logs: the first ${listed.length} of ${count}` : 'Logs'
+  const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows))
+  return h('section', {}, h('h3', {}, title), ...nodesOf(growing({ class: 'logs' }, listed, logRow)))
+}
+
 /** The account and its slots. Each leads to its proof. */
 function proofTable(
   proofs: readonly ProofSummary[],
   isProven: boolean,
   onChoose: (index: number) => void,
 ): HTMLElement {
-  const list = h('ul', { class: 'proofs' })
-  const more = button({}, () => show()?.querySelector('button')?.focus())
-  let end = 0
-  const show = () => {
-    const rows = proofs.slice(end, end + PROOFS_PER_STEP).map((proof, index) => proofRow(proof, end + index))
-    list.append(...rows)
-    end += rows.length
-    more.hidden = end >= proofs.length
-    more.textContent = `Show ${Math.min(PROOFS_PER_STEP, proofs.length - end)} more of ${proofs.length}`
-    return rows[0]
-  }
   const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) =>
     h(
       'li',
       { 'data-status': status },
       button(
-        { 'aria-label': `Show the proof of ${index === 0 ? 'the account' : `slot ${index}`}` },
+        { 'aria-label': `Show the proof of the ${name.toLowerCase()}` },
         () => onChoose(index),
         h('span', { class: 'name' }, name),
       ),
@@ -105,11 +102,8 @@ function proofTable(
       h('span', { class: 'outcome' }, value === '' ? outcome : describeValue(value)),
       chip(status, isProven ? undefined : status),
     )
-  show()
-  const failing = proofs.find(({ status }) => status === 'failed')
-  const index = failing ? proofs.indexOf(failing) : -1
-  if (failing && index >= end) list.append(proofRow(failing, index))
-  return h('section', {}, h('h3', {}, 'Proofs'), list, more)
+  const failing = proofs.findIndex(({ status }) => status === 'failed')
+  return h('section', {}, h('h3', {}, 'Proofs'), ...nodesOf(growing({ class: 'proofs' }, proofs, proofRow, failing)))
 }
 
 /** The number that the bytes encode if it is small enough to read, and the bytes. */

@@ -1,3 +1,4 @@
+import { applyPatches } from '../document/patches.ts'
 import { messageOf } from '../document/value.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
 import { chainView, picture } from './chain-view.ts'
@@ -12,7 +13,8 @@ import { bytesSection, proofSection } from './proof-section.ts'
 import type { Report } from './report.ts'
 import { createTabs } from './tabs.ts'
 
-type Example = Omit<ExampleSource, 'path'> & { readonly content: unknown }
+/** With `base`, its content is a list of changes to that of another one. */
+type Example = Omit<ExampleSource, 'path'> & { readonly content: unknown; readonly base?: string }
 declare const rollupStateProofExamples: readonly Example[]
 
 const fileStatus = byId('file-status', HTMLElement)
@@ -148,10 +150,10 @@ async function judge(): Promise<void> {
   setStale(false)
 }
 
-function goTo({ hasProof }: { readonly hasProof: boolean }, index: number): void {
+function goTo({ proof }: { readonly proof: number | null }, index: number): void {
   if (report === null) return
-  if (hasProof) {
-    goToProof(report.boxes[index]?.title.startsWith('Slot') ? 1 : 0)
+  if (proof !== null) {
+    goToProof(proof)
     return
   }
   go({ ...address, tab: 'chain' })
@@ -251,7 +253,9 @@ const openText = (text: string, replaces: boolean): void => void open(new Blob([
 
 function openExample(of: Example, replaces = false): void {
   paste.value = ''
-  void open(new Blob([JSON.stringify(of.content)]), `Example “${of.title}”`, { example: of, replaces })
+  const base = rollupStateProofExamples.find(({ title }) => title === of.base)
+  const content = base ? applyPatches(of.content, base.content) : of.content
+  void open(new Blob([JSON.stringify(content)]), `Example “${of.title}”`, { example: of, replaces })
 }
 
 function openFiles([file, ...others]: readonly File[]): void {

@@ -1,14 +1,14 @@
 import { bytesView } from './bytes-view.ts'
-import { checksView } from './chain-view.ts'
-import { button, type Child, copyable, h, hidden } from './dom.ts'
+import { checksView, chip } from './chain-view.ts'
+import { button, type Child, copyable, growing, h, hidden } from './dom.ts'
 import { neighboursView } from './neighbours.ts'
 import { pathsView } from './path-view.ts'
-import type { ProofView } from './proof-view.ts'
+import type { BlockRow, ProofView } from './proof-view.ts'
 import type { TrieNode } from './trie-view.ts'
 
 /** One proof: its checks, the neighbours of an absent key, and the way from the root to the leaves. */
 export function proofSection(proof: ProofView, isJudged: boolean, onChoose: (index: number) => void): Child[] {
-  const { title, claims, key, keyHash, checks, gap, paths, trie, fault } = proof
+  const { title, claims, key, keyHash, checks, gap, paths, trie, fault, blocks } = proof
   return [
     heading(`Proof of ${title}`, proof, onChoose),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
@@ -24,7 +24,9 @@ export function proofSection(proof: ProofView, isJudged: boolean, onChoose: (ind
     gap && neighboursView(gap),
     paths.length > 0 && pathsView(paths, keyHash),
     trie.length > 0 && trieView(trie),
-    paths.length + trie.length === 0 && h('p', {}, 'There is no path to draw: this proof has no hashes of its own.'),
+    ...(blocks.length > 0 ? blocksView(blocks) : []),
+    paths.length + trie.length + blocks.length === 0 &&
+      h('p', {}, 'There is no path to draw: this proof has no hashes of its own.'),
     checks.length > 0 && checksView(`Checks of ${title}, in order`, checks),
   ]
 }
@@ -68,6 +70,16 @@ function heading(title: string, { index, count }: ProofView, onChoose: (index: n
       ),
   )
 }
+
+/** Newest first, as they follow from each other. */
+const blocksView = (blocks: readonly BlockRow[]): Child[] =>
+  growing(
+    { class: 'proofs blocks' },
+    blocks,
+    ({ name, status, text }) =>
+      h('li', { 'data-status': status }, h('span', { class: 'name' }, name), h('span', {}, text), chip(status)),
+    blocks.findIndex(({ status }) => status === 'failed'),
+  )
 
 /** The nodes of a Merkle-Patricia proof from the root down, each with the digits of the key that it takes. */
 const trieView = (nodes: readonly TrieNode[]): HTMLElement =>

@@ -32,6 +32,13 @@ import { claimWords, partNames } from './wording.ts'
 
 export type ProofView = ReturnType<typeof viewLeafProof>
 export type PathView = ReturnType<typeof viewPath>
+/** One block of a bundle of logs. */
+export interface BlockRow {
+  readonly name: string
+  readonly status: Status
+  readonly text: string
+}
+
 /** The two neighbours of an absent key. */
 export type Gap = NonNullable<ReturnType<typeof viewGap>>
 
@@ -61,6 +68,7 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
     gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checks) : null,
     paths,
     fault,
+    blocks: [] as readonly BlockRow[],
   }
 }
 

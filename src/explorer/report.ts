@@ -18,6 +18,13 @@ export interface Station {
   readonly note: string
 }
 
+/** The logs of a range of blocks. */
+export interface ProvenLogs {
+  readonly count: number
+  /** The first ones, with what they hold. */
+  readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
+}
+
 /** Who vouches for what the verdict rests on: the user for all of it, for the trusted value alone, or nobody. */
 export type Basis = 'stated' | 'partly' | 'assumed'
 
@@ -42,6 +49,8 @@ export interface Report {
   readonly shown: number
   /** The way of a message. */
   readonly way: readonly Station[]
+  /** The logs that are proven; null if it is not about logs. */
+  readonly logs: ProvenLogs | null
   /** What a list of traces has changed. */
   readonly totals: Totals | null
   /** What the file says, if the page cannot verify it. */
@@ -73,7 +82,7 @@ export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Par
 export function reportOf(file: OpenedFile, said: Said): Report {
   return {
     ...{ basis: 'assumed', inputErrors: [], missing: null, failure: null, notes: file.notes, boxes: [], facts: [] },
-    ...{ proofs: [], shown: 0, way: [], totals: null, said: [], command: '' },
+    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [], command: '' },
     ...said,
   }
 }

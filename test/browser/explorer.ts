@@ -106,7 +106,7 @@ async function choose(page: Page, title: string): Promise<string> {
 /** What an example is expected to come to, and the badge of its verdict. */
 function expectationOf(path: string): { verdict: string; badge: string } {
   const { expected, operation } = JSON.parse(readFileSync(`vectors/${path}`, 'utf8'))
-  const isElsewhere = operation === 'verifyCallEvidence' || operation === 'verifyLogs'
+  const isElsewhere = operation === 'verifyCallEvidence'
   if (isElsewhere) return { verdict: 'unjudged', badge: 'Not verified here' }
   return expected.valid
     ? { verdict: 'verified', badge: 'Checks pass, root unconfirmed' }
@@ -153,7 +153,8 @@ const SAMPLED = [
   'From an L1 block hash',
   'Message from L2',
   'State diff of a range of blocks',
-  'Call',
+  'Logs of a range of blocks',
+  'Call: shown, not verified',
 ]
 
 async function checkAppearance(): Promise<string> {

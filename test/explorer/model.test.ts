@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { applyPatches, baseNameOf } from '../../src/document/patches.ts'
 import type { Fields } from '../../src/document/value.ts'
-import { allCodes, blocksErrorMeanings } from '../../src/error-meanings.ts'
+import { allCodes } from '../../src/error-meanings.ts'
 import { failure } from '../../src/errors.ts'
 import { nameOf, readAddress, writeAddress } from '../../src/explorer/address.ts'
 import { findChanges } from '../../src/explorer/changes.ts'
@@ -158,19 +158,16 @@ it('gives no verdict without a root, an address, a scheme or a rollup', () => {
 })
 
 it('shows what it cannot verify as unverified, with the command that verifies it', () => {
-  for (const [content, kind] of [
-    [{ version: 1, kind: 'logs', filter: {}, blocks: [] }, 'logs as evidence'],
-    [{ version: 1, kind: 'call', call: {}, answers: [] }, 'call as evidence'],
-  ] as const) {
-    const { file, judgement } = explore(content)
-    expect(file).toMatchObject({ kind, subject: 'other' })
-    const { report } = judgement
-    expect(report).toMatchObject({ verdict: 'unjudged', headline: `This is a ${kind}: a command verifies it.` })
-    expect(report.command).toMatch(/^rollup-state-proof verify (logs|call)\.json --scheme/)
-    expect(report.said).toContainEqual(['kind', content.kind])
-    expect(new Set(report.boxes.map(({ state }) => state))).toEqual(new Set(['not reached']))
-  }
-  for (const { vector } of [...vectorsIn('vectors/calls/valid'), ...vectorsIn('vectors/logs/valid')]) {
+  const content = { version: 1, kind: 'call', call: {}, answers: [] }
+  const { file, judgement } = explore(content)
+  expect(file).toMatchObject({ kind: 'call as evidence', subject: 'other' })
+  const { report } = judgement
+  expect(report).toMatchObject({ verdict: 'unjudged', badge: 'Not verified here' })
+  expect(report.text).toContain('EVM')
+  expect(report.command).toMatch(/^rollup-state-proof verify call\.json --scheme/)
+  expect(report.said).toContainEqual(['kind', content.kind])
+  expect(new Set(report.boxes.map(({ state }) => state))).toEqual(new Set(['not reached']))
+  for (const { vector } of vectorsIn('vectors/calls/valid')) {
     const { report } = explore(vector).judgement
     expect(report.said.length).toBeGreaterThan(20)
     expect(report.said.length).toBeLessThanOrEqual(60)
@@ -249,12 +246,13 @@ it('has a line for every check that the verifier makes', () => {
     }),
     ...listSteps({ forms: ['existence', 'existence'], chain, isEthereum: true }),
     ...listSteps({ forms: ['non-existence', 'existence'], chain: null, isEthereum: false }),
+    ...listSteps({ forms: [], chain, isEthereum: true, isOfLogs: true }),
     ...listMessageSteps({ ...message, isFromL2: true }),
     ...listMessageSteps({ ...message, isFromL2: false }),
     ...listTraceSteps(true),
   ]
   const listed = new Set(steps.flatMap(({ codes }) => codes))
-  // Codes of what the page does not verify: verifyCode, encodeHeader, a stored committee, calls, logs, and messages on L2.
+  // Codes of what the page does not verify: verifyCode, encodeHeader, a stored committee, calls, and messages on L2.
   const calls = ['CALL_MISMATCH', 'CALL_STATE_MISSING', 'CALL_STATE_UNUSED']
   const onL2 = ['MESSAGE_NO_SERVICE', 'MESSAGE_STATUS']
   // Evidence always says what L1 has to hold.
@@ -266,8 +264,7 @@ it('has a line for every check that the verifier makes', () => {
     ...calls,
     ...onL2,
   ]
-  const blocks = Object.keys(blocksErrorMeanings).filter(code => code !== 'BLOCK_NUMBER_MISMATCH')
-  const codes = allCodes().filter(code => ![...others, ...blocks].includes(code))
+  const codes = allCodes().filter(code => !others.includes(code))
   expect([...listed].sort()).toEqual(codes.sort())
 })
 
@@ -298,7 +295,9 @@ it('verifies with the published code, through its entry points', () => {
     [...readFileSync(`${folder}/${file}`, 'utf8').matchAll(statement)].map(([, from = '']) => from),
   )
   const others = new Set(imported.filter(name => !name.startsWith('../document/')))
-  const entries = ['anchor', 'beacon', 'index', 'messages', 'poseidon2', 'transition'].map(name => `../${name}.ts`)
+  const entries = ['anchor', 'beacon', 'blocks', 'index', 'messages', 'poseidon2', 'transition'].map(
+    name => `../${name}.ts`,
+  )
   // The sentences of all families of codes.
   expect([...others].sort()).toEqual([...entries, '../error-meanings.ts'].sort())
 })
@@ -353,6 +352,102 @@ it('finds the one failed check of every message that is refused', () => {
 /** The page has a field for the hash of the message only, none for two trusted inputs. */
 const NOT_EXPLORED_MESSAGES = ['claim-', 'trusted-', 'message-of-another', 'message-altered', 'rollup-name']
 
+/** A vector that is a list of changes, as one that is whole. */
+function wholeVector(vector: Fields, folder: string): Fields {
+  const base = baseNameOf(vector)
+  return base === null
+    ? vector
+    : applyPatches(vector, JSON.parse(readFileSync(`vectors/${folder}/valid/${base}.json`, 'utf8')))
+}
+
+it('shows all logs of a range, each block, and what the verdict rests on', () => {
+  let seen = 0
+  for (const { name, vector } of vectorsIn('vectors/logs/valid')) {
+    const { file, judgement } = explore(vector)
+    const { report } = judgement
+    const { logs, blockCount, ruledOutCount, receiptCount } = vector.expected.verified
+    expect(report.verdict, name).toBe('verified')
+    expect(report.headline).toMatch(new RegExp(`exactly ${logs.length} logs?\\b.*: none is left out`))
+    expect(report.text).toMatch(/^Rests on the L[12] .* which only the file states/)
+    expect(report.logs?.count).toBe(logs.length)
+    expect(report.logs?.listed.map(({ rows }) => Object.fromEntries(rows))).toEqual(
+      logs.map(({ address, topics, data, transactionHash }: Record<string, string | string[]>) => ({
+        ...{ Contract: address, Data: data, Transaction: transactionHash },
+        ...Object.fromEntries([...(topics ?? [])].map((topic, index) => [`Topic ${index}`, topic])),
+      })),
+    )
+    const facts = Object.fromEntries(report.facts)
+    expect(facts).toMatchObject({
+      'Ruled out by their headers': `${ruledOutCount}`,
+      'Receipts verified': `${receiptCount}`,
+    })
+    const checks = allChecks(file, judgement)
+    expect(new Set(checks.map(({ status }) => status)), name).toEqual(new Set(['passed']))
+    const blocks = viewsOf(file, judgement).at(-1)?.blocks ?? []
+    expect(blocks.filter(({ text }) => !text.startsWith('after the range')).length).toBe(blockCount)
+    expect(blocks.filter(({ text }) => text.startsWith('ruled out by the bloom filter')).length).toBe(ruledOutCount)
+    expect(report.boxes.slice(-3).map(({ title }) => title)).toEqual(['Block hash', 'Blocks', 'Logs'])
+    seen++
+  }
+  expect(seen).toBe(6)
+})
+
+it('finds the one failed check of every bundle of logs that is refused, and the block that it is about', () => {
+  let refused = 0
+  for (const { name, vector: own } of vectorsIn('vectors/logs/invalid')) {
+    const vector = wholeVector(own, 'logs')
+    const { code } = own.expected
+    const { file, judgement } = explore(vector)
+    const { report, error, steps } = judgement
+    expect(report.failure?.code, name).toBe(code)
+    const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
+    expect(
+      failed.map(({ codes }) => codes.includes(code)),
+      `${name} at ${error?.path}`,
+    ).toEqual([true])
+    const place = error && placeError(error, file)
+    const claims = steps.filter(
+      step => place && step.group === place.group && step.codes.includes(place.code) && step.raises(place),
+    )
+    expect(claims.length, name).toBe(1)
+    const blocks = viewsOf(file, judgement).at(-1)?.blocks ?? []
+    const [, at] = /^blocks\[(\d+)\]/.exec(error?.path ?? '') ?? []
+    const statuses = blocks.map((_, index) =>
+      at === undefined || index > Number(at) ? 'not reached' : index < Number(at) ? 'passed' : 'failed',
+    )
+    expect(
+      blocks.map(({ status }) => status),
+      name,
+    ).toEqual(statuses)
+    if (at !== undefined) expect(blocks[Number(at)]?.text).toContain(code)
+    refused++
+  }
+  expect(refused).toBeGreaterThanOrEqual(40)
+})
+
+it('leaves range and filter to a bundle of logs and says so, and takes the block of a state root from the user alone', () => {
+  const vector = JSON.parse(readFileSync('vectors/logs/valid/from-state-root.json', 'utf8'))
+  const file = openFile(vector.input)
+  const user = (value: string) => ({ value, source: 'user' as const })
+  const root = user(vector.claim.trusted.l2StateRoot)
+  const stated = {
+    ...statementFrom(file.suggested),
+    trustedKind: user('l2StateRoot'),
+    trusted: root,
+    rollup: user(vector.claim.rollup.address),
+  }
+  expect(judge(file, stated).report).toMatchObject({ verdict: 'unjudged', missing: 'l2Block' })
+  const { report } = judge(file, { ...stated, l2Block: user('1000') })
+  expect(report).toMatchObject({ verdict: 'verified', basis: 'partly' })
+  expect(report.notes.join()).toContain('Whoever made the bundle chose the blocks and the filter')
+  // In a state of Ethereum, L1 can hold the hash of the newest block.
+  const { answer: _, ...rest } = vector.input
+  const ofEthereum = openFile({ ...rest, version: 2, scheme: 'ethereum' })
+  const { boxes, proofs } = judge(ofEthereum, statementFrom(ofEthereum.suggested)).report
+  expect(boxes.map(({ title }) => title).slice(-4)).toEqual(['L2 block', 'L2 state', 'Blocks', 'Logs'])
+  expect(proofs.map(({ name }) => name)).toEqual(['Blocks'])
+})
+
 it('shows a list of traces as changes, and the rule that one breaks', () => {
   for (const { name, vector } of vectorsIn('vectors/transitions/valid')) {
     const { file, judgement } = explore(vector)
@@ -371,12 +466,8 @@ it('shows a list of traces as changes, and the rule that one breaks', () => {
   for (const { name, vector: own } of vectorsIn('vectors/transitions/invalid')) {
     // The rules are the same for both schemes.
     if (name.includes('/mimc')) continue
-    const base = baseNameOf(own)
-    const vector: Fields & { expected?: { code?: string } } =
-      base === null
-        ? own
-        : applyPatches(own, JSON.parse(readFileSync(`vectors/transitions/valid/${base}.json`, 'utf8')))
-    const code = String(vector.expected?.code)
+    const vector = wholeVector(own, 'transitions')
+    const code = String(own.expected.code)
     const { file, judgement } = explore(vector)
     const { report } = judgement
     if (report.verdict === 'unjudged') continue

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { exampleSources } from '../../src/explorer/examples.ts'
@@ -33,10 +34,18 @@ function listReasons(): Record<string, string> {
 function listExamples(): string {
   const examples = exampleSources.map(({ path, ...example }) => {
     // The page finds out itself what comes of it.
-    const { $schema: _, expected: __, ...content } = JSON.parse(readFileSync(`${vectors}${path}`, 'utf8'))
-    return JSON.stringify({ ...example, content })
+    const { $schema: _, expected: __, base, ...content } = JSON.parse(readFileSync(`${vectors}${path}`, 'utf8'))
+    // Twice the same content would weigh twice as much.
+    const changed = base === undefined ? {} : { base: titleOf(join(dirname(path), '..', 'valid', `${base}.json`)) }
+    return JSON.stringify({ ...example, ...changed, content })
   })
   return `globalThis.rollupStateProofExamples = [\n${examples.join(',\n')}\n]\n`
+}
+
+function titleOf(path: string): string {
+  const found = exampleSources.find(source => source.path === path)
+  if (found === undefined) throw new Error(`no example has the path ${path}`)
+  return found.title
 }
 
 const files: readonly (readonly [name: string, text: string])[] = [

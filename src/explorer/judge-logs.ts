@@ -1,0 +1,118 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { historyContract, historySlot, type LogsClaim, type VerifiedLogs, verifyLogs } from '../blocks.ts'
+import { parseNumber } from '../document/evidence.ts'
+import { attempt, decodeHex, toHex } from '../document/layout.ts'
+import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../document/value.ts'
+import { bundleNotes, capitalized, type Row, sourceWords } from '../document/wording.ts'
+import type { AnyEvidence } from '../evidence/types.ts'
+import { safely } from '../index.ts'
+import type { LogsChain } from './chain.ts'
+import { stateClaimOf } from './inputs.ts'
+import { judgementOf, provenChain } from './judge-state.ts'
+import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
+import type { OpenedFile } from './opened-file.ts'
+import { basisOf, type Judgement, type ProvenLogs, refused, type Said, verified } from './report.ts'
+import type { Statement } from './statement.ts'
+import { basisWords, count, evidenceSourcesOf } from './wording.ts'
+
+/** @param said why nothing is verified; null if everything is stated */
+export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
+  const { trusted } = statement
+  const isTrusted = statement.trustedKind.value === 'l2StateRoot'
+  const number = newestIn(file.bundle)
+  const slot = number === null ? null : attempt(() => historySlot(number))
+  const isInState = isGiven(file.answer)
+  const question = {
+    ...{ file, statement, address: isInState ? historyContract : '' },
+    storageKeys: isInState && slot !== null ? [slot] : [],
+    stateRoot: isTrusted ? { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` } : null,
+  }
+  if (said !== null) return judgementOf(question, said, {}, said.inputErrors !== undefined)
+  const claim = {
+    ...{ ...stateClaimOf(file, statement), fromBlock: 'fromBundle', toBlock: 'fromBundle', filter: 'fromBundle' },
+    ...file.range,
+    // Despite its type, it is unchecked: verifyLogs refuses an invalid claim with an ArgumentError.
+  } as unknown as LogsClaim
+  const outcome = safely(() => verifyLogs(file.bundle, claim))
+  if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error })
+  const proven = outcome.value
+  const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const
+  // Nothing is asked for that is missing here: an account and its slots.
+  const evidence = { ...proven, storage: [] } as unknown as AnyEvidence
+  const notes = [
+    file.range === undefined
+      ? 'Whoever made the bundle chose the blocks and the filter: check that this is what you asked for.'
+      : 'The file states the blocks and the filter: check that this is what you asked for.',
+    ...bundleNotes(sources, evidence).map(capitalized),
+  ]
+  const { stateRoot } = proven
+  return judgementOf(
+    { ...question, stateRoot: question.stateRoot ?? { value: stateRoot, source: 'proven from L1' } },
+    {
+      // The range and the filter are never the user's own.
+      ...verified(basisOf(trusted, false), headlineOf(proven), basisWords(statement, false)),
+      ...{ notes, facts: factsOf(proven), logs: listed(proven) },
+    },
+    { chain: provenChain(evidence, claim.rollup.address), logs: wordsOf(file, proven) },
+  )
+}
+
+/** The number of the first of the blocks, if there are as many as the range needs. */
+export function newestIn(bundle: unknown): bigint | null {
+  const { fromBlock, blocks } = fieldsOf(bundle)
+  const first = parseNumber(fromBlock, 64)
+  return first === null ? null : first + BigInt(itemsOf(blocks).length) - 1n
+}
+
+const rangeWords = ({ fromBlock, toBlock }: VerifiedLogs): string =>
+  fromBlock === toBlock ? `block ${fromBlock}` : `blocks ${fromBlock} to ${toBlock}`
+
+function headlineOf(proven: VerifiedLogs): string {
+  const { logs, filter, blockCount } = proven
+  const isAny = filter.address.length + filter.topics.flat().length === 0
+  const have = blockCount === 1 ? 'has' : 'have'
+  const number = logs.length === 0 ? 'no' : `exactly ${logs.length}`
+  const those = isAny ? '' : ` that ${logs.length === 1 ? 'matches' : 'match'} the filter`
+  return `${capitalized(rangeWords(proven))} ${have} ${number} log${logs.length === 1 ? '' : 's'}${those}: none is left out.`
+}
+
+function wordsOf({ bundle }: OpenedFile, proven: VerifiedLogs): LogsChain['words'] {
+  const { logs, blockCount, ruledOutCount } = proven
+  const header = attempt(() => decodeHex(fieldIn(itemsOf(fieldIn(bundle, 'blocks'))[0], 'header')))
+  return {
+    newest: header ? toHex(keccak_256(header)) : '',
+    blocks: count(blockCount, 'block'),
+    ruledOut: `${ruledOutCount} of ${blockCount} ruled out`,
+    logs: count(logs.length, 'log'),
+    range: `all of ${rangeWords(proven)}`,
+  }
+}
+
+function factsOf(proven: VerifiedLogs): Row[] {
+  const { filter, fromBlock, toBlock, logs, ruledOutCount, receiptCount } = proven
+  const choice = (name: string, values: readonly string[]): Row => [name, brief(values.join(' or ')) || 'any']
+  return [
+    ['Logs', `${logs.length}`],
+    ['Blocks', fromBlock === toBlock ? `${fromBlock}` : `${fromBlock} to ${toBlock}`],
+    ['Ruled out by their headers', `${ruledOutCount}`],
+    ['Receipts verified', `${receiptCount}`],
+    choice('Contract', filter.address),
+    ...filter.topics.map((topic, index) => choice(`Topic ${index}`, topic)),
+  ]
+}
+
+function listed({ logs }: VerifiedLogs): ProvenLogs {
+  return {
+    count: logs.length,
+    listed: logs.slice(0, MAX_LOGS_SHOWN).map(({ blockNumber, logIndex, address, topics, data, transactionHash }) => ({
+      title: `Block ${blockNumber}, log ${logIndex}`,
+      rows: [
+        ['Contract', address],
+        ...topics.map((topic, index): Row => [`Topic ${index}`, topic]),
+        // In full: it is for the clipboard.
+        ['Data', data.length > MAX_DATA_CHARACTERS ? brief(data) : data],
+        ['Transaction', transactionHash],
+      ],
+    })),
+  }
+}
