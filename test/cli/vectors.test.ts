@@ -40,7 +40,7 @@ it.each([
       'ethereum evidence invalid': 24,
       'ethereum evidence valid': 8,
       'mimc evidence valid': 13,
-      'poseidon2 evidence valid': 14,
+      'poseidon2 evidence valid': 15,
     },
   ],
   ['calls', { 'call invalid': 40, 'call valid': 5 }],
