@@ -1,10 +1,12 @@
 import type { BlockHeader } from '../blocks/header.ts'
+import type { Hex } from '../bytes.ts'
 import { knownBlocksOf } from './blocks/known-blocks.ts'
 import { type CallRequest, readCall } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { isProviderError } from './error.ts'
 import type { ExecutionContext } from './execute.ts'
+import { readHistory } from './history.ts'
 import type { KnownCodes } from './known-codes.ts'
 import { createKnownReads, type KnownReads } from './known-reads.ts'
 import { type MeteredReader, meterReads } from './metered-reader.ts'
@@ -12,6 +14,7 @@ import type { VerifiedOptions } from './options.ts'
 import { overrideState, readBlockOverrides, readStateOverrides } from './overrides.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
+import type { StateReader } from './state-reader.ts'
 import type { Held } from './view.ts'
 
 /** A call, where it is executed, and how much gas it may use. */
@@ -68,7 +71,8 @@ export async function withPlan<T>(
       pace,
     }
     const metered = meterReads(held.state, call, hasAssumed ? { ...meter, assumed } : meter)
-    const context = { chainId, hardfork, blockNumber: held.l2BlockNumber, environment, history: metered }
+    const hashAt = (number: bigint) => ancestorHash(sources, held, metered, number, pace)
+    const context = { chainId, hardfork, blockNumber: held.l2BlockNumber, environment, hashAt }
     return { call, reader: { ...metered, ...overrideState(metered, assumed) }, maxGas, pace, context }
   }
 
@@ -81,6 +85,23 @@ export async function withPlan<T>(
     const header = await headerOf(sources, held, pace)
     if (header === null) throw error
     return work(plan(environmentIn(header)))
+  }
+}
+
+/** The hash for BLOCKHASH: the state need not hold it if L1 holds that of the block, whose header leads to its parents. */
+async function ancestorHash(
+  { settings }: CallSources,
+  held: Held,
+  state: StateReader,
+  number: bigint,
+  pace: Pace,
+): Promise<Hex> {
+  try {
+    return await readHistory(state, { number, stateBlock: held.l2BlockNumber })
+  } catch (error) {
+    const isUnproven = isProviderError(error) && error.reason === 'VALUE_UNPROVEN'
+    if (held.header === undefined || !isUnproven) throw error
+    return knownBlocksOf(settings).hashAt(held, number, pace)
   }
 }
 

@@ -33,7 +33,7 @@ export interface Environment {
   gasLimit?: bigint | undefined
   /**
    * Block hashes for BLOCKHASH, by decimal block number, 32 bytes each. Default: those in the state (EIP-2935), which are committed
-   * by the state root.
+   * by the state root. Where L1 holds the hash of the block, a provider also finds those that the state does not hold.
    */
   blockHashes?: Readonly<Record<string, Hex>> | undefined
 }

@@ -20,8 +20,8 @@ export interface ExecutionContext {
   readonly hardfork: Hardfork
   readonly blockNumber: bigint
   readonly environment: Environment
-  /** Where BLOCKHASH finds what is not stated. Default: the state of the call. */
-  readonly history?: StateReader
+  /** Finds the hash for BLOCKHASH if it is not stated. Default: in the state of the call. */
+  readonly hashAt?: (number: bigint) => Promise<Hex>
 }
 
 /** The result of a call. */
@@ -84,7 +84,8 @@ export async function execute(
   sender.balance -= gas * call.gasPrice
   await state.putAccount(caller, sender)
 
-  const evm = await createEvm(packages, state, { history: reader, ...context }, pace)
+  const hashAt = (number: bigint) => readHistory(reader, { number, stateBlock: context.blockNumber })
+  const evm = await createEvm(packages, state, { hashAt, ...context }, pace)
   const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]
   warmUp(evm.journal, warm, call.accessList, context)
   const { execResult } = await evm
@@ -153,7 +154,7 @@ function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
 async function createEvm(
   { evm, common, util }: EvmPackages,
   state: EvmState,
-  { chainId, hardfork, environment, blockNumber, history }: ExecutionContext & { readonly history: StateReader },
+  { chainId, hardfork, environment, hashAt }: ExecutionContext & Required<Pick<ExecutionContext, 'hashAt'>>,
   pace: Pace,
 ) {
   // The EVM uses this function of it alone.
@@ -164,8 +165,7 @@ async function createEvm(
   const blockchain = {
     async getBlock(number: number) {
       const stated = Object.hasOwn(blockHashes, `${number}`) ? blockHashes[`${number}`] : undefined
-      const claim = { number: BigInt(number), stateBlock: blockNumber }
-      const hash = bytesOf(stated ?? (await state.read(() => readHistory(history, claim))))
+      const hash = bytesOf(stated ?? (await state.read(() => hashAt(BigInt(number)))))
       return { hash: () => hash }
     },
     putBlock: state.unneeded,

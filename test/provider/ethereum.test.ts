@@ -151,6 +151,43 @@ it('proves the values of the block, which the client may override', async () => 
   expect(await pay('0x7')).toBe('0x')
 })
 
+it.each([false, true])(
+  'walks to the hash of an older block that the state does not hold, with its contract: %s',
+  async isThere => {
+    const endpoints = createEndpoints(STATE, false)
+    const { chain, asked, lie } = endpoints
+    for (let block = 0; block < 5; block++) chain.addBlock()
+    upgrade(endpoints)
+    // It knows the blocks from its first on.
+    if (isThere) chain.pending.setAccount(historyContract, { nonce: 1n })
+    upgrade(endpoints)
+    const hashOf = (number: number) => Object(chain.getBlock(BigInt(number))).hash
+    const provider = endpoints.provider({ prefetch: false })
+    const call = (code: string, of = provider) =>
+      of.request<Hex>({ method: 'eth_call', params: [{ data: `0x${code}${RETURN}` }, 'latest'] })
+    await call('43')
+    asked.length = 0
+    // Of a block before the upgrade, too.
+    expect(await call('600340')).toBe(hashOf(3))
+    expect(asked.filter(method => method !== 'eth_getProof')).toEqual(Array(3).fill('eth_getBlockByNumber'))
+    asked.length = 0
+    expect([await call('600540'), await call('600440'), await call('600740')]).toEqual([hashOf(5), hashOf(4), word(0)])
+    expect(asked).not.toContain('eth_getBlockByNumber')
+    const few = endpoints.provider({ prefetch: false, maxRequests: 1 })
+    await call('43', few)
+    await expect(call('60ee31600340', few)).rejects.toMatchObject({ reason: 'LIMIT_REACHED' })
+    // A header of an endpoint's own.
+    lie.l2 = (method, answer, [block]) =>
+      method === 'eth_getBlockByNumber' && block === '0x5' ? { ...Object(answer), gasUsed: '0x1' } : answer
+    await expect(call('600340', endpoints.provider())).rejects.toMatchObject({
+      cause: { code: 'HEADER_HASH_MISMATCH' },
+    })
+    // Its answer is no reason to say that there is no hash.
+    lie.l2 = (method, answer, [block]) => (method === 'eth_getBlockByNumber' && block === '0x5' ? null : answer)
+    await expect(call('600340', endpoints.provider())).rejects.toMatchObject({ cause: { code: 'BLOCK_MISSING' } })
+  },
+)
+
 it('serves blocks from the one whose hash L1 holds, and its parents', async () => {
   const endpoints = createBlockEndpoints()
   const { chain } = endpoints
