@@ -8,6 +8,9 @@ import { mismatch } from '../tree/path.ts'
 
 const reader = readerOf('BAD_HEX')
 
+/** keccak256 of the empty string: the code hash of an account without code. */
+export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+
 /**
  * Verifies contract code, such as `eth_getCode` answers, against the code hash of a proven account.
  *

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, equalBytes } from '../bytes.ts'
+import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
@@ -9,6 +9,8 @@ const DIGEST_LENGTH = 32
 
 /** keccak256 of the RLP of the empty string: the root of a trie that holds nothing. */
 export const emptyTrieRoot = (): Uint8Array => keccak_256(encodeRlp(new Uint8Array(0)))
+/** The same, as headers and accounts spell it. */
+export const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /** A node, as seen by one key: of a branch, only the child that the next nibble of the key selects. */
 type Node =

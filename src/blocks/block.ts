@@ -1,4 +1,5 @@
 import { encodeInteger } from '../anchor/rlp.ts'
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import type { Hex } from '../bytes.ts'
 import { hexToBytes } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
@@ -143,8 +144,6 @@ export function openBlockReceipts<T, R extends object, L extends object>(
 
 /** Hash of the empty list. */
 const NO_UNCLES: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
-/** Root of the empty trie. */
-const NO_WITHDRAWALS: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /**
  * What follows from a header alone if the block has no uncles and no withdrawals, and its size in bytes, which follows from the
@@ -155,7 +154,7 @@ const NO_WITHDRAWALS: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc00
 export function deriveBody(header: BlockHeader, headerLength: number, transactions: readonly OpenedBlockTransaction[]) {
   const { sha3Uncles, withdrawalsRoot = null } = header
   const uncles: [] | undefined = sha3Uncles === NO_UNCLES ? [] : undefined
-  const withdrawals: [] | undefined = withdrawalsRoot === NO_WITHDRAWALS ? [] : undefined
+  const withdrawals: [] | undefined = withdrawalsRoot === EMPTY_TRIE_ROOT ? [] : undefined
   if (uncles === undefined || (withdrawalsRoot !== null && withdrawals === undefined)) return { uncles, withdrawals }
   // A typed transaction is a string in the block, a legacy one a list.
   const lengths = transactions.map(({ length, signed }) => (signed.type === 0 ? length : itemLength(length)))

@@ -1,10 +1,12 @@
 import type { StateManagerInterface } from '@ethereumjs/common'
 import type { Account, Address } from '@ethereumjs/util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { EMPTY_CODE_HASH } from '../anchor/code.ts'
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { orAbort } from '../rpc/provider.ts'
 import type { EvmPackages } from './evm-packages.ts'
-import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type StateReader } from './state-reader.ts'
+import type { StateReader } from './state-reader.ts'
 
 /** What the EVM reads from and writes to during one execution. */
 export type EvmState = ReturnType<typeof createEvmState>

@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { EMPTY_CODE_HASH } from '../anchor/code.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 import { isGiven } from '../json/known-fields.ts'
@@ -7,7 +8,7 @@ import { invalidParams } from './error.ts'
 import { bytesOf } from './evm-state.ts'
 import { MAX_OVERRIDDEN_CODE_BYTES, MAX_OVERRIDES } from './limits.ts'
 import { params, refuseOtherFields } from './params.ts'
-import { EMPTY_CODE_HASH, type StateReader, ZERO } from './state-reader.ts'
+import { type StateReader, ZERO } from './state-reader.ts'
 
 /** What a client assumes about an account. What is not in it stays proven. */
 interface AccountOverride {

@@ -1,4 +1,4 @@
-import { verifyCode } from '../anchor/code.ts'
+import { EMPTY_CODE_HASH, verifyCode } from '../anchor/code.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import type { StateVerifier } from '../evidence/state.ts'
@@ -10,14 +10,7 @@ import { createCache } from './cache.ts'
 import type { KnownCodes } from './known-codes.ts'
 import { MAX_CACHED_ENTRIES } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
-import {
-  createStateReader,
-  EMPTY_CODE_HASH,
-  type HeldAccount,
-  isProven,
-  type StateReader,
-  toProvenAccount,
-} from './state-reader.ts'
+import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from './state-reader.ts'
 
 const NO_CODE = new Uint8Array(0)
 

@@ -1,11 +1,9 @@
+import { EMPTY_CODE_HASH } from '../anchor/code.ts'
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import type { Hex } from '../bytes.ts'
 import type { AnyState, StateKind } from '../evidence/types.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 
-/** keccak256 of the empty string. */
-export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
-/** The root of a trie without entries: in an Ethereum state, that of an account without storage. */
-export const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 /** The default sender of a call, which most calls read. */
 export const NOBODY: Hex = `0x${'0'.repeat(40)}`
 /** The value of a slot that was never written. */

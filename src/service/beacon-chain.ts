@@ -1,9 +1,10 @@
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { clockOf, periodOf } from '../beacon/clock.ts'
 import { decodeBeacon, executionOf } from '../beacon/decode.ts'
 import { type BeaconNetwork, decodeNetwork, forkAt, type Layout } from '../beacon/network.ts'
 import { hashPair, rootOfUint } from '../beacon/ssz.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
-import { BASE_FEE, type Block, EMPTY_TRIE, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
+import { BASE_FEE, type Block, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { committeeOf } from './committee.ts'
 import type { L1 } from './simulated-l1.ts'
@@ -117,7 +118,7 @@ const describePayload = (block: Block, { executionKind }: Layout) => ({
   parent_hash: block.parentHash,
   fee_recipient: zeros(20),
   state_root: block.stateRoot,
-  receipts_root: EMPTY_TRIE,
+  receipts_root: EMPTY_TRIE_ROOT,
   logs_bloom: zeros(256),
   prev_randao: zeros(32),
   block_number: `${block.number}`,

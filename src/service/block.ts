@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader } from '../anchor/header.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 
@@ -35,12 +36,11 @@ export const MINER = zeros(20)
 export const GENESIS_TIME = 0x69000000n
 export const GAS_LIMIT = 36_000_000n
 export const BASE_FEE = 7n
-export const EMPTY_TRIE: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /** The content of a block without transactions. */
 export const NO_CONTENT: BlockContent = {
-  transactionsRoot: EMPTY_TRIE,
-  receiptsRoot: EMPTY_TRIE,
+  transactionsRoot: EMPTY_TRIE_ROOT,
+  receiptsRoot: EMPTY_TRIE_ROOT,
   logsBloom: zeros(256),
   gasUsed: 0n,
   blobGasUsed: 0n,
@@ -90,7 +90,7 @@ const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData, content
   mixHash: ZERO_HASH,
   nonce: zeros(8),
   baseFeePerGas: encodeQuantity(BASE_FEE),
-  withdrawalsRoot: EMPTY_TRIE,
+  withdrawalsRoot: EMPTY_TRIE_ROOT,
   blobGasUsed: encodeQuantity(content.blobGasUsed),
   excessBlobGas: '0x0',
   parentBeaconBlockRoot: ZERO_HASH,

@@ -1,10 +1,11 @@
 import type { Rollup } from '../anchor/rollup.ts'
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { readItems } from '../arguments.ts'
 import { historyContract, historySlot } from '../blocks/history.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { lowerCase } from '../hex.ts'
 import type { World } from '../world/world.ts'
-import { type Block, describeBlock, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { asArgument, type ChainTransaction, type DescribedContent, describeContent, readContent } from './content.ts'
 import { type Trie, trieRoot } from './growing-trie.ts'
@@ -125,7 +126,7 @@ function seal(
   const { content, parts } = readContent(transactions)
   const { state, accounts } = makeState()
   // Before the upgrade, a real header holds the root of another tree, which is not simulated.
-  const stateRoot = accounts === undefined ? EMPTY_TRIE : bytesToHex(trieRoot(accounts))
+  const stateRoot = accounts === undefined ? EMPTY_TRIE_ROOT : bytesToHex(trieRoot(accounts))
   const block = sealBlock({ ...begun, stateRoot, extraData: '0x', content })
   return { block, state, accounts, content: describeContent(block, parts) }
 }

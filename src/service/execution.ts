@@ -1,3 +1,4 @@
+import { EMPTY_CODE_HASH } from '../anchor/code.ts'
 import type { Transaction } from '../blocks/transactions.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, type Hex } from '../bytes.ts'
 import { DEFAULT_HARDFORK, type Environment } from '../provider/environment.ts'
@@ -7,7 +8,7 @@ import { bytesOf } from '../provider/evm-state.ts'
 import { type Effects, execute, intrinsicGas } from '../provider/execute.ts'
 import { DEFAULT_TIMEOUT } from '../provider/limits.ts'
 import { inPace } from '../provider/pace.ts'
-import { EMPTY_CODE_HASH, type StateReader } from '../provider/state-reader.ts'
+import type { StateReader } from '../provider/state-reader.ts'
 import type { World } from '../world/world.ts'
 import type { ChainLog } from './content.ts'
 

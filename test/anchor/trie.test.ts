@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { encodeRlp, type RlpItem } from '../../src/anchor/rlp.ts'
-import { emptyTrieRoot, verifyTrieProof } from '../../src/anchor/trie.ts'
+import { EMPTY_TRIE_ROOT, emptyTrieRoot, verifyTrieProof } from '../../src/anchor/trie.ts'
 import { bytesToHex, equalBytes } from '../../src/bytes.ts'
 import { refusal } from '../refusal.ts'
 import { sized } from '../size.ts'
@@ -138,11 +138,11 @@ async function oracleVerify(
 
 it('proves any key absent from the empty trie, with no node or the empty node', () => {
   const key = new Uint8Array(DIGEST)
-  expect(verifyTrieProof(emptyTrieRoot(), key, [])).toBe(null)
-  expect(verifyTrieProof(emptyTrieRoot(), key, [Uint8Array.of(0x80)])).toBe(null)
-  expect(codeOf(() => verifyTrieProof(emptyTrieRoot(), key, [Uint8Array.of(0x80), Uint8Array.of(0x80)]))).toBe(
-    'MPT_NODES_UNUSED',
-  )
+  const root = emptyTrieRoot()
+  expect(bytesToHex(root)).toBe(EMPTY_TRIE_ROOT)
+  expect(verifyTrieProof(root, key, [])).toBe(null)
+  expect(verifyTrieProof(root, key, [Uint8Array.of(0x80)])).toBe(null)
+  expect(codeOf(() => verifyTrieProof(root, key, [Uint8Array.of(0x80), Uint8Array.of(0x80)]))).toBe('MPT_NODES_UNUSED')
   expect(codeOf(() => verifyTrieProof(key, key, []))).toBe('MPT_NODES_MISSING')
 })
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
+import { EMPTY_CODE_HASH } from '../../../src/anchor/code.ts'
 import { verifyProof } from '../../../src/index.ts'
 import { mimc } from '../../../src/mimc.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import {
   createStateReader,
-  EMPTY_CODE_HASH,
   type HeldAccount,
   isProven,
   noteReads,
