@@ -3,23 +3,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The slowest files, slowest first. If a worker started one of them last, the others would wait for it. */
 const LONGEST = [
-  ...['documents/guides', 'cli/snapshot', 'forgeries', 'cli/audit', 'explorer/model', 'cli/record', 'rpc/beacon'],
-  ...[
-    'documents/examples',
-    'surface/walk',
-    'hash/kernels',
-    'provider/anvil/anvil',
-    'provider/lies',
-    'engines',
-    'verifier/quick-trees',
-    'cli/proxy',
-  ],
-  ...['rpc/record', 'cli/inspect', 'rpc/regexes', 'bulk/input', 'package/release', 'beacon/corpus'],
+  ...['documents/guides', 'provider/anvil/anvil', 'rpc/beacon-hostile', 'surface/walk', 'forgeries', 'cli/proxy'],
+  ...['cli/snapshot', 'cli/audit', 'explorer/model', 'cli/record', 'rpc/beacon', 'documents/examples', 'rpc/record'],
+  ...['beacon/beacon', 'beacon/corpus', 'blocks/block', 'transition/histories', 'evidence/logs', 'anchor/trie'],
 ].map(name => `/test/${name}.test.ts`)
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
+    const rank = ({ moduleId, project }: TestSpecification) => {
+      // Each of these has a worker of its own. Between others, they would end a worker that has loaded all modules.
+      if (project.name === 'alone') return -1
       const place = LONGEST.findIndex(name => moduleId.endsWith(name))
       return place < 0 ? LONGEST.length : place
     }
@@ -69,11 +62,12 @@ export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hos
 const DOCS = ['documents', 'explorer'].map(inFolder)
 
 const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
+/** Builds the package, for tests that start it. */
+const withPackage = { ...shared, globalSetup: 'test/package/build.ts' }
 
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
-    globalSetup: 'test/package/build.ts',
     maxWorkers: '100%',
     // What was transformed is kept in node_modules, by content: the second of two runs need not do it again.
     experimental: { fsModuleCache: true },
@@ -84,12 +78,12 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...{ ...shared, name: 'rest', include: ['test/**/*.test.ts'], isolate: false },
+          ...{ ...withPackage, name: 'rest', include: ['test/**/*.test.ts'], isolate: false },
           exclude: [...CORE, ...ALONE, ...DOCS],
         },
       },
       { extends: true, test: { ...shared, name: 'alone', include: [...ALONE, ...SLOW] } },
-      { extends: true, test: { ...shared, name: 'docs', include: DOCS, isolate: false } },
+      { extends: true, test: { ...withPackage, name: 'docs', include: DOCS, isolate: false } },
     ],
     coverage: {
       provider: 'v8',
