@@ -47,7 +47,7 @@ export async function* walkHeaders(
   }
 }
 
-const parentOf = (one: FetchedHeader | undefined, first: BlockClaim): BlockClaim =>
+export const parentOf = (one: FetchedHeader | undefined, first: BlockClaim): BlockClaim =>
   one === undefined ? first : { hash: one.header.parentHash, number: one.header.number - 1n }
 
 function fetchPiece({ l2, signal }: BlockSource, first: BlockClaim, count: number): Promise<FetchedHeader[]> {
@@ -91,19 +91,30 @@ export const fetchBlock = <T>(
   }, signal)
 
 /**
- * The logs of a block that are selected. The transactions, whose hashes no receipt proves, are only asked for if there is
- * one. A header whose filter `bloomTest` refuses needs no request at all.
+ * What `use` makes of the logs of a block that are selected, from the first endpoint for which it does not throw. The hashes of
+ * their transactions, which no receipt proves, are unknown.
+ */
+export const fetchPlacedLogs = <T>(
+  { l2, signal }: BlockSource,
+  header: BlockHeader,
+  isSelected: (log: PlacedLog) => boolean,
+  use: (logs: PlacedLog[], provider: AnyProvider) => T,
+): Promise<T> =>
+  l2.run(async (provider, attempt) => {
+    const receipts = await askReceipts(provider, header.number, attempt.signal)
+    return use(openBlockLogs(receipts, header).flat().filter(isSelected), provider)
+  }, signal)
+
+/**
+ * The logs of a block that are selected. The transactions are only asked for if there is one. A header whose filter `bloomTest`
+ * refuses needs no request at all.
  */
 export async function fetchLogs(
   source: BlockSource,
   header: BlockHeader,
   isSelected: (log: PlacedLog) => boolean,
 ): Promise<BlockLog[]> {
-  const { l2, signal } = source
-  const logs = await l2.run(async (provider, attempt) => {
-    const receipts = await askReceipts(provider, header.number, attempt.signal)
-    return openBlockLogs(receipts, header).flat().filter(isSelected)
-  }, signal)
+  const logs = await fetchPlacedLogs(source, header, isSelected, selected => selected)
   if (logs.length === 0) return []
   return fetchBlock(source, header, false, ({ transactions }) => withTransactions(logs, transactions))
 }

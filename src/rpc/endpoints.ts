@@ -48,6 +48,8 @@ export interface Endpoints {
    * @throws as `run`, if there is nothing and one failed
    */
   each<T>(work: (provider: AnyProvider) => Promise<T | null>): Promise<T[]>
+  /** Tells of a lie of an endpoint that came out after its work. */
+  blame(provider: AnyProvider, error: EndpointError): void
 }
 
 const hopeOf = (error: unknown): number => (isMissing(error) ? 1 : isPassing(error) ? 2 : 0)
@@ -125,6 +127,9 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
       )
       if (values.length === 0 && failures.length > 0) throw mostHopeful(failures)
       return values
+    },
+    blame(provider, error) {
+      if (layer !== undefined) onFailure?.(layer, providers.indexOf(provider), error)
     },
   }
 }

@@ -22,13 +22,17 @@ import { MAX_MESSAGES } from './limits.ts'
 import {
   fetchHeld,
   type HeldMessage,
+  type Judge,
   type MessageSource,
   type PlacedMessage,
   placesOf,
+  provableFrom,
   refuted,
+  type Said,
   withEachL2,
 } from './message-places.ts'
 import { askSent, isWanted, type SentMessage } from './messages.ts'
+import { judgeProven } from './prove-messages.ts'
 import { readService } from './record-message.ts'
 import { sleep } from './waiting.ts'
 
@@ -235,7 +239,7 @@ function nextNumberIn({ verified: [service] }: FollowedFinalization): bigint {
 async function readMessages(
   settings: Settings,
   following: Following,
-  { l2BlockNumber, l1Block: known }: FollowedFinalization,
+  { l2BlockNumber, l1Block: known, currentL2BlockNumber: newest }: FollowedFinalization,
   { position, nextNumber }: { position: MessagesPosition; nextNumber: bigint },
 ) {
   const count = nextNumber - position.nextNumber
@@ -250,19 +254,28 @@ async function readMessages(
   if (l1Block.number < known.number)
     throw new EndpointError('L1_UNCONFIRMED', { found: `L1 block ${known.number}`, layer: 'L1' })
   const blocks = { first: position.end + 1n, last: l2BlockNumber }
-  const held = await withEachL2(source, async (provider, attempt, onL1) => {
-    const all = await askSent(provider, source.sender, blocks, attempt)
+  const said: Said = new Map()
+  const judge: Judge<HeldMessage[]> = async (all, onL1) => {
     const isWhole = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
-    if (!isWhole || BigInt(all.length) !== count) {
-      throw refuted(`not exactly the ${count} messages from ${position.nextNumber} on, which L2 has sent`)
-    }
+    if (!isWhole || BigInt(all.length) !== count) return null
     const asked: HeldMessage[] = []
     for (const placed of witnessesOf(placesOf(all), isSelected)) {
       const one = await onL1(fetchHeld(source, l1Block, placed))
-      if (one.status === 'notAnchored') throw refuted(`those of the blocks ${blocks.first} to ${blocks.last}`)
+      if (one.status === 'notAnchored') return null
       if (isSelected(placed.sent)) asked.push(one)
     }
     return asked
+  }
+  const held = await withEachL2(source, async (provider, attempt, onL1) => {
+    const all = await askSent(provider, source.sender, blocks, attempt)
+    said.set(provider, { blocks, all })
+    const found = await judge(all, onL1)
+    if (found) return found
+    throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
+  }).catch(error => {
+    const proving = provableFrom(source, error)
+    if (proving === null) throw error
+    return judgeProven(proving, { l1Block, newest, said, error }, blocks, judge)
   })
   const claimable = held.filter(({ status }) => status === 'claimable')
   return { l1Block, messages: claimable.map(one => openHeld(one, source, { block, l1Block })) }

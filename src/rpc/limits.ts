@@ -75,7 +75,7 @@ export const MAX_FINALIZED_BLOCKS = 200_000n
 export const HEADERS_AT_ONCE = 16
 /** Headers of a range that are held before they are handed on, at about 4 kB each. */
 export const HEADERS_A_PIECE = 128
-/** Blocks whose transactions and receipts are asked for at once, in a search for logs: each response may have 16 MiB. */
+/** Requests for logs, or for transactions and receipts, that a search makes at once: each response may have 16 MiB. */
 export const CONTENTS_AT_ONCE = 8
 
 /** Milliseconds for one request with its retries, unless the caller allows more. */

@@ -7,11 +7,13 @@ import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } fro
 import type { MessageLayout } from '../messages/layout.ts'
 import { toMessage } from '../messages/message.ts'
 import { type MessageProof, messageTrees } from '../messages/tree.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { type Attempt, type Endpoints, only } from './endpoints.ts'
-import { EndpointError, isFailure, orFailure } from './error.ts'
-import { fetchAnchor, fetchNewest, fetchProof, type L1Source, unless, walkLogs } from './l1.ts'
+import { atEndpoint, EndpointError, isEndpointError, isFailure, orFailure } from './error.ts'
+import type { ClientSettings } from './fetch.ts'
+import { fetchAnchor, fetchProof, type L1Source, unless, walkLogs } from './l1.ts'
 import { BLOCKS_PER_REQUEST, MAX_FINALIZED_BLOCKS, MAX_SEARCH_REQUESTS } from './limits.ts'
-import { askSent, findSent, type MessageSearch, type Sender, type SentMessage } from './messages.ts'
+import type { Sender, SentMessage } from './messages.ts'
 import type { AnyProvider } from './provider.ts'
 
 /** Where messages from L2 are. */
@@ -19,6 +21,10 @@ export interface MessageSource extends L1Source {
   readonly l2: Endpoints
   readonly sender: Sender
   readonly layout: MessageLayout
+  /** With this, logs can be proven from the state of L2. */
+  readonly schemeAt?: ((l2BlockNumber: bigint) => HashScheme | 'ethereum') | undefined
+  /** How to ask for that state. */
+  readonly how: ClientSettings
 }
 
 /** The blocks of a finalization. */
@@ -26,6 +32,12 @@ export interface FinalizedBlocks {
   readonly first: bigint
   readonly last: bigint
 }
+
+/** Which messages endpoints have named as those of which blocks. */
+export type Said = Map<AnyProvider, { readonly blocks: FinalizedBlocks; readonly all: readonly SentMessage[] }>
+
+/** What L1 holds about all messages of a finalization; null if they lead to no root that L1 knows. */
+export type Judge<T> = (all: readonly SentMessage[], onL1: OnL1) => Promise<T | null>
 
 /** A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them. */
 async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
@@ -71,12 +83,17 @@ const leastOf = (numbers: readonly bigint[]): bigint | null =>
  *
  * @throws EndpointError, ProofError if no L1 endpoint knows it
  */
-async function* narrowBlocks(source: L1Source, l1Block: L1Block, block: bigint): AsyncGenerator<FinalizedBlocks, void> {
+export async function* narrowBlocks(
+  source: L1Source,
+  l1Block: L1Block,
+  block: bigint,
+): AsyncGenerator<FinalizedBlocks, void> {
   const ending = new AbortController()
   const signal = source.signal ? AbortSignal.any([source.signal, ending.signal]) : ending.signal
   const open = new Map(
     source.l1.providers.map((provider, index) => {
-      const found = findBlocks(provider, { ...source, signal }, l1Block, block).catch(orFailure)
+      const find = () => findBlocks(provider, { ...source, signal }, l1Block, block)
+      const found = atEndpoint('L1', find).catch(orFailure)
       const settled = found.then(blocks => ({ index, blocks }))
       // Nobody waits for it once another endpoint was enough.
       settled.catch(() => {})
@@ -147,13 +164,13 @@ export async function fetchHeld(source: MessageSource, l1Block: L1Block, placed:
   })
 }
 
-/**
- * Runs `work`, which asks several layers, with one L2 endpoint after the other. What it does `onL1` is not the L2 endpoint's
- * fault.
- */
+/** Marks the part of a work on L2 that is done on L1, and not the L2 endpoint's fault. */
+type OnL1 = <T>(asking: Promise<T>) => Promise<T>
+
+/** Runs `work`, which asks several layers, with one L2 endpoint after the other. */
 export async function withEachL2<T>(
   { l2, signal }: MessageSource,
-  work: (provider: AnyProvider, attempt: Attempt, onL1: <U>(asking: Promise<U>) => Promise<U>) => Promise<T>,
+  work: (provider: AnyProvider, attempt: Attempt, onL1: OnL1) => Promise<T>,
 ): Promise<T> {
   let stopped: { readonly error: unknown } | undefined
   const onL1 = <U>(asking: Promise<U>) =>
@@ -172,54 +189,12 @@ export async function withEachL2<T>(
 /** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
 export const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })
 
-/** A message from L2, found and proven. */
-export interface FoundMessage extends HeldMessage {
-  /** The newest finalized L2 block, proven. */
-  readonly newest: bigint
-}
+/** A source that can prove logs. */
+export type ProvableSource = MessageSource & { readonly schemeAt: NonNullable<MessageSource['schemeAt']> }
 
-/**
- * Finds a message from L2, all messages of its finalization, and what L1 holds about it. An endpoint whose logs do not lead to a
- * root that L1 knows is left for the next one.
- *
- * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the
- * place is that in a tree of its own.
- *
- * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`
- */
-export async function findMessage(
-  source: MessageSource,
-  l1Block: L1Block,
-  search: MessageSearch,
-): Promise<FoundMessage> {
-  const newest = await fetchNewest(source, l1Block)
-  let waiting: SentMessage | undefined
-  try {
-    return await withEachL2(source, async (provider, attempt, onL1) => {
-      const sent = await findSent(provider, source.sender, search, newest, attempt)
-      if (sent.block > newest) {
-        waiting = sent
-        throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
-      }
-      const ranges = narrowBlocks(source, l1Block, sent.block)
-      try {
-        for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
-          const all = await askSent(provider, source.sender, next.value, attempt)
-          const own = placesOf(all).find(({ sent: { message } }) => isSame(message, sent.message))
-          const held = own && (await onL1(fetchHeld(source, l1Block, own)))
-          if (held && held.status !== 'notAnchored') return { ...held, newest }
-        }
-      } finally {
-        await ranges.return()
-      }
-      throw refuted(`the logs around L2 block ${sent.block}`)
-    })
-  } catch (error) {
-    if (waiting === undefined || !isFailure(error)) throw error
-    const [own] = placesOf([waiting])
-    // There is one place for one message.
-    return { ...(await fetchHeld(source, l1Block, own as PlacedMessage)), newest }
-  }
+/** The source, if it makes sense to prove logs with it because those of the L2 endpoints have failed. */
+export function provableFrom(source: MessageSource, error: unknown): ProvableSource | null {
+  const { schemeAt } = source
+  const isOfL1 = isEndpointError(error) && error.layer === 'L1'
+  return schemeAt === undefined || isOfL1 || !isFailure(error) ? null : { ...source, schemeAt }
 }
-
-const isSame = (a: SentMessage['message'], b: SentMessage['message']) => bytesToHex(a.hash) === bytesToHex(b.hash)

@@ -9,9 +9,10 @@ import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../messages/log.
 import type { DecodedMessage } from '../messages/message.ts'
 import type { Attempt } from './endpoints.ts'
 import { EndpointError, type Layer } from './error.ts'
-import { BLOCKS_PER_REQUEST, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from './limits.ts'
+import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from './limits.ts'
 import { type AnyProvider, callProvider, parseQuantity } from './provider.ts'
 import { redactorFor } from './redact.ts'
+import { inAdvance } from './waiting.ts'
 
 /** Messages from logs of endpoints that may lie. What L1 keeps decides which of them were sent. */
 
@@ -46,16 +47,19 @@ const reader = readerOf('MALFORMED_RESPONSE')
 
 /** How much may still come. */
 interface Budget {
-  /** Bytes of data. */
+  messages: number
+  /** In bytes. */
   data: number
 }
 
+export const newBudget = (): Budget => ({ messages: MAX_MESSAGES, data: MAX_MESSAGE_DATA })
+
 /** The messages in an endpoint's logs, which must be in order. @throws ProofError, EndpointError */
-function readSent(
+export function readSent(
   provider: AnyProvider,
   logs: unknown,
   { layer, address }: Sender,
-  budget: Budget = { data: MAX_MESSAGE_DATA },
+  budget: Budget,
 ): SentMessage[] {
   const redact = redactorFor(provider)
   let before: SentMessage | undefined
@@ -63,8 +67,10 @@ function readSent(
     const data = readOwn(Object(source), 'data')
     // Before it is hashed.
     budget.data -= typeof data === 'string' ? data.length / 2 : 0
-    if (budget.data < 0)
-      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${MAX_MESSAGE_DATA} bytes`, layer })
+    if (budget.data < 0 || --budget.messages < 0) {
+      const found = `more than ${MAX_MESSAGES} messages, or ${MAX_MESSAGE_DATA} bytes of them`
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer })
+    }
     const log = readMessageLog(source)
     const [block, index] = ['blockNumber', 'logIndex'].map(name => decodeQuantity(readOwn(Object(source), name), 64))
     if (log === null || log.address !== address || block == null || index == null) {
@@ -93,7 +99,7 @@ export async function askSent(
   topics: readonly (Hex | null)[] = [],
 ): Promise<SentMessage[]> {
   const all: SentMessage[] = []
-  const budget = { data: MAX_MESSAGE_DATA }
+  const budget = newBudget()
   for (let first = blocks.first; first <= blocks.last; first += BLOCKS_PER_REQUEST) {
     const end = first + BLOCKS_PER_REQUEST - 1n
     const last = end < blocks.last ? end : blocks.last
@@ -105,9 +111,6 @@ export async function askSent(
       throw new EndpointError('ANSWER_MALFORMED', { found: 'a log of another block', layer: sender.layer })
     }
     all.push(...sent)
-    if (all.length > MAX_MESSAGES) {
-      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${all.length} messages`, layer: sender.layer })
-    }
   }
   return all
 }
@@ -135,7 +138,7 @@ export async function findSent(
     const logs = reader
       .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
       .filter(log => readMessageLog(log)?.address === sender.address)
-    return onlyOf(readSent(provider, logs, sender).filter(isIt), layer)
+    return onlyOf(readSent(provider, logs, sender, newBudget()).filter(isIt), layer)
   }
   const said = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
   // An endpoint that invents blocks would be asked for their logs without an end.
@@ -143,18 +146,26 @@ export async function findSent(
   const latest = said < known + most ? said : known + most
   const oldest = latest - most + 1n
   const first = search.fromBlock ?? (oldest > 0n ? oldest : 0n)
+  if (latest < first) {
+    throw new EndpointError('MESSAGE_MISSING', { found: `block ${first} is after the newest, ${latest}`, layer })
+  }
   const topics = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
-  for (let last = latest; last >= first; last -= BLOCKS_PER_REQUEST) {
+  const ask = (index: number, signal: AbortSignal) => {
+    const last = latest - BigInt(index) * BLOCKS_PER_REQUEST
     const begin = last - BLOCKS_PER_REQUEST + 1n
     const blocks = { first: begin > first ? begin : first, last }
-    const sent = await askSent(provider, sender, blocks, attempt, [...topics, search.messageHash ?? null])
+    return askSent(provider, sender, blocks, { ...attempt, signal }, [...topics, search.messageHash ?? null])
+  }
+  const count = Number((latest - first) / BLOCKS_PER_REQUEST) + 1
+  for await (const sent of inAdvance(count, CONTENTS_AT_ONCE, ask, attempt.signal)) {
     const found = sent.filter(isIt)
     if (found.length > 0) return onlyOf(found, layer)
   }
   throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${latest}`, layer })
 }
 
-function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
+/** @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if there are several */
+export function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
   const [sent, ...others] = found
   if (sent === undefined) throw new EndpointError('MESSAGE_MISSING', { found: 'none in the transaction', layer })
   if (others.length === 0) return sent
@@ -164,6 +175,15 @@ function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
   const cause = new ArgumentError({ path: 'message', expected: 'what only one message fits', found: listed })
   throw new EndpointError('MESSAGE_MISSING', { found: listed, layer, cause })
 }
+
+/** Tells messages of L2 apart: their hash, and their block. */
+export const keyOf = ({ message, block }: SentMessage): string => `${block} ${bytesToHex(message.hash)}`
+
+/** Selects the same message, wherever it is said to be. */
+export const isSameAs =
+  ({ message }: SentMessage) =>
+  (other: SentMessage): boolean =>
+    bytesToHex(other.message.hash) === bytesToHex(message.hash)
 
 /** Whether all that is given fits. */
 export const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: MessageSearch): boolean =>

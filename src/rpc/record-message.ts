@@ -19,11 +19,25 @@ import { type MessageToL2, messageToL2Keys, verifySent } from '../messages/to-l2
 import { readOptions, verifyFunction, verifyUint } from '../options.ts'
 import { redactProofErrors } from './diagnose.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
-import { EndpointError, isEndpointError, isFailure } from './error.ts'
-import { fetchProof } from './l1.ts'
-import { findMessage, type MessageSource } from './message-places.ts'
-import { findSent, type MessageSearch, type SentMessage } from './messages.ts'
-import { verifySignal } from './options.ts'
+import { EndpointError, isEndpointError, isFailure, orFailure } from './error.ts'
+import { verifyClientOptions } from './fetch.ts'
+import { fetchNewest, fetchProof } from './l1.ts'
+import {
+  fetchHeld,
+  type HeldMessage,
+  type Judge,
+  type MessageSource,
+  narrowBlocks,
+  type PlacedMessage,
+  placesOf,
+  provableFrom,
+  refuted,
+  type Said,
+  withEachL2,
+} from './message-places.ts'
+import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
+import { readSchemes, verifySignal } from './options.ts'
+import { proveMessage } from './prove-messages.ts'
 import type { Recorded, RecordOptions, RecordProgress } from './record.ts'
 import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
 
@@ -57,6 +71,11 @@ export interface MessageRecordOptions extends Pick<RecordOptions, 'l1BlockNumber
   message: WantedMessage
   /** The message service on L2, 20 bytes. Default: that of the rollup, if it is one of Linea's. */
   messageService?: Hex | undefined
+  /**
+   * The kind of the rollup's state, as `recordEvidence` takes it. With it, a message from L2 is proven from the receipts of its
+   * blocks if no L2 endpoint has logs that lead to its root: among them are the newest 8,191 blocks. Default: logs have to suffice.
+   */
+  scheme?: RecordOptions['scheme'] | undefined
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
   layout?: MessageLayout | undefined
   /** Called at every step. If it throws, the recording ends with that error. */
@@ -131,7 +150,7 @@ export async function recordMessage(options: MessageRecordOptions): Promise<Reco
 type Settings = ReturnType<typeof verifyOptions>
 
 const FIELDS = [
-  ...['l1', 'l2', 'rollup', 'direction', 'message', 'messageService', 'layout'],
+  ...['l1', 'l2', 'rollup', 'direction', 'message', 'messageService', 'scheme', 'layout'],
   ...['l1BlockNumber', 'beacon', 'onProgress', 'signal'],
 ]
 
@@ -153,7 +172,9 @@ function verifyOptions(options: MessageRecordOptions) {
     direction === 'toL2'
       ? ({ layer: 'L1', address: lowerCase(rollup.address) } as const)
       : ({ layer: 'L2', address: readService(own.messageService, rollup.address) } as const)
-  const source: MessageSource = { ...endpoints, rollup, signal, sender, layout }
+  const schemeAt = own.scheme === undefined ? undefined : readSchemes(own.scheme, rollup)
+  const how = verifyClientOptions({ rollup })
+  const source: MessageSource = { ...endpoints, rollup, signal, sender, layout, schemeAt, how }
   return { source, search: readWanted(own.message), start: verifyBlockOptions(own), onProgress }
 }
 
@@ -208,6 +229,71 @@ async function record({ source, search, start, onProgress }: Settings): Promise<
 function orSeveral(error: unknown): never {
   const isOurs = isEndpointError(error) && error.code === 'MESSAGE_MISSING'
   throw isOurs && isArgumentError(error.cause) ? error.cause : error
+}
+
+/** A message from L2, found and proven. */
+interface FoundMessage extends HeldMessage {
+  /** The newest finalized L2 block, proven. */
+  readonly newest: bigint
+}
+
+/**
+ * Finds a message from L2, all messages of its finalization, and what L1 holds about it. An endpoint whose logs do not lead to a
+ * root that L1 knows is left for the next one. If it is the same with all, the logs are proven.
+ *
+ * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the
+ * place is that in a tree of its own.
+ *
+ * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`
+ */
+async function findMessage(source: MessageSource, l1Block: L1Block, search: MessageSearch): Promise<FoundMessage> {
+  const newest = await fetchNewest(source, l1Block)
+  let waiting: SentMessage | undefined
+  const found: SentMessage[] = []
+  const said: Said = new Map()
+  const judgeOf =
+    (sent: SentMessage): Judge<FoundMessage> =>
+    async (all, onL1) => {
+      const isIt = isSameAs(sent)
+      const own = placesOf(all).find(one => isIt(one.sent))
+      const held = own && (await onL1(fetchHeld(source, l1Block, own)))
+      return held && held.status !== 'notAnchored' ? { ...held, newest } : null
+    }
+  try {
+    return await withEachL2(source, async (provider, attempt, onL1) => {
+      const sent = await findSent(provider, source.sender, search, newest, attempt)
+      if (sent.block > newest) {
+        waiting = sent
+        throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
+      }
+      found.push(sent)
+      const judge = judgeOf(sent)
+      const ranges = narrowBlocks(source, l1Block, sent.block)
+      try {
+        for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
+          const blocks = next.value
+          const all = await askSent(provider, source.sender, blocks, attempt)
+          if (!said.has(provider)) said.set(provider, { blocks, all })
+          const held = await judge(all, onL1)
+          if (held) return held
+        }
+      } finally {
+        await ranges.return()
+      }
+      throw refuted(`the logs around L2 block ${sent.block}`)
+    })
+  } catch (error) {
+    // Nothing is proven about blocks that are not finalized.
+    const proving = waiting === undefined || found.length > 0 ? provableFrom(source, error) : null
+    const outcome = proving
+      ? await proveMessage(proving, { l1Block, newest, said, error }, { search, found }, judgeOf).catch(orFailure)
+      : orFailure(error)
+    if (!isFailure(outcome)) return outcome
+    if (waiting === undefined) throw outcome
+    const [own] = placesOf([waiting])
+    // There is one place for one message.
+    return { ...(await fetchHeld(source, l1Block, own as PlacedMessage)), newest }
+  }
 }
 
 interface FoundToL2 {

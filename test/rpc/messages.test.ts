@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { lowerCase } from '../../src/hex.ts'
 import { type Hex, isArgumentError, isProofError } from '../../src/index.ts'
 import { encodeMessageLog } from '../../src/messages/log.ts'
 import { readMessage } from '../../src/messages/message.ts'
 import { lineaMessageService, verifyMessageEvidence } from '../../src/messages.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from '../../src/rpc/limits.ts'
+import { findSent, readSent } from '../../src/rpc/messages.ts'
 import {
   createHttpProvider,
   isEndpointError,
@@ -62,6 +64,8 @@ beforeAll(async () => {
   return () => service.close({ graceMs: 0 })
 })
 
+const sender = { layer: 'L2', address: lowerCase(messageService) } as const
+
 type Answer = (args: { method: string; params: readonly unknown[] }, answer: unknown) => unknown
 /** An endpoint whose answers are changed. `asked` are the methods. */
 function changed(url: string, change: Answer): RequestProvider & { asked: string[] } {
@@ -84,7 +88,7 @@ const onLogs =
 /** The log of a message that was never sent, in the newest block. */
 const logOf = (message: Sent, index: number) => ({
   ...encodeMessageLog(readMessage('', message)),
-  ...{ address: messageService, blockNumber: '0x21', logIndex: `0x${index}` },
+  ...{ address: sender.address, blockNumber: '0x21', logIndex: `0x${index}` },
 })
 interface Log {
   address: Hex
@@ -259,6 +263,40 @@ describe('an L2 endpoint that lies', () => {
     const log = { address: messageService, topics: [], data: `0x${'00'.repeat(MAX_MESSAGE_DATA)}` }
     const request: RequestProvider['request'] = async ({ method }) => (method === 'eth_blockNumber' ? '0x20' : [log])
     expect(await outcomeOf(record({ number: 5n }, { l2: { request } }))).toBe('RESPONSE_TOO_LARGE L2')
+  })
+
+  it('cannot send more messages in several answers than there may be', () => {
+    const sent = [0, 1].map(index => logOf({ ...at(placed, index).sent }, index))
+    const read = (messages: number) => readSent({ request: async () => null }, sent, sender, { messages, data: 10_000 })
+    expect(read(2)).toHaveLength(2)
+    expect(() => read(1)).toThrow('RESPONSE_TOO_LARGE')
+  })
+
+  it('is asked for eight ranges of blocks at once, of which the newest with the message counts', async () => {
+    const ends: bigint[] = []
+    let [open, most] = [0, 0]
+    const request: RequestProvider['request'] = async ({ method, params }) => {
+      if (method === 'eth_blockNumber') return '0xea60'
+      const [{ toBlock }] = params as [{ toBlock: Hex }]
+      ends.push(BigInt(toBlock))
+      most = Math.max(most, ++open)
+      // Older blocks answer first, and the newest have no message.
+      for (let turn = 0; turn < 20 - ends.length; turn++) await new Promise(resolve => setImmediate(resolve))
+      open--
+      return ends[0] === BigInt(toBlock)
+        ? []
+        : [{ ...logOf({ ...one().sent, number: BigInt(toBlock) }, 0), blockNumber: toBlock }]
+    }
+    const attempt = { signal: new AbortController().signal, heard: () => {} }
+    const found = await findSent({ request }, sender, { from: one().sent.from }, 60_000n, attempt)
+    expect([found.message.number, most]).toEqual([58_000n, 8])
+    expect(ends).toEqual(ends.map((_, index) => 60_000n - 2_000n * BigInt(index)))
+    expect(ends.length).toBeLessThan(11)
+  })
+
+  it('is not asked beyond its newest block', async () => {
+    const error = await record({ number: 5n, fromBlock: 99n }).catch((thrown: Error) => thrown.message)
+    expect(error).toMatch(/^MESSAGE_MISSING: the L2 endpoint\. block 99 is after the newest, 33\./)
   })
 
   it('cannot be asked without an end', async () => {

@@ -67,20 +67,17 @@ export function messageSubject(flags: Flags): Subject<RecordedFile> {
     keyCount: 0,
     askedFor: () => ({ command: 'record --message' }),
     async fetch([l1, l2], { beacon, l1BlockNumber, onProgress, signal, ...how }) {
-      const shared = { l1, l2, rollup, beacon, l1BlockNumber, onProgress, signal }
-      const direction = isToL2 ? 'toL2' : 'toL1'
+      const kind = scheme === undefined ? undefined : requireKind(scheme)
+      const shared = { l1, l2, rollup: { ...rollup, method: how.method }, beacon, l1BlockNumber, onProgress, signal }
       const { verified, claim, ...rest } = await recordMessage({
-        ...shared,
-        direction,
-        message: wanted,
-        messageService,
+        ...{ ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted, messageService, scheme: kind },
       })
-      if (!isToL2 || scheme === undefined) {
+      if (!isToL2 || kind === undefined) {
         return { ...rest, verified: { ...verified, ...(claim && { claimData: claim }) } }
       }
       const { message } = verified
       const request = { address: messageService, storageKeys: [messageArrivalKey({ message })] }
-      const { verified: state } = await recordEvidence({ ...shared, ...how, ...request, scheme: requireKind(scheme) })
+      const { verified: state } = await recordEvidence({ ...shared, ...how, ...request, scheme: kind })
       const arrival = {
         status: readMessageArrival({ account: state.account, storage: state.storage }, { message }),
         l2BlockNumber: state.l2BlockNumber,

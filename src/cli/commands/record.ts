@@ -56,7 +56,8 @@ ${formatOptions(callOptions)}
 
 With --message, --transaction, --number, --from or --to, record finds a message
 of the bridge, all messages of its finalization, and what L1 holds about it. The
-report has the data with which it can be claimed:
+report has the data with which it can be claimed. With --scheme, a message from
+L2 is proven from receipts if the logs of the L2 endpoints do not suffice:
 ${formatOptions(messageRecordOptions)}
 
 If FILE exists, no endpoint is asked. record compares the file with the request
