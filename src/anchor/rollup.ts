@@ -41,7 +41,8 @@ export interface Rollup {
   layout?: RollupLayout | undefined
   /**
    * The code behind the proxy that you have looked at, 20 bytes (EIP-1967; zero: the contract is no such proxy). With any other,
-   * the slots of the layout could mean something else, so nothing verifies. Default: any; results name the one that is proven.
+   * the slots of the layout could mean something else, so nothing verifies. Whoever trusts an L2 state root states none. Default: any;
+   * results name the one that is proven.
    */
   implementation?: Hex | undefined
   /** The JSON-RPC method with which L2 endpoints serve proofs. Default: that of the client. */

@@ -25,6 +25,10 @@ export function decodeStateClaim(claim: AnyClaim) {
     storageKeys: unlessFromBundle('storageKeys', storageKeys, decodeStorageKeys),
   }
   verifyReachable(decoded)
+  // Whoever states it thinks that it is proven.
+  if (decoded.trusted.kind === 'l2StateRoot' && decoded.rollup.implementation !== undefined) {
+    throw new ArgumentError({ path: 'rollup.implementation', expected: 'nothing: an L2 state root proves no code' })
+  }
   return decoded
 }
 

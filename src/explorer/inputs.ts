@@ -19,7 +19,7 @@ export interface InputError {
 /** The first thing that the user still has to state; null if nothing is missing. */
 export function findMissing(file: OpenedFile, statement: Statement): InputError | null {
   const { subject } = file
-  const { scheme, trustedKind, trusted, network, address, rollup } = statement
+  const { scheme, trustedKind, trusted, network, address, rollup, implementation } = statement
   const lacks = (field: FieldName, message: string): InputError => ({ field, message })
   const isOfTree = subject !== 'traces' && scheme.value === 'ethereum'
   const hasScheme = schemeNamed(scheme.value) !== undefined || isOfTree
@@ -45,6 +45,9 @@ export function findMissing(file: OpenedFile, statement: Statement): InputError 
   if (subject === 'answer' && address.value === '') return lacks('address', 'enter the address that you asked for')
   if (isFromL1(subject) && rollup.value === '') {
     return lacks('rollup', 'enter the rollup: anyone can deploy a contract that holds any root')
+  }
+  if (isFromL1(subject) && trustedKind.value === 'l2StateRoot' && implementation.value !== '') {
+    return lacks('implementation', 'leave the code of the contract empty: an L2 state root proves nothing about it')
   }
   return null
 }

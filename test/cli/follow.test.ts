@@ -116,6 +116,9 @@ it('goes on with the same options when the contract holds block hashes', async (
   })
   expect(await follow('--implementation', now ?? '')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([5, 9, 11, 12, 13])
+  for (const file of ['state.json', 'index.ndjson']) rmSync(join(folder, file))
+  expect(await follow('--from', '12', '--implementation', now ?? '')).toMatchObject({ code: 0 })
+  expect(blocks()).toEqual([12, 13])
 })
 
 it('loses and repeats nothing after a kill between two writes', async () => {

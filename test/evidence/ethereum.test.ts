@@ -5,7 +5,7 @@ import { type BundleParts, createBundle, type EvidenceClaim, type StateKind, ver
 import { bigintToBytes, bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import { type Hex, safely } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { makeEthereum, TIMESTAMP } from '../../vectors/evidence/ethereum.ts'
+import { implementation, makeEthereum, TIMESTAMP } from '../../vectors/evidence/ethereum.ts'
 import { integer } from '../../vectors/evidence/l1.ts'
 import { absent, address, BLOCK, CURRENT, present, rollup, value } from '../../vectors/evidence/truth.ts'
 import { randomOf } from '../random.ts'
@@ -80,6 +80,14 @@ it('needs the slot of the block hashes only for what L1 proves', () => {
   const trusted = { l2StateRoot: made.l2.stateRoot }
   const verified = verifyEvidence(bundle, { ...claim, rollup: moved, trusted })
   expect(verified).toMatchObject({ trustedInput: 'l2StateRoot', l2Block: undefined, implementation: undefined })
+})
+
+it('refuses a claim about code where nothing of L1 is proven', () => {
+  const pinned = { ...claim, rollup: { ...rollup, implementation } }
+  expect(verifyEvidence(bundle, pinned).implementation).toBe(implementation)
+  const trusted = { l2StateRoot: made.l2.stateRoot }
+  const judge = () => verifyEvidence(bundle, { ...pinned, trusted })
+  expect(verdict(judge)).toBe('ARGUMENT_INVALID at rollup.implementation')
 })
 
 it('puts a bundle of version 2 together, known fields only', () => {

@@ -440,6 +440,9 @@ it('leaves range and filter to a bundle of logs and says so, and takes the block
     rollup: user(vector.claim.rollup.address),
   }
   expect(judge(file, stated).report).toMatchObject({ verdict: 'unjudged', missing: 'l2Block' })
+  // Nothing of L1 is proven, so neither is its code.
+  const pinned = { ...stated, l2Block: user('1000'), implementation: user(root.value.slice(0, 42)) }
+  expect(judge(file, pinned).report).toMatchObject({ verdict: 'unjudged', missing: 'implementation' })
   const { report } = judge(file, { ...stated, l2Block: user('1000') })
   expect(report).toMatchObject({ verdict: 'verified', basis: 'partly' })
   expect(report.notes.join()).toContain('Whoever made the bundle chose the blocks and the filter')

@@ -212,6 +212,24 @@ describe('the code of the contract', () => {
     const { numbers } = await collect({ chain, options: looked })
     expect(numbers).toEqual([3])
   })
+
+  it('stops one that states the new code at an older L1 block, unless it knows a newer one', async () => {
+    const chain = crossed(2, 2)
+    const rollup = { ...ROLLUP, implementation: codeOf(9) }
+    const hashes = [2n, chain.l1.blockNumber()].map(number => Object(chain.l1.getBlock(number)).hash as Hex)
+    const [stale = '0x', fresh = '0x'] = hashes
+    const { code } = await collect({ chain, options: { ...from(0n), rollup, l1BlockHash: () => stale } })
+    expect(code).toBe('ANCHOR_IMPLEMENTATION_MISMATCH')
+    // Within a run, and in the next one.
+    let polls = 0
+    const l1BlockHash = () => (polls++ === 0 ? fresh : stale)
+    const options = { ...from(3n), rollup, l1BlockHash }
+    const first = await collect({ chain, options, onWait: (_, count) => (count < 3 ? undefined : false) })
+    expect([first.numbers, first.waits.length > 1, polls > 2]).toEqual([[3, 4], true, true])
+    const resumed = { rollup, l1BlockHash: () => stale, resumeFrom: first.found[1]?.progress }
+    const next = await collect({ chain, options: resumed })
+    expect([next.numbers, next.code]).toEqual([[], first.code])
+  })
 })
 
 describe('progress', () => {

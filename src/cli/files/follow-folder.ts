@@ -142,7 +142,9 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
   const bundle = await readRegularJson(path, { followLinks: false })
   const { l2BlockNumber, stateRoot, blockHash } = item
   const scheme: StateKind = blockHash === undefined ? request.scheme : 'ethereum'
-  const claim = { ...request, scheme, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
+  // The root was proven with the code that is stated.
+  const { implementation: _, ...rollup } = request.rollup
+  const claim = { ...request, rollup, scheme, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
   const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`, REMEDY)
 }
