@@ -26,7 +26,7 @@ const differences = addDifferences(scene)
 
 /** One call deep enough to reach the bottom of the stack. */
 const MOST_GAS = 2n ** 41n
-/** One call of so many is made through the provider, too. */
+/** One call of so many is made through a provider, too: in turn through that of each kind of state. */
 const PROVIDER_STRIDE = strided(12)
 
 /** How many there have to be. */
@@ -42,9 +42,14 @@ if ('missing' in anvil) console.warn(`skipped ${total} calls, because there is n
 
 const packages = await loadEvm()
 const reader = readerOver(scene.state)
-const endpoints = createEndpoints(scene.state, false)
-for (let block = 0n; block < BLOCK; block++) endpoints.chain.addBlock()
-endpoints.chain.finalize()
+/** The same state as a sparse tree, whose root L1 holds, and as that of Ethereum, in a block whose hash L1 holds. */
+const endpoints = [false, true].map(isUpgraded => {
+  const one = createEndpoints(scene.state, false)
+  if (isUpgraded) one.chain.upgrade()
+  for (let block = 0n; block < BLOCK; block++) one.chain.addBlock()
+  one.chain.finalize()
+  return one
+})
 
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
@@ -115,7 +120,8 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
   }
 
   async function compare(hardfork: Hardfork, cases: readonly Case[], traced: readonly Traced[]): Promise<void> {
-    const provider = endpoints.provider({ hardfork, environment: ENVIRONMENT, maxGas: MOST_GAS, timeoutMs: 3_600_000 })
+    const options = { hardfork, environment: ENVIRONMENT, maxGas: MOST_GAS, timeoutMs: 3_600_000 }
+    const providers = endpoints.map(one => one.provider(options))
     for (const [index, one] of cases.entries()) {
       const { innerGas: _, ...expected } = traced[index] as Traced
       expect(await executed(one), nameOf(one)).toEqual(expected)
@@ -123,11 +129,9 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
       endings[expected.ending] = (endings[expected.ending] ?? 0) + 1
       if (index % PROVIDER_STRIDE !== 0) continue
       const { ending, data } = expected
-      expect(await requested(provider, one), nameOf(one)).toEqual({
-        ending: ending === 'refused' ? 'failed' : ending,
-        data,
-      })
-      throughProvider++
+      const wanted = { ending: ending === 'refused' ? 'failed' : ending, data }
+      const provider = providers[throughProvider++ % providers.length] as VerifiedProvider
+      expect(await requested(provider, one), nameOf(one)).toEqual(wanted)
     }
   }
 
@@ -154,14 +158,15 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
   })
 
   it('differ only where they have to', async () => {
-    const provider = endpoints.provider({ environment: ENVIRONMENT })
-    const london = endpoints.provider({ environment: ENVIRONMENT, hardfork: 'london' })
     for (const { one, theirs, ours } of differences) {
       const [traced] = await nodeOf(one.hardfork).trace([parameterOf(one)])
       expect(traced, nameOf(one)).toMatchObject({ ending: 'returned', data: theirs })
-      const asked = requested(one.hardfork === 'london' ? london : provider, one)
-      if (ours.startsWith('0x')) expect(await asked, nameOf(one)).toEqual({ ending: 'returned', data: ours })
-      else await expect(asked, nameOf(one)).rejects.toMatchObject({ reason: ours })
+      const hardfork = one.hardfork === 'london' ? 'london' : 'prague'
+      for (const { provider } of endpoints) {
+        const asked = requested(provider({ environment: ENVIRONMENT, hardfork }), one)
+        if (ours.startsWith('0x')) expect(await asked, nameOf(one)).toEqual({ ending: 'returned', data: ours })
+        else await expect(asked, nameOf(one)).rejects.toMatchObject({ reason: ours })
+      }
     }
     expect(differences).toHaveLength(6)
   })
