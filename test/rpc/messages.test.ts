@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { trustBeaconBlock } from '../../src/beacon.ts'
 import { lowerCase } from '../../src/hex.ts'
 import { type Hex, isArgumentError, isProofError } from '../../src/index.ts'
 import { encodeMessageLog } from '../../src/messages/log.ts'
@@ -14,11 +15,12 @@ import {
   type RequestProvider,
   recordMessage,
 } from '../../src/rpc.ts'
-import { demoWorld } from '../../src/service/demo.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
 import { createBridge, hashOf, type Place, type Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
 import { randomOf } from '../random.ts'
+import { ANY_TRUSTED, apiOf, forge } from './beacon-apis.ts'
 import { ROLLUP, startServer } from './servers.ts'
 
 const messageService = lineaMessageService
@@ -334,6 +336,38 @@ describe('an L2 endpoint that lies', () => {
     expect(await outcomeOf(record({ number: 900n }, { l2: `${url}/v3/${key}` }))).toBe('ANSWER_MALFORMED L2')
     expect(await outcomeOf(record({ number: 900n }, { l2: `${url}/v3/other` }))).toBe('notAnchored')
   })
+})
+
+it('a message is proven from a beacon block that you trust, whatever an API or L1 endpoint says', async () => {
+  const trusting = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, messageService })
+  const { chain, beacon } = trusting
+  const [sent] = chain.messages.sendFromL2([contentOf('beacon')])
+  addDemoBlocks(chain)
+  const { url: l2, l1Url: l1 } = await trusting.listen()
+  const blockRoot = (await beacon.blockRoot(60n)) ?? '0x'
+  const trusted = trustBeaconBlock({ network: beacon.network, blockRoot })
+  const wanted = { number: sent?.number }
+  const forging = apiOf(trusting, forge)
+  const failed: string[] = []
+  // A block of its own, consistent in itself.
+  const other = changed(l1, ({ method }, answer) => (method === 'eth_getBlockByHash' ? chain.l1.getBlock(1n) : answer))
+  const { bundle, verified, claim, l1BlockHashFrom } = await record(wanted, {
+    ...{ l1: [other, l1], l2, beacon: { apis: [forging, apiOf(trusting)], trusted, ...ANY_TRUSTED } },
+    onProgress: step =>
+      void (step.step === 'endpointFailed' && failed.push(`${step.layer} ${step.index} ${step.code}`)),
+  })
+  expect([verified.status, l1BlockHashFrom, verified.trustedInput]).toEqual([
+    'claimable',
+    'beaconBlock',
+    'beaconBlockRoot',
+  ])
+  expect([forging.asked.length > 0, failed]).toEqual([true, ['L1 0 HEADER_HASH_MISMATCH']])
+  const claimed = { rollup: ROLLUP, message: verified.message }
+  const again = verifyMessageEvidence(JSON.parse(JSON.stringify(bundle)), { ...claimed, trusted })
+  expect([again, claim?.slice(0, 10)]).toEqual([verified, '0x6463fb2a'])
+  const elsewhere = trustBeaconBlock({ network: beacon.network, blockRoot: hashOf(waiting) })
+  expect(() => verifyMessageEvidence(bundle, { ...claimed, trusted: elsewhere })).toThrow(/^BEACON_/)
+  await trusting.close({ graceMs: 0 })
 })
 
 it('a message is proven where L1 holds the state root and the hash of the block before', async () => {
