@@ -14,12 +14,17 @@ import type { BeaconApi } from './http.ts'
 import { fetchL1Block, fetchNewest, type L1BlockTag, type L1Source } from './l1.ts'
 
 /** Where a recording starts. */
-interface BlockOptions {
+export interface RecordBlockOptions {
+  /** The L1 block to prove from. Default: `finalized`. */
   l1BlockNumber?: bigint | L1BlockTag | undefined
+  /** Also proves the L1 block, from a beacon block that you trust. The L1 block is then the newest finalized one. */
   beacon?:
     | {
+        /** One or more beacon APIs, none of which is trusted. */
         apis: readonly BeaconApi[]
+        /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
         trusted: TrustedBeaconBlock
+        /** Maximum age of the trusted block, in seconds. Default: 14 days, 7 from Gloas on; `Infinity` for no limit. */
         maxTrustedAgeSeconds?: number | undefined
       }
     | undefined
@@ -28,7 +33,7 @@ interface BlockOptions {
 const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
 
 /** Fills in the defaults. @throws ArgumentError */
-export function verifyBlockOptions(options: BlockOptions) {
+export function verifyBlockOptions(options: RecordBlockOptions) {
   const { l1BlockNumber = 'finalized' } = options
   if (typeof l1BlockNumber === 'bigint') verifyUint('l1BlockNumber', l1BlockNumber, 64)
   else if (!L1_TAGS.includes(l1BlockNumber))

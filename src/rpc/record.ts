@@ -16,17 +16,18 @@ import { redactProofErrors } from './diagnose.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
 import { EndpointError, isEndpointError, isFailure, isMissing, type Layer } from './error.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from './fetch.ts'
-import type { BeaconApi } from './http.ts'
-import { type Anchor, fetchAnchor, fetchTimestamp, type L1BlockTag, type L1Source, walkAnchors } from './l1.ts'
+import { type Anchor, fetchAnchor, fetchTimestamp, type L1Source, walkAnchors } from './l1.ts'
 import { openAnchor } from './l2-header.ts'
 import { readSchemes, verifySignal } from './options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, formOf, readFetched } from './partial-answers.ts'
 import { parseQuantity } from './provider.ts'
-import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
+import { fetchRecordBlock, type RecordBlockOptions, verifyBlockOptions } from './record-block.ts'
 import { redactorFor } from './redact.ts'
 
 /** What to record evidence for, and how. */
-export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]> extends RollupClientOptions {
+export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
+  extends RollupClientOptions,
+    RecordBlockOptions {
   /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
   l1: Endpoint | readonly Endpoint[]
   /** One or more endpoints of the rollup. */
@@ -44,19 +45,6 @@ export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]> ext
   storageKeys?: Keys | undefined
   /** The last block of a finalization. Default: the newest with proofs on an L2 endpoint. */
   l2BlockNumber?: bigint | undefined
-  /** The L1 block to prove from. Default: `finalized`. */
-  l1BlockNumber?: bigint | L1BlockTag | undefined
-  /** Also proves the L1 block, from a beacon block that you trust. The L1 block is then the newest finalized one. */
-  beacon?:
-    | {
-        /** One or more beacon APIs, none of which is trusted. */
-        apis: readonly BeaconApi[]
-        /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
-        trusted: TrustedBeaconBlock
-        /** Maximum age of the trusted block, in seconds. Default: 14 days, 7 from Gloas on; `Infinity` for no limit. */
-        maxTrustedAgeSeconds?: number | undefined
-      }
-    | undefined
   /** How many finalizations to try, from the newest back. Default: 8. */
   maxFinalizations?: number | undefined
   /**
