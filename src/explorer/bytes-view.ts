@@ -33,14 +33,16 @@ export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
 function fieldOption({ name, start, end, value, isFault }: ByteField, hex: string, index: number): HTMLElement {
   const digits = hex.slice(2 + 2 * start, 2 + 2 * end)
   const isShort = value.length <= 24
-  return h(
+  const option = h(
     'div',
-    { role: 'option', class: `part tone-${index % 6}`, 'aria-selected': 'false', 'data-fault': isFault },
+    { role: 'option', class: 'part', 'aria-selected': 'false', 'data-fault': isFault },
     h('span', { class: 'part-name' }, name, isShort ? h('span', { class: 'part-value' }, ` = ${value}`) : null),
     hidden(`, ${end - start} bytes${isFault ? ', at fault' : ''}`),
     // Screen readers would read this digit by digit. The explanation has the value.
     h('code', { class: 'raw', 'aria-hidden': 'true' }, foldZeros(digits)),
   )
+  option.style.setProperty('--tone', `var(--tone-${index % 6})`)
+  return option
 }
 
 /** More leading zero bytes than this are shown as their number. */

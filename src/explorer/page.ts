@@ -118,8 +118,11 @@ function keep(source: string, file: { readonly blob: Blob; readonly name: string
   for (const oldest of [...opened.keys()].slice(0, -MAX_FILES_KEPT)) opened.delete(oldest)
 }
 
-const describeFile = (name: string, { kind, holds, description }: Loaded): string =>
-  `${name}: ${kind}, ${holds}.${description === '' ? '' : ` ${description}`}`
+/** An example is often described by little more than its title. */
+const describeFile = (name: string, { kind, holds, description }: Loaded): string => {
+  const isSaid = description === '' || (example !== null && nameOf(description).includes(nameOf(example.title)))
+  return `${name}: ${kind}, ${holds}.${isSaid ? '' : ` ${description}`}`
+}
 
 async function judge(): Promise<void> {
   if (loaded === null) return

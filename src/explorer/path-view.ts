@@ -166,8 +166,9 @@ function leafRow(path: PathView, drawing: Drawing): HTMLElement {
     return box(path, ['leaf', 'leaf index'], named('message', valueHash), from(`leaf ${leafIndex}`))
   const parts = leaf.fields.map((field, index) => {
     const { name, start, end, isFault } = field
-    const part = h('button', { type: 'button', class: `segment tone-${index}`, 'data-fault': isFault }, name)
+    const part = h('button', { type: 'button', class: 'segment', 'data-fault': isFault }, name)
     part.style.setProperty('--bytes', `${end - start}`)
+    part.style.setProperty('--tone', `var(--tone-${index})`)
     return drawing.add(part, () => explanationOf(field))
   })
   return box(

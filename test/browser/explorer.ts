@@ -218,7 +218,7 @@ async function checkFirstView(): Promise<string> {
   await page.locator(VERIFIED).waitFor()
   assert.equal(await page.getAttribute('#trusted', 'aria-invalid'), null)
   assert.equal(await badgeOf(page), 'Verified from what you trust')
-  await page.getByRole('button', { name: 'This is what I asked for' }).click()
+  await page.getByRole('button', { name: 'I asked for this' }).click()
   await page.locator('[data-basis="stated"]').waitFor()
   assert.equal(await badgeOf(page), 'Verified')
   assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['you trust it', ...Array(4).fill('proven')])
