@@ -224,7 +224,7 @@ async function checkFirstView(): Promise<string> {
   assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['you trust it', ...Array(4).fill('proven')])
   assert.deepEqual(await axeViolations(page), [])
   await choose(page, 'Contract with slots')
-  await page.getByRole('button', { name: 'I have compared it' }).click()
+  await page.getByRole('button', { name: 'I compared it' }).click()
   await page.locator('[data-basis="partly"]').waitFor()
   assert.equal(await badgeOf(page), 'Verified from what you trust')
   await choose(page, 'Neighbours with a leaf between')
