@@ -152,7 +152,7 @@ async function judgeBlocks<T>(
   if (claim.number === last) {
     const found = await judge(sent, asking => asking)
     if (found !== null) return found
-    const isElse = 'or the contract keeps other trees: the roots of their proven messages are unknown to it'
+    const isElse = 'or its trees have another depth than 5: the roots of their proven messages are unknown to L1'
     throw new EndpointError('L1_CONTRADICTION', {
       found: `${inBlocks} are not one finalization, ${isElse}`,
       layer: 'L1',

@@ -202,7 +202,7 @@ describe.each(KINDS)('if the logs of all L2 endpoints prove nothing, with %s', k
     ]
     expect(refuted.outcome).toMatch(/^MESSAGES_REFUTED: the L2 endpoint/)
     expect(proven.outcome).toMatch(
-      /^L1_CONTRADICTION: the L1 endpoint. the L2 blocks 4 to 9 are not one finalization, or the contract keeps other trees/,
+      /^L1_CONTRADICTION: the L1 endpoint. the L2 blocks 4 to 9 are not one finalization, or its trees have another depth than 5/,
     )
     const l2 = l2Of(built, LIES['leave out the message']?.(built)).provider
     const beside = await record(built, hashOf(built, 6), { l1: [l1, l1Of(built).provider], l2 })
