@@ -233,7 +233,7 @@ it('reports each evidence vector, with the link that its code belongs to', async
       counts[kind]++
     }
   }
-  expect(counts.valid).toBe(27)
+  expect(counts.valid).toBe(28)
   expect(counts.invalid).toBeGreaterThan(70)
   expect(counts.calls).toBe(40)
 })
