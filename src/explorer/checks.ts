@@ -340,14 +340,15 @@ function blocksSteps(proof: number): Step[] {
   const isIn =
     (part: string): Raises =>
     ({ code, path }) =>
-      path.split('.')[1] === part && !code.startsWith('LOGS_')
+      // A block that is no object has no parts: then it has no header.
+      (/^blocks\[\d+\]\.(\w+)/.exec(path)?.[1] ?? 'header') === part && !code.startsWith('LOGS_')
   const shape: readonly FailureCode[] = [...of('BLOCK_'), ...HEX]
   return [
     history('The state holds the hash of the newest block', of('HISTORY_')),
     history('There is one block for each number of the range', ['LOGS_RANGE', 'BLOCK_TOO_LARGE', ...SHAPE_OF_LIST]),
     block(
       'Each header hashes to what the block after it names as its parent',
-      ['HEADER_HASH_MISMATCH', 'BLOCK_NUMBER_MISMATCH', ...HEADER_SHAPE, ...HEX],
+      ['HEADER_HASH_MISMATCH', 'BLOCK_NUMBER_MISMATCH', 'BLOCK_MALFORMED', ...HEADER_SHAPE, ...HEX],
       isIn('header'),
     ),
     block('A block has receipts unless its header rules such logs out, and no more than it needs', of('LOGS_CONTENT')),

@@ -18,11 +18,15 @@ import {
 import { exampleSources } from '../../src/explorer/examples.ts'
 import { createExplorer, viewProof } from '../../src/explorer/explore.ts'
 import { judge } from '../../src/explorer/judge.ts'
+import { MAX_BLOCKS_SHOWN, MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from '../../src/explorer/limits.ts'
 import { type OpenedFile, openFile, statementFrom } from '../../src/explorer/opened-file.ts'
 import type { ProofView } from '../../src/explorer/proof-view.ts'
 import type { Judgement } from '../../src/explorer/report.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
+import { rollup } from '../../vectors/evidence/truth.ts'
+import { anchorOf, makeChain, partsOf } from '../../vectors/logs/truth.ts'
+import { changedAt } from '../evidence/places.ts'
 
 const schemes = { mimc, poseidon2 }
 
@@ -426,6 +430,53 @@ it('finds the one failed check of every bundle of logs that is refused, and the 
     refused++
   }
   expect(refused).toBeGreaterThanOrEqual(40)
+})
+
+it('finds the failed check of a part of a block that is malformed', () => {
+  const vector = JSON.parse(readFileSync('vectors/logs/valid/ethereum-anchored.json', 'utf8'))
+  const places: [place: string, title: RegExp, value: unknown][] = [
+    ['', /^Each header/, null],
+    ['.header', /^Each header/, null],
+    ['.receipts', /^All its receipts/, {}],
+    ['.receipts[0]', /^All its receipts/, null],
+    ['.receipts[0].status', /^All its receipts/, '0x2'],
+    ['.receipts[0].logs[0].data', /^All its receipts/, 'x'],
+    ['.transactions[0]', /^All its transactions/, null],
+    ['.transactions[0].type', /^All its transactions/, '0xff'],
+  ]
+  for (const [place, title, value] of places) {
+    const path = ['input', 'blocks', '0', ...(place.match(/\w+/g) ?? [])]
+    const { file, judgement } = explore(changedAt(vector, path, () => value))
+    const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
+    expect(judgement.error?.path, place).toBe(`blocks[0]${place}`)
+    expect(
+      failed.map(check => title.test(check.title)),
+      place,
+    ).toEqual([true])
+  }
+})
+
+it('lists only as many logs and blocks as a page can show, and copies no longer data', async () => {
+  const log = (length: number) => ({ address: rollup.address, topics: [], data: `0x${'ab'.repeat(length)}` as const })
+  const most = MAX_DATA_CHARACTERS / 2 - 1
+  const data = [log(most), log(most + 1), ...Array(MAX_LOGS_SHOWN - 1).fill(log(0))]
+  const [block] = await makeChain([[data]], 50n)
+  if (block === undefined) throw new Error('a chain without blocks')
+  const { bundleFor, blockHash } = await anchorOf(poseidon2, [[50n, block.block.hash]], [51n])
+  const range = { fromBlock: '0x32', toBlock: '0x32', filter: { address: [], topics: [] } }
+  const bundle = { ...(await bundleFor(51n, 50n)), kind: 'logs', ...range, blocks: [partsOf(block)] }
+  const claim = { rollup, trusted: { l1BlockHash: blockHash } }
+  const vector = { operation: 'verifyLogs', scheme: 'poseidon2', claim, input: bundle }
+  const { logs, headline } = explore(vector).judgement.report
+  expect(headline).toContain(`exactly ${MAX_LOGS_SHOWN + 1} logs`)
+  expect([logs?.count, logs?.listed.length]).toEqual([MAX_LOGS_SHOWN + 1, MAX_LOGS_SHOWN])
+  const texts = logs?.listed.slice(0, 2).map(({ rows }) => Object.fromEntries(rows).Data)
+  expect(texts?.map(text => text?.length === MAX_DATA_CHARACTERS)).toEqual([true, false])
+  expect(texts?.[1]).toContain(`… (${MAX_DATA_CHARACTERS + 2} characters)`)
+  const many = { ...vector, input: { ...bundle, blocks: Array(MAX_BLOCKS_SHOWN + 1).fill(null) } }
+  const { file, judgement } = explore(many)
+  expect(judgement.report.failure?.code).toBe('LOGS_RANGE')
+  expect(viewsOf(file, judgement).at(-1)?.blocks.length).toBe(MAX_BLOCKS_SHOWN)
 })
 
 it('leaves range and filter to a bundle of logs and says so, and takes the block of a state root from the user alone', () => {
