@@ -62,8 +62,9 @@ async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Bl
     break
   }
   if (last === null || before === null) {
-    throw new EndpointError('L1_CONTRADICTION', {
-      found: `no log of the finalization of L2 block ${block}`,
+    // What is before the search is not the fault of L1. An L2 endpoint may have invented it.
+    throw new EndpointError(last === null ? 'L1_CONTRADICTION' : 'MESSAGE_MISSING', {
+      found: `no log of the finalization of L2 block ${block} from L1 block ${oldest > 0n ? oldest : 0n} on`,
       layer: 'L1',
     })
   }
@@ -73,6 +74,8 @@ async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Bl
   }
   return { first: before + 1n, last }
 }
+
+const isTooOld = (error: unknown) => isEndpointError(error) && error.code === 'MESSAGE_MISSING'
 
 const leastOf = (numbers: readonly bigint[]): bigint | null =>
   numbers.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null)
@@ -107,7 +110,8 @@ export async function* narrowBlocks(
       const { index, blocks } = await Promise.race(open.values())
       open.delete(index)
       if (!('first' in blocks)) {
-        failure = blocks
+        // Another endpoint may have known it.
+        if (failure === null || !isTooOld(blocks)) failure = blocks
         continue
       }
       const next = {
@@ -164,7 +168,7 @@ export async function fetchHeld(source: MessageSource, l1Block: L1Block, placed:
   })
 }
 
-/** Marks the part of a work on L2 that is done on L1, and not the L2 endpoint's fault. */
+/** Marks the part of a work on L2 that is done on L1, and not the L2 endpoint's fault unless its block is too old to be found. */
 type OnL1 = <T>(asking: Promise<T>) => Promise<T>
 
 /** Runs `work`, which asks several layers, with one L2 endpoint after the other. */
@@ -175,6 +179,8 @@ export async function withEachL2<T>(
   let stopped: { readonly error: unknown } | undefined
   const onL1 = <U>(asking: Promise<U>) =>
     asking.catch((error: unknown) => {
+      // Perhaps the block of the L2 endpoint is wrong: another one may know better.
+      if (isTooOld(error)) throw error
       stopped ??= { error }
       // No failure of an endpoint.
       throw new Error('L1 failed')

@@ -104,7 +104,8 @@ export const proveMessage = <T>(
       throw failure
     }
     let failure: unknown
-    for (const sent of found) {
+    // What several endpoints have found is judged once.
+    for (const sent of new Map(found.map(one => [keyOf(one), one])).values()) {
       try {
         return await judgeAround(sent)
       } catch (error) {

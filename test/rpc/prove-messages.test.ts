@@ -1,5 +1,7 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { historyContract } from '../../src/blocks.ts'
+import { encodeHeader, historyContract } from '../../src/blocks.ts'
+import { bytesToHex } from '../../src/bytes.ts'
 import { type Hex, isArgumentError, isProofError } from '../../src/index.ts'
 import { encodeMessageLog } from '../../src/messages/log.ts'
 import { readMessage } from '../../src/messages/message.ts'
@@ -11,6 +13,7 @@ import {
   finalizedBlockHash,
   isEndpointError,
   type MessageRecordOptions,
+  type RequestProvider,
   recordMessage,
 } from '../../src/rpc.ts'
 import { createChain } from '../../src/service/chain.ts'
@@ -215,6 +218,17 @@ describe.each(KINDS)('if the logs of all L2 endpoints prove nothing, with %s', k
     expect(silent.asked.filter(({ method }) => method === 'eth_getLogs')).toHaveLength(1)
   })
 
+  it('what several endpoints have found is proven once', async () => {
+    const built = chains[kind]
+    const hiding = to('eth_getLogs', logs => (logs as Log[]).filter(({ topics }) => BigInt(topics[1] ?? 0) !== 6n))
+    const l2 = [1, 2, 3].map(() => l2Of(built, locating))
+    const providers = l2.map(({ provider }) => provider)
+    const { outcome } = await record(built, hashOf(built, 7), { l1: l1Of(built, hiding).provider, l2: providers })
+    expect(outcome).toMatch(/^L1_CONTRADICTION/)
+    const asked = l2.flatMap(one => one.asked).filter(({ method }) => method === 'eth_getBlockReceipts')
+    expect(new Set(asked.map(({ params }) => params[0])).size).toBe(asked.length)
+  })
+
   it('whoever leaves out or invents a message is blamed, with block and number', async () => {
     const built = chains[kind]
     const one = LIES['leave out the message']?.(built)
@@ -301,6 +315,52 @@ describe('where L1 holds state roots', () => {
       l2: l2Of(built, LIES['leave out a log']?.(built)).provider,
     })
     expect(outcome).toMatch(/^MESSAGES_REFUTED.*Their blocks could not be proven: HISTORY_NO_CONTRACT/)
+  })
+})
+
+describe('on an L1 that is older than a search reaches', () => {
+  const AGE = 2_000_000n
+  /** The same L1, after many blocks. The finalizations of the first three L2 blocks are too old to be found. */
+  const oldL1 = (built: Built): RequestProvider => {
+    const { provider } = l1Of(
+      built,
+      to('eth_getLogs', logs => (logs as Log[]).filter(({ topics }) => BigInt(topics[1] ?? 0) > 3n)),
+    )
+    const shift = (quantity: unknown, by: bigint) => {
+      const number = BigInt(String(quantity)) + by
+      return `0x${(number > 0n ? number : 0n).toString(16)}`
+    }
+    return {
+      async request({ method, params = [] }) {
+        const given = params as readonly unknown[]
+        if (method === 'eth_getProof') return provider.request({ method, params: given.with(2, shift(given[2], -AGE)) })
+        if (method === 'eth_getLogs') {
+          const filter = Object(given[0])
+          if (BigInt(filter.toBlock) < AGE) return []
+          const [fromBlock, toBlock] = [shift(filter.fromBlock, -AGE), shift(filter.toBlock, -AGE)]
+          return provider.request({ method, params: [{ ...filter, fromBlock, toBlock }] })
+        }
+        const block = Object(await provider.request({ method, params }))
+        const number = shift(block.number, AGE)
+        const rlp = encodeHeader({ ...block, number })
+        return { ...block, number, hash: bytesToHex(keccak_256(Buffer.from(rlp.slice(2), 'hex'))) }
+      },
+    }
+  }
+
+  it('a message that is too old is missing, which is not the fault of L1, and no endpoint can keep another from its truth', async () => {
+    const built = chains.poseidon2
+    const old = await record(built, hashOf(built, 1), { l1: oldL1(built), scheme: undefined })
+    expect(old.outcome).toMatch(
+      /^MESSAGE_MISSING: the L2 endpoint. no log of the finalization of L2 block 1 from L1 block 1000005 on/,
+    )
+    const inventing = l2Of(
+      built,
+      onLogs(() => [inventedLog(at(built.sent, 6), 2)]),
+    ).provider
+    const l2 = [inventing, l2Of(built).provider]
+    const beside = await record(built, hashOf(built, 12), { l1: oldL1(built), l2 })
+    expect(beside).toEqual({ outcome: 'claimable 12', failed: ['L2 0 MESSAGE_MISSING'] })
   })
 })
 
