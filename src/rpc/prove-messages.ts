@@ -1,10 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader, type L1Block } from '../anchor/header.ts'
+import { slotKey } from '../anchor/slots.ts'
 import { bloomTest, decodeFilter, selectedBy } from '../blocks/filter.ts'
 import type { BlockClaim, BlockHeader } from '../blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
 import { MAX_HEADERS } from '../blocks/limits.ts'
-import { bytesToHex, hexLength, hexToBytes } from '../bytes.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { refusal } from '../errors.ts'
 import { verifyState } from '../evidence/state.ts'
 import { encodeQuantity } from '../hex.ts'
@@ -14,7 +15,7 @@ import { only } from './endpoints.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
 import { askBlock, openBlock } from './headers.ts'
-import { fetchAnchor } from './l1.ts'
+import { type Anchor, fetchAnchor } from './l1.ts'
 import { openAnchor } from './l2-header.ts'
 import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE } from './limits.ts'
 import {
@@ -171,7 +172,6 @@ async function judgeBlocks<T>(
 
 /** The last of these blocks, or the one before, with its hash: the newest that is proven. @param newest finalized */
 async function fetchClaim(source: ProvableSource, l1Block: L1Block, newest: bigint, last: bigint): Promise<BlockClaim> {
-  const { l2, schemeAt, signal } = source
   const own = await fetchAnchor(source, l1Block, last)
   if (own.blockHash !== undefined) return { hash: own.blockHash, number: last }
   // The state after a block does not have its hash.
@@ -179,12 +179,30 @@ async function fetchClaim(source: ProvableSource, l1Block: L1Block, newest: bigi
   const anchor = isInWindow ? await fetchAnchor(source, l1Block, newest) : own
   const [number, stateBlock] = [isInWindow ? last : last - 1n, anchor.l2BlockNumber]
   if (number < 0n) throw refusal('HISTORY_OUTSIDE_WINDOW', 'a block before it', 'none')
-  const { scheme, stateRoot } = await openAnchor({ l2, signal }, anchor, schemeAt)
-  const asked = { address: historyContract, storageKeys: [historySlot(number)] }
-  const how = { ...source.how, trusted: { scheme, stateRoot }, signal }
-  const answer = await fetchAnswer(l2, { ...asked, l2BlockNumber: stateBlock }, how)
-  const { account, storage } = verifyState(answer, { scheme, stateRoot, ...asked })
+  const { account, storage } = await fetchSlot(source, anchor, historyContract, historySlot(number))
   return { number, hash: readBlockHash({ account, storage }, { number, stateBlock }) }
+}
+
+/** What the state of an anchored block holds in one slot. */
+async function fetchSlot(source: ProvableSource, anchor: Anchor, address: Hex, slot: Hex) {
+  const { l2, schemeAt, signal } = source
+  const { scheme, stateRoot } = await openAnchor({ l2, signal }, anchor, schemeAt)
+  const asked = { address, storageKeys: [slot] }
+  const how = { ...source.how, trusted: { scheme, stateRoot }, signal }
+  const answer = await fetchAnswer(l2, { ...asked, l2BlockNumber: anchor.l2BlockNumber }, how)
+  return verifyState(answer, { scheme, stateRoot, ...asked })
+}
+
+/** Whether the newest finalized state has given away the number of a message: then its block is finalized, whoever denies it. */
+export async function isFinalized(
+  source: ProvableSource,
+  { l1Block, newest }: Pick<Unproven, 'l1Block' | 'newest'>,
+  { message }: SentMessage,
+): Promise<boolean> {
+  const anchor = await fetchAnchor(source, l1Block, newest)
+  const { sender, layout } = source
+  const { storage } = await fetchSlot(source, anchor, sender.address, slotKey(layout.nextNumberOnL2))
+  return BigInt(storage[0]?.value ?? 0n) > message.number
 }
 
 /** A block that follows a proven one: which one, only the endpoint says. */

@@ -37,7 +37,7 @@ import {
 } from './message-places.ts'
 import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
 import { readSchemes, verifySignal } from './options.ts'
-import { proveMessage } from './prove-messages.ts'
+import { isFinalized, proveMessage } from './prove-messages.ts'
 import type { Recorded, RecordOptions, RecordProgress } from './record.ts'
 import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
 
@@ -283,11 +283,16 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
       throw refuted(`the logs around L2 block ${sent.block}`)
     })
   } catch (error) {
-    // Nothing is proven about blocks that are not finalized.
-    const proving = waiting === undefined || found.length > 0 ? provableFrom(source, error) : null
-    const outcome = proving
-      ? await proveMessage(proving, { l1Block, newest, said, error }, { search, found }, judgeOf).catch(orFailure)
-      : orFailure(error)
+    const proving = provableFrom(source, error)
+    // Nothing is proven about blocks that are not finalized. That a block is none of these may be a lie.
+    const isProvable =
+      waiting === undefined ||
+      found.length > 0 ||
+      (proving && (await isFinalized(proving, { l1Block, newest }, waiting).catch(orFailure)) === true)
+    const outcome =
+      proving && isProvable
+        ? await proveMessage(proving, { l1Block, newest, said, error }, { search, found }, judgeOf).catch(orFailure)
+        : orFailure(error)
     if (!isFailure(outcome)) return outcome
     if (waiting === undefined) throw outcome
     const [own] = placesOf([waiting])

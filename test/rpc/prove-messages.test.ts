@@ -254,7 +254,27 @@ describe.each(KINDS)('if the logs of all L2 endpoints prove nothing, with %s', k
     const l2 = l2Of(built)
     const { outcome } = await record(built, { number: waiting?.number }, { l2: l2.provider })
     expect(outcome).toBe(`notAnchored ${waiting?.number}`)
-    expect(l2.asked.map(({ method }) => method)).not.toContain('eth_getBlockByNumber')
+    const methods = l2.asked.map(({ method }) => method)
+    // That of the newest finalized block leads to its state, which has not given away the number.
+    expect(methods.filter(method => method === 'eth_getBlockByNumber')).toHaveLength(kind === 'ethereum' ? 1 : 0)
+    expect(methods).not.toContain('eth_getBlockReceipts')
+  })
+
+  it('a message of a finalized block is proven, though an endpoint says that its block is not finalized', async () => {
+    const built = chains[kind]
+    const postponing = both(
+      onLogs(() => [inventedLog(at(built.sent, 6), 13)]),
+      to('eth_blockNumber', () => '0xd'),
+    )
+    const [liar, honest] = [l2Of(built, postponing).provider, l2Of(built, refusing).provider]
+    expect((await record(built, hashOf(built, 7), { l2: [liar, honest] })).outcome).toBe('claimable 7')
+    // Nobody proves that it was not.
+    const mute = l2Of(built, both(postponing, to('eth_getBlockReceipts', fail(-32601, 'no')))).provider
+    expect((await record(built, hashOf(built, 7), { l2: mute })).outcome).toBe('notAnchored 7')
+    const unproven = l2Of(built, (answer, method, params, turn) =>
+      method.endsWith('getProof') ? fail(-32601, 'no')() : postponing(answer, method, params, turn),
+    ).provider
+    expect((await record(built, hashOf(built, 7), { l2: unproven })).outcome).toBe('notAnchored 7')
   })
 })
 
