@@ -3,7 +3,7 @@ import type { BlockClaim } from '../blocks/header.ts'
 import { historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
 import { MAX_HEADERS } from '../blocks/limits.ts'
 import type { Hex } from '../bytes.ts'
-import { ArgumentError, refusal } from '../errors.ts'
+import { ArgumentError, isProofError, refusal } from '../errors.ts'
 import { createBundle } from '../evidence/create.ts'
 import { anchoredFor, type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../evidence/logs.ts'
 import type { AnyClaim, AnyEvidence, EvidenceBundle, StateKind } from '../evidence/types.ts'
@@ -70,12 +70,10 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
     maxKeysPerRequest: options.maxKeysPerRequest,
   })
   const first = await recordEvidence({ ...options, address: historyContract })
-  const { l2BlockNumber, stateRoot, l1Block, account } = first.verified
+  const { l2BlockNumber, stateRoot, l1Block } = first.verified
   const scheme = first.scheme === 'ethereum' ? first.scheme : options.scheme
   const last = scheme === 'ethereum' ? l2BlockNumber : l2BlockNumber - 1n
   if (toBlock !== undefined && toBlock > last) throw afterNewest('toBlock', last)
-  /** From the hash that L1 holds, the parent hashes lead anywhere. A state that holds the hash of the range's end shortens the way. */
-  const isAnchored = scheme === 'ethereum' && (account === null || (toBlock ?? last) === last)
   const withSlot = async () => {
     // Which slot it is depends on the block, which was not known before.
     const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? last))]
@@ -85,10 +83,22 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
     const { request, answer: known } = createBundle({ scheme, rollup, ...asked, answer })
     return { ...first.bundle, request, answer: known }
   }
-  const bundle = isAnchored ? first.bundle : await withSlot()
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-  const opened = openNewest(bundle, { scheme, rollup, trusted, l2BlockNumber }, toBlock)
-  return { ...opened, bundle, scheme, l1BlockHashFrom: first.l1BlockHashFrom }
+  const recorded = (bundle: EvidenceBundle<StateKind>) => {
+    const opened = openNewest(bundle, { scheme, rollup, trusted, l2BlockNumber }, toBlock)
+    return { ...opened, bundle, scheme, l1BlockHashFrom: first.l1BlockHashFrom }
+  }
+  if (scheme !== 'ethereum') return recorded(await withSlot())
+  if (toBlock === undefined || toBlock === last) return recorded(first.bundle)
+  try {
+    // A state that holds the hash of the range's end shortens the way.
+    return recorded(await withSlot())
+  } catch (error) {
+    // There need not be such a contract, to whose address anyone can send wei, and a young one has few hashes.
+    if (!(isProofError(error) && error.code.startsWith('HISTORY_NO_'))) throw error
+    // From the hash that L1 holds, the parent hashes lead anywhere.
+    return recorded(first.bundle)
+  }
 }
 
 const afterNewest = (path: string, newest: bigint) =>

@@ -242,6 +242,8 @@ it('names the place in the bundle', () => {
   expect(refused(['receipts', 0, 'status'], () => '0x2')).toBe(`RECEIPT_STATUS ${at}.receipts[0].status`)
   expect(refused(['receipts'], () => undefined)).toBe(`LOGS_CONTENT_MISSING ${at}.receipts`)
   expect(refused(['transactions'], () => [])).toBe(`TRANSACTIONS_ROOT_MISMATCH ${at}.transactions`)
+  const unwritten = read('invalid/history-zero.json')
+  expect(refusalOf(() => verifyLogs(inputOf(unwritten), claimOf(unwritten)))).toBe('HISTORY_NO_HASH answer')
 })
 
 it('reads an answer that is null as none, and goes back from the block whose hash L1 holds', () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeHeader, verifyEvidence } from '../../src/anchor.ts'
 import { decodeFilter } from '../../src/blocks/filter.ts'
-import { verifyLogs } from '../../src/blocks.ts'
+import { historyContract, verifyLogs } from '../../src/blocks.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { openNewest, recordLogs, recordNewest } from '../../src/rpc/record-logs.ts'
@@ -307,18 +307,31 @@ describe('logs up to the block whose hash L1 holds', () => {
   it('lead to any range of a state that holds no hashes', async () => {
     const genesis = createWorld(poseidon2)
     genesis.setAccount(USER, { nonce: 1n })
-    const bare = createChain(genesis, ROLLUP, { chainId: 2n, upgradeAt: 3n })
-    for (let number = 1; number < 10; number++) bare.addBlock()
-    bare.finalize()
-    const { outcome } = await recordFrom(bare, { toBlock: 7n })
-    const { bundle, verified } = outcome as Awaited<ReturnType<typeof recordLogs>>
-    expect([bundle.blocks.length, verified.blockCount]).toEqual([8, 6])
-    expect(verifyLogs(bundle, { ...claimOn(verified), toBlock: 7n })).toEqual(verified)
-    // Those of another kind hold no hash of any block.
+    // L1 holds no hash of a block of another kind.
     const sparse = createChain(genesis, ROLLUP, { chainId: 2n })
     for (let number = 1; number < 4; number++) sparse.addBlock()
     sparse.finalize()
     expect((await recordFrom(sparse)).outcome).toMatchObject({ code: 'HISTORY_NO_CONTRACT' })
+    // Anyone can send wei to an address where there is no contract.
+    for (const balance of [0n, 1n]) {
+      if (balance > 0n) genesis.setAccount(historyContract, { balance })
+      const bare = createChain(genesis, ROLLUP, { chainId: 2n, upgradeAt: 3n })
+      for (let number = 1; number < 10; number++) bare.addBlock()
+      bare.finalize()
+      const { outcome } = await recordFrom(bare, { toBlock: 7n })
+      const { bundle, verified } = outcome as Awaited<ReturnType<typeof recordLogs>>
+      expect([bundle.blocks.length, verified.blockCount]).toEqual([8, 6])
+      expect(verifyLogs(bundle, { ...claimOn(verified), toBlock: 7n })).toEqual(verified)
+    }
+    // Nothing else goes back to that hash.
+    const wrong: [string, () => unknown][] = [
+      ['ENDPOINT_ERROR', fail(-1, 'busy')],
+      ['L1_PROOF_MALFORMED', () => ({})],
+    ]
+    for (const [code, change] of wrong) {
+      const ofSlot = to('eth_getProof', (answer, [, keys]) => (`${keys}` === '' ? answer : change()))
+      expect((await recordFrom(chain, { toBlock: 7n }, ofSlot)).outcome).toMatchObject({ code })
+    }
   })
 
   it('are told from those of a slot by the keys of the bundle', async () => {
@@ -349,5 +362,9 @@ describe('logs up to the block whose hash L1 holds', () => {
     const { storageProofs: _, ...account } = Object(old.bundle.answer)
     const keyless = { request: { ...old.bundle.request, storageKeys: [] }, answer: { ...account, storageProofs: [] } }
     expect(open(old, undefined, keyless)).toBe('EVIDENCE_KEYS_MISMATCH')
+    // A state root leads to no block.
+    const claim = { scheme: 'ethereum', rollup: ROLLUP, l2BlockNumber: 9n } as const
+    const fromRoot = { ...claim, trusted: { l2StateRoot: anchored.verified.stateRoot } }
+    expect(verdict(() => openNewest(anchored.bundle, fromRoot))).toBe('EVIDENCE_KEYS_MISMATCH')
   })
 })
