@@ -1,9 +1,10 @@
 import type { Rollup } from '../anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../beacon.ts'
+import { filterLogs, type LogsClaim } from '../blocks.ts'
 import { schemeNamed } from '../document/answer.ts'
 import { forkOf, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
 import { attempt, isHexOf } from '../document/layout.ts'
-import { fieldIn } from '../document/value.ts'
+import { fieldIn, fieldsOf } from '../document/value.ts'
 import type { Hex } from '../index.ts'
 import { isFromL1, type OpenedFile } from './opened-file.ts'
 import { type FieldName, isStated, keysIn, type Statement } from './statement.ts'
@@ -83,6 +84,9 @@ export function findInputErrors(file: OpenedFile, statement: Statement): InputEr
       ? hex('message', 32)
       : [
           ...(subject === 'bundle' ? ofState : []),
+          ...(subject === 'logs'
+            ? check('logs', () => logsClaimOf(statement) !== null, 'not what eth_getLogs takes')
+            : []),
           ...number('l2Block', 64, 'no block number'),
           ...(['rootsSlot', 'currentSlot', 'hashesSlot'] as const).flatMap(field =>
             number(field, 256, 'no slot number'),
@@ -122,6 +126,23 @@ export function stateClaimOf(file: OpenedFile, statement: Statement) {
     rollup: rollupOf(statement),
     l2BlockNumber: isStated(statement, 'l2Block') ? parseNumber(l2Block.value, 64) : 'fromBundle',
   } as const
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Which logs the user asked for. What came from the bundle itself is left to it. Null if the text is not what eth_getLogs takes. */
+export function logsClaimOf(statement: Statement): Pick<LogsClaim, 'fromBlock' | 'toBlock' | 'filter'> | null {
+  if (!isStated(statement, 'logs')) return { fromBlock: 'fromBundle', toBlock: 'fromBundle', filter: 'fromBundle' }
+  const { fromBlock: from, toBlock: to, ...filter } = fieldsOf(parsed(statement.logs.value))
+  const [fromBlock, toBlock] = [parseNumber(from, 64), parseNumber(to, 64)]
+  const isFilter = attempt(() => filterLogs([], filter)) !== null
+  return fromBlock !== null && toBlock !== null && isFilter ? { fromBlock, toBlock, filter } : null
 }
 
 export function trustedOf(file: OpenedFile, statement: Statement): unknown {

@@ -7,13 +7,13 @@ import { bundleNotes, capitalized, type Row, sourceWords } from '../document/wor
 import type { AnyEvidence } from '../evidence/types.ts'
 import { safely } from '../index.ts'
 import type { LogsChain } from './chain.ts'
-import { stateClaimOf } from './inputs.ts'
+import { logsClaimOf, stateClaimOf } from './inputs.ts'
 import { judgementOf, provenChain } from './judge-state.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { basisOf, type Judgement, type ProvenLogs, refused, type Said, verified } from './report.ts'
-import type { Statement } from './statement.ts'
-import { basisWords, count, evidenceSourcesOf } from './wording.ts'
+import { isStated, type Statement } from './statement.ts'
+import { basisWords, constantSources, count, evidenceSourcesOf } from './wording.ts'
 
 /** @param said why nothing is verified; null if everything is stated */
 export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
@@ -29,8 +29,8 @@ export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | n
   }
   if (said !== null) return judgementOf(question, said, {}, said.inputErrors !== undefined)
   const claim = {
-    ...{ ...stateClaimOf(file, statement), fromBlock: 'fromBundle', toBlock: 'fromBundle', filter: 'fromBundle' },
-    ...file.range,
+    ...stateClaimOf(file, statement),
+    ...logsClaimOf(statement),
     // Despite its type, it is unchecked: verifyLogs refuses an invalid claim with an ArgumentError.
   } as unknown as LogsClaim
   const outcome = safely(() => verifyLogs(file.bundle, claim))
@@ -39,23 +39,28 @@ export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | n
   const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const
   // Nothing is asked for that is missing here: an account and its slots.
   const evidence = { ...proven, storage: [] } as unknown as AnyEvidence
+  const asked = isStated(statement, 'logs') ? statement.logs.source : 'bundle'
+  const others = { ...sources, ...constantSources(statement), asked }
+  const isOwn = Object.values(others).every(each => each === 'user')
   const notes = [
-    file.range === undefined
-      ? 'Whoever made the bundle chose the blocks and the filter: check that this is what you asked for.'
-      : 'The file states the blocks and the filter: check that this is what you asked for.',
+    ...(asked === 'user' ? [] : [askedNotes[asked === 'file' ? 'file' : 'bundle']]),
     ...bundleNotes(sources, evidence).map(capitalized),
   ]
   const { stateRoot } = proven
   return judgementOf(
     { ...question, stateRoot: question.stateRoot ?? { value: stateRoot, source: 'proven from L1' } },
     {
-      // The range and the filter are never the user's own.
-      ...verified(basisOf(trusted, false), headlineOf(proven), basisWords(statement, false)),
+      ...verified(basisOf(trusted, isOwn), headlineOf(proven), basisWords(statement, isOwn)),
       ...{ notes, facts: factsOf(proven), logs: listed(proven) },
     },
     { chain: provenChain(evidence, claim.rollup.address), logs: wordsOf(file, proven) },
   )
 }
+
+const askedNotes = {
+  file: 'The file states the blocks and the filter: check that this is what you asked for.',
+  bundle: 'Whoever made the bundle chose the blocks and the filter: check that this is what you asked for.',
+} as const
 
 /** The number of the first of the blocks, if there are as many as the range needs. */
 export function newestIn(bundle: unknown): bigint | null {
@@ -96,14 +101,21 @@ function factsOf(proven: VerifiedLogs): Row[] {
     ['Blocks', fromBlock === toBlock ? `${fromBlock}` : `${fromBlock} to ${toBlock}`],
     ['Ruled out by their headers', `${ruledOutCount}`],
     ['Receipts verified', `${receiptCount}`],
-    choice('Contract', filter.address),
-    ...filter.topics.map((topic, index) => choice(`Topic ${index}`, topic)),
+    choice('Filter: contract', filter.address),
+    ...filter.topics.map((topic, index) => choice(`Filter: topic ${index}`, topic)),
   ]
 }
 
-function listed({ logs }: VerifiedLogs): ProvenLogs {
+/** What the filter leaves no choice of is the same in all. */
+function listed({ logs, filter }: VerifiedLogs): ProvenLogs {
+  const isFixed = (choices: readonly string[] | undefined) => choices?.length === 1
+  const fixed = [
+    ...(isFixed(filter.address) ? ['Contract'] : []),
+    ...filter.topics.flatMap((choices, index) => (isFixed(choices) ? [`Topic ${index}`] : [])),
+  ]
   return {
     count: logs.length,
+    fixed,
     listed: logs.slice(0, MAX_LOGS_SHOWN).map(({ blockNumber, logIndex, address, topics, data, transactionHash }) => ({
       title: `Block ${blockNumber}, log ${logIndex}`,
       rows: [
@@ -112,7 +124,7 @@ function listed({ logs }: VerifiedLogs): ProvenLogs {
         // In full: it is for the clipboard.
         ['Data', data.length > MAX_DATA_CHARACTERS ? brief(data) : data],
         ['Transaction', transactionHash],
-      ],
+      ].filter(([name = '']) => !fixed.includes(name)) as Row[],
     })),
   }
 }

@@ -18,6 +18,9 @@ export const MAX_KEYS = 4096
 /** Characters of a text that a file suggests for a field of the form. */
 export const MAX_FIELD_CHARACTERS = 200
 
+/** The same, of the range and the filter of logs: some dozens of contracts and topics. */
+export const MAX_LOGS_CHARACTERS = 4000
+
 /** Characters of a pasted text that is also shown, because browsers are slow to lay out longer ones. */
 export const MAX_SHOWN_CHARACTERS = 20_000
 

@@ -22,7 +22,7 @@ import {
 import { readBytes } from '../document/layout.ts'
 import { inspectContent } from '../document/unverified.ts'
 import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../document/value.ts'
-import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
+import { MAX_FIELD_CHARACTERS, MAX_KEYS, MAX_LOGS_CHARACTERS } from './limits.ts'
 import { eachField, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
 import { count, flatRows } from './wording.ts'
 
@@ -57,8 +57,6 @@ export interface OpenedFile extends Loaded {
   readonly isTrie: boolean
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
-  /** Which logs a vector states. A bundle decides it itself. */
-  readonly range?: Readonly<Partial<Record<'fromBlock' | 'toBlock' | 'filter', unknown>>> | undefined
   /** What the file says, if the page cannot verify it. */
   readonly said?: ReturnType<typeof flatRows>
 }
@@ -206,12 +204,19 @@ function openLogs(file: Omit<BundleFile, 'kind' | 'expected'> & DescribedFile): 
   const stated = Object.entries({ fromBlock, toBlock, filter }).filter(
     ([, value]) => isGiven(value) && value !== 'fromBundle',
   )
-  const range = Object.fromEntries(stated.map(([name, value]) => [name, parseNumber(value, 64) ?? value]))
+  const logs = logsAskedFor({ ...fieldsOf(file.bundle), ...Object.fromEntries(stated) })
+  const said = suggest(stated.length > 0 ? 'file' : 'bundle', { logs })
   return {
-    ...{ ...opened, kind: file.kind, subject: 'logs', suggested: others, command: commands.logs },
-    ...(stated.length > 0 && { range }),
+    ...{ ...opened, kind: file.kind, subject: 'logs', suggested: { ...others, ...said }, command: commands.logs },
     holds: `logs of ${count(itemsOf(blocks).length, 'block')}`,
   }
+}
+
+/** The argument of eth_getLogs, with spaces where the field can break it. */
+function logsAskedFor({ fromBlock, toBlock, filter }: Readonly<Record<string, unknown>>): string {
+  const { address, topics } = fieldsOf(filter)
+  const asked = { fromBlock: decimal(fromBlock), toBlock: decimal(toBlock), address, topics }
+  return JSON.stringify(asked, null, 1).replace(/\n */g, ' ')
 }
 
 function openMessage(file: DescribedFile & { readonly bundle: unknown; readonly claim: unknown }): OpenedFile {
@@ -338,8 +343,8 @@ function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unkn
   for (const name of fieldNames) {
     const value = values[name]
     const lines = name === 'storageKeys' ? itemsOf(value) : [value]
-    const isFit =
-      lines.length <= MAX_KEYS && lines.every(line => typeof line === 'string' && line.length <= MAX_FIELD_CHARACTERS)
+    const most = name === 'logs' ? MAX_LOGS_CHARACTERS : MAX_FIELD_CHARACTERS
+    const isFit = lines.length <= MAX_KEYS && lines.every(line => typeof line === 'string' && line.length <= most)
     if (value === undefined || !isFit) continue
     suggested[name] = { value: lines.map(line => printable(String(line))).join('\n'), source }
   }

@@ -28,7 +28,8 @@ export function overview(report: Report, onChoose: (index: number) => void, find
     proofs.length > 0 && proofTable(proofs, verdict === 'verified', onChoose),
     totals && changesView(totals, find),
     command !== '' && h('p', { class: 'command' }, 'Verify it with: ', copyable(command, 'the command')),
-    said.length > 0 && h('section', {}, h('h3', {}, 'What the file says, unverified'), rowList(said)),
+    said.length > 0 &&
+      h('section', {}, h('h3', {}, 'What the file says, unverified'), h('div', { class: 'said' }, rowList(said))),
   ]
 }
 
@@ -77,10 +78,12 @@ function factsView(facts: readonly Row[]): HTMLElement {
 }
 
 /** What each log holds, oldest first. */
-function logsView({ count, listed }: NonNullable<Report['logs']>): HTMLElement {
+function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLElement {
   const title = listed.length < count ? `Logs: the first ${listed.length} of ${count}` : 'Logs'
   const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows))
-  return h('section', {}, h('h3', {}, title), ...nodesOf(growing({ class: 'logs' }, listed, logRow)))
+  const hint =
+    fixed.length > 0 && h('p', { class: 'hint' }, `As the filter states, in all: ${fixed.join(', ').toLowerCase()}.`)
+  return h('section', {}, h('h3', {}, title), hint, ...nodesOf(growing({ class: 'logs' }, listed, logRow)))
 }
 
 /** The account and its slots. Each leads to its proof. */

@@ -21,7 +21,9 @@ export interface Station {
 /** The logs of a range of blocks. */
 export interface ProvenLogs {
   readonly count: number
-  /** The first ones, with what they hold. */
+  /** The names of the rows that are the same in all, because the filter states them. */
+  readonly fixed: readonly string[]
+  /** The first ones, with what else they hold. */
   readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
 }
 

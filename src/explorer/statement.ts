@@ -9,6 +9,7 @@ export const fieldNames = [
   'network',
   'address',
   'storageKeys',
+  'logs',
   'rollup',
   'l2Block',
   'message',

@@ -47,6 +47,7 @@ export const fieldWords: Readonly<Record<FieldName, string>> = {
   network: 'the network',
   address: 'the address',
   storageKeys: 'a storage key',
+  logs: 'which logs you asked for',
   rollup: 'the rollup',
   l2Block: 'the L2 block',
   message: 'the hash of the message',

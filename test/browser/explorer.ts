@@ -227,6 +227,13 @@ async function checkFirstView(): Promise<string> {
   await page.getByRole('button', { name: 'I compared it' }).click()
   await page.locator('[data-basis="partly"]').waitFor()
   assert.equal(await badgeOf(page), 'Verified from what you trust')
+  await choose(page, 'Logs of a range of blocks')
+  for (const name of ['I asked for this', 'I compared it']) await page.getByRole('button', { name }).click()
+  await page.locator('[data-basis="stated"]').waitFor()
+  assert.equal(await badgeOf(page), 'Verified')
+  await page.fill('#logs', (await page.inputValue('#logs')).replace('994', '995'))
+  await page.locator('#verdict[data-verdict="refused"]').waitFor()
+  assert.equal(await badgeOf(page), 'Refused: LOGS_MISMATCH')
   await choose(page, 'Neighbours with a leaf between')
   const sides = page.locator('.legend > [data-elsewhere]')
   assert.deepEqual(await sides.evaluateAll(all => all.map(one => one.getAttribute('data-name'))), ['left', 'right'])
@@ -399,6 +406,7 @@ async function checkPrint(): Promise<string> {
     .evaluateAll(all => all.map(panel => panel.getBoundingClientRect().height > 0))
   assert.deepEqual(shown, [true, true, true, true])
   assert.equal(await page.getByRole('tab').count(), 0)
+  assert.equal(await page.locator('.actions:visible').count(), 0)
   await closePage(opened)
   return 'all of it is printed'
 }

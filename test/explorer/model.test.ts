@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import type { Source } from '../../src/document/claim.ts'
 import { applyPatches, baseNameOf } from '../../src/document/patches.ts'
 import type { Fields } from '../../src/document/value.ts'
 import { allCodes } from '../../src/error-meanings.ts'
@@ -22,6 +23,7 @@ import { MAX_BLOCKS_SHOWN, MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from '../../src
 import { type OpenedFile, openFile, statementFrom } from '../../src/explorer/opened-file.ts'
 import type { ProofView } from '../../src/explorer/proof-view.ts'
 import type { Judgement } from '../../src/explorer/report.ts'
+import { eachField, type Field } from '../../src/explorer/statement.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { rollup } from '../../vectors/evidence/truth.ts'
@@ -374,7 +376,12 @@ it('shows all logs of a range, each block, and what the verdict rests on', () =>
     expect(report.headline).toMatch(new RegExp(`exactly ${logs.length} logs?\\b.*: none is left out`))
     expect(report.text).toMatch(/^Rests on the L[12] .* which only the file states/)
     expect(report.logs?.count).toBe(logs.length)
-    expect(report.logs?.listed.map(({ rows }) => Object.fromEntries(rows))).toEqual(
+    // What the filter states stands once, above the logs.
+    const stated = Object.fromEntries(
+      report.facts.map(([name, value]) => [name.replace(/^Filter: (.)/, (_, first) => first.toUpperCase()), value]),
+    )
+    const same = Object.fromEntries((report.logs?.fixed ?? []).map(name => [name, stated[name]?.toLowerCase()]))
+    expect(report.logs?.listed.map(({ rows }) => ({ ...Object.fromEntries(rows), ...same }))).toEqual(
       logs.map(({ address, topics, data, transactionHash }: Record<string, string | string[]>) => ({
         ...{ Contract: address, Data: data, Transaction: transactionHash },
         ...Object.fromEntries([...(topics ?? [])].map((topic, index) => [`Topic ${index}`, topic])),
@@ -503,6 +510,45 @@ it('leaves range and filter to a bundle of logs and says so, and takes the block
   const { boxes, proofs } = judge(ofEthereum, statementFrom(ofEthereum.suggested)).report
   expect(boxes.map(({ title }) => title).slice(-4)).toEqual(['L2 block', 'L2 state', 'Blocks', 'Logs'])
   expect(proofs.map(({ name }) => name)).toEqual(['Blocks'])
+})
+
+it('holds a bundle of logs to the range and filter that the user states, and vouches for no other', () => {
+  const { input, claim } = JSON.parse(readFileSync('vectors/logs/valid/transfers-poseidon2.json', 'utf8'))
+  const file = openFile({
+    operation: 'verifyLogs',
+    scheme: 'poseidon2',
+    description: '',
+    expected: { valid: true },
+    input,
+    claim,
+  })
+  const suggested = statementFrom(file.suggested)
+  expect(JSON.parse(suggested.logs.value)).toEqual({ fromBlock: '994', toBlock: '999', ...claim.filter })
+  const own = eachField((name): Field => ({ ...suggested[name], source: 'user' as const }))
+  const withLogs = (logs: object | string, source: Source = 'user') =>
+    judge(file, { ...own, logs: { value: typeof logs === 'string' ? logs : JSON.stringify(logs), source } }).report
+  const asked = { fromBlock: '994', toBlock: '999', address: claim.filter.address, topics: claim.filter.topics }
+  const report = withLogs(asked)
+  expect(report).toMatchObject({ verdict: 'verified', basis: 'stated', badge: 'Verified' })
+  expect(report.notes.join()).not.toContain('asked for')
+  for (const source of ['file', 'bundle'] as const) {
+    const other = withLogs(asked, source)
+    expect(other).toMatchObject({ verdict: 'verified', basis: 'partly' })
+    expect(other.notes.join()).toContain('check that this is what you asked for')
+  }
+  expect(withLogs('')).toMatchObject({ verdict: 'verified', basis: 'partly' })
+  for (const wrong of [{ fromBlock: '993' }, { toBlock: '998' }, { topics: [] }, { address: [] }]) {
+    expect(withLogs({ ...asked, ...wrong })).toMatchObject({ verdict: 'refused', badge: 'Refused: LOGS_MISMATCH' })
+  }
+  const noRange = { fromBlock: 'latest', toBlock: undefined, address: '0x12', topics: 'any' }
+  for (const wrong of [
+    '{',
+    '[]',
+    'null',
+    ...Object.entries(noRange).map(([name, value]) => ({ ...asked, [name]: value })),
+  ]) {
+    expect(withLogs(wrong), JSON.stringify(wrong)).toMatchObject({ verdict: 'unjudged', missing: 'logs' })
+  }
 })
 
 it('shows a list of traces as changes, and the rule that one breaks', () => {
