@@ -1,14 +1,12 @@
 import { strict as assert } from 'node:assert'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
-import { countVerdict, createTally } from '../../src/bulk/audit/audited.ts'
-import type { Verdict } from '../../src/bulk/audit/record.ts'
-import { formatAuditReport } from '../../src/bulk/audit/report.ts'
 import { allCodes } from '../../src/error-meanings.ts'
 import { launch } from './launch.ts'
+import { writeReport } from './report.ts'
 
 /** The drawings with the sizes that their texts really have: nothing touches, nothing collides. And the report of an audit. */
 const FOLDER = 'docs/drawings'
@@ -129,22 +127,6 @@ async function testDrawings(): Promise<string> {
   assert.deepEqual(complaints, [])
   assert(measured > 200)
   return `${measured} texts in ${names.length} drawings touch nothing`
-}
-
-/** A report of a million lines: a few reasons for most refusals, and all others once. */
-function writeReport(folder: string): string {
-  const tally = createTally()
-  const add = (verdict: Verdict) => countVerdict(tally, verdict, JSON.stringify({ line: 123_456, ...verdict }))
-  for (const code of allCodes())
-    add({ verdict: 'refused', code, path: 'accountProof.proof.proofRelatedNodes[41]' } as Verdict)
-  for (const reason of ['empty', 'not JSON', '<b>']) add({ verdict: 'unreadable', reason })
-  Object.assign(tally, { lines: 1_000_000, rootsFromRecord: 999_000 })
-  Object.assign(tally.kinds, { present: 700_000, absent: 299_000, 'refused BAD_HEX': 800 })
-  const claim = { scheme: 'mimc', stateRoot: 'fromRecord', address: 'fromRecord', storageKeys: 'fromRecord' } as const
-  const run = { jobs: 2, resumedAt: 0, seconds: 100, samples: [], version: '1', failure: undefined }
-  const file = join(folder, 'report.html')
-  writeFileSync(file, formatAuditReport({ inputs: ['answers.ndjson.gz'], claim, tally, ...run }))
-  return pathToFileURL(file).href
 }
 
 async function testReport(url: string): Promise<string> {
