@@ -286,6 +286,12 @@ it('finds the logs of a range, and keeps them as evidence', async () => {
   expect((await verify(bundle, ...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
   expect((await search(...ends, '--format', 'bundle', '-o', bundle)).stdout).toContain('Nothing was fetched')
   expect(verified.stdout).toMatch(/L2 block +6 +L1 holds its hash\n[\s\S]*to block +6 /)
+  // From a root, nothing is known about L1: the hash comes from a slot.
+  const slotted = join(folder, 'slotted.json')
+  await search(...ends, '--to-block', '5', '--format', 'bundle', '-o', slotted)
+  const known = ['--scheme', 'ethereum', '--state-root', blockOf(6n).stateRoot, '--l2-block', '6']
+  const fromRoot = await runHere(['verify', slotted, '--rollup', ROLLUP.address, ...known])
+  expect(fromRoot.stdout).toMatch(/L2 block +6 +its state holds the hash of the newest block/)
   const inspected = (await runHere(['inspect', bundle])).stdout
   expect(inspected).toContain('l2Header')
   expect(inspected).not.toMatch(/answer|malformed/)

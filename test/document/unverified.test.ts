@@ -57,6 +57,12 @@ it('inspects logs', () => {
   })
   expect(broken.fields).toMatchObject({ filter: { address: '7', topics: {} }, blocks: 3, blocksWithReceipts: 0 })
   expect(broken.problems.map(({ path }) => path)).toEqual(['filter.topics'])
+  // Only bundles of an Ethereum state can do without an answer.
+  const { answer: _, ...unanswered } = input
+  expect(inspectContent(unanswered).problems[0]).toMatchObject({ path: 'answer' })
+  const [anchored, slotted] = ['anchored', 'slotted'].map(name => read(`logs/valid/ethereum-${name}`).input)
+  expect(inspectContent(anchored)).toMatchObject({ problems: [], fields: expect.not.objectContaining({ answer: {} }) })
+  expect(inspectContent(slotted)).toMatchObject({ problems: [], fields: { answer: expect.anything() } })
 })
 
 it('inspects calls and vectors for functions', () => {

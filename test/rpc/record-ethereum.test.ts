@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeHeader, verifyEvidence } from '../../src/anchor.ts'
+import { trustBeaconBlock } from '../../src/beacon.ts'
 import { decodeFilter } from '../../src/blocks/filter.ts'
 import { historyContract, verifyLogs } from '../../src/blocks.ts'
 import type { Hex } from '../../src/index.ts'
@@ -11,8 +12,10 @@ import { implementationOf } from '../../src/service/contract.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
+import { createService } from '../../src/service.ts'
 import { createWorld } from '../../src/world.ts'
 import { verdict } from '../refusal.ts'
+import { ANY_TRUSTED, apiOf } from './beacon-apis.ts'
 import { CONTRACT, ROLLUP, USER, word } from './servers.ts'
 import { fail, providerOf, type Tamper, to } from './tampered.ts'
 
@@ -332,6 +335,20 @@ describe('logs up to the block whose hash L1 holds', () => {
       const ofSlot = to('eth_getProof', (answer, [, keys]) => (`${keys}` === '' ? answer : change()))
       expect((await recordFrom(chain, { toBlock: 7n }, ofSlot)).outcome).toMatchObject({ code })
     }
+  })
+
+  it('are proven from a beacon block that you trust', async () => {
+    const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, upgradeAt: 1n })
+    addDemoBlocks(service.chain)
+    const { url: l2, l1Url: l1 } = await service.listen()
+    const blockRoot = (await service.beacon.blockRoot(60n)) ?? '0x'
+    const trusted = trustBeaconBlock({ network: service.beacon.network, blockRoot })
+    const beacon = { apis: [apiOf(service)], trusted, ...ANY_TRUSTED }
+    const { bundle, verified } = await recordLogs({ l1, l2, scheme: poseidon2, rollup: ROLLUP, beacon }, search)
+    expect([verified.trustedInput, 'answer' in bundle]).toEqual(['beaconBlockRoot', false])
+    const claim = { ...claimOn(verified), trusted, l2BlockNumber: verified.l2BlockNumber, toBlock: verified.toBlock }
+    expect(verifyLogs(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(verified)
+    await service.close({ graceMs: 0 })
   })
 
   it('are told from those of a slot by the keys of the bundle', async () => {
