@@ -12,12 +12,12 @@ import { type MessageLayout, readLayout } from '../messages/layout.ts'
 import { type Message, toMessage } from '../messages/message.ts'
 import type { MessageProof } from '../messages/tree.ts'
 import { readOptions } from '../options.ts'
-import { EndpointError } from './error.ts'
+import { EndpointError, isEndpointError } from './error.ts'
 import { repeat, type Timing } from './follow.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
-import type { FollowProgress } from './follow-state.ts'
+import { type FollowProgress, readState } from './follow-state.ts'
 import { createFollower, type FollowedFinalization, trustedHash } from './follower.ts'
-import { fetchL1Block } from './l1.ts'
+import { fetchL1Block, fetchNewest } from './l1.ts'
 import { MAX_MESSAGES } from './limits.ts'
 import {
   fetchHeld,
@@ -204,7 +204,8 @@ interface Following {
 /** Makes the function that returns the messages of the next finalization; null if there is none. */
 function createMessageFollower(settings: Settings, following: Following): () => Promise<FollowedMessages | null> {
   const { service } = following
-  const follower = createFollower(settings)
+  let follower = createFollower(settings)
+  let yielded = settings.position
   let { position } = following
   /** A finalization whose messages could not be proven yet. */
   let begun: FollowedFinalization | null = null
@@ -213,9 +214,18 @@ function createMessageFollower(settings: Settings, following: Following): () => 
     if (begun === null) return null
     const { l2BlockNumber, progress: finalization } = begun
     const nextNumber = nextNumberIn(begun)
-    const found = position && (await readMessages(settings, following, begun, { position, nextNumber }))
+    const reading = position && readMessages(settings, following, begun, { position, nextNumber })
+    const found = await reading?.catch(error => {
+      // These are not the blocks of one finalization: L1 may tell it another time.
+      if (isEndpointError(error) && error.code === 'L1_CONTRADICTION') {
+        follower = createFollower({ ...settings, position: yielded })
+        begun = null
+      }
+      throw error
+    })
     const { l1Block, messages } = found ?? { l1Block: begun.l1Block, messages: [] }
     position = { nextNumber, end: l2BlockNumber }
+    yielded = readState(finalization, settings.rollup.address)
     begun = null
     const progress = {
       version: 1,
@@ -239,7 +249,7 @@ function nextNumberIn({ verified: [service] }: FollowedFinalization): bigint {
 async function readMessages(
   settings: Settings,
   following: Following,
-  { l2BlockNumber, l1Block: known, currentL2BlockNumber: newest }: FollowedFinalization,
+  { l2BlockNumber, l1Block: known }: FollowedFinalization,
   { position, nextNumber }: { position: MessagesPosition; nextNumber: bigint },
 ) {
   const count = nextNumber - position.nextNumber
@@ -272,9 +282,11 @@ async function readMessages(
     const found = await judge(all, onL1)
     if (found) return found
     throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
-  }).catch(error => {
+  }).catch(async error => {
     const proving = provableFrom(source, error)
     if (proving === null) throw error
+    // A later finalization may prove what that one could not.
+    const newest = await fetchNewest(source, l1Block)
     return judgeProven(proving, { l1Block, newest, said, error }, blocks, judge)
   })
   const claimable = held.filter(({ status }) => status === 'claimable')

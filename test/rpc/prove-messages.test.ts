@@ -101,9 +101,15 @@ const hashOf = (built: Built, number: number) => {
   return { messageHash: at(topics, 3) }
 }
 
-async function follow(built: Built, l2: readonly Tamper[], options: Partial<FollowMessagesOptions> = {}) {
+/** @param onWait called at the first wait; the second one ends it. Default: the first one does */
+async function follow(
+  built: Built,
+  l2: readonly Tamper[],
+  { onWait, ...options }: Partial<FollowMessagesOptions> & { onWait?: () => void } = {},
+) {
   const { provider: l1 } = l1Of(built)
   const ending = new AbortController()
+  let waits = 0
   const numbers: bigint[] = []
   const failures: string[] = []
   const asked = { l1, l2: l2.map(tamper => l2Of(built, tamper).provider), rollup: ROLLUP, scheme: built.scheme }
@@ -116,7 +122,13 @@ async function follow(built: Built, l2: readonly Tamper[], options: Partial<Foll
       },
       ...options,
     },
-    { random: () => 0, wait: async () => ending.abort() },
+    {
+      random: () => 0,
+      wait: async () => {
+        if (onWait === undefined || waits++ > 0) ending.abort()
+        else onWait()
+      },
+    },
   )
   try {
     for await (const { messages } of following) numbers.push(...messages.map(({ message }) => message.number))
@@ -218,6 +230,20 @@ describe.each(KINDS)('if the logs of all L2 endpoints prove nothing, with %s', k
     expect(silent.asked.filter(({ method }) => method === 'eth_getLogs')).toHaveLength(1)
   })
 
+  it('a follower goes on without a restart once L1 tells a finalization that all its endpoints hid', async () => {
+    const built = chains[kind]
+    let isHidden = true
+    const { provider: l1 } = l1Of(
+      built,
+      to('eth_getLogs', logs => (logs as Log[]).filter(({ topics }) => !isHidden || BigInt(topics[1] ?? 0) !== 6n)),
+    )
+    const onWait = () => {
+      isHidden = false
+    }
+    const { numbers } = await follow(built, [answer => answer], { l1, onWait })
+    expect(numbers).toEqual(built.sent.map(({ number }) => number))
+  })
+
   it('what several endpoints have found is proven once', async () => {
     const built = chains[kind]
     const hiding = to('eth_getLogs', logs => (logs as Log[]).filter(({ topics }) => BigInt(topics[1] ?? 0) !== 6n))
@@ -302,6 +328,18 @@ describe('where L1 holds state roots', () => {
     // What is missing in a block that is not proven is nobody's fault yet.
     const lacking = onLogs(logs => logs.filter(log => log.topics[3] !== hashOf(built, number).messageHash))
     expect((await follow(built, [lacking])).failures.map(one => one.split(':')[0])).toEqual(['MESSAGES_REFUTED'])
+    // A later finalization proves it.
+    const own = build('poseidon2')
+    let isMute = true
+    const mute = to('eth_getBlockReceipts', (sent, params) => (isMute && isLast(params) ? fail(-32005, 'no')() : sent))
+    const onWait = () => {
+      isMute = false
+      own.chain.addBlock()
+      own.chain.finalize()
+    }
+    const later = await follow(own, [both(lacking, mute)], { onWait })
+    expect(later.failures.at(-1)).toContain('it left out message 20 of L2 block 12, whose logs are proven')
+    expect(later.numbers.length).toBe(number)
     const elsewhere = to('eth_getBlockByNumber', (sent, params) =>
       isLast(params) ? { ...sent, parentHash: `0x${'12'.repeat(32)}` } : sent,
     )
