@@ -136,7 +136,8 @@ const blocks = {
     'The bloom filter in the header is not that of the logs. The block hash commits to both: whoever made the block is to blame.',
   BLOCK_COUNT_MISMATCH: 'The block does not have exactly one receipt for each transaction.',
 
-  TRANSACTIONS_ROOT_MISMATCH: 'The transactions do not hash to the root of the block’s transactions.',
+  TRANSACTIONS_ROOT_MISMATCH:
+    'The transactions do not hash to the root in the block’s header: one is missing, added or changed.',
   TRANSACTION_CREATES: 'A transaction with blobs or authorizations has no recipient.',
   TRANSACTION_BLOBS: 'A transaction of type 3 has no blob, or a blob hash of an unknown version.',
   TRANSACTION_AUTHORIZATIONS: 'A transaction of type 4 has no authorization.',
@@ -144,7 +145,8 @@ const blocks = {
   TRANSACTION_SIGNATURE: 'The r or s of a signature is zero or too large, or s is in the upper half of its range.',
   TRANSACTION_SENDER: 'The signature of a transaction is that of no public key.',
 
-  RECEIPTS_ROOT_MISMATCH: 'The receipts do not hash to the root of the block’s receipts.',
+  RECEIPTS_ROOT_MISMATCH:
+    'The receipts do not hash to the root in the block’s header: one is missing, added or changed.',
   RECEIPT_STATUS: 'The status of a receipt is neither 0 nor 1.',
   RECEIPT_GAS: 'A receipt has less cumulative gas than the one before it.',
   RECEIPT_BLOOM: 'The bloom filter of a receipt is not that of its logs.',

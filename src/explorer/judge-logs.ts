@@ -99,7 +99,7 @@ function factsOf(proven: VerifiedLogs): Row[] {
   return [
     ['Logs', `${logs.length}`],
     ['Blocks', fromBlock === toBlock ? `${fromBlock}` : `${fromBlock} to ${toBlock}`],
-    ['Ruled out by their headers', `${ruledOutCount}`],
+    ['Blocks ruled out by headers', `${ruledOutCount}`],
     ['Receipts verified', `${receiptCount}`],
     choice('Filter: contract', filter.address),
     ...filter.topics.map((topic, index) => choice(`Filter: topic ${index}`, topic)),

@@ -50,8 +50,9 @@ export function judgeTraces(file: OpenedFile, statement: Statement, said: Said |
   const isOwn = endRoot.source === 'user' && hasEnd && scheme.source === 'user'
   const accounts = `${totals.accounts} account${totals.accounts === 1 ? '' : 's'}`
   const slots = `${totals.slotChanges} slot${totals.slotChanges === 1 ? '' : 's'}`
-  const headline = `From one root to the other, exactly ${accounts} and ${slots} changed.`
   const isVouched = hasEnd && endRoot.source === 'user'
+  const premise = isVouched ? 'From one root to the other' : 'If the root at the end is right'
+  const headline = `${premise}, exactly ${accounts} and ${slots} changed.`
   const notes = isVouched
     ? []
     : ['Nobody vouches for the state after the last block: the sender can have made up every change.']

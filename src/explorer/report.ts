@@ -116,7 +116,7 @@ export function unasked(missing: InputError | null, inputErrors: readonly InputE
   const [wrong] = inputErrors
   const verdict = 'unjudged'
   if (wrong !== undefined) {
-    const headline = `${capitalized(fieldWords[wrong.field])} is wrong.`
+    const headline = `${capitalized(fieldWords[wrong.field])} is not valid.`
     const text = `${capitalized(wrong.message)}. Nothing was verified.`
     return { verdict, badge: 'Check your input', headline, text, inputErrors, missing: wrong.field }
   }

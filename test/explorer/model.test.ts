@@ -389,7 +389,7 @@ it('shows all logs of a range, each block, and what the verdict rests on', () =>
     )
     const facts = Object.fromEntries(report.facts)
     expect(facts).toMatchObject({
-      'Ruled out by their headers': `${ruledOutCount}`,
+      'Blocks ruled out by headers': `${ruledOutCount}`,
       'Receipts verified': `${receiptCount}`,
     })
     const checks = allChecks(file, judgement)
