@@ -20,6 +20,9 @@ export const sourceWords: Readonly<Record<Source, string>> = {
   lengths: 'found by the form of the answer',
 }
 
+/** A number of things, in words. */
+export const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`
+
 /** What each kind of trusted input is called. */
 export const trustedNames: Readonly<Record<Reach, string>> = {
   beaconBlockRoot: 'beacon block root',

@@ -1,5 +1,6 @@
 import { parseNumber } from '../document/evidence.ts'
 import { fieldIn, isGiven, itemsOf } from '../document/value.ts'
+import { count } from '../document/wording.ts'
 import { meaningOf } from '../error-meanings.ts'
 import { checksOf, type Status } from './checks.ts'
 import { newestIn } from './judge-logs.ts'
@@ -7,7 +8,6 @@ import { MAX_BLOCKS_SHOWN } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
 import type { BlockRow, ProofView } from './proof-view.ts'
 import type { Judgement } from './report.ts'
-import { count } from './wording.ts'
 
 /** The blocks of a bundle of logs, as far as they were verified. */
 export function viewBlocks({ bundle }: OpenedFile, { report, forms, steps, failed, error }: Judgement): ProofView {

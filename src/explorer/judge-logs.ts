@@ -3,7 +3,7 @@ import { historyContract, historySlot, type LogsClaim, type VerifiedLogs, verify
 import { parseNumber } from '../document/evidence.ts'
 import { attempt, decodeHex, toHex } from '../document/layout.ts'
 import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../document/value.ts'
-import { bundleNotes, capitalized, type Row, sourceWords } from '../document/wording.ts'
+import { bundleNotes, capitalized, count, type Row, sourceWords } from '../document/wording.ts'
 import type { AnyEvidence } from '../evidence/types.ts'
 import { safely } from '../index.ts'
 import type { LogsChain } from './chain.ts'
@@ -13,7 +13,7 @@ import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { basisOf, type Judgement, type ProvenLogs, refused, type Said, verified } from './report.ts'
 import { isStated, type Statement } from './statement.ts'
-import { basisWords, constantSources, count, evidenceSourcesOf } from './wording.ts'
+import { basisWords, constantSources, evidenceSourcesOf } from './wording.ts'
 
 /** @param said why nothing is verified; null if everything is stated */
 export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
@@ -76,9 +76,9 @@ function headlineOf(proven: VerifiedLogs): string {
   const { logs, filter, blockCount } = proven
   const isAny = filter.address.length + filter.topics.flat().length === 0
   const have = blockCount === 1 ? 'has' : 'have'
-  const number = logs.length === 0 ? 'no' : `exactly ${logs.length}`
+  const number = logs.length === 0 ? 'no logs' : `exactly ${count(logs.length, 'log')}`
   const those = isAny ? '' : ` that ${logs.length === 1 ? 'matches' : 'match'} the filter`
-  return `${capitalized(rangeWords(proven))} ${have} ${number} log${logs.length === 1 ? '' : 's'}${those}: none is left out.`
+  return `${capitalized(rangeWords(proven))} ${have} ${number}${those}: none is left out.`
 }
 
 function wordsOf({ bundle }: OpenedFile, proven: VerifiedLogs): LogsChain['words'] {

@@ -1,4 +1,5 @@
 import { schemeNamed } from '../document/answer.ts'
+import { count } from '../document/wording.ts'
 import { type Hex, safely } from '../index.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { type TransitionClaim, verifyTransition } from '../transition.ts'
@@ -48,11 +49,9 @@ export function judgeTraces(file: OpenedFile, statement: Statement, said: Said |
   const changes = changesOf(blocks)
   const totals = totalsOf(changes, blocks.length)
   const isOwn = endRoot.source === 'user' && hasEnd && scheme.source === 'user'
-  const accounts = `${totals.accounts} account${totals.accounts === 1 ? '' : 's'}`
-  const slots = `${totals.slotChanges} slot${totals.slotChanges === 1 ? '' : 's'}`
   const isVouched = hasEnd && endRoot.source === 'user'
   const premise = isVouched ? 'From one root to the other' : 'If the root at the end is right'
-  const headline = `${premise}, exactly ${accounts} and ${slots} changed.`
+  const headline = `${premise}, exactly ${count(totals.accounts, 'account')} and ${count(totals.slotChanges, 'slot')} changed.`
   const notes = isVouched
     ? []
     : ['Nobody vouches for the state after the last block: the sender can have made up every change.']

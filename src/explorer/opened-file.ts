@@ -22,9 +22,10 @@ import {
 import { readBytes } from '../document/layout.ts'
 import { inspectContent } from '../document/unverified.ts'
 import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../document/value.ts'
+import { count } from '../document/wording.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS, MAX_LOGS_CHARACTERS } from './limits.ts'
 import { eachField, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
-import { count, flatRows } from './wording.ts'
+import { flatRows } from './wording.ts'
 
 /** What a file is about. It decides what the form asks for, and who judges the file. */
 export type Subject = 'answer' | 'bundle' | 'logs' | 'message' | 'traces' | 'other'

@@ -37,8 +37,6 @@ export const partNames: Readonly<Record<LeafPath['proof'], string>> = {
   rightProof: 'right neighbour',
 }
 
-export const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`
-
 /** The fields of the form, in a sentence. */
 export const fieldWords: Readonly<Record<FieldName, string>> = {
   scheme: 'the state',

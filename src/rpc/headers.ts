@@ -1,6 +1,7 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader } from '../anchor/header.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
-import type { Hex } from '../bytes.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -34,6 +35,9 @@ export const fetchHeader = (
     const block = await askBlock(provider, claim.number, false, attempt.signal)
     return { ...openBlock(block, claim), block }
   }, signal)
+
+/** The hash of the RLP of a header, which an endpoint may have made up. */
+export const hashHeader = (rlp: Hex): Hex => bytesToHex(keccak_256(hexToBytes(rlp, hexLength(rlp))))
 
 /** What an endpoint sent as a block, opened as the header that the claim asks for. */
 export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader =>

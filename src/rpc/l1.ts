@@ -1,4 +1,3 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { ETH_PROOF_SHAPE, verifyEthProof } from '../anchor/eth-proof.ts'
 import {
   decodeFinalizedStateLog,
@@ -16,13 +15,14 @@ import {
   verifyAnchor,
 } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import type { Hex } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../errors.ts'
 import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { type Attempt, type Endpoints, only, race } from './endpoints.ts'
 import { EndpointError, type EndpointErrorCode, isEndpointError, isFailure, orFailure } from './error.ts'
+import { hashHeader } from './headers.ts'
 import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
 import { type AnyProvider, callProvider } from './provider.ts'
@@ -111,7 +111,7 @@ async function fetchL1BlockFrom(
     if (redactorFor(provider).isInHex(header)) {
       throw new ProofError('HEADER_MALFORMED', { found: 'the API key of the endpoint' })
     }
-    return verifyHeader(header, bytesToHex(keccak_256(hexToBytes(header, hexLength(header)))))
+    return verifyHeader(header, hashHeader(header))
   })
   if (isHash && l1Block.hash !== id) {
     throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${id}`, found: l1Block.hash })

@@ -1,11 +1,10 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader, type L1Block } from '../anchor/header.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bloomTest, decodeFilter, selectedBy } from '../blocks/filter.ts'
 import type { BlockClaim, BlockHeader } from '../blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
 import { MAX_HEADERS } from '../blocks/limits.ts'
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import type { Hex } from '../bytes.ts'
 import { refusal } from '../errors.ts'
 import { verifyState } from '../evidence/state.ts'
 import { encodeQuantity } from '../hex.ts'
@@ -14,7 +13,7 @@ import { fetchPlacedLogs, parentOf, walkHeaders } from './blocks.ts'
 import { only } from './endpoints.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
-import { askBlock, openBlock } from './headers.ts'
+import { askBlock, hashHeader, openBlock } from './headers.ts'
 import { type Anchor, fetchAnchor } from './l1.ts'
 import { openAnchor } from './l2-header.ts'
 import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE } from './limits.ts'
@@ -209,8 +208,7 @@ export async function isFinalized(
 async function askChild(provider: AnyProvider, parent: BlockClaim, signal: AbortSignal): Promise<BlockClaim> {
   const number = parent.number + 1n
   const block = await askBlock(provider, number, false, signal)
-  const rlp = encodeHeader(block)
-  const hash = bytesToHex(keccak_256(hexToBytes(rlp, hexLength(rlp))))
+  const hash = hashHeader(encodeHeader(block))
   if (openBlock(block, { hash, number }).header.parentHash === parent.hash) return { hash, number }
   const found = `block ${number} does not follow block ${parent.number}, which is proven`
   throw new EndpointError('ANSWER_MALFORMED', { found, layer: 'L2' })

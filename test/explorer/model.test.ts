@@ -5,7 +5,7 @@ import type { Source } from '../../src/document/claim.ts'
 import { applyPatches, baseNameOf } from '../../src/document/patches.ts'
 import type { Fields } from '../../src/document/value.ts'
 import { allCodes } from '../../src/error-meanings.ts'
-import { failure } from '../../src/errors.ts'
+import { type FailureCode, failure } from '../../src/errors.ts'
 import { nameOf, readAddress, writeAddress } from '../../src/explorer/address.ts'
 import { findChanges } from '../../src/explorer/changes.ts'
 import {
@@ -56,6 +56,24 @@ const allChecks = (file: OpenedFile, judgement: Judgement): Check[] => [
   ...judgement.report.boxes.flatMap(({ checks }) => checks),
   ...viewsOf(file, judgement).flatMap(({ checks }) => checks),
 ]
+
+/** It is refused with the code, exactly one check has failed, and no other line of the list matches. Returns its place. */
+function expectOneFailure({ file, judgement }: ReturnType<typeof explore>, code: FailureCode, name: string) {
+  const { report, error, steps } = judgement
+  expect(report.failure?.code, name).toBe(code)
+  const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
+  expect(
+    failed.map(({ codes }) => codes.includes(code)),
+    `${name} at ${error?.path}`,
+  ).toEqual([true])
+  if (error === null) throw new Error(`${name}: no error`)
+  const place = placeError(error, file)
+  const claims = steps.filter(
+    step => step.group === place.group && step.codes.includes(place.code) && step.raises(place),
+  )
+  expect(claims.length, name).toBe(1)
+  return place
+}
 
 /** Vectors that the page's form has no field for. */
 const NOT_EXPLORED: Readonly<Record<string, string>> = {
@@ -117,18 +135,7 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
       const { report } = judgement
       if (vector.expected.code === 'ARGUMENT_INVALID' && report.verdict === 'unjudged') continue
       refused++
-      expect(report.failure?.code, name).toBe(vector.expected.code)
-      const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
-      expect(failed.length, `${name} at ${judgement.error?.path}`).toBe(1)
-      expect(failed[0]?.codes, name).toContain(vector.expected.code)
-      const { error, steps } = judgement
-      if (error === null) throw new Error(`${name}: no error`)
-      // No other line of the list matches the error.
-      const place = placeError(error, file)
-      const claims = steps.filter(
-        step => step.group === place.group && step.codes.includes(place.code) && step.raises(place),
-      )
-      expect(claims.length, name).toBe(1)
+      const place = expectOneFailure({ file, judgement }, vector.expected.code, name)
       // A failed check of a leaf proof shows in the drawing of that proof.
       if (typeof place.group !== 'number') continue
       const [view] = viewsOf(file, judgement).filter(({ index }) => index === report.shown)
@@ -337,19 +344,7 @@ it('finds the one failed check of every message that is refused', () => {
   for (const { name, vector } of vectorsIn('vectors/messages/invalid')) {
     if (vector.operation !== 'verifyMessageEvidence' || NOT_EXPLORED_MESSAGES.some(part => name.includes(part)))
       continue
-    const { file, judgement } = explore(vector)
-    const { report, error, steps } = judgement
-    expect(report.failure?.code, name).toBe(vector.expected.code)
-    const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
-    expect(
-      failed.map(({ codes }) => codes.includes(vector.expected.code)),
-      `${name} at ${error?.path}`,
-    ).toEqual([true])
-    const place = error && placeError(error, file)
-    const claims = steps.filter(
-      step => place && step.group === place.group && step.codes.includes(place.code) && step.raises(place),
-    )
-    expect(claims.length, name).toBe(1)
+    expectOneFailure(explore(vector), vector.expected.code, name)
     refused++
   }
   expect(refused).toBeGreaterThanOrEqual(20)
@@ -412,18 +407,8 @@ it('finds the one failed check of every bundle of logs that is refused, and the 
     const vector = wholeVector(own, 'logs')
     const { code } = own.expected
     const { file, judgement } = explore(vector)
-    const { report, error, steps } = judgement
-    expect(report.failure?.code, name).toBe(code)
-    const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
-    expect(
-      failed.map(({ codes }) => codes.includes(code)),
-      `${name} at ${error?.path}`,
-    ).toEqual([true])
-    const place = error && placeError(error, file)
-    const claims = steps.filter(
-      step => place && step.group === place.group && step.codes.includes(place.code) && step.raises(place),
-    )
-    expect(claims.length, name).toBe(1)
+    const { error } = judgement
+    expectOneFailure({ file, judgement }, code, name)
     const blocks = viewsOf(file, judgement).at(-1)?.blocks ?? []
     const [, at] = /^blocks\[(\d+)\]/.exec(error?.path ?? '') ?? []
     const statuses = blocks.map((_, index) =>

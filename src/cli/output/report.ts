@@ -3,7 +3,7 @@ import { isEthAnswer, storageProofsIn } from '../../document/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../../document/claim.ts'
 import type { AnswerFile } from '../../document/input-file.ts'
 import { cut, escapeUnprintable, printable, show } from '../../document/value.ts'
-import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
+import { accountRows, answerNotes, count, countPaths, type Row, sourceWords } from '../../document/wording.ts'
 import { meaningOf } from '../../error-meanings.ts'
 import type { Refusal } from '../../errors.ts'
 import { kindName } from '../../evidence/state.ts'
@@ -159,8 +159,6 @@ function formatChecks(state: AnyState, answer: unknown): string[] {
       `${count(implied, 'slot')} absent because the account ${account ? 'has no storage' : 'does not exist'}.`,
   ].flatMap(sentence => (sentence === false ? [] : [`  ${sentence}`]))
 }
-
-const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
 /** What failed, where and what it means; `rows` say what was asked. */
 export function formatError({ code, path, expected, found }: Refusal, rows: readonly Row[], stderr: Output): string {
