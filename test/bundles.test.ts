@@ -3,29 +3,29 @@ import { build } from 'esbuild'
 import { beforeAll, expect, it } from 'vitest'
 import { type Bundle, measureBundles } from './bench/bundles.ts'
 
-/** The maximum size of each import, in bytes: minified, gzipped. Raise a limit only for good reason. */
+/** The maximum size of each import, in bytes, minified and gzipped: what it had once, and 5 %. Raise a limit only for good reason. */
 const limits: Readonly<Record<string, readonly [minified: number, gzipped: number]>> = {
-  'rollup-state-proof': [31_900, 12_500],
-  '…/mimc': [14_900, 7_600],
-  '…/poseidon2': [18_900, 7_200],
-  '…/anchor': [59_100, 21_400],
-  '…/beacon': [97_600, 36_000],
-  '…/blocks': [107_700, 40_000],
-  '…/messages': [43_500, 16_300],
-  '…/transition': [21_700, 8_800],
-  '…/bulk': [94_600, 37_500],
-  '…/world': [23_200, 9_200],
-  '…/rpc': [152_000, 56_300],
+  'rollup-state-proof': [36_600, 15_100],
+  '…/mimc': [15_700, 8_100],
+  '…/poseidon2': [19_900, 7_600],
+  '…/anchor': [65_200, 24_500],
+  '…/beacon': [102_500, 37_800],
+  '…/blocks': [116_100, 43_800],
+  '…/messages': [47_400, 18_600],
+  '…/transition': [22_000, 9_000],
+  '…/bulk': [102_000, 40_500],
+  '…/world': [27_500, 11_600],
+  '…/rpc': [162_700, 61_100],
   // Without the EVM, which is imported on first use.
-  '…/provider': [107_700, 41_300],
-  '…/provider/evm': [300, 200],
+  '…/provider': [116_100, 45_300],
+  '…/provider/evm': [200, 200],
   // Without the curve, which is imported on the first request to the beacon API.
-  '…/service': [119_000, 45_300],
-  '…/service/demo': [78_900, 30_300],
-  'verifyProof and poseidon2': [36_000, 14_300],
-  'verifyProof and mimc': [30_400, 14_100],
-  'mappingSlot alone': [11_900, 5_000],
-  'createRollupClient alone': [65_000, 25_100],
+  '…/service': [127_000, 49_500],
+  '…/service/demo': [85_600, 33_700],
+  'verifyProof and poseidon2': [37_900, 15_100],
+  'verifyProof and mimc': [31_900, 14_900],
+  'mappingSlot alone': [15_600, 7_100],
+  'createRollupClient alone': [71_200, 28_300],
 }
 
 let bundles: Record<string, Bundle>
@@ -53,7 +53,8 @@ it('keeps every bundle and entry point within its limits', () => {
 
 it('bundles only the kernel of the scheme in use', () => {
   const kernelsIn = (name: string) => filesOf(name).filter(file => file.endsWith('/generated.ts'))
-  expect(kernelsIn('rollup-state-proof')).toEqual([])
+  // It checks code, whose hash is keccak.
+  expect(kernelsIn('rollup-state-proof')).toEqual(['src/hash/keccak/generated.ts'])
   expect(kernelsIn('…/mimc')).toEqual(['src/hash/mimc/generated.ts'])
   expect(kernelsIn('…/poseidon2')).toEqual(['src/hash/poseidon2/generated.ts'])
   expect(kernelsIn('verifyProof and poseidon2')).toEqual(['src/hash/poseidon2/generated.ts'])
@@ -73,11 +74,13 @@ it('bundles only what each import needs', () => {
       ),
     ).toEqual([])
   }
-  expect(filesOf('…/anchor').join()).not.toMatch(/src\/(world|rpc|cli)\/|generated/)
+  expect(filesOf('…/anchor').join()).not.toMatch(/src\/(world|rpc|cli)\/|(mimc|poseidon2)\/generated/)
   expect(filesOf('…/bulk').join()).not.toMatch(
     /src\/(world|rpc|service|cli)\/|src\/bulk\/(?!audit\/(record|lines|read-lines)|limits)/,
   )
-  expect(filesOf('createRollupClient alone').join()).not.toMatch(/src\/(world|anchor\/|cli|rpc\/service)\/|generated/)
+  expect(filesOf('createRollupClient alone').join()).not.toMatch(
+    /src\/(world|anchor\/|cli|rpc\/service)\/|(mimc|poseidon2)\/generated/,
+  )
   // The cryptography of beacon chains is not part of other entry points, only the names of fields and the clock.
   for (const name of ['…/anchor', '…/rpc']) {
     expect(filesOf(name).join(), name).not.toMatch(/src\/beacon\/(?!fields|clock)|noble\/curves/)

@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
 import { equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { bytesUpTo } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { mismatch } from '../tree/path.ts'
@@ -30,7 +30,7 @@ export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653c
 export function verifyCode(code: unknown, codeHash: Hex): Uint8Array {
   const expected = decodeArgument('codeHash', codeHash, 32)
   const bytes = atPath('code', () => bytesUpTo(reader, Number.POSITIVE_INFINITY)(code))
-  const found = keccak_256(bytes)
+  const found = keccak256(bytes)
   if (!equalBytes(found, expected)) throw mismatch('CODE_HASH_MISMATCH', expected, found)
   return bytes
 }

@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument, readKeys, type StorageKey } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { bytesUpTo, hexOf, optional } from '../json/decoders.ts'
 import type { Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
@@ -193,7 +193,7 @@ function decodeNumber(value: unknown): bigint {
 }
 
 function verifyAccount(stateRoot: Uint8Array, address: Uint8Array, nodes: readonly Uint8Array[]): L1Account | null {
-  const value = verifyTrieProof(stateRoot, keccak_256(address), nodes)
+  const value = verifyTrieProof(stateRoot, keccak256(address), nodes)
   return value && decodeAccount(value)
 }
 
@@ -224,7 +224,7 @@ function verifyRedundantFields(
   // For an account that does not exist, some clients write zeros and some the digest of nothing.
   const ofNothing = (digest: Uint8Array) => [bytesToHex(digest), bytesToHex(new Uint8Array(32))]
   verifyRedundant('storageHash', storageHash, ...(account ? [account.storageRoot] : ofNothing(emptyTrieRoot())))
-  verifyRedundant('codeHash', codeHash, ...(account ? [account.codeHash] : ofNothing(keccak_256(new Uint8Array(0)))))
+  verifyRedundant('codeHash', codeHash, ...(account ? [account.codeHash] : ofNothing(keccak256(new Uint8Array(0)))))
 }
 
 /** @param proven the value, or its possible spellings */
@@ -241,7 +241,7 @@ function verifySlot(
   const [expected, found] = [bytesToHex(bytes), toWord(storageProof.key)]
   if (found !== expected) throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected, found })
   const value = atPath('proof', () =>
-    decodeSlotValue(verifyTrieProof(storageRoot, keccak_256(bytes), storageProof.nodes)),
+    decodeSlotValue(verifyTrieProof(storageRoot, keccak256(bytes), storageProof.nodes)),
   )
   verifyRedundant('value', storageProof.value, value)
   return { key: text, exists: value !== 0n, value: toWord(value) }

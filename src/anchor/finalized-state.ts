@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToBigint, concatBytes, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { hexOf } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions, verifyUint } from '../options.ts'
@@ -111,5 +111,5 @@ export function verifyFinalizedState(state: FinalizedState): FinalizedState {
  */
 export function hashFinalizedState(state: FinalizedState, [messageHash, forcedHash]: readonly bigint[]): Uint8Array {
   const words = [state.messageNumber, messageHash, state.forcedTransactionNumber, forcedHash, state.timestamp]
-  return keccak_256(concatBytes(...words.flatMap(word => (word === undefined ? [] : [bigintToBytes(word, WORD)]))))
+  return keccak256(concatBytes(...words.flatMap(word => (word === undefined ? [] : [bigintToBytes(word, WORD)]))))
 }

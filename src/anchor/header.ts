@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { decodeQuantity } from '../hex.ts'
 import { bytesUpTo } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
@@ -177,7 +177,7 @@ export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
 export function openHeader(header: unknown, trustedHash: Hex): { hash: Hex; items: Uint8Array[] } {
   const expected = decodeArgument('trustedHash', trustedHash, 32)
   const rlp = bytesUpTo(reader, MAX_HEADER_LENGTH)(header)
-  const found = keccak_256(rlp)
+  const found = keccak256(rlp)
   // Before parsing: only bytes that the trusted hash commits to are parsed.
   if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)
   return { hash: bytesToHex(found), items: decodeItems(decodeRlp(rlp)) }

@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument, invalid, readItems } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { readOptions, verifyUint } from '../options.ts'
 
 const WORD_LENGTH = 32
@@ -31,7 +31,7 @@ export function mappingSlot(entry: { slot: bigint | Hex; keys: readonly (bigint 
   const declared = word('slot', slot)
   const words = readItems('keys', keys, mappingKey)
   if (words.length === 0) throw invalid('keys', 'at least one key', keys)
-  return bytesToHex(words.reduce<Uint8Array>((running, key) => keccak_256(concatBytes(key, running)), declared))
+  return bytesToHex(words.reduce<Uint8Array>((running, key) => keccak256(concatBytes(key, running)), declared))
 }
 
 /**
@@ -56,7 +56,7 @@ export function arraySlot(element: {
   slotsPerElement?: bigint | number | undefined
 }): Hex {
   const { slot, index, slotsPerElement = 1n } = readOptions('', element, ['slot', 'index', 'slotsPerElement'])
-  const first = bytesToBigint(keccak_256(word('slot', slot)))
+  const first = bytesToBigint(keccak256(word('slot', slot)))
   const size = verifyCount('slotsPerElement', slotsPerElement)
   if (size === 0n) throw invalid('slotsPerElement', 'at least one slot', slotsPerElement)
   const offset = verifyCount('index', index) * size

@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
@@ -8,7 +8,7 @@ const BRANCH_LENGTH = 17
 const DIGEST_LENGTH = 32
 
 /** keccak256 of the RLP of the empty string: the root of a trie that holds nothing. */
-export const emptyTrieRoot = (): Uint8Array => keccak_256(encodeRlp(new Uint8Array(0)))
+export const emptyTrieRoot = (): Uint8Array => keccak256(encodeRlp(new Uint8Array(0)))
 /** The same, as headers and accounts spell it. */
 export const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
@@ -35,7 +35,7 @@ export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readon
     const bytes = nodes[index]
     if (bytes === undefined) throw new ProofError('MPT_NODES_MISSING', { expected: `a node ${bytesToHex(digest)}` })
     return atPath(`[${index}]`, () => {
-      const found = keccak_256(bytes)
+      const found = keccak256(bytes)
       // Before parsing: only bytes that the trusted root commits to are parsed.
       if (!equalBytes(found, digest)) throw mismatch('MPT_HASH_MISMATCH', digest, found)
       return decodeRlp(bytes)

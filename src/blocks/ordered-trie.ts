@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeInteger, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
 import { bytesToHex, equalBytes, hexToBytes } from '../bytes.ts'
 import type { ProofErrorCode } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { mismatch } from '../tree/path.ts'
 
 /** A value, and what is left of its key below a node: one hexadecimal digit for each nibble. */
@@ -13,7 +13,7 @@ interface Entry {
 /** The root of the Merkle-Patricia trie that holds a list, 32 bytes: each value is under the RLP of its index. */
 export function orderedTrieRoot(values: readonly Uint8Array[]): Uint8Array {
   const pathOf = (index: number) => bytesToHex(encodeRlp(encodeInteger(BigInt(index)))).slice(2)
-  return keccak_256(encodeRlp(nodeOf(values.map((value, index) => ({ path: pathOf(index), value })))))
+  return keccak256(encodeRlp(nodeOf(values.map((value, index) => ({ path: pathOf(index), value })))))
 }
 
 /** Refuses, with this code, a list with another root. */
@@ -43,7 +43,7 @@ const below = (entries: readonly Entry[], depth: number): Entry[] =>
 /** How a parent holds a node: by its hash, or as it is if its RLP is shorter than a hash. */
 function refer(node: RlpItem): RlpItem {
   const rlp = encodeRlp(node)
-  return rlp.length < 32 ? node : keccak_256(rlp)
+  return rlp.length < 32 ? node : keccak256(rlp)
 }
 
 /** Hex-prefix encoding. @param flag 2 for a leaf, 0 for an extension */

@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
 import { byteAt, bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { readOptions } from '../options.ts'
 import {
   decodeAddress,
@@ -100,7 +100,7 @@ const BLOOM_LENGTH = 256
 
 /** The bits of a bloom filter that an address or a topic sets: three, numbered from the last one. */
 export function bloomBits(value: Hex): number[] {
-  const hash = keccak_256(decodeArgument('', value))
+  const hash = keccak256(decodeArgument('', value))
   return [0, 2, 4].map(index => ((byteAt(hash, index) << 8) | byteAt(hash, index + 1)) % (8 * BLOOM_LENGTH))
 }
 

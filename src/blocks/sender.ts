@@ -1,8 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeRlp } from '../anchor/rlp.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError, refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { toRlp } from './fields.ts'
 
 /** The signature of a transaction. */
@@ -36,4 +36,4 @@ function recoverKey(digest: Uint8Array, { r, s, yParity }: Signature): Uint8Arra
 /** The address of the contract that an account creates with the transaction of this nonce. */
 export const contractAddressOf = (sender: Hex, nonce: bigint): Hex => addressOf(encodeRlp(toRlp([sender, nonce])))
 
-const addressOf = (preimage: Uint8Array): Hex => bytesToHex(keccak_256(preimage).subarray(12))
+const addressOf = (preimage: Uint8Array): Hex => bytesToHex(keccak256(preimage).subarray(12))

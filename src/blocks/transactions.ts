@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { optional } from '../json/decoders.ts'
 import { readOptions } from '../options.ts'
 import {
@@ -185,7 +185,7 @@ function openTransaction(decoded: Decoded, hash: Hex, transactionIndex: number):
   verifyRules(decoded)
   const { yParity, legacyChainId } = decodeParity(decoded)
   const replayGuard = type === 0 && legacyChainId !== null ? [legacyChainId, 0n, 0n].map(toRlp) : []
-  const from = recoverSender(keccak_256(encodeTyped(type, [...payloadOf(decoded), ...replayGuard])), { r, s, yParity })
+  const from = recoverSender(keccak256(encodeTyped(type, [...payloadOf(decoded), ...replayGuard])), { r, s, yParity })
   const proven = { type, hash, transactionIndex, from, chainId: legacyChainId }
   // The layout of the type has all fields that are not optional.
   return { ...proven, ...fields, v, yParity, r, s } as Transaction
@@ -214,7 +214,7 @@ export function openTransactions(list: unknown, root: Uint8Array): OpenedTransac
   verifyListRoot('TRANSACTIONS_ROOT_MISMATCH', encoded, root)
   return decoded.map(({ transaction, rlp }, index) => {
     const { source, type, fields } = transaction
-    const [hash, length] = [bytesToHex(keccak_256(rlp)), rlp.length]
+    const [hash, length] = [bytesToHex(keccak256(rlp)), rlp.length]
     return { source, hash, length, signed: { type, ...fields }, open: () => openTransaction(transaction, hash, index) }
   })
 }

@@ -1,10 +1,10 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { lineaLayout, lineaRollup, lineaSepoliaRollup, type Rollup } from '../anchor/rollup.ts'
 import { type BeaconNetwork, decodeNetwork, hoodiBeacon, mainnetBeacon, sepoliaBeacon } from '../beacon/network.ts'
 import { trustBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { Refusal } from '../errors.ts'
 import type { AnyClaim, EvidenceClaim, StateKind, Trusted } from '../evidence/types.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { schemeNamed } from './answer.ts'
 import type { Source } from './claim.ts'
 import { DocumentError } from './error.ts'
@@ -173,5 +173,5 @@ export function linkOf({ code, path }: Refusal): Link | null {
 /** The hash of the L1 header in a bundle: what its author says is a block of L1. */
 export function statedBlockHash(bundle: unknown): Hex {
   const header = attempt(() => decodeHex(fieldIn(fieldIn(bundle, 'l1'), 'header')))
-  return bytesToHex(keccak_256(header ?? new Uint8Array()))
+  return bytesToHex(keccak256(header ?? new Uint8Array()))
 }

@@ -1,9 +1,9 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader, FIELDS, verifyHeader } from '../anchor/header.ts'
 import { decodeRlp } from '../anchor/rlp.ts'
 import { decodeBeacon } from '../beacon/decode.ts'
 import { bytesToBigint, bytesToHex } from '../bytes.ts'
 import { isRefusal, ProofError } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import type { Leaf } from '../tree/leaf.ts'
 import { decodeAccount } from '../verifier/leaf-api.ts'
@@ -296,7 +296,7 @@ function inspectFinalizedState(state: Part): UnverifiedFields {
 function inspectHeader(part: Part, hex = part.value): UnverifiedFields {
   const bytes = part.attempt(() => decodeHex(hex))
   if (bytes === undefined) return { header: part.show() }
-  const hash = bytesToHex(keccak_256(bytes))
+  const hash = bytesToHex(keccak256(bytes))
   // Verifying it against its own hash shows only that it is a header.
   const block = part.attempt(() => verifyHeader(hex, hash))
   if (block === undefined) return { hash }

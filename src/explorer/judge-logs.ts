@@ -1,10 +1,10 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { historyContract, historySlot, type LogsClaim, type VerifiedLogs, verifyLogs } from '../blocks.ts'
 import { parseNumber } from '../document/evidence.ts'
 import { attempt, decodeHex, toHex } from '../document/layout.ts'
 import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../document/value.ts'
 import { bundleNotes, capitalized, count, type Row, sourceWords } from '../document/wording.ts'
 import type { AnyEvidence } from '../evidence/types.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { safely } from '../index.ts'
 import type { LogsChain } from './chain.ts'
 import { logsClaimOf, stateClaimOf } from './inputs.ts'
@@ -85,7 +85,7 @@ function wordsOf({ bundle }: OpenedFile, proven: VerifiedLogs): LogsChain['words
   const { logs, blockCount, ruledOutCount } = proven
   const header = attempt(() => decodeHex(fieldIn(itemsOf(fieldIn(bundle, 'blocks'))[0], 'header')))
   return {
-    newest: header ? toHex(keccak_256(header)) : '',
+    newest: header ? toHex(keccak256(header)) : '',
     blocks: count(blockCount, 'block'),
     ruledOut: `${ruledOutCount} of ${blockCount} ruled out`,
     logs: count(logs.length, 'log'),

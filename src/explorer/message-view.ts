@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { isHexOf, type PathLevel, readBytes, toHex } from '../document/layout.ts'
 import { brief, fieldsOf, itemsOf, show } from '../document/value.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { checksOf } from './checks.ts'
 import { describeFault } from './fault.ts'
 import type { OpenedFile } from './opened-file.ts'
@@ -75,4 +75,4 @@ function levelsOf(hash: Uint8Array | null, leafIndex: unknown, proof: readonly u
 }
 
 const hashPair = ([left, right]: readonly [Uint8Array, Uint8Array]): Uint8Array =>
-  keccak_256(Uint8Array.of(...left, ...right))
+  keccak256(Uint8Array.of(...left, ...right))

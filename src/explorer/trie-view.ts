@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { resultIn } from '../document/answer.ts'
 import { attempt, decodeHex, readRlp, toHex } from '../document/layout.ts'
 import { fieldIn, itemsOf } from '../document/value.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { MAX_NODES_SHOWN } from './limits.ts'
 
 /** One node of a Merkle-Patricia proof. */
@@ -21,7 +21,7 @@ export function viewTrie(answer: unknown, index: number, key: string): TrieNode[
   const { accountProof, storageProof } = resultIn(answer)
   const nodes = index === 0 ? accountProof : fieldIn(itemsOf(storageProof)[index - 1], 'proof')
   const bytes = attempt(() => decodeHex(key))
-  let rest = bytes === null ? '' : toHex(keccak_256(bytes)).slice(2)
+  let rest = bytes === null ? '' : toHex(keccak256(bytes)).slice(2)
   return itemsOf(nodes)
     .slice(0, MAX_NODES_SHOWN)
     .map(node => {
@@ -35,7 +35,7 @@ function readNode(node: unknown, rest: string): TrieNode {
   const none = { kind: 'not readable', digits: '', children: [], child: null } as const
   const bytes = attempt(() => decodeHex(node))
   if (bytes === null) return { ...none, hash: null }
-  const hash = toHex(keccak_256(bytes))
+  const hash = toHex(keccak256(bytes))
   const items = attempt(() => readRlp(bytes))
   if (!Array.isArray(items)) return { ...none, hash }
   if (items.length === 17) {

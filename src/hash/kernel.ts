@@ -6,16 +6,19 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: unknown }
 }
 
-/** What a compiled kernel exports besides the addresses of its tables: see the ends of the files in `assembly/`. */
-interface KernelExports {
+/** What a compiled kernel exports: see the ends of the files in `assembly/`. */
+export interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly input: Global
   readonly inputLength: Global
   readonly output: Global
-  readonly outputLength: Global
   begin(): void
   absorb(length: number): void
   finish(): void
+}
+/** What the kernel of a {@link Hasher} also exports. @typeParam Tables the addresses at which it expects its constants */
+export type HasherExports<Tables extends string> = KernelExports & Record<Tables | 'outputLength', Global> & BatchForms
+interface BatchForms {
   hashEach(count: number, length: number): void
   climb(levels: number, position: number): void
 }
@@ -36,30 +39,20 @@ export const provideKernel = (base64: string, module: object): unknown => compil
 /**
  * Compiles a kernel, unless it has been, and gives it its own memory.
  *
- * @typeParam Tables the names of the addresses at which it expects its constants
+ * @typeParam Exports what it exports
  * @throws whatever the engine throws if WebAssembly is missing, is forbidden by the page's policy, or lacks SIMD
  */
-export function instantiateKernel<Tables extends string>(base64: string): KernelExports & Record<Tables, Global> {
+export function instantiateKernel<Exports extends KernelExports>(base64: string): Exports {
   const binary = () => Uint8Array.from(atob(base64), character => character.charCodeAt(0))
   const { exports } = new WebAssembly.Instance(compiled.get(base64) ?? new WebAssembly.Module(binary()))
   // The binary is our own: the types list what its source exports.
-  return exports as KernelExports & Record<Tables, Global>
+  return exports as Exports
 }
 
-/** Passes messages of any length through the kernel's memory in pieces, and copies the results out of it. */
-export function hasherOfKernel(kernel: KernelExports): Hasher {
-  const { buffer } = kernel.memory
-  const input = new Uint8Array(buffer, kernel.input.value, kernel.inputLength.value)
-  const output = new Uint8Array(buffer, kernel.output.value, kernel.outputLength.value)
-  const digestsAtOnce = output.length / 32
-  const siblingsAtOnce = input.length / 32
-
-  /** Places arrays of one length side by side. */
-  const fill = (pieces: readonly Uint8Array[], length: number) => {
-    for (let index = 0; index < pieces.length; index++) input.set(pieces[index] ?? [], index * length)
-  }
-
-  function hash(message: Uint8Array): Uint8Array {
+/** Passes a message of any length through the kernel's memory in pieces, and copies the digest out of it. */
+export function hashOfKernel(kernel: KernelExports): Hasher['hash'] {
+  const [input, output] = buffersOf(kernel, 32)
+  return message => {
     kernel.begin()
     for (let offset = 0; offset < message.length; offset += input.length) {
       // Avoid views of whole messages: a view of an array of up to 64 bytes makes the engine move the array off its heap.
@@ -68,7 +61,20 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
       kernel.absorb(piece.length)
     }
     kernel.finish()
-    return output.slice(0, 32)
+    return output.slice()
+  }
+}
+
+/** {@link hashOfKernel} and its batch forms. */
+export function hasherOfKernel(kernel: HasherExports<never>): Hasher {
+  const [input, output] = buffersOf(kernel, kernel.outputLength.value)
+  const hash = hashOfKernel(kernel)
+  const digestsAtOnce = output.length / 32
+  const siblingsAtOnce = input.length / 32
+
+  /** Places arrays of one length side by side. */
+  const fill = (pieces: readonly Uint8Array[], length: number) => {
+    for (let index = 0; index < pieces.length; index++) input.set(pieces[index] ?? [], index * length)
   }
 
   return {
@@ -98,8 +104,11 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
   }
 }
 
-/** The kernel or, if WebAssembly SIMD is unavailable, the fallback, which computes the same digests more slowly. */
-export function kernelOr(kernel: () => Hasher, fallback: () => Hasher): Hasher {
+const buffersOf = ({ memory: { buffer }, input, inputLength, output }: KernelExports, outputLength: number) =>
+  [new Uint8Array(buffer, input.value, inputLength.value), new Uint8Array(buffer, output.value, outputLength)] as const
+
+/** The kernel or, if WebAssembly or its SIMD is unavailable, the fallback, which computes the same digests more slowly. */
+export function kernelOr<T>(kernel: () => T, fallback: () => T): T {
   try {
     return kernel()
   } catch {

@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { readOptions, verifyUint } from '../options.ts'
 
 /** A message from one layer to the other, as its log `MessageSent` states it. */
@@ -70,7 +70,7 @@ export const toTail = (bytes: Uint8Array): Uint8Array =>
 export function withHash(message: MessageBytes): DecodedMessage {
   const { from, to, fee, value, number, data } = message
   const words = [from, to, fee, value, number]
-  const hash = keccak_256(concatBytes(...[...words, WORD * (words.length + 1)].map(toWord), toTail(data)))
+  const hash = keccak256(concatBytes(...[...words, WORD * (words.length + 1)].map(toWord), toTail(data)))
   return { ...message, hash }
 }
 

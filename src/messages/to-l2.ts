@@ -1,9 +1,9 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { IMPLEMENTATION_KEY } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { decodeProven } from '../blocks/history.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { readOptions } from '../options.ts'
 import { type DecodedMessageClaim, type MessageClaim, readClaim, readSlots } from './from-l2.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
@@ -101,7 +101,7 @@ export function verifySent(l1Proof: unknown, claim: DecodedMessageClaim): Messag
   const { hash } = message
   const rest = { messageHash: bytesToHex(hash), implementation }
   if (own === 0n) return { status: message.number < next ? 'unknown' : 'notSent', ...rest }
-  const [expected, found] = [bigintToBytes(own, 32), keccak_256(concatBytes(bigintToBytes(before, 32), hash))]
+  const [expected, found] = [bigintToBytes(own, 32), keccak256(concatBytes(bigintToBytes(before, 32), hash))]
   if (!equalBytes(found, expected)) {
     const details = { expected: bytesToHex(expected), found: bytesToHex(found) }
     throw new ProofError('MESSAGE_ROLLING_HASH_MISMATCH', { path: 'storageProof[1]', ...details })

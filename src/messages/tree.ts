@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument, readItems } from '../arguments.ts'
 import { bytesToHex, concatBytes, equalBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { refusal } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { hexOf } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { verifyWhole } from '../options.ts'
@@ -29,7 +29,7 @@ export interface MessageTree {
 
 const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
 
-const hashPair = (left: Uint8Array, right: Uint8Array): Uint8Array => keccak_256(concatBytes(left, right))
+const hashPair = (left: Uint8Array, right: Uint8Array): Uint8Array => keccak256(concatBytes(left, right))
 
 /** The empty subtree of each level but that of the root, from the leaves on. */
 function emptySubtrees(depth: number): Uint8Array[] {

@@ -1,9 +1,9 @@
 import type { StateManagerInterface } from '@ethereumjs/common'
 import type { Account, Address } from '@ethereumjs/util'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { EMPTY_CODE_HASH } from '../anchor/code.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { orAbort } from '../rpc/provider.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import type { StateReader } from './state-reader.ts'
@@ -84,7 +84,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
     },
     async putCode(address, code) {
       set(codes, hexOf(address), code)
-      await modifyAccountFields(address, { codeHash: keccak_256(code) })
+      await modifyAccountFields(address, { codeHash: keccak256(code) })
     },
     getStorage: async (address, key) => slots.get(slotOf(address, key)) ?? originalStorage(address, key),
     putStorage: async (address, key, value) => set(slots, slotOf(address, key), shortest(value)),

@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { EMPTY_CODE_HASH } from '../anchor/code.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { encodeQuantity } from '../hex.ts'
 import { isGiven } from '../json/known-fields.ts'
 import { type Environment, onlyGiven } from './environment.ts'
@@ -102,7 +102,7 @@ export function readBlockOverrides(given: unknown): Environment {
 export function overrideState(reader: StateReader, overrides: StateOverrides): StateReader {
   const codeHashes = new Map<Hex, Hex>()
   function codeHashOf(address: Hex, code: Hex): Hex {
-    const hash = codeHashes.get(address) ?? bytesToHex(keccak_256(bytesOf(code)))
+    const hash = codeHashes.get(address) ?? bytesToHex(keccak256(bytesOf(code)))
     codeHashes.set(address, hash)
     return hash
   }

@@ -1,8 +1,8 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader } from '../anchor/header.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { Endpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
@@ -37,7 +37,7 @@ export const fetchHeader = (
   }, signal)
 
 /** The hash of the RLP of a header, which an endpoint may have made up. */
-export const hashHeader = (rlp: Hex): Hex => bytesToHex(keccak_256(hexToBytes(rlp, hexLength(rlp))))
+export const hashHeader = (rlp: Hex): Hex => bytesToHex(keccak256(hexToBytes(rlp, hexLength(rlp))))
 
 /** What an endpoint sent as a block, opened as the header that the claim asks for. */
 export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader =>

@@ -1,8 +1,8 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader } from '../anchor/header.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { encodeQuantity } from '../hex.ts'
 
 /** A simulated block: the fields that vary. All other header fields are constant. */
@@ -49,7 +49,7 @@ export const NO_CONTENT: BlockContent = {
 
 export const sealBlock = (fields: Omit<Block, 'hash'>): Block => ({
   ...fields,
-  hash: bytesToHex(keccak_256(rlpOf(fields))),
+  hash: bytesToHex(keccak256(rlpOf(fields))),
 })
 
 /** The RLP of the header. */

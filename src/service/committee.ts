@@ -1,9 +1,9 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { MAINNET_PRESET } from '../beacon/clock.ts'
 import { hashPair, merkleize, rootOfBytes } from '../beacon/ssz.ts'
 import { bigintToBytes, byteAt, bytesToBigint } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 
 const { committeeSize } = MAINNET_PRESET
 /** More keys than a committee has members, so that the members change with each period. */
@@ -38,7 +38,7 @@ export function encodeKey(point: { toAffine(): { x: bigint; y: bigint } }): Uint
 }
 
 const firstSecret = (): bigint =>
-  Fn.create(bytesToBigint(keccak_256(new TextEncoder().encode('the committees of a devnet'))))
+  Fn.create(bytesToBigint(keccak256(new TextEncoder().encode('the committees of a devnet'))))
 
 /**
  * The secret keys are consecutive numbers. So each public key is one addition away from the previous one, and the aggregate

@@ -1,8 +1,8 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { finalizedStateTopics, hashFinalizedState } from '../anchor/finalized-state.ts'
 import { IMPLEMENTATION_KEY, lineaLayout, lineaStateLayout, type Rollup } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { ZERO_HASH } from './block.ts'
 import type { Trie } from './growing-trie.ts'
 import { putSlot, slotIn } from './state-trie.ts'
@@ -197,4 +197,4 @@ const OLDER_DATA_FINALIZED: Hex = '0xa0262dc79e4ccb71ceac8574ae906311ae338aa4a20
 
 /** There are no actual messages, so their number is hashed in their place. Before the first one, the rolling hash is zero. */
 const rollingHash = (kind: string, number: bigint): bigint =>
-  number === 0n ? 0n : bytesToBigint(keccak_256(new TextEncoder().encode(`${kind} ${number}`)))
+  number === 0n ? 0n : bytesToBigint(keccak256(new TextEncoder().encode(`${kind} ${number}`)))

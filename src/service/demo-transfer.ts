@@ -1,9 +1,9 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { RlpItem } from '../anchor/rlp.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { encodeTyped, toRlp } from '../blocks/fields.ts'
 import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import type { World } from '../world/world.ts'
 import { BASE_FEE } from './block.ts'
 import type { ChainTransaction } from './content.ts'
@@ -84,7 +84,7 @@ export function signCall({ state, chainId, to, input, gasUsed }: Call, { address
 
 /** @param payload of a transaction of type 2 */
 function sign(payload: RlpItem[], key: Hex): Hex {
-  const digest = keccak_256(encodeTyped(2, payload))
+  const digest = keccak256(encodeTyped(2, payload))
   const signature = secp256k1.sign(digest, hexToBytes(key, 32), { prehash: false, format: 'recovered' })
   const numbers = [signature.subarray(0, 1), signature.subarray(1, 33), signature.subarray(33)].map(bytesToBigint)
   return bytesToHex(encodeTyped(2, [...payload, ...numbers.map(toRlp)]))

@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeRlp, type RlpItem } from '../anchor/rlp.ts'
 import { emptyTrieRoot } from '../anchor/trie.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 
 /**
  * A Merkle Patricia trie, as on L1, that supports insertions, deletions and proofs. It is immutable: a change returns a new trie, which
@@ -31,7 +31,7 @@ export const putEntry = (trie: Trie, key: Uint8Array, value: Uint8Array): TrieNo
 export const removeEntry = (trie: Trie, key: Uint8Array): Trie => remove(trie, pathOf(key))
 
 /** 32 bytes. */
-export const trieRoot = (trie: Trie): Uint8Array => (trie === null ? emptyTrieRoot() : keccak_256(encode(trie)[0].rlp))
+export const trieRoot = (trie: Trie): Uint8Array => (trie === null ? emptyTrieRoot() : keccak256(encode(trie)[0].rlp))
 
 /**
  * The value at `key`, null if there is none; and its proof: the RLP of the nodes on the path to it, root first, except for those
@@ -56,7 +56,7 @@ export function lookUp(trie: Trie, key: Uint8Array): { value: Uint8Array | null;
   return { value: null, proof }
 }
 
-const pathOf = (key: Uint8Array): number[] => Array.from(keccak_256(key)).flatMap(byte => [byte >> 4, byte & 15])
+const pathOf = (key: Uint8Array): number[] => Array.from(keccak256(key)).flatMap(byte => [byte >> 4, byte & 15])
 
 function insert(node: Trie, path: readonly number[], value: Uint8Array): TrieNode {
   const shared = node === null ? path.length : commonLength(node.path, path)
@@ -101,7 +101,7 @@ function encodeNode({ path, end }: TrieNode): Encodings {
 }
 
 /** How a parent refers to a node: by its hash, or by the node itself if that is shorter than a digest. */
-const refer = ({ item, rlp }: Encoded): RlpItem => (rlp.length < 32 ? item : keccak_256(rlp))
+const refer = ({ item, rlp }: Encoded): RlpItem => (rlp.length < 32 ? item : keccak256(rlp))
 
 /** Hex-prefix encoding. @param flag 2 for a leaf, 0 for an extension */
 function encodePath(path: readonly number[], flag: number): Uint8Array {

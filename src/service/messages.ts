@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { invalid, readItems } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { lineaMessageLayout as layout } from '../messages/layout.ts'
 import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../messages/log.ts'
 import { type DecodedMessage, type Message, readMessage, toMessage } from '../messages/message.ts'
@@ -180,7 +180,7 @@ function sendOnL1(l1: Bridged['l1'], messages: readonly MessageContent[]): Messa
   const writes: Write[] = [[slotKey(layout.nextMessageNumber), next + BigInt(sent.length)]]
   const logs: ContractChange['logs'][number][] = []
   for (const message of sent) {
-    const bytes = keccak_256(concatBytes(bigintToBytes(rolling, 32), message.hash))
+    const bytes = keccak256(concatBytes(bigintToBytes(rolling, 32), message.hash))
     rolling = bytesToBigint(bytes)
     writes.push([entry(layout.rollingHashes, message.number), rolling])
     const words = [slotKey(message.number), bytesToHex(bytes), bytesToHex(message.hash)]

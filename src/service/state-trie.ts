@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeInteger, decodeRlp, encodeInteger, encodeRlp } from '../anchor/rlp.ts'
 import { bytesToBigint, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { Account } from '../world/account.ts'
 import { changesBetween } from '../world/tree.ts'
@@ -18,7 +18,7 @@ interface TrieAccount {
   readonly storage: Trie
 }
 
-const NO_ACCOUNT: TrieAccount = { nonce: 0n, balance: 0n, codeHash: keccak_256(new Uint8Array(0)), storage: null }
+const NO_ACCOUNT: TrieAccount = { nonce: 0n, balance: 0n, codeHash: keccak256(new Uint8Array(0)), storage: null }
 
 export const CONTRACT_ACCOUNT: TrieAccount = { ...NO_ACCOUNT, nonce: 1n }
 

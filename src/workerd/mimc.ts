@@ -5,6 +5,7 @@
 import { provideKernel } from '../hash/kernel.ts'
 import { mimcWasm } from '../hash/mimc/generated.ts'
 import module from './mimc.wasm'
+import './keccak.ts'
 
 provideKernel(mimcWasm, module)
 

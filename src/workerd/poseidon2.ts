@@ -2,6 +2,7 @@
 import { provideKernel } from '../hash/kernel.ts'
 import { poseidon2Wasm } from '../hash/poseidon2/generated.ts'
 import module from './poseidon2.wasm'
+import './keccak.ts'
 
 provideKernel(poseidon2Wasm, module)
 

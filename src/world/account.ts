@@ -1,6 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument, invalid } from '../arguments.ts'
 import { bigintToBytes, type Hex } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { readOptions, verifyUint } from '../options.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { type AccountValue, encodeAccountValue } from './encode.ts'
@@ -52,7 +52,7 @@ export function decodeChanges(scheme: HashScheme, changes: AccountChanges): Part
 
 const describeCode = (code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash' | 'codeSize'> => ({
   code,
-  keccakCodeHash: keccak_256(code),
+  keccakCodeHash: keccak256(code),
   codeSize: BigInt(code.length),
 })
 

@@ -1,7 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
 import { ArgumentError, atPath } from '../errors.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { decodeKeys, readOptions } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { HashScheme, Scheme } from '../scheme/scheme.ts'
@@ -153,7 +153,7 @@ export function createWorld(scheme: Scheme): World {
     nonce: 0n,
     balance: 0n,
     snarkCodeHash: hashScheme.hasher.hash(zeroDigest()),
-    keccakCodeHash: keccak_256(new Uint8Array(0)),
+    keccakCodeHash: keccak256(new Uint8Array(0)),
     codeSize: 0n,
     storage: createTree(storageKind),
     code: new Uint8Array(0),

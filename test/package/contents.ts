@@ -12,7 +12,7 @@ const ALLOWED = [
   /^vectors\/README\.md$/,
   /^src\/[\w./-]+\.ts$/,
   /^dist\/[\w./-]+\.(js(\.map)?|d\.ts)$/,
-  /^dist\/workerd\/(mimc|poseidon2)\.wasm$/,
+  /^dist\/workerd\/(keccak|mimc|poseidon2)\.wasm$/,
 ]
 
 const [tarball = '', folder = ''] = process.argv.slice(2)

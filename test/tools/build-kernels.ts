@@ -1,6 +1,6 @@
 /**
  * Writes src/hash/<scheme>/constants.ts, the round constants, which would take 20 ms of cold keccak at run time, and
- * src/hash/<scheme>/generated.ts, the compiled kernel as base64. With `--check`, compares instead. The compiler's output is the same on
+ * src/hash/<hash>/generated.ts, the compiled kernel as base64. With `--check`, compares instead. The compiler's output is the same on
  * every machine.
  */
 import { execFileSync } from 'node:child_process'
@@ -43,17 +43,20 @@ for (const [scheme, { seed, order, count, digits, suffix, inRow }] of Object.ent
 ${rows.map(row => `  ${row.join(', ')},`).join('\n')}
 ] as const`,
   )
+}
+
+for (const hash of ['keccak', ...Object.keys(schemes)]) {
   write(
-    scheme,
+    hash,
     'generated.ts',
-    `/** assembly/${scheme}.ts, compiled. */`,
-    `${scheme}Wasm =
-  '${compile(scheme)}'`,
+    `/** assembly/${hash}.ts, compiled. */`,
+    `${hash}Wasm =
+  '${compile(hash)}'`,
   )
 }
 
-function write(scheme: string, file: string, comment: string, declaration: string): void {
-  const target = join(folder, scheme, file)
+function write(hash: string, file: string, comment: string, declaration: string): void {
+  const target = join(folder, hash, file)
   const text = `// Written by \`npm run generate\`: do not edit.
 
 ${comment}
@@ -61,18 +64,18 @@ export const ${declaration}
 `
   if (!isCheck) writeFileSync(target, text)
   else if (readFileSync(target, 'utf8') !== text) {
-    console.error(`${scheme}/${file} is not what this script makes: run npm run generate`)
+    console.error(`${hash}/${file} is not what this script makes: run npm run generate`)
     process.exitCode = 1
   }
-  console.log(`${scheme}/${file}: ${text.length} characters`)
+  console.log(`${hash}/${file}: ${text.length} characters`)
 }
 
-function compile(scheme: string): string {
+function compile(hash: string): string {
   const temporary = mkdtempSync(join(tmpdir(), 'kernels-'))
   try {
     const binary = join(temporary, 'kernel.wasm')
     // Run in the folder, so that no path of this machine gets into the binary.
-    execFileSync(process.execPath, [compiler, `${scheme}.ts`, '-o', binary, ...FLAGS], {
+    execFileSync(process.execPath, [compiler, `${hash}.ts`, '-o', binary, ...FLAGS], {
       cwd: join(folder, 'assembly'),
       stdio: 'inherit',
     })

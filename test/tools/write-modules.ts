@@ -3,10 +3,12 @@
  * dist/workerd import, and the command. And it mends one file.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { keccakWasm } from '../../src/hash/keccak/generated.ts'
 import { mimcWasm } from '../../src/hash/mimc/generated.ts'
 import { poseidon2Wasm } from '../../src/hash/poseidon2/generated.ts'
 import { bundleCommand } from '../package/command.ts'
 
+writeFileSync('dist/workerd/keccak.wasm', keccakWasm, 'base64')
 writeFileSync('dist/workerd/mimc.wasm', mimcWasm, 'base64')
 writeFileSync('dist/workerd/poseidon2.wasm', poseidon2Wasm, 'base64')
 await bundleCommand('dist')

@@ -1,10 +1,10 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Trusted } from '../../anchor.ts'
 import { type DecodedFilter, decodeFilter } from '../../blocks/filter.ts'
 import { bytesToHex } from '../../bytes.ts'
 import { isHexOf } from '../../document/layout.ts'
 import { cut } from '../../document/value.ts'
 import { MAX_CHOICES } from '../../evidence/limits.ts'
+import { keccak256 } from '../../hash/keccak/index.ts'
 import type { Hex } from '../../index.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -83,7 +83,7 @@ function topicOf(event: string): Hex {
           if (type === null) throw refuse(`; no such type: ${cut(word, MAX_SHOWN_LENGTH)}`)
           return type
         })
-  return bytesToHex(keccak_256(new TextEncoder().encode(`${name.trim()}(${types.join()})`)))
+  return bytesToHex(keccak256(new TextEncoder().encode(`${name.trim()}(${types.join()})`)))
 }
 
 /** A type as signatures have it; null if there is no such type. */

@@ -1,6 +1,6 @@
 import { BLS12377_ORDER } from '../../field/bls12377.ts'
 import type { Hasher } from '../hasher.ts'
-import { hasherOfKernel, instantiateKernel } from '../kernel.ts'
+import { type HasherExports, hasherOfKernel, instantiateKernel } from '../kernel.ts'
 import { mimcConstants } from './constants.ts'
 import { mimcWasm } from './generated.ts'
 
@@ -10,7 +10,7 @@ const R = 1n << BigInt(LIMBS * LIMB_BITS)
 
 /** The WebAssembly kernel, compiled from `assembly/mimc.ts`. Throws if WebAssembly is unavailable. */
 export function mimcKernel(): Hasher {
-  const kernel = instantiateKernel<'table'>(mimcWasm)
+  const kernel = instantiateKernel<HasherExports<'table'>>(mimcWasm)
   const inMontgomeryForm = mimcConstants.map(constant => (constant * R) % BLS12377_ORDER)
   const table = [(R * R) % BLS12377_ORDER, 1n, ...inMontgomeryForm].flatMap(limbs)
   new Int32Array(kernel.memory.buffer, kernel.table.value, table.length).set(table)

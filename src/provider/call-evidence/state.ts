@@ -1,8 +1,8 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { atPath, ProofError } from '../../errors.ts'
 import { verifyState } from '../../evidence/state.ts'
 import type { StateKind } from '../../evidence/types.ts'
+import { keccak256 } from '../../hash/keccak/index.ts'
 import type { Pace } from '../pace.ts'
 import {
   createStateReader,
@@ -48,7 +48,7 @@ export async function readBundle(
   const codesByHash = new Map<Hex, Uint8Array>()
   for (const code of codes) {
     await pause()
-    codesByHash.set(bytesToHex(keccak_256(code)), code)
+    codesByHash.set(bytesToHex(keccak256(code)), code)
   }
   return createStateReader({
     async read(address, key) {

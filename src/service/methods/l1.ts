@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../bytes.ts'
+import { keccak256 } from '../../hash/keccak/index.ts'
 import { encodeQuantity } from '../../hex.ts'
 import type { Block } from '../block.ts'
 import type { FullChain } from '../chain.ts'
@@ -56,7 +56,7 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
 }
 
 /** Those of a block are of one transaction, which does not exist. */
-const transactionIn = (block: Block): Hex => bytesToHex(keccak_256(hexToBytes(block.hash, 32)))
+const transactionIn = (block: Block): Hex => bytesToHex(keccak256(hexToBytes(block.hash, 32)))
 
 /** The logs of the contract that are selected, but for those of blocks that have been pruned. */
 function describeLogs({ contract, blocks, logs }: L1, isSelected: (log: ContractLog) => boolean): ChainLog[] {
