@@ -15,7 +15,7 @@ import { overrideState, readBlockOverrides, readStateOverrides } from './overrid
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
 import type { StateReader } from './state-reader.ts'
-import type { Held } from './view.ts'
+import { type Held, newestIn } from './view.ts'
 
 /** A call, where it is executed, and how much gas it may use. */
 export interface CallPlan {
@@ -82,9 +82,14 @@ export async function withPlan<T>(
   } catch (error) {
     if (!isProviderError(error) || error.reason !== 'VALUE_UNPROVEN') throw error
     if (!OF_HEADERS.includes(error.data.instruction)) throw error
-    const header = await headerOf(sources, held, pace)
-    if (header === null) throw error
-    return work(plan(environmentIn(header)))
+    const header = await headerOf(sources, held.l2BlockNumber, pace)
+    if (header !== null) return work(plan(environmentIn(header)))
+    // Of a call that names fees: they are compared with the newest base fee that is proven.
+    const view = await sources.current()
+    const isNewest = held.l2BlockNumber === view.l2BlockNumber && error.data.instruction === 'BASEFEE'
+    const last = isNewest ? await headerOf(sources, newestIn(view), pace) : null
+    if (last === null) throw error
+    return work(plan(onlyGiven<Environment>({ timestamp, baseFee: last.baseFeePerGas })))
   }
 }
 
@@ -108,11 +113,7 @@ async function ancestorHash(
 const OF_HEADERS = ['TIMESTAMP', 'BASEFEE', 'COINBASE', 'PREVRANDAO', 'GASLIMIT']
 
 /** The header of an earlier block; null if nothing leads to it from the state of the view. */
-async function headerOf(
-  sources: CallSources,
-  { l2BlockNumber: number }: Held,
-  pace: Pace,
-): Promise<BlockHeader | null> {
+async function headerOf(sources: CallSources, number: bigint, pace: Pace): Promise<BlockHeader | null> {
   const view = await sources.current()
   return knownBlocksOf(sources.settings)
     .headerAt(view, number, pace)

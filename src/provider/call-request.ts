@@ -69,18 +69,25 @@ function readFees(
   const [gasPrice, maxFee, tip] = [quantity('gasPrice'), quantity('maxFeePerGas'), quantity('maxPriorityFeePerGas')]
   if (gasPrice !== undefined) {
     if (maxFee !== undefined || tip !== undefined) throw invalidParams('gasPrice excludes maxFeePerGas and its tip.')
-    return () => ({ gasPrice, maxGasPrice: gasPrice })
+    // It does not depend on the base fee, so that is compared only where it is known: a call that reads it makes it known.
+    return baseFee => ({ gasPrice: verifyCovers(gasPrice, baseFee ?? 0n), maxGasPrice: gasPrice })
   }
   const [maxGasPrice, priority] = [maxFee ?? 0n, tip ?? 0n]
-  if (maxGasPrice === 0n) return () => ({ gasPrice: 0n, maxGasPrice: 0n })
   if (priority > maxGasPrice) throw invalidParams('maxPriorityFeePerGas is above maxFeePerGas.')
+  if (maxGasPrice === 0n) return () => ({ gasPrice: 0n, maxGasPrice: 0n })
   return baseFee => {
-    // The sender pays the base fee and the tip. No proof covers the base fee of the newest block, nor that of a later one.
+    // The sender pays the base fee and the tip.
     if (baseFee === undefined && isEstimate) return { gasPrice: maxGasPrice, maxGasPrice }
     if (baseFee === undefined) throw unprovenValue('BASEFEE')
-    if (maxGasPrice < baseFee) throw invalidParams('maxFeePerGas is below the base fee.')
+    verifyCovers(maxGasPrice, baseFee)
     return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }
   }
+}
+
+/** In the words of nodes, by which clients know the reason. A call that pays nothing is not compared. */
+function verifyCovers(price: bigint, baseFee: bigint): bigint {
+  if (price === 0n || price >= baseFee) return price
+  throw invalidParams(`max fee per gas less than block base fee: ${price} of ${baseFee}.`)
 }
 
 const readAccessList = (place: string, value: unknown): AccessList =>

@@ -21,7 +21,7 @@ export const DEFAULT_HARDFORK: Hardfork = 'prague'
 export interface Environment {
   /** Seconds since 1970. Default: as L1 proves it for the newest finalized block. */
   timestamp?: bigint | undefined
-  /** In wei. On the Linea networks, it is 7. */
+  /** In wei, for calls that name fees: for all others, it is 0, as nodes have it. On the Linea networks, it is 7. */
   baseFee?: bigint | undefined
   /** In wei. */
   blobBaseFee?: bigint | undefined

@@ -97,7 +97,7 @@ export async function execute(
       value: call.value,
       gasLimit: gas - costs.gas,
       gasPrice: call.gasPrice,
-      block: { header: headerOf(context, addressOf, state.fail) },
+      block: { header: headerOf(context, call, addressOf, state.fail) },
     })
     .catch((error: unknown) => {
       state.verifyIntact()
@@ -191,9 +191,13 @@ function paceSteps({ events }: EVM, pace: Pace): void {
   })
 }
 
-/** Looks up each value only when an instruction reads it, so that a call needs no value that it does not read. */
+/**
+ * Looks up each value only when an instruction reads it, so that a call needs no value that it does not read. As nodes have it, the
+ * base fee is 0 for a call that pays nothing: no transaction is below it, and contracts rely on that.
+ */
 function headerOf(
   { blockNumber, environment }: ExecutionContext,
+  { gasPrice }: CallRequest,
   addressOf: (hex: Hex) => Address,
   fail: (error: unknown) => never,
 ) {
@@ -216,7 +220,7 @@ function headerOf(
       return stated('GASLIMIT', environment.gasLimit)
     },
     get baseFeePerGas() {
-      return stated('BASEFEE', environment.baseFee)
+      return gasPrice === 0n ? 0n : stated('BASEFEE', environment.baseFee)
     },
     getBlobGasPrice: () => stated('BLOBBASEFEE', environment.blobBaseFee),
   }

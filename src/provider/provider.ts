@@ -99,7 +99,7 @@ const NONCE = 'eth_getTransactionCount'
  * goes on, without a new option.
  *
  * It executes calls locally with `@ethereumjs/evm`, which you install next to this package. It fetches and proves whatever a
- * call reads. `block.basefee` and the like are proven from the header of an earlier block, and of one whose hash L1 holds; at the
+ * call reads. `block.gaslimit` and the like are proven from the header of an earlier block, and of one whose hash L1 holds; at the
  * newest of the others, a call that reads one fails unless `environment` has the value. BLOCKHASH is answered from the state. A call without a gas limit gets `maxGas`. The
  * coinbase is warm only if `environment` states it, or the header was needed.
  *

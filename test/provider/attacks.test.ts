@@ -103,10 +103,10 @@ it('answers what the EVM itself knows of blocks and blobs, and stops at unproven
     [op('600240'), word(0)],
     [op(`7f${'ff'.repeat(32)}40`), word(0)],
     [op('5f40'), 'BLOCKHASH'],
-    // BLOBHASH of a call without blobs, PREVRANDAO, BASEFEE, BLOBBASEFEE, COINBASE, GASLIMIT.
+    // BLOBHASH of a call without blobs, PREVRANDAO, BASEFEE of a call that pays nothing, BLOBBASEFEE, COINBASE, GASLIMIT.
     [op('5f49'), word(0)],
     [op('44'), 'PREVRANDAO'],
-    [op('48'), 'BASEFEE'],
+    [op('48'), word(0)],
     [op('4a'), 'BLOBBASEFEE'],
     [op('41'), 'COINBASE'],
     [op('45'), 'GASLIMIT'],

@@ -125,8 +125,8 @@ it('proves the values of the block, which the client may override', async () => 
   const callOf = (provider: VerifiedProvider, code: string, ...overrides: unknown[]) =>
     provider.request<Hex>({ method: 'eth_call', params: [{ data: `0x${code}${RETURN}` }, 'latest', ...overrides] })
   const call = (code: string, ...overrides: unknown[]) => callOf(provider, code, ...overrides)
-  const values = ['42', '43', '41', '44', '45', '48', '600340']
-  const names = ['timestamp', 'number', 'miner', 'mixHash', 'gasLimit', 'baseFeePerGas', 'parentHash']
+  const values = ['42', '43', '41', '44', '45', '600340']
+  const names = ['timestamp', 'number', 'miner', 'mixHash', 'gasLimit', 'parentHash']
   await call('43')
   asked.length = 0
   const found = await Promise.all(values.map(code => call(code)))
@@ -139,11 +139,11 @@ it('proves the values of the block, which the client may override', async () => 
   expect([await call('600440'), await call('600540')]).toEqual([word(0), word(0)])
   await expect(call('4a')).rejects.toMatchObject({ data: { instruction: 'BLOBBASEFEE' } })
   // What is stated goes before it, for all calls or for one.
-  const stated = endpoints.provider({ environment: { baseFee: 3n, blockHashes: { 3: word(5) } } })
-  expect([await callOf(stated, '48'), await callOf(stated, '600340'), await callOf(stated, '42')]).toEqual([
+  const stated = endpoints.provider({ environment: { gasLimit: 3n, blockHashes: { 3: word(5) } } })
+  expect([await callOf(stated, '45'), await callOf(stated, '600340'), await callOf(stated, '42')]).toEqual([
     ...[word(3), word(5), word(BigInt(header.timestamp))],
   ])
-  expect(await call('48', null, { baseFeePerGas: '0x4' })).toBe(word(4))
+  expect(await call('45', null, { gasLimit: '0x4' })).toBe(word(4))
   // Fees are compared with the proven base fee.
   const pay = (maxFeePerGas: string) =>
     provider.request({ method: 'eth_call', params: [{ from: ALICE, to: BOB, maxFeePerGas }, 'latest'] })

@@ -116,7 +116,6 @@ it('says why the state does not hold the hash of a block', async () => {
 const VALUES = [
   ...([
     ['42', 'timestamp'],
-    ['48', 'baseFeePerGas'],
     ['41', 'miner'],
     ['44', 'mixHash'],
     ['45', 'gasLimit'],
@@ -137,7 +136,7 @@ it('proves the values of an earlier block from its header, if a call reads one',
   // Of L2 once, for all of them.
   expect(asked.filter(method => method === 'eth_getBlockByNumber')).toHaveLength(1)
   const five = await block(5n)
-  expect(await call('42480142', '0x5')).toBe(word(BigInt(five.timestamp)))
+  expect(await call('42450142', '0x5')).toBe(word(BigInt(five.timestamp)))
   // An estimate, an access list and fees need them, too.
   const ask = (method: string, call: object) => verified.request({ method, params: [{ from: USER, ...call }, '0x8'] })
   expect(await ask('eth_estimateGas', { to: USER, maxFeePerGas: '0x3b9aca00' })).toBe('0x5208')
@@ -145,8 +144,8 @@ it('proves the values of an earlier block from its header, if a call reads one',
   await expect(ask('eth_call', { to: USER, maxFeePerGas: '0x1' })).rejects.toMatchObject({ reason: 'PARAMS_INVALID' })
   // What no header has, and what is stated beside it.
   await expect(call('4a', '0x8')).rejects.toMatchObject({ data: { instruction: 'BLOBBASEFEE' } })
-  const stated = caller(provider({ environment: { baseFee: 3n } }))
-  expect(await stated('484203', '0x8')).toBe(word(BigInt(header.timestamp) - 3n))
+  const stated = caller(provider({ environment: { gasLimit: 3n } }))
+  expect(await stated('454203', '0x8')).toBe(word(BigInt(header.timestamp) - 3n))
   const one = caller(provider())
   await one('43', '0x8')
   asked.length = 0
@@ -158,13 +157,13 @@ it('has no header of the newest block, and takes no other for one', async () => 
   const { provider, asked, lie, block } = setUp()
   const verified = provider()
   const call = caller(verified)
-  await expect(call('48')).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN', data: { instruction: 'BASEFEE' } })
+  await expect(call('45')).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN', data: { instruction: 'GASLIMIT' } })
   expect(await call('43', '0x8')).toBe(word(8))
   // What is stated goes before the header, and needs none.
   asked.length = 0
-  const stated = caller(provider({ environment: { baseFee: 3n } }))
-  expect(await stated('48', '0x8')).toBe(word(3))
-  expect(await call('48', '0x8', null, { baseFeePerGas: '0x4' })).toBe(word(4))
+  const stated = caller(provider({ environment: { gasLimit: 3n } }))
+  expect(await stated('45', '0x8')).toBe(word(3))
+  expect(await call('45', '0x8', null, { gasLimit: '0x4' })).toBe(word(4))
   // That of L1, for the view of the other provider.
   expect(asked.filter(method => method === 'eth_getBlockByNumber')).toHaveLength(1)
 
@@ -177,10 +176,10 @@ it('has no header of the newest block, and takes no other for one', async () => 
   for (const change of lies) {
     lie.now = (method, answer) =>
       Object(answer).number === '0x8' && method === 'eth_getBlockByNumber' ? change(method, answer) : answer
-    await expect(call('48', '0x8')).rejects.toMatchObject({ reason: 'PROOF_REFUSED' })
+    await expect(call('45', '0x8')).rejects.toMatchObject({ reason: 'PROOF_REFUSED' })
   }
   lie.now = (method, answer) => (Object(answer).number === '0x8' && method === 'eth_getBlockByNumber' ? null : answer)
-  await expect(call('48', '0x8')).rejects.toMatchObject({ reason: 'ENDPOINT_FAILED', data: { error: 'BLOCK_MISSING' } })
+  await expect(call('45', '0x8')).rejects.toMatchObject({ reason: 'ENDPOINT_FAILED', data: { error: 'BLOCK_MISSING' } })
 })
 
 it('has no header of a block whose hash the state does not hold', async () => {

@@ -173,13 +173,13 @@ it('takes the values of its block that a client assumes', async () => {
     call({ [TARGET]: { code: `0x${instruction}${RETURN}` } }, {}, given)
   const found: unknown[] = []
   for (const instruction of ['42', '45', '41', '44', '48', '4a']) found.push(await read(instruction, values))
-  expect(found).toEqual([16, 32, BigInt(TARGET), 4, 5, 6].map(word))
-  await expect(read('48')).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN', data: { instruction: 'BASEFEE' } })
+  expect(found).toEqual([16, 32, BigInt(TARGET), 4, 0, 6].map(word))
+  await expect(read('45')).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN', data: { instruction: 'GASLIMIT' } })
   // They go before what the provider is told, and hold for one call.
-  const told = createEndpoints(state, false).provider({ environment: { baseFee: 1n } })
-  const fee = (...more: unknown[]) =>
-    told.request({ method: 'eth_call', params: [{ data: `0x48${RETURN}` }, 'latest', null, ...more] })
-  expect([await fee(), await fee({ baseFeePerGas: '0x9' }), await fee()]).toEqual([word(1), word(9), word(1)])
+  const told = createEndpoints(state, false).provider({ environment: { gasLimit: 1n } })
+  const limit = (...more: unknown[]) =>
+    told.request({ method: 'eth_call', params: [{ data: `0x45${RETURN}` }, 'latest', null, ...more] })
+  expect([await limit(), await limit({ gasLimit: '0x9' }), await limit()]).toEqual([word(1), word(9), word(1)])
   expect(provider).toBeDefined()
 })
 

@@ -261,7 +261,6 @@ describe('values that no proof covers', () => {
   const HASH = `0x${'ab'.repeat(32)}` as const
   const CASES = [
     ['timestamp', 'TIMESTAMP', { timestamp: 9n }, word(9)],
-    ['baseFee', 'BASEFEE', { baseFee: 7n }, word(7)],
     ['blobBaseFee', 'BLOBBASEFEE', { blobBaseFee: 8n }, word(8)],
     ['coinbase', 'COINBASE', { coinbase: BOB }, `0x${'0'.repeat(24)}${BOB.slice(2)}`],
     ['randao', 'PREVRANDAO', { prevRandao: HASH }, HASH],

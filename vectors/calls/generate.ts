@@ -136,7 +136,7 @@ function expectedOf(verified: VerifiedCall<Trusted, StateKind>): CallVector['exp
 }
 
 const VALUES: Hex = `0x${'74'.repeat(20)}`
-/** Returns the sum of the base fee, the timestamp, the gas limit, and the hashes of the blocks 7 (the parent) and 6. */
+/** Returns the sum of the base fee, which is 0 for a call that pays nothing, the timestamp, the gas limit, and the hashes of the blocks 7 (the parent) and 6. */
 const VALUES_CODE: Hex = '0x484201450160074001600640015f5260205ff3'
 
 /** Calls of a block whose hash L1 holds. */
@@ -257,7 +257,7 @@ function forgeriesOf(bundle: CallBundle<StateKind>): Forgery[] {
     }),
     row('code-twice', 'CALL_STATE_UNUSED', 'A code that is there twice.', { ...bundle, codes: [...codes, codes[0]] }),
     row('code-unused', 'CALL_STATE_UNUSED', 'A code that nothing reads.', { ...bundle, codes: [...codes, '0x00'] }),
-    row('environment-unused', 'CALL_STATE_UNUSED', 'A base fee that the call does not read.', {
+    row('environment-unused', 'CALL_STATE_UNUSED', 'A base fee, which no call in a bundle reads.', {
       ...bundle,
       environment: { baseFee: '0x7' },
     }),

@@ -55,8 +55,6 @@ export interface CallBundle<Kind extends StateKind = Scheme> {
     /** Seconds since 1970, a quantity. */
     timestamp?: Hex
     /** In wei, a quantity. */
-    baseFee?: Hex
-    /** In wei, a quantity. */
     blobBaseFee?: Hex
     /** Gas limit of the block, a quantity. */
     gasLimit?: Hex

@@ -159,7 +159,7 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
 
   it('differ only where they have to', async () => {
     for (const { one, theirs, ours } of differences) {
-      const [traced] = await nodeOf(one.hardfork).trace([parameterOf(one)])
+      const [traced] = await nodeOf(one.hardfork).trace([parameterOf(one)], [], true)
       expect(traced, nameOf(one)).toMatchObject({ ending: 'returned', data: theirs })
       const hardfork = one.hardfork === 'london' ? 'london' : 'prague'
       for (const { provider } of endpoints) {
@@ -168,6 +168,6 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
         else await expect(asked, nameOf(one)).rejects.toMatchObject({ reason: ours })
       }
     }
-    expect(differences).toHaveLength(6)
+    expect(differences).toHaveLength(7)
   })
 })

@@ -118,6 +118,9 @@ export async function startAnvil(path: string, hardfork: Hardfork, state: FullSt
     baseFeePerGas: quantity(env.baseFee ?? 0n),
     blockHash: env.blockHashes,
   }
+  /** anvil takes the base fee of its block also for a call that pays nothing, where nodes take 0. So it is told that one. */
+  const blockOf = ({ gasPrice }: CallParameters) =>
+    gasPrice === '0x0' ? { ...blockOverrides, baseFeePerGas: '0x0' } : blockOverrides
   const headers = { 'content-type': 'application/json' }
   return {
     close,
@@ -130,12 +133,24 @@ export async function startAnvil(path: string, hardfork: Hardfork, state: FullSt
       return result
     },
     /** Executes each call on the same state, with these parts of it replaced. */
-    async trace(calls: readonly CallParameters[], overrides: readonly (object | undefined)[] = []): Promise<Traced[]> {
+    async trace(
+      calls: readonly CallParameters[],
+      overrides: readonly (object | undefined)[] = [],
+      isPlain = false,
+    ): Promise<Traced[]> {
       const traces: Traced[] = []
       for (let first = 0; first < calls.length; first += CALLS_A_BATCH) {
         const requests = calls.slice(first, first + CALLS_A_BATCH).map((call, id) => ({
           ...{ jsonrpc: '2.0', id, method: 'debug_traceCall' },
-          params: [call, 'latest', { tracer: 'callTracer', blockOverrides, stateOverrides: overrides[first + id] }],
+          params: [
+            call,
+            'latest',
+            {
+              tracer: 'callTracer',
+              blockOverrides: isPlain ? blockOverrides : blockOf(call),
+              stateOverrides: overrides[first + id],
+            },
+          ],
         }))
         const sent = fetch(url, { method: 'POST', headers, body: JSON.stringify(requests) })
         const answers = (await (await Promise.race([sent, ended])).json()) as Answer[]

@@ -44,6 +44,11 @@ export function addDifferences(scene: Scene): Difference[] {
       one: { ...inPrague, what: 'a fee without a tip', to: scene.program('GASPRICE', ...RETURN), maxFeePerGas: 9n },
       ...{ theirs: word(9), ours: word(7) },
     },
+    // For a call that pays nothing, geth and Besu take 0. See `base-fee.test.ts`.
+    {
+      one: { ...inPrague, what: 'the base fee of a call that pays nothing', to: scene.program('BASEFEE', ...RETURN) },
+      ...{ theirs: word(7), ours: word(0) },
+    },
     {
       one: { ...inPrague, what: 'storage in the way of a contract', to: creator },
       ...{ theirs: word(BigInt(created)), ours: word(0) },

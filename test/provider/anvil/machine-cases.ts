@@ -96,7 +96,7 @@ export function addEnvironment(scene: Scene): void {
     scene.ask('environment', ['london', 'prague'], { what: `BLOCKHASH of ${block}`, to: hash, data: word(block) })
     scene.ask('environment', ['shanghai', 'prague'], { what: `BLOBHASH of ${block}`, to: blob, data: word(block) })
   }
-  const pays = scene.program('ORIGIN', 'BALANCE', 'GASPRICE', 'ADD', ...RETURN)
+  const pays = scene.program('ORIGIN', 'BALANCE', 'GASPRICE', 'ADD', 'BASEFEE', 3, 'SHL', 'ADD', ...RETURN)
   const fees = [
     ...[
       { gasPrice: 9n },

@@ -91,15 +91,15 @@ it('tells how a call ended', async () => {
 
 it('states the values that the call reads and L1 does not prove', async () => {
   const environment = { baseFee: 7n, gasLimit: 8n, coinbase: OTHER, blockHashes: { 3: HASH, 4: HASH } }
-  // Returns the sum of the base fee and the hash of block 3.
-  const { bundle, claim, verified: evidence } = await record(`4860034001${RETURN}`, { environment })
+  // Returns the sum of the gas limit, the base fee, which a call that pays nothing needs nobody for, and the hash of block 3.
+  const { bundle, claim, verified: evidence } = await record(`45480160034001${RETURN}`, { environment })
   // The coinbase is warm if it is stated, which changes nothing here.
-  expect(bundle.environment).toEqual({ baseFee: '0x7', blockHashes: { 3: HASH } })
-  expect(evidence.environment).toEqual({ baseFee: 7n, blockHashes: { 3: HASH } })
-  expect(dataOf(evidence)).toBe(word(BigInt(HASH) + 7n))
+  expect(bundle.environment).toEqual({ gasLimit: '0x8', blockHashes: { 3: HASH } })
+  expect(evidence.environment).toEqual({ gasLimit: 8n, blockHashes: { 3: HASH } })
+  expect(dataOf(evidence)).toBe(word(BigInt(HASH) + 8n))
   const changed = (values: object) => refusal({ ...bundle, environment: { ...bundle.environment, ...values } }, claim)
-  expect(await changed({ gasLimit: '0x8' })).toEqual([
-    ...['CALL_STATE_UNUSED', 'environment.gasLimit', null, 'a value that is not read'],
+  expect(await changed({ baseFee: '0x7' })).toEqual([
+    ...['CALL_STATE_UNUSED', 'environment.baseFee', null, 'a value that is not read'],
   ])
   expect(await changed({ blockHashes: { 3: HASH, 4: HASH } })).toEqual([
     ...['CALL_STATE_UNUSED', 'environment.blockHashes.4', null, 'a value that is not read'],
@@ -107,8 +107,8 @@ it('states the values that the call reads and L1 does not prove', async () => {
   expect(await changed({ blockHashes: { 4: HASH } })).toEqual([
     ...['CALL_STATE_MISSING', 'answers', `account ${historyContract}`, null],
   ])
-  expect(await changed({ baseFee: undefined })).toEqual([
-    ...['CALL_STATE_MISSING', 'environment', 'the value of BASEFEE', null],
+  expect(await changed({ gasLimit: undefined })).toEqual([
+    ...['CALL_STATE_MISSING', 'environment', 'the value of GASLIMIT', null],
   ])
 })
 

@@ -223,11 +223,12 @@ async function record(code: string, options: object = {}) {
 }
 
 it('records calls, whose block values the header proves', async () => {
-  // The sum of the time, the base fee, the hashes of the blocks 2 and 1, and the stated fee for blobs.
-  const environment = { baseFee: 99n, blobBaseFee: 5n, blockHashes: { 2: word(9) } }
-  const { bundle, verified, claim, chain } = await record('4248016002400160014001' + '4a01', { environment })
+  // The sum of the time, the gas limit, the hashes of the blocks 2 and 1, and the stated fee for blobs.
+  const environment = { gasLimit: 99n, blobBaseFee: 5n, blockHashes: { 2: word(9) } }
+  const { bundle, verified, claim, chain } = await record('4245016002400160014001' + '4a01', { environment })
   const header = (block: bigint) => Object(chain.getBlock(block))
-  const sum = BigInt(header(3n).timestamp) + 7n + BigInt(header(2n).hash) + BigInt(header(1n).hash) + 5n
+  const sum =
+    BigInt(header(3n).timestamp) + BigInt(header(3n).gasLimit) + BigInt(header(2n).hash) + BigInt(header(1n).hash) + 5n
   expect(verified).toMatchObject({ returnData: word(sum % (1n << 256n)), environment: { blobBaseFee: 5n } })
   expect(verified.l2Block).toMatchObject({ hash: header(3n).hash, number: 3n })
   expect(verified.finalizedTimestamp).toBe(BigInt(header(3n).timestamp))
@@ -265,11 +266,12 @@ it('records calls, whose block values the header proves', async () => {
 })
 
 it('records what a call reads by the proven values, not by those that are stated beside them', async () => {
-  // The balances of the accounts that the base fee and the hash of block 2 name.
-  const environment = { baseFee: 99n, blockHashes: { 2: word(9) } }
-  const { bundle, verified, chain } = await record('48316002403101', { environment })
+  // The balances of the accounts that the gas limit and the hash of block 2 name.
+  const environment = { gasLimit: 99n, blockHashes: { 2: word(9) } }
+  const { bundle, verified, chain } = await record('45316002403101', { environment })
   const parent: Hex = `0x${Object(chain.getBlock(2n)).hash.slice(-40)}`
-  expect(bundle.answers.map(({ address }) => address)).toEqual([PERSON, CONTRACT, `0x${word(7).slice(-40)}`, parent])
+  const limit: Hex = `0x${word(BigInt(Object(chain.getBlock(3n)).gasLimit)).slice(-40)}`
+  expect(bundle.answers.map(({ address }) => address)).toEqual([PERSON, CONTRACT, limit, parent])
   expect([verified.outcome, verified.environment]).toEqual(['returned', {}])
 })
 

@@ -209,7 +209,6 @@ const VALUES = [
   ['42', 'TIMESTAMP', { timestamp: 3n }, word(3)],
   ['44', 'PREVRANDAO', { prevRandao: HASH }, HASH],
   ['45', 'GASLIMIT', { gasLimit: 4n }, word(4)],
-  ['48', 'BASEFEE', { baseFee: 0n }, word(0)],
   ['4a', 'BLOBBASEFEE', { blobBaseFee: 6n }, word(6)],
   ['600740', 'BLOCKHASH', { blockHashes: { 7: HASH } }, HASH],
 ] as const
