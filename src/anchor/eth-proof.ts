@@ -1,5 +1,5 @@
 import { decodeArgument, readKeys, type StorageKey } from '../arguments.ts'
-import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { bigintToBytes, bytesToHex, equalBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { bytesUpTo, hexOf, optional } from '../json/decoders.ts'
@@ -7,8 +7,8 @@ import type { Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
-import { decodeInteger, decodeRlp } from './rlp.ts'
-import { emptyTrieRoot, unusedNodes, verifyTrieProof } from './trie.ts'
+import { decodeInteger, decodeRlp, type RlpItem } from './rlp.ts'
+import { emptyTrieRoot, openNode, unusedNodes, verifyTrieProof } from './trie.ts'
 
 /** What you asked `eth_getProof` for, and the L1 state root that you trust. */
 export interface EthProofClaim<Keys extends readonly Hex[] = readonly Hex[]> {
@@ -131,13 +131,28 @@ export function verifyFirstSlots(
 ): VerifiedEthProof {
   const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)
   const account = atPath('accountProof', () => verifyAccount(stateRoot, address, accountNodes))
+  const open = openOnce()
   verifyRedundantFields(redundant, bytesToHex(address), account)
   const storageRoot = account === null ? emptyTrieRoot() : hexToBytes(account.storageRoot, 32)
   const storage = keys.flatMap((key, index) => {
     const storageProof = storageProofs[index]
-    return storageProof ? [atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, key, storageProof))] : []
+    return storageProof
+      ? [atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, key, storageProof, open))]
+      : []
   })
   return { account, storage }
+}
+
+/** {@link openNode} with a memory of what the slots before have opened: the upper nodes of a trie stand in the proof of each. */
+function openOnce(): typeof openNode {
+  const opened = new Map<Uint8Array, { digest: Uint8Array; item: RlpItem }>()
+  return (bytes, digest) => {
+    const known = opened.get(bytes)
+    if (known && equalBytes(known.digest, digest)) return known.item
+    const item = openNode(bytes, digest)
+    opened.set(bytes, { digest, item })
+    return item
+  }
 }
 
 type DecodedEthProof = ReturnType<typeof decodeEthProof>
@@ -146,7 +161,7 @@ type DecodedStorageProof = ReturnType<typeof decodeStorageProof>
 function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
   const field = reader.fieldsOf(proof, ETH_PROOF_FIELDS)
   return {
-    accountNodes: field('accountProof', decodeNodes),
+    accountNodes: field('accountProof', value => decodeNodes(value, decodeOneNode)),
     storageProofs: field('storageProof', value => decodeStorageProofs(value, minSlots, maxSlots)),
     /** What the nodes prove anyway; undefined if the endpoint left it out. */
     redundant: {
@@ -161,26 +176,39 @@ function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
 
 function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number): DecodedStorageProof[] {
   const expected = minSlots === maxSlots ? `${maxSlots}` : `${minSlots} to ${maxSlots}`
+  const decodeNode = decodeOnce()
   const verifyCount = (count: number) => {
     if (count < minSlots || count > maxSlots) throw refusal('L1_STORAGE_PROOF_COUNT', expected, count)
   }
-  return reader.items(value, verifyCount, decodeStorageProof)
+  return reader.items(value, verifyCount, item => decodeStorageProof(item, decodeNode))
 }
 
-function decodeStorageProof(item: unknown) {
+function decodeStorageProof(item: unknown, decodeNode: typeof decodeOneNode) {
   const field = reader.fieldsOf(item, ['key', 'value', 'proof'])
   return {
     key: field('key', decodeNumber),
     value: field('value', optional(decodeNumber)),
-    nodes: field('proof', decodeNodes),
+    nodes: field('proof', value => decodeNodes(value, decodeNode)),
   }
 }
 
-function decodeNodes(value: unknown): Uint8Array[] {
+const decodeOneNode = bytesUpTo(reader, MAX_NODE_LENGTH)
+
+/** {@link decodeOneNode}, which returns the same array for the same text. */
+function decodeOnce(): typeof decodeOneNode {
+  const decoded = new Map<unknown, Uint8Array>()
+  return value => {
+    const bytes = decoded.get(value) ?? decodeOneNode(value)
+    decoded.set(value, bytes)
+    return bytes
+  }
+}
+
+function decodeNodes(value: unknown, decodeNode: typeof decodeOneNode): Uint8Array[] {
   const verifyCount = (count: number) => {
     if (count > MAX_NODE_COUNT) throw unusedNodes(MAX_NODE_COUNT, count)
   }
-  return reader.items(value, verifyCount, bytesUpTo(reader, MAX_NODE_LENGTH))
+  return reader.items(value, verifyCount, decodeNode)
 }
 
 /** Endpoints send these as a quantity or as 32 bytes. Either way they are only compared with what is proven. */
@@ -237,11 +265,12 @@ function verifySlot(
   storageRoot: Uint8Array,
   { bytes, text }: DecodedEthClaim['keys'][number],
   storageProof: DecodedStorageProof,
+  open: typeof openNode,
 ): L1Slot {
   const [expected, found] = [bytesToHex(bytes), toWord(storageProof.key)]
   if (found !== expected) throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected, found })
   const value = atPath('proof', () =>
-    decodeSlotValue(verifyTrieProof(storageRoot, keccak256(bytes), storageProof.nodes)),
+    decodeSlotValue(verifyTrieProof(storageRoot, keccak256(bytes), storageProof.nodes, open)),
   )
   verifyRedundant('value', storageProof.value, value)
   return { key: text, exists: value !== 0n, value: toWord(value) }

@@ -25,26 +25,35 @@ type Node =
  * @param key 32 bytes: keccak256 of the address or storage key
  * @param nodes the RLP of the nodes on the path, root first, each at most `MAX_NODE_LENGTH` bytes. Nodes that are
  * embedded in their parent are not repeated. Empty for an empty trie
+ * @param open Default: {@link openNode}
  * @returns the value, or null if the key is proven absent
  */
-export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readonly Uint8Array[]): Uint8Array | null {
+export function verifyTrieProof(
+  root: Uint8Array,
+  key: Uint8Array,
+  nodes: readonly Uint8Array[],
+  open = openNode,
+): Uint8Array | null {
   let used = 0
   /** The next node of the proof, which must hash to `digest`. */
   const takeNode = (digest: Uint8Array): RlpItem => {
     const index = used++
     const bytes = nodes[index]
     if (bytes === undefined) throw new ProofError('MPT_NODES_MISSING', { expected: `a node ${bytesToHex(digest)}` })
-    return atPath(`[${index}]`, () => {
-      const found = keccak256(bytes)
-      // Before parsing: only bytes that the trusted root commits to are parsed.
-      if (!equalBytes(found, digest)) throw mismatch('MPT_HASH_MISMATCH', digest, found)
-      return decodeRlp(bytes)
-    })
+    return atPath(`[${index}]`, () => open(bytes, digest))
   }
   const isEmpty = nodes.length === 0 && equalBytes(root, emptyTrieRoot())
   const value = isEmpty ? null : walk(toNibbles(key), takeNode(root), takeNode, () => `[${used - 1}]`)
   if (used < nodes.length) throw unusedNodes(used, nodes.length)
   return value
+}
+
+/** What a node contains, which must hash to `digest`. */
+export function openNode(bytes: Uint8Array, digest: Uint8Array): RlpItem {
+  const found = keccak256(bytes)
+  // Before parsing: only bytes that the trusted root commits to are parsed.
+  if (!equalBytes(found, digest)) throw mismatch('MPT_HASH_MISMATCH', digest, found)
+  return decodeRlp(bytes)
 }
 
 export const unusedNodes = (used: number, found: number): ProofError =>

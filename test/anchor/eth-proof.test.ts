@@ -157,3 +157,32 @@ it('refuses fields that it does not know, and says which one is missing', async 
     expect(changed(change)).toBe(`ARGUMENT_INVALID at ${path}`)
   }
 })
+
+it('judges each slot of an answer as if it were alone, whatever the slots before have opened', async () => {
+  const slots = Array.from({ length: 20 }, (_, slot) => BigInt(3 * slot))
+  const whole = await l1.getProof(contract, slots)
+  const nodes = [...new Set(whole.storageProof.flatMap(({ proof }) => proof))]
+  const verdictOf = (storageProof: typeof whole.storageProof, keys: readonly bigint[]) =>
+    verdict(() =>
+      verifyEthProof(
+        { ...whole, storageProof },
+        { l1StateRoot: stateRoot, address: contract, storageKeys: keys.map(slotKey) },
+      ),
+    )
+  let refused = 0
+  for (const [index, entry] of whole.storageProof.entries()) {
+    const key = slots[index] ?? 0n
+    for (const level of entry.proof.keys()) {
+      // In place of each node, each other node of the answer: most of them have been opened before.
+      for (const node of nodes.filter(node => node !== entry.proof[level])) {
+        const changed = { ...entry, proof: entry.proof.with(level, node) }
+        const alone = verdictOf([changed], [key])
+        const among = verdictOf(whole.storageProof.with(index, changed), slots)
+        expect(alone).toMatch(/^MPT_HASH_MISMATCH at storageProof\[0\]/)
+        expect(among).toBe(alone.replace('[0]', `[${index}]`))
+        refused++
+      }
+    }
+  }
+  expect(refused).toBeGreaterThan(500)
+})
