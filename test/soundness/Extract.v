@@ -3,4 +3,4 @@ From Soundness Require Import Schemes.
 From Coq Require Import ExtrOcamlBasic ExtrOcamlChar Extraction.
 
 Extraction Language OCaml.
-Extraction "verifier.ml" check check_slot mimc poseidon2 widen integer.
+Extraction "verifier.ml" check check_answer mimc poseidon2 widen integer.

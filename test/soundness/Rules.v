@@ -278,6 +278,20 @@ Definition check_with (root key : bytes) (proof : leaf_proof) : result verdict :
       verify_non_existing root key l r
   end.
 
+(** The decoder alone, of the same proof. *)
+Definition decode_claim (proof : leaf_proof) : result unit :=
+  match proof with
+  | Existence served_key p =>
+      demand KeyLength that (length served_key =? key_length);
+      take _ from decode_proof [value_length] p;
+      Ok tt
+  | NonExistence served_key left_proof right_proof =>
+      demand KeyLength that (length served_key =? key_length);
+      take _ from decode_proof [value_length; 32] left_proof;
+      take _ from decode_proof [value_length; 32] right_proof;
+      Ok tt
+  end.
+
 End Check.
 
 (** The verifier: all rules. *)
@@ -310,3 +324,35 @@ Definition check_slot (S : scheme) (empty_root state_root address key : bytes) (
           end
       end
   end.
+
+Notation "'take' x 'from' a ; k" := (match a with Ok x => k | Error c => Error c end)
+  (at level 200, x pattern, a at level 99, k at level 200).
+
+Fixpoint check_slots (S : scheme) (empty_root state_root address : bytes) (account : leaf_proof) (keys : list bytes)
+  (slots : list (option leaf_proof)) : result (list (option bytes)) :=
+  match keys with
+  | [] => Ok []
+  | key :: keys =>
+      take shown from check_slot S empty_root state_root address key account (hd None slots);
+      take rest from check_slots S empty_root state_root address account keys (tl slots);
+      Ok (shown :: rest)
+  end.
+
+Fixpoint decode_slots (S : scheme) (slots : list (option leaf_proof)) : result unit :=
+  match slots with
+  | [] => Ok tt
+  | None :: slots => decode_slots S slots
+  | Some proof :: slots => take _ from decode_claim (fun _ => true) S Storage proof; decode_slots S slots
+  end.
+
+(** A whole answer: [verifyAnswer]. All of it is decoded before anything is hashed or compared. *)
+Definition check_answer (S : scheme) (empty_root state_root address : bytes) (keys : list bytes) (account : leaf_proof)
+  (slots : list (option leaf_proof)) : result (verdict * list (option bytes)) :=
+  take _ from decode_claim (fun _ => true) S Account account;
+  if length keys <? length slots then Error STORAGE_PROOF_UNEXPECTED
+  else if (length slots <? length keys) && negb (length slots =? 0) then Error STORAGE_PROOF_MISSING
+  else
+    take _ from decode_slots S slots;
+    take of_account from check S Account state_root address account;
+    take of_slots from check_slots S empty_root state_root address account keys slots;
+    Ok (of_account, of_slots).

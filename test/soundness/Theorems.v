@@ -66,6 +66,7 @@ Print Assumptions turns_tell_indices_apart.
 (** 7. An account and its slots. *)
 Print Assumptions empty_tree_honest.
 Print Assumptions slot_binds.
+Print Assumptions answer_binds.
 (** 8. One proof. *)
 Print Assumptions one_proof.
 Print Assumptions one_proof_by.

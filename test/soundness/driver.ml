@@ -1,7 +1,11 @@
 (* Runs the extracted rules. Each line of the input asks one question; each line of the output answers one.
    H scheme message digest: the digest of a message, for the real hashes, which are not written here.
-   C scheme kind root key E servedKey index value nodes
-   C scheme kind root key N servedKey leftIndex leftValue leftNodes rightIndex rightValue rightNodes *)
+   C scheme kind root key proof: one leaf proof
+   A scheme stateRoot emptyRoot address keys proof proof*: an answer
+   where a proof is one of
+   E servedKey index value nodes
+   N servedKey leftIndex leftValue leftNodes rightIndex rightValue rightNodes
+   - *)
 open Verifier
 
 let digit = function
@@ -85,22 +89,44 @@ let nodes_of text =
 
 let proof_of index value nodes = { index = integer_of index; nodes = nodes_of nodes; value = bytes_of value }
 
+(* The proofs that a list of words begins with; - stands for none. *)
+let rec proofs_of = function
+  | [] -> []
+  | "-" :: rest -> None :: proofs_of rest
+  | "E" :: served :: index :: value :: nodes :: rest ->
+      Some (Existence (bytes_of served, proof_of index value nodes)) :: proofs_of rest
+  | "N" :: served :: i :: v :: n :: j :: w :: m :: rest ->
+      Some (NonExistence (bytes_of served, proof_of i v n, proof_of j w m)) :: proofs_of rest
+  | word :: _ -> failwith word
+
+let verdict_of = function
+  | None -> "absent"
+  | Some (index, value) -> Printf.sprintf "present %d %s" (int_of index) (hex_of value)
+
 let answer line =
   match String.split_on_char ' ' line with
   | [ "H"; name; message; digest ] -> Hashtbl.replace digests (name, string_of (bytes_of message)) (bytes_of digest)
-  | "C" :: scheme_name :: kind :: root :: key :: rest ->
-      let proof =
-        match rest with
-        | [ "E"; served; index; value; nodes ] -> Existence (bytes_of served, proof_of index value nodes)
-        | [ "N"; served; i; v; n; j; w; m ] -> NonExistence (bytes_of served, proof_of i v n, proof_of j w m)
-        | _ -> failwith line
-      in
+  | "C" :: name :: kind :: root :: key :: proof -> (
       let kind = if kind = "account" then Account else Storage in
-      print_endline
-        (match check (scheme scheme_name) kind (bytes_of root) (bytes_of key) proof with
-        | Error code -> name_of code
-        | Ok None -> "absent"
-        | Ok (Some (index, value)) -> Printf.sprintf "present %d %s" (int_of index) (hex_of value))
+      match proofs_of proof with
+      | [ Some proof ] ->
+          print_endline
+            (match check (scheme name) kind (bytes_of root) (bytes_of key) proof with
+            | Error code -> name_of code
+            | Ok verdict -> verdict_of verdict)
+      | _ -> failwith line)
+  | "A" :: name :: root :: empty :: address :: keys :: proofs -> (
+      match proofs_of proofs with
+      | Some account :: slots ->
+          print_endline
+            (match
+               check_answer (scheme name) (bytes_of empty) (bytes_of root) (bytes_of address) (nodes_of keys) account slots
+             with
+            | Error code -> name_of code
+            | Ok (account, slots) ->
+                let shown = List.map (function None -> " -" | Some value -> " " ^ hex_of value) slots in
+                verdict_of account ^ " with" ^ String.concat "" shown)
+      | _ -> failwith line)
   | _ -> failwith line
 
 let () =

@@ -24,20 +24,24 @@ export interface Question {
 }
 
 const md5 = (message: Uint8Array) => Uint8Array.from(createHash('md5').update(message).digest())
-const toys = [
+export const toys: HashScheme[] = [
   { ...mimc, hasher: hasherOf(message => concatBytes(new Uint8Array(16), md5(message))) },
   { ...poseidon2, hasher: hasherOf(message => poseidon2.encodeWord(md5(message))) },
-].map(createScheme)
+].map(scheme => {
+  const tree = createTree(createKind(createScheme(scheme), storageTree, (value: Uint8Array) => value))
+  return createScheme({ ...scheme, emptyTreeRoot: bytesToHex(rootOf(tree)) })
+})
 
 const random = randomOf(38)
-const below = (limit: number) => Math.floor(random() * limit)
-const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
-const randomBytes = (length: number) => Uint8Array.from({ length }, () => below(256))
+export const below = (limit: number) => Math.floor(random() * limit)
+export const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
+export const randomBytes = (length: number) => Uint8Array.from({ length }, () => below(256))
 
-function makeValue(kind: Kind): Uint8Array {
+export function makeValue(kind: Kind): Uint8Array {
   if (kind === 'storage') return concatBytes(new Uint8Array(31), Uint8Array.of(1 + below(255)))
   const word = (length: number) => concatBytes(new Uint8Array(32 - length), randomBytes(length))
-  const hash = () => concatBytes(new Uint8Array(1), word(28).subarray(0, 3), new Uint8Array(28))
+  // Elements below both moduli.
+  const hash = () => randomBytes(32).map((byte, index) => byte % (index === 0 ? 0x12 : index % 4 === 0 ? 0x7f : 256))
   return concatBytes(word(8), word(9), hash(), hash(), randomBytes(32), word(3))
 }
 
@@ -57,7 +61,7 @@ function makeTree(scheme: HashScheme, kind: Kind) {
 }
 
 const isExistence = (proof: object): boolean => 'proof' in proof
-const partsOf = (proof: LooseLeafProof): LooseProof[] =>
+export const partsOf = (proof: LooseLeafProof): LooseProof[] =>
   isExistence(proof) ? [proof.proof] : [proof.leftProof, proof.rightProof]
 const lengthOf = (hex: string) => hex.length / 2 - 1
 
@@ -78,7 +82,7 @@ const liftSome = (scheme: HashScheme) => (hex: string) => {
   const { element } = layoutOf(scheme)
   return lengthOf(hex) < element ? hex : lift(scheme, hex, element * below(Math.floor(lengthOf(hex) / element)))
 }
-const changes: Change[] = [
+export const changes: Change[] = [
   (_, part) => changeNode(part, flipSome),
   (_, part, scheme) => changeNode(part, liftSome(scheme)),
   (_, part) => changeNode(part, node => `${node}${'00'.repeat(1 + below(32))}`),
@@ -150,22 +154,29 @@ function* plantedProofs(
   const sorted = keys.map(key => ({ key, hKey: hashOf(key) })).sort((a, b) => Buffer.compare(a.hKey, b.hKey))
   const values = [0, 1, 2].map(() => pick([new Uint8Array(32), makeValue(kind), makeValue(kind), largeValue(kind)]))
   const leaves = [{ key: null, hKey: new Uint8Array(32) }, ...sorted, { key: null, hKey: scheme.tailKey() }]
-  const places = leaves.map((_, place) => (place === 0 ? 0 : place === leaves.length - 1 ? 1 : place + 1))
+  // At times the tree is full, or says that it is more than full.
+  const limit = 2 ** 40
+  const free =
+    leaves.length + pick([0, 0, 0, -1, 5, limit - leaves.length, limit - leaves.length, limit + 1 - leaves.length])
+  const highest = free >= limit ? limit - 1 : leaves.length - 1
+  const placeOf = (place: number) => (place === leaves.length - 2 ? highest : place + 1)
+  const places = leaves.map((_, place) => (place === 0 ? 0 : place === leaves.length - 1 ? 1 : placeOf(place)))
   const planted = leaves.map(({ key, hKey }, place) => {
     const value = key === null ? new Uint8Array(32) : pick(values)
     const full = value.length === kinds[kind].valueLength ? kinds[kind].valuePreimage(scheme, value) : value
     const [prev = 0, index = 0, next = 1] = [places[place - 1], places[place], places[place + 1]]
     const odd = (often: number) => below(often) === 0
+    const link = () => pick([below(4), below(4), limit - 1, limit])
     return {
       index,
-      prev: odd(12) ? below(4) : prev,
-      next: odd(12) ? below(4) : next,
+      prev: odd(12) ? link() : prev,
+      next: odd(12) ? link() : next,
       hKey: bytesToHex(odd(15) ? special() : hKey),
       hVal: bytesToHex(odd(15) ? special() : key === null ? new Uint8Array(32) : hash(full)),
       value: bytesToHex(odd(15) ? new Uint8Array(pick([32, 192])) : value),
     }
   })
-  const { root, prove } = plantTree(scheme, planted, leaves.length + pick([0, 0, 0, -1, 5]))
+  const { root, prove } = plantTree(scheme, planted, free)
   for (let round = 0; round < 24; round++) {
     const place = below(leaves.length)
     const other = pick([Math.min(place + 1, leaves.length - 1), below(leaves.length)])
