@@ -12,6 +12,7 @@ import { measureBundles } from './bundles.ts'
 import { measureColdStart, measureCommand } from './cold.ts'
 import { measureInTurns, median } from './measure.ts'
 import { header, publish, row } from './page.ts'
+import { publishSizes } from './sizes.ts'
 import { ask, CONTRACT, createState, type EngineName, type Question, SLOTS, type Subject, schemes } from './subjects.ts'
 
 const PROOF_TURNS = { turns: 15, turnMs: 30 }
@@ -54,20 +55,14 @@ async function measureAll(): Promise<void> {
 
   const { bare, first } = measureColdStart(COLD_TURNS)
   const { modules, bundled } = await measureCommand(COLD_TURNS)
-  const bundles = Object.entries(await measureBundles()).map(([name, { minified, gzipped, files }]) => {
-    const has = (file: string) => (files.some(input => input.endsWith(file)) ? 'yes' : 'no')
-    return row(name, `${minified}`, `${gzipped}`, has('mimc/generated.ts'), has('poseidon2/generated.ts'))
-  })
   publish('start', [
     ...header('fresh process, ms', 'bare Node', 'import and first poseidon2 proof', 'difference'),
     row('cold start', digits(bare), digits(first), digits(first - bare)),
     '',
     ...header('from process start to verdict, ms', 'a file per module', 'bundled, as published', ''),
     row('the command `verify`', digits(modules), digits(bundled), ratio(modules, bundled)),
-    '',
-    ...header('bundle, bytes', 'minified', 'gzipped', "has mimc's kernel", "has poseidon2's kernel"),
-    ...bundles,
   ])
+  publishSizes(await measureBundles())
 }
 
 function measureEach(name: string): string[] {
