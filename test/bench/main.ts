@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: all tables in docs/benchmarks.md except the one for load, in one run. Prints Markdown. With `--write`, also
+ * `npm run bench`: all tables in docs/benchmarks.md except those with a date of their own. Prints Markdown. With `--write`, also
  * writes it to that page.
  */
 import { spawnSync } from 'node:child_process'
@@ -63,6 +63,12 @@ async function measureAll(): Promise<void> {
     row('the command `verify`', digits(modules), digits(bundled), ratio(modules, bundled)),
   ])
   publishSizes(await measureBundles())
+  for (const script of ['bench:l1', 'bench:load']) {
+    const { status } = spawnSync('npm', ['run', '--silent', script, '--', ...process.argv.slice(2)], {
+      stdio: 'inherit',
+    })
+    if (status !== 0) throw new Error(`${script} ended with ${status}`)
+  }
 }
 
 function measureEach(name: string): string[] {
