@@ -33,23 +33,23 @@ it.each([
   [
     'evidence',
     {
-      'poseidon2 evidence invalid': 116,
+      'poseidon2 evidence invalid': 132,
       'L1 contract invalid': 1,
       'L1 header invalid': 5,
       'contract code invalid': 2,
-      'ethereum evidence invalid': 24,
+      'ethereum evidence invalid': 25,
       'ethereum evidence valid': 8,
       'mimc evidence valid': 13,
       'poseidon2 evidence valid': 15,
     },
   ],
-  ['calls', { 'call invalid': 40, 'call valid': 5 }],
+  ['calls', { 'call invalid': 45, 'call valid': 5 }],
   ['logs', { 'logs invalid': 61, 'logs valid': 9 }],
-  ['transitions', { 'transition invalid': 172, 'transition valid': 6 }],
+  ['transitions', { 'transition invalid': 176, 'transition valid': 6 }],
   [
     'blocks',
     {
-      ...{ 'transactions invalid': 41, 'block invalid': 20, 'receipts invalid': 26, 'block headers invalid': 5 },
+      ...{ 'transactions invalid': 42, 'block invalid': 20, 'receipts invalid': 26, 'block headers invalid': 5 },
       ...{ 'block hash invalid': 5, 'block valid': 1, 'block hash valid': 3, 'block headers valid': 1 },
       ...{ 'receipts valid': 2, 'transactions valid': 3 },
     },
@@ -57,7 +57,7 @@ it.each([
   [
     'messages',
     {
-      ...{ 'arrival of a message invalid': 4, 'message from L2 invalid': 41, 'message evidence invalid': 26 },
+      ...{ 'arrival of a message invalid': 4, 'message from L2 invalid': 41, 'message evidence invalid': 27 },
       ...{ 'message to L2 invalid': 6, 'arrival of a message valid': 3, 'message from L2 valid': 11 },
       ...{ 'message evidence valid': 4, 'message to L2 valid': 5 },
     },

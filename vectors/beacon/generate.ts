@@ -325,6 +325,16 @@ function cases(): Case[] {
       input => (finalityOf(input).signature_slot = `${BigInt(finalityOf(input).signature_slot) + 2n ** 64n}`),
     ),
     c(
+      'proposer-plus-2-256',
+      'BEACON_INTEGER',
+      'Encoding',
+      'The index of a proposer raised by 2^256: it fills the same chunk, and so the root of the header is the same.',
+      input => {
+        const { beacon } = finalityOf(input).attested_header
+        beacon.proposer_index = `${BigInt(beacon.proposer_index) + 2n ** 256n}`
+      },
+    ),
+    c(
       'base-fee-2-256',
       'BEACON_INTEGER',
       'Encoding',
@@ -612,7 +622,8 @@ function cases(): Case[] {
       'Binding',
       'The finalized block of an update is of the period before: the next committee may still change.',
       {
-        bootstrapSlot: PERIOD + 320,
+        // The committee of that period signs both, so that nothing else is wrong.
+        ...{ bootstrapSlot: PERIOD + 8, finalitySigners: signersA },
         update: { attested: PERIOD + 10, finalized: PERIOD - 64, signature: PERIOD + 11 },
       },
     ),
@@ -670,8 +681,11 @@ function cases(): Case[] {
       'next-committee-altered',
       'BEACON_NEXT_COMMITTEE_MISMATCH',
       'Value',
-      'Two members of the next committee have changed places.',
-      input => swapFirst(updateOf(input).next_sync_committee),
+      'Two members of the next committee have changed places. Nothing that it would have to sign follows.',
+      input => {
+        swapFirst(updateOf(input).next_sync_committee)
+        input.answers.finality = null
+      },
     ),
     c(
       'next-committee-branch-altered',

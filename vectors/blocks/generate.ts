@@ -49,6 +49,8 @@ const row = ([name, code, flag, description]: Row, input: Input): Forgery => ({
 
 const flip = (hex: unknown): string => `${String(hex).slice(0, -1)}${String(hex).endsWith('0') ? '1' : '0'}`
 const HIGHEST = 2n ** 256n
+/** The modulus of the field of secp256k1. */
+const PRIME = 2n ** 256n - 2n ** 32n - 977n
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /** The vectors of blocks: path below this folder -> content. */
@@ -262,7 +264,11 @@ function tableOf(truth: SentBlock) {
         claim: { transactionsRoot: block.transactionsRoot },
       }),
     vouched: async (of: Row, index: number, change: Sent) => {
-      const forged = { ...transactions[index], transactionIndex: '0x0', ...change }
+      // Without what can be derived, which would contradict the forgery: the rule alone stands between it and a verdict.
+      const { hash, from, gasPrice, chainId, yParity, ...signed } = { ...transactions[index] }
+      const isLegacy = signed.type === '0x0'
+      const own = isLegacy ? { gasPrice } : { chainId, yParity, ...(signed.type === '0x1' && { gasPrice }) }
+      const forged = { ...signed, ...own, transactionIndex: '0x0', ...change }
       return row(of, {
         operation,
         input: [forged],
@@ -328,11 +334,32 @@ async function transactionForgeries(truth: SentBlock): Promise<Forgery[]> {
   ]
 }
 
+/** The smallest r for which the order of the curve plus r is the x-coordinate of a point. */
+function smallestAboveOrder(): bigint {
+  const isOnCurve = (x: bigint) => {
+    const squared = (x ** 3n + 7n) % PRIME
+    return powerOf(squared, (PRIME - 1n) / 2n) === 1n
+  }
+  let r = 1n
+  while (!isOnCurve(ORDER + r)) r++
+  return r
+}
+
+function powerOf(base: bigint, exponent: bigint): bigint {
+  if (exponent === 0n) return 1n
+  const half = powerOf((base * base) % PRIME, exponent / 2n)
+  return exponent % 2n === 0n ? half : (half * base) % PRIME
+}
+
 /** Signatures that the root vouches for, and no honest block has. */
 async function signatureForgeries(truth: SentBlock): Promise<Forgery[]> {
   const { at, vouched } = tableOf(truth)
   const parity = (name: string, description: string, index: number, v: Hex) =>
-    vouched([`parity-${name}`, 'TRANSACTION_PARITY', 'Canonicity', description], index, { v, yParity: v })
+    vouched(
+      [`parity-${name}`, 'TRANSACTION_PARITY', 'Canonicity', description],
+      index,
+      index === 0 ? { v } : { v, yParity: v },
+    )
   const range = (name: string, description: string, change: Sent) =>
     vouched([`signature-${name}`, 'TRANSACTION_SIGNATURE', 'Canonicity', description], 3, change)
   const s = BigInt(String(at(3).s))
@@ -342,6 +369,10 @@ async function signatureForgeries(truth: SentBlock): Promise<Forgery[]> {
     parity('0', 'A legacy v as typed transactions have it.', 0, '0x0'),
     parity('36', 'A legacy v for chain 0, which there is not.', 0, '0x24'),
     parity('2', 'A parity of a typed transaction above 1.', 3, '0x2'),
+    // With it, curve libraries recover another key: that of the point whose x-coordinate is r plus the order.
+    vouched(['parity-2-of-a-key', 'TRANSACTION_PARITY', 'Canonicity', 'The same, with a key that it leads to.'], 3, {
+      ...{ v: '0x2', yParity: '0x2', r: quantity(smallestAboveOrder()) },
+    }),
     range('r-zero', 'An r of zero.', { r: '0x0' }),
     range('r-order', 'An r that is the order of the curve.', { r: quantity(ORDER) }),
     range('s-zero', 'An s of zero.', { s: '0x0' }),

@@ -80,6 +80,8 @@ export async function generateCalls(): Promise<Map<string, string>> {
     recordCall({ l1, l2, scheme: poseidon2, rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
   const base = { operation: 'verifyCallEvidence', scheme: 'poseidon2' } as const
   try {
+    const { bundle: ofTime } = await record(MULTICALL, '0x0f28c97d')
+    const unread = ofTime.answers.find(({ address }) => address === MULTICALL)
     for (const [name, description, to, data] of CALLS) {
       const { bundle, verified } = await record(to, data)
       const { l2BlockNumber } = bundle
@@ -97,7 +99,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
       const l2StateRoot = verified.stateRoot
       const fromRoot = { ...claim, trusted: { l2StateRoot }, l2BlockNumber } as const
       const forgeries =
-        name === 'timestamp' ? timeForgeries(bundle, fromRoot) : name === 'revert' ? [] : forgeriesOf(bundle)
+        name === 'timestamp' ? timeForgeries(bundle, fromRoot) : name === 'revert' ? [] : forgeriesOf(bundle, unread)
       for (const { name, description, code, bundle: forged = bundle, claim: change = {} } of forgeries) {
         const expected = { valid: false, code } as const
         add('invalid', name, { description, ...base, claim: { ...claim, ...change }, bundle: forged, expected })
@@ -221,7 +223,15 @@ interface Forgery {
   claim?: Partial<CallVector['claim']>
 }
 
-function forgeriesOf(bundle: CallBundle<StateKind>): Forgery[] {
+/** An answer with other slots than it has. */
+function withSlots(answer: CallBundle['answers'][number], change: (list: readonly unknown[]) => unknown[]): object {
+  const { storageKeys, answer: sent } = answer
+  const { storageProofs, ...account } = Object(sent)
+  return { ...answer, storageKeys: change(storageKeys), answer: { ...account, storageProofs: change(storageProofs) } }
+}
+
+/** @param other a true answer of the same block, for an account that the call does not read */
+function forgeriesOf(bundle: CallBundle<StateKind>, other: unknown): Forgery[] {
   const { answers, codes, call } = bundle
   const without = <T>(list: readonly T[], at: number) => list.filter((_, index) => index !== at)
   const withAnswer = (at: number, change: (answer: CallBundle['answers'][number]) => object) => ({
@@ -283,6 +293,26 @@ function forgeriesOf(bundle: CallBundle<StateKind>): Forgery[] {
       'The answer of another account.',
       withAnswer(contract, answer => ({ ...answer, answer: extra?.answer })),
     ),
+    row(
+      'slot-unproven',
+      'CALL_STATE_MISSING',
+      'Without a slot that the call reads, and its proof.',
+      withAnswer(contract, answer => withSlots(answer, list => list.slice(1))),
+    ),
+    row(
+      'slot-twice',
+      'CALL_STATE_UNUSED',
+      'A slot that is there twice.',
+      withAnswer(contract, answer => withSlots(answer, list => [...list, list[0]])),
+    ),
+    row('answer-unused', 'CALL_STATE_UNUSED', 'The true answer for an account that the call does not read.', {
+      ...bundle,
+      answers: [...answers, other],
+    }),
+    row('block-hash-of-a-name', 'EVIDENCE_MALFORMED', 'The hash of a block that has no number.', {
+      ...bundle,
+      environment: { blockHashes: { latest: `0x${'11'.repeat(32)}` } },
+    }),
     row('l1-left-out', 'EVIDENCE_L1_MISSING', 'Without the way from L1.', noL1),
     row('kind-left-out', 'EVIDENCE_MALFORMED', 'Without what says that it is a call.', noKind),
     row('codes-left-out', 'EVIDENCE_MALFORMED', 'Without the list of codes.', noCodes),
@@ -302,6 +332,18 @@ function forgeriesOf(bundle: CallBundle<StateKind>): Forgery[] {
       ...bundle,
       call: { ...call, gas: '0xffffffffff' },
     }),
+    {
+      ...row(
+        'gas-beyond-limit-from-bundle',
+        'EVIDENCE_MALFORMED',
+        'The same, where the caller leaves the call to the bundle.',
+        {
+          ...bundle,
+          call: { ...call, gas: '0xffffffffff' },
+        },
+      ),
+      claim: { call: 'fromBundle' },
+    },
     {
       ...row('gas-too-low', 'EVIDENCE_MALFORMED', 'Less gas than a transaction costs.', {
         ...{ ...bundle, call: { ...call, gas: '0x1' } },

@@ -63,6 +63,30 @@ export const binding: ForgeryClass = ({ scheme, plain, contract, absent, world, 
       },
     },
     {
+      name: 'key-misstated',
+      code: 'KEY_MISMATCH',
+      description: 'The true answer, but the key in it is another.',
+      forge: ({ accountProof }) => {
+        accountProof.key = contract.address
+      },
+    },
+    {
+      name: 'slot-key-misstated',
+      code: 'KEY_MISMATCH',
+      description: 'The true proof of a slot, but the key in it is another.',
+      from: contract,
+      forge: answer => {
+        slotProof(answer).key = seventhSlot.key
+      },
+    },
+    {
+      name: 'storage-proofs-fewer-without-storage',
+      code: 'STORAGE_PROOF_MISSING',
+      description: 'One null for two slots of an account without storage.',
+      forge: answer => ({ ...answer, storageProofs: [null] }),
+      claim: { storageKeys: contract.storageKeys },
+    },
+    {
       name: 'storage-proof-missing',
       code: 'STORAGE_PROOF_MISSING',
       description: 'One storage proof fewer.',

@@ -1,8 +1,9 @@
-import { flipBit, lift } from '../forge.ts'
+import { flipBit, lift, zeros } from '../forge.ts'
 import { changeNode, type Forgery, type ForgeryClass, range, slotProof } from './forgery.ts'
+import { plantSibling } from './planted.ts'
 
 /** Two spellings of one value. */
-export const canonicity: ForgeryClass = ({ scheme, layout, contract, absent, absentSlot }) => {
+export const canonicity: ForgeryClass = ({ scheme, layout, plain, contract, absent, absentSlot }) => {
   const liftAt = (offset: number) => (hex: string) => lift(scheme, hex, offset)
   const nodeFields: readonly (readonly [name: string, node: number, offset: number])[] = [
     ['next-free-node', 0, 0],
@@ -37,6 +38,8 @@ export const canonicity: ForgeryClass = ({ scheme, layout, contract, absent, abs
         ] as const)
       : []),
   ]
+  const planted = plantSibling(scheme, plain.address, zeros(32))
+  changeNode(planted.answer.accountProof.proof, 39, liftAt(0))
   return [
     ...range(layout.elements).flatMap(element =>
       (['left', 'right'] as const).map(
@@ -65,6 +68,14 @@ export const canonicity: ForgeryClass = ({ scheme, layout, contract, absent, abs
         forge: ({ accountProof }) => changeNode(accountProof.proof, node, liftAt(offset)),
       }),
     ),
+    {
+      name: 'zero-lifted-inner',
+      code: 'NON_CANONICAL',
+      description:
+        'A zero of an inner node raised by the modulus. A hash that does not reduce what it reads takes it for zero all the same.',
+      forge: () => planted.answer,
+      claim: { stateRoot: planted.root },
+    },
     {
       name: 'element-lifted-slot-node',
       code: 'NON_CANONICAL',

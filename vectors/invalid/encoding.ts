@@ -26,6 +26,9 @@ export const encoding: ForgeryClass = ({ contract }) => {
     value('upper-prefix', 'BAD_HEX', '0X is no prefix.', hex => `0X${hex.slice(2)}`),
     value('odd', 'BAD_HEX', 'Half a byte.', hex => hex.slice(0, -1)),
     value('not-hex', 'BAD_HEX', 'A letter that is no digit.', hex => `${hex.slice(0, -1)}g`),
+    value('letter-for-f', 'BAD_HEX', 'A letter that a decoder of four bits takes for f.', hex =>
+      hex.replace(/^(0x(?:..)*?)f/, '$1g'),
+    ),
     value('wide-digit', 'BAD_HEX', 'A digit of another script.', hex => `${hex.slice(0, -1)}１`),
     value('space', 'BAD_HEX', 'A blank.', hex => `${hex.slice(0, -1)} `),
     value('sign', 'BAD_HEX', 'A sign among the digits.', hex => `0x-${hex.slice(3)}`),

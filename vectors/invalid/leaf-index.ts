@@ -1,9 +1,10 @@
 import type { FailureCode } from '../../src/errors.ts'
 import { CONTRACT } from '../world.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
+import { plantAccount } from './planted.ts'
 
 /** An index that wraps around, is rounded, or points beyond the existing leaves. */
-export const leafIndex: ForgeryClass = ({ plain, contract, absent, later, world, ask }) => {
+export const leafIndex: ForgeryClass = ({ scheme, plain, contract, absent, later, world, ask }) => {
   const index = (
     name: string,
     code: FailureCode,
@@ -20,7 +21,23 @@ export const leafIndex: ForgeryClass = ({ plain, contract, absent, later, world,
   const nextFreeNode = 2 + 14
   const wide = world.fork()
   wide.skipLeaves(2 ** 40)
+  const outside = plantAccount(scheme, plain.address, { index: 4 })
+  const far = plantAccount(scheme, plain.address, { prev: 2 ** 40 })
   return [
+    {
+      name: 'leaf-at-next-free-node',
+      code: 'INDEX_OUT_OF_RANGE',
+      description: 'A leaf at nextFreeNode, in a tree that holds it.',
+      forge: () => outside.answer,
+      claim: { stateRoot: outside.root },
+    },
+    {
+      name: 'link-to-2-40',
+      code: 'INDEX_OUT_OF_RANGE',
+      description: 'A leaf that points at index 2^40, in a tree that holds it.',
+      forge: () => far.answer,
+      claim: { stateRoot: far.root },
+    },
     index('plus-2-40', 'INDEX_OUT_OF_RANGE', 'The same path bits, 40 levels further.', x => x + 2 ** 40),
     index(
       'plus-2-32',

@@ -3,6 +3,7 @@ import { changeInteger, digestOf, flipBit, slice, zeros } from '../forge.ts'
 import { addressFor, wordFor } from '../vector.ts'
 import { ACCOUNTS } from '../world.ts'
 import { changeNode, type Forgery, type ForgeryClass, nodeOf } from './forgery.ts'
+import { plantSibling } from './planted.ts'
 
 /** The leaf is not in the tree, or not at this index. */
 export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask }) => {
@@ -40,6 +41,7 @@ export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask })
     ...node(`missing-sibling-${name}`, code, 40, description, () => written),
     from: lonely,
   })
+  const shortSibling = plantSibling(scheme, plain.address, wordFor(5))
   return [
     node('sub-root-altered', 'SUB_ROOT_MISMATCH', 0, 'The sub-root in entry 0.', hex => flipBit(hex, layout.word + 31)),
     node('next-free-node-altered', 'STATE_ROOT_MISMATCH', 0, 'nextFreeNode in entry 0.', hex =>
@@ -77,6 +79,7 @@ export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask })
 
     list('nodes-41', 'WRONG_NODE_COUNT', 'The last inner sibling dropped.', all => all.toSpliced(39, 1)),
     list('nodes-43', 'WRONG_NODE_COUNT', 'An inner sibling doubled.', all => [...all.slice(0, 39), ...all.slice(38)]),
+    list('nodes-43-the-last-unread', 'WRONG_NODE_COUNT', 'A node behind the leaf.', all => [...all, ...all.slice(41)]),
     list('nodes-0', 'WRONG_NODE_COUNT', 'No nodes.', () => []),
     list('nodes-reversed', 'WRONG_LENGTH', 'Leaf first.', all => all.toReversed()),
     list('nodes-exchanged', 'SUB_ROOT_MISMATCH', 'Two inner siblings exchanged.', all => [
@@ -85,6 +88,13 @@ export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask })
       ...all.slice(40),
     ]),
 
+    {
+      name: 'sibling-of-one-word',
+      code: 'WRONG_LENGTH',
+      description: 'A sibling leaf whose opening is one word of 32 bytes, in a tree that holds its digest.',
+      forge: () => shortSibling.answer,
+      claim: { stateRoot: shortSibling.root },
+    },
     missingSibling('empty', 'WRONG_LENGTH', 'A missing leaf written as no bytes.', '0x'),
     missingSibling(
       'opening',

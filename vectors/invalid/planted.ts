@@ -1,4 +1,9 @@
+import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
 import { type Hex, hashAccountKey, hashAccountValue, type Scheme } from '../../src/index.ts'
+import { hashSchemeOf } from '../../src/scheme/genuine.ts'
+import { emptySubtreeDigests } from '../../src/tree/empty-subtrees.ts'
+import { encodeOpening, encodeRootNode } from '../../src/tree/encode.ts'
+import { TREE_DEPTH } from '../../src/tree/leaf.ts'
 import { createWorld } from '../../src/world.ts'
 import { changeInteger, type LooseLeafProof, type PlantedLeaf, plantSentinels, plantTree } from '../forge.ts'
 import { addressFor } from '../vector.ts'
@@ -29,6 +34,23 @@ export function plantAccount(
   const tree = plantTree(scheme, [...sentinels, leaf, ...others], 4)
   const accountProof = { key: address, leafIndex: leaf.index, proof: tree.prove(leaf.index) }
   return { root: tree.root, answer: { accountProof, storageProofs: [] } }
+}
+
+/** A state of one account whose sibling leaf is the digest of any message. */
+export function plantSibling(genuine: Scheme, address: Hex, message: Hex) {
+  const scheme = hashSchemeOf(genuine)
+  const value = accountValueOf(genuine, {})
+  const leaf = { prev: 0, next: 1, hKey: hexToBytes(hashAccountKey(genuine, address), 32) }
+  const opening = encodeOpening(scheme, { ...leaf, hVal: hexToBytes(hashAccountValue(genuine, value), 32) })
+  const empty = emptySubtreeDigests(scheme.hasher)
+  const sibling = hexToBytes(message, message.length / 2 - 1)
+  const digests = [scheme.hasher.hash(sibling), ...empty.slice(1, TREE_DEPTH)]
+  const subRoot = scheme.hasher.foldPath(scheme.hasher.hash(opening), digests, 2)
+  const node0 = encodeRootNode(scheme, 4, subRoot)
+  const inner = empty.slice(0, TREE_DEPTH - 1).map(child => concatBytes(child, child))
+  const proof = { value, proofRelatedNodes: [node0, ...inner.toReversed(), sibling, opening].map(bytesToHex) }
+  const root = bytesToHex(scheme.hasher.hash(node0))
+  return { root, answer: { accountProof: { key: address, leafIndex: 2, proof }, storageProofs: [] } }
 }
 
 /** A state of two accounts around the hash of `address`, wrong in one respect. */

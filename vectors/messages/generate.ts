@@ -165,8 +165,14 @@ async function validCases(truth: Truth) {
 }
 
 /** The place of a message from L2 in its tree. */
-async function placeForgeries({ state, anchored }: Truth): Promise<Row[]> {
+async function placeForgeries(truth: Truth): Promise<Row[]> {
+  const { state, anchored, pending } = truth
   const own = at(anchored, 40)
+  const bare = { ...pending, place: { root: hashOf(pending.sent), leafIndex: 0, proof: [] } }
+  const proof = Array<Hex>(33).fill(own.place.root)
+  const root = proof.reduce((left, right) => keccakOf(`${left}${right.slice(2)}`), hashOf(own.sent))
+  const deep = { ...own, place: { root, leafIndex: 0, proof } }
+  const deepState = await sealWith(truth, [slots.depth(root), 33n])
   const honest = await fromL2(own, state)
   const { place, sent } = own
   const parts = Object(honest.input)
@@ -204,12 +210,14 @@ async function placeForgeries({ state, anchored }: Truth): Promise<Row[]> {
     malformed('array', 'A list in the place of the parts.', [parts]),
     malformed('no-proof', 'No path.', { ...parts, messageProof: { root: place.root, leafIndex: 8 } }),
     malformed('index-string', 'The index as a string.', { ...parts, messageProof: { ...place, leafIndex: '8' } }),
-    malformed('path-empty', 'A message that is its own root.', {
-      ...{ ...parts, messageProof: { root: hashOf(sent), leafIndex: 0, proof: [] } },
-    }),
-    malformed('path-33', 'A path that is longer than any.', {
-      ...{ ...parts, messageProof: { ...place, proof: Array(33).fill(place.root) } },
-    }),
+    ['place-path-empty', 'MESSAGE_MALFORMED', 'Shape', 'A message that is its own root.', await fromL2(bare, state)],
+    [
+      'place-path-33',
+      'MESSAGE_MALFORMED',
+      'Shape',
+      'A tree that is deeper than any, and L1 holds it.',
+      await fromL2(deep, deepState),
+    ],
     [
       'place-node-short',
       'WRONG_LENGTH',
@@ -525,6 +533,13 @@ async function evidenceForgeries({ state, anchored, bridge }: Truth): Promise<Ro
       'Binding',
       'A bundle of another contract.',
       forged({}, { rollup: { address: named('another contract', 20) } }),
+    ],
+    [
+      'evidence-rollup-misstated',
+      'EVIDENCE_ROLLUP_MISMATCH',
+      'Binding',
+      'A true proof of the contract, but the bundle names another.',
+      forged({ rollup: { ...rollup, address: named('another contract', 20) } }),
     ],
     [
       'evidence-rollup-name-of-another',

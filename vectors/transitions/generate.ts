@@ -210,14 +210,14 @@ function patchesOf(before: unknown, change: (input: Loose) => void): Patch[] {
   return difference(before, after)
 }
 
-/** One forged block, or several, from the root of the ledger. */
+/** One forged block, or several, from the root of the ledger to the one that a verifier which misses the forgery comes to. */
 function forgedPatches(scheme: HashScheme, forge: NonNullable<Forgery['forge']>): Patch[] {
   const ledger = startLedger(scheme)
-  const value = ledger.stateRoot()
   const traces = forge(ledger)
   const zkStateMerkleProof = Array.isArray(traces[0]) ? traces : [traces]
   return [
-    { path: 'parentStateRoot', value },
+    { path: 'parentStateRoot', value: ledger.startRoot() },
+    { path: 'stateRoot', value: ledger.stateRoot() },
     { path: 'answer', value: { zkStateMerkleProof } },
   ]
 }
@@ -299,13 +299,12 @@ const shapes = (): Forgery[] => [
   change(['type-fractional', 'TRACE_TYPE_UNKNOWN', 'Shape', 'A trace of type 0.5.'], input => {
     find(input, ofType(0, true)).type = 0.5
   }),
-  change(['siblings-39', 'TRACE_SIBLING_COUNT', 'Path', 'A path of 39 levels.'], input => {
-    find(input, ofType(0, true)).proof.siblings.pop()
-  }),
-  change(['siblings-41', 'TRACE_SIBLING_COUNT', 'Path', 'A path of 41 levels.'], input => {
-    const { siblings } = find(input, ofType(3, true)).proof
-    siblings.push(siblings[39])
-  }),
+  forge(['siblings-39', 'TRACE_SIBLING_COUNT', 'Path', 'A path of 39 levels, in a tree that has so many.'], ledger => [
+    ledger.readOnOtherPath(B, siblings => siblings.slice(0, 39)),
+  ]),
+  forge(['siblings-41', 'TRACE_SIBLING_COUNT', 'Path', 'A path of 41 levels, in a tree that has so many.'], ledger => [
+    ledger.readOnOtherPath(B, siblings => [...siblings, ...siblings.slice(39)]),
+  ]),
   change(['value-not-hex', 'BAD_HEX', 'Encoding', 'A value has a letter that is no digit.'], input => {
     const trace = find(input, ofType(3, false))
     trace.newValue = `${trace.newValue.slice(0, -1)}g`
@@ -617,7 +616,9 @@ const places = (): Forgery[] => [
       const deleted = ledger.slot(A, K, ZERO)
       const { deletedProof } = deleted
       const { leafIndex: index } = Object(deletedProof)
-      return [deleted, ledger.insertAt(A, N, { ...ledger.gapOf(A, N), index }), ledger.write(A, 2n)]
+      // Its neighbours point at the index that it should have, so that the place alone is wrong.
+      const linked = ledger.nextFreeNode(A)
+      return [deleted, ledger.insertAt(A, N, { ...ledger.gapOf(A, N), index, linked }), ledger.write(A, 2n)]
     },
   ),
   change(['sibling-altered', 'TRACE_PATH_MISMATCH', 'Path', 'A path leads elsewhere.'], input => {
@@ -714,6 +715,22 @@ const leaves = (): Forgery[] => [
 
 /** How leaves are linked. */
 const links = (): Forgery[] => [
+  forge(
+    ['only-the-right-points-back', 'TRACE_NOT_NEIGHBOURS', 'Adjacency', 'The left neighbour points elsewhere.'],
+    ledger => {
+      const { left, right } = ledger.gapOf(A, N)
+      ledger.plantLinks(A, left, { next: left })
+      return [ledger.absentBetween(A, N, { left, right }), ledger.read(A)]
+    },
+  ),
+  forge(
+    ['only-the-left-points-forward', 'TRACE_NOT_NEIGHBOURS', 'Adjacency', 'The right neighbour points elsewhere.'],
+    ledger => {
+      const { left, right } = ledger.gapOf(A, N)
+      ledger.plantLinks(A, right, { prev: right })
+      return [ledger.absentBetween(A, N, { left, right }), ledger.read(A)]
+    },
+  ),
   forge(
     [
       'absent-between-strangers',

@@ -1,6 +1,7 @@
 import { bigintToBytes, bytesToHex, compareBytes, concatBytes, hexToBytes } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
 import type { HashScheme } from '../../src/scheme/scheme.ts'
+import { encodeOpening, encodeRootNode } from '../../src/tree/encode.ts'
 import { accountTree, storageTree } from '../../src/tree/kind.ts'
 import { HEAD_INDEX } from '../../src/tree/leaf.ts'
 import { getLeaf, hashSubtree, pathDigests, putLeaf } from '../../src/world/sparse.ts'
@@ -21,6 +22,10 @@ const ZERO = wordFor(0)
 export function createLedger(scheme: HashScheme) {
   const kindOf = (kind: typeof accountTree) => createKind<Uint8Array>(scheme, kind, value => value)
   let accounts = createTree(kindOf(accountTree))
+  /** The root before the first trace: what is planted changes it, too. */
+  let start = rootOf(accounts)
+  /** A root that no tree of 40 levels has. */
+  let otherRoot: Uint8Array | null = null
   const emptyStorage = createTree(kindOf(storageTree))
   const storages = new Map<Hex, Raw>()
   const storageOf = (address: Hex) => storages.get(address) ?? emptyStorage
@@ -36,10 +41,25 @@ export function createLedger(scheme: HashScheme) {
     )
 
   return {
-    stateRoot: (): Hex => bytesToHex(rootOf(accounts)),
+    stateRoot: (): Hex => bytesToHex(otherRoot ?? rootOf(accounts)),
+    /** The root that the first trace starts from. */
+    startRoot: (): Hex => bytesToHex(otherRoot ?? start),
     storageRoot: (address: Hex): Uint8Array => rootOf(storageOf(address)),
     /** Reads an account. */
     read: (address: Hex): Trace => traceRead(accounts, targetOf(address)),
+    /** Reads an account in a tree that has more or fewer levels, whose root becomes that of the ledger. */
+    readOnOtherPath(address: Hex, change: (siblings: Hex[]) => Hex[]): Trace {
+      const trace = traceRead(accounts, targetOf(address))
+      const { leafIndex, siblings: true40 } = Object(trace['proof'])
+      const siblings = change(true40)
+      const { leaf } = locate(accounts, hashKey(address))
+      const opening = scheme.hasher.hash(
+        encodeOpening(scheme, { ...leaf, hVal: accounts.kind.hashContent(leaf.content) }),
+      )
+      const subRoot = scheme.hasher.foldPath(opening, siblings.map(bytes), leafIndex)
+      otherRoot = scheme.hasher.hash(encodeRootNode(scheme, accounts.nextFreeNode, subRoot))
+      return { ...trace, proof: { leafIndex, siblings }, subRoot: bytesToHex(subRoot) }
+    },
     /** Creates or updates an account. */
     write(address: Hex, nonce: bigint, root?: Uint8Array): Trace {
       const { tree, trace } = traceWrite(accounts, targetOf(address), accountWith(address, nonce, root))
@@ -85,16 +105,21 @@ export function createLedger(scheme: HashScheme) {
     firstGap: (address: Hex) => ({ left: HEAD_INDEX, right: leafAt(storageOf(address), HEAD_INDEX).next }),
     /** The second of three keys in the list. */
     middleOf: (keys: readonly Hex[]): Hex => keys.toSorted((a, b) => compareBytes(hashSlot(a), hashSlot(b)))[1] ?? '0x',
-    /** Inserts a slot between any two leaves, at any index. */
-    insertAt(address: Hex, key: Hex, { left, right, index }: { left: number; right: number; index?: number }): Trace {
+    /** Inserts a slot between any two leaves, at any index. Its neighbours point there, or at `linked`. */
+    insertAt(
+      address: Hex,
+      key: Hex,
+      { left, right, index, linked }: { left: number; right: number; index?: number; linked?: number },
+    ): Trace {
       const tree = storageOf(address)
       const at = index ?? tree.nextFreeNode
+      const link = linked ?? at
       const inserted = { hKey: hashSlot(key), content: { key: bytes(key), value: bytes(wordFor(7)), hVal: null } }
       const [leftLeaf, rightLeaf] = [leafAt(tree, left), leafAt(tree, right)]
       const woven = weave(tree, [
-        [left, { ...leftLeaf, next: at }],
+        [left, { ...leftLeaf, next: link }],
         [at, { ...inserted, prev: left, next: right }],
-        [right, { ...rightLeaf, prev: at }],
+        [right, { ...rightLeaf, prev: link }],
       ])
       const [leftProof, newProof, rightProof] = woven.proofs
       const changed = { ...woven.tree, nextFreeNode: tree.nextFreeNode + 1 }
@@ -141,7 +166,17 @@ export function createLedger(scheme: HashScheme) {
       }, emptyStorage)
       storages.set(address, planted)
       accounts = setValue(accounts, hashKey(address), accountWith(address, 1n), bytes(address))
+      start = rootOf(accounts)
     },
+    /** Points a leaf of the storage elsewhere, without a trace. */
+    plantLinks(address: Hex, index: number, links: Partial<Record<'prev' | 'next', number>>): void {
+      const tree = storageOf(address)
+      const top = putLeaf(tree.top, index, { ...leafAt(tree, index), ...links })
+      storages.set(address, { ...tree, top, root: null })
+      accounts = setValue(accounts, hashKey(address), accountWith(address, 1n), bytes(address))
+      start = rootOf(accounts)
+    },
+    nextFreeNode: (address: Hex): number => storageOf(address).nextFreeNode,
   }
 }
 

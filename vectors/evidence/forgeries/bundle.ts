@@ -69,6 +69,19 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
     unexpected('rollup-of-another', 'EVIDENCE_ROLLUP_MISMATCH', 'A bundle of another rollup.', {
       rollup: { address: named('other rollup', 20) },
     }),
+    {
+      ...{ name: 'rollup-misstated', code: 'EVIDENCE_ROLLUP_MISMATCH', flag: 'Binding' },
+      description: 'A true proof of the contract, but the bundle names another.',
+      input: judge({ ...bundle, rollup: { ...rollup, address: named('other rollup', 20) } }),
+    },
+    {
+      ...{ name: 'keys-misstated', code: 'EVIDENCE_KEYS_MISMATCH', flag: 'Binding' },
+      description: 'A true answer for the keys, but the bundle names others.',
+      input: judge(
+        { ...keyed, request: { address, storageKeys: [absent, present] } },
+        { storageKeys: [present, absent] },
+      ),
+    },
     unexpected('rollup-name-of-another', 'EVIDENCE_ROLLUP_MISMATCH', 'The label is of another rollup.', {
       rollup: { ...rollup, name: 'mainnet' },
     }),

@@ -30,6 +30,14 @@ export const ethProof: ForgeryClass = async ({ bundle, header, proof, proofOf, j
       ...proof,
       storageProof: [...proof.storageProof, currentProof],
     }),
+    served('slot-key-misstated', 'L1_KEY_MISMATCH', 'Binding', 'The key of a slot is not the one that is proven.', {
+      ...proof,
+      storageProof: [rootSlotProof, { ...currentProof, key: named('another key') }],
+    }),
+    served('nonce-of-33-bytes', 'BAD_HEX', 'Encoding', 'A number with more digits than any value has.', {
+      ...proof,
+      nonce: `0x${'0'.repeat(65)}1`,
+    }),
     served('slots-none', 'L1_STORAGE_PROOF_COUNT', 'Shape', 'No storage proofs.', { ...proof, storageProof: [] }),
     served('slots-five', 'L1_STORAGE_PROOF_COUNT', 'Shape', 'A storage proof too many.', {
       ...proof,

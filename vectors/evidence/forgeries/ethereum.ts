@@ -1,10 +1,12 @@
+import { encodeRlp } from '../../../src/anchor/rlp.ts'
 import { encodeHeader } from '../../../src/anchor.ts'
+import { bytesToHex } from '../../../src/bytes.ts'
 import type { FailureCode } from '../../../src/errors.ts'
 import type { Hex } from '../../../src/index.ts'
 import type { Flag } from '../../vector.ts'
 import { hashSlot, implementation, makeEthereum } from '../ethereum.ts'
 import { createL1, named } from '../l1.ts'
-import { absent, address, BLOCK, keccakOf, present, rollup, rootSlot } from '../truth.ts'
+import { absent, address, BLOCK, keccakOf, present, rollup, rootSlot, toBytes } from '../truth.ts'
 import type { VectorInput } from '../vector.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 
@@ -24,6 +26,12 @@ export const ethereum: ForgeryClass = async truth => {
     const l2Header = encodeHeader(block)
     const { bundle: anchored, trusted } = await anchoredIn(bundle, [[hashSlot(BLOCK), BigInt(keccakOf(l2Header))]])
     return judge({ ...anchored, l2Header }, { trusted })
+  }
+  /** The state is one node, and the answer is proven in it. */
+  const vouchedFor = async (node: Uint8Array, answerWith: (nodes: Hex[]) => object) => {
+    const l2Header = encodeHeader({ ...l2Block, stateRoot: keccakOf(bytesToHex(node)) })
+    const { bundle: anchored, trusted } = await anchoredIn(bundle, [[hashSlot(BLOCK), BigInt(keccakOf(l2Header))]])
+    return judge({ ...anchored, l2Header, answer: answerWith([bytesToHex(node)]) }, { trusted })
   }
   const asRoot = await anchoredIn(bundle, [
     [hashSlot(BLOCK), 0n],
@@ -103,6 +111,17 @@ export const ethereum: ForgeryClass = async truth => {
       'Binding',
       'The contract holds the hash of a block with another number.',
       await vouched({ ...l2Block, number: '0x1b5' }),
+    ),
+    refused(
+      'state-is-a-text',
+      'MPT_NODE_MALFORMED',
+      'Path',
+      'The state root is the digest of a text in place of a node, which would prove every account absent.',
+      await vouchedFor(encodeRlp(toBytes(named('text'))), nodes => ({
+        address,
+        accountProof: nodes,
+        storageProof: [present, absent].map(key => ({ key, proof: [] })),
+      })),
     ),
     refused(
       'header-with-a-sparse-root',

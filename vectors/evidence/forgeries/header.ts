@@ -56,6 +56,20 @@ export const header: ForgeryClass = ({ bundle, header, proof, l1, judge }) => {
       'A state root of 31 bytes.',
       encodeRlp(items.with(3, new Uint8Array(31))),
     ),
+    vouched(
+      'short-parent',
+      'HEADER_MALFORMED',
+      'Shape',
+      'The hash of the parent has 31 bytes.',
+      encodeRlp(items.with(0, new Uint8Array(31))),
+    ),
+    vouched(
+      'nested-extra-data',
+      'HEADER_MALFORMED',
+      'Shape',
+      'A list in place of the extra data.',
+      encodeRlp(items.with(12, [])),
+    ),
     vouched('nested', 'HEADER_MALFORMED', 'Shape', 'A list in place of a string.', encodeRlp(items.with(3, []))),
     vouched(
       'padded-number',
