@@ -20,10 +20,10 @@ async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: nu
   } catch (error) {
     if (signal?.aborted) throw abortedBy(signal)
     if (!isEndpointError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
-    const { code, found, status } = error
-    throw status === 404
-      ? new EndpointError('BLOCK_MISSING', { found: found ?? 'HTTP status 404', status, layer: 'beacon' })
-      : new EndpointError(code, { found, status, layer: 'beacon' })
+    const { found, status, report, method, retryAfterMs } = error
+    // An API of the caller need not know what the status means.
+    const code = status === 404 && found === undefined ? 'BLOCK_MISSING' : error.code
+    throw new EndpointError(code, { found, status, report, method, retryAfterMs, layer: 'beacon' })
   }
 }
 

@@ -1,15 +1,24 @@
 import { excerpt, isProofError, ProofError } from '../errors.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { isPlain } from '../options.ts'
-import { EndpointError, type EndpointErrorCode, isKnownError } from './error.ts'
-import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
+import { EndpointError, isKnownError } from './error.ts'
+import { LONGEST_RETRY_AFTER, MAX_CAUSES, MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
+import { meaningOf } from './refusals.ts'
+
+/** What was asked, as far as it is known: the same words mean different things for different requests. */
+export interface Asked {
+  /** The JSON-RPC method. */
+  readonly method?: string | undefined
+  /** Its parameters, in order. */
+  readonly params?: readonly unknown[] | undefined
+}
 
 /**
  * Diagnoses an error that any provider, or `verifyProof`, threw on the way to a verified answer. Throws nothing.
  *
  * @param error what was thrown
- * @param params the parameters of the request, if known: some errors mean something else if it names a block by tag
+ * @param asked the request, if known: the same words mean something else if it names a block by tag, or asks for logs
  * @returns an EndpointError that says what to do, without anything that looks like a URL. A ProofError is returned as it is, unless
  * it shows a mistake of the endpoint rather than a lie. An unknown error becomes the `cause` of an `UNREACHABLE`
  *
@@ -21,16 +30,12 @@ import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
  * console.log(diagnose(thrown).code) // METHOD_UNKNOWN
  * ```
  */
-export function diagnose(error: unknown, params: readonly unknown[] = []): EndpointError | ProofError {
-  return diagnoseWith(redactUrls, error, params)
+export function diagnose(error: unknown, asked: Asked = {}): EndpointError | ProofError {
+  return diagnoseWith(redactUrls, error, asked)
 }
 
 /** Like {@link diagnose}, for an endpoint whose URL is known. */
-export function diagnoseWith(
-  redact: Redact,
-  error: unknown,
-  params: readonly unknown[] = [],
-): EndpointError | ProofError {
+export function diagnoseWith(redact: Redact, error: unknown, asked: Asked = {}): EndpointError | ProofError {
   try {
     if (isKnownError(error)) return redactError(error, redact)
     if (isProofError(error)) {
@@ -38,14 +43,14 @@ export function diagnoseWith(
       if (cause.code === 'FOREIGN_PROOF') return new EndpointError('ETH_PROOF_ANSWER', { cause })
       return cause.code === 'KEY_MISMATCH' ? new EndpointError('OTHER_KEYS', { cause }) : cause
     }
-    return diagnoseThrown(error, params, redact)
+    return diagnoseThrown(error, asked, redact)
   } catch {
     // For example a proxy whose traps all throw.
     return new EndpointError('UNREACHABLE', { found: 'the provider threw something that cannot be read' })
   }
 }
 
-function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Redact): EndpointError {
+function diagnoseThrown(error: unknown, asked: Asked, redact: Redact): EndpointError {
   const chain = causeChain(error)
   // Checked by name, because the code of a DOMException is not a JSON-RPC code.
   const isNamed = (name: string) => (link: object) => field(link, 'name') === name
@@ -53,17 +58,20 @@ function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Reda
   // What the endpoint wrote, an object without a class that libraries keep as the `cause`, must not pass for the decision of
   // the caller, after which nobody else is asked.
   if (chain.filter(link => !isPlain(link)).some(isNamed('AbortError'))) return new EndpointError('ABORTED')
-  for (const link of chain) {
-    const [code, data] = [field(link, 'code'), field(link, 'data')]
-    if (typeof code === 'number' && Number.isInteger(code)) {
-      return diagnoseEndpointError({ code, message: messageIn(link), data }, params, redact)
-    }
+  const numberIn = (name: string) => (link: object) => Number.isInteger(field(link, name))
+  const coded = chain.find(numberIn('code'))
+  const answered = chain.find(numberIn('status'))
+  const status = answered && (field(answered, 'status') as number)
+  if (coded === undefined && answered === undefined) {
+    return new EndpointError('UNREACHABLE', { cause: redactCause(error, redact) })
   }
-  for (const link of chain) {
-    const status = field(link, 'status')
-    if (typeof status === 'number' && Number.isInteger(status)) return diagnoseStatus(status)
-  }
-  return new EndpointError('UNREACHABLE', { cause: redactCause(error, redact) })
+  const link = coded ?? answered
+  const rpc = coded === undefined ? null : (field(coded, 'code') as number)
+  return diagnoseSaid(
+    { rpc, message: messageIn(link ?? {}), data: coded && field(coded, 'data') },
+    { ...asked, status },
+    redact,
+  )
 }
 
 /** The errors that libraries wrap in each other, innermost first: in `cause` (viem), `error` and `info` (ethers). */
@@ -98,25 +106,64 @@ function messageIn(link: object): string {
   return typeof message === 'string' ? message : ''
 }
 
-/** @param status any status but success */
-export function diagnoseStatus(status: number, retryAfter?: number): EndpointError {
-  const code = status === 401 || status === 403 ? 'UNAUTHORIZED' : status === 429 ? 'RATE_LIMITED' : 'HTTP_ERROR'
-  return new EndpointError(code, { status, retryAfterMs: retryAfter })
+/** What an endpoint says in place of a result, as it wrote it. */
+interface Said {
+  /** The JSON-RPC error code; null if it is no JSON-RPC error. */
+  readonly rpc: number | null
+  readonly message: unknown
+  readonly data?: unknown
 }
 
-/** The EndpointError for the `error` of a JSON-RPC response, as the endpoint wrote it. */
-function diagnoseEndpointError(
-  error: { readonly code: number; readonly message: string; readonly data?: unknown },
-  params: readonly unknown[],
-  redact: Redact,
-): EndpointError {
-  const message = admitText(error.message, redact)
-  const data = error.data === undefined || error.data === null ? undefined : admitText(error.data, redact)
-  // An API key may be a number, and appear as the code.
-  const code = redact(`${error.code}`) === `${error.code}` ? error.code : 0
-  const endpoint = { code, message: excerpt(message), ...(data !== undefined && { data }) }
-  return new EndpointError(nameEndpointError(code, `${message} ${data ?? ''}`, params), { report: endpoint })
+/** What was asked, and how HTTP answered. */
+interface Answered extends Asked {
+  /** Any status but success; undefined if it is unknown. */
+  readonly status?: number | undefined
+  /** In milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }
+
+/** The EndpointError for what an endpoint says. The table in `refusals.ts` decides what it means. */
+function diagnoseSaid({ rpc, message, data }: Said, answered: Answered, redact: Redact): EndpointError {
+  const { status, method = '', params = [], retryAfterMs = backoffIn(data) } = answered
+  const said = admitText(message ?? '', redact)
+  const more = data === undefined || data === null ? undefined : admitText(data, redact)
+  // An API key may be a number, and appear as the code.
+  const code = rpc === null || redact(`${rpc}`) === `${rpc}` ? rpc : 0
+  const text = more === undefined ? said : `${said} ${more}`
+  const meaning = meaningOf({ rpc: code, text, status: status ?? null, method, params })
+  const report = code === null ? undefined : { code, message: excerpt(said), ...(more !== undefined && { data: more }) }
+  const found = code === null && said !== '' ? said : undefined
+  return new EndpointError(meaning, { found, report, status, retryAfterMs })
+}
+
+/** The time that Infura asks to wait, in milliseconds: docs.metamask.io, avoid rate limiting. */
+function backoffIn(data: unknown): number | undefined {
+  const seconds = readOwn(Object(readOwn(Object(data), 'rate')), 'backoff_seconds')
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_AFTER) : undefined
+}
+
+/**
+ * The EndpointError for an HTTP status that is no success. A JSON-RPC error in the body says more than the status, and so do
+ * the words of a gateway.
+ *
+ * @param body as text
+ * @param parsed the body from JSON; undefined if it is none
+ */
+export function diagnoseStatus(
+  answered: Answered & { readonly status: number },
+  body = '',
+  parsed?: unknown,
+  redact: Redact = redactUrls,
+): EndpointError {
+  const said = isObject(parsed) ? saidIn(parsed) : null
+  if (said !== null) return diagnoseSaid(said, answered, redact)
+  const text = body.trim()
+  const isPage = /^</.test(text)
+  return diagnoseSaid({ rpc: null, message: isPage ? 'an HTML page' : quoted(text) }, answered, redact)
+}
+
+/** What a gateway says in a few words. Anything longer is no explanation. */
+const quoted = (text: string): string => (text === '' || text.length > MAX_TEXT_LENGTH ? '' : excerpt(text))
 
 /** A JSON-RPC 2.0 request. */
 export interface RpcRequest {
@@ -127,7 +174,8 @@ export interface RpcRequest {
 }
 
 /**
- * The result of a JSON-RPC 2.0 response.
+ * The result of a JSON-RPC 2.0 response. Gateways write it almost right: without its version, with the id as a text, or with an
+ * error that is a mere text, or has no envelope around it. Whatever could be an error is one, never a result.
  *
  * @param response parsed from JSON
  * @param request the request that was sent
@@ -137,62 +185,48 @@ export interface RpcRequest {
 export function parseResponse(response: unknown, request: RpcRequest, redact: Redact = redactUrls): unknown {
   if (!isObject(response)) throw malformed(Array.isArray(response) ? 'an array' : 'no object')
   const version = readOwn(response, 'jsonrpc')
-  if (version !== '2.0') throw malformed('its jsonrpc is not "2.0"')
+  if (version !== undefined && version !== '2.0' && version !== '1.0') throw malformed('its jsonrpc is not "2.0"')
   // Some serializers write null for a missing field. As a result, null is a value.
-  const error = readOwn(response, 'error') ?? undefined
+  const isError = (readOwn(response, 'error') ?? undefined) !== undefined
   const hasResult = Object.hasOwn(response, 'result')
-  if (error !== undefined && readOwn(response, 'result') != null) throw malformed('it has both a result and an error')
-  if (error === undefined && !hasResult) throw malformed('it has neither a result nor an error')
+  if (isError && readOwn(response, 'result') != null) throw malformed('it has both a result and an error')
+  const said = isError || !hasResult ? saidIn(response) : null
+  if (said === null && !hasResult) throw malformed('it has neither a result nor an error')
+  if (said === null && isError) throw malformed('its error says nothing')
   const id = readOwn(response, 'id')
+  const isOther = id !== request.id && id !== `${request.id}`
   // An endpoint that could not read the request does not know its id.
-  if (id !== request.id && (error === undefined || id !== null)) throw new EndpointError('ID_MISMATCH')
-  if (error === undefined) return readOwn(response, 'result')
-  throw parseError(error, request.params, redact)
+  if (isOther && (said === null || (id !== null && id !== undefined))) throw new EndpointError('ID_MISMATCH')
+  if (said === null) return readOwn(response, 'result')
+  throw diagnoseSaid(said, request, redact)
 }
 
-/** The EndpointError for the `error` of a response; `ENVELOPE_MALFORMED` if it is not a valid one. */
-export function parseError(error: unknown, params: readonly unknown[], redact: Redact): EndpointError {
-  if (!isObject(error)) return malformed('its error is no object')
-  const [code, message, data] = ['code', 'message', 'data'].map(name => readOwn(error, name))
-  if (typeof code !== 'number' || !Number.isInteger(code)) return malformed('the code of its error is no integer')
-  if (typeof message !== 'string') return malformed('the message of its error is no string')
-  return diagnoseEndpointError({ code, message, data }, params, redact)
+/** The EndpointError for the `error` of a response; `ENVELOPE_MALFORMED` if it says nothing. */
+export function parseError(error: unknown, asked: Asked, redact: Redact): EndpointError {
+  const said = saidIn({ error })
+  return said === null ? malformed('its error says nothing') : diagnoseSaid(said, asked, redact)
+}
+
+/**
+ * The error in a body: that of JSON-RPC, whose code may be a text, or which may be a mere text; or what gateways and beacon APIs
+ * write in its place. null if there is none.
+ */
+function saidIn(body: object): Said | null {
+  const given = readOwn(body, 'error') ?? readOwn(body, 'errors')
+  const inner: unknown = Array.isArray(given) ? given[0] : given
+  const error = isObject(inner) ? inner : body
+  const codes = ['code', 'statusCode'].map(name => readOwn(error, name))
+  const code = codes.find(one => Number.isInteger(one) || (typeof one === 'string' && /^-?\d{1,9}$/.test(one)))
+  const words = ['message', 'detail', 'error', 'reason', 'title'].map(name => readOwn(error, name))
+  const message = words.find(one => typeof one === 'string') ?? (typeof inner === 'string' ? inner : undefined)
+  if (code === undefined && message === undefined) return null
+  return { rpc: Number(code ?? 0), message, data: readOwn(error, 'data') }
 }
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const malformed = (found: string) => new EndpointError('ENVELOPE_MALFORMED', { found })
-
-const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 'safe']
-
-/** Goes by the code if it is specific. Endpoints use -32600, -32602 and -32000 so broadly that only the words can tell. */
-function nameEndpointError(code: number, text: string, params: readonly unknown[]): EndpointErrorCode {
-  const hasTag = params.some(param => TAGS.includes(param))
-  // The second is what Geth says of a state that it has dropped.
-  if (/BLOCK_MISSING_IN_CHAIN|missing trie node/i.test(text)) return 'BLOCK_MISSING'
-  if (code === -32601 || code === 4200) return 'METHOD_UNKNOWN'
-  if (code === -32005 || code === 429 || /rate.?limit|too many requests/i.test(text)) return 'RATE_LIMITED'
-  if (code === 401 || code === 403 || code === 4100 || /api.?key|unauthorized/i.test(text)) return 'UNAUTHORIZED'
-  if (/not\b.{0,20}\bfinali[sz]ed/i.test(text)) return 'BLOCK_NOT_FINALIZED'
-  if (hasTag && /\b(?:tag|finalized|safe|pending|earliest|latest|block ?(?:number|parameter))\b/i.test(text)) {
-    return 'TAG_UNSUPPORTED'
-  }
-  if (saysMethodIsMissing(text)) return 'METHOD_UNKNOWN'
-  return code === -32602 ? 'PARAMS_REFUSED' : 'ENDPOINT_ERROR'
-}
-
-/** Finds "method", then "not", then one of these words. In steps, because one pattern for all three would take cubic time. */
-function saysMethodIsMissing(text: string): boolean {
-  const afterMethod = text.slice(indexAfter(text, /method\b/i))
-  return /\b(?:found|supported|available|exist|allowed)/i.test(afterMethod.slice(indexAfter(afterMethod, /\bnot\b/i)))
-}
-
-/** The index after the match, or the length of the text if there is none. */
-function indexAfter(text: string, pattern: RegExp): number {
-  const match = pattern.exec(text)
-  return match === null ? text.length : match.index + match[0].length
-}
 
 /** Removes URLs and keys from an error. Returns the error itself if it contains none. */
 export function redactError<T extends EndpointError | ProofError>(error: T, redact: Redact): T

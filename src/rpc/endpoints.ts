@@ -91,7 +91,9 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
     const provider = providers[index]
     if (provider === undefined) return undefined
     try {
-      return { value: await (layer === undefined ? work(provider) : atEndpoint(layer, () => work(provider))) }
+      // Its place says which it is. A URL never does.
+      const place = providers.length > 1 ? index : undefined
+      return { value: await atEndpoint(layer, () => work(provider), place) }
     } catch (thrown) {
       const error = redactFailure(thrown, provider)
       if (!isFailure(error)) throw error

@@ -1,4 +1,12 @@
-import { brandError, type ErrorAction, hasBrand, isArgumentError, isProofError, type ProofError } from '../errors.ts'
+import {
+  brandError,
+  type ErrorAction,
+  excerpt,
+  hasBrand,
+  isArgumentError,
+  isProofError,
+  type ProofError,
+} from '../errors.ts'
 
 /** Every way in which a request to an endpoint can fail. */
 const meanings = {
@@ -6,7 +14,8 @@ const meanings = {
   TIMEOUT: 'The answer did not arrive in time. Request fewer keys at once, or allow more time.',
   ABORTED: 'The caller cancelled the request.',
   HTTP_ERROR: 'The endpoint answered with an HTTP error status. Try again later, or check the URL.',
-  UNAUTHORIZED: 'The endpoint refuses the API key. Check that it is complete, active, and allowed on this network.',
+  UNAUTHORIZED:
+    'The endpoint refuses the API key, its plan, or a request without a key. Check that the key is complete, active and paid for, and allowed on this network.',
   RATE_LIMITED: 'The endpoint allows fewer requests than this. Wait, or use an endpoint with an API key.',
   RESPONSE_TOO_LARGE: 'The answer is larger than the limit. Request fewer keys at once, or raise the limit.',
 
@@ -18,6 +27,7 @@ const meanings = {
   METHOD_UNKNOWN:
     'The endpoint does not serve this method. Check that it is an endpoint of the right network. Some serve rollup_getProof as linea_getProof.',
   CHAIN_MISMATCH: 'The endpoint serves another chain. Check that it is an endpoint of the right network.',
+  RANGE_REFUSED: 'The endpoint allows fewer blocks, or fewer logs, in one request. Ask for fewer blocks.',
   TAG_UNSUPPORTED: 'The endpoint does not accept this block tag here. Use a block number.',
   BLOCK_MISSING:
     'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',
@@ -99,6 +109,7 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   ANSWER_MALFORMED: 'wrong',
   METHOD_UNKNOWN: 'refused',
   CHAIN_MISMATCH: 'refused',
+  RANGE_REFUSED: 'refused',
   TAG_UNSUPPORTED: 'refused',
   BLOCK_MISSING: 'missing',
   BLOCK_NOT_FINALIZED: 'missing',
@@ -121,9 +132,21 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   L1_CONTRADICTION: 'wrong',
 }
 
+/**
+ * Whether an HTTP status passes with time. A redirect, a path that does not exist and a request that is too large do not.
+ *
+ * @param status undefined if it is unknown
+ */
+const isPassingStatus = (status: number | undefined): boolean =>
+  status === undefined || [408, 425, 429].includes(status) || (status >= 500 && ![501, 505, 511].includes(status))
+
+/** The prospect of a code. Of HTTP errors, the status decides. */
+const prospectIn = (code: EndpointErrorCode, status: number | undefined): Prospect =>
+  code === 'HTTP_ERROR' && !isPassingStatus(status) ? 'refused' : prospects[code]
+
 /** null for an error that is not of this library, or of a later version of it. */
 function prospectOf(error: unknown): Prospect | null {
-  if (isEndpointError(error)) return isKnownError(error) ? prospects[error.code] : null
+  if (isEndpointError(error)) return isKnownError(error) ? prospectIn(error.code, error.status) : null
   // What is proven of L1 is no endpoint's fault, and none would say otherwise.
   if (isProofError(error)) return error.code === 'ANCHOR_IMPLEMENTATION_MISMATCH' ? 'stop' : 'wrong'
   return isArgumentError(error) ? 'fix' : null
@@ -132,8 +155,8 @@ function prospectOf(error: unknown): Prospect | null {
 const PASSING: readonly (Prospect | null)[] = ['passes', 'missing']
 const FAILURES: readonly (Prospect | null)[] = ['passes', 'missing', 'wrong', 'refused']
 
-function actionOf(code: EndpointErrorCode): ErrorAction {
-  const prospect = prospects[code]
+function actionOf(code: EndpointErrorCode, status: number | undefined): ErrorAction {
+  const prospect = prospectIn(code, status)
   if (PASSING.includes(prospect)) return 'wait'
   return prospect === 'stop' || prospect === 'renew' || prospect === 'none' ? prospect : 'change'
 }
@@ -181,6 +204,10 @@ export interface EndpointErrorDetails {
   report?: EndpointReport | undefined
   /** The endpoint concerned, if the call uses several. */
   layer?: Layer | undefined
+  /** The place of the endpoint among those of its layer, from 0, if there are several. */
+  index?: number | undefined
+  /** The method, or the path at a beacon API, that was asked for. */
+  method?: string | undefined
   /** The failed check of the answer, what the provider threw, or the `reason` of the signal that aborted. */
   cause?: unknown
 }
@@ -212,6 +239,10 @@ export class EndpointError extends Error {
   readonly report: EndpointReport | undefined
   /** The endpoint concerned, if the call uses several. */
   readonly layer: Layer | undefined
+  /** The place of the endpoint among those of its layer, from 0, if there are several. */
+  readonly index: number | undefined
+  /** The method, or the path at a beacon API, that was asked for. */
+  readonly method: string | undefined
   /** What exactly was found, for people. */
   readonly found: string | undefined
 
@@ -222,20 +253,22 @@ export class EndpointError extends Error {
    * @param details what was found, without URLs and keys
    */
   constructor(code: EndpointErrorCode, details: EndpointErrorDetails = {}) {
-    const { found, status, retryAfterMs, report, layer, cause } = details
+    const { found, status, retryAfterMs, report, layer, index, method, cause } = details
     const facts = [
-      layer && `the ${layer} endpoint`,
+      [placeOf(layer, index), method].filter(Boolean).join(', '),
       found,
       status !== undefined && `HTTP status ${status}`,
       report && `error ${report.code}: ${report.message}`,
     ].filter(Boolean)
     super(`${code}: ${[...facts, meanings[code]].join('. ')}`, cause === undefined ? undefined : { cause })
     this.code = code
-    this.action = actionOf(code)
+    this.action = actionOf(code, status)
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.report = report
     this.layer = layer
+    this.index = index
+    this.method = method
     this.found = found
     brandError(this, 'EndpointError')
   }
@@ -269,12 +302,39 @@ export const isKnownError = (error: unknown): error is EndpointError =>
 export const abortedBy = (signal: AbortSignal): EndpointError =>
   new EndpointError('ABORTED', { cause: signal.reason as unknown })
 
-/** Runs `work`. An {@link EndpointError} from it is rethrown with the endpoint concerned. */
-export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work`. An {@link EndpointError} from it is rethrown with the endpoint concerned.
+ *
+ * @param index its place among several of the layer, from 0
+ */
+export async function atEndpoint<T>(layer: Layer | undefined, work: () => Promise<T>, index?: number): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!isEndpointError(error)) throw error
-    throw new EndpointError(error.code, { ...error, layer, cause: error.cause })
+    throw new EndpointError(error.code, {
+      ...error,
+      layer: layer ?? error.layer,
+      index: index ?? error.index,
+      cause: error.cause,
+    })
   }
+}
+
+/** The error, with what was asked. That the caller has ended it concerns no method. */
+export function withMethod<T extends Error>(error: T, method: string): T | EndpointError {
+  if (!isEndpointError(error) || error.code === 'ABORTED' || error.method === method) return error
+  return new EndpointError(error.code, {
+    ...error,
+    method: /^[\w/.:-]{1,120}$/.test(method) ? method : excerpt(method),
+    cause: error.cause,
+  })
+}
+
+const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth']
+
+/** The endpoint in words, such as `the second L2 endpoint`; empty if nothing is known of it. */
+function placeOf(layer: Layer | undefined, index: number | undefined): string {
+  const place = index === undefined ? '' : (ORDINALS[index] ?? `${index + 1}th`)
+  return layer === undefined && place === '' ? '' : ['the', place, layer, 'endpoint'].filter(Boolean).join(' ')
 }

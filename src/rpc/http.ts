@@ -2,8 +2,8 @@ import { invalid, isArray } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
 import { ExcessiveJson, parseBounded } from '../json/parse.ts'
 import { readOptions, verifyWhole } from '../options.ts'
-import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
-import { abortedBy, EndpointError, isEndpointError } from './error.ts'
+import { type Asked, diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
+import { abortedBy, EndpointError, isEndpointError, withMethod } from './error.ts'
 import {
   CODE_RESPONSE_LENGTH,
   DEFAULT_RESPONSE_LENGTH,
@@ -11,6 +11,7 @@ import {
   HEADER_RESPONSE_LENGTH,
   HELD_LENGTH,
   LARGE_RESPONSE_LENGTH,
+  LONGEST_RETRY_AFTER,
   PROOF_RESPONSE_LENGTH,
   REQUEST_TIMEOUT_MS,
   SHORT_RESPONSE_LENGTH,
@@ -18,7 +19,7 @@ import {
 import { oneCoding } from './one-coding.ts'
 import { isSignal, verifySignal, verifyTimeout } from './options.ts'
 import type { RequestProvider } from './provider.ts'
-import { type Redact, redactorOf, setOrigin } from './redact.ts'
+import { basicAuthorization, type Origin, redactorOf, setOrigin } from './redact.ts'
 import { type Budget, createBudget, sleep } from './waiting.ts'
 
 /** Limits for requests. */
@@ -29,18 +30,19 @@ export interface HttpOptions {
   signal?: AbortSignal | undefined
   /** Maximum length of one answer, in bytes after decompression. Default: 16 MiB. */
   maxResponseLength?: number | undefined
-  /** How often a request is retried after HTTP status 429 or 503. Default: 4. */
+  /** How often a request is retried if the endpoint limits the rate, or after HTTP status 503. Default: 4. */
   maxRetries?: number | undefined
 }
 
-const HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json' }
+const ACCEPT = { Accept: 'application/json' }
 const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
 
 /**
  * An EIP-1193 provider over `fetch`, for programs that have none. It sends one HTTP request per call, never a batch.
  *
- * After HTTP status 429 or 503 it honours `Retry-After`, otherwise it backs off exponentially. If the wait would exceed the
- * timeout, it gives up at once. All its errors are {@link EndpointError}s without the URL, and without any part of it that may be a
+ * If the endpoint limits the rate, or answers with HTTP status 503, it honours `Retry-After`, otherwise it backs off exponentially.
+ * If the wait would exceed the timeout, it gives up at once. A request whose connection the server has closed is sent once more. A
+ * user and password in the URL are sent as basic authentication. All its errors are {@link EndpointError}s without the URL, and without any part of it that may be a
  * key: query values, path segments, host and port. Keys of 4 or more characters are removed wherever they occur, shorter ones
  * only as separate words.
  *
@@ -63,10 +65,7 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
  * ```
  */
 export function createHttpProvider(url: string | URL, options: HttpOptions = {}): RequestProvider {
-  const { origin, maxResponseLength, exchange } = createConnection(url, options)
-  const { redact } = origin
-  // A URL object may be changed later.
-  const target = `${url}`
+  const { origin, target, headers, maxResponseLength, exchange } = createConnection(url, options)
   let nextId = 1
 
   const provider: RequestProvider = {
@@ -74,16 +73,11 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
     async request(args, over?: unknown) {
       const request = readRequest(args, nextId++)
       const body = encodeRequest(request)
-      const send = (signal: AbortSignal) => {
-        // A redirected POST may arrive as another method, at another place.
-        return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal, ...oneCoding() })
-      }
+      const init = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body }
       const maxLength = Math.min(lengthOf(request), maxResponseLength)
-      return exchange(
-        send,
-        (response, hold) => readAnswer(response, request, { maxLength, hold }, redact),
-        isSignal(over) ? over : undefined,
-      )
+      const read = async (response: Response, hold: Hold) =>
+        parseResponse(await readBody(response, request, { maxLength, hold }, origin), request, origin.redact)
+      return exchange(request.method, target, init, read, isSignal(over) ? over : undefined)
     },
   }
   setOrigin(provider, origin)
@@ -144,23 +138,17 @@ export interface BeaconApi {
  * ```
  */
 export function createBeaconApi(url: string | URL, options: HttpOptions = {}): BeaconApi {
-  const { origin, maxResponseLength, exchange } = createConnection(url, options)
-  const base = new URL(url)
+  const { origin, target: base, headers, maxResponseLength, exchange } = createConnection(url, options)
   const api: BeaconApi = {
     async get(path, signal, maxLength = maxResponseLength) {
       if (typeof path !== 'string') throw invalid('path', 'a string', path)
       const target = new URL(base)
       const [name = '', query = ''] = path.split('?', 2)
-      target.pathname = `${base.pathname.replace(/\/$/, '')}${name}`
+      target.pathname = `${target.pathname.replace(/\/$/, '')}${name}`
       for (const [key, value] of new URLSearchParams(query)) target.searchParams.set(key, value)
-      const send = (abort: AbortSignal) =>
-        fetch(target, { headers: { Accept: 'application/json' }, redirect: 'manual', signal: abort, ...oneCoding() })
-      const read = async (response: Response, hold: Hold) => {
-        if (response.ok) return readJson(response, { maxLength: Math.min(maxLength, maxResponseLength), hold })
-        await response.body?.cancel()
-        throw diagnoseStatus(response.status)
-      }
-      return exchange(send, read, signal)
+      const read = (response: Response, hold: Hold) =>
+        readBody(response, { method: name }, { maxLength: Math.min(maxLength, maxResponseLength), hold }, origin)
+      return exchange(name, target, { headers }, read, signal)
     },
   }
   setOrigin(api, origin)
@@ -174,8 +162,11 @@ const FIRST_WAIT = 250
 function createConnection(url: string | URL, options: HttpOptions) {
   const parsed = parseUrl(url)
   const redact = redactorOf(parsed)
-  // It is not sent.
-  parsed.hash = ''
+  const authorization = basicAuthorization(parsed)
+  const headers = { ...ACCEPT, ...(authorization !== undefined && { Authorization: authorization }) }
+  // The fragment is not sent, and fetch refuses the others, with the whole URL in its message.
+  Object.assign(parsed, { hash: '', username: '', password: '' })
+  const target = parsed.href
   const own = readOptions('', options, HTTP_OPTIONS)
   const {
     timeoutMs: timeout = REQUEST_TIMEOUT_MS,
@@ -189,8 +180,11 @@ function createConnection(url: string | URL, options: HttpOptions) {
   verifySignal(signal)
   const share = createBudget(HELD_LENGTH / ENDPOINT_SHARE)
 
+  /** @param name of the method, or the path at a beacon API */
   async function exchange(
-    send: (abort: AbortSignal) => Promise<Response>,
+    name: string,
+    to: string | URL,
+    init: RequestInit,
     read: (response: Response, hold: Hold) => Promise<unknown>,
     ownSignal?: AbortSignal,
   ): Promise<unknown> {
@@ -199,29 +193,49 @@ function createConnection(url: string | URL, options: HttpOptions) {
     const deadline = AbortSignal.timeout(timeout)
     const signals = [signal, ownSignal].filter(given => given !== undefined)
     const abort = signals.length === 0 ? deadline : AbortSignal.any([...signals, deadline])
+    // A redirected POST may arrive as another method, at another place.
+    const send = () => fetch(to, { ...init, redirect: 'manual', signal: abort, ...oneCoding() })
+    const sendAndRead = async () => {
+      const response = await send()
+      return holding(share, abort, hold => read(response, hold))
+    }
     try {
       for (let retries = 0; ; retries++) {
-        const response = await send(abort)
-        const { status } = response
-        if (status !== 429 && status !== 503) return await holding(share, abort, hold => read(response, hold))
-        const retryAfter = readRetryAfter(response)
-        await response.body?.cancel()
-        const wait = retryAfter ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
-        // A wait that would reach the deadline is not started.
-        if (retries >= maxRetries || Date.now() + wait >= end) throw diagnoseStatus(status, retryAfter)
-        await sleep(wait, abort)
+        try {
+          // All requests are reads, which may arrive twice. Servers close a connection while the next request is on its way.
+          return await sendAndRead().catch(error =>
+            isClosed(error) && !abort.aborted ? sendAndRead() : Promise.reject(error),
+          )
+        } catch (error) {
+          if (!isBusy(error)) throw error
+          const wait = error.retryAfterMs ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
+          // A wait that would reach the deadline is not started.
+          if (retries >= maxRetries || Date.now() + wait >= end) throw error
+          await sleep(wait, abort)
+        }
       }
     } catch (error) {
       const ended = signals.find(given => given.aborted)
       if (ended) throw abortedBy(ended)
-      if (isEndpointError(error) && error.code !== 'ABORTED') throw error
-      if (deadline.aborted) throw new EndpointError('TIMEOUT')
-      throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
+      if (isEndpointError(error) && error.code !== 'ABORTED') throw withMethod(error, name)
+      if (deadline.aborted) throw withMethod(new EndpointError('TIMEOUT'), name)
+      throw withMethod(
+        new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) }),
+        name,
+      )
     }
   }
 
-  return { origin: { redact, href: parsed.href }, maxResponseLength, exchange }
+  return { origin: { redact, href: target }, target, headers, maxResponseLength, exchange }
 }
+
+/** Whether the endpoint may answer the same request in a moment. */
+const isBusy = (error: unknown): error is EndpointError =>
+  isEndpointError(error) && (error.code === 'RATE_LIMITED' || (error.code === 'HTTP_ERROR' && error.status === 503))
+
+/** Whether the server has closed the connection under a request. */
+const isClosed = (error: unknown): boolean =>
+  /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(systemCodeIn(error).found ?? '')
 
 /**
  * The room for long responses. There is one for the process, because its memory is what many endpoints together would fill:
@@ -277,10 +291,6 @@ function parseUrl(url: string | URL): URL {
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
     throw new ArgumentError({ found: 'a URL that is neither http nor https' })
   }
-  // fetch refuses these, with the whole URL in its message.
-  if (parsed.username !== '' || parsed.password !== '') {
-    throw new ArgumentError({ found: 'a URL with a user or password' })
-  }
   return parsed
 }
 
@@ -297,19 +307,31 @@ interface Room {
   readonly hold: Hold
 }
 
-async function readAnswer(response: Response, request: RpcRequest, room: Room, redact: Redact): Promise<unknown> {
-  if (response.ok) return parseResponse(await readJson(response, room), request, redact)
-  // Some endpoints explain an HTTP error with a JSON-RPC error in the body. These two statuses say enough.
-  if (response.status === 401 || response.status === 403) await response.body?.cancel()
-  else {
-    const text = await readText(response, room)
-    try {
-      parseResponse(parseBounded(text), request, redact)
-    } catch (error) {
-      if (isEndpointError(error) && error.report) throw error
-    }
+/** The body, parsed from JSON. @throws EndpointError for any status but success: what the body says, under the same bounds */
+async function readBody(response: Response, asked: Asked, room: Room, { redact, href }: Origin): Promise<unknown> {
+  if (response.ok) return readJson(response, room)
+  const { status } = response
+  const answered = { ...asked, status, retryAfterMs: readRetryAfter(response) }
+  if (status < 400) {
+    await response.body?.cancel()
+    const to = response.headers.get('Location') ?? ''
+    const isSecured = /^http:/.test(href) && /^https:/i.test(to.trim())
+    const found = isSecured
+      ? 'a redirect to https, so the URL has to begin with it'
+      : 'a redirect: use the URL where it leads'
+    throw new EndpointError('HTTP_ERROR', { found, status })
   }
-  throw diagnoseStatus(response.status)
+  // Whatever is wrong with the body, the status stays.
+  const text = await readText(response, room).catch(() => '')
+  throw diagnoseStatus(answered, text, tryParse(text), redact)
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseBounded(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** The body. Never holds more than `maxLength` bytes of it, and waits for room before most of them. */
@@ -367,11 +389,18 @@ function describeText(response: Response, text: string): string {
   return /^[{[]/.test(start) ? 'JSON that is cut off or broken' : 'a text'
 }
 
-/** Milliseconds; undefined if the header is missing or invalid. */
+/**
+ * Milliseconds, at most {@link LONGEST_RETRY_AFTER}; undefined if the header is missing, names the past, or is neither a number of
+ * seconds, several of them from proxies in a row, nor a date.
+ */
 function readRetryAfter({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After')?.trim() ?? ''
-  // Nine digits of seconds are longer than anybody waits.
-  if (/^\d+$/.test(value)) return Number(value.slice(0, 9)) * 1000
-  const date = Date.parse(value)
-  return Number.isNaN(date) ? undefined : Math.max(date - Date.now(), 0)
+  if (/^[\d.]+(?: *, *[\d.]+)*$/.test(value)) {
+    const seconds = Math.max(...value.split(',').map(Number))
+    return Number.isNaN(seconds) ? undefined : Math.min(Math.ceil(seconds) * 1000, LONGEST_RETRY_AFTER)
+  }
+  // JavaScript reads numbers, and words with one, as dates.
+  if (!/^[A-Z][a-z]{2,8},? /.test(value)) return undefined
+  const left = Date.parse(value) - Date.now()
+  return left > 0 ? Math.min(left, LONGEST_RETRY_AFTER) : undefined
 }

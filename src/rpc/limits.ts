@@ -80,6 +80,8 @@ export const CONTENTS_AT_ONCE = 8
 
 /** Milliseconds for one request with its retries, unless the caller allows more. */
 export const REQUEST_TIMEOUT_MS = 30_000
+/** Milliseconds that an endpoint may ask to wait at most: whatever is longer counts as this. */
+export const LONGEST_RETRY_AFTER = 86_400_000
 /** Milliseconds that a request may take: timers take at most 31 bits. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
 /** Milliseconds between two polls or attempts of a follower. */

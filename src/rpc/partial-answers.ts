@@ -54,7 +54,7 @@ export function admitAnswer(
   shape: Shape = ANSWER_SHAPE,
 ): unknown {
   const { result, error } = unwrapResponse(answer)
-  if (error !== undefined) throw parseError(error, [], redact)
+  if (error !== undefined) throw parseError(error, {}, redact)
   return pickKnown(result, shape, admission)
 }
 

@@ -1,7 +1,7 @@
 import { decodeQuantity } from '../hex.ts'
 import { hasMethod } from '../options.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { abortedBy, EndpointError } from './error.ts'
+import { abortedBy, EndpointError, withMethod } from './error.ts'
 import { REQUEST_TIMEOUT_MS } from './limits.ts'
 import { originOf, redactorFor } from './redact.ts'
 import { inTime } from './waiting.ts'
@@ -63,7 +63,7 @@ export async function callProvider(
     if (!isTimed) return await inTime(REQUEST_TIMEOUT_MS, async () => send(provider, method, params), signal)
     return await orAbort(() => send(provider, method, params, ...(signal ? [signal] : [])), signal)
   } catch (error) {
-    throw diagnoseWith(redactorFor(provider), error, params)
+    throw withMethod(diagnoseWith(redactorFor(provider), error, { method, params }), method)
   }
 }
 

@@ -72,13 +72,31 @@ export function redactorOf(url: URL): Redact {
   })
 }
 
+/** The header for the user and password in a URL; undefined if there are none. */
+export function basicAuthorization({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined
+  const bytes = new TextEncoder().encode(`${tryDecodeUri(username)}:${tryDecodeUri(password)}`)
+  return `Basic ${btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))}`
+}
+
 /** Longest first, so that no key is removed only in part. */
 function keysOf(url: URL): string[] {
   const { username, password, host, hostname, pathname, search, searchParams, hash } = url
   const segments = pathname.split('/').filter(segment => !ORDINARY_SEGMENT.test(segment))
   const labels = hostname.split('.').filter(label => label.length >= MIN_LABEL_LENGTH)
   const parameters = [...searchParams.values(), ...search.slice(1).split(/[&=]/).filter(isNoName(searchParams))]
-  const parts = [host, hostname, ...labels, username, password, ...segments, ...parameters, hash.slice(1)]
+  const authorization = basicAuthorization(url)?.split(' ')[1] ?? ''
+  const parts = [
+    host,
+    hostname,
+    ...labels,
+    authorization,
+    username,
+    password,
+    ...segments,
+    ...parameters,
+    hash.slice(1),
+  ]
   const keys = new Set([...parts, ...parts.map(tryDecodeUri)].flatMap(part => [part, part.toUpperCase()]))
   keys.delete('')
   return [...keys].sort((a, b) => b.length - a.length)
@@ -107,7 +125,7 @@ function patternOf(character: string): string {
 }
 
 /** What is known of a provider or beacon API over a URL. */
-interface Origin {
+export interface Origin {
   readonly redact: Redact
   /** What is asked, the same for every spelling of it. */
   readonly href: string

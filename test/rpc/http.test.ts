@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import type { ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -59,27 +60,38 @@ const cases: [string, EndpointErrorCode, Answer, HttpOptions?][] = [
   ['an HTML error page', 'HTTP_ERROR', end(502, '<html>Bad gateway</html>', { 'Content-Type': 'text/html' })],
   ['a redirect', 'HTTP_ERROR', end(307, '', { Location: 'http://127.0.0.1:1/' })],
   ['another id', 'ID_MISMATCH', (r, id) => r.end(ok(Number(id) + 1))],
-  ['the id as a string', 'ID_MISMATCH', (r, id) => r.end(ok(String(id)))],
+  ['another id as a string', 'ID_MISMATCH', (r, id) => r.end(ok(`${id}0`))],
   ['a result without an id', 'ID_MISMATCH', r => r.end(ok(null))],
   ['a batch', 'ENVELOPE_MALFORMED', (r, id) => r.end(`[${ok(id)}]`)],
-  ['JSON-RPC 1.0', 'ENVELOPE_MALFORMED', (r, id) => r.end(JSON.stringify({ id, result: '0x7', error: null }))],
+  ['JSON-RPC 3.0', 'ENVELOPE_MALFORMED', (r, id) => r.end(JSON.stringify({ jsonrpc: '3.0', id, result: '0x7' }))],
   ['neither result nor error', 'ENVELOPE_MALFORMED', (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id }))],
   [
     'both result and error',
     'ENVELOPE_MALFORMED',
     (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, result: 1, error: { code: 1, message: '' } })),
   ],
-  [
-    'an error that is a text',
-    'ENVELOPE_MALFORMED',
-    (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, error: 'no' })),
-  ],
+  ['an error that is a text', 'ENDPOINT_ERROR', (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, error: 'no' }))],
   [
     'an error without a code',
-    'ENVELOPE_MALFORMED',
+    'ENDPOINT_ERROR',
     (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, error: { message: '' } })),
   ],
+  [
+    'an error that says nothing',
+    'ENVELOPE_MALFORMED',
+    (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, error: true })),
+  ],
   ['a number', 'ENVELOPE_MALFORMED', end(200, '7')],
+  ['words and no envelope', 'RATE_LIMITED', end(200, '{"message":"Too Many Requests"}')],
+  ['words of a gateway', 'UNAUTHORIZED', end(403, '{"message":"Forbidden"}')],
+  ['503 of a node that has just started', 'BLOCK_MISSING', end(503, '{"code":503,"message":"node is syncing"}')],
+  ['404 and a page', 'HTTP_ERROR', end(404, '<html>', { 'Content-Type': 'text/html' })],
+  ['a status, and a body without an end', 'RATE_LIMITED', r => endless(r.writeHead(429)), { maxRetries: 0 }],
+  [
+    'a status, and a body that is cut',
+    'HTTP_ERROR',
+    r => void r.writeHead(410, { 'Content-Length': '9' }).write('{', () => r.destroy()),
+  ],
   ['401', 'UNAUTHORIZED', end(401, `the key ${KEY} is not known`)],
   ['403 and a reason', 'UNAUTHORIZED', (r, id) => r.writeHead(403, JSON_TYPE).end(failed(id, -32000, `key ${KEY}`))],
   ['429 for ever', 'RATE_LIMITED', end(429, '', { 'Retry-After': '0' })],
@@ -145,6 +157,104 @@ it('retries after 429 and 503, up to the limits on retries and waiting', async (
   }
 })
 
+it('accepts a result whose envelope is almost right', async () => {
+  const almost: [string, (id: unknown) => object][] = [
+    ['the id as a text', id => ({ jsonrpc: '2.0', id: `${id}`, result: '0x7' })],
+    ['no version', id => ({ id, result: '0x7' })],
+    ['JSON-RPC 1.0', id => ({ jsonrpc: '1.0', id, result: '0x7', error: null })],
+  ]
+  for (const [what, body] of almost) {
+    expect((await ask((r, id) => r.end(JSON.stringify(body(id))))).outcome, what).toBe('0x7')
+  }
+  expect(almost.length).toBe(3)
+})
+
+it('sends a request once more whose connection the server has closed, and no more', async () => {
+  const cut =
+    (times: number): Answer =>
+    (response, id, turn) =>
+      turn < times ? response.destroy() : response.end(ok(id))
+  expect(await ask(cut(1))).toEqual({ outcome: '0x7', turns: 2 })
+  expect(await ask(cut(9))).toMatchObject({ outcome: { code: 'UNREACHABLE' }, turns: 2 })
+})
+
+it('sends a user and password as a header, and shows them nowhere', async () => {
+  const [user, password] = ['user-name', 'p%40ss/wörd']
+  const token = Buffer.from('user-name:p@ss/wörd').toString('base64')
+  const seen: unknown[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.headers.authorization, request.url)
+    response.writeHead(400, JSON_TYPE).end(
+      JSON.stringify({
+        error: {
+          code: -32000,
+          message: `no ${user}`,
+          data: ['p@ss/wörd', password, encodeURIComponent('p@ss/wörd'), token],
+        },
+      }),
+    )
+  })
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const url = `http://${user}:${encodeURIComponent('p@ss/wörd')}@127.0.0.1:${port}/v1`
+  const errors = [
+    (await createHttpProvider(url)
+      .request({ method: 'eth_chainId' })
+      .catch((thrown: EndpointError) => thrown)) as EndpointError,
+    (await createBeaconApi(url)
+      .get('/eth/v1/x')
+      .catch((thrown: EndpointError) => thrown)) as EndpointError,
+  ]
+  expect(seen).toEqual([`Basic ${token}`, '/v1', `Basic ${token}`, '/v1/eth/v1/x'])
+  for (const error of errors) {
+    const shown = `${error.message} ${error.stack} ${JSON.stringify({ ...error })}`
+    for (const secret of [user, 'wörd', 'w%C3%B6rd', token, `${port}`]) expect(shown).not.toContain(secret)
+    expect(shown).toContain('[key]')
+  }
+})
+
+it('says of a redirect where the URL is wrong, and never where it leads', async () => {
+  const to = (status: number, location: string) => ask(end(status, '', { Location: location }))
+  const moved = await to(301, 'https://rpc.example/v3/other-key')
+  expect(moved).toMatchObject({
+    outcome: { code: 'HTTP_ERROR', action: 'change', found: expect.stringContaining('https') },
+  })
+  expect(`${moved.outcome}`).not.toMatch(/rpc\.example|other-key/)
+  expect(await to(308, '/elsewhere')).toMatchObject({ outcome: { found: 'a redirect: use the URL where it leads' } })
+})
+
+it('waits as long as Retry-After asks, in every form, and never less than its own pause', async () => {
+  const after = async (value: string) => {
+    const { outcome, turns } = await ask(end(429, '', { 'Retry-After': value }), { maxRetries: 0 })
+    expect(turns).toBe(1)
+    return (outcome as EndpointError).retryAfterMs
+  }
+  const forms: [string, unknown][] = [
+    ...([
+      ['1', 1000],
+      ['1.5', 2000],
+      ['0.6', 1000],
+      ['1, 1', 1000],
+      ['1,3', 3000],
+      ['0', 0],
+    ] as [string, number][]),
+    ...['-1', '60;', 'soon', '', '1.2.3', new Date(0).toUTCString(), 'May'].map((form): [string, undefined] => [
+      form,
+      undefined,
+    ]),
+    ...['9999999999', '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'].map((form): [string, number] => [
+      form,
+      86_400_000,
+    ]),
+  ]
+  for (const [form, expected] of forms) expect(await after(form), form).toBe(expected)
+  expect(forms.length).toBe(16)
+  const inAMinute = await after(new Date(Date.now() + 60_000).toUTCString())
+  expect(inAMinute).toBeGreaterThan(0)
+  expect(inAMinute).toBeLessThanOrEqual(60_000)
+})
+
 it('accepts JSON of any content type, and a null error as no error', async () => {
   expect((await ask((r, id) => r.writeHead(200, { 'Content-Type': 'text/plain' }).end(ok(id)))).outcome).toBe('0x7')
   const withNull: Answer = (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, result: null, error: null }))
@@ -180,12 +290,12 @@ it('reports an unsupported tag only if a tag was sent', async () => {
   expect((await ask(refuse, {}, ['0x1', [], '0x7'])).outcome).toMatchObject({ code: 'PARAMS_REFUSED' })
 })
 
-it('refuses a URL that is none of http or https, or holds a password', () => {
-  const wrong = ['rpc.example', 'ftp://a', 'http://user:password@a', '', undefined, 7, {}]
+it('refuses a URL that is none of http or https', () => {
+  const wrong = ['rpc.example', 'ftp://a', '', undefined, 7, {}]
   for (const url of wrong) {
     expect(() => createHttpProvider(url as string)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }))
   }
-  expect(wrong.length).toBe(7)
+  expect(wrong.length).toBe(6)
 })
 
 it('asks a URL object like its text', async () => {
@@ -228,7 +338,7 @@ it('lives on after a response with any number of codings, then silence or an end
   const program = ['--import', 'tsx', 'test/rpc/coded-program.ts', ...(await Promise.all(urls))]
   const outcomes = (await run(process.execPath, program)).stdout.trim().split('\n')
   expect(outcomes).toHaveLength(20)
-  for (const outcome of outcomes) expect(outcome).toMatch(/^(?:TIMEOUT|UNREACHABLE|NOT_JSON)$/)
+  for (const outcome of outcomes) expect(outcome).toMatch(/^(?:TIMEOUT|UNREACHABLE|NOT_JSON|answered)$/)
 }, 60_000)
 const run = promisify(execFile)
 

@@ -1,0 +1,199 @@
+import type { EndpointErrorCode } from './error.ts'
+
+/** What an endpoint answered in place of a result. */
+export interface Refusal {
+  /** The JSON-RPC error code; null if the body holds no error. */
+  readonly rpc: number | null
+  /** The message and the data of the error, or what else the body says; redacted, and bounded. */
+  readonly text: string
+  /** The HTTP status; null if it is unknown, or says that all is well. */
+  readonly status: number | null
+  /** The method, or the path at a beacon API; empty if it is unknown. */
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** A row of {@link TABLE}. It holds if all of its conditions do. */
+interface Row {
+  readonly code: EndpointErrorCode
+  /** Words, all of which have to be there. */
+  readonly says?: readonly RegExp[]
+  readonly rpc?: readonly (number | null)[]
+  readonly status?: readonly number[]
+  readonly method?: RegExp
+  /** The request names a block by tag. */
+  readonly hasTag?: true
+}
+
+const LOGS = /^eth_getLogs$/
+const BEACON = /^\/eth\//
+const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 'safe']
+
+/** What may be absent. Not the parameter that names it. */
+const THING = String.raw`\b(?:blocks?(?! ?(?:tag|param|range))|blockNumber|header|body|(?:world ?)?state(?:Root)?|trie\w*|history|histories|height|slot|snapshot|resource|metadata|proofs?|receipts?|transaction|requested data|LightClient\w+|\w*SyncCommittee\w*)\b`
+const ABSENT = String.raw`\b(?:(?:not?|\w+n['o]t) (?:\w+ ){0,3}?(?:found|available|exist|present|known|held|stored|indexed|imported|retained|kept|executed|canonical|in the|on this node)|cannot be found|unavailable|missing|unknown|not yet|pruned|garbage|dropped|expired|out of range|in (?:the )?future|ahead of|beyond|too (?:old|far)|(?:older|higher|greater|later) than|last \d+ blocks)\b`
+const SOUGHT = String.raw`\b(?:missing|unknown|pruned|no such|no|(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|get|load|read|retrieve|fetch|locate|resolve))`
+
+/**
+ * What servers say, and what it means. The first row that holds decides: words before codes, because servers use -32000, -32600
+ * and -32602 for everything; codes before statuses; and what is specific first. Beside each row is a public source in which the
+ * words, the code or the status occur. The tests hold more of them.
+ */
+const TABLE: readonly Row[] = [
+  // RFC 9110, 15.5.3
+  { code: 'UNAUTHORIZED', status: [402] },
+  // Consensys/shomei, rpc/server/method/LineaGetProof.java
+  { code: 'BLOCK_MISSING', says: [/BLOCK_MISSING_IN_CHAIN/] },
+
+  // A quota that does not come back soon. erpc/erpc, architecture/evm/error_normalizer.go; quicknode.com/docs, error references
+  {
+    code: 'UNAUTHORIZED',
+    says: [
+      /\bmonthly\b|\bbilling\b|\bpayment\b|\bunpaid\b|\binvoice\b|(?:out of|insufficient) credits|(?:reached|exceeded) the free tier|\b(?:account|subscription)\b.{0,20}(?:suspended|expired|disabled|deactivated|inactive)/i,
+    ],
+  },
+  // A rate. docs.metamask.io, Infura error codes; alchemy.com/docs, throughput; quicknode.com/docs; ankr.com/docs, errors
+  {
+    code: 'RATE_LIMITED',
+    says: [
+      /rate.?limit|too many (?:concurrent )?(?:requests|connections|calls)|(?:per|\/) ?(?:second|minute|hour|day)\b|request (?:rate|count|limit)|throttl|slow down|code: 1015/i,
+    ],
+  },
+  // Ranges of logs. paradigmxyz/reth, rpc/src/eth/filter.rs; besu RpcErrorType.java; INFURA/infura#237; docs.chainstack.com/docs/limits;
+  // docs.goldsky.com (-32012); ankr.com/docs (-32062); quicknode.com/docs (-32614)
+  { code: 'RANGE_REFUSED', method: LOGS, rpc: [-32005, -32012, -32062, -32614] },
+  {
+    code: 'RANGE_REFUSED',
+    method: LOGS,
+    says: [
+      /\b(?:ranges?|blocks?|(?:from|to)Block|results?|logs|getLogs|span|response|query|distance|records|entries)\b/i,
+      /exceed|\btoo (?:large|wide|big|many|high|long)\b|(?:larger|greater|bigger|more|wider) than|\bover \d|\blimit|\bup to\b|\bmax(?:imum)?\b|\bshould (?:not|work)\b|at most|\blast \d|not supported on|smaller|reduc|narrow|paginat|not allowed/i,
+    ],
+  },
+  // A rate in other words. erpc; ethereum-optimism/infra, proxyd/backend.go
+  {
+    code: 'RATE_LIMITED',
+    says: [
+      /\b(?:requests|calls|rps|cu|credits|compute units|throughput|concurren|quota|daily|capacity|usage|load)/i,
+      /\b(?:limit|exceed|exhaust|reached|used up|over |too (?:many|much|high|fast))/i,
+    ],
+  },
+  { code: 'RATE_LIMITED', says: [/overloaded|\bbusy\b|^limit exceeded/i] },
+
+  // Not here yet, because the node has just started or lags. besu RpcErrorType.java (-32008); sigp/lighthouse, warp_utils/src/reject.rs;
+  // ChainSafe/lodestar, api/impl/errors.ts
+  {
+    code: 'BLOCK_MISSING',
+    says: [
+      /\bsyncing|\bnot .{0,16}(?:synced|synchroni|ready|initiali|started)|still (?:sync|catching|starting|loading|indexing)|catching up|initial sync|starting up|initiali[sz]ing|bootstrapping|\bbehind\b|lagging|out of sync|waiting for peers/i,
+    ],
+  },
+  // Here no more, or not at all. ethereum/go-ethereum, triedb/pathdb, eth/state_accessor.go and eth/api_backend.go; NethermindEth/nethermind,
+  // JsonRpc; reth, storage/errors/src/provider.rs and rpc-eth-types; erigontech/erigon, rpc/jsonrpc/eth_call.go; drpcorg/dshackle,
+  // upstream/ethereum/EthereumLowerBoundStateDetector.kt; matter-labs/zksync-era; docs.chainstack.com/docs/limits
+  { code: 'BLOCK_MISSING', rpc: [4444, 4445, -39001, -32014, -32061] },
+  {
+    code: 'BLOCK_MISSING',
+    says: [
+      /reexec=|proof window|\bno archive|(?:requires?|needs?) (?:an )?archive|no historical|historical (?:state|queries)|history has expired|(?:been|was|is) pruned|due to pruning|too old|not currently canonical|(?:earliest|first) available|beyond (?:the )?(?:current )?head|less than or equal to the current|after last accepted|proofs are available only/i,
+    ],
+  },
+  { code: 'BLOCK_MISSING', says: [new RegExp(`${THING}.{0,60}?${ABSENT}|${SOUGHT} .{0,20}?${THING}`, 'i')] },
+  { code: 'RANGE_REFUSED', method: LOGS, says: [/\brange\b|\bspan\b|differ by|interval/i] },
+
+  // ava-labs/coreth, eth/api_backend.go
+  { code: 'BLOCK_NOT_FINALIZED', says: [/\bnot\b.{0,20}\bfinali[sz]ed|\bunfinali[sz]ed/i] },
+  // go-ethereum, rpc/types.go; erigon and reth, parsing of block tags; erpc
+  {
+    code: 'TAG_UNSUPPORTED',
+    hasTag: true,
+    says: [
+      /\b(?:tag|finali|safe|pending|earliest|latest|block ?(?:number|param|id|height))|hex string/i,
+      /\b(?:invalid|unsupported|not|unknown|unrecogni[sz]ed|cannot|expected|unexpected|malformed|illegal|wrong)\b|failed to parse|without 0x/i,
+    ],
+  },
+
+  // The method. EIP-1474; EIP-1193; besu RpcErrorType.java (-32604); ankr.com/docs, errors (-32075); quicknode (-32612, -32613); proxyd;
+  // nethermind, JsonRpc/Modules/RpcModuleProvider.cs
+  { code: 'METHOD_UNKNOWN', rpc: [-32601, 4200, -32004, -32604, -32075, -32612, -32613] },
+  {
+    code: 'METHOD_UNKNOWN',
+    says: [
+      /\b(?:method|module|namespace|operation|(?:eth|linea|rollup|debug|trace|shomei)_|api (?:is|not) )/i,
+      /\b(?:not|isn't|unsupported|unknown|no such|no route|disabled|disallowed|unavailable|unrecogni[sz]ed|restricted|prohibited|forbidden|blocked|upgrade|only available)\b|invalid (?:rpc )?method\b(?! param)/i,
+    ],
+  },
+  {
+    code: 'METHOD_UNKNOWN',
+    says: [/\b(?:plan|tier)\b/i, /\bnot (?:available|included|supported|enabled|allowed|on|part)\b/i],
+  },
+  { code: 'METHOD_UNKNOWN', says: [/not implemented|upgrade your (?:plan|tier)/i] },
+  // The key. EIP-1193; alchemy.com/docs, error reference; docs.metamask.io; drpc.org/docs; publicnode.com; besu (-40100);
+  // developers.cloudflare.com/support, errors 1006 to 1020
+  { code: 'UNAUTHORIZED', rpc: [401, 403, 4100, -40100, -32606] },
+  {
+    code: 'UNAUTHORIZED',
+    says: [
+      /unauthori[sz]ed|unauthenticated|authenticat|authori[sz]ation|api ?key|(?:access|app|secret|project)[ -]?(?:key|token|id)\b|personal token|\bkey is inactive|(?:invalid|missing) key\b|forbidden|denied|permission|login required|\bpassword|not allowed to access|whitelist|allowlist|\bbanned\b|\bblocked\b|code: 10(?:0\d|1[0-4]|20)/i,
+    ],
+  },
+  {
+    code: 'UNAUTHORIZED',
+    says: [
+      /\b(?:token|jwt|credentials?|project|app|auth|ip|origin|referer|domain|country)\b/i,
+      /\b(?:invalid|incorrect|wrong|expired|missing|required|inactive|revoked|unknown|not (?:found|allowed|permitted))\b/i,
+    ],
+  },
+
+  // Sizes and times. go-ethereum, rpc/errors.go (-32002, -32003) and rpc/http.go; proxyd/backend.go (-32020, -32021); envoyproxy/envoy
+  {
+    code: 'RESPONSE_TOO_LARGE',
+    says: [/\bresponse\b/i, /\btoo (?:large|big)|exceed|\bsize\b/i],
+  },
+  {
+    code: 'PARAMS_REFUSED',
+    says: [
+      /\b(?:request|body|payload|content|entity|params?|parameters|keys|slots)\b/i,
+      /\btoo (?:large|big|long|many)\b/i,
+    ],
+  },
+  { code: 'TIMEOUT', says: [/\btimed?[ -]?out|deadline exceeded|took too long/i] },
+
+  // Codes alone. EIP-1474; quicknode; proxyd; docs.blockvision.org (-32605)
+  {
+    code: 'RATE_LIMITED',
+    rpc: [-32005, 429, -32007, -32009, -32029, -32097, -32090, -32605, -32012, -32016, -32017, -32024],
+  },
+  { code: 'PARAMS_REFUSED', rpc: [-32602] },
+  { code: 'PARAMS_REFUSED', says: [/invalid (?:argument|params?\b|parameter)|missing value for required argument/i] },
+
+  // Statuses alone. RFC 9110. For what a beacon API does not hold, it answers 404: ethereum/beacon-APIs
+  { code: 'UNAUTHORIZED', status: [401, 403, 407] },
+  { code: 'RATE_LIMITED', status: [429] },
+  { code: 'PARAMS_REFUSED', status: [413, 414, 431] },
+  { code: 'METHOD_UNKNOWN', status: [404], method: BEACON, says: [/^route\b/i] },
+  { code: 'BLOCK_MISSING', status: [404], method: BEACON, says: [/^(?!an HTML page)/] },
+  { code: 'HTTP_ERROR', status: [301, 302, 303, 307, 308, 404, 405, 410] },
+]
+
+/** The meaning of a refusal. What the table does not know is an error of the endpoint. */
+export function meaningOf(refusal: Refusal): EndpointErrorCode {
+  const found = TABLE.find(row => holds(row, refusal))
+  return found?.code ?? (refusal.rpc === null && refusal.status !== null ? 'HTTP_ERROR' : 'ENDPOINT_ERROR')
+}
+
+function holds(row: Row, { rpc, text, status, method, params }: Refusal): boolean {
+  return (
+    (row.rpc?.includes(rpc) ?? true) &&
+    (row.status === undefined || (status !== null && row.status.includes(status))) &&
+    (row.method?.test(method) ?? true) &&
+    (row.hasTag === undefined || params.some(param => TAGS.includes(param))) &&
+    (row.says?.every(words => words.test(text)) ?? true)
+  )
+}
+
+/** Whether words say that what is missing was there once, so that waiting does not help. */
+export const saysGone = (text: string): boolean =>
+  /missing trie node|prun|\bold\b|expired|histor|archive|reexec|proof window|(?:earliest|first) available|world state/i.test(
+    text,
+  )
