@@ -1,5 +1,5 @@
 (** Every theorem of docs/soundness.md, and what it assumes: nothing but its premises. *)
-From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed.
+From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed TrieNeeded Ordered Messages.
 (** 1. Existence binds. *)
 Print Assumptions existence_binds.
 Print Assumptions existence_binds_by.
@@ -73,3 +73,39 @@ Print Assumptions one_proof_by.
 (** 9. Any tree. *)
 Print Assumptions any_tree.
 Print Assumptions any_tree_by.
+(** 10. RLP. *)
+Print Assumptions rlp_complete.
+Print Assumptions rlp_canonical.
+Print Assumptions rlp_injective.
+Print Assumptions rlp_encode_injective.
+Print Assumptions rlp_canonical_needed.
+(** 11. The trie binds. *)
+Print Assumptions path_read.
+Print Assumptions path_encode_injective.
+Print Assumptions trie_binds.
+Print Assumptions trie_binds_by.
+Print Assumptions never_both_trie.
+Print Assumptions never_both_trie_by.
+Print Assumptions one_trie_proof.
+Print Assumptions one_trie_proof_by.
+Print Assumptions trie_complete.
+Print Assumptions node_hash_needed.
+Print Assumptions leaf_path_needed.
+Print Assumptions one_branch_rule_needed.
+Print Assumptions nodes_unused_needed.
+Print Assumptions no_trie_rule_follows.
+(** 12. An account of Ethereum and its slots. *)
+Print Assumptions account_read.
+Print Assumptions slot_read.
+Print Assumptions secured_binds.
+Print Assumptions eth_binds.
+(** 13. Ordered lists. *)
+Print Assumptions trie_root_binds.
+Print Assumptions list_binds.
+(** 14. Trees of messages. *)
+Print Assumptions message_binds.
+Print Assumptions message_binds_by.
+Print Assumptions message_complete.
+Print Assumptions index_in_tree_needed.
+Print Assumptions path_to_root_needed.
+Print Assumptions depth_of_root_needed.
