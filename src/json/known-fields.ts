@@ -36,9 +36,10 @@ export function pickKnown(source: unknown, shape: Shape, admission: Admission): 
 
 function pickItems(source: object, shape: Shape, admission: Admission): unknown[] {
   const length = readOwn(source, 'length')
+  // A proxy can report any length, but every item is charged. What is no length is that of an empty list.
+  const count = Number.isSafeInteger(length) ? Number(length) : 0
   const items: unknown[] = []
-  // A proxy can report any length, but every item is charged.
-  for (let index = 0; typeof length === 'number' && index < length; index++) {
+  for (let index = 0; index < count; index++) {
     items.push(pickKnown(readOwn(source, index) ?? null, shape, admission))
   }
   return items

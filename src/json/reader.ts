@@ -64,12 +64,12 @@ export function readerOf(code: FailureCode) {
     },
     /**
      * The items of an array. Each is decoded before the next is read, so a huge array of garbage fails at its first item.
-     * `verifyCount` gets the length before any item is read; a proxy can report any length.
+     * `verifyCount` gets the length before any item is read; a proxy can report any length, so what is none is refused before that.
      */
     items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[] {
       if (!isArray(source)) throw malformed('an array', source)
       const count = own(source, 'length')
-      if (typeof count !== 'number') throw malformed('an array', count)
+      if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 0) throw malformed('a length', count)
       verifyCount(count)
       const items: T[] = []
       const segment = () => `[${items.length}]`

@@ -114,7 +114,7 @@ export function verifyMessageFromL2(parts: unknown, claim: MessageClaim): Messag
 export function verifyInL1(l1Proof: unknown, messageProof: MessageProof, claim: DecodedMessageClaim): MessageFromL2 {
   const { message, layout } = claim
   const { values, implementation } = readSlots(l1Proof, keysOf(message, messageProof.root, layout), claim)
-  const [depth = 0n, word = 0n] = values
+  const [depth, word] = values
   const isClaimed = (word >> (message.number % BITS)) % 2n === 1n
   return { status: statusOf(messageProof, depth, isClaimed), messageHash: bytesToHex(message.hash), implementation }
 }
@@ -161,20 +161,24 @@ export function readClaim(claim: MessageClaim): DecodedMessageClaim {
   }
 }
 
+/** One per key, in order. */
+type Values<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: bigint }
+
 /**
  * The values of these slots of the rollup contract, as numbers, and the code behind the proxy. What the slots mean depends on the
  * code: its slot may be missing only if the caller states nothing about it.
  */
-export function readSlots(
+export function readSlots<Keys extends readonly Hex[]>(
   proof: unknown,
-  storageKeys: readonly Hex[],
+  storageKeys: Keys,
   { contract }: Pick<DecodedMessageClaim, 'contract'>,
-): { values: bigint[]; implementation: Hex | undefined } {
+): { values: Values<Keys>; implementation: Hex | undefined } {
   const { implementation: stated, ...claim } = contract
   const keys = readKeys([...storageKeys, IMPLEMENTATION_KEY])
   const least = stated === undefined ? storageKeys.length : keys.length
   const { account, storage } = verifyFirstSlots(proof, { ...claim, keys }, least)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
   const implementation = verifyImplementation(storage[storageKeys.length], stated)
-  return { values: storage.map(({ value }) => BigInt(value)), implementation }
+  // A proof of fewer slots was refused: what is not proven has no value, not even zero.
+  return { values: storage.map(({ value }) => BigInt(value)) as Values<Keys>, implementation }
 }

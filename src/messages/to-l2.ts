@@ -97,7 +97,7 @@ export function verifyMessageToL2(l1Proof: unknown, claim: MessageClaim): Messag
 export function verifySent(l1Proof: unknown, claim: DecodedMessageClaim): MessageToL2 {
   const { message, layout } = claim
   const { values, implementation } = readSlots(l1Proof, keysOf(message, layout), claim)
-  const [before = 0n, own = 0n, next = 0n] = values
+  const [before, own, next] = values
   const { hash } = message
   const rest = { messageHash: bytesToHex(hash), implementation }
   if (own === 0n) return { status: message.number < next ? 'unknown' : 'notSent', ...rest }

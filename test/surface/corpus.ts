@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { StateKind, Trusted } from '../../src/anchor.ts'
+import { kindNamed } from '../../src/document/answer.ts'
+import { claimOfVector } from '../../src/document/evidence.ts'
+import { runFunction } from '../../src/document/expected.ts'
+import { readInputFile } from '../../src/document/input-file.ts'
+import { applyPatches, baseNameOf } from '../../src/document/patches.ts'
+import { type Fields, fieldsOf } from '../../src/document/value.ts'
+import { isRefusal } from '../../src/errors.ts'
+import { verifyEvidence } from '../../src/evidence/verify.ts'
+import { verifyProof } from '../../src/index.ts'
+import { type CallClaim, verifyCallEvidence } from '../../src/provider.ts'
+import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
+
+/** A vector of the corpus, read and parsed. */
+export interface CorpusCase {
+  readonly path: string
+  /** The whole vector, with the input of its base. */
+  readonly content: Fields
+}
+
+const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
+
+/** The vectors in these folders. */
+export const corpusIn = (
+  kinds: readonly ('valid' | 'invalid')[],
+  folders: readonly string[] = VECTOR_FOLDERS,
+): CorpusCase[] =>
+  folders.flatMap(folder =>
+    kinds.flatMap(kind =>
+      readdirSync(`vectors/${folder}/${kind}`).map(name => {
+        const path = `vectors/${folder}/${kind}/${name}`
+        const content = read(path)
+        const base = baseNameOf(content)
+        const whole = base === null ? content : applyPatches(content, read(`vectors/${folder}/valid/${base}.json`))
+        return { path, content: fieldsOf(whole) }
+      }),
+    ),
+  )
+
+/** Where a vector holds what strangers send. */
+export const SENT = ['answer', 'bundle', 'proof', 'block', 'code', 'input'] as const
+
+/** Verifies what a vector holds against what it states. @returns what is proven */
+export function verifyCase(content: Fields): unknown {
+  if (content.operation === 'verifyCallEvidence') return verifyCall(content)
+  const file = readInputFile(content)
+  if (file.kind === 'function vector') return runFunction(file)
+  if (file.kind === 'evidence vector') return verifyEvidence(file.bundle, claimOfVector(file))
+  if (file.kind !== 'vector') throw new Error(`no vector: ${file.kind}`)
+  const stated: unknown = { ...file.stated, scheme: kindNamed(file.stated.scheme) }
+  return verifyProof(file.answer, stated as Parameters<typeof verifyProof>[1])
+}
+
+/** The claim is unchecked: a vector may state any. */
+function verifyCall({ scheme, claim, bundle }: Fields): Promise<unknown> {
+  const number = (text: unknown) => (typeof text === 'string' && text.startsWith('0x') ? BigInt(text) : text)
+  const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
+  const { value, gas, ...others } = fieldsOf(call)
+  const stated: unknown = {
+    ...{ ...rest, scheme: kindNamed(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
+    call: typeof call === 'string' ? call : { ...others, value: number(value), gas: number(gas) },
+  }
+  return verifyCallEvidence(bundle, stated as CallClaim<Trusted, StateKind>)
+}
+
+/** What became of it: what is proven, or the code and the place of the refusal. */
+export type CaseOutcome = { readonly proven: unknown } | { readonly refused: string } | { readonly untyped: string }
+
+export async function outcomeOf(content: Fields): Promise<CaseOutcome> {
+  try {
+    const result = verifyCase(content)
+    return { proven: result instanceof Promise ? await result : result }
+  } catch (error) {
+    return isRefusal(error) ? { refused: `${error.code} at ${error.path}` } : { untyped: String(error) }
+  }
+}
