@@ -58,8 +58,8 @@ export function hasBrand(error: unknown, name: string): boolean {
   }
 }
 
-/** Own properties only: a polluted Object.prototype must not add to the error. */
-const own = (details: ErrorDetails): ErrorDetails => Object.assign(Object.create(null), details)
+/** The own fields alone: of a field that is missing, a polluted Object.prototype must not supply one. */
+export const own = <T extends object>(fields: T): T => Object.assign(Object.create(null), fields)
 
 function messageOf(code: string, details: ErrorDetails): string {
   const { path, expected, found } = own(details)

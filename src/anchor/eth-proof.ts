@@ -1,6 +1,6 @@
 import { decodeArgument, readKeys, type StorageKey } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, equalBytes, type Hex, hexToBytes } from '../bytes.ts'
-import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
+import { atPath, excerpt, own, ProofError, refusal } from '../errors.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { bytesUpTo, hexOf, optional } from '../json/decoders.ts'
 import type { Shape } from '../json/known-fields.ts'
@@ -115,7 +115,8 @@ interface DecodedEthClaim {
 }
 
 /** @throws ArgumentError */
-export function decodeEthClaim({ l1StateRoot, address, storageKeys = [] }: EthProofClaim): DecodedEthClaim {
+export function decodeEthClaim(claim: EthProofClaim): DecodedEthClaim {
+  const { l1StateRoot, address, storageKeys = [] } = own(claim)
   return {
     stateRoot: decodeArgument('l1StateRoot', l1StateRoot, 32),
     address: decodeArgument('address', address, 20),

@@ -1,6 +1,6 @@
 import { decodeArgument, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError, refusal } from '../errors.ts'
+import { own, ProofError, refusal } from '../errors.ts'
 import { readOptions, verifyUint } from '../options.ts'
 import { decodeEthClaim, type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
@@ -155,13 +155,13 @@ export function readChainId(path: string, chainId: number | bigint): bigint {
 const LAYOUT_FIELDS = ['stateRootHashes', 'currentL2BlockNumber', 'blockHashes', 'finalizedState']
 
 function readLayout(layout: RollupLayout): RollupLayout {
-  const own = readOptions('rollup.layout', layout, LAYOUT_FIELDS)
-  const { stateRootHashes, currentL2BlockNumber, blockHashes, finalizedState } = own
-  return {
+  const given = readOptions('rollup.layout', layout, LAYOUT_FIELDS)
+  const { stateRootHashes, currentL2BlockNumber, blockHashes, finalizedState } = given
+  return own({
     ...readSlots('rollup.layout', { stateRootHashes, currentL2BlockNumber }),
     ...readSlots('rollup.layout', blockHashes === undefined ? {} : { blockHashes }),
     finalizedState: finalizedState === undefined ? undefined : readStateLayout(finalizedState),
-  }
+  })
 }
 
 const STATE_SLOTS = ['currentFinalizedState', 'rollingHashes', 'forcedTransactionRollingHashes'] as const
@@ -259,7 +259,8 @@ export function anchorStorageKeys(request: Omit<AnchorClaim, 'l1StateRoot' | 'ho
 
 const REQUEST_FIELDS = ['rollup', 'l2BlockNumber', 'finalizedState']
 
-function readRequest({ rollup, l2BlockNumber, finalizedState }: Omit<AnchorClaim, 'l1StateRoot' | 'holds'>) {
+function readRequest(request: Omit<AnchorClaim, 'l1StateRoot' | 'holds'>) {
+  const { rollup, l2BlockNumber, finalizedState } = own(request)
   return {
     rollup: readRollup(rollup),
     l2BlockNumber: verifyBlockNumber(l2BlockNumber),

@@ -1,3 +1,5 @@
+import { own } from '../errors.ts'
+
 /** The constants of a consensus network: how many sign, and how its time is divided. */
 export interface BeaconPreset {
   /** Members of a sync committee, a multiple of 8. */
@@ -23,7 +25,8 @@ interface Preset {
 }
 
 /** The preset of a network, with the number of slots in a period. */
-export function clockOf({ preset = MAINNET_PRESET }: Preset) {
+export function clockOf(network: Preset) {
+  const { preset = MAINNET_PRESET } = own(network)
   return { ...preset, slotsPerPeriod: preset.slotsPerEpoch * preset.epochsPerPeriod }
 }
 

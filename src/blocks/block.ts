@@ -2,7 +2,7 @@ import { encodeInteger } from '../anchor/rlp.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import type { Hex } from '../bytes.ts'
 import { hexToBytes } from '../bytes.ts'
-import { atPath, ProofError, refusal } from '../errors.ts'
+import { atPath, own, ProofError, refusal } from '../errors.ts'
 import { unread } from '../json/decoders.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
 import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
@@ -152,7 +152,7 @@ const NO_UNCLES: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142
  * @param headerLength of its RLP, in bytes
  */
 export function deriveBody(header: BlockHeader, headerLength: number, transactions: readonly OpenedBlockTransaction[]) {
-  const { sha3Uncles, withdrawalsRoot = null } = header
+  const { sha3Uncles, withdrawalsRoot = null } = own(header)
   const uncles: [] | undefined = sha3Uncles === NO_UNCLES ? [] : undefined
   const withdrawals: [] | undefined = withdrawalsRoot === EMPTY_TRIE_ROOT ? [] : undefined
   if (uncles === undefined || (withdrawalsRoot !== null && withdrawals === undefined)) return { uncles, withdrawals }
@@ -192,9 +192,10 @@ function verifyBloom({ logsBloom }: BlockHeader, receipts: readonly Pick<Receipt
 /** EIP-1559. A block before London has no base fee. */
 export const effectivePrice = (
   signed: Pick<Transaction, 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
-  { baseFeePerGas = 0n }: Pick<BlockHeader, 'baseFeePerGas'>,
+  header: Pick<BlockHeader, 'baseFeePerGas'>,
 ): bigint => {
-  const { gasPrice = 0n, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = signed
+  const { baseFeePerGas = 0n } = own(header)
+  const { gasPrice = 0n, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = own(signed)
   const price = baseFeePerGas + maxPriorityFeePerGas
   return price < maxFeePerGas ? price : maxFeePerGas
 }
@@ -202,7 +203,7 @@ export const effectivePrice = (
 /** What the transaction and the block say about a receipt. */
 export function contextOf(transaction: BlockTransaction, header: BlockHeader) {
   const place = placeOf(header)
-  const { hash: transactionHash, type, from, to, nonce, gasPrice, blobVersionedHashes = [] } = transaction
+  const { hash: transactionHash, type, from, to, nonce, gasPrice, blobVersionedHashes = [] } = own(transaction)
   const contractAddress = to === null ? contractAddressOf(from, nonce) : null
   const blobGasUsed = GAS_PER_BLOB * BigInt(blobVersionedHashes.length)
   const sent = { type, from, to, contractAddress, effectiveGasPrice: gasPrice, blobGasUsed }

@@ -1,6 +1,6 @@
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { refusal } from '../errors.ts'
+import { own, refusal } from '../errors.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { optional } from '../json/decoders.ts'
 import { readOptions } from '../options.ts'
@@ -173,7 +173,7 @@ function decodeParity({ type, v }: Decoded): { yParity: number; legacyChainId: b
 
 /** What the protocol demands of the types 3 and 4. */
 function verifyRules({ type, fields }: Decoded): void {
-  const { to, blobVersionedHashes = [], authorizationList = [] } = fields
+  const { to, blobVersionedHashes = [], authorizationList = [] } = own(fields)
   const isVersioned = blobVersionedHashes.length > 0 && blobVersionedHashes.every(hash => hash.startsWith('0x01'))
   if (type >= 3 && to === null) throw refusal('TRANSACTION_CREATES', 'a recipient', 'none')
   if (type === 3 && !isVersioned) throw refusal('TRANSACTION_BLOBS', 'one or more hashes that begin with 01', 'others')

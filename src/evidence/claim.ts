@@ -3,6 +3,7 @@ import { decodeArgument, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../errors.ts'
+import { readOwn } from '../json/known-fields.ts'
 import { readOptions, unlessLeft } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
@@ -61,18 +62,18 @@ const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot'
 
 /** Requires exactly one. Given two, a caller could think that both were checked. @throws ArgumentError */
 export function decodeTrusted(trusted: Trusted) {
-  const own: Readonly<Record<string, unknown>> = { ...readOptions('trusted', trusted, [...KINDS, ...BEACON_FIELDS]) }
-  const [kind, ...others] = KINDS.filter(name => own[name] !== undefined)
+  const own = readOptions('trusted', trusted, [...KINDS, ...BEACON_FIELDS])
+  const [kind, ...others] = KINDS.filter(name => Object.hasOwn(own, name))
   if (kind === undefined || others.length > 0) {
     throw new ArgumentError({ path: 'trusted', expected: `exactly one of ${KINDS.join(', ')}` })
   }
-  const root = bytesToHex(decodeArgument(`trusted.${kind}`, own[kind], 32))
+  const root = bytesToHex(decodeArgument(`trusted.${kind}`, readOwn(own, kind), 32))
   if (kind !== 'beaconBlockRoot') {
     // Whoever states a network thinks that consensus is verified.
     readOptions('trusted', trusted, KINDS)
     return { kind, root, beaconBlock: null }
   }
-  const { network, verifyConsensus } = own
+  const [network, verifyConsensus] = [readOwn(own, 'network'), readOwn(own, 'verifyConsensus')]
   if (typeof verifyConsensus !== 'function' || typeof network !== 'string') {
     const expected = 'what trustBeaconBlock of rollup-state-proof/beacon returns'
     throw new ArgumentError({ path: 'trusted', expected })

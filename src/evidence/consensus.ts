@@ -70,10 +70,9 @@ export const BOOTSTRAP_SHAPE: Shape = /* @__PURE__ */ answer({
   current_sync_committee: COMMITTEE,
   current_sync_committee_branch: TEXTS,
 })
-export const UPDATES_SHAPE: Shape = {
-  items: /* @__PURE__ */ answer({ ...SIGNED, next_sync_committee: COMMITTEE, next_sync_committee_branch: TEXTS }),
-}
+export const UPDATE_SHAPE: Shape = /* @__PURE__ */ answer({
+  ...SIGNED,
+  next_sync_committee: COMMITTEE,
+  next_sync_committee_branch: TEXTS,
+})
 export const FINALITY_SHAPE: Shape = /* @__PURE__ */ answer(SIGNED)
-export const CONSENSUS_SHAPE: Shape = {
-  fields: { bootstrap: BOOTSTRAP_SHAPE, updates: UPDATES_SHAPE, finality: FINALITY_SHAPE },
-}

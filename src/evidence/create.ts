@@ -7,12 +7,20 @@ import { MAX_UPDATES } from '../beacon/limits.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
+import { atMost } from '../json/decoders.ts'
 import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeKeys, readOptions } from '../options.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
-import { type BundleConsensus, CONSENSUS_FIELDS, CONSENSUS_SHAPE, decodeConsensus } from './consensus.ts'
+import {
+  BOOTSTRAP_SHAPE,
+  type BundleConsensus,
+  CONSENSUS_FIELDS,
+  decodeConsensus,
+  FINALITY_SHAPE,
+  UPDATE_SHAPE,
+} from './consensus.ts'
 import { ETHEREUM_VERSION, KIND, VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
 import type { EvidenceBundle, StateKind } from './types.ts'
@@ -151,12 +159,18 @@ function encodeFinalizedState({
 
 export function encodeConsensus(source: NonNullable<BundleParts['consensus']>): BundleConsensus {
   const own = readOptions('consensus', source, CONSENSUS_FIELDS)
-  const { network, ...answers } = atPath('consensus', () => decodeConsensus(own))
-  const { updates } = answers
-  const count = reader.isArray(updates) ? Math.min(updates.length, MAX_UPDATES) : 0
-  // Here numbers are decimal, and forks have names. The shape determines the fields.
-  const known = knownFields('consensus', answers, CONSENSUS_SHAPE, count + 2, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
-  return { ...(network !== undefined && { network }), ...(known as Omit<BundleConsensus, 'network'>) }
+  const { network, bootstrap, updates, finality } = atPath('consensus', () => decodeConsensus(own))
+  // Here numbers are decimal, and forks have names.
+  const copy = (path: string, answer: unknown, shape: Shape) =>
+    knownFields(path, answer, shape, 1, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
+  const copyUpdates = () =>
+    reader.items(updates, atMost('EVIDENCE_MALFORMED', MAX_UPDATES), update => copy('', update, UPDATE_SHAPE))
+  return {
+    ...(network !== undefined && { network }),
+    bootstrap: copy('consensus.bootstrap', bootstrap, BOOTSTRAP_SHAPE),
+    updates: atPath('consensus.updates', copyUpdates),
+    ...(finality !== undefined && { finality: copy('consensus.finality', finality, FINALITY_SHAPE) }),
+  }
 }
 
 /** The known fields of a document with `proofCount` proofs, and of its texts those that match. */

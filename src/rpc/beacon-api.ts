@@ -1,7 +1,7 @@
 import { periodOf } from '../beacon/clock.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
-import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
+import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../evidence/consensus.ts'
 import { pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import type { BeaconApi } from './http.ts'
@@ -41,7 +41,7 @@ export async function fetchUpdates(
   signal?: AbortSignal,
 ): Promise<unknown[]> {
   const path = `updates?start_period=${start}&count=${count}`
-  const answer = await fetchKnown(api, path, UPDATES_SHAPE, count * BEACON_STEP_LENGTH, signal)
+  const answer = await fetchKnown(api, path, { items: UPDATE_SHAPE }, count * BEACON_STEP_LENGTH, signal)
   if (!Array.isArray(answer)) throw new EndpointError('ANSWER_MALFORMED', { found: 'no list', layer: 'beacon' })
   if (answer.length > 0) return answer.slice(0, count)
   throw new EndpointError('BLOCK_MISSING', { found: `no update of period ${start}`, layer: 'beacon' })

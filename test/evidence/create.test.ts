@@ -133,11 +133,9 @@ it('refuses a consensus part without its parts', () => {
   )
   const { proxy, revoke } = Proxy.revocable([], {})
   revoke()
-  expect(verdict(consensusOf({ bootstrap: {}, updates: proxy }))).toBe('EVIDENCE_MALFORMED')
-  // Not an array: the verifier will say so.
-  expect(createBundle({ ...parts, consensus: { bootstrap: {}, updates: {} } }).consensus).toMatchObject({
-    updates: {},
-  })
+  for (const updates of [proxy, {}, 'text', new Proxy([], { get: () => Number.NaN })]) {
+    expect(verdict(consensusOf({ bootstrap: {}, updates }))).toBe('EVIDENCE_MALFORMED at consensus.updates')
+  }
 })
 
 /** A list of `count` texts whose cost is `length` characters each. */
@@ -160,7 +158,7 @@ it('refuses answers that are larger than any for that many proofs can be', () =>
   const proofOf = (length: number) => ({ ...parts, l1: { proof: { accountProof: texts(1, length) } } })
   expect(verdict(() => createBundle(proofOf(room(4))))).toBe('accepted')
   expect(verdict(() => createBundle(proofOf(room(4) + 1)))).toBe('EVIDENCE_MALFORMED at l1.proof')
-  // A bootstrap, a finality update, and as many updates as there are.
+  // Each update by itself, however many the list says it has.
   const updatesOf = (count: number, length: number) => ({
     ...parts,
     consensus: {
@@ -168,15 +166,11 @@ it('refuses answers that are larger than any for that many proofs can be', () =>
       updates: [...Array(count - 1).fill(0), { data: { finality_branch: texts(1, length) } }],
     },
   })
-  // Around these: three objects of the part, the list, its other items, and the three objects around the text.
-  const used = (count: number) => 8 * (3 + (count - 1) + 3)
-  expect(verdict(() => createBundle(updatesOf(5, 7 * UNIT - used(5))))).toBe('accepted')
-  expect(verdict(() => createBundle(updatesOf(5, 7 * UNIT - used(5) + 1)))).toBe('EVIDENCE_MALFORMED at consensus')
-  // No more than 512 updates count.
-  expect(verdict(() => createBundle(updatesOf(600, 514 * UNIT - used(600))))).toBe('accepted')
-  expect(verdict(() => createBundle(updatesOf(600, 514 * UNIT - used(600) + 1)))).toBe(
-    'EVIDENCE_MALFORMED at consensus',
-  )
+  // Around the text: three objects.
+  const inUpdate = UNIT - 3 * 8
+  expect(verdict(() => createBundle(updatesOf(512, inUpdate)))).toBe('accepted')
+  expect(verdict(() => createBundle(updatesOf(5, inUpdate + 1)))).toBe('EVIDENCE_MALFORMED at consensus.updates[4]')
+  expect(verdict(() => createBundle(updatesOf(513, 2)))).toBe('EVIDENCE_MALFORMED at consensus.updates')
 })
 
 it('refuses arguments of its own', () => {

@@ -61,8 +61,14 @@ it('charges for every value, and stops when that throws, however long a list say
     left -= length
     if (left < 0) throw new RangeError('too much')
   }
-  const endless = new Proxy([], { get: () => 2 ** 53, getOwnPropertyDescriptor: Reflect.getOwnPropertyDescriptor })
+  const endless = new Proxy([], {
+    get: () => Number.MAX_SAFE_INTEGER,
+    getOwnPropertyDescriptor: Reflect.getOwnPropertyDescriptor,
+  })
   expect(() => pickKnown(endless, { items: 'scalar' }, { ...rest, charge })).toThrow(RangeError)
+  for (const length of [Number.NaN, -1, 1.5, 2 ** 53, '1', 1n, {}]) {
+    expect(pick(new Proxy([1], { get: () => length }), { items: 'scalar' })).toEqual([])
+  }
 })
 
 it('keeps of a string what is admitted', () => {

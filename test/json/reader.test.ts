@@ -86,11 +86,14 @@ it("reports an unreadable object with the document's code, whatever the read", (
   expect(refusal(() => readItems(getter))).toMatchObject({ code: 'MALFORMED_RESPONSE', path: '[1]' })
 })
 
-it('refuses a length that is not a number', () => {
-  for (const length of ['1', 1n, undefined, {}]) {
-    const source = new Proxy([], { get: () => length })
-    expect(refusal(() => readItems(source))).toMatchObject({ code: 'MALFORMED_RESPONSE', expected: 'an array' })
+it('refuses a length that is no whole number from 0, and reads nothing then', () => {
+  for (const length of ['1', 1n, undefined, {}, Number.NaN, -1, 1.5, 2 ** 53, Number.POSITIVE_INFINITY]) {
+    const source = new Proxy(['a'], { get: () => length })
+    const read = () => reader.items(source, fail, fail)
+    expect(refusal(read)).toMatchObject({ code: 'MALFORMED_RESPONSE', expected: 'a length' })
   }
+  const empty = new Proxy(['a'], { get: (target, name) => (name === 'length' ? 0 : Reflect.get(target, name)) })
+  expect(readItems(empty)).toEqual([])
 })
 
 it('reads only the requested own fields, and treats null as missing', () => {
@@ -136,13 +139,6 @@ it('checks the count first, reads each item once in order, and stops at the firs
     ),
   ).toEqual(['a', null])
   expect(() => reader.items([1], fail, item => item)).toThrow('STATE_ROOT_MISMATCH')
-})
-
-it('reads no items if the length is not a positive number', () => {
-  for (const length of [Number.NaN, -1, 0]) {
-    const source = new Proxy(['a'], { get: (target, name) => (name === 'length' ? length : Reflect.get(target, name)) })
-    expect(readItems(source)).toEqual([])
-  }
 })
 
 it('takes a promise for no object: it would be one that lacks every field', () => {

@@ -48,7 +48,7 @@ function listsIn(content: Fields): string[][] {
     for (const path of placesOf(content[name], [name])) {
       if (!Array.isArray(partAt(content, path))) continue
       const place = path.map(part => (/^\d+$/.test(part) ? '*' : part)).join('.')
-      own.set(`${content.operation} ${place}`, path)
+      own.set(`${content['operation']} ${place}`, path)
     }
   }
   return [...own].flatMap(([place, path]) => {

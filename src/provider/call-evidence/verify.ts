@@ -1,6 +1,6 @@
 import { decodeArgument, invalid } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
-import { ArgumentError, excerpt, isProofError, ProofError } from '../../errors.ts'
+import { ArgumentError, excerpt, isProofError, own, ProofError } from '../../errors.ts'
 import { type DecodedStateClaim, decodeStateClaim, unlessFromBundle } from '../../evidence/claim.ts'
 import { decodeConsensus } from '../../evidence/consensus.ts'
 import type { StateKind, Trusted } from '../../evidence/types.ts'
@@ -79,7 +79,7 @@ function decodeCallClaim(claim: CallClaim<Trusted, StateKind>) {
     chainId: chainIdOf(evidence.rollup, chainId),
     hardfork: unlessFromBundle('hardfork', hardfork, verifyHardfork),
     maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),
-    call: call === 'fromBundle' ? {} : decodeStatedCall(call, maxGas),
+    call: own(call === 'fromBundle' ? {} : decodeStatedCall(call, maxGas)),
   }
 }
 
