@@ -82,7 +82,9 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
 export interface ProviderView {
   /** Number of the L2 block. */
   l2BlockNumber: bigint
-  /** Its state root, 32 bytes, proven from L1. */
+  /** The newest finalized L2 block, if it is a later one, because no L2 endpoint has the proofs of that. Otherwise undefined. */
+  newestL2BlockNumber: bigint | undefined
+  /** The state root of the L2 block, 32 bytes, proven from L1. */
   stateRoot: Hex
   /** Its hash, 32 bytes, if L1 holds that in place of the state root: its state is then one of Ethereum. Otherwise undefined. */
   blockHash: Hex | undefined

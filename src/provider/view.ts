@@ -5,7 +5,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { isProofError, type ProofError } from '../errors.ts'
 import { type StateVerifier, stateVerifier } from '../evidence/state.ts'
 import type { StateKind } from '../evidence/types.ts'
-import { EndpointError, isMissing } from '../rpc/error.ts'
+import { EndpointError, isFailure, isPassing } from '../rpc/error.ts'
 import {
   type Anchor,
   fetchAnchor,
@@ -13,6 +13,7 @@ import {
   fetchNewest,
   fetchTimed,
   type L1Source,
+  steppingBack,
   walkAnchors,
 } from '../rpc/l1.ts'
 import { openAnchor } from '../rpc/l2-header.ts'
@@ -25,7 +26,7 @@ import { createProvenState, type ProvenState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
 
 /** A proven block with its state. */
-export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash'> {
+export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'newestL2BlockNumber'> {
   /** Proven if L1 holds the hash of the block in place of its state root. */
   readonly header: BlockHeader | undefined
   readonly state: ProvenState
@@ -41,10 +42,18 @@ export const newestIn = ({ l2BlockNumber, header }: Pick<Held, 'l2BlockNumber' |
   header !== undefined || l2BlockNumber === 0n ? l2BlockNumber : l2BlockNumber - 1n
 
 /** What users see of it. */
-export function describe({ l2BlockNumber, stateRoot, header, l1Block, timestamp }: Held): ProviderView {
+export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, timestamp }: Held): ProviderView {
   const since = timestamp ?? l1Block.timestamp
   const ageSeconds = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
-  return { l2BlockNumber, stateRoot, blockHash: header?.hash, l1Block: { ...l1Block }, timestamp, ageSeconds }
+  return {
+    l2BlockNumber,
+    newestL2BlockNumber: newest > l2BlockNumber ? newest : undefined,
+    stateRoot,
+    blockHash: header?.hash,
+    l1Block: { ...l1Block },
+    timestamp,
+    ageSeconds,
+  }
 }
 
 /** Where views come from. */
@@ -93,16 +102,16 @@ export function createViews(source: ViewSource) {
 
   /** The newest finalization whose proofs the L2 endpoint has; otherwise what is kept, if nothing is above it. */
   async function walk(kept: Held | null, l1Block: L1Block, newest: bigint): Promise<Held> {
-    const tried: bigint[] = []
-    for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations, newest)) {
+    const back = steppingBack()
+    for await (const anchor of back.through(walkAnchors(l1Source, l1Block, maxFinalizations, newest))) {
       const { l2BlockNumber } = anchor
       if (kept !== null && l2BlockNumber <= kept.l2BlockNumber) return kept
-      const held = await open(anchor, l1Block, newest).then(askedFor).catch(orMissing)
-      if (held !== null) return held
-      tried.push(l2BlockNumber)
+      const held = await open(anchor, l1Block, newest).then(askedFor).catch(orPassing)
+      if ('state' in held) return held
+      back.add(l2BlockNumber, held)
     }
     if (kept !== null) return kept
-    throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+    throw back.error()
   }
 
   return {
@@ -160,8 +169,8 @@ async function askedFor(held: Held): Promise<Held> {
   return held
 }
 
-/** For `catch`: null if the endpoints do not have the block. */
-function orMissing(error: unknown): null {
-  if (isMissing(error)) return null
+/** For `catch`: the failure as a value if it may pass, so that the endpoints may have an earlier block. */
+function orPassing(error: unknown): EndpointError | ProofError {
+  if (isFailure(error) && isPassing(error)) return error
   throw error
 }

@@ -7,6 +7,7 @@ import {
   isProofError,
   type ProofError,
 } from '../errors.ts'
+import { MAX_OUTAGE_ROUNDS, MAX_REFUSED_ROUNDS, MAX_UNCLEAR_ROUNDS } from './limits.ts'
 
 /** Every way in which a request to an endpoint can fail. */
 const meanings = {
@@ -27,13 +28,12 @@ const meanings = {
   METHOD_UNKNOWN:
     'The endpoint does not serve this method. Check that it is an endpoint of the right network. Some serve rollup_getProof as linea_getProof.',
   CHAIN_MISMATCH: 'The endpoint serves another chain. Check that it is an endpoint of the right network.',
-  RANGE_REFUSED: 'The endpoint allows fewer blocks, or fewer logs, in one request. Ask for fewer blocks.',
   TAG_UNSUPPORTED: 'The endpoint does not accept this block tag here. Use a block number.',
   BLOCK_MISSING:
     'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',
   BLOCK_NOT_FINALIZED: 'L1 has not finalized this block yet. Use an earlier block, or wait.',
   PARAMS_REFUSED:
-    'The endpoint refuses the parameters. It may accept fewer keys at once, or expect another form of the parameters.',
+    'The endpoint refuses the parameters. It may accept fewer keys or blocks at once, or expect another form of the parameters.',
   ENDPOINT_ERROR: 'The endpoint reported an error.',
 
   ETH_PROOF_ANSWER:
@@ -85,13 +85,14 @@ export const endpointErrorMeanings: Readonly<Record<EndpointErrorCode, string>> 
 /**
  * What a failure means for whoever asks again. Followers, snapshots, recordings and the provider all go by this.
  *
- * - `passes`: the same request to the same endpoint may succeed later. Nobody is to blame.
+ * - `passes`: the same request to the same endpoint may succeed later, and any other until then fails, too. Nobody is to blame.
+ * - `unclear`: the same, but it may be this request alone that fails, for a reason that nobody states.
  * - `missing`: the endpoint does not hold the block: not yet, or no longer. It may pass, and an earlier block may be held now.
  * - `wrong`: the answer is wrong. Another endpoint, or another server behind the same URL, may give a right one.
  * - `refused`: the endpoint cannot serve the request. Only another endpoint may.
  * - `stop`, `renew`, `none`, `fix`: not the endpoint's fault, or nothing that another one could mend.
  */
-type Prospect = 'passes' | 'missing' | 'wrong' | 'refused' | 'stop' | 'renew' | 'none' | 'fix'
+type Prospect = 'passes' | 'unclear' | 'missing' | 'wrong' | 'refused' | 'stop' | 'renew' | 'none' | 'fix'
 
 const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   UNREACHABLE: 'passes',
@@ -103,18 +104,17 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   RESPONSE_TOO_LARGE: 'refused',
   // Garbled between here and the endpoint: the page of a gateway, its own JSON, the response to somebody else. These say
   // nothing about the state, so they must not count as lies, which get an address refused and an endpoint blamed.
-  NOT_JSON: 'passes',
-  ENVELOPE_MALFORMED: 'passes',
-  ID_MISMATCH: 'passes',
+  NOT_JSON: 'unclear',
+  ENVELOPE_MALFORMED: 'unclear',
+  ID_MISMATCH: 'unclear',
   ANSWER_MALFORMED: 'wrong',
   METHOD_UNKNOWN: 'refused',
   CHAIN_MISMATCH: 'refused',
-  RANGE_REFUSED: 'refused',
   TAG_UNSUPPORTED: 'refused',
   BLOCK_MISSING: 'missing',
   BLOCK_NOT_FINALIZED: 'missing',
   PARAMS_REFUSED: 'refused',
-  ENDPOINT_ERROR: 'passes',
+  ENDPOINT_ERROR: 'unclear',
   ETH_PROOF_ANSWER: 'wrong',
   OTHER_KEYS: 'wrong',
   ANSWERS_INCONSISTENT: 'wrong',
@@ -152,8 +152,8 @@ function prospectOf(error: unknown): Prospect | null {
   return isArgumentError(error) ? 'fix' : null
 }
 
-const PASSING: readonly (Prospect | null)[] = ['passes', 'missing']
-const FAILURES: readonly (Prospect | null)[] = ['passes', 'missing', 'wrong', 'refused']
+const PASSING: readonly (Prospect | null)[] = ['passes', 'unclear', 'missing']
+const FAILURES: readonly (Prospect | null)[] = [...PASSING, 'wrong', 'refused']
 
 function actionOf(code: EndpointErrorCode, status: number | undefined): ErrorAction {
   const prospect = prospectIn(code, status)
@@ -175,6 +175,28 @@ export const isPassing = (error: unknown): boolean => PASSING.includes(prospectO
 
 /** Whether the endpoint does not hold the block: not yet, or no longer. */
 export const isMissing = (error: unknown): boolean => prospectOf(error) === 'missing'
+
+/**
+ * Whether the endpoint may hold another block although it failed for this one: the block is missing, or nobody knows why it
+ * failed. Gateways report internal errors while the prover behind them lags.
+ */
+export const isOfBlock = (error: unknown): boolean => isMissing(error) || prospectOf(error) === 'unclear'
+
+/** How many rounds in a row may fail like this before a follower ends. With growing waits, 8 take minutes, 32 an hour. */
+export function patienceWith(error: unknown, hasWorked: boolean): number {
+  const prospect = prospectOf(error)
+  // An endpoint that has worked before is down. One that never has may have a wrong URL.
+  const isReached = hasWorked || !isEndpointError(error) || error.code !== 'UNREACHABLE'
+  if (prospect === 'passes' && isReached) return MAX_OUTAGE_ROUNDS
+  return isPassing(error) && !isGone(error) ? MAX_UNCLEAR_ROUNDS : MAX_REFUSED_ROUNDS
+}
+
+/** Whether the endpoint says that it holds the block no more, so that waiting does not help. */
+export const isGone = (error: unknown): boolean =>
+  isMissing(error) && isEndpointError(error) && GONE.test(error.report?.message ?? '')
+
+const GONE =
+  /missing trie node|prun|\bold\b|expired|histor|archive|reexec|proof window|(?:earliest|first) available|world state/i
 
 /** Whether the answer is wrong. */
 export const isWrong = (error: unknown): boolean => prospectOf(error) === 'wrong'

@@ -1,7 +1,7 @@
-import { abortedBy, isFailure, isPassing } from './error.ts'
+import type { ProofError } from '../errors.ts'
+import { abortedBy, EndpointError, isEndpointError, isFailure, patienceWith } from './error.ts'
 import { type FollowOptions, type FollowRequest, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { createFollower, type FollowedFinalization } from './follower.ts'
-import { MAX_REFUSED_ROUNDS } from './limits.ts'
 import { sleep } from './waiting.ts'
 
 /** Waiting and randomness. Tests replace them. */
@@ -21,8 +21,11 @@ export interface Timing {
  * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before, or the
  *   contract no longer names the finalization that was yielded last.
  * - `ANCHOR_IMPLEMENTATION_MISMATCH` at once: the contract has other code than the `implementation` that the rollup states.
- * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds.
- * - `PROOF_UNAVAILABLE`, if every L2 endpoint has newer blocks but not the next one, in 8 rounds.
+ * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds: minutes, with growing waits.
+ * - `PROOF_UNAVAILABLE`, if every L2 endpoint has newer blocks but not the next one, or says that it is gone, in 8 rounds; if they
+ *   only lack it, in 32, which take an hour or two.
+ * - What nobody explains, and what has failed since the start, in 32 rounds. An endpoint that has worked and is down, in 288:
+ *   most of a day.
  *
  * Guarantees: every item is proven, and newer than the one before. If the contract names the same newest block as before,
  * nothing was finalized, and that is proven. If there were several finalizations since the last poll, the logs of the L1
@@ -93,8 +96,9 @@ export async function* repeat<T extends object>(
     timing.wait(milliseconds, signal).catch(error => {
       throw signal.aborted ? abortedBy(signal) : error
     })
-  /** In a row. Waiting does not help against refusals, so after some of them it gives up. */
-  let [failures, refusals] = [0, 0]
+  /** In a row, and which part of all patience they have taken. */
+  let [failures, spent] = [0, 0]
+  let hasWorked = false
   for (;;) {
     if (signal.aborted) throw abortedBy(signal)
     let item: T | null
@@ -103,8 +107,9 @@ export async function* repeat<T extends object>(
     } catch (error) {
       // It is proven that L1 holds no hash, for a caller who takes hashes only.
       if (!isFailure(error) || error.code === 'ANCHOR_NO_ROOT') throw error
-      refusals = isPassing(error) ? 0 : refusals + 1
-      if (refusals >= MAX_REFUSED_ROUNDS) throw error
+      spent += 1 / patienceWith(error, hasWorked)
+      // The sum of fractions is a little less than it should be.
+      if (spent > 0.999) throw lastOf(error)
       const most = Math.min(maxBackoff, FIRST_BACKOFF * 2 ** Math.min(failures++, 30))
       const delay = Math.round(most * (0.5 + timing.random() / 2))
       const attributes = { 'retry.count': failures, 'retry.delay': delay, 'error.type': error.code }
@@ -112,8 +117,15 @@ export async function* repeat<T extends object>(
       await wait(delay)
       continue
     }
-    ;[failures, refusals] = [0, 0]
+    ;[failures, spent] = [0, 0]
+    hasWorked = true
     if (item === null) await wait(Math.round(pollInterval * (0.9 + timing.random() / 5)))
     else yield item
   }
+}
+
+/** What ends a follower that waited for the proofs of an L2 block: that they do not come. */
+function lastOf(error: EndpointError | ProofError): EndpointError | ProofError {
+  if (!isEndpointError(error) || error.code !== 'BLOCK_MISSING' || error.layer !== 'L2') return error
+  return new EndpointError('PROOF_UNAVAILABLE', { ...error, cause: error.cause })
 }

@@ -8,7 +8,7 @@ import type { EvidenceBundle, StateKind, VerifiedEvidence } from '../evidence/ty
 import { verifyEvidence } from '../evidence/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { EndpointError, isMissing, isPassing } from './error.ts'
+import { EndpointError, isEndpointError, isGone, isOfBlock, isPassing } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
 import { type Hint, type ListRange, listFinalizations } from './finalizations.ts'
 import type { FollowEvent, FollowOptions, FollowRequest, Settings } from './follow-options.ts'
@@ -28,7 +28,7 @@ import {
 } from './follow-state.ts'
 import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from './l1.ts'
 import { openAnchor } from './l2-header.ts'
-import { MAX_LIST_ROUNDS, MAX_MISSING_ROUNDS } from './limits.ts'
+import { MAX_LAGGING_ROUNDS, MAX_LIST_ROUNDS, MAX_MISSING_ROUNDS } from './limits.ts'
 import { redactUrls } from './redact.ts'
 
 /** One finalization, proven. */
@@ -178,7 +178,7 @@ export function createFollower(settings: Settings) {
     return anchor
   }
 
-  async function tryProve(at: View, hint: Hint): Promise<FollowedFinalization | 'missing' | 'refuted'> {
+  async function tryProve(at: View, hint: Hint): Promise<FollowedFinalization | EndpointError | 'refuted'> {
     const { l2BlockNumber } = hint
     const anchor = await anchorOf(at, hint)
     if (anchor === null) {
@@ -193,9 +193,9 @@ export function createFollower(settings: Settings) {
       const { mark, implementation } = yielded(progress, l2BlockNumber, held)
       return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, held, implementation, mark }) }
     } catch (error) {
-      if (!isMissing(error)) throw error
+      if (!isEndpointError(error) || !isOfBlock(error)) throw error
       tellOf('follow.proof.unavailable', hint)
-      return 'missing'
+      return error
     }
   }
 
@@ -216,17 +216,17 @@ export function createFollower(settings: Settings) {
       const [first, ...others] = candidatesOf(progress, newestOnly)
       if (first === undefined) return null
       const tried = await tryProve(at, first)
-      if (typeof tried === 'object') return handOut(tried)
-      if (tried === 'missing') {
+      if (!isEndpointError(tried) && tried !== 'refuted') return handOut(tried)
+      if (isEndpointError(tried)) {
         // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
         const other = await firstHeld(at, others)
-        const found = `L2 block ${first.l2BlockNumber}`
-        if (other === null) throw new EndpointError('BLOCK_MISSING', { found, layer: 'L2' })
-        if (newestOnly) return handOut(other)
-        const gone = { found: `${found}, while ${other.l2BlockNumber} is held`, layer: 'L2' } as const
-        if (!skipUnavailable) throw new EndpointError('PROOF_UNAVAILABLE', gone)
+        if (other !== null && newestOnly) return handOut(other)
+        const held = other === null ? '' : `, while ${other.l2BlockNumber} is held`
+        const about = { ...tried, found: `L2 block ${first.l2BlockNumber}${held}`, layer: 'L2', cause: tried } as const
+        if (other !== null && !skipUnavailable) throw new EndpointError('PROOF_UNAVAILABLE', about)
         // One miss may be that of a node that lags behind the others at its URL. Once some are gone, so are their neighbours.
-        if (++missingRounds < MAX_MISSING_ROUNDS) throw new EndpointError('BLOCK_MISSING', gone)
+        const most = other !== null || isGone(tried) ? MAX_MISSING_ROUNDS : MAX_LAGGING_ROUNDS
+        if (!skipUnavailable || ++missingRounds < most) throw new EndpointError(tried.code, about)
         tellOf('follow.skipped', first)
       }
       progress = withoutInventions(without(progress, first), inventors)
@@ -237,7 +237,7 @@ export function createFollower(settings: Settings) {
   async function firstHeld(at: View, hints: readonly Hint[]): Promise<FollowedFinalization | null> {
     for (const hint of hints) {
       const tried = await tryProve(at, hint)
-      if (typeof tried === 'object') return tried
+      if (tried !== 'refuted' && !isEndpointError(tried)) return tried
     }
     return null
   }

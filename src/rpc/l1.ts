@@ -21,7 +21,15 @@ import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { type Attempt, type Endpoints, only, race } from './endpoints.ts'
-import { EndpointError, type EndpointErrorCode, isEndpointError, isFailure, orFailure } from './error.ts'
+import {
+  EndpointError,
+  type EndpointErrorCode,
+  isEndpointError,
+  isFailure,
+  isMissing,
+  isOfBlock,
+  orFailure,
+} from './error.ts'
 import { hashHeader } from './headers.ts'
 import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
@@ -253,6 +261,44 @@ export async function* walkLogs(
       .map(decodeFinalizedStateLog)
       .filter(log => log !== undefined)
       .reverse()
+  }
+}
+
+/**
+ * Goes back through finalizations as long as the L2 endpoints may hold an earlier one. Whoever cannot be reached for two of them
+ * is not asked for more.
+ */
+export function steppingBack() {
+  const tried: bigint[] = []
+  const failures: (EndpointError | ProofError)[] = []
+  const isOver = () => failures.filter(failure => !isOfBlock(failure)).length > 1
+  /** PROOF_UNAVAILABLE if all of them are missing; otherwise, the first reason. */
+  const error = (): EndpointError | ProofError => {
+    const reason = failures.find(failure => !isMissing(failure))
+    const [first] = failures
+    const about = first !== undefined && isEndpointError(first) ? first : {}
+    return (
+      reason ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found: `tried ${tried.join(', ')}`, layer: 'L2' })
+    )
+  }
+  return {
+    tried,
+    error,
+    add(l2BlockNumber: bigint, failure: EndpointError | ProofError) {
+      tried.push(l2BlockNumber)
+      failures.push(failure)
+    },
+    /** Those that were not tried. What fails on the way to an earlier one says less than why the first one failed. */
+    async *through(anchors: AsyncGenerator<Anchor>): AsyncGenerator<Anchor, void> {
+      try {
+        for await (const anchor of anchors) {
+          if (!tried.includes(anchor.l2BlockNumber)) yield anchor
+          if (isOver()) return
+        }
+      } catch (thrown) {
+        throw failures.some(failure => !isMissing(failure)) ? error() : thrown
+      }
+    },
   }
 }
 

@@ -88,9 +88,15 @@ export const MAX_TIMEOUT = 2 ** 31 - 1
 export const MAX_INTERVAL = 2 ** 30
 /** Rounds in a row in which every endpoint fails for a reason that does not pass. With growing waits, they take minutes. */
 export const MAX_REFUSED_ROUNDS = 8
+/** Rounds in a row that fail for a reason that may pass: it is not stated, or no endpoint has ever answered. They take an hour. */
+export const MAX_UNCLEAR_ROUNDS = 32
+/** Rounds in a row in which endpoints that have worked cannot be reached. They take most of a day. */
+export const MAX_OUTAGE_ROUNDS = 288
 /** Requests for logs in a row that may find none: about a month of L1 blocks. */
 export const MAX_EMPTY_LOG_REQUESTS = 100
 /** Rounds in a row in which a failing endpoint's list of finalizations is waited for: it may list what the others omit. */
 export const MAX_LIST_ROUNDS = 8
 /** Rounds in a row in which no endpoint has the proofs of a finalization while one has those of a newer one, before it is skipped. */
 export const MAX_MISSING_ROUNDS = 4
+/** The same, while none has those of a newer one. An endpoint that lags has time to catch up. */
+export const MAX_LAGGING_ROUNDS = 24

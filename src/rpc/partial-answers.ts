@@ -55,6 +55,8 @@ export function admitAnswer(
 ): unknown {
   const { result, error } = unwrapResponse(answer)
   if (error !== undefined) throw parseError(error, {}, redact)
+  // Servers say so of a block that another back end behind the same URL knows.
+  if (result === null) throw new EndpointError('BLOCK_MISSING', { found: 'null in place of an answer' })
   return pickKnown(result, shape, admission)
 }
 

@@ -3,6 +3,7 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
+import type { ProofError } from '../errors.ts'
 import { createBundle } from '../evidence/create.ts'
 import { kindName, verifyState } from '../evidence/state.ts'
 import type { EvidenceBundle, StateKind, VerifiedEvidence } from '../evidence/types.ts'
@@ -14,9 +15,9 @@ import type { Scheme } from '../scheme/scheme.ts'
 import type { ConsensusProgress } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
-import { EndpointError, isEndpointError, isFailure, isMissing, type Layer } from './error.ts'
+import { type EndpointError, isEndpointError, isFailure, isMissing, isOfBlock, isPassing, type Layer } from './error.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from './fetch.ts'
-import { type Anchor, fetchAnchor, fetchTimestamp, type L1Source, walkAnchors } from './l1.ts'
+import { type Anchor, fetchAnchor, fetchTimestamp, type L1Source, steppingBack, walkAnchors } from './l1.ts'
 import { openAnchor } from './l2-header.ts'
 import { readSchemes, verifySignal } from './options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, formOf, readFetched } from './partial-answers.ts'
@@ -79,10 +80,12 @@ export type RecordProgress =
       l2BlockNumber: bigint
     }
   | {
-      /** The L2 endpoint does not have the proofs of this block. */
+      /** No L2 endpoint has the proofs of this block, or says why not. The finalization before is tried. */
       step: 'proofUnavailable'
       /** The last block of a finalization. */
       l2BlockNumber: bigint
+      /** The code of the error. */
+      code: string
     }
   | {
       /** The answer for some of the keys was fetched and verified. */
@@ -212,10 +215,10 @@ function verifyRecordOptions(options: RecordOptions) {
     address: bytesToHex(decodeArgument('address', own.address, 20)),
     storageKeys: keys.map(({ bytes }) => bytesToHex(bytes)),
   }
-  /** Whether an L2 endpoint said that it does not hold a block, since this was last reset. */
-  const missed = { isAny: false }
+  /** What an L2 endpoint said of a block that it does not hold, since this was last reset. */
+  const missed: { error?: EndpointError | ProofError | undefined } = {}
   const onFailure: OnFailure = (layer, index, error) => {
-    if (layer === 'L2' && isMissing(error)) missed.isAny = true
+    if (layer === 'L2' && isOfBlock(error) && !isMissing(missed.error)) missed.error = error
     onProgress?.({ step: 'endpointFailed', layer, index, code: error.code })
   }
   return {
@@ -232,11 +235,12 @@ function createRecorder(settings: Settings) {
   const { l1, l2, kind, rollup, address, storageKeys, resumeFrom, onProgress, signal, owner } = settings
   const source = { l1, rollup, signal, schemeAt: () => kind }
 
-  /** The answer at this block, and the kind of its state; null if the L2 endpoints do not hold the block. */
+  /** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
   async function answerAt(anchor: Anchor) {
     const { l2BlockNumber, implementation } = anchor
     let hasBegun = false
-    settings.missed.isAny = false
+    const isResumed = readOwn(Object(resumeFrom), 'l2BlockNumber') === encodeQuantity(l2BlockNumber)
+    settings.missed.error = undefined
     try {
       const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, source.schemeAt)
       const held = { ...owner, scheme: kindName(scheme) }
@@ -250,8 +254,10 @@ function createRecorder(settings: Settings) {
       return { scheme, l2Block, answer: await fetchAnswer(l2, { address, storageKeys, l2BlockNumber }, how) }
     } catch (error) {
       // An endpoint that has already sent an answer holds the block.
-      const isElsewhere = !hasBegun && settings.l2BlockNumber === undefined && settings.missed.isAny
-      if (isElsewhere && isFailure(error)) return null
+      const isElsewhere = !hasBegun && settings.l2BlockNumber === undefined && isFailure(error)
+      const failure = isElsewhere ? (settings.missed.error ?? error) : null
+      // What an earlier recording has fetched of this block is worth waiting for.
+      if (failure !== null && (isResumed ? isMissing(failure) : isPassing(failure))) return { failure }
       throw error
     }
   }
@@ -259,24 +265,23 @@ function createRecorder(settings: Settings) {
   return {
     async record(): Promise<Recorded> {
       const { block, l1Block, consensus } = await fetchRecordBlock(source, settings, onProgress)
-      const tried: bigint[] = []
-      for await (const anchor of anchorsFor(source, l1Block, settings)) {
+      const back = steppingBack()
+      for await (const anchor of back.through(anchorsFor(source, l1Block, settings))) {
         const { l2BlockNumber } = anchor
-        if (tried.includes(l2BlockNumber)) continue
-        if (tried.length === 0) tellOfChange(anchor, settings)
+        if (back.tried.length === 0) tellOfChange(anchor, settings)
         onProgress?.({ step: 'l2Block', l2BlockNumber })
         const found = await answerAt(anchor)
-        if (found) {
+        if (!('failure' in found)) {
           // Only now: the timestamp of a block that no L2 endpoint holds is of no use. A header has it.
           const { proof, finalizedState } = found.l2Block ? anchor : await fetchTimestamp(source, l1Block, anchor)
           const parts = { ...found, rollup, l2BlockNumber, address, storageKeys, consensus }
           const bundle = createBundle<StateKind>({ ...parts, l1: { block, proof, finalizedState } })
           return verifyBundle(bundle, found.scheme, settings, l1Block, l2BlockNumber)
         }
-        onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
-        tried.push(l2BlockNumber)
+        onProgress?.({ step: 'proofUnavailable', l2BlockNumber, code: found.failure.code })
+        back.add(l2BlockNumber, found.failure)
       }
-      throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+      throw back.error()
     },
   }
 }

@@ -61,9 +61,9 @@ const TABLE: readonly Row[] = [
   },
   // Ranges of logs. paradigmxyz/reth, rpc/src/eth/filter.rs; besu RpcErrorType.java; INFURA/infura#237; docs.chainstack.com/docs/limits;
   // docs.goldsky.com (-32012); ankr.com/docs (-32062); quicknode.com/docs (-32614)
-  { code: 'RANGE_REFUSED', method: LOGS, rpc: [-32005, -32012, -32062, -32614] },
+  { code: 'PARAMS_REFUSED', method: LOGS, rpc: [-32005, -32012, -32062, -32614] },
   {
-    code: 'RANGE_REFUSED',
+    code: 'PARAMS_REFUSED',
     method: LOGS,
     says: [
       /\b(?:ranges?|blocks?|(?:from|to)Block|results?|logs|getLogs|span|response|query|distance|records|entries)\b/i,
@@ -78,7 +78,7 @@ const TABLE: readonly Row[] = [
       /\b(?:limit|exceed|exhaust|reached|used up|over |too (?:many|much|high|fast))/i,
     ],
   },
-  { code: 'RATE_LIMITED', says: [/overloaded|\bbusy\b|^limit exceeded/i] },
+  { code: 'RATE_LIMITED', says: [/overloaded|^limit exceeded/i] },
 
   // Not here yet, because the node has just started or lags. besu RpcErrorType.java (-32008); sigp/lighthouse, warp_utils/src/reject.rs;
   // ChainSafe/lodestar, api/impl/errors.ts
@@ -99,7 +99,7 @@ const TABLE: readonly Row[] = [
     ],
   },
   { code: 'BLOCK_MISSING', says: [new RegExp(`${THING}.{0,60}?${ABSENT}|${SOUGHT} .{0,20}?${THING}`, 'i')] },
-  { code: 'RANGE_REFUSED', method: LOGS, says: [/\brange\b|\bspan\b|differ by|interval/i] },
+  { code: 'PARAMS_REFUSED', method: LOGS, says: [/\brange\b|\bspan\b|differ by|interval/i] },
 
   // ava-labs/coreth, eth/api_backend.go
   { code: 'BLOCK_NOT_FINALIZED', says: [/\bnot\b.{0,20}\bfinali[sz]ed|\bunfinali[sz]ed/i] },
@@ -191,9 +191,3 @@ function holds(row: Row, { rpc, text, status, method, params }: Refusal): boolea
     (row.says?.every(words => words.test(text)) ?? true)
   )
 }
-
-/** Whether words say that what is missing was there once, so that waiting does not help. */
-export const saysGone = (text: string): boolean =>
-  /missing trie node|prun|\bold\b|expired|histor|archive|reexec|proof window|(?:earliest|first) available|world state/i.test(
-    text,
-  )

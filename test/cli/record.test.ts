@@ -79,7 +79,7 @@ it('records a bundle that verifies with the command it prints', async () => {
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/^L1 block 64 of 20..-/),
     'L2 block 9: finalized; asking for the proof',
-    'L2 block 9: the endpoint has no proofs for it; trying the finalization before',
+    'L2 block 9: no proofs of it (BLOCK_MISSING); trying the finalization before',
     'L2 block 5: finalized; asking for the proof',
   ])
   expect(code).toBe(0)
@@ -183,7 +183,8 @@ it('resumes where it was interrupted', async () => {
     expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}.partial`])
     const anew = await startFlapping(url, 0)
     await run('--force', '--l2', anew.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
-    expect(anew.keys).toEqual([KEYS.slice(0, 2)])
+    // Of the newest finalization, and of the one before.
+    expect(anew.keys).toEqual([KEYS.slice(0, 2), KEYS.slice(0, 2)])
     const rest = await startFlapping(url, 99)
     const resumed = await run('--l2', rest.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
     expect(resumed.code).toBe(0)

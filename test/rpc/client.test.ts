@@ -68,7 +68,7 @@ it('does not join answers of different states', async () => {
     ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
     ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), accountProof: [turn] })],
     ['ANSWER_MALFORMED', keys => ({ ...honest(keys), storageProofs: honest(keys).storageProofs.slice(1) })],
-    ['ANSWER_MALFORMED', () => null],
+    ['BLOCK_MISSING', () => null],
     ['ETH_PROOF_ANSWER', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
   ]
   for (const [code, lie] of lies) {
@@ -145,7 +145,7 @@ it('never returns a lie', async () => {
     ['more keys', 'STORAGE_PROOF_UNEXPECTED', honest([...storageKeys, word(99)])],
     ['no keys', 'STORAGE_PROOF_MISSING', { ...answer, storageProofs: [] }],
     ['eth_getProof', 'ETH_PROOF_ANSWER', { accountProof: ['0x'], storageHash: '0x', storageProof: [] }],
-    ['nothing', 'MALFORMED_RESPONSE', null],
+    ['nothing', 'BLOCK_MISSING', null],
   ]
   for (const [what, code, lie] of lies) {
     const { client } = clientOf(() => lie)

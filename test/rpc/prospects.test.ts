@@ -22,9 +22,10 @@ import { ROLLUP, USER } from './servers.ts'
 /** What each code must mean for asking again. Written down here a second time, so that no change goes unnoticed. */
 const EXPECTED = {
   passes: [
-    ...['UNREACHABLE', 'TIMEOUT', 'HTTP_ERROR', 'RATE_LIMITED', 'NOT_JSON', 'ENVELOPE_MALFORMED', 'ID_MISMATCH'],
-    ...['ENDPOINT_ERROR', 'L1_UNCONFIRMED', 'BEACON_UNAVAILABLE', 'BEACON_STALE'],
+    ...['UNREACHABLE', 'TIMEOUT', 'HTTP_ERROR', 'RATE_LIMITED'],
+    ...['L1_UNCONFIRMED', 'BEACON_UNAVAILABLE', 'BEACON_STALE'],
   ],
+  unclear: ['NOT_JSON', 'ENVELOPE_MALFORMED', 'ID_MISMATCH', 'ENDPOINT_ERROR'],
   missing: ['BLOCK_MISSING', 'BLOCK_NOT_FINALIZED', 'MESSAGE_MISSING'],
   wrong: [
     ...['ANSWER_MALFORMED', 'ETH_PROOF_ANSWER', 'OTHER_KEYS', 'ANSWERS_INCONSISTENT', 'L1_CONTRADICTION'],
@@ -32,7 +33,7 @@ const EXPECTED = {
   ],
   refused: [
     ...['UNAUTHORIZED', 'RESPONSE_TOO_LARGE', 'METHOD_UNKNOWN', 'CHAIN_MISMATCH', 'TAG_UNSUPPORTED', 'PARAMS_REFUSED'],
-    ...['PROOF_UNAVAILABLE', 'L1_HISTORY_MISSING', 'RANGE_REFUSED'],
+    ...['PROOF_UNAVAILABLE', 'L1_HISTORY_MISSING'],
   ],
   final: ['ABORTED', 'L1_DISAGREEMENT', 'CLOCK_BEHIND', 'BEACON_CHECKPOINT_OLD'],
 } as const
@@ -114,7 +115,7 @@ it('knows what every code means', () => {
   expect(CASES.map(([code]) => code).sort()).toEqual(Object.keys(endpointErrorMeanings).sort())
 })
 
-const ACTIONS = { passes: 'wait', missing: 'wait', wrong: 'change', refused: 'change' } as const
+const ACTIONS = { passes: 'wait', unclear: 'wait', missing: 'wait', wrong: 'change', refused: 'change' } as const
 const FINAL: Readonly<Record<string, string>> = {
   ABORTED: 'none',
   L1_DISAGREEMENT: 'stop',
@@ -140,15 +141,18 @@ it('says the same in the guide for relayers', () => {
 })
 
 it.each(CASES)('%s: %s, for everybody who asks again', async (code, prospect) => {
-  const isPassing = prospect === 'passes' || prospect === 'missing'
-  // A follower tries again, unless nothing can be mended. It gives up in the end if time does not help.
+  const isPassing = ['passes', 'unclear', 'missing'].includes(prospect)
+  // A follower tries again, unless nothing can be mended. It gives up in the end, and sooner if time does not help.
   expect(await follow(l2(code))).toEqual(prospect === 'final' ? [code, 0] : [2n, 1])
   expect(await follow(l2(code), l2())).toEqual(prospect === 'final' ? [code, 0] : [2n, 0])
   expect(await follow(l2(code, 99))).toEqual(isPassing ? ['ABORTED', 20] : [code, prospect === 'final' ? 0 : 7])
   // A snapshot asks again if that may help. Only wrong answers get an address refused.
   expect(await snapshot(l2(code))).toBe(isPassing || prospect === 'wrong' ? 'verified' : code)
   if (!isPassing) expect(await snapshot(l2(code, 99))).toBe(prospect === 'wrong' ? `row: ${code}` : code)
-  // Recordings and the provider take an earlier block if, and only if, this one is missing.
-  expect(await record(l2(code))).toBe(prospect === 'missing' ? 1n : code)
-  expect(await provide(l2(code))).toBe(prospect === 'missing' ? 1n : code)
+  // Recordings and the provider take an earlier block if, and only if, what keeps this one away may pass.
+  expect(await record(l2(code))).toBe(isPassing ? 1n : code)
+  expect(await provide(l2(code))).toBe(isPassing ? 1n : code)
+  // If that does not help, they say what was wrong.
+  expect(await record(l2(code, 99))).toBe(prospect === 'missing' ? 'PROOF_UNAVAILABLE' : code)
+  expect(await provide(l2(code, 99))).toBe(prospect === 'missing' ? 'PROOF_UNAVAILABLE' : code)
 })

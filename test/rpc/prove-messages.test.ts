@@ -202,7 +202,7 @@ describe.each(KINDS)('if the logs of all L2 endpoints prove nothing, with %s', k
       expect([name, outcome]).toEqual([name, 'claimable 7'])
       expect(failed.filter(one => one.startsWith('L2 0')).length, name).toBeGreaterThan(1)
       const alone = (await record(built, hashOf(built, 7), { l2: liar })).outcome
-      expect(alone, name).toMatch(/^RANGE_REFUSED/)
+      expect(alone, name).toMatch(/^PARAMS_REFUSED/)
       expect(alone, name).toMatch(/Their blocks could not be proven: [A-Z_]+/)
     }
   })

@@ -25,16 +25,8 @@ it.each(examples)('$code: $about', ({ code, error, asked }) => {
 
 it('knows many words, of every kind, and nobody is in two places', () => {
   expect(examples.length).toBeGreaterThanOrEqual(200)
-  expect(new Set(examples.map(({ code }) => code)).size).toBe(11)
+  expect(new Set(examples.map(({ code }) => code)).size).toBe(10)
   expect(new Set(examples.map(({ error, asked }) => JSON.stringify([error, asked]))).size).toBeGreaterThan(190)
-})
-
-it('says what fewer blocks would mend only of a request for logs', () => {
-  const refused = (EXAMPLES.RANGE_REFUSED ?? []).map(([, code, message]) =>
-    parseError({ code, message }, {}, redactUrls),
-  )
-  expect(refused.length).toBeGreaterThan(20)
-  expect(refused.map(({ code }) => code)).not.toContain('RANGE_REFUSED')
 })
 
 it('names the method and the endpoint by its place, and says what to do, also with words that nobody knows', async () => {
@@ -89,5 +81,5 @@ it('means the same by what real servers were seen to answer', async () => {
   const tagged = recorded.finalizedTag.errors.map(asked('eth_getBlockByNumber', ['finalized', false]))
   expect(tagged.map(({ action }: EndpointError) => action)).toEqual(['wait', 'wait', 'wait'])
   const ranged = recorded.logRanges.errors.map(asked('eth_getLogs', [{}]))
-  expect(ranged.map(({ code }: EndpointError) => code)).toEqual(['RANGE_REFUSED', 'RANGE_REFUSED', 'RANGE_REFUSED'])
+  expect(ranged.map(({ code }: EndpointError) => code)).toEqual(['PARAMS_REFUSED', 'PARAMS_REFUSED', 'PARAMS_REFUSED'])
 })

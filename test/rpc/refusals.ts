@@ -195,7 +195,19 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
     ['cloudflare 1020', -32000, 'Access denied'],
     ['aws api gateway', -32000, 'Forbidden'],
   ],
-  RANGE_REFUSED: [
+  BLOCK_NOT_FINALIZED: [
+    ['rollups', -32000, 'block 7 is not finalized on L1'],
+    ['coreth api_backend.go', -32000, 'cannot query unfinalized data'],
+  ],
+  TAG_UNSUPPORTED: [
+    ['reth, alloy', -32602, 'invalid block parameter: finalized is not supported', FINALIZED],
+    ['nethermind', -32602, "unknown block tag 'finalized'", FINALIZED],
+    ['go-ethereum rpc/types.go', -32602, 'invalid argument 0: hex string without 0x prefix', FINALIZED],
+    ['erigon', -32000, "'finalized' tag not supported on pre-merge network", FINALIZED],
+    ['erpc', -32000, 'finalized is not a supported commitment level', FINALIZED],
+    ['ganache', -32602, 'invalid block number', FINALIZED],
+  ],
+  PARAMS_REFUSED: [
     ['alchemy.com/docs', -32600, 'You can make eth_getLogs requests with up to a 500 block range.', LOGS],
     [
       'alchemy.com/docs',
@@ -234,20 +246,6 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
     ['alpha-wallet-ios#5277', -32600, 'block range too high', LOGS],
     ['aurora-relayer#327', -32005, 'query returned more than 10000 results', LOGS],
     ['proxyd', -32602, 'block range greater than 100 max', LOGS],
-  ],
-  BLOCK_NOT_FINALIZED: [
-    ['rollups', -32000, 'block 7 is not finalized on L1'],
-    ['coreth api_backend.go', -32000, 'cannot query unfinalized data'],
-  ],
-  TAG_UNSUPPORTED: [
-    ['reth, alloy', -32602, 'invalid block parameter: finalized is not supported', FINALIZED],
-    ['nethermind', -32602, "unknown block tag 'finalized'", FINALIZED],
-    ['go-ethereum rpc/types.go', -32602, 'invalid argument 0: hex string without 0x prefix', FINALIZED],
-    ['erigon', -32000, "'finalized' tag not supported on pre-merge network", FINALIZED],
-    ['erpc', -32000, 'finalized is not a supported commitment level', FINALIZED],
-    ['ganache', -32602, 'invalid block number', FINALIZED],
-  ],
-  PARAMS_REFUSED: [
     ['go-ethereum rpc/json.go', -32602, 'invalid argument 1: hex string of odd length'],
     ['go-ethereum internal/ethapi', -32602, 'unable to decode storage key: hex string invalid'],
     ['go-ethereum rpc/json.go', -32602, 'missing value for required argument 0'],

@@ -202,7 +202,7 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
     case 'l2Block':
       return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
     case 'proofUnavailable':
-      return `L2 block ${progress.l2BlockNumber}: the endpoint has no proofs for it; trying the finalization before`
+      return `L2 block ${progress.l2BlockNumber}: no proofs of it (${progress.code}); trying the finalization before`
     case 'implementationChanged':
       return describeChange(progress.before, progress.after, 'when the saved progress was made')
     case 'endpointFailed':
