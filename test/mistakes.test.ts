@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -257,9 +257,16 @@ it('on the page: names the field that is wrong', () => {
   expect(judged({}).verdict).toBe('verified')
 })
 
-it('knows the networks by all the names that people use, and the one that reports print', async () => {
+it('knows the networks by their names alone: that of the layer below names no rollup', async () => {
   const file = fileOf(bundle)
-  for (const name of ['mainnet', 'linea', 'Linea', 'linea-mainnet', 'ethereum', 'sepolia', 'linea-sepolia']) {
+  for (const name of ['ethereum', 'linea', 'Ethereum']) {
+    const { code, stderr } = await runHere(['verify', file, ...scheme, ...root, '--rollup', name])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`--rollup: no such network: ${name}. Expected mainnet (Linea)`),
+    ])
+  }
+  for (const name of ['mainnet', 'Mainnet', 'linea-mainnet', 'sepolia', 'linea-sepolia']) {
     const { code, stderr } = await runHere(['verify', file, ...scheme, ...root, '--rollup', name])
     expect([code, stderr], name).toEqual([1, expect.stringContaining('EVIDENCE_ROLLUP_MISMATCH')])
   }
@@ -348,3 +355,27 @@ function errorOf(work: () => unknown): unknown {
     return error
   }
 }
+
+it('refuses an address with the checksum of another, wherever a person writes one', async () => {
+  const right = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+  const misspelt = right.replace('5aAe', '5aAd')
+  const hash = `0x${'00'.repeat(32)}`
+  const list = join(folderOf({}), 'addresses.txt')
+  writeFileSync(list, `${right}\n${right.toLowerCase()}\n# the last is wrong\n${misspelt}\n`)
+  const snapshot = ['snapshot', list, '--l1', 'http://127.0.0.1:1', '--l2', 'http://127.0.0.1:1', '-o', `${list}.csv`]
+  const calls: [place: string, args: string[]][] = [
+    ['--address', ['verify', fileOf(answer), ...scheme, '--state-root', hash, '--address', misspelt]],
+    ['--mapping', ['verify', fileOf(answer), ...scheme, '--state-root', hash, '--mapping', '1', misspelt]],
+    ['--rollup', ['verify', fileOf(bundle), ...scheme, '--l1-block-hash', hash, '--rollup', misspelt]],
+    ['addresses.txt, line 4', [...snapshot, ...scheme, '--rollup', 'mainnet', '--l1-block-hash', hash]],
+  ]
+  for (const [place, args] of calls) {
+    const { code, stderr } = await runHere(args)
+    const error = expect.stringMatching(`${place}: the checksum of this address is wrong, from digit \\d+ of 40 on`)
+    expect([code, stderr], place).toEqual([2, error])
+  }
+  for (const spelt of [right, misspelt.toLowerCase()]) {
+    const args = ['verify', fileOf(answer), ...scheme, '--state-root', stateRoot, '--address', spelt]
+    expect((await runHere(args)).stderr).not.toContain('checksum')
+  }
+})

@@ -18,16 +18,10 @@ const rollups = new Map([
   ['mainnet', lineaRollup],
   ['sepolia', lineaSepoliaRollup],
 ])
-/** What people call them, besides the names of the networks that hold the contracts. */
-const nicknames = new Map([
-  ['linea', 'mainnet'],
-  ['linea-mainnet', 'mainnet'],
-  ['ethereum', 'mainnet'],
-  ['linea-sepolia', 'sepolia'],
-])
 const networks = new Map([mainnetBeacon, sepoliaBeacon, hoodiBeacon].map(network => [network.name, network]))
 
-const plainName = (name: string): string => nicknames.get(name.toLowerCase()) ?? name.toLowerCase()
+/** Reports print the whole name of a rollup. `ethereum` names none: it holds the contracts of many. */
+const plainName = (name: string): string => name.toLowerCase().replace(/^linea-(?=mainnet$|sepolia$)/, '')
 export const rollupNamed = (name: string): Rollup | undefined => rollups.get(plainName(name))
 export const networkNamed = (name: string): BeaconNetwork | undefined => networks.get(plainName(name))
 

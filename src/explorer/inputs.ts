@@ -2,6 +2,7 @@ import type { Rollup } from '../anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../beacon.ts'
 import { filterLogs, type LogsClaim } from '../blocks.ts'
 import { schemeNamed } from '../document/answer.ts'
+import { digitOffChecksum } from '../document/checksum.ts'
 import { forkOf, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
 import { attempt, isHexOf } from '../document/layout.ts'
 import { fieldIn, fieldsOf } from '../document/value.ts'
@@ -70,6 +71,7 @@ export function findInputErrors(file: OpenedFile, statement: Statement): InputEr
   if (subject === 'traces') return [...common, ...hex('endRoot', 32)]
   const ofState = [
     ...hex('address', 20),
+    ...(statement.address.source === 'file' ? [] : check('address', isSpelled, 'not as its checksum says')),
     ...check('storageKeys', () => wrong < 0, `key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`),
   ]
   if (subject === 'answer') return [...common, ...ofState]
@@ -94,6 +96,9 @@ export function findInputErrors(file: OpenedFile, statement: Statement): InputEr
         ]),
   ]
 }
+
+/** Whether it can have been meant: what is no address is refused as such. */
+const isSpelled = (text: string): boolean => !isHexOf(20, text) || digitOffChecksum(text) === null
 
 /** Short, because it stands beside the label of its field. */
 function hexMessage(bytes: number, text: string): string {

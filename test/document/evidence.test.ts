@@ -41,11 +41,11 @@ it('reads numbers, decimal and hexadecimal, of a bounded size', () => {
 it('knows rollups and networks by name, and rollups by their contract', () => {
   expect([rollupNamed('mainnet'), rollupNamed('sepolia')]).toEqual([lineaRollup, lineaSepoliaRollup])
   expect([networkNamed('mainnet'), networkNamed('sepolia')]).toEqual([mainnetBeacon, sepoliaBeacon])
-  for (const name of ['Mainnet', 'linea', 'Linea-Mainnet', 'ethereum']) {
+  for (const name of ['Mainnet', 'Linea-Mainnet']) {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([lineaRollup, mainnetBeacon])
   }
   expect([rollupNamed('linea-sepolia'), networkNamed('linea-sepolia')]).toEqual([lineaSepoliaRollup, sepoliaBeacon])
-  for (const name of ['', 'main', '__proto__', 'constructor']) {
+  for (const name of ['', 'main', 'ethereum', 'linea', 'linea-', 'linea-linea-mainnet', '__proto__', 'constructor']) {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([undefined, undefined])
   }
   expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('mainnet')

@@ -1,10 +1,10 @@
 import { parseNumber } from '../../document/evidence.ts'
-import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
 import { DEFAULT_HARDFORK, type Hardfork } from '../../provider/environment.ts'
 import { CALL_GAS } from '../../provider/limits.ts'
 import { type Environment, isProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
+import { isAddress } from './address.ts'
 import type { Flags } from './declared.ts'
 import { rollupOf } from './flags.ts'
 import { integerOf, requireHex, toInteger, wholeNumber } from './parse.ts'
@@ -34,7 +34,7 @@ export function environmentOf({ environment: stated = [] }: Flags): Environment 
 /** The values of `--call TO DATA`, joined. @throws UsageError */
 function callOf(text: string): { readonly to?: Hex; readonly data?: Hex } {
   const [to = '', data = ''] = text.split(' ')
-  if (!isHexOf(20, to)) throw new UsageError('--call: expected the address of a contract, then the data')
+  if (!isAddress('--call', to)) throw new UsageError('--call: expected the address of a contract, then the data')
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new UsageError('--call: expected hexadecimal data after the address')
   return { to, data: data as Hex }
 }

@@ -10,6 +10,7 @@ import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { AskedFor } from '../files/output-file.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
+import { isAddress } from './address.ts'
 import { methodOf } from './chain-flags.ts'
 import { flag, list, optionsOf, text } from './declared.ts'
 import { describeRollup } from './endpoint.ts'
@@ -56,7 +57,7 @@ function choicesIn(option: string): Hex[] {
   if (choices.length > MAX_CHOICES) throw new UsageError(`--topic: at most ${MAX_CHOICES} for one place`)
   return choices.map((choice): Hex => {
     if (isHexOf(32, choice)) return choice
-    if (isHexOf(20, choice)) return `0x${'00'.repeat(12)}${choice.slice(2)}`
+    if (isAddress('--topic', choice)) return `0x${'00'.repeat(12)}${choice.slice(2)}`
     const isEvent = choice.includes('(') ? ' For the signature of an event, use --event.' : ''
     throw new UsageError(`--topic: expected 32 bytes or an address in hexadecimal, or any.${isEvent}`)
   })

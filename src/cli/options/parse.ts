@@ -4,9 +4,13 @@ import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
+import { isAddress } from './address.ts'
 import type { Options, ValuesOf } from './declared.ts'
 import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
 import { didYouMean } from './suggest.ts'
+
+/** The options that may hold an address. */
+const ADDRESSES = ['address', 'rollup', 'implementation', 'message-service', 'from', 'to', 'sender', 'recipient']
 
 /**
  * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
@@ -38,6 +42,7 @@ export function parseOptions<const T extends Options>(
     options,
     allowPositionals,
   })
+  for (const name of ADDRESSES) for (const text of [values[name]].flat()) isAddress(`--${name}`, String(text))
   const keys = values['storage-key']
   if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
   // The names and types of the values are those of the options.

@@ -10,6 +10,7 @@ import { stringify } from '../../json/stringify.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
+import { isAddress } from './address.ts'
 import { methodOf } from './chain-flags.ts'
 import { flag, optionsOf, text, textOr } from './declared.ts'
 import { requireKind, rollupOf } from './flags.ts'
@@ -138,7 +139,8 @@ export function addAddress(addresses: Hex[], bytes: Uint8Array | null, place: st
     .split('#', 1)
   const address = text.trim()
   if (address === '' && bytes !== null) return
-  if (!isHexOf(20, address)) throw new UsageError(`${place}: expected an address, 20 bytes of hexadecimal after 0x`)
+  if (!isAddress(place, address))
+    throw new UsageError(`${place}: expected an address, 20 bytes of hexadecimal after 0x`)
   if (addresses.length >= MAX_ADDRESSES) throw new UsageError(`${place}: more than ${MAX_ADDRESSES} addresses`)
   addresses.push(lowerCase(address))
 }

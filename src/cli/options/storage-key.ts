@@ -5,6 +5,7 @@ import { cut } from '../../document/value.ts'
 import { isArgumentError, mappingSlot } from '../../index.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
+import { isAddress } from './address.ts'
 
 const NUMBER = '0, 0x0 or 32 bytes of hexadecimal after 0x'
 
@@ -39,7 +40,7 @@ export function storageKeyOf(text: string, option = '--storage-key'): Hex {
 export function mappingKeyOf(slot: string, key: string): Hex {
   const at = storageKeyOf(slot, '--mapping SLOT')
   try {
-    return mappingSlot({ slot: at, keys: [isHexOf(20, key) ? key : storageKeyOf(key, '--mapping KEY')] })
+    return mappingSlot({ slot: at, keys: [isAddress('--mapping', key) ? key : storageKeyOf(key, '--mapping KEY')] })
   } catch (error) {
     throw isArgumentError(error) ? argumentRefused(error, '--mapping') : error
   }
