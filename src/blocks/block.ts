@@ -1,7 +1,7 @@
-import { encodeInteger } from '../anchor/rlp.ts'
+import { decodeRlp, encodeInteger, encodeRlp } from '../anchor/rlp.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import type { Hex } from '../bytes.ts'
-import { hexToBytes } from '../bytes.ts'
+import { hexLength, hexToBytes } from '../bytes.ts'
 import { atPath, own, ProofError, refusal } from '../errors.ts'
 import { unread } from '../json/decoders.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
@@ -102,7 +102,7 @@ export function verifyBlock(parts: unknown, claim: BlockClaim): VerifiedBlock {
 }
 
 /** A transaction in a proven block. */
-export interface OpenedBlockTransaction extends Pick<OpenedTransaction, 'hash' | 'length' | 'signed'> {
+export interface OpenedBlockTransaction extends Pick<OpenedTransaction, 'hash' | 'rlp' | 'signed'> {
   /** What was paid for a unit of gas, in wei. */
   readonly gasPrice: bigint
   /** Recovers the sender, which takes about a millisecond, and compares what was sent. @throws ProofError */
@@ -143,7 +143,7 @@ export function openBlockReceipts<T, R extends object, L extends object>(
 }
 
 /** Hash of the empty list. */
-const NO_UNCLES: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+export const NO_UNCLES: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 
 /**
  * What follows from a header alone if the block has no uncles and no withdrawals, and its size in bytes, which follows from the
@@ -157,7 +157,7 @@ export function deriveBody(header: BlockHeader, headerLength: number, transactio
   const withdrawals: [] | undefined = withdrawalsRoot === EMPTY_TRIE_ROOT ? [] : undefined
   if (uncles === undefined || (withdrawalsRoot !== null && withdrawals === undefined)) return { uncles, withdrawals }
   // A typed transaction is a string in the block, a legacy one a list.
-  const lengths = transactions.map(({ length, signed }) => (signed.type === 0 ? length : itemLength(length)))
+  const lengths = transactions.map(({ rlp, signed }) => (signed.type === 0 ? rlp.length : itemLength(rlp.length)))
   const list = itemLength(lengths.reduce((sum, length) => sum + length, 0))
   return { uncles, withdrawals, size: itemLength(headerLength + list + (withdrawals === undefined ? 1 : 2)) }
 }
@@ -165,6 +165,21 @@ export function deriveBody(header: BlockHeader, headerLength: number, transactio
 /** Bytes of an item of RLP: those of its length, and what it holds. @param length of what it holds, not one */
 const itemLength = (length: number): number =>
   length < 56 ? 1 + length : 1 + encodeInteger(BigInt(length)).length + length
+
+/**
+ * The RLP of a whole block that {@link deriveBody} knows the size of; null for any other.
+ *
+ * @param header its RLP
+ */
+export function encodeBlock(
+  header: Hex,
+  { sha3Uncles, withdrawalsRoot }: Pick<BlockHeader, 'sha3Uncles' | 'withdrawalsRoot'>,
+  transactions: readonly OpenedBlockTransaction[],
+): Uint8Array | null {
+  if (sha3Uncles !== NO_UNCLES || (withdrawalsRoot ?? EMPTY_TRIE_ROOT) !== EMPTY_TRIE_ROOT) return null
+  const listed = transactions.map(({ rlp, signed }) => (signed.type === 0 ? decodeRlp(rlp) : rlp))
+  return encodeRlp([decodeRlp(hexToBytes(header, hexLength(header))), listed, [], ...(withdrawalsRoot ? [[]] : [])])
+}
 
 /** A proven log in a proven block, before its transaction is known. */
 export type PlacedLog = Log & BlockPlace

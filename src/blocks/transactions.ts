@@ -196,8 +196,8 @@ export interface OpenedTransaction {
   readonly source: unknown
   /** 32 bytes. */
   readonly hash: Hex
-  /** Bytes of its encoding, without those by which a block holds it. */
-  readonly length: number
+  /** Its encoding, which is hashed, without the bytes by which a block holds it. */
+  readonly rlp: Uint8Array
   /** What was signed. */
   readonly signed: Pick<Transaction, 'type'> & Decoded['fields']
   /** Recovers the sender, which takes about a millisecond. @throws ProofError `TRANSACTION_*` */
@@ -214,8 +214,8 @@ export function openTransactions(list: unknown, root: Uint8Array): OpenedTransac
   verifyListRoot('TRANSACTIONS_ROOT_MISMATCH', encoded, root)
   return decoded.map(({ transaction, rlp }, index) => {
     const { source, type, fields } = transaction
-    const [hash, length] = [bytesToHex(keccak256(rlp)), rlp.length]
-    return { source, hash, length, signed: { type, ...fields }, open: () => openTransaction(transaction, hash, index) }
+    const hash = bytesToHex(keccak256(rlp))
+    return { source, hash, rlp, signed: { type, ...fields }, open: () => openTransaction(transaction, hash, index) }
   })
 }
 

@@ -41,8 +41,8 @@ export const MAX_PROXY_BODY_LENGTH = 2 ** 22
 export const MAX_HELD_LENGTH = 2 ** 25
 /** Open connections to the proxy. */
 export const MAX_CONNECTIONS = 256
-/** Slow requests in the queue of the proxy, requests per batch, and characters per response. */
-export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24 }
+/** Slow requests in the queue of the proxy, requests per batch, which are as many as viem sends, and characters per response. */
+export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: 1000, maxResponseLength: 2 ** 24 }
 
 /** How long an endpoint may take to say which chain it serves, once something has failed, in milliseconds. */
 export const HINT_TIMEOUT_MS = 3000

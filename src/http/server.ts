@@ -89,8 +89,18 @@ export async function readBody(
   return Buffer.concat(chunks).toString('utf8')
 }
 
+/** The path of a request and, if the client sent a whole URL, as proxies and some libraries do, its host. */
+export function targetOf({ url = '' }: Pick<IncomingMessage, 'url'>): {
+  readonly host?: string
+  readonly path: string
+} {
+  const [, host, path = ''] = /^https?:\/\/([^/?#]{1,300})(.*)$/i.exec(url) ?? []
+  return host === undefined ? { path: url } : { host, path: path === '' ? '/' : path }
+}
+
+/** The names of JSON-RPC's content type that nodes accept. No page can send one without asking first. */
 export const isJson = ({ headers }: IncomingMessage): boolean =>
-  /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')
+  /^application\/json(?:-rpc|request)?\s*(;|$)/i.test(headers['content-type'] ?? '')
 
 /** Sends a whole response, or only the first half of it. */
 export function send(

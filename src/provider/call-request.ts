@@ -1,7 +1,8 @@
 import type { Hex } from '../bytes.ts'
+import { isGiven } from '../json/known-fields.ts'
 import { invalidParams, unprovenValue } from './error.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
-import { params, refuseOtherFields } from './params.ts'
+import { params } from './params.ts'
 import { NOBODY } from './state-reader.ts'
 
 /** The addresses and slots that a transaction declares in advance. */
@@ -23,11 +24,18 @@ export interface CallRequest {
   readonly accessList: AccessList
 }
 
-/** Fields that do not affect a call. Nodes ignore them, too. */
-const IGNORED = ['nonce', 'type']
 const READ = [
   ...['from', 'to', 'data', 'input', 'value', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas'],
   ...['accessList', 'chainId'],
+] as const
+/** Fields that nodes read, and that are not supported here, unless they are empty. Nodes ignore all others, as is done here. */
+const UNSUPPORTED = [
+  'authorizationList',
+  'blobVersionedHashes',
+  'blobs',
+  'commitments',
+  'proofs',
+  'maxFeePerBlobGas',
 ] as const
 
 /**
@@ -44,7 +52,7 @@ export function readCall(
   isEstimate = false,
 ): (baseFee: bigint | undefined) => CallRequest {
   const fields = params.fields('call', call, READ)
-  refuseOtherFields('call', call, [...READ, ...IGNORED])
+  refuseUnsupported(call)
   const optional = <T>(name: (typeof READ)[number], read: (place: string, value: unknown) => T): T | undefined =>
     fields[name] === undefined ? undefined : read(name, fields[name])
   const quantity = (name: (typeof READ)[number]) => optional(name, (place, value) => params.quantity(place, value, 256))
@@ -82,6 +90,16 @@ function readFees(
     verifyCovers(maxGasPrice, baseFee)
     return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }
   }
+}
+
+/** What would change the result cannot be ignored. @throws ProviderError `PARAMS_INVALID` */
+function refuseUnsupported(call: unknown): void {
+  const fields = params.fields('call', call, UNSUPPORTED)
+  const isEmpty = (value: unknown) => !isGiven(value) || value === '0x0' || (Array.isArray(value) && value.length === 0)
+  const name = UNSUPPORTED.find(name => !isEmpty(fields[name]))
+  if (name === undefined) return
+  const why = name === 'authorizationList' ? 'delegations are not applied' : 'the rollup has no blobs'
+  throw invalidParams(`The call has a field that is not supported here: ${name}. In calls, ${why}.`)
 }
 
 /** In the words of nodes, by which clients know the reason. A call that pays nothing is not compared. */

@@ -1,7 +1,7 @@
 import { type CallPlan, type CallSources, withPlan } from './call-plan.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
-import { type Execution, execute } from './execute.ts'
+import { type Execution, execute, INSUFFICIENT_FUNDS, intrinsicGas } from './execute.ts'
 import type { Pace } from './pace.ts'
 
 /** The highest gas limit of a transaction in Osaka (EIP-7825). */
@@ -29,7 +29,15 @@ async function leastGas(plan: CallPlan): Promise<bigint> {
   if (call.maxGasPrice > 0n) {
     const balance = (await reader.getAccount(call.from))?.balance ?? 0n
     const affordable = balance > call.value ? (balance - call.value) / call.maxGasPrice : 0n
-    if (affordable < most) most = affordable
+    // Whoever blames the gas sends clients the wrong way.
+    const costs = intrinsicGas(call, context.hardfork)
+    if (affordable < costs.gas || affordable < costs.floor) throw executionFailed(INSUFFICIENT_FUNDS)
+    if (affordable < most) {
+      most = affordable
+      const { failure } = await executePlan(plan, most)
+      const allowance = `gas required exceeds allowance (${affordable})`
+      if (failure === 'out of gas') throw executionFailed(`${INSUFFICIENT_FUNDS}: ${allowance}`)
+    }
   }
   let least = requireSuccess(await executePlan(plan, most)).gasUsed
   if (await succeeds(plan, least)) return least

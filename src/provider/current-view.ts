@@ -65,7 +65,7 @@ export function createCurrentView(
      * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
      */
     async heldAt(block: unknown, pace: Pick<Pace, 'beSlow'>): Promise<Held> {
-      const wanted = readBlock(block)
+      const wanted = readBlock(block, isForWallet)
       const view = await viewNow()
       if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
       if (isForWallet && wanted === newestIn(view)) return view

@@ -15,7 +15,7 @@ import { type EndpointErrorCode, isEndpointError, type Layer } from '../rpc/erro
 /** Every reason why a verified provider refuses a request. */
 const meanings = {
   REVERTED: 'The call reverted.',
-  METHOD_REFUSED: 'No proof covers this method. To pass it to the endpoint unproven, list it in `forward`.',
+  METHOD_REFUSED: 'This method is not answered here. To pass it to the endpoint unproven, list it in `forward`.',
   PARAMS_INVALID: 'The parameters do not fit the method.',
   EXECUTION_FAILED: 'The call failed without reverting.',
   BLOCK_UNPROVEN:
@@ -24,6 +24,7 @@ const meanings = {
     'The proof that an endpoint sent does not verify. If the scheme that you passed is right, do not use this endpoint.',
   VALUE_UNPROVEN:
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
+  FILTER_MISSING: 'There is no such filter, or nobody asked for it for five minutes: create it again.',
   ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',
   LIMIT_REACHED: 'The request needs more than a limit allows: of a call, `maxRequests`.',
   TIMEOUT:
@@ -57,6 +58,7 @@ const codes: Readonly<Record<ProviderErrorReason, number>> = {
   PARAMS_INVALID: -32602,
   EXECUTION_FAILED: -32000,
   BLOCK_UNPROVEN: -32001,
+  FILTER_MISSING: -32000,
   PROOF_REFUSED: -32010,
   VALUE_UNPROVEN: -32011,
   ENDPOINT_FAILED: -32012,
@@ -91,6 +93,8 @@ export interface ProviderErrorData {
   }
   /** No more than the reason. */
   BLOCK_UNPROVEN: ReasonData<'BLOCK_UNPROVEN'>
+  /** No more than the reason. */
+  FILTER_MISSING: ReasonData<'FILTER_MISSING'>
   /** Which check failed. */
   PROOF_REFUSED: ReasonData<'PROOF_REFUSED'> & {
     /** The code of the {@link ProofError}. */
@@ -250,18 +254,28 @@ export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> 
 }
 
 /** The reasons that say it all. */
-type BareReason = 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'LIMIT_REACHED' | 'TIMEOUT' | 'EVM_MISSING'
+type BareReason = 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'FILTER_MISSING' | 'LIMIT_REACHED' | 'TIMEOUT' | 'EVM_MISSING'
 
 /** An error whose data are the reason alone. */
 export const refusedFor = (reason: BareReason, details?: ProviderErrorDetails): ProviderError =>
   // The cast is safe: all of these data have this one field.
   new ProviderError(reason, { reason } as ProviderErrorData[BareReason], details)
 
-/** In the words by which ethers knows that a method is unsupported: it then does without, where it can. */
-export function refusedMethod(method: string): ProviderError {
+/**
+ * In the words by which ethers knows that a method is unsupported: it then does without, where it can.
+ *
+ * @param why the reason, if it is known
+ */
+export function refusedMethod(method: string, why?: string): ProviderError {
   const reason = 'METHOD_REFUSED'
   const name = printable(method.slice(0, 80))
-  return new ProviderError(reason, { reason, method: name }, { found: `Here, the method ${name} does not exist.` })
+  return new ProviderError(
+    reason,
+    { reason, method: name },
+    {
+      found: `Here, the method ${name} does not exist${why === undefined ? '' : `: ${why}`}.`,
+    },
+  )
 }
 
 export const invalidParams = (found: string): ProviderError => refusedFor('PARAMS_INVALID', { found })

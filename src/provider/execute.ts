@@ -44,6 +44,8 @@ export interface Effects extends Written {
   readonly destroyed: readonly string[]
 }
 
+/** In the words of nodes, by which clients know the reason. */
+export const INSUFFICIENT_FUNDS = 'insufficient funds for gas * price + value'
 /** The most code of a transaction that creates a contract, in bytes (EIP-3860). */
 const MAX_INIT_CODE = 49_152
 
@@ -79,7 +81,7 @@ export async function execute(
   const caller = addressOf(call.from)
   const sender = (await state.getAccount(caller)) ?? util.createAccount({})
   if (sender.balance < call.value + gas * call.maxGasPrice) {
-    throw executionFailed('insufficient funds for gas * price + value')
+    throw executionFailed(INSUFFICIENT_FUNDS)
   }
   sender.balance -= gas * call.gasPrice
   await state.putAccount(caller, sender)

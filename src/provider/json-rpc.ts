@@ -17,6 +17,8 @@ export interface Client {
   readonly gone?: AbortSignal | undefined
   /** Called with each method that is passed on, so that its answer is not proven. */
   readonly onForward?: ((method: string) => void) | undefined
+  /** By which filters are told apart. Default: all clients are one. */
+  readonly name?: string | undefined
 }
 
 /** Limits on the work that HTTP clients can cause. */
@@ -78,11 +80,16 @@ export function createJsonRpcServer(
     return Object.hasOwn(request, 'id') ? answer : null
   }
 
-  async function answerMethod(id: Id, method: string, params: unknown, { gone, onForward }: Client): Promise<string> {
+  async function answerMethod(
+    id: Id,
+    method: string,
+    params: unknown,
+    { gone, onForward, name }: Client,
+  ): Promise<string> {
     const slot = slots.claim()
     try {
       if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
-      const how = { admit: slot.take, onForward: () => onForward?.(method) }
+      const how = { admit: slot.take, onForward: () => onForward?.(method), client: name }
       const work = (signal: AbortSignal) =>
         withProviderErrors(() => provider.request({ method, params }, { signal, ...how }))
       const result = JSON.stringify((await inTime(timeout, work, gone)) ?? null)

@@ -48,6 +48,18 @@ export const MAX_WALK = 1024n
 /** Logs in one answer, as public endpoints have it, and their characters as JSON. */
 export const MAX_LOGS = 10_000
 export const MAX_LOGS_LENGTH = 2 ** 24
+/** How long a filter lives without a request of its client, in milliseconds. */
+export const FILTER_IDLE = 300_000
+/** Filters of one client, and the size of all: of each, besides the addresses and topics that it names, of 100 bytes each. */
+export const MAX_FILTERS_A_CLIENT = 128
+export const FILTER_SIZE = 64
+export const MAX_FILTERS_SIZE = 2 ** 16
+/** Blocks that a filter searches without a look at the time. */
+export const BLOCKS_A_PIECE = 256n
+/** Clients whose last request is noted. */
+export const MAX_CLIENTS = 1024
+/** Characters by which a server names a client. */
+export const MAX_CLIENT_LENGTH = 256
 /** Addresses, or topics of one place, in a filter. */
 export const MAX_CHOICES = 1024
 /** Blocks whose receipts are asked for at once, for one request. */

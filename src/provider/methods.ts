@@ -1,40 +1,202 @@
-import { bytesToHex, type Hex } from '../bytes.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { encodeQuantity } from '../hex.ts'
-import type { BlockMethod } from './blocks/methods.ts'
 import type { CurrentView } from './current-view.ts'
 import { invalidParams } from './error.ts'
 import type { KnownCodes } from './known-codes.ts'
 import { createKnownReads } from './known-reads.ts'
-import { MAX_LISTED } from './limits.ts'
+import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
+import type { Presence } from './presence.ts'
 import type { ProvenState } from './proven-state.ts'
 import { type Held, newestIn } from './view.ts'
 
-/** Gets the parameters of a request as they came. Throws a ProviderError if they do not fit. */
-type Method = (given: unknown, pace: Pace) => unknown
+/** Gets the parameters of a request as they came, and who asks. Throws a ProviderError if they do not fit. */
+type Method = (given: unknown, pace: Pace, client: string) => unknown
+type SeenAt = (client: string) => Presence | undefined
 
 /** Imported on first use: bundlers put it into a separate chunk, which programs that only read balances never load. */
 const execution = () => import('./call.ts')
 
-const BLOCK_METHODS: readonly BlockMethod[] = [
-  ...(['eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getBlockReceipts', 'eth_getTransactionByHash'] as const),
-  ...(['eth_getTransactionReceipt', 'eth_getLogs', 'eth_feeHistory'] as const),
-  ...(['eth_maxPriorityFeePerGas', 'eth_gasPrice'] as const),
-]
+/**
+ * What happens with each method. Whatever dispatches, refuses or documents them reads it here.
+ *
+ * - `proven`: `how` says from what. A method `ofBlocks` is imported on first use, for it carries the curve of signatures.
+ * - `stateless`: answered without a proof, because the answer states nothing about the chain.
+ * - `forwarded`: passed to `l2` unproven if `forward` names it. `how` says what an endpoint can do with that.
+ * - `refused`: `how` says why. Methods in no row are refused, too.
+ */
+export const METHOD_ROWS = [
+  {
+    kind: 'proven',
+    methods: ['eth_blockNumber'],
+    how: 'the root on L1 of the state that holds the hash of this block',
+  },
+  {
+    kind: 'proven',
+    methods: ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode', 'eth_getStorageAt'],
+    how: 'the account and its slot, from the root on L1; code by its hash',
+  },
+  {
+    kind: 'proven',
+    methods: ['rollup_getProof', 'linea_getProof', 'eth_getProof'],
+    how: 'the root on L1. The last is for a state of Ethereum, the others are for any other state',
+  },
+  {
+    kind: 'proven',
+    methods: ['eth_call', 'eth_estimateGas', 'eth_createAccessList'],
+    how: 'everything that the call reads; it is executed here',
+  },
+  {
+    kind: 'proven',
+    ofBlocks: true,
+    methods: [
+      ...(['eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getBlockTransactionCountByNumber'] as const),
+      ...(['eth_getBlockTransactionCountByHash', 'debug_getRawHeader', 'debug_getRawBlock'] as const),
+      ...(['eth_getUncleCountByBlockNumber', 'eth_getUncleCountByBlockHash'] as const),
+      ...(['eth_getUncleByBlockNumberAndIndex', 'eth_getUncleByBlockHashAndIndex'] as const),
+    ],
+    how: 'the header, and all transactions of the block',
+  },
+  {
+    kind: 'proven',
+    ofBlocks: true,
+    methods: [
+      ...(['eth_getTransactionByHash', 'eth_getTransactionByBlockNumberAndIndex'] as const),
+      ...(['eth_getTransactionByBlockHashAndIndex', 'eth_getRawTransactionByHash', 'debug_getRawTransaction'] as const),
+      ...(['eth_getRawTransactionByBlockNumberAndIndex', 'eth_getRawTransactionByBlockHashAndIndex'] as const),
+    ],
+    how: 'the same. The sender is recovered from the signature',
+  },
+  {
+    kind: 'proven',
+    ofBlocks: true,
+    methods: ['eth_getBlockReceipts', 'eth_getTransactionReceipt', 'debug_getRawReceipts'],
+    how: 'all transactions and all receipts of the block',
+  },
+  {
+    kind: 'proven',
+    ofBlocks: true,
+    methods: [
+      ...(['eth_getLogs', 'eth_newFilter', 'eth_newBlockFilter', 'eth_getFilterChanges', 'eth_getFilterLogs'] as const),
+      'eth_uninstallFilter',
+    ],
+    how: 'each header of the range, and all receipts of each block whose bloom filter admits a log: none is left out, added or changed',
+  },
+  {
+    kind: 'proven',
+    ofBlocks: true,
+    methods: ['eth_feeHistory', 'eth_blobBaseFee'],
+    how: 'the headers, and the receipts if rewards are asked for',
+  },
+  {
+    kind: 'proven',
+    ofBlocks: true,
+    methods: ['eth_maxPriorityFeePerGas', 'eth_gasPrice'],
+    how: 'the newest blocks that have transactions: the median tip, without and with the base fee',
+  },
+  {
+    kind: 'stateless',
+    methods: ['eth_chainId', 'net_version'],
+    how: 'what you passed. Nothing is answered if the endpoint names another chain',
+  },
+  {
+    kind: 'stateless',
+    methods: [
+      ...(['web3_clientVersion', 'web3_sha3', 'net_listening', 'net_peerCount', 'eth_accounts'] as const),
+      ...(['eth_syncing', 'eth_mining', 'eth_hashrate'] as const),
+    ],
+    how: 'about whoever answers: it holds no accounts, and is not a node',
+  },
+  {
+    kind: 'forwarded',
+    methods: ['eth_sendRawTransaction'],
+    how: 'the endpoint can keep the transaction to itself. It cannot change it, because it is signed',
+  },
+  {
+    kind: 'refused',
+    methods: ['eth_sendTransaction', 'eth_sign', 'eth_signTransaction', 'eth_signTypedData_v4'],
+    how: 'no keys are held here: sign where they are, and send the signed transaction',
+  },
+  {
+    kind: 'refused',
+    methods: ['eth_requestAccounts', 'personal_sign'],
+    how: 'no keys are held here: ask a wallet, which may use this as its endpoint',
+  },
+  {
+    kind: 'refused',
+    methods: ['eth_subscribe', 'eth_unsubscribe'],
+    how: 'nothing is pushed: use filters, which clients do by themselves',
+  },
+  {
+    ...{
+      kind: 'refused',
+      methods: ['eth_newPendingTransactionFilter', 'txpool_content', 'txpool_status', 'txpool_inspect'],
+    },
+    how: 'nothing proves what is pending',
+  },
+  {
+    kind: 'refused',
+    methods: ['linea_estimateGas'],
+    how: 'the network computes it from the compressed size of the transaction and its own margins, which nothing proves. Clients go on with eth_estimateGas and eth_gasPrice',
+  },
+  {
+    kind: 'refused',
+    methods: ['eth_fillTransaction', 'eth_baseFee'],
+    how: 'it says what a later block will take, which nothing proves',
+  },
+  {
+    kind: 'refused',
+    methods: ['eth_simulateV1', 'eth_callMany', 'eth_getStorageValues'],
+    how: 'not here: use eth_call with overrides, or eth_getStorageAt',
+  },
+  {
+    kind: 'refused',
+    methods: ['debug_traceTransaction', 'debug_traceCall', 'debug_traceBlockByNumber', 'trace_block', 'trace_call'],
+    how: 'traces of the EVM are not made here',
+  },
+  {
+    kind: 'refused',
+    methods: ['eth_config', 'eth_capabilities', 'admin_nodeInfo', 'rpc_modules'],
+    how: 'it is about a node, and this is none',
+  },
+] as const
+
+type Row = (typeof METHOD_ROWS)[number]
+/** Those that are answered here. */
+type AnsweredMethod = Extract<Row, { kind: 'proven' | 'stateless' }>['methods'][number]
+/** Those that are imported on first use. */
+export type BlockMethod = Extract<Row, { ofBlocks: true }>['methods'][number]
+
+const rowOf = (method: string): Row | undefined =>
+  METHOD_ROWS.find(({ methods }) => methods.some(one => one === method))
+
+/** Whether `forward` cannot name it: its answer is proven. */
+export const isProven = (method: string): boolean => rowOf(method)?.kind === 'proven'
+
+/** Why a method is refused, unless it is forwarded. */
+export const whyRefused = (method: string): string | undefined => {
+  const row = rowOf(method)
+  return row?.kind === 'refused' ? row.how : undefined
+}
+
+const BLOCK_METHODS: readonly BlockMethod[] = METHOD_ROWS.flatMap(row => ('ofBlocks' in row ? row.methods : []))
 
 /** Also imported on first use: they carry the curve of signatures. */
-function createLazyBlockMethods(settings: VerifiedOptions, current: CurrentView['current']) {
-  const load = async () => (await import('./blocks/methods.ts')).createBlockMethods(settings, current)
+function createLazyBlockMethods(settings: VerifiedOptions, current: CurrentView['current'], seenAt: SeenAt) {
+  const load = async (): Promise<Readonly<Record<BlockMethod, Method>>> =>
+    (await import('./blocks/methods.ts')).createBlockMethods(settings, current, seenAt)
   let loading: ReturnType<typeof load> | undefined
   const methodOf =
     (name: BlockMethod): Method =>
-    async (given, pace) => {
+    async (given, pace, client) => {
       loading ??= load()
-      return (await loading)[name](given, pace)
+      return (await loading)[name](given, pace, client)
     }
-  return Object.fromEntries(BLOCK_METHODS.map(name => [name, methodOf(name)]))
+  // The list has all of them.
+  return Object.fromEntries(BLOCK_METHODS.map(name => [name, methodOf(name)])) as Record<BlockMethod, Method>
 }
 
 /** @throws ProviderError `PARAMS_INVALID` if the state of the block is of another kind than the method's */
@@ -45,13 +207,56 @@ function verifyProvedBy(method: string, { state, l2BlockNumber }: Held): void {
   throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}.`)
 }
 
-/** The methods whose results are proven, by name. */
+/** An answer that states nothing about the chain. */
+const fixed =
+  (answer: unknown): Method =>
+  given =>
+    params.take(given, 0, 0) && answer
+
+/** The methods that are answered here, by name. */
 export function createMethods(
   settings: VerifiedOptions,
   codes: KnownCodes,
-  { current, heldAt }: CurrentView,
+  views: CurrentView,
+  seenAt: SeenAt,
 ): ReadonlyMap<string, Method> {
   const { chainId, l2 } = settings
+  const { current, heldAt } = views
+
+  /** The other answers come from the endpoints, which compare the chain by themselves. */
+  async function chainFor(given: unknown): Promise<bigint> {
+    params.take(given, 0, 0)
+    await l2.run(async () => {})
+    return chainId
+  }
+
+  const sources = { settings, codes, reads: createKnownReads(), heldAt, current }
+  const methods: Readonly<Record<AnsweredMethod, Method>> = {
+    eth_chainId: async given => encodeQuantity(await chainFor(given)),
+    net_version: async given => (await chainFor(given)).toString(),
+    web3_clientVersion: fixed('rollup-state-proof'),
+    web3_sha3(given) {
+      const data = params.data('data', params.take(given, 1, 1)[0], MAX_DATA_BYTES)
+      return bytesToHex(keccak256(hexToBytes(data, hexLength(data))))
+    },
+    net_listening: fixed(true),
+    net_peerCount: fixed('0x0'),
+    eth_accounts: fixed([]),
+    eth_syncing: fixed(false),
+    eth_mining: fixed(false),
+    eth_hashrate: fixed('0x0'),
+    eth_blockNumber: async given => params.take(given, 0, 0) && encodeQuantity(newestIn(await current())),
+    ...createStateMethods(heldAt),
+    ...createLazyBlockMethods(settings, current, seenAt),
+    eth_call: async (given, pace) => (await execution()).runCall(sources, given, pace),
+    eth_estimateGas: async (given, pace) => encodeQuantity(await (await execution()).estimateGas(sources, given, pace)),
+    eth_createAccessList: async (given, pace) => (await execution()).createAccessList(sources, given, pace),
+  }
+  return new Map(Object.entries(methods))
+}
+
+/** The methods about accounts at a block. */
+function createStateMethods(heldAt: CurrentView['heldAt']) {
   const addressOf = (value: unknown) => params.bytes('address', value, 20)
 
   /** A method whose parameters are an address and a block. */
@@ -72,7 +277,7 @@ export function createMethods(
   const getProof =
     (method: string): Method =>
     async (given, pace) => {
-      const [address, keys, block] = params.take(given, 3, 3)
+      const [address, keys, block] = params.take(given, 2, 3)
       const account = addressOf(address)
       const storageKeys = params.list('storage keys', keys, MAX_LISTED, params.slot)
       const held = await heldAt(block, pace)
@@ -81,39 +286,24 @@ export function createMethods(
       await pace.beSlow()
       return state.getProof(method, account, storageKeys)
     }
-
-  /** The other answers come from the endpoints, which compare the chain by themselves. */
-  async function chainFor(given: unknown): Promise<bigint> {
-    params.take(given, 0, 0)
-    await l2.run(async () => {})
-    return chainId
+  const getStorageAt: Method = async (given, pace) => {
+    const [address, slot, block] = params.take(given, 2, 3)
+    const [account, key] = [addressOf(address), params.slot('slot', slot)]
+    const { state } = await heldAt(block, pace)
+    if (!state.holds(account, key)) await pace.beSlow()
+    return state.getStorage(account, key)
   }
 
-  const sources = { settings, codes, reads: createKnownReads(), heldAt, current }
-  const methods: Readonly<Record<string, Method>> = {
-    eth_chainId: async given => encodeQuantity(await chainFor(given)),
-    net_version: async given => (await chainFor(given)).toString(),
-    eth_blockNumber: async given => params.take(given, 0, 0) && encodeQuantity(newestIn(await current())),
+  return {
     eth_getBalance: numberOf('balance'),
     eth_getTransactionCount: numberOf('nonce'),
     eth_getCode: ofAccount(
       async (state, address) => bytesToHex(await state.getCode(address)),
       (state, address) => state.holdsCode(address),
     ),
-    async eth_getStorageAt(given, pace) {
-      const [address, slot, block] = params.take(given, 2, 3)
-      const [account, key] = [addressOf(address), params.slot('slot', slot)]
-      const { state } = await heldAt(block, pace)
-      if (!state.holds(account, key)) await pace.beSlow()
-      return state.getStorage(account, key)
-    },
-    ...createLazyBlockMethods(settings, current),
+    eth_getStorageAt: getStorageAt,
     rollup_getProof: getProof('rollup_getProof'),
     linea_getProof: getProof('linea_getProof'),
     eth_getProof: getProof('eth_getProof'),
-    eth_call: async (given, pace) => (await execution()).runCall(sources, given, pace),
-    eth_estimateGas: async (given, pace) => encodeQuantity(await (await execution()).estimateGas(sources, given, pace)),
-    eth_createAccessList: async (given, pace) => (await execution()).createAccessList(sources, given, pace),
   }
-  return new Map(Object.entries(methods))
 }

@@ -14,11 +14,19 @@ export function refuseOtherFields(place: string, value: unknown, known: readonly
   throw invalidParams(`The ${place} has a field that is not supported here: ${printable(other.slice(0, 40))}.`)
 }
 
-/** Reads the block that a client requests. `latest` is the block of the view. */
-export function readBlock(value: unknown): bigint | 'latest' {
+/**
+ * Reads the block that a client requests. `latest` is the block of the view.
+ *
+ * @param isForWallet whether `pending` stands for it, too: whoever sends transactions asks for the state after those that wait, and
+ * nothing proves these
+ */
+export function readBlock(value: unknown, isForWallet: boolean): bigint | 'latest' {
   const named = typeof value === 'object' && value !== null ? blockNumberIn(value) : (value ?? 'latest')
   if (named === 'latest' || named === 'safe' || named === 'finalized') return 'latest'
-  if (named === 'pending' || named === 'earliest') throw invalidParams(`The block tag ${named} has no proof.`)
+  if (named === 'pending' && isForWallet) return 'latest'
+  if (named === 'pending')
+    throw invalidParams('The block tag pending has no proof: wallets get `latest` for it, see `forward`.')
+  if (named === 'earliest') throw invalidParams('The block tag earliest has no proof.')
   return params.quantity('block', named, 64)
 }
 

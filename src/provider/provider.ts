@@ -1,3 +1,4 @@
+import { invalid } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
 import { readOptions, verifyFunction } from '../options.ts'
 import { verifySignal } from '../rpc/options.ts'
@@ -5,9 +6,11 @@ import { callProvider } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'
 import { createKnownCodes } from './known-codes.ts'
-import { createMethods } from './methods.ts'
+import { MAX_CLIENT_LENGTH } from './limits.ts'
+import { createMethods, isProven, whyRefused } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
+import { createPresence } from './presence.ts'
 import { createViews, describe } from './view.ts'
 
 /**
@@ -32,6 +35,18 @@ export interface RequestOptions {
   admit?: (() => Promise<void>) | undefined
   /** Called before the request is passed to `l2` because `forward` names its method: the answer will not be proven. */
   onForward?: (() => void) | undefined
+  /**
+   * Who asks, in at most 256 characters, for a server with several clients. Filters live as long as their client asks for anything,
+   * and each client has a bounded number. Default: all requests are of one client.
+   */
+  client?: string | undefined
+}
+
+const REQUEST_OPTIONS = ['signal', 'admit', 'onForward', 'client'] as const
+
+interface Asker {
+  readonly client: string
+  readonly onForward: () => void
 }
 
 /** An EIP-1193 provider whose answers are all proven. */
@@ -135,19 +150,23 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   const settings = readVerifiedOptions(options)
   const codes = createKnownCodes()
   const views = createCurrentView(createViews({ ...settings, codes }), settings.onView, settings.isForWallet)
-  const methods = createMethods(settings, codes, views)
+  const clients = createPresence()
+  const methods = createMethods(settings, codes, views, clients.get)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     const expected = `methods other than ${method}, which is proven here`
-    if (methods.has(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
+    if (isProven(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
   }
-  async function answer(args: unknown, pace: Pace, onForward: () => void): Promise<unknown> {
+  async function answer(args: unknown, pace: Pace, { client, onForward }: Asker): Promise<unknown> {
+    clients.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const prove = methods.get(method)
     const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
-    if (prove !== undefined && !isPendingNonce) return prove(params, pace)
-    if (!forwarded.has(method)) throw refusedMethod(method)
+    // Of an answer that states nothing, the endpoint may be preferred.
+    const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
+    if (prove !== undefined && !isPreferred) return prove(params, pace, client)
+    if (!forwarded.has(method)) throw refusedMethod(method, whyRefused(method))
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
     onForward()
@@ -155,22 +174,24 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
 
   /** An aborted provider does not answer from its memory either. */
-  const answering = <T>(work: (pace: Pace, onForward: () => void) => Promise<T>, options: RequestOptions | undefined) =>
+  const answering = <T>(work: (pace: Pace, asker: Asker) => Promise<T>, options: RequestOptions | undefined) =>
     withProviderErrors(async () => {
       // Some clients pass the name of a chain here.
       const given = typeof options === 'object' && options !== null ? options : {}
-      const { signal, admit, onForward } = readOptions('options', given, ['signal', 'admit', 'onForward'])
+      const { signal, admit, onForward = () => {}, client = '' } = readOptions('options', given, REQUEST_OPTIONS)
       verifySignal(signal)
       verifyFunction('options.admit', admit)
       verifyFunction('options.onForward', onForward)
+      if (typeof client !== 'string' || client.length > MAX_CLIENT_LENGTH)
+        throw invalid('options.client', 'a short string', client)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit }
-      return inPace(how, pace => work(pace, onForward ?? (() => {})))
+      return inPace(how, pace => work(pace, { client, onForward }))
     })
 
   return {
     // What the caller says of the result is not checked, as in every such client.
     request: <Result>(args: unknown, options?: RequestOptions) =>
-      answering((pace, onForward) => answer(args, pace, onForward) as Promise<Result>, options),
+      answering((pace, asker) => answer(args, pace, asker) as Promise<Result>, options),
     on: () => {},
     removeListener: () => {},
     refresh: options => answering(async () => describe(await views.refresh()), options),

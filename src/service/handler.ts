@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isJson, readBody, send } from '../http/server.ts'
+import { isJson, readBody, send, targetOf } from '../http/server.ts'
 import type { SimulatedBeacon } from './beacon.ts'
 import type { createFaultInjector } from './faults.ts'
 import {
@@ -94,7 +94,8 @@ export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endp
       else send(response, status, 'application/json', text, headers, isCut)
     }
     response.setHeaders(CORS)
-    const { method, url = '' } = request
+    const { method } = request
+    const { path: url } = targetOf(request)
     if (method === 'OPTIONS') return void response.writeHead(204).end()
     const isBeacon = url.startsWith(BEACON_PATH)
     try {

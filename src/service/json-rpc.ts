@@ -1,3 +1,4 @@
+import { printable } from '../errors.ts'
 import { Refusal } from '../http/server.ts'
 import { parseBounded } from '../json/parse.ts'
 import { MAX_BATCH, MAX_BATCH_ANSWER } from './limits.ts'
@@ -112,7 +113,8 @@ export async function answerRequest(
 ): Promise<object> {
   try {
     const answer = methods.get(method)
-    if (answer === undefined) throw new MethodError(rpcCodes.methodNotFound, 'the method does not exist')
+    if (answer === undefined)
+      throw new MethodError(rpcCodes.methodNotFound, `the method ${printable(method.slice(0, 80))} does not exist`)
     return { jsonrpc: '2.0', id, result: change(await answer(params)) }
   } catch (error) {
     const internal = { code: rpcCodes.internal, message: 'internal error' }

@@ -95,7 +95,7 @@ async function checkAdmitted(): Promise<string> {
   assert.deepEqual(await ask(page, 'post', proxy.url, 'eth_getBalance', [OWNER, 'latest']), {
     result: `200 ${balanceText}`,
   })
-  assert.match(JSON.stringify(await ask(page, 'post', proxy.url, 'eth_newFilter', [{}])), /METHOD_REFUSED/)
+  assert.match(JSON.stringify(await ask(page, 'post', proxy.url, 'eth_subscribe', ['newHeads'])), /METHOD_REFUSED/)
 
   // A finalization while the page sends requests: every answer is of one block or the other, and none fails.
   const seen = new Set<string>()

@@ -75,7 +75,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   const called = await curl(proxy.url, 2, 'eth_call', [{ to: TOKEN, data }, 'latest'])
   expect(called).toMatchObject({ id: 2, result: expect.stringMatching(/^0x0{40}[0-9a-f]{24}$/) })
   const refused = { code: 4200, message: expect.stringContaining('(--forward METHOD)') }
-  expect(await curl(proxy.url, 3, 'eth_newFilter', [{}])).toMatchObject({ error: refused })
+  expect(await curl(proxy.url, 3, 'eth_subscribe', ['newHeads'])).toMatchObject({ error: refused })
 
   const client = clientOf(proxy.url)
   const balanceOf = (owner: typeof ALICE | typeof BOB) =>
@@ -85,7 +85,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   expect(before[0]).toBeGreaterThan(0n)
   // The newest block that the state after block 8 proves.
   expect(before[2]).toBe(7n)
-  await expect(client.request({ method: 'eth_syncing' } as never)).rejects.toMatchObject({ code: 4200 })
+  await expect(client.request({ method: 'eth_subscribe' } as never)).rejects.toMatchObject({ code: 4200 })
 
   // A finalization during requests: each is answered from one block or the other.
   const total = await sum()

@@ -143,7 +143,7 @@ it('refuses unknown fields, unproven blocks and oversized data', async () => {
     [call, 'latest', {}, { number: '0x1' }],
     [call, 'latest', 'x'],
     [{ ...call, blobVersionedHashes: [word(1)] }],
-    [{ ...call, authorizationList: [] }],
+    [{ ...call, authorizationList: [{}] }],
     [{ ...call, data: `0x${'00'.repeat(2 ** 20 + 1)}` }],
     [{ ...call, data: '0x00', input: '0x01' }],
     [{ ...call, gas: 5 }],

@@ -4,7 +4,7 @@ import { encodeHeader } from '../../src/blocks.ts'
 import type { Hex } from '../../src/index.ts'
 import { feeHistory } from '../../src/provider/blocks/fees.ts'
 import type { BlockView } from '../../src/provider/blocks/known-blocks.ts'
-import { collectLogs } from '../../src/provider/blocks/logs.ts'
+import { collectLogs, searchLogs } from '../../src/provider/blocks/logs.ts'
 import { MAX_LOGS, MAX_LOGS_LENGTH } from '../../src/provider/limits.ts'
 import { inPace } from '../../src/provider/pace.ts'
 import { openEndpoints } from '../../src/rpc/endpoints.ts'
@@ -129,7 +129,7 @@ describe('what the provider answers', () => {
   it('has what was paid, up to the block before the newest one', async () => {
     const ask = asking(endpoints.l2())
     const expected = (await honestly('eth_feeHistory', '0x8', hex(NEWEST - 1), [0, 25, 50, 100])) as Json
-    const { baseFeePerBlobGas: _, blobGasUsedRatio: __, ...fees } = expected
+    const fees = expected
     expect(await ask('eth_feeHistory', '0x8', 'latest', [0, 25, 50, 100])).toEqual(fees)
     expect(await ask('eth_feeHistory', 8, hex(NEWEST - 1), [0, 25, 50, 100])).toEqual(fees)
     const { reward, ...plain } = fees
@@ -166,9 +166,26 @@ describe('requests', () => {
 
   it('are bounded', async () => {
     const ask = asking(endpoints.l2())
-    const range = (toBlock: number) => ask('eth_getLogs', { fromBlock: '0x0', toBlock: hex(toBlock) })
-    expect(await reasonOf(range(8192))).toBe('PARAMS_INVALID')
-    expect(await reasonOf(range(8191))).toBe('BLOCK_UNPROVEN')
+    const view = { l2BlockNumber: 20_000n } as BlockView
+    const range = (from: bigint, to: bigint) =>
+      inPace(UNHURRIED, pace =>
+        searchLogs({ l2: openEndpoints('l2', endpoints.l2()) }, {} as never, view, {}, { from, to }, pace),
+      )
+    expect(await reasonOf(range(11_000n, 19_192n))).toBe('PARAMS_INVALID')
+    expect(await reasonOf(range(10_000n, 18_191n))).toBe('BLOCK_UNPROVEN')
+    // What is to come has no logs yet, as nodes have it.
+    expect(await ask('eth_getLogs', { fromBlock: '0x0', toBlock: '0xffffff' })).toEqual(
+      await ask('eth_getLogs', { fromBlock: '0x0', toBlock: hex(NEWEST) }),
+    )
+    expect(await ask('eth_getLogs', { fromBlock: hex(NEWEST + 1) })).toEqual([])
+    expect(await ask('eth_getLogs', { fromBlock: hex(NEWEST + 1), toBlock: hex(NEWEST + 9) })).toEqual([])
+    for (const [fromBlock, toBlock] of [
+      [hex(NEWEST + 2), hex(NEWEST + 1)],
+      ['latest', '0x1'],
+      ['0x2', '0x1'],
+    ]) {
+      expect(await reasonOf(ask('eth_getLogs', { fromBlock, toBlock }))).toBe('PARAMS_INVALID')
+    }
     const addresses = (length: number) => ask('eth_getLogs', { address: Array(length).fill(NOBODY) })
     expect(await reasonOf(addresses(1025))).toBe('PARAMS_INVALID')
     expect(await addresses(1024)).toEqual([])
@@ -249,7 +266,13 @@ describe('requests', () => {
     }
     const view = { l2BlockNumber: 5000n } as BlockView
     await inPace(UNHURRIED, pace =>
-      feeHistory({ l2: openEndpoints('l2', truth) }, blocks as never, view, ['0xffff', 'latest'], pace),
+      feeHistory(
+        { l2: openEndpoints('l2', truth), hardfork: 'prague', isForWallet: false },
+        blocks as never,
+        view,
+        ['0xffff', 'latest'],
+        pace,
+      ),
     )
     expect(asked).toEqual([[4999n - 1024n, 4999n]])
   })
@@ -302,7 +325,6 @@ describe('the newest block', () => {
       await ask('eth_getTransactionReceipt', next[0].transactionHash),
     ]
     expect(await later()).toEqual([null, null, null, null, null])
-    expect(await reasonOf(ask('eth_getLogs', { fromBlock: '0x1', toBlock: hex(NEWEST + 1) }))).toBe('BLOCK_UNPROVEN')
     expect(await reasonOf(ask('eth_feeHistory', '0x1', hex(NEWEST + 1)))).toBe('BLOCK_UNPROVEN')
     addDemoBlocks(own.chain, { counts: [1] })
     await provider.refresh()

@@ -103,14 +103,14 @@ describe('the options of a provider', () => {
   it('are not read from a polluted Object.prototype', async () => {
     const { provider } = createEndpoints(demoState)
     const polluted: Record<string, unknown> = {
-      ...{ baseFee: 7n, timestamp: 7n, forward: ['eth_syncing'], blockHashes: { 0: word(1) } },
+      ...{ baseFee: 7n, timestamp: 7n, forward: ['debug_traceCall'], blockHashes: { 0: word(1) } },
     }
     for (const [name, value] of Object.entries(polluted)) {
       Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
     }
     try {
       const verified = provider()
-      await expect(verified.request({ method: 'eth_syncing' })).rejects.toMatchObject({ reason: 'METHOD_REFUSED' })
+      await expect(verified.request({ method: 'debug_traceCall' })).rejects.toMatchObject({ reason: 'METHOD_REFUSED' })
       await expect(askTimestamp(verified)).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
     } finally {
       for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { createHttpServer, isJson, Refusal, readBody, send } from '../../http/server.ts'
+import { createHttpServer, isJson, Refusal, readBody, send, targetOf } from '../../http/server.ts'
 import type { JsonRpcServer } from '../../provider/json-rpc.ts'
 import { MAX_CONNECTIONS, MAX_HELD_LENGTH, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
 
@@ -35,20 +35,23 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     try {
+      const { host, path } = targetOf(request)
       verifyHost(request.headers.host, admission.hosts)
+      if (host !== undefined) verifyHost(host, admission.hosts)
       response.setHeaders(corsOf(request.headers.origin, admission.origins))
-      if (request.url !== '/') throw new Refusal(404, 'Nothing is served but /.')
+      if (path !== '/') throw new Refusal(404, 'Nothing is served but /.')
       if (request.method === 'OPTIONS') {
         response.writeHead(204, preflightOf(request)).end()
         return
       }
       if (request.method !== 'POST') throw new Refusal(405, 'Use POST.', { Allow: 'POST, OPTIONS' })
-      if (!isJson(request)) throw new Refusal(415, 'Content-Type must be application/json.')
+      if (!isJson(request)) throw new Refusal(415, 'Content-Type must be application/json or application/json-rpc.')
       const hold = createHold(response)
       const body = await readBody(request, MAX_PROXY_BODY_LENGTH, hold)
       if (body === null) throw new Refusal(413, `The request is larger than ${MAX_PROXY_BODY_LENGTH} bytes.`)
       const unproven = new Set<string>()
-      const text = await rpc.answer(body, { gone: gone.signal, onForward: method => unproven.add(method) })
+      const asker = { gone: gone.signal, name: nameOf(request), onForward: (method: string) => unproven.add(method) }
+      const text = await rpc.answer(body, asker)
       if (unproven.size > 0) response.setHeader('X-Unproven', [...unproven].join(', '))
       if (text === null) response.writeHead(204).end()
       else {
@@ -65,6 +68,10 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
   const server = createHttpServer(answer, MAX_CONNECTIONS)
   return { url: await server.listen(port, host), close: server.close }
 }
+
+/** Clients of one machine or page, as far as they can be told apart. */
+const nameOf = ({ socket, headers }: IncomingMessage): string =>
+  `${socket.remoteAddress} ${headers.origin ?? headers['user-agent']}`.slice(0, 256)
 
 /**
  * Prevents DNS rebinding: a web page can point its own host name at this machine, and then has the same origin as the proxy.

@@ -27,7 +27,10 @@ const options = {
   host: textOr('127.0.0.1', 'HOST', 'the address to listen on; the default is for programs on this machine only'),
 }
 const whoOptions = {
-  'allow-origin': list('ORIGIN', 'admit web pages of this origin, such as https://wallet.example; * admits all'),
+  'allow-origin': list(
+    'ORIGIN',
+    'admit pages of this origin, such as https://wallet.example or chrome-extension://ID; * admits all',
+  ),
   'allow-host': list('NAME', 'accept requests under this host name, besides localhost and IP addresses'),
 }
 const whatOptions = {
@@ -102,8 +105,10 @@ export const command: Command = {
     const deadline = 1000 * wholeNumber('--deadline', values.deadline, 1, 86_400)
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
     for (const origin of origins) {
-      if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
-      throw new UsageError('--allow-origin: expected an origin such as https://wallet.example, without a path, or *')
+      if (origin === '*' || isOrigin(origin)) continue
+      throw new UsageError(
+        '--allow-origin: expected an origin such as https://wallet.example or chrome-extension://…, without a path, or *',
+      )
     }
     const controller = new AbortController()
     const connections = createConnections(values.timeout, controller.signal)
@@ -136,6 +141,13 @@ export const command: Command = {
     log.stopped()
     return exitCodes.verified
   },
+}
+
+/** That of a page, or of a browser's extension, by its id: 32 letters in Chromium, a UUID in Firefox and Safari. */
+function isOrigin(text: string): boolean {
+  if (/^chrome-extension:\/\/[a-p]{32}$/.test(text)) return true
+  if (/^(?:moz|safari-web)-extension:\/\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)) return true
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
 /** Whether the optional packages are installed. */

@@ -7,22 +7,34 @@ import { MAX_CHOICES } from '../limits.ts'
 import { params, readBlock, refuseOtherFields } from '../params.ts'
 
 /** A block that is named by its number: a tag of the newest one, or `earliest`, is one, too. */
-export const readNumber = (value: unknown, newest: bigint): bigint => {
-  const named = value === 'earliest' ? 0n : readBlock(value)
-  return named === 'latest' ? newest : named
-}
+export const readNumber = (value: unknown, newest: bigint, isForWallet: boolean): bigint =>
+  numberAt(value, isForWallet) ?? newest
 
 /** What is asked for in `eth_getLogs`. */
 export interface LogRequest {
   readonly filter: LogFilter
   /** The hash of the only block, or the first and the last block. */
-  readonly blocks: Hex | { readonly from: bigint; readonly to: bigint }
+  readonly blocks: Hex | LogBounds
+  /** Addresses and topics, all together. */
+  readonly choices: number
+}
+
+/** The first and the last block; null: the newest one, whichever that is. */
+export interface LogBounds {
+  readonly first: bigint | null
+  readonly last: bigint | null
+}
+
+/** Empty if it ends before it begins. */
+export interface BlockRange {
+  readonly from: bigint
+  readonly to: bigint
 }
 
 const FIELDS = ['address', 'topics', 'fromBlock', 'toBlock', 'blockHash'] as const
 
 /** @throws ProviderError `PARAMS_INVALID` */
-export function readLogRequest(given: unknown, newest: bigint): LogRequest {
+export function readLogRequest(given: unknown, isForWallet: boolean): LogRequest {
   const { address, topics, fromBlock, toBlock, blockHash } = params.fields('filter', given, FIELDS)
   // A misspelt field would select more than was meant.
   refuseOtherFields('filter', given, FIELDS)
@@ -32,14 +44,29 @@ export function readLogRequest(given: unknown, newest: bigint): LogRequest {
       ? params.list('topics', topics, MAX_TOPICS, (at, topic) => (isGiven(topic) ? choice(at, topic, 32) : null))
       : undefined,
   }
+  const choices = [filter.address, ...(filter.topics ?? [])].reduce((sum, one) => sum + (one?.length ?? 0), 0)
   if (blockHash !== undefined) {
     if (fromBlock !== undefined || toBlock !== undefined)
       throw invalidParams('blockHash excludes fromBlock and toBlock.')
-    return { filter, blocks: params.bytes('blockHash', blockHash, 32) }
+    return { filter, blocks: params.bytes('blockHash', blockHash, 32), choices }
   }
-  const [from, to] = [readNumber(fromBlock, newest), readNumber(toBlock, newest)]
-  if (from > to) throw invalidParams(`fromBlock ${from} is after toBlock ${to}.`)
-  return { filter, blocks: { from, to } }
+  const [first, last] = [numberAt(fromBlock, isForWallet), numberAt(toBlock, isForWallet)]
+  if (first !== null && last !== null && first > last) throw afterEnd(first, last)
+  return { filter, blocks: { first, last }, choices }
+}
+
+const afterEnd = (from: bigint, to: bigint) => invalidParams(`fromBlock ${from} is after toBlock ${to}.`)
+
+/** The blocks of a request that are there: those to come have no logs yet. @throws ProviderError `PARAMS_INVALID` */
+export function rangeIn({ first, last }: LogBounds, newest: bigint): BlockRange {
+  if (first === null && last !== null && last < newest) throw afterEnd(newest, last)
+  return { from: first ?? newest, to: last === null || last > newest ? newest : last }
+}
+
+/** null: the newest one, whichever that is. */
+function numberAt(block: unknown, isForWallet: boolean): bigint | null {
+  const named = block === 'earliest' ? 0n : readBlock(block, isForWallet)
+  return named === 'latest' ? null : named
 }
 
 /** One value, or several of which any will do. */

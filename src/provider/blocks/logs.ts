@@ -1,6 +1,7 @@
 import type { BlockLog } from '../../blocks/block.ts'
-import { bloomTest, decodeFilter, selectedBy } from '../../blocks/filter.ts'
+import { bloomTest, decodeFilter, type LogFilter, selectedBy } from '../../blocks/filter.ts'
 import type { BlockHeader } from '../../blocks/header.ts'
+import type { Hex } from '../../bytes.ts'
 import { fetchLogs } from '../../rpc/blocks.ts'
 import { inAdvance } from '../../rpc/waiting.ts'
 import { invalidParams, refusedFor } from '../error.ts'
@@ -9,37 +10,54 @@ import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import { newestIn } from '../view.ts'
-import { readLogRequest } from './filter.ts'
+import { type BlockRange, rangeIn, readLogRequest } from './filter.ts'
 import { type BlockView, type KnownBlocks, oldestIn, unprovenBlock } from './known-blocks.ts'
 import type { Locator } from './locate.ts'
 import { spellLogs } from './spell.ts'
 
 /** Characters of a log as JSON, besides its data. */
 const LOG_LENGTH = 900
+/** Characters of a log as JSON at most, or of a hash. */
+export const lengthOf = (one: BlockLog | Hex): number => LOG_LENGTH + (typeof one === 'string' ? 0 : one.data.length)
 
-/**
- * The result of `eth_getLogs`. It is complete: each header of the range is proven, each block whose filter admits the logs is
- * read in full, and the filter of a header, which its hash commits to, is that of its logs.
- */
+/** The result of `eth_getLogs`. */
 export async function getLogs(
-  { l2 }: Pick<VerifiedOptions, 'l2'>,
-  blocks: KnownBlocks,
+  search: LogSearch,
   { numberOf }: Locator,
   view: BlockView,
   given: unknown,
   pace: Pace,
+  isForWallet: boolean,
 ): Promise<unknown> {
-  const [request] = params.take(given, 1, 1)
-  const { filter, blocks: wanted } = readLogRequest(request, newestIn(view))
-  const [isPossible, isSelected] = [bloomTest(filter), selectedBy(decodeFilter(filter))]
+  const { filter, blocks: wanted } = readLogRequest(params.take(given, 1, 1)[0], isForWallet)
 
-  async function rangeOf(): Promise<{ from: bigint; to: bigint }> {
-    if (typeof wanted !== 'string') return wanted
+  async function rangeOf(): Promise<BlockRange> {
+    if (typeof wanted !== 'string') return rangeIn(wanted, newestIn(view))
     const number = await numberOf(view, wanted, pace)
     if (number !== null) return { from: number, to: number }
     throw refusedFor('BLOCK_UNPROVEN', { found: 'No proven block has this hash.' })
   }
-  const { from, to } = await rangeOf()
+  return spellLogs(await search(view, filter, await rangeOf(), pace))
+}
+
+/** Searches a range of blocks. @throws ProviderError `PARAMS_INVALID`, `BLOCK_UNPROVEN`, `LIMIT_REACHED` */
+export type LogSearch = (
+  view: BlockView,
+  filter: LogFilter,
+  range: BlockRange,
+  pace: Pace,
+) => Promise<readonly BlockLog[]>
+
+/**
+ * The logs of a range that a filter selects. They are complete: each header of the range is proven, each block whose filter admits
+ * the logs is read in full, and the filter of a header, which its hash commits to, is that of its logs.
+ */
+export async function searchLogs(
+  { l2 }: Pick<VerifiedOptions, 'l2'>,
+  blocks: KnownBlocks,
+  ...[view, filter, { from, to }, pace]: Parameters<LogSearch>
+): Promise<readonly BlockLog[]> {
+  const [isPossible, isSelected] = [bloomTest(filter), selectedBy(decodeFilter(filter))]
   if (to - from >= MAX_RANGE) throw invalidParams(`The range has ${to - from + 1n} blocks, more than ${MAX_RANGE}.`)
   // Before the others are asked for in vain.
   if (from < oldestIn(view)) throw unprovenBlock(view, from)
@@ -58,7 +76,7 @@ export async function getLogs(
   }
   const { logs, add } = collectLogs()
   for await (const found of inAdvance(candidates.length, RECEIPTS_AT_ONCE, read, pace.signal)) add(found)
-  return spellLogs(logs)
+  return logs
 }
 
 /** Collects logs up to the bounds of an answer. @throws ProviderError `LIMIT_REACHED` */
@@ -70,7 +88,7 @@ export function collectLogs() {
     add(more: readonly BlockLog[]): void {
       for (const log of more) {
         logs.push(log)
-        length += log.data.length + LOG_LENGTH
+        length += lengthOf(log)
       }
       if (logs.length <= MAX_LOGS && length <= MAX_LOGS_LENGTH) return
       const found = `There are more than ${MAX_LOGS} logs, or ${MAX_LOGS_LENGTH} characters of them: ask for fewer blocks.`

@@ -8,6 +8,8 @@ import { MAX_FEE_BLOCKS, MAX_PERCENTILES, MAX_TRANSACTION_LENGTH } from '../limi
 import { invalidParams, read } from './common.ts'
 import { getLogs } from './logs.ts'
 
+/** Of a block in Prague (EIP-7691). */
+const MAX_BLOB_GAS = 1_179_648
 /** What the service suggests to pay beyond the base fee, in wei. */
 const TIP = 1_000_000_000n
 
@@ -54,7 +56,7 @@ export function transactionMethods(
       baseFeePerGas: [...kept, null].map(() => encodeQuantity(BASE_FEE)),
       gasUsedRatio: kept.map(({ block }) => Number(block.content.gasUsed) / Number(GAS_LIMIT)),
       baseFeePerBlobGas: [...kept, null].map(() => '0x1'),
-      blobGasUsedRatio: kept.map(() => 0),
+      blobGasUsedRatio: kept.map(({ block }) => Number(block.content.blobGasUsed) / MAX_BLOB_GAS),
       ...(rewards && { reward: kept.map(stored => tipsOf(stored, rewards)) }),
     }
   }

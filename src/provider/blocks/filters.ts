@@ -1,0 +1,189 @@
+import type { BlockLog } from '../../blocks/block.ts'
+import type { LogFilter } from '../../blocks/filter.ts'
+import { bytesToHex, type Hex } from '../../bytes.ts'
+import { encodeQuantity } from '../../hex.ts'
+import { abortedBy } from '../../rpc/error.ts'
+import { invalidParams, isProviderError, refusedFor } from '../error.ts'
+import {
+  BLOCKS_A_PIECE,
+  FILTER_IDLE,
+  FILTER_SIZE,
+  MAX_FILTERS_A_CLIENT,
+  MAX_FILTERS_SIZE,
+  MAX_LOGS_LENGTH,
+} from '../limits.ts'
+import type { Pace } from '../pace.ts'
+import { params } from '../params.ts'
+import type { Presence } from '../presence.ts'
+import { newestIn } from '../view.ts'
+import { type BlockRange, type LogBounds, rangeIn, readLogRequest } from './filter.ts'
+import type { BlockView, KnownBlocks } from './known-blocks.ts'
+import { type LogSearch, lengthOf } from './logs.ts'
+import { spellLogs } from './spell.ts'
+
+/** A query, and the position of a client in the chain. It holds nothing of what the client will get. */
+interface Filter {
+  readonly owner: string
+  /** null: it is about blocks. */
+  readonly query: { readonly filter: LogFilter; readonly bounds: LogBounds } | null
+  readonly size: number
+  /** The first block that the client has not seen. */
+  next: bigint
+  /** How many blocks are searched without a look at the time: fewer after a search that was too slow. */
+  piece: bigint
+  usedAt: number
+  /** Ends with the last request that was made: each one goes on where the one before ended. */
+  turn: Promise<unknown>
+}
+
+/** Where filters look. */
+interface FilterSources {
+  readonly blocks: KnownBlocks
+  readonly search: LogSearch
+  readonly current: () => Promise<BlockView>
+  /** When a client was there. */
+  readonly seenAt: (client: string) => Presence | undefined
+  readonly timeoutMs: number
+  readonly isForWallet: boolean
+}
+
+/** The filters of all clients, within their bounds. @param seenAt when a client was there */
+function createRegister(seenAt: FilterSources['seenAt']) {
+  /** In the order of their use. */
+  const filters = new Map<Hex, Filter>()
+  function isIdle({ owner, usedAt }: Filter): boolean {
+    const { began, at } = seenAt(owner) ?? { began: 0, at: 0 }
+    return usedAt < began || Date.now() - Math.max(usedAt, at) > FILTER_IDLE
+  }
+
+  /** Makes room for one more. */
+  function sweep(owner: string, size: number): void {
+    for (const [id, filter] of filters) if (isIdle(filter)) filters.delete(id)
+    const all = [...filters.values()]
+    let total = all.reduce((sum, filter) => sum + filter.size, size)
+    let own = all.filter(filter => filter.owner === owner).length + 1
+    for (const [id, filter] of filters) {
+      const isTooMany = own > MAX_FILTERS_A_CLIENT && filter.owner === owner
+      if (!isTooMany && total <= MAX_FILTERS_SIZE) continue
+      filters.delete(id)
+      total -= filter.size
+      if (filter.owner === owner) own--
+    }
+  }
+
+  return {
+    add(owner: string, query: Filter['query'], choices: number, next: bigint): Hex {
+      const size = FILTER_SIZE + choices
+      sweep(owner, size)
+      // Nobody can guess it, and it is a quantity.
+      const id: Hex = `0x1${bytesToHex(crypto.getRandomValues(new Uint8Array(15))).slice(2)}`
+      const fresh = { next, piece: BLOCKS_A_PIECE, usedAt: Date.now(), turn: Promise.resolve() }
+      filters.set(id, { owner, query, size, ...fresh })
+      return id
+    },
+    /** @throws ProviderError `FILTER_MISSING` */
+    find(id: Hex): Filter {
+      const filter = filters.get(id)
+      filters.delete(id)
+      if (filter === undefined || isIdle(filter)) throw refusedFor('FILTER_MISSING')
+      filter.usedAt = Date.now()
+      filters.set(id, filter)
+      return filter
+    },
+    remove: (id: Hex): boolean => filters.delete(id),
+  }
+}
+
+/**
+ * The methods of filters, as nodes have them: a client gets each event once, in order, however many blocks come at a time. A filter
+ * that nobody has asked for during {@link FILTER_IDLE} is gone, unless its client asks for other things: some ask for changes only
+ * when there is a new block. If there are too many, those that were used least lately are gone.
+ */
+export function createFilters(sources: FilterSources) {
+  const { search, current, seenAt, isForWallet } = sources
+  const register = createRegister(seenAt)
+  const idIn = (given: unknown): Hex => encodeQuantity(params.quantity('filter', params.take(given, 1, 1)[0], 128))
+  const next = async () => newestIn(await current()) + 1n
+
+  return {
+    async eth_newFilter(given: unknown, _: Pace, client: string) {
+      const { filter, blocks: wanted, choices } = readLogRequest(params.take(given, 1, 1)[0], isForWallet)
+      if (typeof wanted === 'string') throw invalidParams('A filter is about blocks to come: blockHash names one.')
+      return register.add(client, { filter, bounds: wanted }, choices, await next())
+    },
+    async eth_newBlockFilter(given: unknown, _: Pace, client: string) {
+      params.take(given, 0, 0)
+      return register.add(client, null, 0, await next())
+    },
+    async eth_getFilterChanges(given: unknown, pace: Pace) {
+      const filter = register.find(idIn(given))
+      const work = filter.turn.then(() => {
+        if (pace.signal.aborted) throw abortedBy(pace.signal)
+        return advance(sources, filter, pace)
+      })
+      filter.turn = work.catch(() => {})
+      return work
+    },
+    async eth_getFilterLogs(given: unknown, pace: Pace) {
+      const { query } = register.find(idIn(given))
+      if (query === null) throw refusedFor('FILTER_MISSING', { found: 'This one is about blocks.' })
+      const view = await current()
+      return spellLogs(await search(view, query.filter, rangeIn(query.bounds, newestIn(view)), pace))
+    },
+    eth_uninstallFilter: async (given: unknown) => register.remove(idIn(given)),
+  }
+}
+
+/** What is new, or the first part of it if that takes long or is much. The client moves on only once it has all of that. */
+async function advance(sources: FilterSources, filter: Filter, pace: Pace): Promise<unknown> {
+  const began = Date.now()
+  const { first = null, last = null } = filter.query?.bounds ?? {}
+  let next = first !== null && first > filter.next ? first : filter.next
+  const found: unknown[] = []
+  let length = 0
+  for (;;) {
+    // A finalization meanwhile counts, too: some clients ask again only for the next one.
+    const view = await sources.current()
+    const newest = newestIn(view)
+    const to = last !== null && last < newest ? last : newest
+    if (next > to) break
+    if (found.length > 0 && Date.now() - began > sources.timeoutMs / 2) break
+    const end = next + filter.piece - 1n
+    const range = { from: next, to: end < to ? end : to }
+    const more = await read(sources, filter, view, range, pace).catch(error => slower(filter, error, pace))
+    if (more === null) continue
+    length += more.reduce((sum: number, one) => sum + lengthOf(one), 0)
+    // The next request begins with these.
+    if (found.length > 0 && length > MAX_LOGS_LENGTH) break
+    for (const one of more) found.push(one)
+    next = range.to + 1n
+  }
+  if (pace.signal.aborted) throw abortedBy(pace.signal)
+  if (filter.piece < BLOCKS_A_PIECE) filter.piece *= 2n
+  filter.next = next
+  // Those of a query are logs.
+  return filter.query === null ? found : spellLogs(found as BlockLog[])
+}
+
+/** The logs of a range, or the hashes of its blocks. */
+async function read(
+  { blocks, search }: FilterSources,
+  { query }: Filter,
+  view: BlockView,
+  range: BlockRange,
+  pace: Pace,
+): Promise<readonly (BlockLog | Hex)[]> {
+  if (query !== null) return search(view, query.filter, range, pace)
+  const hashes: Hex[] = []
+  for await (const { hash } of blocks.walk(view, range.from, range.to, pace)) hashes.unshift(hash)
+  return hashes
+}
+
+/** For `catch`: null to try fewer blocks at once. The next request tries fewer of them, too, if this one was too slow. */
+function slower(filter: Filter, error: unknown, pace: Pace): null {
+  const isTooMuch = isProviderError(error) && error.reason === 'LIMIT_REACHED'
+  const isOne = filter.piece <= 1n
+  if (!isOne && (isTooMuch || pace.signal.aborted)) filter.piece /= 2n
+  if (!isTooMuch || isOne) throw error
+  return null
+}

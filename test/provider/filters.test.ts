@@ -1,0 +1,174 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import type { Hex } from '../../src/index.ts'
+import { FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../../src/provider/limits.ts'
+import { isProviderError, type VerifiedProvider } from '../../src/provider.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
+import { createBlockEndpoints, type Lie } from './block-endpoints.ts'
+
+const TOKEN: Hex = `0x${'70'.repeat(20)}`
+const MINUTE = 60_000
+
+/** Each block has one transfer of the token, and the newest that is proven is 2. */
+async function setUp(options: object = {}, lie?: Lie) {
+  const { chain, l2, provider } = createBlockEndpoints()
+  addDemoBlocks(chain, { counts: [3], l1Blocks: 1 })
+  const endpoint = l2(lie)
+  const verified = provider(endpoint, options)
+  await verified.view()
+  return {
+    verified,
+    endpoint,
+    ask: askOf(verified),
+    advance: async (count: number) => {
+      addDemoBlocks(chain, { counts: [count], l1Blocks: 1 })
+      await verified.refresh()
+    },
+  }
+}
+const askOf =
+  (provider: VerifiedProvider, client = '') =>
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
+  (method: string, ...params: unknown[]): Promise<any> =>
+    provider.request({ method, params }, { client })
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'answered',
+    error => (isProviderError(error) ? `${error.reason} ${error.code}` : String(error)),
+  )
+const numbersIn = (logs: { blockNumber: Hex }[]) => logs.map(log => Number(log.blockNumber))
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+const GONE = 'FILTER_MISSING -32000'
+
+afterEach(() => void vi.useRealTimers())
+
+it.each([1, 10, 600])('gives each event of a finalization of %s blocks once, in order', async count => {
+  const { ask, advance } = await setUp()
+  const [logs, blocks] = [await ask('eth_newFilter', { address: TOKEN }), await ask('eth_newBlockFilter')]
+  expect([logs, blocks].every(id => /^0x1[\da-f]{30}$/.test(id))).toBe(true)
+  expect([await ask('eth_getFilterChanges', logs), await ask('eth_getFilterChanges', blocks)]).toEqual([[], []])
+  await advance(count)
+  const found = await ask('eth_getFilterChanges', logs)
+  expect(numbersIn(found)).toEqual(range(3, count + 2))
+  const hashes = await ask('eth_getFilterChanges', blocks)
+  expect([hashes.length, new Set(hashes).size]).toEqual([count, count])
+  expect(hashes.at(-1)).toBe(found.at(-1).blockHash)
+  expect(hashes[0]).toBe((await ask('eth_getBlockByNumber', '0x3', false)).hash)
+  expect(await ask('eth_getFilterChanges', logs)).toEqual([])
+  expect(await ask('eth_getFilterChanges', blocks)).toEqual([])
+})
+
+it('gives overlapping requests each event once, and nothing of one that was given up', async () => {
+  const { ask, advance, verified } = await setUp()
+  const id = await ask('eth_newFilter', { address: TOKEN })
+  await advance(20)
+  const answers = await Promise.all(range(1, 5).map(() => ask('eth_getFilterChanges', id)))
+  expect(answers.map(numbersIn)).toEqual([range(3, 22), [], [], [], []])
+  await advance(3)
+  const controller = new AbortController()
+  const asked = { method: 'eth_getFilterChanges', params: [id] }
+  const given = verified.request(asked, { signal: controller.signal })
+  controller.abort()
+  await expect(given).rejects.toMatchObject({ data: { error: 'ABORTED' } })
+  expect(numbersIn(await ask('eth_getFilterChanges', id))).toEqual(range(23, 25))
+})
+
+it('keeps its place when an endpoint fails or lies', async () => {
+  const now: { lie: Lie } = { lie: answer => answer }
+  const { ask, advance } = await setUp({}, (...given) => now.lie(...given))
+  const id = await ask('eth_newFilter', { address: TOKEN })
+  await advance(4)
+  now.lie = (answer, method) => (method === 'eth_getBlockReceipts' ? [] : answer)
+  expect(await reasonOf(ask('eth_getFilterChanges', id))).toMatch(/PROOF_REFUSED|ENDPOINT_FAILED/)
+  now.lie = answer => answer
+  expect(numbersIn(await ask('eth_getFilterChanges', id))).toEqual(range(3, 6))
+})
+
+it('begins and ends where the query says, and gives all logs of it when asked', async () => {
+  const { ask, advance } = await setUp()
+  const later = await ask('eth_newFilter', { fromBlock: '0x5', toBlock: '0x7' })
+  const past = await ask('eth_newFilter', { fromBlock: '0x1', toBlock: 'latest', address: TOKEN })
+  const none = await ask('eth_newFilter', { address: `0x${'71'.repeat(20)}` })
+  await advance(8)
+  expect(numbersIn(await ask('eth_getFilterChanges', later))).toEqual(range(5, 7))
+  // What was there before is not new.
+  expect(numbersIn(await ask('eth_getFilterChanges', past))).toEqual(range(3, 10))
+  expect(await ask('eth_getFilterChanges', none)).toEqual([])
+  expect(numbersIn(await ask('eth_getFilterLogs', past))).toEqual(range(1, 10))
+  expect(numbersIn(await ask('eth_getFilterLogs', later))).toEqual(range(5, 7))
+  await advance(2)
+  expect(await ask('eth_getFilterChanges', later)).toEqual([])
+})
+
+it('refuses what is no filter', async () => {
+  const { ask } = await setUp()
+  for (const id of ['0x1', '0x0', `0x1${'0'.repeat(30)}`]) {
+    for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs'])
+      expect(await reasonOf(ask(method, id))).toBe(GONE)
+    expect(await ask('eth_uninstallFilter', id)).toBe(false)
+  }
+  const blocks = await ask('eth_newBlockFilter')
+  expect(await reasonOf(ask('eth_getFilterLogs', blocks))).toBe(GONE)
+  expect([await ask('eth_uninstallFilter', blocks), await ask('eth_uninstallFilter', blocks)]).toEqual([true, false])
+  expect(await reasonOf(ask('eth_getFilterChanges', blocks))).toBe(GONE)
+  const wrong = [{ blockHash: `0x${'11'.repeat(32)}` }, { addres: TOKEN }, { fromBlock: '0x2', toBlock: '0x1' }, 7]
+  for (const query of wrong) expect(await reasonOf(ask('eth_newFilter', query))).toBe('PARAMS_INVALID -32602')
+  for (const id of [7, 'all', `0x1${'0'.repeat(32)}`])
+    expect(await reasonOf(ask('eth_getFilterChanges', id))).toBe('PARAMS_INVALID -32602')
+})
+
+it('forgets a filter five minutes after the last request of its client', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const { verified } = await setUp()
+  const [one, other] = [askOf(verified, 'one'), askOf(verified, 'other')]
+  const ids = [await one('eth_newFilter', {}), await other('eth_newFilter', {})]
+  vi.advanceTimersByTime(4 * MINUTE)
+  // It asks for something else, as ethers does between two finalizations.
+  await other('eth_blockNumber')
+  vi.advanceTimersByTime(MINUTE + 1)
+  expect(await reasonOf(one('eth_getFilterChanges', ids[0]))).toBe(GONE)
+  expect(await reasonOf(other('eth_getFilterChanges', ids[1]))).toBe('answered')
+  vi.advanceTimersByTime(5 * MINUTE + 1)
+  expect(await reasonOf(other('eth_getFilterChanges', ids[1]))).toBe(GONE)
+})
+
+it('keeps a bounded number of filters for each client, and for all of them', async () => {
+  const { verified } = await setUp()
+  const make = async (ask: ReturnType<typeof askOf>, count: number, query: object = {}) => {
+    const ids: Hex[] = []
+    for (let index = 0; index < count; index++) ids.push(await ask('eth_newFilter', query))
+    return ids
+  }
+  const [greedy, modest] = [askOf(verified, 'greedy'), askOf(verified, 'modest')]
+  const [kept] = await make(modest, 1)
+  const ids = await make(greedy, MAX_FILTERS_A_CLIENT + 1)
+  expect(await reasonOf(greedy('eth_getFilterChanges', ids[0]))).toBe(GONE)
+  expect(await reasonOf(greedy('eth_getFilterChanges', ids[1]))).toBe('answered')
+  expect(await reasonOf(modest('eth_getFilterChanges', kept))).toBe('answered')
+  // Each takes as much of the room as it names: the least lately used ones make place.
+  const address = Array.from({ length: 1024 }, () => TOKEN)
+  const room = Math.floor(MAX_FILTERS_SIZE / (FILTER_SIZE + address.length))
+  const large: Hex[] = []
+  for (let index = 0; index <= room; index++) large.push(...(await make(askOf(verified, `${index}`), 1, { address })))
+  const held = await Promise.all(large.map(id => reasonOf(greedy('eth_getFilterChanges', id))))
+  expect(held.filter(reason => reason === 'answered')).toHaveLength(room)
+  expect(held[0]).toBe(GONE)
+  expect(await reasonOf(modest('eth_getFilterChanges', kept))).toBe(GONE)
+})
+
+it('gives the first part of what takes long, and the rest next time', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  // More than half of the time that a request has, for each block of receipts.
+  const { ask, advance } = await setUp({ timeoutMs: 60_000 }, (answer, method) => {
+    if (method === 'eth_getBlockReceipts') vi.advanceTimersByTime(1000)
+    return answer
+  })
+  const id = await ask('eth_newFilter', { address: TOKEN })
+  await advance(600)
+  const parts: number[][] = []
+  for (let found = [0]; found.length > 0; ) {
+    found = numbersIn(await ask('eth_getFilterChanges', id))
+    parts.push(found)
+  }
+  expect(parts.flat()).toEqual(range(3, 602))
+  expect(parts.map(({ length }) => length)).toEqual([256, 256, 88, 0])
+})
