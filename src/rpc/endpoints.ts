@@ -1,10 +1,22 @@
 import { invalid, isArray, readItems } from '../arguments.ts'
 import { atPath, type ProofError } from '../errors.ts'
 import { redactFailure } from './diagnose.ts'
-import { abortedBy, atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
+import {
+  abortedBy,
+  atEndpoint,
+  EndpointError,
+  isEndpointError,
+  isFailure,
+  isMissing,
+  isPassing,
+  type Layer,
+} from './error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from './http.ts'
+import { forgetLacks, timeOfLack } from './lacking.ts'
 import { SILENCE_MS } from './limits.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from './provider.ts'
+import { type QueueState, queueOf } from './queue.ts'
+import { partOf } from './whose.ts'
 
 /**
  * What answers JSON-RPC requests: an `http` or `https` URL, an EIP-1193 provider, or a `JsonRpcProvider` of ethers. A URL is
@@ -17,6 +29,9 @@ export type EndpointsOption = Endpoint | readonly Endpoint[]
 
 /** Called with every failure, and the index of the endpoint. */
 export type OnFailure = (layer: Layer, index: number, error: EndpointError | ProofError) => void
+
+/** Called with what requests to an endpoint wait for, and the index of the endpoint. */
+export type OnWait = (layer: Layer, index: number, state: QueueState) => void
 
 /** One endpoint's attempt at a piece of work. */
 export interface Attempt {
@@ -32,11 +47,11 @@ type Work<T> = (provider: AnyProvider, attempt: Attempt) => Promise<T>
 /** One or more endpoints for the same data. None is trusted. */
 export interface Endpoints {
   readonly providers: readonly AnyProvider[]
-  /** The same, from the one that last succeeded on. */
+  /** The same, those that failed lately last. */
   ranked(): readonly AnyProvider[]
   /**
    * Runs `work` with the endpoint that last succeeded. Tries each of the others when one has failed, or has been silent for
-   * {@link SILENCE_MS}. `work` must verify what it returns, because the first result is final.
+   * {@link SILENCE_MS}. One that does not serve a method of the work fails without a request once that is known. `work` must verify what it returns, because the first result is final.
    *
    * @throws what is no failure of an endpoint, at once. If all fail: the failure that is most likely to pass with time, with
    * the layer
@@ -65,12 +80,12 @@ export function openEndpoints(
   name: string,
   given: EndpointsOption,
   layer?: Layer,
-  { onFailure, ...http }: HttpOptions & { onFailure?: OnFailure | undefined } = {},
+  { onFailure, onWait, ...http }: HttpOptions & Omit<Told, 'layer'> = {},
 ): Endpoints {
   const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
   const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
-  return createEndpoints(providers, layer, onFailure)
+  return createEndpoints(providers, { layer, onFailure, onWait })
 }
 
 function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {
@@ -82,14 +97,26 @@ function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider 
 /** For work that has to stay with one endpoint. */
 export const only = (provider: AnyProvider): Endpoints => createEndpoints([provider])
 
-/** @param onFailure is told of endpoints of a layer only */
-function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFailure?: OnFailure): Endpoints {
-  let current = 0
+interface Told {
+  readonly layer?: Layer | undefined
+  readonly onFailure?: OnFailure | undefined
+  readonly onWait?: OnWait | undefined
+}
+
+/** @param told what is told of endpoints of a layer, and of no others */
+function createEndpoints(providers: readonly AnyProvider[], told: Told = {}): Endpoints {
+  const { layer, onFailure } = told
+  /** The indexes of the endpoints, in the order in which they are asked. */
+  let order: readonly number[] = [...providers.keys()]
+  const putLast = (index: number) => {
+    order = [...order.filter(one => one !== index), index]
+  }
 
   /** What `work` makes of one endpoint; undefined if it fails. */
   async function tryOne<T>(index: number, work: (provider: AnyProvider) => Promise<T>, failures: unknown[]) {
     const provider = providers[index]
     if (provider === undefined) return undefined
+    const began = performance.now()
     try {
       // Its place says which it is. A URL never does.
       const place = providers.length > 1 ? index : undefined
@@ -97,43 +124,94 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
     } catch (thrown) {
       const error = redactFailure(thrown, provider)
       if (!isFailure(error)) throw error
-      if (layer !== undefined) onFailure?.(layer, index, error)
       failures.push(error)
-      // Another work may have moved on from it already.
-      if (current === index) current = (index + 1) % providers.length
+      // It serves other methods as before. What it does not serve is told once.
+      const lackedSince = isEndpointError(error) ? timeOfLack(provider, error) : undefined
+      if (lackedSince === undefined) putLast(index)
+      if (layer !== undefined && (lackedSince ?? began) >= began) onFailure?.(layer, index, error)
       return undefined
     }
   }
 
   return {
     providers,
-    ranked: () => [...providers.slice(current), ...providers.slice(0, current)],
-    async run<T>(work: Work<T>, signal?: AbortSignal) {
-      const failures: unknown[] = []
-      const first = current
-      const found = await race(providers.length, signal, async (turn, attempt) => {
-        const index = (first + turn) % providers.length
-        const outcome = await tryOne(index, provider => work(provider, attempt), failures)
+    ranked: () => order.flatMap(index => providers[index] ?? []),
+    run<T>(work: Work<T>, signal?: AbortSignal) {
+      return watching(providers, told, async () => {
+        const failures: unknown[] = []
+        const asked = order
+        const silent: number[] = []
+        const found = await race(asked.length, signal, async (turn, attempt) => {
+          // There are as many.
+          const index = asked[turn] as number
+          silent.push(index)
+          const outcome = await tryOne(index, provider => work(provider, attempt), failures)
+          silent.splice(silent.indexOf(index), 1)
+          return outcome
+        })
+        if (found === undefined) throw failureOf(providers, layer, failures)
         // A silent one is not asked first again.
-        if (outcome && !attempt.signal.aborted && current === first) current = index
-        return outcome
+        for (const index of silent) putLast(index)
+        return found.value
       })
-      if (found === undefined) throw mostHopeful(failures)
-      return found.value
     },
-    async each<T>(work: (provider: AnyProvider) => Promise<T | null>) {
-      const failures: unknown[] = []
-      const outcomes = await Promise.all([...providers.keys()].map(index => tryOne(index, work, failures)))
-      const values = outcomes.flatMap(outcome =>
-        outcome === undefined || outcome.value === null ? [] : [outcome.value],
-      )
-      if (values.length === 0 && failures.length > 0) throw mostHopeful(failures)
-      return values
+    each<T>(work: (provider: AnyProvider) => Promise<T | null>) {
+      return watching(providers, told, async () => {
+        const failures: unknown[] = []
+        const outcomes = await Promise.all([...providers.keys()].map(index => tryOne(index, work, failures)))
+        const values = outcomes.flatMap(outcome =>
+          outcome === undefined || outcome.value === null ? [] : [outcome.value],
+        )
+        if (values.length === 0 && failures.length > 0) throw failureOf(providers, layer, failures)
+        return values
+      })
     },
     blame(provider, error) {
       if (layer !== undefined) onFailure?.(layer, providers.indexOf(provider), error)
     },
   }
+}
+
+/** Tells what the endpoints make requests wait for, while `work` runs. */
+async function watching<T>(
+  providers: readonly AnyProvider[],
+  { layer, onWait }: Told,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (layer === undefined || onWait === undefined) return work()
+  const ends = providers.map((provider, index) => queueOf(provider).watch(state => onWait(layer, index, state)))
+  try {
+    return await work()
+  } finally {
+    for (const end of ends) end()
+  }
+}
+
+/** What the failure of all endpoints comes to. */
+function failureOf(providers: readonly AnyProvider[], layer: Layer | undefined, failures: readonly unknown[]): unknown {
+  const error = mostHopeful(failures)
+  if (layer === undefined || !isEndpointError(error) || error.code !== 'METHOD_UNKNOWN') return error
+  forgetLacks(providers, failures)
+  return failures.every(isLackOf(error.method)) ? nowhere(error, layer, providers.length) : error
+}
+
+const isLackOf = (method: string | undefined) => (error: unknown) =>
+  isEndpointError(error) && error.code === 'METHOD_UNKNOWN' && error.method === method
+
+/** What serves the methods that this library asks for, for people. */
+const SERVERS: readonly (readonly [Layer, RegExp, string])[] = [
+  ['L1', /./, 'a node of L1 that serves it'],
+  ['L2', /^eth_getProof$/, 'a node of the rollup that proves the states of its finalized blocks'],
+  ['L2', /_getProof$/, "a state manager of the rollup's prover, or a provider that passes this method on to one"],
+  ['L2', /./, 'a node of the rollup that serves it, beside those that serve proofs'],
+]
+
+/** No endpoint serves a method: says what to add. */
+function nowhere(error: EndpointError, layer: Layer, count: number): EndpointError {
+  const { method = '', cause } = error
+  const [, , server] = SERVERS.find(([own, methods]) => own === layer && methods.test(method)) ?? []
+  const found = `${count === 1 ? 'The only endpoint does not serve it' : `None of ${count} endpoints serves it`}: add ${server}`
+  return new EndpointError(error.code, { ...error, index: undefined, found, cause })
 }
 
 /**
@@ -149,9 +227,7 @@ export async function race<T>(
   attempt: (turn: number, attempt: Attempt) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   if (signal?.aborted) throw abortedBy(signal)
-  const ending = new AbortController()
-  const end = () => ending.abort(signal?.reason)
-  signal?.addEventListener('abort', end, { once: true })
+  const ending = partOf(signal)
   let timer: ReturnType<typeof setTimeout> | undefined
   try {
     return await new Promise((resolve, reject) => {
@@ -176,7 +252,7 @@ export async function race<T>(
     })
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', end)
+    ending.forget()
     ending.abort()
   }
 }

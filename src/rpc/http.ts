@@ -12,6 +12,7 @@ import {
   HELD_LENGTH,
   LARGE_RESPONSE_LENGTH,
   LONGEST_RETRY_AFTER,
+  MAX_RETRIES,
   PROOF_RESPONSE_LENGTH,
   REQUEST_TIMEOUT_MS,
   SHORT_RESPONSE_LENGTH,
@@ -19,12 +20,17 @@ import {
 import { oneCoding } from './one-coding.ts'
 import { isSignal, verifySignal, verifyTimeout } from './options.ts'
 import type { RequestProvider } from './provider.ts'
+import { queueAt } from './queue.ts'
 import { basicAuthorization, type Origin, redactorOf, setOrigin } from './redact.ts'
-import { type Budget, createBudget, sleep } from './waiting.ts'
+import { type Budget, createBudget } from './waiting.ts'
+import { inherit } from './whose.ts'
 
 /** Limits for requests. */
 export interface HttpOptions {
-  /** Time limit for one request including its retries, in milliseconds. Default: 30,000. */
+  /**
+   * Time limit for one request, from when it is sent, in milliseconds; and the longest pause of a busy endpoint that is waited for.
+   * Default: 30,000.
+   */
   timeoutMs?: number | undefined
   /** Aborts every request of this provider. */
   signal?: AbortSignal | undefined
@@ -40,8 +46,8 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
 /**
  * An EIP-1193 provider over `fetch`, for programs that have none. It sends one HTTP request per call, never a batch.
  *
- * If the endpoint limits the rate, or answers with HTTP status 503, it honours `Retry-After`, otherwise it backs off exponentially.
- * If the wait would exceed the timeout, it gives up at once. A request whose connection the server has closed is sent once more. A
+ * All requests of the process to one URL wait in one queue, which learns from refusals how many per second the endpoint allows. If
+ * it limits the rate, or answers with HTTP status 503, the queue honours `Retry-After`, otherwise it backs off exponentially. If the wait would exceed the timeout, it gives up at once. A request whose connection the server has closed is sent once more. A
  * user and password in the URL are sent as basic authentication. All its errors are {@link EndpointError}s without the URL, and without any part of it that may be a
  * key: query values, path segments, host and port. Keys of 4 or more characters are removed wherever they occur, shorter ones
  * only as separate words.
@@ -155,10 +161,7 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
   return api
 }
 
-/** Milliseconds before the first retry, before jitter. Doubles with each retry. */
-const FIRST_WAIT = 250
-
-/** What all requests to one URL share: their limits, and the retries while the endpoint is busy. Throws EndpointErrors only. */
+/** What all requests to one URL share: their limits, and the queue. Throws EndpointErrors only. */
 function createConnection(url: string | URL, options: HttpOptions) {
   const parsed = parseUrl(url)
   const redact = redactorOf(parsed)
@@ -172,7 +175,7 @@ function createConnection(url: string | URL, options: HttpOptions) {
     timeoutMs: timeout = REQUEST_TIMEOUT_MS,
     signal,
     maxResponseLength = DEFAULT_RESPONSE_LENGTH,
-    maxRetries = 4,
+    maxRetries = MAX_RETRIES,
   } = own
   verifyTimeout(timeout)
   verifyWhole('maxResponseLength', maxResponseLength, 1)
@@ -180,7 +183,13 @@ function createConnection(url: string | URL, options: HttpOptions) {
   verifySignal(signal)
   const share = createBudget(HELD_LENGTH / ENDPOINT_SHARE)
 
-  /** @param name of the method, or the path at a beacon API */
+  const queue = queueAt(target)
+
+  /**
+   * Sends one request in its turn. The time for it begins when it is sent.
+   *
+   * @param name of the method, or the path at a beacon API
+   */
   async function exchange(
     name: string,
     to: string | URL,
@@ -188,50 +197,52 @@ function createConnection(url: string | URL, options: HttpOptions) {
     read: (response: Response, hold: Hold) => Promise<unknown>,
     ownSignal?: AbortSignal,
   ): Promise<unknown> {
-    const end = Date.now() + timeout
+    const given = anyOf(signal, ownSignal)
+    const send = () => exchangeOnce(to, init, read, given)
+    try {
+      return await queue.run(send, { signal: given, timeoutMs: timeout, maxRetries })
+    } catch (error) {
+      throw isEndpointError(error) ? withMethod(error, name) : error
+    }
+  }
+
+  async function exchangeOnce(
+    to: string | URL,
+    init: RequestInit,
+    read: (response: Response, hold: Hold) => Promise<unknown>,
+    given: AbortSignal | undefined,
+  ): Promise<unknown> {
     // Keep this reference until the end: nothing else holds the signal strongly, and once collected, it never fires.
     const deadline = AbortSignal.timeout(timeout)
-    const signals = [signal, ownSignal].filter(given => given !== undefined)
-    const abort = signals.length === 0 ? deadline : AbortSignal.any([...signals, deadline])
-    // A redirected POST may arrive as another method, at another place.
-    const send = () => fetch(to, { ...init, redirect: 'manual', signal: abort, ...oneCoding() })
+    const abort = given === undefined ? deadline : AbortSignal.any([given, deadline])
     const sendAndRead = async () => {
-      const response = await send()
+      // A redirected POST may arrive as another method, at another place.
+      const response = await fetch(to, { ...init, redirect: 'manual', signal: abort, ...oneCoding() })
       return holding(share, abort, hold => read(response, hold))
     }
     try {
-      for (let retries = 0; ; retries++) {
-        try {
-          // All requests are reads, which may arrive twice. Servers close a connection while the next request is on its way.
-          return await sendAndRead().catch(error =>
-            isClosed(error) && !abort.aborted ? sendAndRead() : Promise.reject(error),
-          )
-        } catch (error) {
-          if (!isBusy(error)) throw error
-          const wait = error.retryAfterMs ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
-          // A wait that would reach the deadline is not started.
-          if (retries >= maxRetries || Date.now() + wait >= end) throw error
-          await sleep(wait, abort)
-        }
-      }
-    } catch (error) {
-      const ended = signals.find(given => given.aborted)
-      if (ended) throw abortedBy(ended)
-      if (isEndpointError(error) && error.code !== 'ABORTED') throw withMethod(error, name)
-      if (deadline.aborted) throw withMethod(new EndpointError('TIMEOUT'), name)
-      throw withMethod(
-        new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) }),
-        name,
+      // All requests are reads, which may arrive twice. Servers close a connection while the next request is on its way.
+      return await sendAndRead().catch(error =>
+        isClosed(error) && !abort.aborted ? sendAndRead() : Promise.reject(error),
       )
+    } catch (error) {
+      if (given?.aborted) throw abortedBy(given)
+      if (isEndpointError(error) && error.code !== 'ABORTED') throw error
+      if (deadline.aborted) throw new EndpointError('TIMEOUT')
+      throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
     }
   }
 
   return { origin: { redact, href: target }, target, headers, maxResponseLength, exchange }
 }
 
-/** Whether the endpoint may answer the same request in a moment. */
-const isBusy = (error: unknown): error is EndpointError =>
-  isEndpointError(error) && (error.code === 'RATE_LIMITED' || (error.code === 'HTTP_ERROR' && error.status === 503))
+/** What either of them ends. Whose work it is, the second one says. */
+function anyOf(signal: AbortSignal | undefined, own: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined || own === undefined) return signal ?? own
+  const either = AbortSignal.any([signal, own])
+  inherit(either, own)
+  return either
+}
 
 /** Whether the server has closed the connection under a request. */
 const isClosed = (error: unknown): boolean =>

@@ -78,7 +78,25 @@ export const HEADERS_A_PIECE = 128
 /** Requests for logs, or for transactions and receipts, that a search makes at once: each response may have 16 MiB. */
 export const CONTENTS_AT_ONCE = 8
 
-/** Milliseconds for one request with its retries, unless the caller allows more. */
+/** Requests to one endpoint that are sent at once, and how many of them may be bulk: it has as many connections. */
+export const REQUESTS_AT_ONCE = 64
+export const BULK_AT_ONCE = 48
+/** Requests for one result up to which they are no bulk work. */
+export const FEW = 4
+/** Requests to one endpoint that wait for their turn. */
+export const MAX_QUEUED = 2 ** 14
+/** URLs whose rate is remembered at once. */
+export const MAX_QUEUES = 256
+/** Milliseconds between two reports of what requests wait for. */
+export const TELL_MS = 5_000
+/** Milliseconds for which an endpoint is not asked for a method that it does not serve. */
+export const LACKING_MS = 600_000
+/** Methods that an endpoint is known not to serve. */
+export const MAX_LACKING = 64
+
+/** How often a request is sent again because the endpoint is busy, unless the caller allows more. */
+export const MAX_RETRIES = 4
+/** Milliseconds for one request, unless the caller allows more. */
 export const REQUEST_TIMEOUT_MS = 30_000
 /** Milliseconds that an endpoint may ask to wait at most: whatever is longer counts as this. */
 export const LONGEST_RETRY_AFTER = 86_400_000

@@ -1,10 +1,13 @@
 import { decodeQuantity } from '../hex.ts'
 import { hasMethod } from '../options.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { abortedBy, EndpointError, withMethod } from './error.ts'
-import { REQUEST_TIMEOUT_MS } from './limits.ts'
+import { abortedBy, EndpointError, isEndpointError, withMethod } from './error.ts'
+import { lackOf, noteLack } from './lacking.ts'
+import { MAX_RETRIES, REQUEST_TIMEOUT_MS } from './limits.ts'
+import { queueOf } from './queue.ts'
 import { originOf, redactorFor } from './redact.ts'
 import { inTime } from './waiting.ts'
+import { inherit } from './whose.ts'
 
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
 export interface RequestProvider {
@@ -48,8 +51,10 @@ function send(
 }
 
 /**
- * Sends one request. Throws what {@link diagnoseWith} makes of the provider's errors. `signal` ends the wait. So does the time
- * for a request: a provider of the caller has as much as a URL, and is not waited for any longer.
+ * Sends one request, in the queue of its endpoint. One that is like a request under way shares its answer, and nobody may change
+ * that. Throws what {@link diagnoseWith} makes of the provider's errors; `METHOD_UNKNOWN` without a request while the
+ * endpoint is known not to serve the method. `signal` ends the wait. So does the time for a request: a provider of the caller
+ * has as much as a URL, and is not waited for any longer.
  */
 export async function callProvider(
   provider: AnyProvider,
@@ -58,12 +63,83 @@ export async function callProvider(
   signal?: AbortSignal,
 ): Promise<unknown> {
   if (signal?.aborted) throw abortedBy(signal)
+  const lack = lackOf(provider, method)
+  if (lack !== undefined) throw lack
   try {
-    const isTimed = originOf(provider) !== undefined
-    if (!isTimed) return await inTime(REQUEST_TIMEOUT_MS, async () => send(provider, method, params), signal)
-    return await orAbort(() => send(provider, method, params, ...(signal ? [signal] : [])), signal)
+    return await share(provider, method, params, signal, own => sendInTurn(provider, method, params, own))
   } catch (error) {
-    throw withMethod(diagnoseWith(redactorFor(provider), error, { method, params }), method)
+    const failure = withMethod(diagnoseWith(redactorFor(provider), error, { method, params }), method)
+    if (isEndpointError(failure) && failure.code === 'METHOD_UNKNOWN') noteLack(provider, method, failure)
+    throw failure
+  }
+}
+
+function sendInTurn(
+  provider: AnyProvider,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  if (originOf(provider) !== undefined) {
+    return orAbort(() => send(provider, method, params, ...(signal ? [signal] : [])), signal)
+  }
+  const sendOnce = async () => {
+    try {
+      return await inTime(REQUEST_TIMEOUT_MS, async () => send(provider, method, params), signal)
+    } catch (error) {
+      throw diagnoseWith(redactorFor(provider), error, { method, params })
+    }
+  }
+  return queueOf(provider).run(sendOnce, { signal, timeoutMs: REQUEST_TIMEOUT_MS, maxRetries: MAX_RETRIES })
+}
+
+/** Methods that read, so that one answer is as good for all who ask at the same time. */
+const SHARED =
+  /^(?:eth_(?:chainId|blockNumber|createAccessList|getBlockBy(?:Hash|Number)|getBlockReceipts|getCode|getLogs|getStorageAt|getTransactionByHash|getTransactionReceipt)|[a-z]+_getProof)$/
+
+/** A request under way, and how many wait for its answer. */
+interface Flight {
+  readonly answer: Promise<unknown>
+  readonly ending: AbortController
+  waiting: number
+}
+const FLIGHTS = new WeakMap<object, Map<string, Flight>>()
+
+/** Runs `send`, or waits for the one that is under way. It is aborted when nobody waits any more. */
+async function share(
+  provider: AnyProvider,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal | undefined,
+  send: (signal: AbortSignal | undefined) => Promise<unknown>,
+): Promise<unknown> {
+  if (!SHARED.test(method)) return send(signal)
+  const key = `${method} ${JSON.stringify(params)}`
+  const flights = FLIGHTS.get(provider) ?? new Map<string, Flight>()
+  FLIGHTS.set(provider, flights)
+  const flight = flights.get(key) ?? begin()
+  flight.waiting++
+  try {
+    return await orAbort(() => flight.answer, signal)
+  } finally {
+    if (--flight.waiting === 0) {
+      forget(flight)
+      flight.ending.abort()
+    }
+  }
+
+  function forget(flight: Flight): void {
+    if (flights.get(key) === flight) flights.delete(key)
+  }
+  function begin(): Flight {
+    const ending = new AbortController()
+    inherit(ending.signal, signal)
+    const flight: Flight = { answer: send(ending.signal), ending, waiting: 0 }
+    flights.set(key, flight)
+    // Those who come later want an answer of then.
+    const end = () => forget(flight)
+    flight.answer.then(end, end)
+    return flight
   }
 }
 

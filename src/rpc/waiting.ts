@@ -1,4 +1,6 @@
 import { abortedBy, EndpointError } from './error.ts'
+import { FEW } from './limits.ts'
+import { inherit, isBulk, partOf } from './whose.ts'
 
 /** @throws EndpointError `ABORTED` */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -29,32 +31,27 @@ export async function inTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const controller = new AbortController()
-  let end = () => {}
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let stop: (error: EndpointError) => void = () => {}
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new EndpointError('TIMEOUT'))
-      controller.abort()
-    }, timeout)
-    end = () => {
-      if (signal) reject(abortedBy(signal))
-      controller.abort(signal?.reason)
-    }
-    if (signal?.aborted) end()
-    else signal?.addEventListener('abort', end, { once: true })
+    stop = reject
   })
+  const part = partOf(signal, () => signal && stop(abortedBy(signal)))
+  const timer = setTimeout(() => {
+    stop(new EndpointError('TIMEOUT'))
+    part.abort()
+  }, timeout)
   try {
-    return await Promise.race([late, work(controller.signal)])
+    return await Promise.race([late, work(part.signal)])
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', end)
+    part.forget()
   }
 }
 
 /**
  * The results of `count` works in order, of which up to `atOnce` have begun at any time. When one of them fails, or nobody wants
- * further results, the others are aborted. Each has a signal of its own, because Node warns of many listeners to one.
+ * further results, the others are aborted. Each has a signal of its own, because Node warns of many listeners to one. More
+ * than a few are bulk: what others ask one by one goes first.
  *
  * @throws what the first of them throws, in order; EndpointError `ABORTED`
  */
@@ -74,6 +71,7 @@ export async function* inAdvance<T>(
     for (let index = 0; index < count; ) {
       if (signal?.aborted) throw abortedBy(signal)
       const own = new AbortController()
+      inherit(own.signal, signal, isBulk(signal) || count > FEW)
       ends.add(own)
       const work = begin(index++, own.signal).finally(() => ends.delete(own))
       // Whether it fails counts when its turn comes.

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { encodeHeader, historyContract } from '../../src/blocks.ts'
 import { bytesToHex } from '../../src/bytes.ts'
 import { type Hex, isArgumentError, isProofError } from '../../src/index.ts'
@@ -21,7 +21,12 @@ import { demoWorld } from '../../src/service/demo.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
+import { skipTime } from './clock.ts'
 import { ROLLUP } from './servers.ts'
+
+// A queue waits for busy endpoints.
+beforeEach(skipTime)
+
 import { fail, providerOf, type Tamper, to } from './tampered.ts'
 
 const ROUNDS = 4
@@ -67,8 +72,8 @@ interface Log {
 const onLogs = (lie: (logs: Log[], params: readonly unknown[]) => unknown): Tamper =>
   to('eth_getLogs', (logs, params) => lie(logs as Log[], params))
 /** It finds the message, and refuses the logs of the finalization. */
-const locating = onLogs((logs, [filter]) => (Object(filter).topics.length > 1 ? logs : fail(-32005, 'too many')()))
-const refusing = to('eth_getLogs', fail(-32005, 'query exceeds limit'))
+const locating = onLogs((logs, [filter]) => (Object(filter).topics.length > 1 ? logs : fail(-32000, 'too many')()))
+const refusing = to('eth_getLogs', fail(-32000, 'query exceeds limit'))
 /** The log of a message that was never sent, behind the others of a block. */
 const inventedLog = (message: Message, block: number) => ({
   ...encodeMessageLog(readMessage('', message)),
@@ -225,7 +230,7 @@ describe.each(KINDS)('if the logs of all L2 endpoints prove nothing, with %s', k
     // For its logs, and for the lie in them, whatever ranges of blocks were told.
     expect(beside.failed).toEqual(['L2 0 MESSAGES_REFUTED', 'L2 0 MESSAGES_REFUTED'])
     // L2 proves nothing about a finalization that L1 does not tell.
-    const silent = l1Of(built, to('eth_getLogs', fail(-32005, 'query exceeds limit')))
+    const silent = l1Of(built, to('eth_getLogs', fail(-32000, 'query exceeds limit')))
     await record(built, hashOf(built, 7), { l1: silent.provider })
     expect(silent.asked.filter(({ method }) => method === 'eth_getLogs')).toHaveLength(1)
   })
@@ -331,7 +336,7 @@ describe('where L1 holds state roots', () => {
     // A later finalization proves it.
     const own = build('poseidon2')
     let isMute = true
-    const mute = to('eth_getBlockReceipts', (sent, params) => (isMute && isLast(params) ? fail(-32005, 'no')() : sent))
+    const mute = to('eth_getBlockReceipts', (sent, params) => (isMute && isLast(params) ? fail(-32000, 'no')() : sent))
     const onWait = () => {
       isMute = false
       own.chain.addBlock()

@@ -1,0 +1,156 @@
+/** Time and chance, so that tests need neither. */
+export interface Clock {
+  /** Milliseconds since some moment. It never goes back. */
+  now(): number
+  /** Calls `work` later. @returns prevents it */
+  after(milliseconds: number, work: () => void): () => void
+  /** From 0 to below 1. */
+  random(): number
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after(milliseconds, work) {
+    const timer = setTimeout(work, milliseconds)
+    return () => clearTimeout(timer)
+  },
+  random: Math.random,
+}
+
+/** Milliseconds before the first attempt after a refusal, before jitter. Doubles with each further refusal in a row, up to a bound. */
+const [FIRST_PAUSE, LONGEST_OWN_PAUSE] = [250, 8_000]
+/** The longest pause in milliseconds, whatever the endpoint asks for. After it, one request finds out. */
+export const LONGEST_PAUSE = 60_000
+/** Milliseconds over which accepted requests are counted. */
+const WINDOW = 1000
+/** Of what the endpoint has just accepted, and of a rate that went well for long. */
+const [MARGIN, BACK] = [0.9, 0.85]
+/** Requests per second: fewer are not of use, more are no limit, and so many are likely if too few were sent to tell. */
+const [LEAST, MOST, LIKELY] = [0.1, 500, 4]
+/** Accepted requests, or milliseconds, after which somewhat more are tried: by a twentieth first, then by more each time. */
+const [STEP_REQUESTS, STEP_TIME, FIRST_STEP] = [60, 20_000, 0.05]
+/** The same for a first guess, which nothing has refused yet: it may be far too low. */
+const [GUESS_REQUESTS, GUESS_STEP] = [5, 0.3]
+/** Accepted requests since the last refusal with which a rate has gone well, and with which nothing can be measured. */
+const [PROVEN, FEW] = [20, 3]
+
+/** The pauses of a busy endpoint. */
+function createPauses({ now, random }: Pick<Clock, 'now' | 'random'>) {
+  let until = 0
+  /** How often there was a pause, and how often in a row; when requests were last refused, and how many at once. */
+  let [round, inARow, lastAt, atOnce] = [0, 0, 0, 0]
+  return {
+    get until() {
+      return until
+    },
+    get round() {
+      return round
+    },
+    get lastAt() {
+      return lastAt
+    },
+    get atOnce() {
+      return atOnce
+    },
+    get inARow() {
+      return inARow
+    },
+    /** A request of this round was answered. */
+    end(ofRound: number): void {
+      if (ofRound === round) inARow = 0
+    },
+    /** @returns the milliseconds for which to wait, which may be longer than the pause */
+    begin(ofRound: number, asked: number | undefined): number {
+      const at = now()
+      // Requests that were under way together are refused together.
+      const isNew = ofRound === round
+      if (isNew) [round, inARow, lastAt, atOnce] = [round + 1, inARow + 1, at, 0]
+      atOnce++
+      // If it refuses after as long as it asked to wait, that was not enough.
+      const isOwn = isNew && (asked === undefined || inARow > 1)
+      const own = isOwn ? Math.min(FIRST_PAUSE * 2 ** (inARow - 1), LONGEST_OWN_PAUSE) * (1 + random()) : 0
+      until = Math.max(until, at + Math.min(Math.max(own, asked ?? 0), LONGEST_PAUSE))
+      return Math.max(asked ?? 0, until - at)
+    },
+  }
+}
+
+/**
+ * What an endpoint allows, learnt from what it refuses: at first everything. After a refusal nothing is sent for as long as it asks
+ * for, or for a while. Then requests go at the rate at which it accepted them before, which grows slowly until the next refusal.
+ */
+export function createRate({ now, random }: Pick<Clock, 'now' | 'random'>) {
+  const pauses = createPauses({ now, random })
+  let perSecond: number | undefined
+  let [nextAt, learntAt, steppedAt, hasToLearn, isGuess] = [0, 0, 0, false, false]
+  let [accepted, sinceStep, step] = [0, 0, FIRST_STEP]
+  /** When requests were accepted lately. */
+  let recent: number[] = []
+
+  function learn(): void {
+    hasToLearn = false
+    // If nothing was accepted, the pause was too short.
+    if (accepted === 0) return
+    const since = Math.max(learntAt, pauses.lastAt - WINDOW)
+    const count = recent.filter(at => at >= since).length
+    const span = perSecond === undefined ? WINDOW : Math.max(pauses.lastAt - since, WINDOW / 3)
+    const measured = (MARGIN * count * 1000) / span
+    isGuess = perSecond === undefined
+    if (perSecond === undefined) perSecond = pauses.atOnce < FEW ? Math.max(measured, LIKELY) : measured
+    else if (accepted >= PROVEN || count < FEW) perSecond *= BACK
+    else perSecond = Math.min(perSecond * BACK, Math.max(measured, perSecond / 4))
+    perSecond = Math.max(perSecond, LEAST)
+    ;[accepted, sinceStep, step] = [0, 0, isGuess ? GUESS_STEP : FIRST_STEP]
+    learntAt = steppedAt = now()
+  }
+
+  return {
+    get perSecond() {
+      return perSecond
+    },
+    /** Milliseconds of the pause that are left. */
+    get pause() {
+      return Math.max(pauses.until - now(), 0)
+    },
+    /** Whether one request alone finds out if the endpoint is still busy. */
+    get isProbing() {
+      return pauses.inARow > 0
+    },
+    /** Milliseconds until the next request may be sent. */
+    delay(): number {
+      const at = now()
+      if (hasToLearn && at >= pauses.until) learn()
+      return Math.max(pauses.until, perSecond === undefined ? 0 : nextAt) - at
+    },
+    /** A request is sent. @returns the round in which, for what becomes of it */
+    begin(): number {
+      const { round } = pauses
+      if (perSecond === undefined) return round
+      const interval = 1000 / perSecond
+      // A timer that fired late does not slow everything down.
+      nextAt = Math.max(nextAt, now() - interval / 10) + interval
+      return round
+    },
+    /** @param isShort whether others wait */
+    accept(round: number, isShort: boolean): void {
+      const at = now()
+      if (recent.push(at) > 4 * MOST) recent = recent.slice(-MOST)
+      accepted++
+      pauses.end(round)
+      if (perSecond === undefined || !isShort || hasToLearn) return
+      const isStep = ++sinceStep >= (isGuess ? Math.max(GUESS_REQUESTS, perSecond) : STEP_REQUESTS)
+      if (!isStep && at - steppedAt < STEP_TIME) return
+      perSecond = perSecond * (1 + step) > MOST ? undefined : perSecond * (1 + step)
+      ;[sinceStep, step, steppedAt] = [0, isGuess ? step : Math.min(2 * step, 1), at]
+    },
+    /**
+     * @param asked the milliseconds for which the endpoint asks to wait
+     * @param isRate whether it says that requests are too many, rather than that it cannot serve any
+     * @returns the milliseconds for which to wait
+     */
+    refuse(round: number, asked: number | undefined, isRate: boolean): number {
+      hasToLearn ||= isRate && round === pauses.round
+      return pauses.begin(round, asked)
+    },
+  }
+}
