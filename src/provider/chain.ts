@@ -1,28 +1,36 @@
 import type { Endpoints } from '../rpc/endpoints.ts'
-import { EndpointError } from '../rpc/error.ts'
+import { EndpointError, isEndpointError } from '../rpc/error.ts'
+import { lackOf, noteLack } from '../rpc/lacking.ts'
 import { type AnyProvider, callProvider, orAbort, parseQuantity } from '../rpc/provider.ts'
 
 /**
- * Endpoints of a chain. Before its first request, each is asked once which chain it serves. `signal` ends the wait for them.
+ * Endpoints of a chain. Before its first request, each is asked once which chain it serves. One that does not say is used all the
+ * same: what it sends is proven. `signal` ends the wait for them.
  *
- * @throws EndpointError from `run`: `CHAIN_MISMATCH` if all endpoints that answer serve another chain, `ABORTED`
+ * @throws EndpointError from `run` and `each`: `CHAIN_MISMATCH` if all endpoints that answer serve another chain, `ABORTED`
  */
 export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: AbortSignal | undefined): Endpoints {
-  const verified = new Map<AnyProvider, Promise<void>>()
+  const verified = new Map<AnyProvider, Promise<boolean>>()
 
-  async function verify(provider: AnyProvider): Promise<void> {
-    const found = parseQuantity(await callProvider(provider, 'eth_chainId', [], signal), 256)
-    if (found !== chainId) throw new EndpointError('CHAIN_MISMATCH', { found: `chain ${found} instead of ${chainId}` })
+  /** Whether the endpoint serves this chain; false if it does not say. */
+  async function verify(provider: AnyProvider): Promise<boolean> {
+    const said = await callProvider(provider, 'eth_chainId', [], signal).catch(error => orSilence(provider, error))
+    if (said === SILENCE) return false
+    const found = parseQuantity(said, 256)
+    if (found === chainId) return true
+    throw new EndpointError('CHAIN_MISMATCH', { found: `chain ${found} instead of ${chainId}` })
   }
 
-  function verifyOnce(provider: AnyProvider): Promise<void> {
-    const known = verified.get(provider)
-    if (known !== undefined) return known
-    const verifying = verify(provider)
+  async function verifyOnce(provider: AnyProvider): Promise<void> {
+    const verifying = verified.get(provider) ?? verify(provider)
     verified.set(provider, verifying)
-    // It may serve the right chain, or answer, later.
-    verifying.catch(() => verified.delete(provider))
-    return verifying
+    let isKnown = false
+    try {
+      isKnown = await verifying
+    } finally {
+      // It may serve the right chain, or answer, later.
+      if (!isKnown && verified.get(provider) === verifying) verified.delete(provider)
+    }
   }
 
   return {
@@ -37,5 +45,20 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
           }, over),
         signal,
       ),
+    each: work =>
+      endpoints.each(async provider => {
+        await verifyOnce(provider)
+        return work(provider)
+      }),
   }
+}
+
+const SILENCE = Symbol()
+
+/** For `catch`: that the endpoint answers, but not this. It is not asked again for a while. Anything else is thrown again. */
+function orSilence(provider: AnyProvider, error: unknown): typeof SILENCE {
+  const isAnswer = isEndpointError(error) && (error.report !== undefined || error.code === 'METHOD_UNKNOWN')
+  if (!isAnswer || error.code === 'RATE_LIMITED') throw error
+  if (lackOf(provider, 'eth_chainId') === undefined) noteLack(provider, 'eth_chainId', error)
+  return SILENCE
 }

@@ -1,9 +1,10 @@
 import { EMPTY_CODE_HASH, verifyCode } from '../anchor/code.ts'
 import type { Hex } from '../bytes.ts'
-import { atPath } from '../errors.ts'
+import { atPath, isProofError } from '../errors.ts'
 import type { StateVerifier } from '../evidence/state.ts'
 import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
+import { isEndpointError, isMissing } from '../rpc/error.ts'
 import { fetchVerified } from '../rpc/fetch.ts'
 import { callProvider } from '../rpc/provider.ts'
 import { createCache } from './cache.ts'
@@ -58,13 +59,12 @@ export function createProvenState(source: StateSource): ProvenState {
 
   /** @param codeHash of the proven account @param id the hash, or the address */
   function fetchCode(address: Hex, codeHash: Hex | Promise<Hex>, id: Hex): Promise<Uint8Array> {
-    const block = encodeQuantity(source.block)
     const fetching = source.l2
       .run(async (provider, { signal }) => {
-        const answer = await callProvider(provider, 'eth_getCode', [address, block], signal)
-        const expected = await codeHash
+        const ask = (block: string) => callProvider(provider, 'eth_getCode', [address, block], signal)
+        const [newest, expected] = await Promise.all([ask('latest').catch(orUnheld), codeHash])
         if (expected === EMPTY_CODE_HASH) return NO_CODE
-        const code = verifyCode(answer, expected)
+        const code = tryCode(newest, expected) ?? verifyCode(await ask(encodeQuantity(source.block)), expected)
         codes.set(expected, code)
         return code
       })
@@ -109,6 +109,27 @@ export function createProvenState(source: StateSource): ProvenState {
       return answer
     },
   }
+}
+
+/**
+ * Code is asked for in the newest block first: it rarely changes, its hash says whether it is the right one, and most nodes have
+ * no longer the state of a block that L1 has finalized.
+ *
+ * @returns undefined if the account has other code now
+ */
+function tryCode(answer: unknown, codeHash: Hex): Uint8Array | undefined {
+  try {
+    return verifyCode(answer, codeHash)
+  } catch (error) {
+    if (isProofError(error)) return undefined
+    throw error
+  }
+}
+
+/** For `catch`: no code, if the endpoint does not know the newest block, or not by this name. */
+function orUnheld(error: unknown): null {
+  if (isMissing(error) || (isEndpointError(error) && error.code === 'TAG_UNSUPPORTED')) return null
+  throw error
 }
 
 /** Fetches an answer, and verifies it on arrival. */

@@ -122,7 +122,7 @@ export function createViews(source: ViewSource) {
      */
     async find(current: Held | null): Promise<Held> {
       // Meanwhile, L2 says which chain it serves. If that fails, it is asked again by what needs it.
-      if (current === null) l2.run(async () => {}).catch(() => {})
+      if (current === null) l2.each(async () => null).catch(() => {})
       const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
       const l1Block = hash === current?.l1Block.hash ? current.l1Block : (await fetchL1Block(l1Source, hash)).l1Block
       const { number } = l1Block
