@@ -159,5 +159,7 @@ it.each(CASES)('%s: %s, for everybody who asks again', async (code, prospect) =>
   expect(await provide(l2(code))).toBe(outcome)
   // If that does not help, they say what was wrong.
   expect(await record(l2(code, 99))).toBe(prospect === 'missing' ? 'PROOF_UNAVAILABLE' : code)
-  expect(await provide(l2(code, 99))).toBe(prospect === 'missing' ? 'PROOF_UNAVAILABLE' : code)
+  // The time for a request ends before the queue has given up a busy endpoint.
+  const named = prospect === 'missing' ? 'PROOF_UNAVAILABLE' : code
+  expect(await provide(l2(code, 99))).toBe(code === 'RATE_LIMITED' ? undefined : named)
 })
