@@ -5,32 +5,33 @@ import { type CallRequest, readCall } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { isProviderError } from './error.ts'
-import type { ExecutionContext } from './execute.ts'
+import { loadEvm } from './evm-packages.ts'
+import { type ExecutionContext, execute } from './execute.ts'
 import { readHistory } from './history.ts'
-import type { KnownCodes } from './known-codes.ts'
-import { createKnownReads, type KnownReads } from './known-reads.ts'
-import { type MeteredReader, meterReads } from './metered-reader.ts'
+import type { KnownState } from './known-state.ts'
+import { meterReads } from './metered-reader.ts'
 import type { VerifiedOptions } from './options.ts'
 import { overrideState, readBlockOverrides, readStateOverrides } from './overrides.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
+import { guessHash, type Rehearse } from './rehearsal.ts'
 import type { StateReader } from './state-reader.ts'
 import { type Held, newestIn } from './view.ts'
 
 /** A call, where it is executed, and how much gas it may use. */
 export interface CallPlan {
   readonly call: CallRequest
-  readonly reader: MeteredReader
+  readonly reader: StateReader
   readonly context: ExecutionContext
-  readonly maxGas: bigint
+  /** What it may use at most. */
+  readonly gas: bigint
   readonly pace: Pace
 }
 
 /** What the calls of a provider have in common. */
 export interface CallSources extends Pick<CurrentView, 'heldAt' | 'current'> {
   readonly settings: VerifiedOptions
-  readonly codes: KnownCodes
-  readonly reads: KnownReads
+  readonly known: KnownState
 }
 
 /**
@@ -47,7 +48,7 @@ export async function withPlan<T>(
   work: (plan: CallPlan) => Promise<T>,
   isEstimate = false,
 ): Promise<T> {
-  const { settings, codes, reads, heldAt } = sources
+  const { settings, known, heldAt } = sources
   const { chainId, maxGas, hardfork } = settings
   const [transaction, block, state, values] = params.take(given, 1, 2 + overrides)
   const assumed = readStateOverrides(state)
@@ -56,24 +57,23 @@ export async function withPlan<T>(
   const callAt = readCall(transaction, chainId, isEstimate)
   callAt(stated.baseFee ?? 0n)
   const held = await heldAt(block, pace)
-  const hasAssumed = Object.keys(assumed).length > 0
+  const blockNumber = held.l2BlockNumber
 
   function plan(proven: Environment): CallPlan {
     // Without a prototype, as they are themselves.
     const environment: Environment = Object.assign(Object.create(null), proven, stated)
     const call = callAt(environment.baseFee)
-    // What a call reads that assumes something is of no use for others.
-    const meter = {
-      ...settings,
-      codes,
-      reads: hasAssumed ? createKnownReads() : reads,
-      block: held.l2BlockNumber,
-      pace,
+    const gas = call.gas === null || call.gas > maxGas ? maxGas : call.gas
+    const context = { chainId, hardfork, blockNumber, environment }
+    const rehearse: Rehearse = async (guesses, pace) => {
+      const hashAt = guessHash(guesses, blockNumber)
+      return execute(await loadEvm(), overrideState(guesses, assumed), call, gas, { ...context, hashAt }, pace)
     }
-    const metered = meterReads(held.state, call, hasAssumed ? { ...meter, assumed } : meter)
+    const hasAssumed = Object.keys(assumed).length > 0
+    const meter = { ...settings, known, block: blockNumber, pace, rehearse, ...(hasAssumed && { assumed }) }
+    const metered = meterReads(held.state, call, meter)
     const hashAt = (number: bigint) => ancestorHash(sources, held, metered, number, pace)
-    const context = { chainId, hardfork, blockNumber: held.l2BlockNumber, environment, hashAt }
-    return { call, reader: { ...metered, ...overrideState(metered, assumed) }, maxGas, pace, context }
+    return { call, reader: overrideState(metered, assumed), gas, pace, context: { ...context, hashAt } }
   }
 
   const { timestamp, header: own } = held

@@ -11,7 +11,7 @@ const TOLERANCE = 15n
 
 /** The result of `eth_call`. @throws ProviderError `REVERTED`, `EXECUTION_FAILED` */
 export const runCall = (sources: CallSources, given: unknown, pace: Pace): Promise<string> =>
-  withPlan(sources, given, pace, 2, async plan => requireSuccess(await executePlan(plan, gasOf(plan))).returnData)
+  withPlan(sources, given, pace, 2, async plan => requireSuccess(await executePlan(plan)).returnData)
 
 /**
  * The least gas with which the call succeeds, or up to 1.5% more. The gas that a call uses is not always enough, because part
@@ -24,7 +24,7 @@ export const estimateGas = (sources: CallSources, given: unknown, pace: Pace): P
 
 async function leastGas(plan: CallPlan): Promise<bigint> {
   const { call, reader, context } = plan
-  let most = gasOf(plan)
+  let most = plan.gas
   if (context.hardfork === 'osaka' && most > OSAKA_MAX_GAS) most = OSAKA_MAX_GAS
   if (call.maxGasPrice > 0n) {
     const balance = (await reader.getAccount(call.from))?.balance ?? 0n
@@ -62,7 +62,7 @@ export const createAccessList = (sources: CallSources, given: unknown, pace: Pac
 async function stableList(plan: CallPlan): Promise<object> {
   let call = plan.call
   for (let round = 0; ; round++) {
-    const { accessList, gasUsed, failure } = await executePlan({ ...plan, call }, gasOf(plan))
+    const { accessList, gasUsed, failure } = await executePlan({ ...plan, call })
     if (round === 4 || isSameList(accessList, call.accessList)) {
       return { accessList, gasUsed: `0x${gasUsed.toString(16)}`, ...(failure !== null && { error: failure }) }
     }
@@ -70,12 +70,8 @@ async function stableList(plan: CallPlan): Promise<object> {
   }
 }
 
-const gasOf = ({ call, maxGas }: CallPlan): bigint => (call.gas === null || call.gas > maxGas ? maxGas : call.gas)
-
-async function executePlan({ call, reader, context, pace }: CallPlan, gas: bigint): Promise<Execution> {
-  const execution = await execute(await loadEvm(), reader, call, gas, context, pace)
-  reader.remember()
-  return execution
+async function executePlan({ call, reader, context, pace, gas }: CallPlan, limit = gas): Promise<Execution> {
+  return execute(await loadEvm(), reader, call, limit, context, pace)
 }
 
 async function succeeds(plan: CallPlan, gas: bigint): Promise<boolean> {

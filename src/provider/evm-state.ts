@@ -1,6 +1,5 @@
 import type { StateManagerInterface } from '@ethereumjs/common'
 import type { Account, Address } from '@ethereumjs/util'
-import { EMPTY_CODE_HASH } from '../anchor/code.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
@@ -78,8 +77,8 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
     ...{ fail, verifyIntact, read, unneeded, getAccount, putAccount, modifyAccountFields, checkpoint, commit, revert },
     async getCode(address) {
       const hex = hexOf(address)
-      const account = await current(hex)
-      if (account === null || bytesToHex(account.codeHash) === EMPTY_CODE_HASH) return EMPTY
+      // The reader says whether there is a code: for an account of which nothing is known, a rehearsal guesses one.
+      if ((await current(hex)) === null) return EMPTY
       return codes.get(hex) ?? read(() => reader.getCode(hex))
     },
     async putCode(address, code) {

@@ -1,8 +1,10 @@
 import type { Common } from '@ethereumjs/common'
 import type { EVM, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { abortedBy } from '../rpc/error.ts'
+import { createCache } from './cache.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
 import { type Environment, type Hardfork, isSince } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
@@ -152,6 +154,26 @@ function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
     isWarm(address) || (bytesToHex(address) === coinbase.toLowerCase() && environment.coinbase !== undefined)
 }
 
+const KEPT_RULES = 8
+const keptRules = createCache<string, Common>(KEPT_RULES)
+
+/** The rules of a hard fork. They are kept, except for a rehearsal, which counts what is hashed: 32 bytes as a step. */
+function rulesOf(common: EvmPackages['common'], chainId: bigint, hardfork: Hardfork, { budget }: Pace): Common {
+  const name = `${chainId} ${hardfork}`
+  const kept = budget === undefined ? keptRules.get(name) : undefined
+  if (kept !== undefined) return kept
+  // The EVM uses this function of it alone.
+  const kzg = { verifyProof: verifyPointEvaluation } as unknown as NonNullable<Common['customCrypto']['kzg']>
+  const keccak256 = (data: Uint8Array) => {
+    budget?.spend(data.length / 32)
+    return keccak_256(data)
+  }
+  const options = { hardfork, customCrypto: { kzg, ...(budget && { keccak256 }) } }
+  const rules = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
+  if (budget === undefined) keptRules.set(name, rules, 1)
+  return rules
+}
+
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */
 async function createEvm(
   { evm, common, util }: EvmPackages,
@@ -159,10 +181,7 @@ async function createEvm(
   { chainId, hardfork, environment, hashAt }: ExecutionContext & Required<Pick<ExecutionContext, 'hashAt'>>,
   pace: Pace,
 ) {
-  // The EVM uses this function of it alone.
-  const kzg = { verifyProof: verifyPointEvaluation } as unknown as NonNullable<Common['customCrypto']['kzg']>
-  const options = { hardfork, customCrypto: { kzg } }
-  const chain = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
+  const chain = rulesOf(common, chainId, hardfork, pace)
   const blockHashes = environment.blockHashes ?? {}
   const blockchain = {
     async getBlock(number: number) {
@@ -175,6 +194,8 @@ async function createEvm(
   }
   const precompiles = createPrecompiles({ evm, common, util }, chain, state, pace)
   const machine = await evm.createEVM({ common: chain, stateManager: state, blockchain, ...precompiles })
+  // The rules never change. Otherwise, they would keep every EVM that listens.
+  chain.events.removeAllListeners()
   paceSteps(machine, pace)
   return machine
 }

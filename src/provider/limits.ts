@@ -10,15 +10,25 @@ export const MAX_OVERRIDES = 4096
 /** Code of an account that a client overrides, in bytes: no contract has longer one (EIP-170). */
 export const MAX_OVERRIDDEN_CODE_BYTES = 24_576
 
-/** Contracts in a hint about what a call will read: that of an endpoint, or what an earlier call read. */
+/** Contracts in an endpoint's hint about what a call will read. */
 export const MAX_HINTED_CONTRACTS = 32
-/** Slots in such a hint, of all contracts together. */
+/** Slots in such a hint, of all contracts together; and reads that one rehearsal of a call guesses. */
 export const MAX_HINTED_KEYS = 1024
+/**
+ * What the rehearsals of a call may guess, all together and each, besides twice what was of use. A slot costs 4, or 1 if it was
+ * proven in another block; an account or a code costs 16.
+ */
+export const MAX_GUESSED = 1024
+export const MAX_GUESSED_AT_ONCE = 640
+/** Accounts that one rehearsal guesses something of. */
+export const MAX_GUESSED_CONTRACTS = 64
+/** Steps of all rehearsals of a call, besides 1,024 for each unit of this cost that was of use. */
+export const MAX_REHEARSED_STEPS = 2 ** 18
+/** Steps of a rehearsal after its last guess. */
+export const MAX_IDLE_STEPS = 2 ** 15
 
-/** Accounts and slots that a view caches, at about 300 bytes each. */
+/** Accounts and slots that a view caches, at about 300 bytes each; and those that a provider remembers, of all views together. */
 export const MAX_CACHED_ENTRIES = 2 ** 16
-/** What earlier calls read, as hints for the same calls: accounts, slots, and words of their data, at about 150 bytes each. */
-export const MAX_KNOWN_READS = 2 ** 16
 /** Code that a provider caches, of all views together, in bytes. */
 export const MAX_CACHED_CODE_BYTES = 2 ** 24
 /** Views of earlier blocks that a provider caches. */

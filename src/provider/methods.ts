@@ -3,8 +3,7 @@ import { keccak256 } from '../hash/keccak/index.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { CurrentView } from './current-view.ts'
 import { invalidParams } from './error.ts'
-import type { KnownCodes } from './known-codes.ts'
-import { createKnownReads } from './known-reads.ts'
+import type { KnownState } from './known-state.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
@@ -216,7 +215,7 @@ const fixed =
 /** The methods that are answered here, by name. */
 export function createMethods(
   settings: VerifiedOptions,
-  codes: KnownCodes,
+  known: KnownState,
   views: CurrentView,
   seenAt: SeenAt,
 ): ReadonlyMap<string, Method> {
@@ -230,7 +229,7 @@ export function createMethods(
     return chainId
   }
 
-  const sources = { settings, codes, reads: createKnownReads(), heldAt, current }
+  const sources = { settings, known, heldAt, current }
   const methods: Readonly<Record<AnsweredMethod, Method>> = {
     eth_chainId: async given => encodeQuantity(await chainFor(given)),
     net_version: async given => (await chainFor(given)).toString(),

@@ -3,10 +3,19 @@ import { orAbort } from '../rpc/provider.ts'
 import { refusedFor } from './error.ts'
 import { FURTHER_SLICE, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 
+/** How much work may compute, where that is limited by more than gas, in steps of an execution. */
+export interface Budget {
+  left(): number
+  /** @throws Error if nothing is left */
+  spend(steps: number): void
+}
+
 /** How one piece of work shares the thread with others, and when it has to end. */
 export interface Pace {
   /** Aborted at the deadline, or by whoever asked for the work. */
   readonly signal: AbortSignal
+  /** Of a rehearsal, for what takes longer than a step. Its steps are counted by `isDue`. */
+  readonly budget?: Budget
   /** Whether other tasks should run now. Cheap enough for each step of an execution. @throws EndpointError `ABORTED` */
   isDue(): boolean
   /**

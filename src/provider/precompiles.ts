@@ -13,6 +13,9 @@ type Result = Awaited<ReturnType<Precompile>>
 /** A work that takes too long to be done without a pause. */
 type Work = () => Promise<Uint8Array>
 
+/** What of the gas of a precompile, or of the words that are hashed, counts as one step. */
+const GAS_A_STEP = 4n
+
 const G1_BYTES = 128
 const G2_BYTES = 256
 const SCALAR_BYTES = 32
@@ -43,13 +46,21 @@ export function createPrecompiles(packages: EvmPackages, common: Common, state: 
     return { executionGasUsed: gas, returnValue: truth(await checkPairings('bn254', data, pace)) }
   }
 
+  /** What costs more than a rehearsal may is not computed, and ends it. */
+  function affordable(gas: bigint): bigint {
+    const most = pace.budget === undefined ? gas : BigInt(pace.budget.left()) * GAS_A_STEP
+    return gas < most ? gas : most
+  }
+
   const wrap =
     (number: number, run: Precompile): Precompile =>
-    async input => {
-      const refusal = refusalOf(number, input, util.bytesToBigInt)
+    async given => {
+      const refusal = refusalOf(number, given, util.bytesToBigInt)
       if (refusal !== undefined) return state.fail(rollupDiffers(...refusal))
+      const input = { ...given, gasLimit: affordable(given.gasLimit) }
       try {
         const result = await run(input)
+        pace.budget?.spend(Number(result.executionGasUsed / GAS_A_STEP))
         const work = takeNoted()
         if (work !== undefined) return { ...result, returnValue: await work() }
         const hasReverted = result.exceptionError?.error === evm.EVMError.errorMessages.REVERT

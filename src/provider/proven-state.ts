@@ -7,9 +7,7 @@ import { encodeQuantity } from '../hex.ts'
 import { isEndpointError, isMissing } from '../rpc/error.ts'
 import { fetchVerified } from '../rpc/fetch.ts'
 import { callProvider } from '../rpc/provider.ts'
-import { createCache } from './cache.ts'
-import type { KnownCodes } from './known-codes.ts'
-import { MAX_CACHED_ENTRIES } from './limits.ts'
+import { createAccounts, type KnownState } from './known-state.ts'
 import type { VerifiedOptions } from './options.ts'
 import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from './state-reader.ts'
 
@@ -35,12 +33,12 @@ export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'ma
   readonly stateRoot: Hex
   readonly scheme: StateKind
   readonly verify: StateVerifier
-  readonly codes: KnownCodes
+  readonly known: KnownState
 }
 
 export function createProvenState(source: StateSource): ProvenState {
-  const { scheme, method, maxKeysPerRequest, codes } = source
-  const accounts = createCache<Hex, { account: HeldAccount['account']; slots: Map<Hex, Hex> }>(MAX_CACHED_ENTRIES)
+  const { scheme, method, maxKeysPerRequest, known } = source
+  const accounts = createAccounts()
   /** By hash; by address where the hash is not proven yet. */
   const loadingCodes = new Map<Hex, Promise<Uint8Array>>()
 
@@ -51,10 +49,9 @@ export function createProvenState(source: StateSource): ProvenState {
     )
     const answers = await inOrder(parts.map(part => fetchProven(source, method, address, part)))
     const proven = answers.map(({ state }) => toProvenAccount(state, scheme))
-    const known = accounts.get(address) ?? { account: proven[0]?.account ?? null, slots: new Map<Hex, Hex>() }
-    for (const { slots } of proven) for (const [key, value] of slots) known.slots.set(key, value)
-    accounts.set(address, known, 1 + known.slots.size)
-    return known
+    const held = { account: proven[0]?.account ?? null, slots: new Map(proven.flatMap(({ slots }) => [...slots])) }
+    known.note(address, held)
+    return accounts.add(address, held)
   })
 
   /** @param codeHash of the proven account @param id the hash, or the address */
@@ -65,7 +62,7 @@ export function createProvenState(source: StateSource): ProvenState {
         const [newest, expected] = await Promise.all([ask('latest').catch(orUnheld), codeHash])
         if (expected === EMPTY_CODE_HASH) return NO_CODE
         const code = tryCode(newest, expected) ?? verifyCode(await ask(encodeQuantity(source.block)), expected)
-        codes.set(expected, code)
+        known.addCode(expected, code)
         return code
       })
       .finally(() => loadingCodes.delete(id))
@@ -75,13 +72,12 @@ export function createProvenState(source: StateSource): ProvenState {
 
   const reader = createStateReader({
     async read(address, key) {
-      const known = accounts.get(address)
-      return isProven(known, key) ? known : readProven(address, key)
+      const held = accounts.get(address)
+      return isProven(held, key) ? held : readProven(address, key)
     },
     async readCode(codeHash, address) {
-      codes.note(address, codeHash)
-      if (codes.get(codeHash) === undefined) await loadingCodes.get(address)
-      return codes.get(codeHash) ?? loadingCodes.get(codeHash) ?? fetchCode(address, codeHash, codeHash)
+      if (known.code(codeHash) === undefined) await loadingCodes.get(address)
+      return known.code(codeHash) ?? loadingCodes.get(codeHash) ?? fetchCode(address, codeHash, codeHash)
     },
   })
 
@@ -90,11 +86,12 @@ export function createProvenState(source: StateSource): ProvenState {
     scheme,
     holds: (address, key) => isProven(accounts.get(address), key),
     holdsCode(address) {
-      const known = accounts.get(address)
-      const codeHash = known?.account?.codeHash ?? EMPTY_CODE_HASH
-      return known !== undefined && (codeHash === EMPTY_CODE_HASH || codes.get(codeHash) !== undefined)
+      const held = accounts.get(address)
+      const codeHash = held?.account?.codeHash ?? EMPTY_CODE_HASH
+      return held !== undefined && (codeHash === EMPTY_CODE_HASH || known.code(codeHash) !== undefined)
     },
     async loadCode(address) {
+      if (accounts.get(address) !== undefined) return void (await reader.getCode(address))
       // If the account is not proven, the code is of no use, and that is no fault of who sends it.
       const none = () => EMPTY_CODE_HASH
       const codeHash = reader.getAccount(address).then(account => account?.codeHash ?? EMPTY_CODE_HASH, none)

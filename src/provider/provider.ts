@@ -5,7 +5,7 @@ import { verifySignal } from '../rpc/options.ts'
 import { callProvider } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'
-import { createKnownCodes } from './known-codes.ts'
+import { createKnownState } from './known-state.ts'
 import { MAX_CLIENT_LENGTH } from './limits.ts'
 import { createMethods, isProven, whyRefused } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
@@ -148,10 +148,10 @@ const NONCE = 'eth_getTransactionCount'
  */
 export function createVerifiedProvider(options: VerifiedProviderOptions): VerifiedProvider {
   const settings = readVerifiedOptions(options)
-  const codes = createKnownCodes()
-  const views = createCurrentView(createViews({ ...settings, codes }), settings.onView, settings.isForWallet)
+  const known = createKnownState()
+  const views = createCurrentView(createViews({ ...settings, known }), settings.onView, settings.isForWallet)
   const clients = createPresence()
-  const methods = createMethods(settings, codes, views, clients.get)
+  const methods = createMethods(settings, known, views, clients.get)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     const expected = `methods other than ${method}, which is proven here`

@@ -20,7 +20,7 @@ import { openAnchor } from '../rpc/l2-header.ts'
 import { orAbort } from '../rpc/provider.ts'
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
-import type { KnownCodes } from './known-codes.ts'
+import type { KnownState } from './known-state.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
@@ -62,13 +62,13 @@ export type ViewSource = Pick<
   'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations' | 'signal'
 > & {
   /** Shared by all views. */
-  readonly codes: KnownCodes
+  readonly known: KnownState
 }
 
 export type Views = ReturnType<typeof createViews>
 
 /** Makes views of blocks as L1 holds them: that decides what their state is. */
-function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, codes }: ViewSource) {
+function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, known }: ViewSource) {
   // There are three kinds. A `schemeAt` that creates a new object each time must not fill the memory.
   const verifiers = createCache<StateKind, StateVerifier>(3)
 
@@ -77,7 +77,7 @@ function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, codes 
     const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, schemeAt)
     const verify = verifiers.get(scheme) ?? stateVerifier(scheme)
     verifiers.set(scheme, verify, 1)
-    const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verify, codes })
+    const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verify, known })
     return { l2BlockNumber: block, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }
   }
 }

@@ -10,13 +10,15 @@ export interface Contract {
   readonly abi: Abi
   /** The deployed code. */
   readonly code: Hex
+  /** The code that deploys it, before the arguments. */
+  readonly init: Hex
   /** The slots of its variables, by name. */
   readonly slots: Readonly<Record<string, string>>
 }
 
 interface Compiled {
   readonly abi: Abi
-  readonly evm: { readonly deployedBytecode: { readonly object: string } }
+  readonly evm: Readonly<Record<'bytecode' | 'deployedBytecode', { readonly object: string }>>
   readonly storageLayout: { readonly storage: readonly { readonly label: string; readonly slot: string }[] }
 }
 
@@ -27,7 +29,7 @@ const SETTINGS = {
   evmVersion: 'cancun',
   // Metadata would append a hash of the sources, which changes with every comment.
   metadata: { appendCBOR: false },
-  outputSelection: { '*': { '*': ['abi', 'evm.deployedBytecode.object', 'storageLayout'] } },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object', 'storageLayout'] } },
 }
 
 /** Compiles the contracts in this folder, by name. The output is the same on every machine. */
@@ -48,6 +50,7 @@ export async function compileContracts(): Promise<Readonly<Record<string, Contra
         {
           abi,
           code: `0x${evm.deployedBytecode.object}`,
+          init: `0x${evm.bytecode.object}`,
           slots: Object.fromEntries(storageLayout.storage.map(({ label, slot }) => [label, slot])),
         },
       ]),
@@ -58,7 +61,12 @@ export async function compileContracts(): Promise<Readonly<Record<string, Contra
 /** {@link compileContracts} with a cache by source text, because the compiler takes seconds to load. */
 export async function compiledContracts(): Promise<Readonly<Record<string, Contract>>> {
   const texts = readdirSync(FOLDER).map(file => `${file}\n${readFileSync(join(FOLDER, file), 'utf8')}`)
-  const cached = join(CACHE, `${createHash('sha256').update(texts.join()).digest('hex')}.json`)
+  const cached = join(
+    CACHE,
+    `${createHash('sha256')
+      .update([JSON.stringify(SETTINGS), ...texts].join())
+      .digest('hex')}.json`,
+  )
   try {
     return JSON.parse(readFileSync(cached, 'utf8'))
   } catch {

@@ -14,7 +14,8 @@ interface Anchored {
 }
 
 /**
- * Wraps the stated values, and collects the names of those that are read, such as `baseFee` or `blockHashes.7`.
+ * Wraps the stated values, and collects the names of those that are read, such as `baseFee` or `blockHashes.7`. `all` are the same
+ * values, and reading them is not noted.
  *
  * @param proven takes the place of what is stated
  */
@@ -27,9 +28,11 @@ export function watchEnvironment(stated: Environment, proven: Environment) {
         return Reflect.get(target, name)
       },
     })
-  const values: Environment = Object.assign(Object.create(null), stated, proven)
-  values.blockHashes = watch({ ...stated.blockHashes, ...proven.blockHashes }, 'blockHashes.')
-  return { environment: watch(values, ''), read }
+  const all: Environment = Object.assign(Object.create(null), stated, proven)
+  const blockHashes = { ...stated.blockHashes, ...proven.blockHashes }
+  all.blockHashes = blockHashes
+  const watched = Object.assign(Object.create(null), all, { blockHashes: watch(blockHashes, 'blockHashes.') })
+  return { environment: watch<Environment>(watched, ''), all, read }
 }
 
 /** As {@link watchEnvironment} collects them. */

@@ -17,12 +17,12 @@ import { endpointsOf } from '../chain.ts'
 import { chainIdOf, DEFAULT_HARDFORK, verifyEnvironment, verifyHardfork } from '../environment.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
-import { createKnownCodes } from '../known-codes.ts'
-import { createKnownReads } from '../known-reads.ts'
+import { createKnownState } from '../known-state.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
 import { inPace } from '../pace.ts'
 import { createProvenState } from '../proven-state.ts'
+import { guessHash, type Rehearse } from '../rehearsal.ts'
 import { NOBODY, noteReads } from '../state-reader.ts'
 import { encodeEnvironment, provenIn, watchEnvironment } from './environment.ts'
 import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
@@ -93,16 +93,19 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   // L1 decides whether it is the state that the caller expects.
   const scheme = recorded.scheme === 'ethereum' ? recorded.scheme : wanted.scheme
 
-  const source = { l2, block: l2BlockNumber, ...how, scheme, codes: createKnownCodes() }
+  const source = { l2, block: l2BlockNumber, ...how, scheme, known: createKnownState() }
   const proven = createProvenState({ ...source, stateRoot, verify: stateVerifier(scheme) })
   const block = provenIn(recorded.verified)
   const values = watchEnvironment(environment, block)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }
   const { timeoutMs, signal, maxRequests } = wanted
   const state = await inPace({ timeoutMs, signals: [signal] }, async pace => {
-    const noted = noteReads(
-      meterReads(proven, call, { ...source, maxRequests, prefetch: true, reads: createKnownReads(), pace }),
-    )
+    const rehearse: Rehearse = async (guesses, pace) => {
+      // What a rehearsal reads of the block is not noted.
+      const unnoted = { ...context, environment: values.all, hashAt: guessHash(guesses, l2BlockNumber) }
+      return execute(await loadEvm(), guesses, call, call.gas, unnoted, pace)
+    }
+    const noted = noteReads(meterReads(proven, call, { ...source, maxRequests, prefetch: true, rehearse, pace }))
     await execute(await loadEvm(), noted.reader, call, call.gas, context, pace)
     return noted
   })

@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Hex } from '../../../src/index.ts'
 import { createCache } from '../../../src/provider/cache.ts'
-import type { CallRequest } from '../../../src/provider/call-request.ts'
-import { createKnownCodes } from '../../../src/provider/known-codes.ts'
-import { collectReads, createKnownReads } from '../../../src/provider/known-reads.ts'
+import { createKnownState } from '../../../src/provider/known-state.ts'
 import { at, word } from '../endpoints.ts'
 
 it('evicts the oldest values until the rest fits', () => {
@@ -45,35 +42,39 @@ it('does not keep a value that never fits, and forgets what is deleted', () => {
 })
 
 it('keeps 16 MiB of codes', () => {
-  const codes = createKnownCodes()
+  const codes = createKnownState()
   // An entry counts as 256 bytes more than its code.
   const code = new Uint8Array(2 ** 20 - 256)
-  for (let count = 0; count < 16; count++) codes.set(word(count), code)
-  expect(codes.get(word(0))).toBe(code)
-  codes.set(word(16), code)
-  expect([codes.get(word(0)), codes.get(word(1)) === code]).toEqual([undefined, true])
+  for (let count = 0; count < 16; count++) codes.addCode(word(count), code)
+  expect(codes.code(word(0))).toBe(code)
+  codes.addCode(word(16), code)
+  expect([codes.code(word(0)), codes.code(word(1)) === code]).toEqual([undefined, true])
 })
 
-it('takes a hint about 32 contracts and 1,024 slots, and keeps 64 such hints', () => {
-  const noted = collectReads()
-  for (let count = 0; count < 33; count++) noted.account(at((16 + count).toString(16)))
-  for (let count = 0; count < 1026; count++) noted.slot(at('10'), word(count))
-  const { reads } = noted
-  expect([reads.size, reads.get(at('10'))?.keys.size]).toEqual([32, 1024])
+it('remembers what was last proven of an account, and of 65,536 accounts and slots', () => {
+  const known = createKnownState()
+  const code = Uint8Array.of(1)
+  const account = { nonce: 1n, balance: 2n, codeHash: word(9), hasStorage: true }
+  const likely = (of: string) => [
+    known.likelyAccount(at(of)),
+    known.likelySlot(at(of), word(1)),
+    known.likelyCode(at(of)),
+  ]
+  expect(likely('aa')).toEqual([undefined, undefined, undefined])
+  known.note(at('aa'), { account, slots: new Map([[word(1), word(5)]]) })
+  expect(likely('aa')).toEqual([account, word(5), undefined])
+  known.addCode(word(9), code)
+  const later = { ...account, balance: 3n }
+  known.note(at('aa'), { account: later, slots: new Map([[word(2), word(6)]]) })
+  expect(likely('aa')).toEqual([later, word(5), code])
+  known.note(at('aa'), { account: later, slots: new Map([[word(1), word(7)]]) })
+  expect([likely('aa')[1], known.likelySlot(at('aa'), word(2))]).toEqual([word(7), word(6)])
+  known.note(at('bb'), { account: null, slots: new Map() })
+  expect(likely('bb')).toEqual([null, undefined, new Uint8Array(0)])
 
-  const known = createKnownReads()
-  const callOf = (value: number, data: Hex = '0x') =>
-    ({ from: at('aa'), to: at('bb'), value: BigInt(value), data }) as CallRequest
-  const keys = new Set(Array.from({ length: 1022 }, (_, index) => word(index)))
-  // With the account, and a word for the data.
-  const hint = new Map([[at('10'), { keys, isCodeRead: false }]])
-  for (let count = 0; count < 64; count++) known.set(callOf(count), hint)
-  expect(known.get(callOf(0))).toBe(hint)
-  known.set(callOf(64), hint)
-  expect([known.get(callOf(0)), known.get(callOf(1))]).toEqual([undefined, hint])
-
-  // Data of 1,024 words, with its prefix, and of more.
-  const [long, tooLong] = [65_534, 65_536].map(digits => callOf(0, `0x${'0'.repeat(digits)}`))
-  for (const call of [long, tooLong]) call && known.set(call, new Map())
-  expect([long, tooLong].map(call => call && known.get(call))).toEqual([new Map(), undefined])
+  const slots = (count: number) => new Map(Array.from({ length: count }, (_, index) => [word(index), word(1)]))
+  known.note(at('cc'), { account, slots: slots(65_536 - 3 - 1 - 1) })
+  expect(likely('aa')[0]).toEqual(later)
+  known.note(at('dd'), { account, slots: slots(0) })
+  expect([likely('aa')[0], likely('bb')[0], likely('cc')[0]]).toEqual([undefined, null, account])
 })

@@ -5,7 +5,7 @@ import { historyContract } from '../../../src/blocks.ts'
 import { stateVerifier } from '../../../src/evidence/state.ts'
 import type { Hex } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
-import { createKnownCodes } from '../../../src/provider/known-codes.ts'
+import { createKnownState } from '../../../src/provider/known-state.ts'
 import { createProvenState } from '../../../src/provider/proven-state.ts'
 import { createViews, newestIn } from '../../../src/provider/view.ts'
 import { recordCall, verifyCallEvidence } from '../../../src/provider.ts'
@@ -31,7 +31,7 @@ function viewsOver({ l1, l2, l1BlockHash }: Endpoints, more: object = {}, scheme
   return createViews({
     ...{ l1: openEndpoints('l1', l1, 'L1'), l2: openEndpoints('l2', l2, 'L2'), l1BlockHash, rollup, signal: undefined },
     ...{ schemeAt: readSchemes(scheme as never, rollup), method: 'rollup_getProof', maxKeysPerRequest: 2 },
-    ...{ codes: createKnownCodes(), maxFinalizations: 8 },
+    ...{ known: createKnownState(), maxFinalizations: 8 },
     ...more,
   })
 }
@@ -115,7 +115,7 @@ it('refuses a state whose trie no node could have made', async () => {
   for (const bytes of ['820007', '00', '80', 'c107', `a1${'11'.repeat(33)}`]) {
     const { stateRoot, proof } = loneStorage(CONTRACT, 1n, loneLeaf(value(key.slice(2)), value(bytes)))
     const l2 = openEndpoints('l2', { request: async () => proof }, 'L2')
-    const how = { l2, block: 1n, stateRoot, method: 'rollup_getProof', maxKeysPerRequest: 2, codes: createKnownCodes() }
+    const how = { l2, block: 1n, stateRoot, method: 'rollup_getProof', maxKeysPerRequest: 2, known: createKnownState() }
     const state = createProvenState({ ...how, scheme: 'ethereum', verify: stateVerifier('ethereum') })
     await expect(state.getStorage(CONTRACT, key), bytes).rejects.toMatchObject({ path: 'answer.storageProof[0].proof' })
   }

@@ -38,12 +38,17 @@ it('reads what is proven, in the form that the EVM expects', async () => {
   expect(await evmState.getStorage(contract, key(2))).toEqual(new Uint8Array(0))
 })
 
-it('reads no code of an account that has none', async () => {
+it('reads no code where there is no account, and that of the reader after a write to its other fields', async () => {
   const refuse = () => Promise.reject(new Error('there is none'))
   const evmState = createEvmState({ ...readerOver(state), getCode: refuse }, await loadEvm(), NEVER)
-  expect((await evmState.getCode(alice)).length).toBe(0)
   expect((await evmState.getCode(fresh)).length).toBe(0)
   await expect(evmState.getCode(contract)).rejects.toThrow('there is none')
+  const other = await setUp()
+  await other.modifyAccountFields(contract, { balance: 7n })
+  expect(bytesToHex(await other.getCode(contract))).toBe('0x6001')
+  expect((await other.getCode(alice)).length).toBe(0)
+  await other.putAccount(contract)
+  expect((await other.getCode(contract)).length).toBe(0)
 })
 
 it('gives copies of accounts, so that only writes change the state', async () => {

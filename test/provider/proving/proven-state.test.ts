@@ -4,7 +4,7 @@ import { bytesToHex } from '../../../src/bytes.ts'
 import type { StateVerifier } from '../../../src/evidence/state.ts'
 import { createVerifier, type Hex, ProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
-import { createKnownCodes } from '../../../src/provider/known-codes.ts'
+import { createKnownState } from '../../../src/provider/known-state.ts'
 import { createProvenState } from '../../../src/provider/proven-state.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
 import { EndpointError } from '../../../src/rpc.ts'
@@ -45,7 +45,7 @@ function setUp(
     scheme: poseidon2,
   }
   const verify: StateVerifier = (answer, claim) => verifier.verifyProof(answer, claim)
-  const how = { verify, method: 'proof', maxKeysPerRequest: 2, codes: createKnownCodes() }
+  const how = { verify, method: 'proof', maxKeysPerRequest: 2, known: createKnownState() }
   return { log, state: createProvenState({ ...source, ...how }) }
 }
 /** What was asked for since. */

@@ -3,7 +3,7 @@ import { readRollup } from '../../../src/anchor/rollup.ts'
 import type { Hex } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { createCurrentView } from '../../../src/provider/current-view.ts'
-import { createKnownCodes } from '../../../src/provider/known-codes.ts'
+import { createKnownState } from '../../../src/provider/known-state.ts'
 import { createViews, describe, type Held, type ViewSource } from '../../../src/provider/view.ts'
 import type { VerifiedProviderOptions } from '../../../src/provider.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
@@ -29,7 +29,7 @@ function setUp({ scheme = poseidon2, ...more }: More = {}, bob = 2n) {
     rollup: readRollup(ROLLUP),
     signal: undefined,
     maxKeysPerRequest: 100,
-    codes: createKnownCodes(),
+    known: createKnownState(),
     maxFinalizations: 8,
     ...more,
   })

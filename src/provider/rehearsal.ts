@@ -1,0 +1,160 @@
+import { EMPTY_CODE_HASH } from '../anchor/code.ts'
+import type { Hex } from '../bytes.ts'
+import { readHistory } from './history.ts'
+import type { KnownState } from './known-state.ts'
+import {
+  MAX_GUESSED,
+  MAX_GUESSED_AT_ONCE,
+  MAX_GUESSED_CONTRACTS,
+  MAX_HINTED_KEYS,
+  MAX_IDLE_STEPS,
+  MAX_REHEARSED_STEPS,
+} from './limits.ts'
+import type { Budget, Pace } from './pace.ts'
+import type { ProvenState } from './proven-state.ts'
+import { type ReadAccount, type StateReader, ZERO } from './state-reader.ts'
+
+/** What a call reads, or is said to read: a hint of what to fetch, and nothing else. */
+export type CallReads = ReadonlyMap<Hex, AccountReads>
+
+/** What a call reads of an account. */
+interface AccountReads {
+  readonly keys: ReadonlySet<Hex>
+  readonly isCodeRead: boolean
+}
+
+/** Executes the call on a state that is partly guessed. What it returns or throws does not count. */
+export type Rehearse = (guesses: StateReader, pace: Pace) => Promise<unknown>
+
+/** What a guess costs: a slot that was proven in another block, another slot, and an account or a code, which take a request each. */
+const [KNOWN_SLOT, SLOT, ACCOUNT] = [1, 4, 16]
+/** How many codes of accounts about which nothing is known are fetched together with the accounts. Several may have the same. */
+const EARLY_CODES = 4
+
+/** The account about which nothing is known. It can pay for everything, so that the rehearsal goes on. */
+const STRANGER: ReadAccount = { nonce: 0n, balance: 2n ** 128n, codeHash: EMPTY_CODE_HASH, hasStorage: false }
+/** Code that returns a kilobyte of zeros, which most callers can decode. */
+const STRANGE_CODE = Uint8Array.of(0x61, 4, 0, 0x60, 0, 0xf3)
+
+/** Collects what is read. */
+export function collectReads() {
+  const reads = new Map<Hex, { readonly keys: Set<Hex>; isCodeRead: boolean }>()
+  return {
+    reads: reads as CallReads,
+    of(address: Hex) {
+      const one = reads.get(address) ?? { keys: new Set<Hex>(), isCodeRead: false }
+      reads.set(address, one)
+      return one
+    },
+  }
+}
+
+/** For BLOCKHASH in a rehearsal: what the state holds, if that is known. No header is fetched for it. */
+export const guessHash =
+  (guesses: StateReader, stateBlock: bigint) =>
+  (number: bigint): Promise<Hex> =>
+    readHistory(guesses, { number, stateBlock }).catch(() => ZERO)
+
+/** What all rehearsals of a call have cost, and what was of use. */
+interface Tally {
+  /** What was guessed and the call itself has not read yet, with its cost. */
+  readonly unused: Map<string, number>
+  used: number
+  guessed: number
+  steps: number
+}
+
+/** One rehearsal: the guesses that it reads, and how much it may compute. */
+function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tally: Tally) {
+  const { reads, of } = collectReads()
+  const seen = new Set<string>()
+  let [cost, codes, idle, isBlind] = [0, 0, 0, false]
+
+  const end = (): never => {
+    // So that it does not go on, whatever the contract makes of the error.
+    idle = MAX_IDLE_STEPS
+    throw new Error('the rehearsal has come to its bounds')
+  }
+  const budget: Budget = {
+    left: () => Math.min(MAX_REHEARSED_STEPS + 2 ** 10 * tally.used - tally.steps, MAX_IDLE_STEPS - idle),
+    spend(steps) {
+      tally.steps += steps
+      if (seen.size > 0) idle += steps
+      if (budget.left() <= 0) end()
+    },
+  }
+  /** Notes a read of what is not proven. @param part a slot, or `code` */
+  function guess(address: Hex, part: Hex | 'code' | '', price: number) {
+    const id = address + part
+    if (seen.has(id)) return of(address)
+    const more = 2 * tally.used
+    const fits = tally.guessed + price <= MAX_GUESSED + more && cost + price <= MAX_GUESSED_AT_ONCE + more
+    const isFull = seen.size === MAX_HINTED_KEYS || (reads.size === MAX_GUESSED_CONTRACTS && !reads.has(address))
+    if (!fits || isFull || budget.left() <= 0) end()
+    seen.add(id)
+    tally.unused.set(id, price)
+    tally.guessed += price
+    cost += price
+    idle = 0
+    return of(address)
+  }
+
+  const guesses: StateReader = {
+    async getAccount(address) {
+      if (state.holds(address)) return state.getAccount(address)
+      guess(address, '', ACCOUNT)
+      const likely = known.likelyAccount(address)
+      return likely === undefined ? STRANGER : likely
+    },
+    async getStorage(address, key) {
+      if (state.holds(address, key)) return state.getStorage(address, key)
+      const likely = known.likelySlot(address, key)
+      guess(address, key, likely === undefined ? SLOT : KNOWN_SLOT).keys.add(key)
+      return likely ?? ZERO
+    },
+    async getCode(address) {
+      if (state.holdsCode(address)) return state.getCode(address)
+      const isHeld = state.holds(address)
+      const likely = isHeld ? undefined : known.likelyCode(address)
+      if (likely !== undefined) return likely
+      isBlind = true
+      if (isHeld || codes++ < EARLY_CODES) guess(address, 'code', ACCOUNT).isCodeRead = true
+      return STRANGE_CODE
+    },
+  }
+  const isDue = (): boolean => {
+    budget.spend(1)
+    return pace.isDue()
+  }
+  return { guesses, pace: { ...pace, isDue, budget }, found: () => ({ reads, isBlind }) }
+}
+
+/**
+ * Finds out what a call will read. The call itself reads proven values only. When one is missing, the call is executed beside,
+ * from its start, on what is proven and on guesses for the rest, and what this rehearsal reads can be fetched all at once. Nothing
+ * else remains of it: so a wrong guess costs requests and time, and its bounds limit both by what has been of use so far.
+ */
+export function createRehearsals(state: ProvenState, known: KnownState, pace: Pace, rehearse: Rehearse) {
+  const tally: Tally = { unused: new Map(), used: 0, guessed: 0, steps: 0 }
+  let count = 0
+  return {
+    /** The cost of the guesses that were of use. */
+    used: (): number => tally.used,
+    /** Notes what the call itself reads. @param part a slot, or `code` */
+    use(address: Hex, part: Hex | 'code' | '' = ''): void {
+      const id = address + part
+      tally.used += tally.unused.get(id) ?? 0
+      tally.unused.delete(id)
+    },
+    /** What the next rehearsal reads that is not proven, and whether it knew nothing of some code. Nothing if none is due. */
+    async next(): Promise<{ reads: CallReads; isBlind: boolean }> {
+      const { guesses, pace: limited, found } = createRehearsal(state, known, pace, tally)
+      // Four, and one for each two slots that were of use.
+      if (8 * count < 32 + tally.used) {
+        count++
+        await rehearse(guesses, limited).catch(() => {})
+      }
+      return found()
+    },
+  }
+}
