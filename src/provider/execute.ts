@@ -1,8 +1,8 @@
 import type { Common } from '@ethereumjs/common'
 import type { EVM, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from '../bytes.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
 import { abortedBy } from '../rpc/error.ts'
 import { createCache } from './cache.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
@@ -157,18 +157,18 @@ function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
 const KEPT_RULES = 8
 const keptRules = createCache<string, Common>(KEPT_RULES)
 
-/** The rules of a hard fork. They are kept, except for a rehearsal, which counts what is hashed: 32 bytes as a step. */
+/** The rules of a hard fork. They are kept, except for a rehearsal, which counts what is hashed: 64 bytes as a step. */
 function rulesOf(common: EvmPackages['common'], chainId: bigint, hardfork: Hardfork, { budget }: Pace): Common {
   const name = `${chainId} ${hardfork}`
   const kept = budget === undefined ? keptRules.get(name) : undefined
   if (kept !== undefined) return kept
+  function hash(data: Uint8Array): Uint8Array {
+    budget?.spend(data.length / 64)
+    return keccak256(data)
+  }
   // The EVM uses this function of it alone.
   const kzg = { verifyProof: verifyPointEvaluation } as unknown as NonNullable<Common['customCrypto']['kzg']>
-  const keccak256 = (data: Uint8Array) => {
-    budget?.spend(data.length / 32)
-    return keccak_256(data)
-  }
-  const options = { hardfork, customCrypto: { kzg, ...(budget && { keccak256 }) } }
+  const options = { hardfork, customCrypto: { kzg, keccak256: hash } }
   const rules = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
   if (budget === undefined) keptRules.set(name, rules, 1)
   return rules

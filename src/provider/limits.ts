@@ -15,14 +15,14 @@ export const MAX_HINTED_CONTRACTS = 32
 /** Slots in such a hint, of all contracts together; and reads that one rehearsal of a call guesses. */
 export const MAX_HINTED_KEYS = 1024
 /**
- * What the rehearsals of a call may guess, all together and each, besides twice what was of use. A slot costs 4, or 1 if it was
+ * What the rehearsals of a call may guess, all together and each, besides twice what the call has read. A slot costs 4, or 1 if it was
  * proven in another block; an account or a code costs 16.
  */
 export const MAX_GUESSED = 1024
 export const MAX_GUESSED_AT_ONCE = 640
 /** Accounts that one rehearsal guesses something of. */
 export const MAX_GUESSED_CONTRACTS = 64
-/** Steps of all rehearsals of a call, besides 1,024 for each unit of this cost that was of use. */
+/** Steps of all rehearsals of a call, besides 1,024 for each unit of this cost that the call has read. */
 export const MAX_REHEARSED_STEPS = 2 ** 18
 /** Steps of a rehearsal after its last guess. */
 export const MAX_IDLE_STEPS = 2 ** 15

@@ -1,6 +1,7 @@
 import type { Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
+import { abortedBy } from '../rpc/error.ts'
 import { callProvider } from '../rpc/provider.ts'
 import type { CallRequest } from './call-request.ts'
 import { refusedFor } from './error.ts'
@@ -46,7 +47,7 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
     await pace.beSlow()
     misses++
     const { reads, isBlind } = await next()
-    if (pace.signal.aborted) return
+    if (pace.signal.aborted) throw abortedBy(pace.signal)
     const loading = loadAll(reads)
     // A single slot of a known contract costs one request without the endpoint's hint, and two with it.
     if (!isAsked && (isBlind || misses === 2) && spend(1)) {
@@ -57,29 +58,22 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
   }
 
   const metered =
-    <Place extends readonly Hex[], T>(isHeld: (...place: Place) => boolean, read: (...place: Place) => Promise<T>) =>
+    <Place extends readonly [address: Hex, key?: Hex], T>(
+      isHeld: (...place: Place) => boolean,
+      read: (...place: Place) => Promise<T>,
+      part?: 'code',
+    ) =>
     async (...place: Place): Promise<T> => {
       if (!isHeld(...place)) await prepare()
-      if (!isHeld(...place)) count(1)
+      const isMissed = !isHeld(...place)
+      if (isMissed) count(1)
+      use(place[0], part ?? place[1], isMissed)
       return read(...place)
     }
-  const getAccount = metered(address => state.holds(address), state.getAccount)
-  const getStorage = metered(state.holds, state.getStorage)
-  const getCode = metered(state.holdsCode, state.getCode)
-
   return {
-    getAccount(address) {
-      use(address)
-      return getAccount(address)
-    },
-    getStorage(address, key) {
-      use(address, key)
-      return getStorage(address, key)
-    },
-    getCode(address) {
-      use(address, 'code')
-      return getCode(address)
-    },
+    getAccount: metered(address => state.holds(address), state.getAccount),
+    getStorage: metered(state.holds, state.getStorage),
+    getCode: metered(state.holdsCode, state.getCode, 'code'),
   }
 }
 
@@ -92,7 +86,7 @@ function countLoads(state: ProvenState, { maxRequests, maxKeysPerRequest, known 
     requests += more
     return true
   }
-  /** For hints. Half of the requests is left for what the call reads; more if hints were of use. */
+  /** For hints. Half of the requests is left for what the call reads; more, as the call reads more. */
   const spend = (more: number) => spendUpTo(Math.min(maxRequests, maxRequests / 2 + used() / 16), more)
 
   async function loadCode(address: Hex): Promise<void> {

@@ -55,10 +55,11 @@ export const guessHash =
   (number: bigint): Promise<Hex> =>
     readHistory(guesses, { number, stateBlock }).catch(() => ZERO)
 
-/** What all rehearsals of a call have cost, and what was of use. */
+/** What all rehearsals of a call have cost, and what the call has read. */
 interface Tally {
   /** What was guessed and the call itself has not read yet, with its cost. */
   readonly unused: Map<string, number>
+  /** The cost of the guesses that the call has read, and of what it had to read alone. */
   used: number
   guessed: number
   steps: number
@@ -132,25 +133,25 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
 /**
  * Finds out what a call will read. The call itself reads proven values only. When one is missing, the call is executed beside,
  * from its start, on what is proven and on guesses for the rest, and what this rehearsal reads can be fetched all at once. Nothing
- * else remains of it: so a wrong guess costs requests and time, and its bounds limit both by what has been of use so far.
+ * else remains of it: so a wrong guess costs requests and time, and both are bounded by what the call has read so far.
  */
 export function createRehearsals(state: ProvenState, known: KnownState, pace: Pace, rehearse: Rehearse) {
   const tally: Tally = { unused: new Map(), used: 0, guessed: 0, steps: 0 }
   let count = 0
   return {
-    /** The cost of the guesses that were of use. */
+    /** The cost of what the call has read. */
     used: (): number => tally.used,
-    /** Notes what the call itself reads. @param part a slot, or `code` */
-    use(address: Hex, part: Hex | 'code' | '' = ''): void {
-      const id = address + part
-      tally.used += tally.unused.get(id) ?? 0
+    /** Notes what the call itself reads. @param part a slot, or `code` @param isMissed whether it is fetched alone */
+    use(address: Hex, part: Hex | 'code' | undefined, isMissed: boolean): void {
+      const id = address + (part ?? '')
+      tally.used += tally.unused.get(id) ?? (isMissed ? SLOT : 0)
       tally.unused.delete(id)
     },
     /** What the next rehearsal reads that is not proven, and whether it knew nothing of some code. Nothing if none is due. */
     async next(): Promise<{ reads: CallReads; isBlind: boolean }> {
       const { guesses, pace: limited, found } = createRehearsal(state, known, pace, tally)
-      // Four, and one for each two slots that were of use.
-      if (8 * count < 32 + tally.used) {
+      // Four, and one for each two slots that the call has read.
+      if (8 * count < 32 + tally.used && limited.budget.left() > 0) {
         count++
         await rehearse(guesses, limited).catch(() => {})
       }

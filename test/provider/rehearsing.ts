@@ -1,0 +1,165 @@
+import { bytesToHex } from '../../src/bytes.ts'
+import { keccak256 } from '../../src/hash/keccak/index.ts'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import type { CallRequest } from '../../src/provider/call-request.ts'
+import type { Environment } from '../../src/provider/environment.ts'
+import { loadEvm } from '../../src/provider/evm-packages.ts'
+import { type ExecutionContext, execute } from '../../src/provider/execute.ts'
+import { createKnownState, type KnownState } from '../../src/provider/known-state.ts'
+import { meterReads } from '../../src/provider/metered-reader.ts'
+import { overrideState, type StateOverrides } from '../../src/provider/overrides.ts'
+import { inPace, type Pace } from '../../src/provider/pace.ts'
+import type { ProvenState } from '../../src/provider/proven-state.ts'
+import { guessHash, type Rehearse } from '../../src/provider/rehearsal.ts'
+import { noteReads, type StateReader } from '../../src/provider/state-reader.ts'
+import { openEndpoints } from '../../src/rpc/endpoints.ts'
+import { UNHURRIED } from './endpoints.ts'
+import { bytesOf, CHAIN_ID, type FullCall, type FullState } from './full-state.ts'
+import { readerOver } from './proving/full-reader.ts'
+
+/** Calls on a state of which nothing is proven at first, without proofs, so that there can be many. */
+
+const packages = await loadEvm()
+const BLOCK = 9n
+const MOST_KEYS = 100
+
+/** A state that is proven as it is read, and what was asked of it. */
+function createLazyState(state: FullState, known: KnownState, asked: string[]) {
+  const full = readerOver(state)
+  const [accounts, slots] = [new Set<Hex>(), new Set<string>()]
+  let keyCount = 0
+  const codeOf = (address: Hex) => state.get(address)?.code ?? '0x'
+  const holds = (address: Hex, key?: Hex) =>
+    accounts.has(address) &&
+    (key === undefined || slots.has(address + key) || Object.keys(state.get(address)?.storage ?? {}).length === 0)
+  const hashOf = (address: Hex) => bytesToHex(keccak256(bytesOf(codeOf(address))))
+  const holdsCode = (address: Hex) =>
+    accounts.has(address) && (codeOf(address) === '0x' || known.code(hashOf(address)) !== undefined)
+  async function prove(address: Hex, keys: readonly Hex[]) {
+    keyCount += keys.length
+    const requests = Math.max(1, Math.ceil(keys.length / MOST_KEYS))
+    asked.push(...Array.from({ length: requests }, () => address))
+    // An answer takes at least a turn.
+    await Promise.resolve()
+    accounts.add(address)
+    for (const key of keys) slots.add(address + key)
+    const account = await full.getAccount(address)
+    const values = account?.hasStorage ? await Promise.all(keys.map(key => full.getStorage(address, key))) : []
+    known.note(address, { account, slots: new Map(values.map((value, index) => [keys[index] ?? '0x', value])) })
+  }
+  async function proveCode(address: Hex) {
+    asked.push(`${address} code`)
+    await Promise.resolve()
+    known.addCode(hashOf(address), await full.getCode(address))
+  }
+  const proven: ProvenState = {
+    scheme: poseidon2,
+    holds,
+    holdsCode,
+    load: prove,
+    loadCode: proveCode,
+    getProof: () => Promise.reject(new Error('not part of a call')),
+    async getAccount(address) {
+      if (!holds(address)) await prove(address, [])
+      return full.getAccount(address)
+    },
+    async getStorage(address, key) {
+      if (!holds(address, key)) await prove(address, [key])
+      return full.getStorage(address, key)
+    },
+    async getCode(address) {
+      if (!holds(address)) await prove(address, [])
+      if (!holdsCode(address)) await proveCode(address)
+      return full.getCode(address)
+    },
+  }
+  return { proven, keyCount: () => keyCount }
+}
+
+export interface Setting {
+  readonly known?: KnownState
+  readonly assumed?: StateOverrides
+  readonly environment?: Environment
+  readonly maxRequests?: number
+  /** What the endpoint says that the call reads. Default: nothing. */
+  readonly hint?: unknown
+  /** Sees each rehearsal's pace, which counts its steps. */
+  readonly watch?: (pace: Pace) => Pace
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+  /** In place of rehearsals. */
+  readonly rehearse?: Rehearse
+  /** Gets what is asked for. */
+  readonly asked?: string[]
+}
+
+const requestOf = ({ from, to, data, value = 0n }: FullCall): CallRequest => ({
+  ...{ from, to: to ?? null, data, value, gas: null, gasPrice: 0n, maxGasPrice: 0n, accessList: [] },
+})
+const contextOf = (environment: Environment = {}): ExecutionContext => ({
+  ...{ chainId: CHAIN_ID, hardfork: 'prague', blockNumber: BLOCK, environment },
+})
+
+/** Everything about an execution that anybody could see, as text. */
+async function outcomeOf(noted: ReturnType<typeof noteReads>, running: Promise<Awaited<ReturnType<typeof execute>>>) {
+  const ended = await running.catch(
+    (error: unknown) => `${error} ${JSON.stringify(Reflect.get(Object(error), 'data'))}`,
+  )
+  const seen = (_: string, value: unknown): unknown => {
+    if (typeof value === 'bigint') return `${value}n`
+    if (value instanceof Uint8Array) return bytesToHex(value)
+    if (value instanceof Map) return [...value].sort(([a], [b]) => (a < b ? -1 : 1))
+    return value instanceof Set ? [...value].sort() : value
+  }
+  return JSON.stringify({ ended, touched: noted.touched, codes: noted.codes }, seen)
+}
+
+/** The call as it is without any guess: each value is read from the state when the call needs it. */
+export const runPlain = (state: FullState, call: FullCall, { assumed = {}, environment }: Setting = {}) =>
+  inPace(UNHURRIED, pace => {
+    const noted = noteReads(readerOver(state))
+    const reader = overrideState(noted.reader, assumed)
+    return outcomeOf(
+      noted,
+      execute(packages, reader, requestOf(call), call.gas ?? 50_000_000n, contextOf(environment), pace),
+    )
+  })
+
+/** The call as a provider executes it, with rehearsals. */
+export async function runRehearsed(state: FullState, call: FullCall, setting: Setting = {}) {
+  const {
+    known = createKnownState(),
+    assumed = {},
+    environment,
+    maxRequests = 1_000_000,
+    watch = pace => pace,
+  } = setting
+  const { asked = [] } = setting
+  const { proven, keyCount } = createLazyState(state, known, asked)
+  const [request, gas, context] = [requestOf(call), call.gas ?? 50_000_000n, contextOf(environment)]
+  /** What had been asked for before each rehearsal. */
+  const before: { readonly requests: number; readonly keys: number }[] = []
+  const rehearse: Rehearse = (guesses, limited) => {
+    before.push({ requests: asked.length, keys: keyCount() })
+    if (setting.rehearse !== undefined) return setting.rehearse(guesses, limited)
+    const hashAt = guessHash(guesses, BLOCK)
+    return execute(packages, overrideState(guesses, assumed), request, gas, { ...context, hashAt }, watch(limited))
+  }
+  const answer = async ({ method }: { method: string }) => {
+    asked.push(method)
+    if (setting.hint === undefined) throw Object.assign(new Error('no such method'), { code: -32601 })
+    return setting.hint
+  }
+  const l2 = openEndpoints('l2', { request: answer }, 'L2')
+  const outcome = await inPace(
+    { timeoutMs: setting.timeoutMs ?? UNHURRIED.timeoutMs, signals: [setting.signal] },
+    pace => {
+      const how = { l2, maxRequests, maxKeysPerRequest: MOST_KEYS, prefetch: setting.hint !== undefined, block: BLOCK }
+      const noted = noteReads(meterReads(proven, request, { ...how, pace, known, rehearse, assumed }))
+      const reader: StateReader = overrideState(noted.reader, assumed)
+      return outcomeOf(noted, execute(packages, reader, request, gas, context, pace))
+    },
+  )
+  return { outcome, asked, keys: keyCount(), before, rehearsals: before.length }
+}
