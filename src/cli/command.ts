@@ -15,7 +15,7 @@ export interface Command {
 }
 
 /**
- * The exit codes of every command. After `noAnswer`, the same command may succeed another time. `programFailed` means that
- * the user's own program failed, which `follow` runs.
+ * The exit codes of every command: see `exitCodeOf` for those of a verdict. After `noAnswer`, the same command may succeed another
+ * time. `programFailed` means that the user's own program failed, which `follow` runs.
  */
-export const exitCodes = { verified: 0, notVerified: 1, unusable: 2, noAnswer: 3, programFailed: 4 } as const
+export const exitCodes = { verified: 0, refused: 1, unusable: 2, noAnswer: 3, consistent: 4, programFailed: 5 } as const

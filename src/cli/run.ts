@@ -36,8 +36,8 @@ Options:
                    \`help COMMAND\`
   -v, --version    print the version
 
-Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input, 3 an
-endpoint failed.
+Exit code: 0 verified, 1 refused, 2 wrong usage or unreadable input, 3 an
+endpoint failed, 4 consistent only: it rests on the word of the file alone.
 
 Examples:
   rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... \\

@@ -2,6 +2,7 @@
 import { exitCodes } from './command.ts'
 import { briefMessage, codeOf } from './errors.ts'
 import { run } from './run.ts'
+import { caughtSignal, endBy } from './signals.ts'
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', error => {
@@ -18,5 +19,8 @@ process.on('uncaughtException', error => {
 })
 
 const exitCode = await run(process.argv.slice(2), process)
+const signal = caughtSignal()
+// Ctrl-C is how some commands end well. Otherwise, it ends more than this process.
+if (signal !== undefined && exitCode !== exitCodes.verified) endBy(signal)
 // Not process.exit, which could lose output that is still on its way to a pipe.
 process.exitCode ??= exitCode

@@ -6,10 +6,11 @@ import type { AnswerFile, StatedClaim } from './input-file.ts'
 export type ClaimField = keyof StateClaim
 
 /**
- * Who stated it: the user, the vector or recording, or else the verified answer or bundle itself. The command line finds a
- * scheme that nobody states by the form of the answer: by the lengths of its nodes.
+ * Who stated it: the user, who typed it or compared it with a source of their own; the vector or recording; the verified answer
+ * or bundle itself; or an endpoint. The command line finds a scheme that nobody states by the form of the answer: by the
+ * lengths of its nodes.
  */
-export type Source = 'user' | 'file' | 'answer' | 'bundle' | 'lengths'
+export type Source = 'user' | 'confirmed' | 'file' | 'answer' | 'bundle' | 'endpoint' | 'lengths'
 
 /** A claim, and who stated each part of it. */
 export interface ClaimWithSources {

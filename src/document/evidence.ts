@@ -3,7 +3,7 @@ import { type BeaconNetwork, decodeNetwork, hoodiBeacon, mainnetBeacon, sepoliaB
 import { trustBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { Refusal } from '../errors.ts'
-import type { AnyClaim, EvidenceClaim, StateKind, Trusted } from '../evidence/types.ts'
+import type { AnyClaim, AnyEvidence, EvidenceClaim, StateKind, Trusted } from '../evidence/types.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { schemeNamed } from './answer.ts'
 import type { Source } from './claim.ts'
@@ -11,6 +11,7 @@ import { DocumentError } from './error.ts'
 import type { BundleFile } from './input-file.ts'
 import { attempt, decodeHex } from './layout.ts'
 import { fieldIn, fieldsOf, isObject, show } from './value.ts'
+import type { PartSources } from './verdict.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
@@ -119,6 +120,21 @@ export function evidenceSources(claim: AnyClaim, by: 'user' | 'file', scheme: So
   return {
     ...{ trusted: by, scheme, rollup: by },
     ...{ l2BlockNumber: of(l2BlockNumber), address: of(address), storageKeys: of(storageKeys) },
+  }
+}
+
+/** Who stated what a verdict on evidence rests on, and what it is about: see `verdictOf`. */
+export function partSources(
+  { trusted, rollup, l2BlockNumber, address, storageKeys }: EvidenceSources,
+  constants: Readonly<Partial<Record<string, Source>>>,
+  { trustedInput: reach, storage }: Pick<AnyEvidence, 'trustedInput'> & { readonly storage?: readonly unknown[] },
+): PartSources {
+  return {
+    [reach]: trusted,
+    address,
+    ...(storage?.length !== 0 && { storageKeys }),
+    // An L2 state root leaves out the way through the contract, and says nothing of the block.
+    ...(reach !== 'l2StateRoot' && { ...constants, rollup, l2BlockNumber }),
   }
 }
 

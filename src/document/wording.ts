@@ -6,6 +6,7 @@ import type { ProvenAccount } from '../proof/verify.ts'
 import { storageProofsIn } from './answer.ts'
 import type { ClaimField, Source } from './claim.ts'
 import type { EvidenceSources } from './evidence.ts'
+import { listed, premiseWords, type Verdict } from './verdict.ts'
 
 /** What was asked and what was proven, in words shared by terminals, the page and reports. */
 
@@ -14,9 +15,11 @@ export type Row = readonly [name: string, value: string, basis?: string]
 
 export const sourceWords: Readonly<Record<Source, string>> = {
   user: 'stated by you',
+  confirmed: 'confirmed by you',
   file: 'from the file',
   answer: 'from the answer, not stated by you',
   bundle: 'from the bundle, not stated by you',
+  endpoint: 'from the endpoint',
   lengths: 'found by the form of the answer',
 }
 
@@ -25,39 +28,15 @@ export const count = (number: number, one: string): string => `${number} ${one}$
 
 /** What each kind of trusted input is called. */
 export const trustedNames: Readonly<Record<Reach, string>> = {
-  beaconBlockRoot: 'beacon block root',
-  l1BlockHash: 'L1 block hash',
-  l1StateRoot: 'L1 state root',
-  l2StateRoot: 'L2 state root',
+  beaconBlockRoot: premiseWords('beaconBlockRoot'),
+  l1BlockHash: premiseWords('l1BlockHash'),
+  l1StateRoot: premiseWords('l1StateRoot'),
+  l2StateRoot: premiseWords('l2StateRoot'),
 }
 
-/** The verdict in one line, which begins with what it rests on. */
-export interface Verdict {
-  /** Whether the user stated everything that the verdict depends on. */
-  readonly isStated: boolean
-  readonly headline: string
-}
-
-/** @param reach what is trusted; `sources` say who stated it and the rest of the claim */
-export function verdictOf(state: AnyState, reach: Reach, sources: Readonly<Record<string, Source>>): Verdict {
-  const { trusted, stateRoot, ...rest } = sources
-  const isRootStated = (trusted ?? stateRoot) === 'user'
-  const isStated = isRootStated && Object.values(rest).every(source => source === 'user')
-  const name = trustedNames[reach]
-  const basis = isRootStated
-    ? `Verified against the ${name} that you stated${isStated ? '' : ', with other inputs from the file'}`
-    : `Consistent with the ${name} that the file states`
-  return { isStated, headline: `${basis}: ${describeState(state)}.` }
-}
-
-/** Whether the account exists, and how many of its slots do. */
-function describeState({ account, storage }: AnyState): string {
-  const present = storage.filter(({ exists }) => exists).length
-  const accountWords = `this account ${account === null ? 'does not exist' : 'exists'}`
-  if (storage.length === 0) return accountWords
-  if (storage.length === 1) return `${accountWords}, its slot ${present === 1 ? 'exists' : 'does not exist'}`
-  return `${accountWords}, ${present} of its ${storage.length} slots ${present === 1 ? 'exists' : 'exist'}`
-}
+/** Whether the account exists, as a clause. */
+export const existenceOf = ({ account }: Pick<AnyState, 'account'>): string =>
+  `this account ${account === null ? 'does not exist' : 'exists'}`
 
 export const accountRows = (account: ProvenAccount | L1Account): Row[] => [
   ['nonce', `${account.nonce}`],
@@ -97,16 +76,14 @@ export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCo
     'storage keys': keyCount > 0 && sources.storageKeys,
     scheme: sources.scheme,
   })
-  return [
-    sources.stateRoot === 'file' && 'the state root comes from the file: compare it with L1.',
-    taken !== '' && `the ${taken} came from the answer: check that this is what you asked for.`,
-  ].filter(note => note !== false)
+  return [taken !== '' && `the ${taken} came from the answer: check that this is what you asked for.`].filter(
+    note => note !== false,
+  )
 }
 
 /** The names of the parts that this source stated, as a phrase. False stands for a part that is not asked for. */
 function namesFrom(source: Source, parts: Readonly<Record<string, Source | false>>): string {
-  const names = Object.keys(parts).filter(name => parts[name] === source)
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  return listed(Object.keys(parts).filter(name => parts[name] === source))
 }
 
 /** The parts of the claim that the rows of a chain show. */
@@ -198,7 +175,7 @@ export function timeRow(evidence: Timed, now = clockSeconds()): Row {
     return ['L2 block time', formatTime(finalizedTimestamp), `${age} old, proven ${basis}`]
   }
   const row = ['L2 block time', 'not proven'] as const
-  return l1Block === undefined ? row : [...row, `at least ${age} old`]
+  return l1Block === undefined ? row : [...row, `the L1 block is ${age} old, and this block is older`]
 }
 
 const UNITS = [
@@ -259,6 +236,18 @@ export function chainRows(
   return rows.filter(row => row !== false)
 }
 
+/** What is proven from a premise that nobody has confirmed is not proven, but follows from it. */
+export const ifRight = ({ word }: Verdict, rows: readonly Row[]): readonly Row[] =>
+  word !== 'consistent'
+    ? rows
+    : rows.map(([name, value, basis = '']) => [
+        ...([name, value] as const),
+        basis
+          .replace(/\bproven(?: final)? (?:by|from)\b/, 'follows from')
+          .replace(': proven,', ': follows,')
+          .replace(/^trusted$/, 'not confirmed'),
+      ])
+
 /** The code of the rollup contract. @param pinnedBy who stated it; undefined if nobody did */
 export function implementationRow({ implementation }: Pick<AnyEvidence, 'implementation'>, pinnedBy?: Source): Row {
   if (implementation === undefined) return ['contract code', 'not proven', 'no proof covers the implementation']
@@ -280,7 +269,6 @@ export function bundleNotes(sources: EvidenceSources, evidence: AnyEvidence): st
   const isOld =
     l2BlockNumber !== undefined && currentL2BlockNumber !== undefined && l2BlockNumber < currentL2BlockNumber
   return [
-    sources.trusted === 'file' && `the ${trustedNames[reach]} comes from the file: compare it with one that you trust.`,
     taken !== '' && `whoever made the bundle chose the ${taken}: check that this is what you asked for.`,
     isOld && `this is an older state: the rollup had already finalized L2 block ${currentL2BlockNumber}.`,
     !isAnchored && 'nothing here proves that the state root belongs to this rollup, or to which block.',

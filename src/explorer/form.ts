@@ -13,9 +13,11 @@ const sources = eachField((): Source => 'user')
 
 const sourceNotes: Readonly<Record<Source, string>> = {
   user: '',
+  confirmed: 'confirmed by you',
   file: 'from the file',
   answer: 'from the answer',
   bundle: 'from the bundle',
+  endpoint: 'from the endpoint',
   lengths: 'by the lengths of the nodes',
 }
 

@@ -77,6 +77,6 @@ it('writes each verdict as JSON, whatever it contains', async () => {
     })
   }
   expect([...seen].sort().join()).toBe(
-    'account,address,code,l2BlockNumber,path,reason,scheme,sources,stateRoot,storage,verdict',
+    'account,address,code,l2BlockNumber,path,reason,scheme,sources,stateRoot,storage,trusted,verdict',
   )
 })

@@ -66,8 +66,9 @@ it("gives every line the verifier's verdict: compressed or not, file or pipe, on
   expect(verdicts.map(kindOf)).toEqual(lines.map(({ kind }) => kind))
   const kinds = new Set(lines.map(({ kind }) => kind.replace(/ .*/, '')))
   expect([...kinds].sort()).toEqual(['absent', 'present', 'refused', 'unreadable:'])
-  expect(first.stderr).toMatch(/of [\d,]+ records did not verify/)
-  expect(first.stderr).toContain('Nothing proves these roots')
+  expect(first.stderr).toMatch(
+    /^Of [\d,]+ records, [\d,]+ are refused, [\d,]+ are unreadable and [\d,]+ are consistent only, because nobody has confirmed the state root\.\nTo confirm them, /,
+  )
 
   const others = [
     await audit([plain, '--max-line', '1']),
@@ -206,10 +207,12 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
       sources: { scheme: 'user', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
     },
   ])
-  expect(pinned.stderr).toContain('All 2 records verified.')
-  expect(free.stderr).toContain('Note: 1 verdict rests on a state root that only the record names.')
+  expect(pinned.stderr).toContain('All 2 records are verified.')
+  expect(free.stderr).toContain(
+    '1 is unreadable and 1 is consistent only, because nobody has confirmed the state root.',
+  )
   expect(pinned.stderr).toContain('Note: 1 answer was verified for the address that the answer itself names')
-  expect(pinned.stderr).not.toContain('Nothing proves these roots')
+  expect(pinned.stderr).not.toContain('confirm')
   const wrong = await audit(['--scheme', 'poseidon2', '--state-root', other], { stdin })
   expect(parseLines(wrong.stdout)).toMatchObject([
     { verdict: 'refused', code: 'STATE_ROOT_MISMATCH' },

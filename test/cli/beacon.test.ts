@@ -77,13 +77,13 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   expect(inspected.stdout).toContain(checkpoint[1])
 
   const other = await verify('--checkpoint', `0x${'11'.repeat(32)}`, ...network)
-  expect([other.code, other.stderr.includes('BEACON_ROOT_MISMATCH')]).toEqual([1, true])
+  expect([other.code, other.stdout.includes('BEACON_ROOT_MISMATCH')]).toEqual([1, true])
   const elsewhere = await verify('--checkpoint', `${checkpoint[1]}`, '--network', 'hoodi')
-  expect([elsewhere.code, elsewhere.stderr]).toEqual([
+  expect([elsewhere.code, elsewhere.stdout]).toEqual([
     1,
     expect.stringMatching(/EVIDENCE_NETWORK_MISMATCH[\s\S]*hoodi/),
   ])
-  expect(other.stderr).toMatch(/BROKEN +trusted beacon block -> sync committees -> finalized L1 block hash/)
+  expect(other.stdout).toMatch(/BROKEN +trusted beacon block -> sync committees -> finalized L1 block hash/)
   bundle.consensus.updates.pop()
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle))
   const shorter = await verify(...checkpoint, '--json')

@@ -28,24 +28,26 @@ it('records a call, and verifies it offline', async () => {
   const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '--from', ALICE, '-o', file]
   const recorded = await runHere(record)
   expect(recorded).toMatchObject({ code: 0 })
-  expect(recorded.stdout).toContain('Verified: the call returned.')
+  expect(recorded.stdout).toContain(
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, the call returned.',
+  )
   expect(recorded.stdout).toMatch(/^ *to .*stated by you$/m)
   expect(recorded.stdout).toMatch(/^ *value .*from the bundle$/m)
   const line = recorded.stdout.split('\n').find(line => line.includes('npx rollup-state-proof verify')) ?? ''
   const args = line.trim().split(' ').slice(2)
   expect(await runHere(args)).toMatchObject({ code: 0 })
   const { code, stdout } = await runHere([...args, '--json'])
-  const { verified, returnData, trustedInput, call, sources } = JSON.parse(stdout)
+  const { verdict, returnData, trustedInput, call, sources } = JSON.parse(stdout)
   expect(sources).toEqual({
     ...{ trusted: 'flag', scheme: 'flag', rollup: 'flag', l2BlockNumber: 'bundle' },
     ...{ from: 'flag', to: 'flag', data: 'flag', value: 'bundle', gas: 'flag' },
   })
-  expect([code, verified, trustedInput, call.to, call.from]).toEqual([0, true, 'l1BlockHash', TOKEN, ALICE])
+  expect([code, verdict, trustedInput, call.to, call.from]).toEqual([0, 'verified', 'l1BlockHash', TOKEN, ALICE])
   expect(BigInt(returnData)).toBeGreaterThan(0n)
 
   // The file exists, so no request is sent, and the report says that it comes from the file.
   const again = await runHere(record)
-  expect(again).toMatchObject({ code: 0 })
+  expect(again).toMatchObject({ code: 4 })
   expect(again.stdout).toContain('Nothing was fetched')
   const other = await runHere(record.map(arg => (arg === BALANCE ? '0x313ce567' : arg)))
   expect(other).toMatchObject({ code: 2 })
@@ -53,7 +55,7 @@ it('records a call, and verifies it offline', async () => {
 
   const wrong = await runHere(args.map(arg => (arg === BALANCE ? '0x313ce567' : arg)))
   expect(wrong).toMatchObject({ code: 1 })
-  expect(wrong.stderr).toContain('CALL_MISMATCH')
+  expect(wrong.stdout).toContain('CALL_MISMATCH')
   const inspected = await runHere(['inspect', file])
   expect(inspected).toMatchObject({ code: 0 })
   expect(inspected.stdout).toContain('call as evidence')
@@ -63,7 +65,7 @@ it('records a call, and verifies it offline', async () => {
   const folder = folderOf({ 'forged.json': { ...bundle, codes: [] } })
   const forged = await runHere(args.map(arg => (arg === file ? join(folder, 'forged.json') : arg)).concat('--json'))
   expect(forged.code).toBe(1)
-  expect(JSON.parse(forged.stdout)).toMatchObject({ verified: false, error: { code: 'CALL_STATE_MISSING' } })
+  expect(JSON.parse(forged.stdout)).toMatchObject({ verdict: 'refused', error: { code: 'CALL_STATE_MISSING' } })
 })
 
 it('records a call from a beacon checkpoint, and verifies it from there', async () => {
@@ -91,7 +93,7 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   }
   expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toMatchObject({
     ...{
-      verified: true,
+      verdict: 'verified',
       trustedInput: 'beaconBlockRoot',
       beaconBlock: { trustedBlockRoot: checkpoint[1] },
       age: { since: 'l2Block' },
@@ -99,7 +101,7 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   })
   const other = args.map(arg => (arg === checkpoint[1] ? `0x${'11'.repeat(32)}` : arg))
   const refused = await runHere(other)
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('BEACON_ROOT_MISMATCH')])
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('BEACON_ROOT_MISMATCH')])
   // The file exists, so no request is sent. It is verified from the checkpoint.
   const again = await runHere([...record, '--beacon', 'http://127.0.0.1:1'])
   expect([again.code, again.stdout.includes('Nothing was fetched')]).toEqual([0, true])
@@ -114,7 +116,9 @@ it('ends a call at the deadline', async () => {
   const data = `0x${(g1(1n) + 'ff'.repeat(32)).repeat(2500)}`
   const call = ['--call', precompile(0x0c), data, '--gas', '17000000']
   const recorded = await runHere(['record', ...endpoints, ...STATED, ...call, '-o', file])
-  expect(recorded.stdout).toContain('Verified: the call failed')
+  expect(recorded.stdout).toContain(
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, the call failed.',
+  )
   const hash = /--l1-block-hash (0x[0-9a-f]{64})/.exec(recorded.stdout)?.[1] ?? ''
   const bundle = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, JSON.stringify({ ...bundle, call: { ...bundle.call, gas: '0x2faf080' } }))
@@ -126,7 +130,7 @@ it('ends a call at the deadline', async () => {
 it('refuses an L1 block with a hash other than the stated one', async () => {
   const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', join(folderOf(), 'call.json')]
   const refused = await runHere([...record, '--l1-block-hash', `0x${'11'.repeat(32)}`])
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
 it('records a reverted call, and refuses malformed data', async () => {
@@ -136,7 +140,9 @@ it('records a reverted call, and refuses malformed data', async () => {
     runHere(['record', ...endpoints, ...STATED, '-o', join(folder, `${more.length}.json`), ...more])
   const reverted = await record('--call', TOKEN, data)
   expect(reverted).toMatchObject({ code: 0 })
-  expect(reverted.stdout).toContain('Verified: the call reverted.')
+  expect(reverted.stdout).toContain(
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, the call reverted.',
+  )
   // Data with an odd number of digits.
   expect(await record('--call', TOKEN, '0x1', '--json')).toMatchObject({ code: 2 })
 })

@@ -90,7 +90,7 @@ it('lists what changed, in every format', async () => {
 
   const { stdout } = await run('--json')
   expect(JSON.parse(stdout)).toMatchObject({
-    ...{ verified: true, root: last, blocks: 3, accounts: 2, accountChanges: 4, slotChanges: 2, left: 0 },
+    ...{ verdict: 'verified', root: last, blocks: 3, accounts: 2, accountChanges: 4, slotChanges: 2, left: 0 },
     ...{ begin: { root: first, source: 'stated by you' }, end: { root: last }, output: null },
   })
 })
@@ -106,7 +106,7 @@ it('chains files of any form, and writes a file whole or not at all', async () =
   const chained = await runHere(['diff', at('one.json'), at('rest.ndjson'), ...claim, '--format', 'csv'])
   expect(chained.stdout).toBe(whole)
   const listed = await runHere(['diff', at('list.json'), ...claim, '--format', 'csv', '-o', at('rows.csv'), '--json'])
-  expect(JSON.parse(listed.stdout)).toMatchObject({ verified: true, output: at('rows.csv') })
+  expect(JSON.parse(listed.stdout)).toMatchObject({ verdict: 'verified', output: at('rows.csv') })
   expect(readFileSync(at('rows.csv'), 'utf8')).toBe(whole)
   const piped = await runHere(['diff', '-', ...claim, '--format', 'csv'], { stdin: JSON.stringify(answer(0, 3)) })
   expect(piped.stdout).toBe(whole)
@@ -136,26 +136,26 @@ it('says which answer and block does not verify, and prints no row of it', async
   const file = fileOf({ zkStateMerkleProof: spoilt })
   const before = readdirSync(tmpdir()).filter(name => name.startsWith('.rollup-state-proof-')).length
   const { code, stdout, stderr } = await runHere(['diff', file, ...claim])
-  expect([code, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(/^Not verified: \w+\n[\s\S]*at +zkStateMerkleProof\[2\]\[0\]/)
-  expect(stderr).toMatch(/answer +1\n.*block +3\n/)
+  expect([code, stderr]).toEqual([1, ''])
+  expect(stdout).toMatch(/^Refused: \w+\n[\s\S]*at +zkStateMerkleProof\[2\]\[0\]/)
+  expect(stdout).toMatch(/answer +1\n.*block +3\n/)
   expect(readdirSync(tmpdir()).filter(name => name.startsWith('.rollup-state-proof-')).length).toBe(before)
   const json = await runHere(['diff', file, ...claim, '--json'])
-  expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, block: '3', error: { action: 'change' } })
+  expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'refused', block: '3', error: { action: 'change' } })
 
   const short = await runHere(['diff', fileOf(answer(0, 2)), ...claim])
-  expect([short.code, short.stdout]).toEqual([1, ''])
-  expect(short.stderr).toContain(`The traces lead to the root ${roots[2]}, not to ${last}.`)
+  expect([short.code, short.stderr]).toEqual([1, ''])
+  expect(short.stdout).toContain(`The traces lead to the root ${roots[2]}, not to ${last}.`)
   const shortJson = await runHere(['diff', fileOf(answer(0, 2)), ...claim, '--json'])
-  expect(JSON.parse(shortJson.stdout)).toMatchObject({ verified: false, reason: expect.stringContaining('lead to') })
+  expect(JSON.parse(shortJson.stdout)).toMatchObject({ verdict: 'refused', reason: expect.stringContaining('lead to') })
   const contradicted = await runHere(['diff', fileOf({ ...answer(0, 3), zkEndStateRootHash: first }), ...claim])
-  expect([contradicted.code, contradicted.stderr]).toEqual([1, expect.stringContaining('TRANSITION_ROOT_CONTRADICTED')])
+  expect([contradicted.code, contradicted.stdout]).toEqual([1, expect.stringContaining('TRANSITION_ROOT_CONTRADICTED')])
   const failed = await runHere([
     'diff',
     fileOf({ jsonrpc: '2.0', id: 1, error: { code: -1, message: 'no' } }),
     ...claim,
   ])
-  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('ANSWER_IS_ERROR')])
+  expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('ANSWER_IS_ERROR')])
 })
 
 it('takes the roots from evidence, whose blocks are as far apart as the files say', async () => {
@@ -190,9 +190,9 @@ it('takes the roots from evidence, whose blocks are as far apart as the files sa
   expect(proven.stdout).toContain(`block 1  ${A}  updated\n  balance        5 -> 6\n`)
   const apart = await run([...traces, []], after.hash)
   const reason = 'The files hold 2 blocks, but the evidence is 1 apart.'
-  expect([apart.code, apart.stderr]).toEqual([1, expect.stringContaining(reason)])
+  expect([apart.code, apart.stdout]).toEqual([1, expect.stringContaining(reason)])
   const wrong = await run(traces, before.hash)
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
+  expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
 it('is refused where something is missing, or is something else', async () => {
@@ -216,7 +216,11 @@ it('is refused where something is missing, or is something else', async () => {
   expect(await refusal(join(folderOf(), 'none'), ...claim)).toContain('cannot read')
   const open = await runHere(['diff', file, ...claim.slice(0, 4), '--open-end'])
   expect(open.stdout).toContain('chosen by the sender')
-  expect(open.stdout).toContain('the sender can have made up every change')
+  expect(open.code).toBe(4)
+  expect(open.stdout).toContain(
+    'Consistent: nobody has confirmed the state root after the last block. If it is right, ',
+  )
+  expect(open.stdout).toContain('the sender chose the state root, and can have made up every change')
 })
 
 it('is named by commands for other files', async () => {

@@ -60,12 +60,12 @@ it('records with the same options before and after the upgrade, and verifies bot
   const [before = '', after = ''] = reports
   expect([before.includes('leaf index'), after.includes('leaf index')]).toEqual([true, false])
   expect(after).toMatch(
-    new RegExp(`L2 block time +\\S+ +.* proven by the block's header\n +L2 block hash +${blockOf(6n).hash}`),
+    new RegExp(`L2 block time +\\S+ +.* follows from the block's header\n +L2 block hash +${blockOf(6n).hash}`),
   )
   expect(after).toContain('none is left over')
   for (const report of reports) {
     expect(report).toMatch(
-      new RegExp(`contract code +${implementationOf(9)} +the implementation: proven, not stated by you`),
+      new RegExp(`contract code +${implementationOf(9)} +the implementation: follows, not stated by you`),
     )
   }
   expect([commandIn(before), commandIn(after)].map(([, , , scheme]) => scheme)).toEqual(['poseidon2', 'ethereum'])
@@ -84,9 +84,9 @@ it('records with the same options before and after the upgrade, and verifies bot
     expect('l2Block' in json).toBe(scheme === 'ethereum')
     // An upgrade stops everything until a person has looked.
     const other = await verify(file, ...pinned(8))
-    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('ANCHOR_IMPLEMENTATION_MISMATCH')])
+    expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('ANCHOR_IMPLEMENTATION_MISMATCH')])
     const wrong = await verify(file, '--scheme', scheme === 'ethereum' ? 'poseidon2' : 'ethereum')
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
+    expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
   }
   // Nobody is told that code was looked at which nothing proves.
   const root = ['--rollup', ROLLUP.address, '--state-root', word(1), ...pinned(9)]
@@ -108,9 +108,9 @@ it('names the broken link of an Ethereum chain', async () => {
   const file = join(folder, 'spoilt.json')
   const chain = async (change: object, ...more: string[]) => {
     writeFileSync(file, JSON.stringify({ ...bundle, ...change }))
-    const { code, stderr } = await verify(file, '--scheme', 'ethereum', ...more)
+    const { code, stdout } = await verify(file, '--scheme', 'ethereum', ...more)
     expect(code).toBe(1)
-    return [...stderr.matchAll(/^ {2}(holds|BROKEN|not reached) +(.*)$/gm)].map(
+    return [...stdout.matchAll(/^ {2}(holds|BROKEN|not reached) +(.*)$/gm)].map(
       ([, state, link]) => `${state}: ${link}`,
     )
   }
@@ -124,16 +124,16 @@ it('names the broken link of an Ethereum chain', async () => {
   ])
   // Without an answer of its form, the bundle still says of which kind it is.
   writeFileSync(file, JSON.stringify({ ...bundle, answer: {} }))
-  expect((await verify(file)).stderr).toContain('L1_PROOF_MALFORMED')
+  expect((await verify(file)).stdout).toContain('L1_PROOF_MALFORMED')
 })
 
 it('keeps an existing recording of either kind, and says which code the contract had', async () => {
   const { young, old } = await recordBoth()
   const kept = readFileSync(young, 'utf8')
   const again = await record(young)
-  expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('existed already') })
+  expect(again).toMatchObject({ code: 4, stderr: '', stdout: expect.stringContaining('existed already') })
   expect(commandIn(again.stdout).slice(2, 4)).toEqual(['--scheme', 'ethereum'])
-  expect((await record(old, '--l2-block', '3')).code).toBe(0)
+  expect((await record(old, '--l2-block', '3')).code).toBe(4)
   expect((await record(young, ...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
   expect(readFileSync(young, 'utf8')).toBe(kept)
   // One of before the upgrade, from an L1 block of then.
@@ -161,18 +161,18 @@ it('fetches an eth_getProof answer, and verifies it alone', async () => {
   // The answer names what it is for, in quantities.
   const { stdout } = await runHere(['verify', file, '--scheme', 'ethereum', '--state-root', root, '--json'])
   expect(JSON.parse(stdout)).toMatchObject({
-    ...{ verified: true, scheme: 'ethereum', address: CONTRACT, storageKeys: [word(0), word(2)] },
+    ...{ verdict: 'verified', scheme: 'ethereum', address: CONTRACT, storageKeys: [word(0), word(2)] },
     ...{ sources: { address: 'answer', storageKeys: 'answer' }, account: { nonce: '1' } },
   })
   expect(JSON.parse(stdout)).not.toHaveProperty('recomputedPaths')
   expect((await fetch('--scheme', 'ethereum', '--state-root', root)).stdout).toContain('Verified: this account exists.')
   liar = CONTRACT
   const lie = await fetch('--scheme', 'ethereum', '--state-root', root)
-  expect([lie.code, lie.stderr]).toEqual([1, expect.stringContaining('L1_PROOF_DISAGREES')])
+  expect([lie.code, lie.stdout]).toEqual([1, expect.stringContaining('L1_PROOF_DISAGREES')])
   expect((await fetch('--scheme', 'poseidon2')).code).toBe(2)
   const response = { jsonrpc: '2.0', id: 1, error: { code: -1, message: 'no' } }
   writeFileSync(file, JSON.stringify(response))
-  expect((await runHere(['verify', file, '--scheme', 'ethereum', ...proven])).stderr).toContain('ANSWER_IS_ERROR')
+  expect((await runHere(['verify', file, '--scheme', 'ethereum', ...proven])).stdout).toContain('ANSWER_IS_ERROR')
 })
 
 it('audits bundles of both kinds, and recordings of Ethereum states', async () => {
@@ -256,13 +256,13 @@ it('takes a snapshot of an Ethereum state, and checks it offline', async () => {
   expect(lines[2]?.split(',').slice(6)).toEqual(['', word(48), ''])
   const check = (...more: string[]) => take('--check', '--l1-block-hash', hash, '--l2-block', '6', ...more)
   const checked = await check(...pinned(9))
-  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('All 4 rows are proven.') })
-  expect((await check(...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified: all 4 rows are proven.') })
+  expect((await check(...pinned(8))).stdout).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
   const audited = await runHere(['audit', kept, '--jobs', '1', '--state-root', blockOf(6n).stateRoot])
   expect([audited.code, audited.stdout.trimEnd().split('\n').length]).toEqual([0, 4])
   // A false value in a row or in a kept answer is found.
   writeFileSync(rows, [heading, ...lines.with(1, lines[1]?.replace('absent', 'present') ?? '')].join('\n'))
-  expect((await check()).stdout).toContain('1 of 4 rows are not proven.')
+  expect((await check()).stdout).toContain('Refused: 1 of 4 rows are not proven.')
   writeFileSync(rows, `${[heading, ...lines].join('\n')}\n`)
   writeFileSync(kept, gzipSync(gunzipSync(readFileSync(kept)).toString().replace('"proof":["0x', '"proof":["0x00')))
   expect((await check()).stdout).toContain('does not verify')
@@ -280,10 +280,12 @@ it('finds the logs of a range, and keeps them as evidence', async () => {
   expect(one.code).toBe(0)
   expect(commandIn(one.stdout).slice(2, 4)).toEqual(['--scheme', 'ethereum'])
   const verified = await runHere(commandIn(one.stdout))
-  expect(verified.stdout).toContain('Verified: all logs')
+  expect(verified.stdout).toContain('these blocks have exactly 5 logs that the filter selects.')
   expect(verified.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
-  expect((await verify(bundle)).stdout).toContain('Verified: all logs')
-  expect((await verify(bundle, ...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
+  expect((await verify(bundle)).stdout).toMatch(
+    /^Verified, for the L2 block, first block, last block and filter that the bundle names: /,
+  )
+  expect((await verify(bundle, ...pinned(8))).stdout).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
   expect((await search(...ends, '--format', 'bundle', '-o', bundle)).stdout).toContain('Nothing was fetched')
   expect(verified.stdout).toMatch(/L2 block +6 +L1 holds its hash\n[\s\S]*to block +6 /)
   // From a root, nothing is known about L1: the hash comes from a slot.
@@ -301,7 +303,7 @@ it('finds the logs of a range, and keeps them as evidence', async () => {
   expect(checked.code).toBe(0)
   // The rows begin with the block whose hash L1 holds. It is no part of a shorter range, and nothing proves a longer one.
   expect((await check('--to-block', '5')).stdout).toMatch(/block 6 +does not verify: LOGS_CONTENT_UNUSED/)
-  expect((await check('--to-block', '7')).stderr).toMatch(/LOGS_RANGE[\s\S]*toBlock[\s\S]*at most 6/)
+  expect((await check('--to-block', '7')).stdout).toMatch(/LOGS_RANGE[\s\S]*toBlock[\s\S]*at most 6/)
   expect(checked.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
 })
 

@@ -64,7 +64,7 @@ it.each(['poseidon2', 'mimc'])('verifies a bundle from an L1 block hash (%s)', a
   expect(stdout).toMatch(/balance +5 wei/)
   expect(stdout).toMatch(/present +0x0+2a\n.*absent\n/)
   expect(stdout).toContain('this is an older state: the rollup had already finalized L2 block 448')
-  expect(stdout).not.toMatch(/from the bundle|comes from the file/)
+  expect(stdout).not.toMatch(/from the bundle|from the file/)
 })
 
 it('marks unstated inputs in the report and in JSON', async () => {
@@ -77,7 +77,7 @@ it('marks unstated inputs in the report and in JSON', async () => {
   expect(stdout).toContain('whoever made the bundle chose the L2 block, address and storage keys: check')
   const json = JSON.parse((await runHere(['verify', fileOf(sample.bundle), ...flags, '--json'])).stdout)
   expect(json).toMatchObject({
-    verified: true,
+    verdict: 'verified',
     trustedInput: 'l1BlockHash',
     trusted: { l1BlockHash: blockHash },
     sources: {
@@ -152,16 +152,16 @@ it('accepts known rollups by name, and the layout of others as options', async (
     'mainnet',
   ])
   expect(named.code).toBe(1)
-  expect(named.stderr).toContain('Not verified: EVIDENCE_ROLLUP_MISMATCH')
-  expect(named.stderr).toContain(`${lineaRollup.address.toLowerCase()}`)
+  expect(named.stdout).toContain('Refused: EVIDENCE_ROLLUP_MISMATCH')
+  expect(named.stdout).toContain(`${lineaRollup.address.toLowerCase()}`)
 
   const fork = read('valid/poseidon2-own-layout')
   const layout = ['--layout-roots-slot', '5', '--layout-current-slot', '0x7']
   expect((await runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork), ...layout])).code).toBe(0)
   for (const flags of [[], layout.slice(0, 2), layout.slice(2)]) {
-    const { code, stderr } = await runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork), ...flags])
+    const { code, stdout } = await runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork), ...flags])
     expect(code).toBe(1)
-    expect(stderr).toContain('Not verified: L1_KEY_MISMATCH')
+    expect(stdout).toContain('Refused: L1_KEY_MISMATCH')
   }
 })
 
@@ -174,10 +174,10 @@ it('reports which link broke, and which links hold', async () => {
     '--l1-block-hash',
     `0x${'11'.repeat(32)}`,
   ])
-  expect({ code: otherHash.code, stdout: otherHash.stdout }).toEqual({ code: 1, stdout: '' })
-  expect(otherHash.stderr).toMatch(/^Not verified: HEADER_HASH_MISMATCH\nThe header does not hash to/)
-  expect(otherHash.stderr).toMatch(/at +l1\.header/)
-  expect(otherHash.stderr).toMatch(
+  expect({ code: otherHash.code, stderr: otherHash.stderr }).toEqual({ code: 1, stderr: '' })
+  expect(otherHash.stdout).toMatch(/^Refused: HEADER_HASH_MISMATCH\nThe header does not hash to/)
+  expect(otherHash.stdout).toMatch(/at +l1\.header/)
+  expect(otherHash.stdout).toMatch(
     /holds +the bundle is for.*\n +BROKEN +L1 block hash -> L1 header\n +not reached.*\n +not reached/,
   )
 
@@ -185,7 +185,7 @@ it('reports which link broke, and which links hold', async () => {
   const { code, stdout, stderr } = await runHere(['verify', fileOf(bad), ...flagsOf(sample), '--json'])
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
   expect(JSON.parse(stdout)).toMatchObject({
-    verified: false,
+    verdict: 'refused',
     brokenLink: 'answer',
     error: { code: 'MALFORMED_RESPONSE', path: 'answer.accountProof', meaning: answerErrorMeanings.MALFORMED_RESPONSE },
   })
@@ -219,17 +219,21 @@ it('reports each evidence vector, with the link that its code belongs to', async
         counts.calls++
         continue
       }
-      expect({ code, stderr }, file).toEqual({ code: kind === 'valid' ? 0 : 1, stderr: '' })
+      expect({ code, stderr }, file).toEqual({ code: kind === 'valid' ? 4 : 1, stderr: '' })
       const report = JSON.parse(stdout)
-      expect(report, file).toMatchObject({ verified: kind === 'valid', asExpected: true, mismatches: [] })
+      expect(report, file).toMatchObject({
+        verdict: kind === 'valid' ? 'consistent' : 'refused',
+        asExpected: true,
+        mismatches: [],
+      })
       if (kind === 'invalid') {
         expect(report.error.code, file).toBe(expected.code)
         if (expected.code === 'ARGUMENT_INVALID') expect(report.brokenLink, file).toBe(null)
         else expect(report.brokenLink, file).toMatch(linkOfCode(expected.code))
       }
       const readable = await runHere(['verify', file])
-      expect(readable.stdout.includes('comes from the file: compare it'), file).toBe(kind === 'valid')
-      expect(readable.stdout + readable.stderr, file).toContain('This is what the vector expects.')
+      expect(readable.stdout.startsWith('Consistent: nobody has confirmed the '), file).toBe(kind === 'valid')
+      expect(readable.stdout, file).toContain('This is what the vector expects.')
       counts[kind]++
     }
   }
@@ -312,9 +316,9 @@ function isJson(text: string): boolean {
 it('does not mistake a damaged bundle for an answer', async () => {
   const { version: _, ...unversioned } = sample.bundle
   for (const content of [unversioned, [sample.bundle], null, '"x"', { jsonrpc: '2.0', result: sample.bundle }]) {
-    const { code, stderr } = await runHere(['verify', fileOf(content), ...flagsOf(sample)])
+    const { code, stdout } = await runHere(['verify', fileOf(content), ...flagsOf(sample)])
     expect(code).toBe(1)
-    expect(stderr).toContain('Not verified: EVIDENCE_MALFORMED')
+    expect(stdout).toContain('Refused: EVIDENCE_MALFORMED')
   }
 })
 

@@ -78,6 +78,39 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
   expect(blocks()).toEqual([4, 5, 9, 11, 12])
 })
 
+it('writes a torn last line of its index again', async () => {
+  const { follow, folder, index, blocks } = await startDemo()
+  const path = join(folder, 'index.ndjson')
+  expect(await follow('--from', '3')).toMatchObject({ code: 0 })
+  const whole = readFileSync(path, 'utf8')
+  const lines = whole.trimEnd().split('\n')
+  const last = lines.at(-1)?.length ?? 0
+  // The progress is behind the line, so no finalization is fetched again for it.
+  let count = 0
+  for (const torn of [1, 2, 40, last, last + 1]) {
+    writeFileSync(path, whole.slice(0, -torn))
+    expect(await follow()).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('no new finalization'),
+    })
+    expect(readFileSync(path, 'utf8'), `${torn}`).toBe(whole)
+    count++
+  }
+  expect(count).toBe(5)
+  // Torn before there was any progress, and the newest finalization is another one by now.
+  const state = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8'))
+  const [first = ''] = lines
+  writeFileSync(path, first.slice(0, 30))
+  writeFileSync(
+    join(folder, 'state.json'),
+    JSON.stringify({ ...state, progress: { progress: null, line: `${first}\n` } }),
+  )
+  expect(await follow()).toMatchObject({ code: 0 })
+  expect(blocks()).toEqual([4, 9])
+  expect(index()[0]).toEqual(JSON.parse(first))
+})
+
 it('goes on with the same options when the contract holds block hashes', async () => {
   const { follow, folder, index, blocks, service, asked, parent } = await startDemo()
   await follow('--from', '5')
@@ -86,7 +119,9 @@ it('goes on with the same options when the contract holds block hashes', async (
   const program = programOf(parent, 'echo "hash $FOLLOW_BLOCK_HASH of $FOLLOW_L2_BLOCK"')
   const crossed = await follow('--exec', program)
   expect(crossed).toMatchObject({ code: 0 })
-  expect(crossed.stdout).toMatch(/^L2 block 11 {2}Ethereum state {2}of 20\S+Z, \d+ days old {2}the account exists, /m)
+  expect(crossed.stdout).toMatch(
+    /^Consistent: L2 block 11 {2}Ethereum state {2}of 20\S+Z, \d+ days old {2}the account exists, /m,
+  )
   const [old, now] = [8, 9].map(version => implementationOf(version as 8 | 9))
   expect(crossed.stderr).toContain(`the rollup contract has other code: ${now} in place of ${old}`)
   expect(blocks()).toEqual([5, 9, 11, 12])
@@ -111,8 +146,7 @@ it('goes on with the same options when the contract holds block hashes', async (
   const stopped = await follow('--implementation', old ?? '')
   expect(stopped).toMatchObject({
     code: 1,
-    stdout: '',
-    stderr: expect.stringContaining('ANCHOR_IMPLEMENTATION_MISMATCH'),
+    stdout: expect.stringContaining('ANCHOR_IMPLEMENTATION_MISMATCH'),
   })
   expect(await follow('--implementation', now ?? '')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([5, 9, 11, 12, 13])
@@ -168,7 +202,11 @@ it('does not change foreign files', async () => {
     [{ ...content, version: 2 }, ' exists, and is of version 2 of its format, of which this program reads 1'],
     [{ ...content, version: undefined }, ' exists, and is of version nothing of its format'],
     [{ ...content, kind: 'bundle' }, ' exists, and is not the progress of a run'],
-    [{ ...content, progress: { ...content.progress, version: 2 } }, ': it is of another version'],
+    [
+      { ...content, progress: { progress: { ...content.progress.progress, version: 2 } } },
+      ': it is of another version',
+    ],
+    [{ ...content, progress: 7 }, ' exists, and is not the progress of a run that follows'],
   ]
   for (const [other, reason] of others) {
     writeFileSync(join(folder, 'state.json'), JSON.stringify(other))
@@ -176,7 +214,7 @@ it('does not change foreign files', async () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${join(folder, 'state.json')}${reason}`)])
     expect(stderr).not.toContain('--force')
   }
-  expect(others).toHaveLength(4)
+  expect(others).toHaveLength(5)
   rmSync(join(folder, 'state.json'))
   writeFileSync(join(folder, '9.json'), '{}')
   const foreign = await follow('--from', '9')
@@ -208,11 +246,14 @@ it('runs a program for each bundle, and stops or continues if it fails', async (
   rmSync(join(parent, 'runs'))
   const failing = programOf(parent, `echo "$FOLLOW_L2_BLOCK" >> ${parent}/runs; echo no >&2; exit 7`)
   const stopped = await follow('--from', '5', '--exec', failing)
-  expect([stopped.code, existsSync(join(folder, 'state.json'))]).toEqual([4, false])
+  expect([stopped.code, JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')).progress.progress]).toEqual([
+    5,
+    null,
+  ])
   expect(stopped.stderr).toContain('no\n')
   expect(stopped.stderr).toContain('--exec: the program ended with exit code 7, for L2 block 5')
   // The next run tries the same block again.
-  expect(await follow('--from', '5', '--exec', failing)).toMatchObject({ code: 4 })
+  expect(await follow('--from', '5', '--exec', failing)).toMatchObject({ code: 5 })
   expect(await follow('--from', '5', '--exec', failing, '--exec-failure', 'continue')).toMatchObject({ code: 0 })
   expect(readFileSync(join(parent, 'runs'), 'utf8')).toBe('5\n5\n5\n9\n')
   rmSync(folder, { recursive: true })

@@ -29,7 +29,7 @@ it('reads regular files of a folder only, and does not follow symbolic links in 
   }
   symlinkSync(folder, join(folder, 'deep.json', 'circle'))
   symlinkSync(join(folder, 'a.json'), join(folder, 'link.json'))
-  expect(await runHere(['vectors', folder])).toMatchObject({ code: 0, stdout: expect.stringContaining('3 of 3 files') })
+  expect(await runHere(['vectors', folder])).toMatchObject({ code: 4, stdout: expect.stringContaining('3 of 3 files') })
 
   spawnSync('mkfifo', [join(folder, 'fifo.json')])
   const server = createServer().listen(join(folder, 'socket.json'))
@@ -63,7 +63,7 @@ it('refuses a folder that is too deep or too large', async () => {
 it('reads a pipe that the user names', async () => {
   const file = fileOf(sample)
   const program = spawn('bash', ['-c', `"${process.execPath}" ${PROGRAM} verify <(sleep 0.2; cat ${file})`])
-  expect(await new Promise(resolve => program.on('close', resolve))).toBe(0)
+  expect(await new Promise(resolve => program.on('close', resolve))).toBe(4)
 })
 
 it('checks a folder against a stated root, or notes that the files state the roots', async () => {
@@ -72,12 +72,12 @@ it('checks a folder against a stated root, or notes that the files state the roo
   const folder = folderOf({ 'a.json': sample, 'b.json': other })
   const trusting = await runHere(['vectors', folder])
   expect(trusting).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Note: The files themselves state the root'),
+    code: 4,
+    stdout: expect.stringContaining('2 of 2 files are consistent: nobody has confirmed the roots that they'),
   })
   const [first, second, { summary }] = lines((await runHere(['vectors', folder, '--json'])).stdout)
   expect(first).toMatchObject({
-    ...{ asExpected: true, verified: true, scheme: 'poseidon2', stateRoot: sample.stateRoot, address: ADDRESS },
+    ...{ asExpected: true, verdict: 'consistent', scheme: 'poseidon2', stateRoot: sample.stateRoot, address: ADDRESS },
     sources: { scheme: 'file', stateRoot: 'file', address: 'file', storageKeys: 'file' },
     account: { nonce: '3', balance: '1000000000000000000' },
     storage: [
@@ -85,17 +85,17 @@ it('checks a folder against a stated root, or notes that the files state the roo
       { key: ABSENT, exists: false },
     ],
   })
-  expect(second).toMatchObject({ verified: true, account: null })
-  expect(summary).toMatchObject({ cases: 2, asExpected: 2, rootsFrom: { flag: 0, file: 2 } })
+  expect(second).toMatchObject({ verdict: 'consistent', account: null })
+  expect(summary).toMatchObject({ cases: 2, asExpected: 2, verdicts: { verified: 0, consistent: 2, refused: 0 } })
 
   const pinned = await runHere(['vectors', folder, ...ROOT])
-  expect([pinned.code, pinned.stdout.includes('Note')]).toEqual([0, false])
+  expect([pinned.code, pinned.stdout.includes('consistent')]).toEqual([0, false])
   const wrong = await runHere(['vectors', folder, '--state-root', forged.stateRoot, '--json'])
   expect([wrong.code, lines(wrong.stdout).map(({ outcome }) => outcome)]).toEqual([
     1,
     ['STATE_ROOT_MISMATCH', 'STATE_ROOT_MISMATCH', undefined],
   ])
-  expect(lines(wrong.stdout)[2].summary.rootsFrom).toEqual({ flag: 2, file: 0 })
+  expect(lines(wrong.stdout)[2].summary.verdicts).toEqual({ verified: 0, consistent: 0, refused: 2 })
   expect((await runHere(['vectors', folder, ...ROOT, '--address', ADDRESS])).code).toBe(1)
   expect((await runHere(['vectors', folder, ...ROOT, '--scheme', 'mimc'])).code).toBe(1)
   expect((await runHere(['vectors', folder, '--state-root', '0x1'])).code).toBe(2)
@@ -259,5 +259,5 @@ it('refuses an option given twice, and arguments that name no file', async () =>
   }
   // A file name may begin with a dash after --.
   const folder = folderOf({ '-x.json': sample })
-  expect((await runHere(['verify', '--', join(folder, '-x.json')])).code).toBe(0)
+  expect((await runHere(['verify', '--', join(folder, '-x.json')])).code).toBe(4)
 })

@@ -121,7 +121,7 @@ it('provides the hash to follow and proxy, with the same options', async () => {
   expect(first.stdout + first.stderr).not.toContain('SECRET')
   expect(existsSync(file)).toBe(true)
   addDemoBlocks(service.chain, { counts: [2] })
-  expect((await follow()).stdout).toMatch(/^L2 block 11 /)
+  expect((await follow()).stdout).toMatch(/^Verified: L2 block 11 /)
 
   const proxy = await startProxyProcess([PROGRAM], [...asked, '--chain-id', '1337', '--port', '0'], program =>
     onTestFinished(() => void program.kill('SIGKILL')),

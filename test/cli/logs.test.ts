@@ -68,7 +68,7 @@ it('writes all logs of a range, newest first, and checks them offline', async ()
   const { code, stdout, stderr } = await logs(...EVENT, ...range)
   expect({ code, stdout }).toMatchObject({ code: 0 })
   expect(stderr).toContain('40 of 40 blocks, 10 receipts, 10 logs')
-  expect(stdout).toContain('All logs of these blocks that the filter selects: 10.')
+  expect(stdout).toContain('If it is right, these are all logs of these blocks that the filter selects: 10.')
   const [head, ...rows] = read().toString().trimEnd().split('\n')
   expect(head).toBe(
     'blockNumber,blockTimestamp,blockHash,transactionHash,transactionIndex,logIndex,address,topic0,topic1,topic2,topic3,data',
@@ -101,13 +101,15 @@ it('writes all logs of a range, newest first, and checks them offline', async ()
 
   const check = await logs(...EVENT, ...range, '--check', '--l1-block-hash', manifest().l1BlockHash)
   expect(check).toMatchObject({ code: 0, stderr: '' })
-  expect(check.stdout).toContain('The rows are all logs of these blocks that the filter selects: 10.')
+  expect(check.stdout).toContain(
+    'Verified, for the L2 block and last block that the file names: the rows are all logs of these blocks that the filter selects: 10.',
+  )
   expect(check.stdout).toMatch(/range +100 to 139 +proven, and stated by the manifest/)
 
   // Nothing is fetched again.
   faults = () => ({ kind: 'reset' })
   const again = await logs(...EVENT, ...range)
-  expect(again.code).toBe(0)
+  expect(again.code).toBe(4)
   expect(again.stdout).toContain('Nothing was verified either')
   expect((await logs(...EVENT, '--from-block', '101', ...keep)).stderr).toContain(
     'is of another search for logs (it differs in from block): move it away',
@@ -216,7 +218,7 @@ it('refuses to continue with files that were changed since', async () => {
   await expectRefused('is not the progress of a search for logs')
   // Another hash opens no header.
   change({ next: { number: '11', hash: `0x${'12'.repeat(32)}` } })
-  expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining('HEADER_HASH_MISMATCH') })
+  expect(await run()).toMatchObject({ code: 1, stdout: expect.stringContaining('HEADER_HASH_MISMATCH') })
   change({ bundle: { ...progress.progress.bundle, l2BlockNumber: '0x1' } })
   expect((await run()).code).toBe(1)
   change({})
@@ -295,21 +297,21 @@ describe('a check', () => {
       writeFileSync(file('blocks.ndjson.gz'), gzipSync(`${changed.blocks.join('\n')}\n`))
       const { code, stdout } = await check()
       expect(stdout, name).toMatch(words)
-      expect(stdout, name).toContain('The rows are not what the blocks prove:')
+      expect(stdout, name).toContain('Refused: the rows are not what the blocks prove.')
       expect(code, name).toBe(1)
       const json = JSON.parse((await check('--json')).stdout)
-      expect([json.ok, json.problems.length > 0], name).toEqual([false, true])
+      expect([json.verdict, json.problems.length > 0], name).toEqual(['refused', true])
     }
   })
 
   it('believes neither the manifest nor another L1 block', async () => {
     const { check, logs, keep, file, manifest } = await searched()
     const other = await logs(...EVENT, ...range, ...keep, '--check', '--l1-block-hash', TRANSFER)
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('HEADER_HASH_MISMATCH') })
+    expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining('HEADER_HASH_MISMATCH') })
     expect((await check('--l2-block', '139')).code).toBe(1)
     const shorter = await check('--to-block', '138')
     expect(shorter.code).toBe(1)
-    expect(shorter.stderr).toMatch(
+    expect(shorter.stdout).toMatch(
       /EVIDENCE_KEYS_MISMATCH[\s\S]*files end +at block 139, as their manifest says; you state 138/,
     )
     const whole = manifest()
@@ -317,7 +319,7 @@ describe('a check', () => {
     writeFileSync(file('rows.csv.manifest.json'), JSON.stringify({ ...whole, bundle: { ...bundle, answer: {} } }))
     const json = await check('--json')
     expect(json.code).toBe(1)
-    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
+    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'refused', error: { code: 'MALFORMED_RESPONSE' } })
     writeFileSync(file('rows.csv.manifest.json'), '{}')
     expect((await check()).stderr).toContain('is not the manifest of a search for logs')
   })
@@ -348,7 +350,7 @@ describe('a lie', () => {
     const { logs, folder } = start()
     faults = lie as never
     const outcome = await logs(...EVENT, '--from-block', '138')
-    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(code) })
+    expect(outcome).toMatchObject({ code: 1, stdout: expect.stringMatching(code) })
     expect(readdirSync(folder).filter(name => name.endsWith('.json'))).toEqual([])
   })
 })
@@ -358,7 +360,9 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   const wanted = [...EVENT, '--from-block', '133', '--to-block', '134', '--format', 'bundle']
   const { code, stdout } = await logs(...wanted)
   expect(code).toBe(0)
-  expect(stdout).toContain('Verified: all logs of these blocks that the filter selects: 2.')
+  expect(stdout).toContain(
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, these blocks have exactly 2 logs that the filter selects.',
+  )
   const bundle = JSON.parse(read().toString())
   const [, l1BlockHash = ''] = /--l1-block-hash (0x[0-9a-f]{64})/.exec(stdout) ?? []
   const left = {
@@ -387,12 +391,12 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   expect(unstated.stdout).toMatch(/from block +133 +from the bundle, not stated by you/)
   const json = JSON.parse((await verify('--json', '--from-block', '133')).stdout)
   expect(json).toMatchObject({
-    verified: true,
+    verdict: 'verified',
     sources: { fromBlock: 'flag', toBlock: 'bundle', filter: 'bundle', scheme: 'flag' },
   })
   expect(json.logs.map(({ blockNumber }: { blockNumber: string }) => blockNumber)).toEqual(['133', '134'])
   const other = await verify('--to-block', '135')
-  expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('LOGS_MISMATCH') })
+  expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining('LOGS_MISMATCH') })
   expect((await verify('--address', TOKEN, '--address', ROLLUP.address)).code).toBe(1)
   for (const option of ['--storage-key', '--message', '--from']) {
     const { code, stderr } = await verify(option, TRANSFER)
@@ -402,7 +406,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   expect((await runHere(['inspect', file('logs.json')])).stdout).toMatch(
     /logs as evidence[\s\S]*fromBlock +133[\s\S]*blocksWithReceipts +2/,
   )
-  expect(await logs(...wanted)).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was fetched') })
+  expect(await logs(...wanted)).toMatchObject({ code: 4, stdout: expect.stringContaining('Nothing was fetched') })
   expect((await logs(...wanted.with(5, '132'))).stderr).toContain('LOGS_MISMATCH')
   expect((await logs('--from-block', '139', '--format', 'bundle', '-o', '-')).stdout).toContain('"kind":"logs"')
   expect((await runHere(['audit', file('logs.json'), '--json'])).stdout).toContain(

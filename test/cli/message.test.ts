@@ -31,7 +31,7 @@ it('verifies a message from L2, and prints the data of its claim', async () => {
   const { message, messageProof } = verifyMessageEvidence(fromL2.input, { rollup, trusted, message: 'fromBundle' })
   if (messageProof === undefined) throw new Error('a message to L2')
   expect(JSON.parse(json.stdout)).toMatchObject({
-    ...{ verified: true, status: 'claimable', messageHash, sources: { message: 'bundle', rollup: 'flag' } },
+    ...{ verdict: 'verified', status: 'claimable', messageHash, sources: { message: 'bundle', rollup: 'flag' } },
     claimData: encodeMessageClaim({ message, messageProof }),
   })
 })
@@ -42,7 +42,7 @@ it('verifies a message to L2, from a beacon block or an L1 state root', async ()
   const beacon = ['--rollup', rollup.address, '--checkpoint', beaconBlockRoot, '--network', fileOf(network)]
   const { code, stdout } = await verify(input, ...beacon)
   expect(code).toBe(0)
-  expect(stdout).toContain('Verified: L1 has sent this message to L2.')
+  expect(stdout).toContain('Verified, for the message that the bundle names: L1 has sent this message to L2.')
   expect(stdout).toContain('from the bundle, not stated by you')
   expect(stdout).toMatch(/signers +511 of 512/)
   expect(stdout).not.toContain('claim it with')
@@ -54,13 +54,13 @@ it('verifies a message to L2, from a beacon block or an L1 state root', async ()
 it('refuses another message, and says which was asked for', async () => {
   const other = `0x${'ab'.repeat(32)}`
   const { code, stdout, stderr } = await verify(fromL2.input, ...flags, '--message', other)
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain('Not verified: MESSAGE_MISMATCH')
-  expect(stderr).toMatch(new RegExp(`message +${other}`))
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(stdout).toContain('Refused: MESSAGE_MISMATCH')
+  expect(stdout).toMatch(new RegExp(`message +${other}`))
   const altered = { ...fromL2.input, message: { ...fromL2.input.message, value: '0x1' } }
   const refused = await verify(altered, ...flags)
-  expect(refused.stderr).toContain('Not verified: MESSAGE_ROOT_MISMATCH')
-  expect(refused.stderr).toMatch(/message +the one in the bundle/)
+  expect(refused.stdout).toContain('Refused: MESSAGE_ROOT_MISMATCH')
+  expect(refused.stdout).toMatch(/message +the one in the bundle/)
 })
 
 it('says which options are for messages, and which are not', async () => {
@@ -120,11 +120,14 @@ it('records a message from L2 with the data of its claim, and what L1 says while
   const folder = folderOf()
   const [file, waiting] = [`${folder}/message.json`, `${folder}/waiting.json`]
   const { code, stdout } = await record(file, '--from', user, '--number', '1')
-  expect([code, stdout.split('\n')[0]]).toEqual([0, 'Verified: this message from L2 can be claimed on L1.'])
+  expect([code, stdout.split('\n')[0]]).toEqual([
+    0,
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, this message from L2 can be claimed on L1.',
+  ])
   const [, claimData = ''] = /claim it with +(0x\w+)/.exec(stdout) ?? []
   const [, command = ''] = /npx rollup-state-proof (verify .*)/.exec(stdout) ?? []
   const verified = await runHere([...command.split(' '), '--json'])
-  expect(JSON.parse(verified.stdout)).toMatchObject({ verified: true, status: 'claimable', claimData })
+  expect(JSON.parse(verified.stdout)).toMatchObject({ verdict: 'verified', status: 'claimable', claimData })
   // What was printed is a claim that the rules of the bridge accept, once.
   const contract = await (await openBridge()).deploy()
   expect(await contract.send(claimData as `0x${string}`)).toBe('UnknownRoot')
@@ -137,7 +140,9 @@ it('records a message from L2 with the data of its claim, and what L1 says while
   expect((await record(file, '--number', '1', '--to-l2')).stderr).toContain('is for another message')
 
   const late = await record(waiting, '--number', '2')
-  expect(late.stdout).toContain('Verified: L1 does not know the root of this message from L2, at this block.')
+  expect(late.stdout).toContain(
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 does not know the root of this message from L2, at this block.',
+  )
   expect(late.stdout).toMatch(/sent in L2 block +2 +as the L2 endpoint says\n +last finalized +1 +proven/)
   expect(late.stdout).not.toContain('claim it with')
   service.chain.messages.claimOnL1([1n])
@@ -164,10 +169,15 @@ it('records a message to L2, and how far it has come there', async () => {
   const { record } = await startBridge()
   const folder = folderOf()
   const sent = await record(`${folder}/sent.json`, '--number', '1', '--to-l2', '--scheme', 'poseidon2')
-  expect([sent.code, sent.stdout.split('\n')[0]]).toEqual([0, 'Verified: L1 has sent this message to L2.'])
+  expect([sent.code, sent.stdout.split('\n')[0]]).toEqual([
+    0,
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 has sent this message to L2.',
+  ])
   expect(sent.stdout).toMatch(/on L2 +received +proven at L2 block 1/)
   const later = await record(`${folder}/later.json`, '--number', '2', '--to-l2')
-  expect(later.stdout).toContain('Verified: L1 has given this number to no message, at this block.')
+  expect(later.stdout).toContain(
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 has given this number to no message, at this block.',
+  )
   expect(later.stdout).not.toContain('on L2')
 }, 60_000)
 
@@ -195,12 +205,9 @@ it('follows messages into a folder, each once, also after a kill at any time', a
   expect((await runHere([...args, '--json'])).code).toBe(0)
   expect(numbers()).toEqual([1])
   service.chain.l1.addBlock()
-  expect((await runHere(args)).stdout.match(/^message \d/gm)).toEqual([
-    'message 2',
-    'message 3',
-    'message 4',
-    'message 5',
-  ])
+  expect((await runHere(args)).stdout.match(/^Consistent: message \d/gm)).toEqual(
+    [2, 3, 4, 5].map(number => `Consistent: message ${number}`),
+  )
   expect(numbers()).toEqual([1, 2, 3, 4, 5])
   expect((await runHere(args)).stderr).toContain('no new message that can be claimed')
   const verified = await runHere([
@@ -228,13 +235,13 @@ it('follows messages into a folder, each once, also after a kill at any time', a
   ] as const) {
     writeFileSync(index, `${ends.slice(0, lines).join('')}${rest}`)
     const before = {
-      ...saved.progress,
+      ...saved.progress.progress,
       nextNumber: '0x2',
-      finalization: { ...saved.progress.finalization, l2BlockNumber: '0x1' },
+      finalization: { ...saved.progress.progress.finalization, l2BlockNumber: '0x1' },
     }
     delete before.finalization.stateRoot
     delete before.finalization.l1Block
-    writeFileSync(state, JSON.stringify({ ...saved, progress: before }))
+    writeFileSync(state, JSON.stringify({ ...saved, progress: { progress: before, line: null } }))
     expect((await runHere(args)).code).toBe(0)
     expect(readFileSync(index, 'utf8').replace(/"l1Block\w+":"\w+",?/g, '')).toBe(
       complete.replace(/"l1Block\w+":"\w+",?/g, ''),

@@ -55,7 +55,7 @@ it('does not report an existing file as recorded, nor its L1 block hash as verif
   writeFileSync(truth.file, forged)
 
   const { code, stdout } = await truth.record()
-  expect(code).toBe(0)
+  expect(code).toBe(4)
   expect(stdout).not.toContain('Verified')
   expect(stdout).toContain(`Nothing was fetched: ${truth.file} exists, and no endpoint was asked.`)
   expect(stdout).toMatch(/L1 block hash +0x\w+ +from the file/)
@@ -76,7 +76,7 @@ it('does not report an existing file as recorded, nor its L1 block hash as verif
   const fresh = await truth.record('--force', '--json', '--l1-block-hash', hash)
   expect(JSON.parse(fresh.stdout)).toMatchObject({ source: 'network', sources: { l1BlockHash: 'flag' } })
   const other = await truth.record('--force', '--l1-block-hash', recorded.l1Block.hash)
-  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
+  expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
 it('compares an existing file with the whole request', async () => {
@@ -104,7 +104,7 @@ it('compares an existing file with the whole request', async () => {
   }
   expect(mismatches.length).toBe(8)
   const { number } = JSON.parse((await run(...CLAIM, '--json')).stdout).l1Block
-  expect((await run(...CLAIM, '--l1-block', number, '--l2-block', '9')).code).toBe(0)
+  expect((await run(...CLAIM, '--l1-block', number, '--l2-block', '9')).code).toBe(4)
   expect(readFileSync(file, 'utf8')).toBe(before)
 })
 
@@ -132,11 +132,11 @@ it('reports what a bundle does not prove', async () => {
   }
   writeFileSync(file, JSON.stringify(withSlots(l1, 2)))
   const timeless = await record()
-  expect([timeless.code, timeless.stdout]).toEqual([0, expect.stringMatching(/L2 block +9 .*last finalized/)])
+  expect([timeless.code, timeless.stdout]).toEqual([4, expect.stringMatching(/L2 block +9 .*last finalized/)])
   expect(timeless.stdout).not.toMatch(/null|undefined/)
   writeFileSync(file, JSON.stringify(withSlots(l1, 1)))
   const { code, stdout } = await record()
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/L2 block +9 .*does not prove which block was the last/)])
+  expect([code, stdout]).toEqual([4, expect.stringMatching(/L2 block +9 .*does not prove which block was the last/)])
   expect(stdout).not.toMatch(/null|undefined/)
 })
 
@@ -146,8 +146,8 @@ it('distinguishes a fetched file from an existing one', async () => {
   const trusted = ['--scheme', 'poseidon2', '--state-root', root()]
   const reports = [await runHere([...args, ...trusted]), await runHere([...args, ...trusted])]
   expect(reports.map(({ stdout }) => JSON.parse(stdout))).toEqual([
-    expect.objectContaining({ fetched: true, source: 'network', verified: true }),
-    expect.objectContaining({ fetched: false, source: 'file', verified: true }),
+    expect.objectContaining({ fetched: true, source: 'network', verdict: 'verified' }),
+    expect.objectContaining({ fetched: false, source: 'file', verdict: 'verified' }),
   ])
   expect(JSON.parse(reports[1]?.stdout ?? '')).not.toHaveProperty('ok')
   expect((await runHere(args)).code).toBe(2)
@@ -296,7 +296,7 @@ it('counts bytes, so that verify can read any file it writes', async () => {
 it('writes to standard output for -, and the report to standard error', async () => {
   const { url, l1Url, root } = await startHistory()
   const recorded = await runHere(['record', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', '-'])
-  expect([recorded.code, recorded.stderr]).toEqual([0, expect.stringContaining('Verified: this account exists.')])
+  expect([recorded.code, recorded.stderr]).toEqual([0, expect.stringContaining('Consistent: nobody has confirmed ')])
   const hash = /L1 block hash +(0x\w+)/.exec(recorded.stderr)?.[1] ?? ''
   const verified = await runHere(['verify', '-', ...CLAIM, '--l1-block-hash', hash], { stdin: recorded.stdout })
   expect(verified.code).toBe(0)

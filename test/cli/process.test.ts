@@ -1,10 +1,14 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
+import { createWorld } from '../../src/world.ts'
 import { PROGRAM } from '../package/build.ts'
-import { fileOf, flagsOf, itOnLinux, sampleOf } from './io.ts'
+import { fileOf, flagsOf, folderOf, itOnLinux, sampleOf } from './io.ts'
 
 const sample = sampleOf(poseidon2)
 const COMMAND = `"${process.execPath}" ${PROGRAM}`
@@ -29,13 +33,74 @@ it('exits with the code of the verdict', () => {
 it('tolerates a closed pipe and a closed standard input', () => {
   const file = fileOf(sample)
   // The reader exits before the first line.
-  expect(shell(`$PROGRAM verify ${file} | true; exit \${PIPESTATUS[0]}`)).toMatchObject({ status: 0, stderr: '' })
-  const run = shell(`$PROGRAM vectors vectors/poseidon2 --json | head -1; exit \${PIPESTATUS[0]}`)
+  const own = `verify ${file} --state-root ${sample.stateRoot}`
+  expect(shell(`$PROGRAM ${own} | true; exit \${PIPESTATUS[0]}`)).toMatchObject({ status: 0, stderr: '' })
+  const run = shell(`$PROGRAM vectors vectors/poseidon2 --trust-file --json | head -1; exit \${PIPESTATUS[0]}`)
   expect(run).toMatchObject({ status: 0, stderr: '' })
   expect(run.stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(shell('$PROGRAM verify - <&-').status).toBe(2)
   expect(shell('$PROGRAM verify - < .').status).toBe(2)
   expect(shell('$PROGRAM audit < .')).toMatchObject({ status: 2, stderr: expect.stringContaining('is a folder') })
+})
+
+/** Traces of a block that changes many accounts, and what `diff` takes for them: rows that fill a pipe several times. */
+function manyChanges(count: number) {
+  const world = createWorld(poseidon2)
+  const before = world.stateRoot()
+  const address = (index: number) => `0x${(index + 1).toString(16).padStart(40, '0')}` as const
+  const accesses = Array.from({ length: count }, (_, index) => ({ address: address(index), account: { nonce: 1n } }))
+  const traces = world.applyBlock(accesses)
+  const file = fileOf({ zkStateMerkleProof: [traces] })
+  return `diff ${file} --scheme poseidon2 --parent-root ${before} --state-root ${world.stateRoot()} --format ndjson`
+}
+
+it('ends with the code of the verdict, its summary, and no file, if its reader leaves early', () => {
+  const folder = folderOf()
+  const line = `TMPDIR=${folder} $PROGRAM ${manyChanges(400)} | head -1; exit \${PIPESTATUS[0]}`
+  const { status, stdout, stderr } = shell(line)
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1)
+  expect(status).toBe(0)
+  expect(stderr).toMatch(/^Verified: from one root to the other, .*\n(.*\n)* +blocks +1 +/)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('leaves no file behind after a signal, and passes it on', async () => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const folder = folderOf()
+    const args = [
+      PROGRAM,
+      ...manyChanges(3)
+        .replace(/diff \S+/, 'diff -')
+        .split(' '),
+    ]
+    // It waits for the rest of its input, with the file for its rows open.
+    const program = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: folder }, stdio: 'pipe' })
+    await vi.waitUntil(() => readdirSync(folder).length === 1, { timeout: 20_000, interval: 20 })
+    program.kill(signal)
+    const [code, by] = await once(program, 'close')
+    expect([code, by, readdirSync(folder)]).toEqual([null, signal, []])
+  }
+})
+
+it('ends a loop of a shell that the user interrupts', async () => {
+  // The second process of the loop would print again. The signal goes to the group, as that of Ctrl-C does.
+  const loop = `for i in 1 2 3; do echo begun; ${COMMAND} record --l1 "$URL" --l2 "$URL" --rollup mainnet --scheme poseidon2 --address 0x${'11'.repeat(20)} -o "$OUT"; done; echo ended`
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const connected = once(silent, 'connection')
+  const { port } = silent.address() as AddressInfo
+  const env = { ...process.env, URL: `http://127.0.0.1:${port}`, OUT: join(folderOf(), 'out.json') }
+  const bash = spawn('bash', ['-c', loop], { env, detached: true, stdio: 'pipe' })
+  onTestFinished(() => {
+    silent.close()
+    silent.closeAllConnections()
+  })
+  let printed = ''
+  bash.stdout.on('data', chunk => (printed += chunk))
+  await connected
+  process.kill(-Number(bash.pid), 'SIGINT')
+  await once(bash, 'close')
+  expect(printed).toBe('begun\n')
 })
 
 it('exits with 2, never 1, if it crashes', () => {

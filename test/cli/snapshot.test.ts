@@ -167,8 +167,9 @@ it('proves the entries of many holders in one mapping, many per request', async 
   // A second run requests and writes nothing.
   const before = asked.length
   const again = await runHere(args('rows.csv', ...flags, '--json'))
-  expect(again.code).toBe(0)
-  expect(JSON.parse(again.stdout)).toMatchObject({ counts: { refused: 0 }, rows: { count: COUNT } })
+  // Nothing is verified either, so this is no success.
+  expect(again.code).toBe(4)
+  expect(JSON.parse(again.stdout)).toMatchObject({ verdict: null, counts: { refused: 0 }, rows: { count: COUNT } })
   expect(asked).toHaveLength(before)
 })
 
@@ -232,22 +233,22 @@ describe('--check', () => {
     const accounts = await take('rows.ndjson', ['--storage-key', word(1)])
     expect(await accounts.check()).toMatchObject({
       code: 0,
-      ok: true,
+      verdict: 'verified',
       rows: COUNT,
       proven: COUNT,
       problems: [],
       files: [],
     })
     const mapping = await take('rows.csv', MAPPING)
-    expect(await mapping.check()).toMatchObject({ code: 0, ok: true, rows: COUNT, proven: COUNT })
+    expect(await mapping.check()).toMatchObject({ code: 0, verdict: 'verified', rows: COUNT, proven: COUNT })
     const shown = await mapping.run('--check', '--l1-block-hash', mapping.manifest.l1BlockHash)
-    expect(shown.stdout).toContain(`All ${COUNT} rows are proven.`)
+    expect(shown.stdout).toContain(`Verified, for the L2 block that the file names: all ${COUNT} rows are proven.`)
     expect(shown.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven/)
 
     const holder = addressOf(6)
     const refused = await take('rows.ndjson', [], faultsAbout(holder, 1000))
     const problems = [{ line: 7, holder, kind: 'refused' }]
-    expect(await refused.check()).toMatchObject({ code: 1, ok: false, proven: COUNT - 1, problems })
+    expect(await refused.check()).toMatchObject({ code: 1, verdict: 'refused', proven: COUNT - 1, problems })
     // An answer about one key is a lie, so each of its 60 holders has an answer of its own.
     const split = await take('rows.csv', MAPPING, ({ method, params }) => {
       const isLie =
@@ -303,12 +304,12 @@ describe('--check', () => {
       const { rows, kept } = { ...honest, ...change }
       writeFileSync(at('rows.csv'), rows)
       writeFileSync(at('kept.gz'), gzipSync(kept))
-      expect(await check()).toMatchObject({ code: 1, ok: false, ...expected })
+      expect(await check()).toMatchObject({ code: 1, verdict: 'refused', ...expected })
     }
     expect(cases).toHaveLength(15)
 
     const wrongHash = await check(word(1))
-    expect(wrongHash).toMatchObject({ code: 1, ok: false, error: { code: 'HEADER_HASH_MISMATCH' } })
+    expect(wrongHash).toMatchObject({ code: 1, verdict: 'refused', error: { code: 'HEADER_HASH_MISMATCH' } })
     writeFileSync(at('rows.csv'), honest.rows)
     writeFileSync(at('kept.gz'), gzipSync(honest.kept).subarray(0, -10))
     expect(await check()).toMatchObject({ code: 2, stderr: expect.stringContaining('kept.gz') })
@@ -322,7 +323,7 @@ describe('--check', () => {
     const forgedHeader = Buffer.concat([header, Buffer.from(`\n${others}\0`), gzipSync(honest.rows).subarray(10)])
     expect(gunzipSync(forgedHeader).toString()).toBe(honest.rows)
     writeFileSync(at('rows.csv'), forgedHeader)
-    expect(await check()).toMatchObject({ code: 1, ok: false, proven: COUNT / 2 })
+    expect(await check()).toMatchObject({ code: 1, verdict: 'refused', proven: COUNT / 2 })
     for (const file of ['rows.csv', 'kept.gz']) {
       rmSync(at(file))
       symlinkSync('/dev/zero', at(file))
@@ -354,15 +355,15 @@ describe('--check', () => {
     claimed.rows.sha256 = createHash('sha256').update(content).digest('hex')
     writeFileSync(at('rows.csv.manifest.json'), JSON.stringify(claimed))
     const forgery = await check()
-    expect(forgery).toMatchObject({ code: 1, ok: false, proven: 0, stateRoot: manifest.stateRoot })
+    expect(forgery).toMatchObject({ code: 1, verdict: 'refused', proven: 0, stateRoot: manifest.stateRoot })
     const refusal = { kind: 'answer refused', code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }
     expect(forgery.problems.map(({ line, holder, ...problem }: { line: number; holder: Hex }) => problem)).toEqual(
       addresses.slice(0, 1000).map(() => expect.objectContaining(refusal)),
     )
     // Without --check, nothing is verified, and nothing claims to be.
     const unchecked = await run()
-    expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was verified either.') })
-    for (const text of ['addresses verified', '\u001b']) expect(unchecked.stdout).not.toContain(text)
+    expect(unchecked).toMatchObject({ code: 4, stdout: expect.stringContaining('Nothing was verified either.') })
+    for (const text of ['erified:', 'Consistent', '\u001b']) expect(unchecked.stdout).not.toContain(text)
     for (const [other, reason] of [
       [{ version: 2 }, 'is of version 2 of its format, of which this program reads 1'],
       [{ kind: 'bundle' }, 'is not the manifest of a snapshot'],
@@ -404,7 +405,7 @@ describe('--check', () => {
     expect(stated.stdout).not.toContain('Note')
     expect(await run(...check, '--l2-block', '2')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('EVIDENCE_BLOCK_MISMATCH'),
+      stdout: expect.stringContaining('EVIDENCE_BLOCK_MISMATCH'),
     })
     expect(await run(...check, '--rollup', '0x12')).toMatchObject({ code: 2 })
   })

@@ -42,15 +42,19 @@ it.each([mimc, poseidon2])('verifies a bare result, a JSON-RPC response and a re
     [{ jsonrpc: '2.0', id: 1, result }, flags, 'stated by you'],
     [{ ...question, result }, [], 'from the file'],
   ] as const) {
+    const isOwn = source === 'stated by you'
     const { code, stdout, stderr } = await runHere(['verify', fileOf(content), ...argv])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('Verified: this account exists.')
+    expect({ code, stderr }).toEqual({ code: isOwn ? 0 : 4, stderr: '' })
+    expect(stdout).toContain(
+      isOwn
+        ? 'Verified: this account exists.'
+        : 'Consistent: nobody has confirmed the state root. If it is right, this account exists.\nTo confirm it, look up the state root of this L2 block on L1 (',
+    )
     expect(stdout).toMatch(new RegExp(`state root +${question.stateRoot} +${source}`))
     expect(stdout).toMatch(/balance +1000000000000000000 wei/)
     expect(stdout).toMatch(new RegExp(`${PRESENT} +present +0x0+7\n.*${ABSENT} +absent\n`))
     expect(stdout).toContain('1 path of 40 levels recomputed up to the state root.')
     expect(stdout).toContain("3 paths of 40 levels recomputed up to the account's storage root.")
-    expect(stdout.includes('Note: the state root comes from the file')).toBe(source === 'from the file')
   }
 })
 
@@ -93,7 +97,7 @@ it('prints one JSON object, bigints as decimal strings', async () => {
   expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({ code: 0, stderr: '', lines: 2 })
   const { valid: _, ...state } = expectedState
   expect(JSON.parse(stdout)).toEqual({
-    verified: true,
+    verdict: 'verified',
     ...question,
     sources: { scheme: 'flag', stateRoot: 'flag', address: 'flag', storageKeys: 'flag' },
     ...state,
@@ -101,17 +105,17 @@ it('prints one JSON object, bigints as decimal strings', async () => {
   })
 })
 
-it('prints what failed, where, and what it means, to stderr or as JSON to stdout', async () => {
+it('prints what failed, where, and what it means', async () => {
   const readable = await runHere(['verify', fileOf(failing)])
-  expect({ code: readable.code, stdout: readable.stdout }).toEqual({ code: 1, stdout: '' })
-  expect(readable.stderr).toContain('Not verified: STATE_ROOT_MISMATCH\nThe account proof does not lead to')
-  expect(readable.stderr).toMatch(/at +accountProof/)
-  expect(readable.stderr).toMatch(new RegExp(`expected +${failing.stateRoot}\n +found +${sample.stateRoot}`))
+  expect({ code: readable.code, stderr: readable.stderr }).toEqual({ code: 1, stderr: '' })
+  expect(readable.stdout).toContain('Refused: STATE_ROOT_MISMATCH\nThe account proof does not lead to')
+  expect(readable.stdout).toMatch(/at +accountProof/)
+  expect(readable.stdout).toMatch(new RegExp(`expected +${failing.stateRoot}\n +found +${sample.stateRoot}`))
 
   const { code, stdout, stderr } = await runHere(['verify', fileOf(failing), '--json'])
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
   const error = { code: 'STATE_ROOT_MISMATCH', expected: failing.stateRoot, found: sample.stateRoot }
-  expect(JSON.parse(stdout)).toMatchObject({ verified: false, stateRoot: failing.stateRoot, error })
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'refused', stateRoot: failing.stateRoot, error })
   const { error: whole } = JSON.parse(stdout)
   expect(Object.keys(whole)).toEqual(['code', 'action', 'meaning', 'path', 'expected', 'found'])
   expect(whole).toMatchObject({ action: 'change', meaning: answerErrorMeanings.STATE_ROOT_MISMATCH })
@@ -122,7 +126,7 @@ it('prefers a flag over the file', async () => {
   expect(code).toBe(0)
   const wrong = await runHere(['verify', fileOf(sample), '--address', other])
   expect(wrong.code).toBe(1)
-  expect(wrong.stderr).toContain('KEY_MISMATCH')
+  expect(wrong.stdout).toContain('KEY_MISMATCH')
 })
 
 it('does not take the question from a JSON-RPC response', async () => {
@@ -140,22 +144,22 @@ it.each([
 ])('reports %s without inventing an address', async (_, content, code) => {
   const failure = await runHere(['verify', fileOf(content), ...rootOnly])
   expect(failure.code).toBe(1)
-  expect(failure.stderr).toContain(`Not verified: ${code}`)
-  expect(failure.stderr).not.toMatch(/address +0x0/)
+  expect(failure.stdout).toContain(`Refused: ${code}`)
+  expect(failure.stdout).not.toMatch(/address +0x0/)
   const { stdout } = await runHere(['verify', fileOf(content), ...rootOnly, '--json'])
   expect(JSON.parse(stdout)).not.toHaveProperty('address')
 })
 
 it('compares every verified field of a valid vector', async () => {
   const good = await runHere(['verify', fileOf(vector)])
-  expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('This is what the vector expects.') })
+  expect(good).toMatchObject({ code: 4, stdout: expect.stringContaining('This is what the vector expects.') })
   const account = { ...expectedState.account, nonce: '4', color: 'red' }
   const storage = [{ ...expectedState.storage[0], exists: false }, expectedState.storage[1], {}]
   const wrong = { ...vector, expected: { valid: true, account, storage } }
   const { code, stdout } = await runHere(['verify', fileOf(wrong), '--json'])
   expect(code).toBe(1)
   expect(JSON.parse(stdout)).toMatchObject({
-    verified: true,
+    verdict: 'consistent',
     asExpected: false,
     mismatches: [
       'account.nonce: expected 4, got 3',
@@ -175,9 +179,9 @@ it('refuses an invalid vector, and reports whether that is the expected error', 
   ] as const
   for (const [expected, text] of expectations) {
     const content = { ...vector, stateRoot: failing.stateRoot, expected: { valid: false, ...expected } }
-    const { code, stderr } = await runHere(['verify', fileOf(content)])
+    const { code, stdout } = await runHere(['verify', fileOf(content)])
     expect(code).toBe(1)
-    expect(stderr).toContain(text)
+    expect(stdout).toContain(text)
   }
   // The worst case: an answer that must be refused verifies.
   const accepted = { ...vector, expected: { valid: false, code: 'NOT_ADJACENT' } }
@@ -267,8 +271,7 @@ it('survives JSON nested a million levels deep', async () => {
     const { code, stdout } = await runHere(['verify', '-', ...rootOnly], {
       stdin: `${open.repeat(1e6)}0${close.repeat(1e6)}`,
     })
-    expect([1, 2]).toContain(code)
-    expect(stdout).toBe('')
+    expect([code, stdout]).toEqual([2, ''])
   }
   const nested = JSON.stringify({ ...vector, expected: { valid: true, account: 'x', storage: [] } })
   const deep = nested.replace('"x"', `${'{"nonce":'.repeat(1e5)}0${'}'.repeat(1e5)}`)
@@ -278,7 +281,7 @@ it('survives JSON nested a million levels deep', async () => {
 
 it('accepts a byte order mark', async () => {
   const stdin = `\ufeff${JSON.stringify(sample)}`
-  expect((await runHere(['verify', '-'], { stdin })).code).toBe(0)
+  expect((await runHere(['verify', '-'], { stdin })).code).toBe(4)
 })
 
 it('prints no control characters from a file', async () => {
@@ -305,10 +308,11 @@ it('uses colours on a terminal only', async () => {
   const env = { TERM: 'xterm-256color' }
   try {
     process.env = env
-    expect((await runHere(['verify', fileOf(sample)], { isTTY: true })).stdout).toContain('\x1b[32m')
-    expect((await runHere(['verify', fileOf(sample)])).stdout).not.toContain('\x1b')
+    const argv = ['verify', fileOf(sample), '--state-root', sample.stateRoot]
+    expect((await runHere(argv, { isTTY: true })).stdout).toContain('\x1b[32m')
+    expect((await runHere(argv)).stdout).not.toContain('\x1b')
     process.env = { ...env, NO_COLOR: '1' }
-    expect((await runHere(['verify', fileOf(sample)], { isTTY: true })).stdout).not.toContain('\x1b[3')
+    expect((await runHere(argv, { isTTY: true })).stdout).not.toContain('\x1b[3')
   } finally {
     process.env = before
   }

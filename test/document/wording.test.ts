@@ -14,7 +14,6 @@ import {
   formatTime,
   timeRow,
   toEther,
-  verdictOf,
 } from '../../src/document/wording.ts'
 import { safely, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -32,38 +31,6 @@ function verified(name: string) {
   return { stated, evidence: outcome.value }
 }
 
-it('starts a verdict with what it rests on', () => {
-  const own = verdictOf(state, 'l2StateRoot', user)
-  expect(own.isStated).toBe(true)
-  expect(own.headline).toMatch(
-    /^Verified against the L2 state root that you stated: this account exists, \d of its 5 slots/,
-  )
-  const mixed = verdictOf(state, 'l2StateRoot', { ...user, address: 'answer' })
-  expect(mixed.isStated).toBe(false)
-  expect(mixed.headline).toMatch(/^Verified against the L2 state root that you stated, with other inputs from the file/)
-  const files = verdictOf(state, 'l2StateRoot', { ...user, stateRoot: 'file' })
-  expect(files.isStated).toBe(false)
-  expect(files.headline).toMatch(/^Consistent with the L2 state root that the file states: /)
-  // A bundle's trusted input counts, not the root that it leads to.
-  expect(verdictOf(state, 'l1BlockHash', { trusted: 'file', scheme: 'user' }).headline).toMatch(
-    /^Consistent with the L1 block hash that the file states: /,
-  )
-})
-
-it('says what exists', () => {
-  const [first] = state.storage
-  if (first === undefined) throw new Error('no slot')
-  const slot = (exists: boolean) => ({ ...first, exists }) as typeof first
-  const wordsOf = (storage: readonly (typeof first)[], account = state.account) =>
-    verdictOf({ ...state, account, storage: [...storage] } as typeof state, 'l2StateRoot', user).headline.split(': ')[1]
-  expect(wordsOf([])).toBe('this account exists.')
-  expect(wordsOf([], null)).toBe('this account does not exist.')
-  expect(wordsOf([slot(true)])).toBe('this account exists, its slot exists.')
-  expect(wordsOf([slot(false)], null)).toBe('this account does not exist, its slot does not exist.')
-  expect(wordsOf([slot(true), slot(false)])).toBe('this account exists, 1 of its 2 slots exists.')
-  expect(wordsOf([slot(false), slot(false)])).toBe('this account exists, 0 of its 2 slots exist.')
-})
-
 it('warns of what the user did not state', () => {
   expect(answerNotes(user, 5)).toEqual([])
   expect(answerNotes({ ...user, address: 'answer', scheme: 'answer' }, 5)).toEqual([
@@ -71,7 +38,6 @@ it('warns of what the user did not state', () => {
   ])
   const taken = { ...user, stateRoot: 'file', address: 'answer', scheme: 'answer', storageKeys: 'answer' } as const
   expect(answerNotes(taken, 5)).toEqual([
-    'the state root comes from the file: compare it with L1.',
     'the address, storage keys and scheme came from the answer: check that this is what you asked for.',
   ])
   expect(answerNotes({ ...user, storageKeys: 'answer' }, 0)).toEqual([])
@@ -82,9 +48,6 @@ it('warns of what the maker of a bundle chose, and of old and unproven states', 
   const all = { ...stated, address: '0x00', storageKeys: [], l2BlockNumber: 0n } as const
   const newest = { ...evidence, currentL2BlockNumber: evidence.l2BlockNumber } as VerifiedEvidence
   expect(bundleNotes(evidenceSources(all, 'user'), newest)).toEqual([])
-  expect(bundleNotes(evidenceSources(all, 'file'), newest)).toEqual([
-    'the L1 block hash comes from the file: compare it with one that you trust.',
-  ])
   const sources = { ...evidenceSources(all, 'user'), l2BlockNumber: 'bundle', storageKeys: 'bundle' } as const
   expect(bundleNotes(sources, newest)).toEqual([
     'whoever made the bundle chose the L2 block and storage keys: check that this is what you asked for.',
@@ -154,7 +117,9 @@ it('reports the age of a state, and what it is based on', () => {
   ])
   const reference = times(undefined, 5_000n)
   expect(ageOf(reference, 8_200n)).toEqual({ seconds: 3_200n, since: 'l1Block' })
-  expect(timeRow(reference, 8_200n)).toEqual([...['L2 block time', 'not proven', 'at least 53 minutes old']])
+  expect(timeRow(reference, 8_200n)).toEqual([
+    ...['L2 block time', 'not proven', 'the L1 block is 53 minutes old, and this block is older'],
+  ])
   expect(ageOf(times(), 8_200n)).toBeUndefined()
   expect(timeRow(times(), 8_200n)).toEqual(['L2 block time', 'not proven'])
   // The local clock is behind.

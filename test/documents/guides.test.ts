@@ -174,7 +174,10 @@ it('runs what the documents offer for mainnet, against a service with the same c
   expect(script).not.toMatch(/https:|…/)
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd, timeout: 60_000 })
   await service.close()
-  expect(stdout.match(/^Verified: this account exists\.$/gm)).toHaveLength(2)
+  expect(stdout.match(/^(Consistent|Verified).* this account exists\.$/gm)).toEqual([
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, this account exists.',
+    'Verified, for the L2 block that the bundle names: this account exists.',
+  ])
   expect(stdout).toMatch(/balance +50000500000000000000000/)
   expect(stdout).toContain('\n50000.5 ether at block 0\n')
   expect(stdout).toMatch(/^7 USDC at block 0, at least \d+ minutes ago$/m)

@@ -18,8 +18,8 @@ export interface Tally {
   lines: number
   /** Number of lines per kind of verdict: see {@link countedAs}. */
   readonly kinds: Record<string, number>
-  /** Number of proven lines whose state root only the record names. */
-  rootsFromRecord: number
+  /** Number of lines that are consistent only: just the record states the root from which they follow. */
+  consistent: number
   /** Number of proven lines whose address only the answer names. */
   addressesFromAnswer: number
   /** Number of proven lines whose storage keys only the answer names. */
@@ -41,7 +41,7 @@ export interface AuditedBatch {
 export const createTally = (): Tally => ({
   lines: 0,
   kinds: Object.create(null),
-  ...{ rootsFromRecord: 0, addressesFromAnswer: 0, keysFromAnswer: 0 },
+  ...{ consistent: 0, addressesFromAnswer: 0, keysFromAnswer: 0 },
   examples: Object.create(null),
 })
 
@@ -57,8 +57,8 @@ export function countVerdict(tally: Tally, verdict: Verdict, text: string): void
   tally.lines++
   count(tally.kinds, kind, 1)
   if (verdict.verdict === 'present' || verdict.verdict === 'absent') {
-    const { stateRoot, address, storageKeys } = verdict.sources
-    if (stateRoot === 'record') tally.rootsFromRecord++
+    const { address, storageKeys } = verdict.sources
+    if (verdict.trusted !== 'user') tally.consistent++
     if (address === 'answer') tally.addressesFromAnswer++
     if (storageKeys === 'answer') tally.keysFromAnswer++
   } else keepExamples(tally, kind, [text])
@@ -76,7 +76,7 @@ const count = (counts: Record<string, number>, name: string, more: number): void
 
 export function addTally(sum: Tally, more: Tally): void {
   sum.lines += more.lines
-  sum.rootsFromRecord += more.rootsFromRecord
+  sum.consistent += more.consistent
   sum.addressesFromAnswer += more.addressesFromAnswer
   sum.keysFromAnswer += more.keysFromAnswer
   for (const [name, lines] of Object.entries(more.kinds)) count(sum.kinds, name, lines)
@@ -95,11 +95,11 @@ function formatVerdict(line: number, file: string | undefined, verdict: Verdict)
  * hexadecimal, numbers and fixed names need no escapes.
  */
 function formatProven(proven: ProvenVerdict): string {
-  const { verdict, scheme, stateRoot, address, l2BlockNumber, sources, account, storage } = proven
+  const { verdict, trusted, scheme, stateRoot, address, l2BlockNumber, sources, account, storage } = proven
   const block = l2BlockNumber === undefined ? '' : `,"l2BlockNumber":"${l2BlockNumber}"`
   const from = `{"scheme":"${sources.scheme}","stateRoot":"${sources.stateRoot}","address":"${sources.address}","storageKeys":"${sources.storageKeys}"}`
   const slots = storage.length === 0 ? '[]' : JSON.stringify(storage)
-  return `"verdict":"${verdict}","scheme":"${scheme}","stateRoot":"${stateRoot}","address":"${address}"${block},"sources":${from},"account":${formatAccount(account)},"storage":${slots}}`
+  return `"verdict":"${verdict}","trusted":"${trusted}","scheme":"${scheme}","stateRoot":"${stateRoot}","address":"${address}"${block},"sources":${from},"account":${formatAccount(account)},"storage":${slots}}`
 }
 
 function formatAccount(account: ProvenVerdict['account']): string {

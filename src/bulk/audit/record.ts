@@ -30,6 +30,11 @@ export type ProvenVerdict = VerdictOn<Scheme> | VerdictOn<'ethereum'>
 export interface VerdictOn<Kind extends StateKind> {
   /** Whether the account exists. */
   verdict: 'present' | 'absent'
+  /**
+   * On whose word: `user` if it follows from a root or hash that you stated, so that it is verified. `record` if only the record
+   * states the root, which anyone can invent: the record is consistent, and proves nothing until you confirm that root.
+   */
+  trusted: 'user' | 'record'
   /** The hash scheme; or that the state is that of Ethereum. */
   scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
   /** The root that the record was verified against, 32 bytes. */
@@ -209,8 +214,10 @@ function reasonOf({ problem, found }: ClaimProblem): string {
 /** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */
 const sourceWords: Readonly<Record<Source, ClaimSource>> = {
   user: 'user',
+  confirmed: 'user',
   file: 'record',
   bundle: 'record',
+  endpoint: 'record',
   answer: 'answer',
   lengths: 'answer',
 }
@@ -267,7 +274,14 @@ function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict
 
 const proven = (
   { account, storage }: AnyState,
-  about: Omit<ProvenVerdict, 'verdict' | 'scheme' | 'account' | 'storage'> & { readonly scheme: KindName },
+  about: Omit<ProvenVerdict, 'verdict' | 'trusted' | 'scheme' | 'account' | 'storage'> & { readonly scheme: KindName },
 ): ProvenVerdict =>
   // The account and the slots are of the kind that the scheme names.
-  ({ verdict: account === null ? 'absent' : 'present', ...about, account, storage }) as ProvenVerdict
+  ({
+    verdict: account === null ? 'absent' : 'present',
+    // Of a bundle, the user has stated what it is proven from.
+    trusted: about.sources.stateRoot === 'record' ? 'record' : 'user',
+    ...about,
+    account,
+    storage,
+  }) as ProvenVerdict

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { brief, printable } from '../../document/value.ts'
+import { listed, type Word } from '../../document/verdict.ts'
 import { meaningOf } from '../../error-meanings.ts'
 import { MAX_NAMED } from '../limits.ts'
 import type { Tally } from './audited.ts'
@@ -9,7 +10,7 @@ import type { RecordClaim } from './record-claim.ts'
 export type AuditSummary = ReturnType<typeof summarize>
 
 export function summarize(tally: Tally) {
-  const { lines, kinds } = tally
+  const { lines, kinds, consistent } = tally
   const entries = Object.entries(kinds).sort(([, a], [, b]) => b - a)
   const sum = (start: string) =>
     entries.reduce((total, [kind, count]) => (kind.startsWith(start) ? total + count : total), 0)
@@ -17,6 +18,8 @@ export function summarize(tally: Tally) {
     lines,
     present: sum('present'),
     absent: sum('absent'),
+    /** Of those present and absent: how many rest on your word, and how many on that of the records alone. */
+    ...{ verified: sum('present') + sum('absent') - consistent, consistent },
     refused: sum('refused '),
     unreadable: sum('unreadable: '),
     /** Most frequent first. `meaning` is empty unless the kind is a refusal. */
@@ -27,10 +30,8 @@ export function summarize(tally: Tally) {
 }
 
 /** Notes on what nothing proves, because only the records or the answers state it. */
-function notesOf({ rootsFromRecord: roots, addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally): string[] {
+function notesOf({ addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally): string[] {
   return [
-    roots > 0 &&
-      `${counted(roots, 'verdict rests on a state root that only the record names', 'verdicts rest on state roots that only the records name')}. Nothing proves these roots: state the one that you trust.`,
     addresses > 0 &&
       `${counted(addresses, 'answer was', 'answers were')} verified for the address that the answer itself names: compare it with the one that you asked for, or state it.`,
     keys > 0 &&
@@ -70,7 +71,7 @@ const counted = (count: number, one: string, many: string) => `${number(count)} 
 export function formatAuditReport(report: AuditReport): string {
   const { tally, version, failure } = report
   const summary = summarize(tally)
-  const { lines, notes } = summary
+  const { lines, notes, consistent } = summary
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src '${digestOf(FILTER)}'; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
 <html lang="en">
@@ -83,9 +84,9 @@ ${REPORT_MARK}
 <style>${STYLE}</style>
 <main>
 <h1>Audit of ${counted(lines, 'record', 'records')}</h1>
-<p class="lead">${escapeHtml(conclusion(summary))}</p>
+<p class="lead">${escapeHtml(conclude(summary).sentence)}</p>
 ${failure === undefined ? '' : `<p class="note bad">${escapeHtml(`Incomplete: ${failure}.`)}</p>`}
-${notes.map(note => `<p class="note odd">${escapeHtml(note)}</p>`).join('\n')}
+${[...(consistent > 0 ? [CONFIRM_ROOTS] : []), ...notes].map(note => `<p class="note odd">${escapeHtml(note)}</p>`).join('\n')}
 ${shares(summary)}
 <div class="columns">
 <div>
@@ -104,20 +105,30 @@ ${rateChart(report)}</aside>
 `
 }
 
-function conclusion({ lines, refused, unreadable }: AuditSummary): string {
-  if (lines === 0) return 'There were no records.'
-  if (refused + unreadable === 0) return 'Every record verified.'
+/** What an audit amounts to: the worst word of its records, and a sentence. */
+export function conclude(summary: Pick<AuditSummary, 'lines' | 'refused' | 'unreadable' | 'verified' | 'consistent'>) {
+  const { lines, refused, unreadable, verified, consistent } = summary
   const parts = [
-    refused > 0 && `${counted(refused, 'record was', 'records were')} refused`,
-    unreadable > 0 && `${counted(unreadable, 'line was', 'lines were')} unreadable`,
-  ].filter(part => part !== false)
-  return `${parts.join(', and ')}. ${refused + unreadable === lines ? 'None' : 'Everything else'} verified.`
+    [refused, 'refused'],
+    [unreadable, 'unreadable'],
+    [verified, 'verified'],
+    [consistent, 'consistent only, because nobody has confirmed the state root'],
+  ].filter(([count = 0]) => Number(count) > 0)
+  const word: Word = refused + unreadable > 0 ? 'refused' : consistent > 0 ? 'consistent' : 'verified'
+  const [[, only] = []] = parts
+  const all = lines === 1 ? 'The record is' : `All ${number(lines)} records are`
+  const some = parts.map(([count, words]) => `${counted(Number(count), 'is', 'are')} ${words}`)
+  const sentence = parts.length === 1 ? `${all} ${only}.` : `Of ${number(lines)} records, ${listed(some)}.`
+  return { word, sentence: lines === 0 ? 'There were no records.' : sentence }
 }
+
+/** What to do about records that are consistent only. */
+export const CONFIRM_ROOTS = 'To confirm them, look up the state root on L1, and state it with --state-root 0x...'
 
 /** What the counts count: their tones, signs and meanings. */
 const COUNTS = {
   present: ['good', '✓', 'The account exists, with these values.'],
-  absent: ['none', '✓', 'Proven: there is no such account.'],
+  absent: ['none', '✓', 'There is no such account.'],
   refused: ['bad', '✗', 'It does not prove what was asked.'],
   unreadable: ['odd', '?', 'The line is not a record to verify.'],
 } as const
@@ -126,11 +137,15 @@ type Count = keyof typeof COUNTS
 /** The four counts, and a bar of their shares. */
 function shares(summary: AuditSummary): string {
   const entries = Object.entries(COUNTS) as [Count, (typeof COUNTS)[Count]][]
-  const bar = entries.map(([name, [tone]]) => {
+  // Green is for what rests on the user's word alone.
+  const isAssumed = (name: Count) => summary.consistent > 0 && (name === 'present' || name === 'absent')
+  const bar = entries.map(([name, [ownTone]]) => {
+    const tone = isAssumed(name) ? 'odd' : ownTone
     return summary[name] > 0 ? `<i class="${tone}" style="flex:${summary[name]}"></i>` : ''
   })
-  const cards = entries.map(([name, [tone, sign, meaning]]) => {
+  const cards = entries.map(([name, [ownTone, ownSign, meaning]]) => {
     const count = summary[name]
+    const [tone, sign] = isAssumed(name) ? (['odd', '~'] as const) : [ownTone, ownSign]
     const share = count > 0 ? ` <span>${percent(count / summary.lines)}</span>` : ''
     return `<li class="${count > 0 ? tone : 'empty'}"><h2><span aria-hidden="true">${sign}</span> ${name}</h2><b>${number(count)}</b>${share}<p>${meaning}</p></li>`
   })
@@ -196,7 +211,7 @@ const nameOf = (name: string): string => printable(name.length > LONGEST_NAME ? 
 
 const LONGEST_NAME = 100
 
-const listed = (items: readonly string[]): string =>
+const shortened = (items: readonly string[]): string =>
   items.length > MAX_NAMED
     ? `${items.slice(0, MAX_NAMED).join(', ')} and ${number(items.length - MAX_NAMED)} more`
     : items.join(', ')
@@ -211,7 +226,7 @@ function factsOf({
 }: AuditReport): readonly (readonly [string, string])[] {
   const judged = tally.lines - resumedAt
   return [
-    [inputs.length === 1 ? 'Input' : 'Inputs', listed(inputs.map(nameOf))],
+    [inputs.length === 1 ? 'Input' : 'Inputs', shortened(inputs.map(nameOf))],
     ...statedBy(claim),
     ['This run', `${number(judged)} lines in ${number(seconds)} s with ${counted(jobs, 'thread', 'threads')}`],
     ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],
@@ -225,7 +240,7 @@ function statedBy({ scheme, stateRoot, address, storageKeys, rollup, trusted }: 
     'Stated scheme': scheme,
     'Stated state root': stateRoot,
     'Stated address': address,
-    'Stated storage keys': storageKeys === 'fromRecord' ? storageKeys : listed(storageKeys),
+    'Stated storage keys': storageKeys === 'fromRecord' ? storageKeys : shortened(storageKeys),
     'Stated rollup': rollup?.address,
     'Stated implementation': rollup?.implementation,
     'Stated L1 block hash': trusted && 'l1BlockHash' in trusted ? trusted.l1BlockHash : undefined,
@@ -234,7 +249,7 @@ function statedBy({ scheme, stateRoot, address, storageKeys, rollup, trusted }: 
   const rows = Object.entries(stated).flatMap(([name, value]): [string, string][] =>
     value && value !== 'fromRecord' ? [[name, value]] : [],
   )
-  return rows.length > 0 ? rows : [['Stated', 'nothing: see the notes']]
+  return rows.length > 0 ? rows : [['Stated', 'nothing']]
 }
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [340, 150, 56, 24]

@@ -4,7 +4,14 @@ import { basename, dirname, join } from 'node:path'
 import { AuditInputError, type AuditOptions, audit as auditInputs } from '../../bulk/audit/audit.ts'
 import { addTally } from '../../bulk/audit/audited.ts'
 import type { RecordClaim } from '../../bulk/audit/record-claim.ts'
-import { type AuditSummary, formatAuditReport, REPORT_MARK, summarize } from '../../bulk/audit/report.ts'
+import {
+  type AuditSummary,
+  CONFIRM_ROOTS,
+  conclude,
+  formatAuditReport,
+  REPORT_MARK,
+  summarize,
+} from '../../bulk/audit/report.ts'
 import { messageOf } from '../../document/value.ts'
 import { kindName } from '../../evidence/state.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
@@ -16,8 +23,9 @@ import { MAX_INPUT_MIB } from '../limits.ts'
 import { type Flags, flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
 import { requireKind, rollupOf, trustedOf } from '../options/flags.ts'
 import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
-import { formatTable, paint, printable, toJson } from '../output/report.ts'
+import { formatTable, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
+import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, trustOptions } from '../output/verdict.ts'
 import { readVersion } from '../version.ts'
 
 const claimOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping')
@@ -42,6 +50,7 @@ const outputOptions = {
   ...optionsOf('force'),
   html: text('REPORT', 'write a page with the counts, and the refusals by code'),
   json: flag('print the summary as one JSON object'),
+  ...trustOptions,
 } as const
 const limitOptions = {
   jobs: text('N', 'the number of threads that verify (default: the number of cores)'),
@@ -57,8 +66,11 @@ vector of an answer, or an evidence bundle, as JSON. Without FILE, standard
 input is read. Input compressed with gzip (or zstd, on Node 22.15 or later) is
 decompressed.
 
-Options that override all records. Nothing proves a state root that only a
-record names:
+Each verdict says on whose word: "trusted" is "user" if you state the root or
+hash, and "record" if only the record does. Then it is consistent, and proves
+nothing until you confirm that root.
+
+Options that override all records:
 ${formatOptions(claimOptions)}
 
 Required for evidence bundles, which are otherwise unreadable: --rollup, and one
@@ -73,8 +85,9 @@ ${formatOptions(limitOptions)}
 
 The summary goes to standard output with -o, and to standard error without.
 
-Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong
-usage, there were no records, or an input or output failed before its end.
+Exit code, of the worst record, in this order: 2 wrong usage, there were no
+records, or an input or output failed before its end; 1 some were refused or
+unreadable; 4 some are consistent only; 0 all are verified.
 
 Examples:
   rollup-state-proof audit answers.ndjson.gz --scheme poseidon2 \\
@@ -119,14 +132,16 @@ export const command: Command = {
     const summary = { ...summarize(tally), seconds, judged: tally.lines - resumedAt }
     const stream = hasFile ? io.stdout : io.stderr
     stream.write(
-      json ? toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }) : formatSummary(summary, stream),
+      json
+        ? toJson({ verdict: summary.lines > 0 ? conclude(summary).word : null, ...summary, failure: failed })
+        : formatSummary(summary, values['trust-file'], stream),
     )
     // With --json, the summary already says it.
     if (failure !== undefined && json) return exitCodes.unusable
     if (failure !== undefined) throw new UsageError(failure.message)
     // Nothing was verified: the input is most likely not the one that was meant.
     if (summary.lines === 0) return exitCodes.unusable
-    return summary.refused + summary.unreadable > 0 ? exitCodes.notVerified : exitCodes.verified
+    return exitCodeOf({ word: conclude(summary).word, restsOn: 'file' }, acceptedWith(values['trust-file']))
   },
 }
 
@@ -255,20 +270,21 @@ function formatDuration(seconds: number): string {
 
 type Summary = AuditSummary & { readonly seconds: number; readonly judged: number }
 
-function formatSummary({ lines, kinds, notes, refused, unreadable, seconds, judged }: Summary, stream: Output): string {
+function formatSummary(summary: Summary, trustsFile: boolean, stream: Output): string {
+  const { lines, kinds, notes, consistent, seconds, judged } = summary
   const width = Math.max(...kinds.map(({ count }) => formatCount(count).length), 0)
   const rows = kinds.map(({ kind, count, meaning }) => [formatCount(count).padStart(width), printable(kind), meaning])
-  const rejected = refused + unreadable
-  const verified = lines === 1 ? 'The record verified.' : `All ${formatCount(lines)} records verified.`
-  const verdict =
-    rejected > 0
-      ? paint(stream, 'red', `${formatCount(rejected)} of ${formatCount(lines)} records did not verify.`)
-      : lines > 0
-        ? paint(stream, 'green', verified)
-        : 'There were no records.'
+  const { word, sentence } = conclude(summary)
+  const verdict = lines > 0 ? paintVerdict(stream, { word }, sentence) : sentence
   const rate = `(${formatCount(judged / Math.max(seconds, 0.001))} per second)`
   return `${[
-    ...[verdict, ...(rows.length > 0 ? [formatTable(rows)] : []), ...notes.map(note => `Note: ${note}`)],
+    ...[
+      verdict,
+      ...(consistent > 0 ? [CONFIRM_ROOTS] : []),
+      ...(rows.length > 0 ? [formatTable(rows)] : []),
+      ...notes.map(note => `Note: ${note}`),
+    ],
+    ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),
     `${formatCount(judged)} ${judged === 1 ? 'record' : 'records'} in ${seconds.toFixed(1)} s ${rate}`,
   ].join('\n')}\n`
 }

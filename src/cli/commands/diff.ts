@@ -2,8 +2,9 @@ import { verifyEvidence } from '../../anchor.ts'
 import { type TransitionInput, verifyChain } from '../../bulk/transition/chain.ts'
 import { createTotals, headingOf, type RowFormat, rowsOf, totalsRows } from '../../bulk/transition/rows.ts'
 import { DocumentError } from '../../document/error.ts'
+import { type Verdict, verdictOf } from '../../document/verdict.ts'
 import { type Hex, isArgumentError, isProofError, type ProofError, type Scheme } from '../../index.ts'
-import { type Command, exitCodes, type Io } from '../command.ts'
+import type { Command, Io, Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
 import { openSpool } from '../files/spool.ts'
@@ -11,7 +12,8 @@ import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/d
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
-import { describeError, formatError, formatTable, paint, toJson } from '../output/report.ts'
+import { describeError, formatError, formatNotes, formatTable, REFUSED, toJson } from '../output/report.ts'
+import { describeVerdict, exitCodeOf, formatVerdict, paintVerdict } from '../output/verdict.ts'
 
 const rootOptions = {
   scheme: text('SCHEME', 'mimc or poseidon2: the hash scheme of the rollup'),
@@ -62,7 +64,8 @@ Verified means: from one root to the other, exactly these accounts and slots
 changed. It does not say that transactions required it, nor in which block of
 the range a change happened, nor that all reads are listed.
 
-Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input.
+Exit code: 0 verified, 1 refused, 2 wrong usage or unreadable input, 4 consistent
+only: with --open-end, the sender of the files chooses where they lead.
 
 Examples:
   rollup-state-proof diff traces.json --scheme poseidon2 --parent-root 0x... \\
@@ -106,7 +109,7 @@ export const command: Command = {
       return await diff({ values, format, scheme, inputs, share, begin, end }, io)
     } catch (error) {
       if (!isProofError(error)) throw error
-      return refuse(error, [], values.json, io)
+      return refuse(error, [], values, io)
     }
   },
 }
@@ -143,17 +146,16 @@ async function diff({ values, format, scheme, inputs, share, begin, end }: Wante
     }
     endProgress(io)
     const wrong = wrongEnd(root, begin, end, totals.counts.blocks)
-    if (wrong !== undefined) return refuseEnd(wrong, json, io)
+    if (wrong !== undefined) return refuseEnd(wrong, values, io)
     if (rowFormat === null) spool.write(totalsRows(totals.list()))
-    // Rows on standard output are for another program, but a table is read with the report below it.
     if (!json || output !== '-') await spool.publish()
     const report = { begin, end, root, ...totals.counts, accounts: totals.list().length, left: totals.left() }
-    if (json)
-      io.stdout.write(
-        toJson({ verified: true, scheme: scheme.name, ...report, output: output === '-' ? null : output }),
-      )
-    else (output === '-' && format !== 'table' ? io.stderr : io.stdout).write(formatReport(report, output, io))
-    return exitCodes.verified
+    const verdict = verdictOf(true, { rootBefore: 'user', rootAfter: end === null ? 'answer' : 'user' })
+    const said = describeVerdict(verdict)
+    const { stdout } = io
+    if (json) stdout.write(toJson({ ...said, scheme: scheme.name, ...report, output: output === '-' ? null : output }))
+    else reportStream(values, io).write(formatReport(verdict, report, output, reportStream(values, io)))
+    return exitCodeOf(verdict)
   } catch (error) {
     endProgress(io)
     const at = [
@@ -161,7 +163,7 @@ async function diff({ values, format, scheme, inputs, share, begin, end }: Wante
       ['answer', `${place.answer}`] as const,
       ['block', `${place.block}`] as const,
     ]
-    if (isProofError(error)) return refuse(error, at, json, io)
+    if (isProofError(error)) return refuse(error, at, values, io)
     throw error instanceof DocumentError ? new UsageError(`${place.input}: ${error.message}`) : error
   } finally {
     spool.remove()
@@ -179,16 +181,23 @@ function wrongEnd(root: Hex, begin: End, end: End | null, blocks: number): strin
     : `The files hold ${blocks} blocks, but the evidence is ${expected} apart.`
 }
 
-function refuseEnd(reason: string, json: boolean, io: Io): number {
-  if (json) io.stdout.write(toJson({ verified: false, reason }))
-  else io.stderr.write(`${paint(io.stderr, 'red', 'Not verified:')} ${reason}\n`)
-  return exitCodes.notVerified
+/** Rows on standard output are for another program, but a table is read with the report below it. */
+const reportStream = ({ output = '-', format }: Values, io: Io): Output =>
+  output === '-' && format !== 'table' ? io.stderr : io.stdout
+
+function refuseEnd(reason: string, values: Values, io: Io): number {
+  const stream = reportStream(values, io)
+  if (values.json) io.stdout.write(toJson({ ...describeVerdict(REFUSED), reason }))
+  else stream.write(`${paintVerdict(stream, REFUSED, 'Refused:')} ${reason}\n`)
+  return exitCodeOf(REFUSED)
 }
 
-function refuse(error: ProofError, at: readonly (readonly [string, string])[], json: boolean, io: Io): number {
-  if (json) io.stdout.write(toJson({ verified: false, ...Object.fromEntries(at), error: describeError(error) }))
-  else io.stderr.write(formatError(error, at, io.stderr))
-  return exitCodes.notVerified
+function refuse(error: ProofError, at: readonly (readonly [string, string])[], values: Values, io: Io): number {
+  const stream = reportStream(values, io)
+  const json = { ...describeVerdict(REFUSED), ...Object.fromEntries(at), error: describeError(error) }
+  if (values.json) io.stdout.write(toJson(json))
+  else stream.write(formatError(error, at, stream))
+  return exitCodeOf(REFUSED)
 }
 
 interface Report {
@@ -204,13 +213,13 @@ interface Report {
 }
 
 function formatReport(
+  verdict: Verdict,
   { begin, end, root, blocks, traces, accounts, left, ...changes }: Report,
   output: string,
-  { stdout }: Io,
+  stream: Output,
 ): string {
-  const note = (sentence: string) => paint(stdout, 'dim', `Note: ${sentence}`)
   return `${[
-    paint(stdout, 'green', 'Verified: from one root to the other, exactly these accounts and slots changed.'),
+    formatVerdict(verdict, 'from one root to the other, exactly these accounts and slots changed', stream),
     formatTable([
       ['parent root', begin.root, begin.source],
       ['state root', root, end?.source ?? 'chosen by the sender'],
@@ -219,8 +228,13 @@ function formatReport(
       ['slots', '', `${changes.slotChanges} changes`],
       ...(output === '-' ? [] : [['file', output, 'written']]),
     ]),
-    ...(end === null ? [note('nobody vouches for the state root, so the sender can have made up every change.')] : []),
-    ...(left > 0 ? [note(`${left} changes are of accounts beyond those that are added up.`)] : []),
+    ...formatNotes(
+      [
+        ...(end === null ? ['the sender chose the state root, and can have made up every change.'] : []),
+        ...(left > 0 ? [`${left} changes are of accounts beyond those that are added up.`] : []),
+      ],
+      stream,
+    ),
   ].join('\n')}\n`
 }
 

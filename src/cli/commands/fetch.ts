@@ -1,4 +1,6 @@
 import { isEthAnswer } from '../../document/answer.ts'
+import { verdictOf } from '../../document/verdict.ts'
+import { existenceOf } from '../../document/wording.ts'
 import { verifyState } from '../../evidence/state.ts'
 import type { AnyState } from '../../evidence/types.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
@@ -13,7 +15,8 @@ import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../option
 import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { requireKind } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
-import { formatState, formatTable, formatVerdict } from '../output/report.ts'
+import { formatState, formatTable } from '../output/report.ts'
+import { formatVerdict } from '../output/verdict.ts'
 import { fetchTraces, tracesOptions } from './fetch-traces.ts'
 
 const options = {
@@ -54,7 +57,7 @@ file, and the report says so. Without it, the file could hold anything, so fetch
 ends with exit code 2.
 
 Exit code: 0 fetched (with --state-root: and verified), or FILE exists and
-verifies; 1 the answer does not verify; 2 wrong usage, or the file cannot be
+verifies; 1 the answer is refused; 2 wrong usage, or the file cannot be
 written; 3 the endpoint failed: run the command again.
 
 Examples:
@@ -67,6 +70,9 @@ Examples:
 
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
 const isTag = (text: string): text is BlockTag => TAGS.includes(text)
+
+/** The user has stated the state root, or else nothing is verified. */
+const VERIFIED = verdictOf(true, { stateRoot: 'user' })
 
 export const command: Command = {
   help,
@@ -113,9 +119,10 @@ export const command: Command = {
         return verifyState(answer, claim)
       },
       report: ({ bundle: answer, verified: state }, { path, source }, stream) => ({
-        json: { verified: state !== undefined, ...state },
+        verdict: state ? VERIFIED : null,
+        json: { ...state },
         lines: [
-          state ? formatVerdict(state, stream) : 'Fetched, not verified.',
+          state ? formatVerdict(VERIFIED, existenceOf(state), stream) : 'Fetched, not verified.',
           formatTable([['file', path, source === 'file' ? 'existed already' : 'written']]),
           ...(state ? formatState(state, answer, stream) : []),
         ],

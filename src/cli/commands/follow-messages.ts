@@ -1,3 +1,5 @@
+import type { Verdict } from '../../document/verdict.ts'
+import { capitalized } from '../../document/wording.ts'
 import type { Hex } from '../../index.ts'
 import { followMessagesWith } from '../../rpc/follow-messages.ts'
 import type { ClaimableMessage, FollowedMessages } from '../../rpc.ts'
@@ -11,7 +13,8 @@ import { messageServiceIn, requireKind, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions } from '../options/l1-source.ts'
 import { integerOf, parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { createMetrics } from '../output/metrics.ts'
-import { paint, printable, toJson } from '../output/report.ts'
+import { printable, toJson } from '../output/report.ts'
+import { describeVerdict, paintVerdict } from '../output/verdict.ts'
 import { openSources, sayEnd, unlessStopped, watch } from './follow-watch.ts'
 
 /** The options for messages. */
@@ -57,11 +60,11 @@ export async function followMessagesTo(args: readonly string[], io: Io): Promise
   }
   return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
     const { signal } = endpoints
-    const sources = await openSources(values, endpoints, io)
+    const { verdict, ...sources } = await openSources(values, endpoints, io)
     const askedFor = { command: 'follow --messages', ...Object.fromEntries(named) }
     const folder = await openMessagesFolder(path, rollup, askedFor)
     if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
-    const watcher = watch(createMetrics(), once, io)
+    const watcher = watch(createMetrics(verdict), once, io)
     const following = {
       ...{ ...sources, ...how, onEvent: watcher.onEvent, resumeFrom: folder.progress },
       signal: AbortSignal.any([signal, watcher.ended]),
@@ -72,7 +75,11 @@ export async function followMessagesTo(args: readonly string[], io: Io): Promise
         for (const message of item.messages) {
           const file = await folder.write(message, item)
           endProgress(io)
-          io.stdout.write(values.json ? toJson(describe(message, item, file)) : `${format(message, file, io)}\n`)
+          io.stdout.write(
+            values.json
+              ? toJson({ ...describeVerdict(verdict), ...describe(message, item, file) })
+              : `${format(message, verdict, file, io)}\n`,
+          )
           count++
         }
         // After all messages of the finalization: a run that is killed before writes none of them twice.
@@ -92,5 +99,5 @@ function describe(one: ClaimableMessage, { l2BlockNumber, l1Block }: FollowedMes
   return { file, messageHash, message, messageProof, claimData, l2BlockNumber, l1Block }
 }
 
-const format = ({ message, messageHash }: ClaimableMessage, file: string, { stdout }: Io): string =>
-  `${paint(stdout, 'green', `message ${message.number}`)}  ${messageHash}  from ${message.from} to ${message.to}, ${message.value} wei  ${printable(file)}`
+const format = ({ message, messageHash }: ClaimableMessage, verdict: Verdict, file: string, { stdout }: Io): string =>
+  `${paintVerdict(stdout, verdict, `${capitalized(verdict.word)}: message ${message.number}`)}  ${messageHash}  from ${message.from} to ${message.to}, ${message.value} wei  ${printable(file)}`

@@ -1,3 +1,4 @@
+import { verdictOf } from '../../document/verdict.ts'
 import { isArgumentError } from '../../index.ts'
 import { isMissing } from '../../rpc/error.ts'
 import { sleep } from '../../rpc/waiting.ts'
@@ -10,7 +11,7 @@ import { type L1SourceFlags, openL1Source } from '../options/l1-source.ts'
 import type { Metrics } from '../output/metrics.ts'
 import { printable } from '../output/report.ts'
 
-/** The endpoints and the source of the L1 block hash that the flags name. Says so if only one endpoint vouches for the hash. */
+/** The endpoints and the source of the L1 block hash that the flags name, and what its bundles amount to. Says so if only one endpoint vouches for the hash. */
 export async function openSources(
   flags: L1SourceFlags & Readonly<Partial<Record<'l1' | 'l2', readonly string[]>>>,
   endpoints: Connections,
@@ -18,9 +19,9 @@ export async function openSources(
 ) {
   const [l1, l2] = [endpoints.open('l1', flags.l1), endpoints.open('l2', flags.l2)]
   const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
-  const { l1BlockHash, trust, isAlone } = await openL1Source(flags, l1, endpoints, io, onDissent)
+  const { l1BlockHash, trust, source, isAlone } = await openL1Source(flags, l1, endpoints, io, onDissent)
   if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
-  return { l1, l2, l1BlockHash }
+  return { l1, l2, l1BlockHash, verdict: verdictOf(true, { l1BlockHash: source }) }
 }
 
 /** For `catch`: nothing if the run was stopped. Throws anything else, and blames the file of the progress for what is wrong in it. */

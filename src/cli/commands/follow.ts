@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { messageOf } from '../../document/value.ts'
-import { formatAge, formatTime, secondsSince } from '../../document/wording.ts'
+import type { Verdict } from '../../document/verdict.ts'
+import { capitalized, formatAge, formatTime, secondsSince } from '../../document/wording.ts'
 import { followWith } from '../../rpc/follow.ts'
 import type { FollowedFinalization, FollowOptions } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
@@ -22,7 +23,9 @@ import { requireKind, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions } from '../options/l1-source.ts'
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { createMetrics, serveMetrics } from '../output/metrics.ts'
-import { paint, printable, toJson } from '../output/report.ts'
+import { paint } from '../output/paint.ts'
+import { printable, toJson } from '../output/report.ts'
+import { describeVerdict, paintVerdict } from '../output/verdict.ts'
 import { followMessagesTo, messageFollowOptions } from './follow-messages.ts'
 import { openSources, sayEnd, unlessStopped, watch } from './follow-watch.ts'
 
@@ -65,15 +68,17 @@ finalization after which to start:
 ${formatOptions(messageFollowOptions)}
 
 Everything rests on an L1 block hash. Where it comes from (default: more than
-half of the --l1 endpoints must agree):
+half of the --l1 endpoints must agree). With --checkpoint or --l1-hash-module,
+the bundles are verified; by the word of endpoints, they are consistent:
 ${formatOptions(l1SourceOptions)}
 
 ${hiddenUrls}
 After a crash, the program of --exec may run again for the same bundle.
 
 Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong
-usage, or a file cannot be written; 3 an endpoint failed for good, the L1
-sources disagree, or Ctrl-C came before --once; 4 the program of --exec failed.
+usage, or a file cannot be written; 3 an endpoint failed for good, or the L1
+sources disagree; 5 the program of --exec failed. If Ctrl-C came before --once,
+the signal ends it.
 
 Examples:
   export L1_URL='https://... https://...' L2_URL=https://...
@@ -98,9 +103,9 @@ export const command: Command = {
     // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
-      const sources = await openSources(values, endpoints, io)
+      const { verdict, ...sources } = await openSources(values, endpoints, io)
       const folder = await openFollowFolder(path, request, askedFor)
-      const metrics = createMetrics()
+      const metrics = createMetrics(verdict)
       const server =
         metricsPort === null
           ? null
@@ -121,7 +126,11 @@ export const command: Command = {
         for await (const item of followWith(following, { wait: watcher.wait, random: Math.random })) {
           const file = await folder.write(item)
           endProgress(io)
-          io.stdout.write(values.json ? toJson(describe(item, file)) : `${format(item, file, io)}\n`)
+          io.stdout.write(
+            values.json
+              ? toJson({ ...describeVerdict(verdict), ...describe(item, file) })
+              : `${format(item, verdict, file, io)}\n`,
+          )
           if (values.exec !== undefined) {
             const failure = await runProgram(values.exec, item, file, signal, io)
             if (signal.aborted) break
@@ -204,7 +213,7 @@ function describe(item: FollowedFinalization, file: string): object {
   return { file, ...block, implementation: item.implementation, address, account, storage }
 }
 
-function format(item: FollowedFinalization, file: string, { stdout }: Io): string {
+function format(item: FollowedFinalization, verdict: Verdict, file: string, { stdout }: Io): string {
   const { l2BlockNumber, finalizedTimestamp, verified: states } = item
   const [state] = states
   const time =
@@ -216,5 +225,5 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
   const slots = storage.length === 0 ? '' : `, ${existing} of ${storage.length} slots exist`
   const kind = item.blockHash === undefined ? '' : '  Ethereum state'
   const account = `the account ${state?.account ? 'exists' : 'does not exist'}${slots}`
-  return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}${kind}  ${time}  ${account}  ${printable(file)}`
+  return `${paintVerdict(stdout, verdict, `${capitalized(verdict.word)}: L2 block ${l2BlockNumber}`)}${kind}  ${time}  ${account}  ${printable(file)}`
 }

@@ -4,7 +4,8 @@ import { type Command, exitCodes } from '../command.ts'
 import { readJson } from '../files/input.ts'
 import { formatOptions, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
-import { formatTable, paint, printable, toJson } from '../output/report.ts'
+import { paint } from '../output/paint.ts'
+import { formatTable, printable, toJson } from '../output/report.ts'
 
 const options = optionsOf('json')
 
@@ -18,7 +19,7 @@ Options:
 ${formatOptions(options)}
 
 Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or
-unreadable input. No exit code means verified.
+unreadable input. None of them is a verdict.
 
 Example:
   rollup-state-proof inspect bundle.json
@@ -33,7 +34,7 @@ export const command: Command = {
     const inspection = inspectContent(await readJson(path, io))
     if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
     else io.stdout.write(format(inspection, paint(io.stdout, 'red', MARK)))
-    return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.notVerified
+    return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.refused
   },
 }
 

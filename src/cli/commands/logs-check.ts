@@ -1,12 +1,14 @@
 import { unpack } from '../../bulk/audit/input.ts'
 import { checkLogs, type LogProblem, type LogsStep } from '../../bulk/logs/check-logs.ts'
 import { type LogsCounts, NO_LOGS } from '../../bulk/logs/logs.ts'
+import type { Source } from '../../document/claim.ts'
 import { kindOf } from '../../document/evidence.ts'
 import { cut, fieldIn, show } from '../../document/value.ts'
+import { type Verdict, verdictOf } from '../../document/verdict.ts'
 import { implementationRow } from '../../document/wording.ts'
 import { isArgumentError, safely } from '../../index.ts'
 import { openNewest } from '../../rpc/record-logs.ts'
-import { exitCodes, type Io } from '../command.ts'
+import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { linesIn } from '../files/lines.ts'
@@ -14,7 +16,8 @@ import { logRows, manifestPathOf, notManifest } from '../files/row-files.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import { stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
-import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
+import { describeError, formatError, formatTable, printable, REFUSED, toJson } from '../output/report.ts'
+import { describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 
 /** How many problems are listed. */
 const [MAX_PRINTED, MAX_LISTED] = [20, 1000]
@@ -37,9 +40,13 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   const outcome = safely(() => openNewest(bundle, claim, toBlock))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
-    if (json) io.stdout.write(toJson({ ok: false, error: describeError(outcome.error) }))
-    else io.stderr.write(formatError(outcome.error, [['bundle in', manifest], ...endOf(content, toBlock)], io.stderr))
-    return exitCodes.notVerified
+    const at = [['bundle in', manifest] as const, ...endOf(content, toBlock)]
+    io.stdout.write(
+      json
+        ? toJson({ ...describeVerdict(REFUSED), error: describeError(outcome.error) })
+        : formatError(outcome.error, at, io.stdout),
+    )
+    return exitCodeOf(REFUSED)
   }
   const { newest, verified, ...range } = outcome.value
   // Only the blocks may be packed. In packed rows, other programs would read something else than is checked here.
@@ -47,12 +54,13 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   const files = { ...wanted, ...range, format: format === 'csv' ? 'csv' : 'ndjson', rows, blocks } as const
   const { counts, problems, problemCount } = await collect(checkLogs(files, newest), io)
   for (const lines of [rows, blocks]) await lines.return(undefined)
-  const ok = problemCount === 0
+  const chosen = (value: unknown): Source => (value === undefined ? 'file' : 'user')
+  const verdict = verdictOf(problemCount === 0, { toBlock: chosen(toBlock), l2BlockNumber: chosen(l2BlockNumber) })
   const { l2BlockNumber: stateBlock, currentL2BlockNumber, stateRoot, l1Block } = verified
   const about = { fromBlock, toBlock: range.toBlock, counts, l1BlockHash: l1Block?.hash, l2BlockNumber: stateBlock }
   const said = (isStated: boolean) => `proven, and stated by ${isStated ? 'you' : 'the manifest'}`
   const lines = [
-    paint(io.stdout, ok ? 'green' : 'red', verdictOn(counts, ok)),
+    formatVerdict(verdict, statementOn(verdict, counts), io.stdout),
     ...(problems.length === 0 ? [] : [formatTable(problems.slice(0, MAX_PRINTED).map(wordsOf))]),
     ...(problemCount > MAX_PRINTED
       ? [`  … and ${problemCount - MAX_PRINTED} more. --json lists up to ${MAX_LISTED}.`]
@@ -68,8 +76,12 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
       implementationRow(verified, wanted.rollup.implementation && 'user'),
     ]),
   ]
-  io.stdout.write(json ? toJson({ ok, ...about, currentL2BlockNumber, stateRoot, problems }) : `${lines.join('\n')}\n`)
-  return ok ? exitCodes.verified : exitCodes.notVerified
+  io.stdout.write(
+    json
+      ? toJson({ ...describeVerdict(verdict), ...about, currentL2BlockNumber, stateRoot, problems })
+      : `${lines.join('\n')}\n`,
+  )
+  return exitCodeOf(verdict)
 }
 
 /** Where the files say that they end, if that is not where the user says. */
@@ -103,10 +115,10 @@ async function collect(steps: AsyncGenerator<LogsStep, LogsCounts, undefined>, i
   }
 }
 
-const verdictOn = ({ logs }: LogsCounts, ok: boolean): string =>
-  ok
-    ? `The rows are all logs of these blocks that the filter selects: ${logs}.`
-    : 'The rows are not what the blocks prove:'
+const statementOn = ({ word }: Verdict, { logs }: LogsCounts): string =>
+  word === 'verified'
+    ? `the rows are all logs of these blocks that the filter selects: ${logs}`
+    : 'the rows are not what the blocks prove'
 
 function wordsOf(problem: LogProblem): string[] {
   switch (problem.kind) {

@@ -2,11 +2,12 @@ import type { EvidenceBundle, StateKind } from '../../anchor.ts'
 import { type LogsCounts, type LogsProgress, writeLogs } from '../../bulk/logs/logs.ts'
 import { kindOf } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
+import { verdictOf } from '../../document/verdict.ts'
 import { implementationRow } from '../../document/wording.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { searchLogs } from '../../rpc/logs.ts'
 import { openNewest, type ProvenNewest, recordNewest } from '../../rpc/record-logs.ts'
-import { type Command, exitCodes, type Io } from '../command.ts'
+import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { statRegular } from '../files/output-file.ts'
 import { recordToFile } from '../files/recorded-file.ts'
@@ -20,7 +21,7 @@ import {
 } from '../files/row-files.ts'
 import type { Connections } from '../options/connections.ts'
 import { formatOptions, hiddenUrls } from '../options/declared.ts'
-import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { endProgress, hashSourceOf, notVerified, showProgress, withEndpoints } from '../options/endpoint.ts'
 import {
   describeLogs,
   filterOptions,
@@ -32,7 +33,8 @@ import {
   whereOptions,
 } from '../options/logs-options.ts'
 import { trustedIn, trustOptionsOf } from '../options/record-trust.ts'
-import { formatTable, paint, toJson } from '../output/report.ts'
+import { formatTable, toJson } from '../output/report.ts'
+import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { checkLogFiles } from './logs-check.ts'
 import { logsSubject } from './record-logs.ts'
 
@@ -66,9 +68,10 @@ same as without the interruption.
 bundle in the manifest and from what you trust, verifies every kept block, and
 compares every row with what they prove.
 
-Exit code: 0 all verified; 1 an answer does not verify, or --check found a row
-that is not proven; 2 wrong usage, or a file cannot be read or written; 3 an
-endpoint failed: run the command again.
+Exit code: 0 all verified, or recorded by the word of the L1 endpoint; 1 an
+answer does not verify, or --check found a row that is not proven; 2 wrong usage,
+or a file cannot be read or written; 3 an endpoint failed: run the command
+again; 4 the files existed, and were not verified: use --check.
 
 Examples:
   export L1_URL=https://... L2_URL=https://...
@@ -186,10 +189,12 @@ function report(
   const { counts, range, l2BlockNumber, stateRoot, l1BlockHash, implementation } = summary
   const { blocks, ruledOut, receipts, logs } = counts
   const manifest = manifestPathOf(path)
+  const trusted = trust.beacon?.beaconBlockRoot ?? trust.l1BlockHash
+  const verdict = verdictOf(true, { l1BlockHash: hashSourceOf(isFetched, trusted) })
   const lines = [
     ...(isFetched
-      ? [paint(stdout, 'green', `All logs of these blocks that the filter selects: ${logs}.`)]
-      : [notFetched(path, stdout), 'Nothing was verified either. This is what the manifest says:']),
+      ? [formatVerdict(verdict, `these are all logs of these blocks that the filter selects: ${logs}`, stdout)]
+      : notVerified(path, stdout)),
     formatTable([
       ['rows', path, `${logs} logs`],
       ['manifest', manifest],
@@ -208,8 +213,9 @@ function report(
     trustSentence(trust),
     ...(keep === undefined ? [] : [HOW_TO_CHECK]),
   ]
-  stdout.write(json ? toJson({ ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
-  return exitCodes.verified
+  const said = isFetched ? describeVerdict(verdict) : { verdict: null }
+  stdout.write(json ? toJson({ ...said, ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
+  return exitCodeOf(verdict, ASKED_ENDPOINTS)
 }
 
 const trustSentence = ({ beacon, l1BlockHash }: Wanted['trust']): string => {

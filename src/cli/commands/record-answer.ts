@@ -1,7 +1,8 @@
 import { verifyEvidence } from '../../anchor.ts'
 import { kindOf } from '../../document/evidence.ts'
 import { readInputFile } from '../../document/input-file.ts'
-import { beaconRows, formatTime, implementationRow, timeRow } from '../../document/wording.ts'
+import { sentenceOf } from '../../document/verdict.ts'
+import { beaconRows, existenceOf, formatTime, ifRight, implementationRow, timeRow } from '../../document/wording.ts'
 import type { AnyEvidence } from '../../evidence/types.ts'
 import { recordEvidence } from '../../rpc.ts'
 import type { Output } from '../command.ts'
@@ -11,7 +12,8 @@ import { methodOf } from '../options/chain-flags.ts'
 import { describeAccount, describeRollup, requestOf } from '../options/endpoint.ts'
 import { blockRequestOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
-import { formatState, formatTable, formatVerdict } from '../output/report.ts'
+import { formatState, formatTable } from '../output/report.ts'
+import { paintVerdict } from '../output/verdict.ts'
 
 /** The subject of `record --address ADDRESS`. @throws UsageError */
 export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
@@ -61,28 +63,27 @@ const hashWords: Readonly<Record<HashSource, string>> = {
 
 function format(
   { bundle, verified: evidence }: RecordedAnswer,
-  { source, hashSource, path }: RecordedPlace,
+  { source, hashSource, verdict, path }: RecordedPlace,
   stream: Output,
   isPinned: boolean,
 ): string[] {
   const { l1Block, l2BlockNumber } = evidence
   return [
-    // A file that rests only on what it states itself does not get the verdict of one that was checked.
-    hashSource === 'file'
-      ? `The file says that this account ${evidence.account === null ? 'does not exist' : 'exists'}. It is consistent with the L1 block hash in it, which nobody has confirmed.`
-      : formatVerdict(evidence, stream),
-    formatTable([
-      ['file', path, source === 'file' ? 'existed already' : 'written'],
-      ...beaconRows(evidence),
-      ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
-      ['L1 block hash', l1Block.hash, hashWords[hashSource]],
-      ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
-      timeRow(evidence),
-      ...('l2Block' in evidence ? [['L2 block hash', evidence.l2Block.hash] as const] : []),
-      ['L2 state root', evidence.stateRoot],
-      implementationRow(evidence, isPinned ? 'user' : undefined),
-      ['address', evidence.address],
-    ]),
+    paintVerdict(stream, verdict, sentenceOf(verdict, existenceOf(evidence))),
+    formatTable(
+      ifRight(verdict, [
+        ['file', path, source === 'file' ? 'existed already' : 'written'],
+        ...beaconRows(evidence),
+        ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
+        ['L1 block hash', l1Block.hash, hashWords[hashSource]],
+        ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
+        timeRow(evidence),
+        ...('l2Block' in evidence ? [['L2 block hash', evidence.l2Block.hash] as const] : []),
+        ['L2 state root', evidence.stateRoot],
+        implementationRow(evidence, isPinned ? 'user' : undefined),
+        ['address', evidence.address],
+      ]),
+    ),
     ...formatState(evidence, bundle.answer, stream),
   ]
 }

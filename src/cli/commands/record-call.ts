@@ -8,7 +8,7 @@ import { callClaimOf, callFailed, callRequestOf, deadlineOf, environmentOf } fro
 import { showProgress } from '../options/endpoint.ts'
 import { blockClaimOf, blockRequestOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
-import { formatCall } from '../output/call-report.ts'
+import { environmentSource, formatCall } from '../output/call-report.ts'
 
 /** The subject of `record --call TO DATA`: a call, and all that it reads. @throws UsageError */
 export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
@@ -29,7 +29,9 @@ export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
       const known = { ...claim, scheme: kindOf(bundle, claim.scheme), trusted: trustedIn(bundle, trust) }
       return verifyCallEvidence(bundle, known, deadline)
     },
-    format: ({ verified: evidence }, _, stream) => [formatCall(evidence, stream, claim.call)],
+    // What is recorded now is executed with the values that the user passes.
+    sources: ({ verified }, { source }) => environmentSource(verified, source === 'file' ? 'bundle' : 'user'),
+    format: ({ verified: evidence }, { verdict }, stream) => [formatCall(verdict, evidence, stream, claim.call)],
     verifyArguments: ({ verified: { call } }) => ['--call', call.to, call.data, '--from', call.from],
   }
 }

@@ -21,7 +21,9 @@ export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
       const known = stateClaimOf({ ...wanted, scheme: kindOf(bundle, scheme) }, trustedIn(bundle, trust))
       return verifyLogs(bundle, { ...known, filter, fromBlock, toBlock: toBlock ?? 'fromBundle' })
     },
-    format: ({ verified }, _, stream) => [formatLogs(verified, stream, rollup.implementation && 'user')],
+    format: ({ verified }, { verdict }, stream) => [
+      formatLogs(verdict, verified, stream, rollup.implementation && 'user'),
+    ],
     verifyArguments: ({ verified: { fromBlock, toBlock, filter } }) => [
       ...['--from-block', `${fromBlock}`, '--to-block', `${toBlock}`],
       ...filter.address.flatMap(one => ['--address', one]),

@@ -97,11 +97,11 @@ export function messageSubject(flags: Flags): Subject<RecordedFile> {
       const claimData = claimDataOf(verified)
       return { ...verified, ...(claimData !== undefined && { claimData }) }
     },
-    format: (recorded, { path, source, hashSource }, stream) => [
-      ...(hashSource === 'file'
-        ? ['The file is consistent with the L1 block hash in it, which nobody has confirmed.']
-        : []),
-      formatMessage(recorded.verified, stream, rollup.address, messageHash !== undefined),
+    // A transaction does not prove which message it sent.
+    sources: (_, { source }) =>
+      messageHash === undefined ? { message: source === 'file' ? 'bundle' : 'endpoint' } : {},
+    format: (recorded, { path, source, verdict }, stream) => [
+      formatMessage(verdict, recorded.verified, stream, rollup.address, messageHash !== undefined),
       formatTable([['file', path, source === 'file' ? 'existed already' : 'written'], ...rowsOf(recorded)]),
     ],
     verifyArguments: ({ verified }) => ['--message', verified.messageHash],

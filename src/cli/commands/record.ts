@@ -60,13 +60,16 @@ report has the data with which it can be claimed. With --scheme, a message from
 L2 is proven from receipts if the logs of the L2 endpoints do not suffice:
 ${formatOptions(messageRecordOptions)}
 
+The report says "verified" if you state the L1 block hash or a checkpoint. By
+the word of the L1 endpoint, the bundle is "consistent".
+
 If FILE exists, no endpoint is asked. record compares the file with the request
 and verifies it, from --l1-block-hash, or else from the hash in the file. The
 report says which, and so does --json (source, sources).
 
-Exit code: 0 recorded and verified, or FILE exists and verifies; 1 an answer
-does not verify; 2 wrong usage, or the file cannot be written; 3 an endpoint
-failed: run the command again.
+Exit code: 0 recorded, or FILE exists and is verified; 1 an answer is refused; 2
+wrong usage, or the file cannot be written; 3 an endpoint failed: run the
+command again; 4 FILE exists, and is consistent with the hash in it only.
 
 Examples:
   export L1_URL=https://... L2_URL=https://... BEACON_URL=https://...

@@ -15,6 +15,7 @@ import {
 } from '../../document/input-file.ts'
 import { applyPatches, baseNameOf } from '../../document/patches.ts'
 import { type Fields, fieldsOf, isGiven, isObject } from '../../document/value.ts'
+import { type Verdict, verdictOf } from '../../document/verdict.ts'
 import { isRefusal } from '../../errors.ts'
 import { kindName } from '../../evidence/state.ts'
 import { type Outcome, safely } from '../../index.ts'
@@ -76,14 +77,16 @@ async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Det
   const expected = readExpected(file.expected)
   if (!isBundleFile(file)) {
     const subject = `${subjects.get(file.operation)} ${wordFor(expected)}`
-    const rootFrom = file.operation === 'verifyCallEvidence' ? 'file' : null
-    return judged(subject, expected, await outcomeOf(file), ({ found }) => found, rootFrom)
+    const outcome = await outcomeOf(file)
+    // The others are for functions that rest on no root.
+    const verdict = file.operation === 'verifyCallEvidence' ? verdictOf(outcome.ok, { l1BlockHash: 'file' }) : null
+    return judged(subject, expected, outcome, ({ found }) => found, verdict)
   }
   const claim = claimOfVector(file)
   const outcome = safely(() => verifyEvidence(file.bundle, claim))
-  const { verified, json } = reportOnBundle(outcome, file.bundle, claim, 'file')
+  const { verdict, json } = reportOnBundle(outcome, file.bundle, claim, 'file')
   const group = `${claim.scheme.name} evidence ${wordFor(expected)}`
-  return { ...judged(group, expected, outcome, spellEvidence, 'file'), details: { verified, ...json } }
+  return { ...judged(group, expected, outcome, spellEvidence, verdict), details: json }
 }
 
 /** @throws UsageError if nobody states what to verify it against */
@@ -96,26 +99,23 @@ function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged & Details {
   const claim = requireClaim(pinned, file)
   const outcome = verifyAnswer(file, claim)
   const word = kind === 'vector' ? wordFor(expected) : isCase ? kind : 'answer'
-  const rootFrom = claim.sources.stateRoot === 'user' ? 'flag' : 'file'
   const spell = kind === 'vector' ? spellState : undefined
-  const { verified, json } = reportOnAnswer(outcome, file, claim)
-  return {
-    ...judged(`${kindName(claim.claim.scheme)} ${word}`, expected, outcome, spell, rootFrom),
-    details: { verified, ...json },
-  }
+  const { verdict, json } = reportOnAnswer(outcome, file, claim)
+  return { ...judged(`${kindName(claim.claim.scheme)} ${word}`, expected, outcome, spell, verdict), details: json }
 }
 
-/** @param rootFrom who stated the root or hash on which the verdict rests; null if it rests on none */
+/** @param verdict null for a function whose result rests on no root or hash */
 function judged<T extends object>(
   group: string,
   expected: Expected,
   outcome: Outcome<T>,
   spell: ((verified: T) => object) | undefined,
-  rootFrom: 'flag' | 'file' | null,
+  verdict: Verdict | null,
 ) {
   const mismatches = compare(expected, outcome, spell)
   const { code, path } = outcome.ok ? { code: 'verified', path: '' } : outcome.error
-  return { group, asExpected: mismatches.length === 0, outcome: code, path, mismatches, rootFrom }
+  const said = verdict && { verdict: verdict.word }
+  return { group, asExpected: mismatches.length === 0, outcome: code, path, mismatches, ...said }
 }
 
 const wordFor = ({ valid }: Expected): string => (valid ? 'valid' : 'invalid')

@@ -3,17 +3,19 @@ import { unpack } from '../../bulk/audit/input.ts'
 import { checkSnapshot, type FileProblems, type RowProblem } from '../../bulk/snapshot/snapshot-check.ts'
 import { kindOf } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
+import { verdictOf } from '../../document/verdict.ts'
 import { implementationRow } from '../../document/wording.ts'
 import { stateVerifier } from '../../evidence/state.ts'
 import { type Hex, isArgumentError, safely } from '../../index.ts'
-import { exitCodes, type Io } from '../command.ts'
+import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { linesIn } from '../files/lines.ts'
 import { manifestPathOf, notManifest, snapshotRows } from '../files/row-files.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import type { Wanted } from '../options/snapshot-options.ts'
-import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
+import { describeError, formatError, formatTable, printable, REFUSED, toJson } from '../output/report.ts'
+import { describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 
 /** How many problems are listed. */
 const [MAX_PRINTED, MAX_LISTED] = [20, 1000]
@@ -37,16 +39,24 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
-    if (json) io.stdout.write(toJson({ ok: false, error: describeError(outcome.error) }))
-    else io.stderr.write(formatError(outcome.error, [['bundle in', manifest]], io.stderr))
-    return exitCodes.notVerified
+    io.stdout.write(
+      json
+        ? toJson({ ...describeVerdict(REFUSED), error: describeError(outcome.error) })
+        : formatError(outcome.error, [['bundle in', manifest]], io.stdout),
+    )
+    return exitCodeOf(REFUSED)
   }
   const { l2BlockNumber, currentL2BlockNumber, stateRoot } = outcome.value
   const { unproven, problems, files } = await compareRows({ ...wanted, scheme }, keep, stateRoot, io)
-  const ok = unproven === 0 && files.length === 0
+  const isProven = unproven === 0 && files.length === 0
+  const verdict = verdictOf(isProven, { l2BlockNumber: l2Block === undefined ? 'file' : 'user' })
   const about = { rows: holders.length, proven: holders.length - unproven, l1BlockHash, l2BlockNumber }
   const lines = [
-    ...[verdictOn(unproven, holders.length, ok, io), ...files, ...linesOfProblems(problems, unproven)],
+    ...[
+      formatVerdict(verdict, statementOn(unproven, holders.length, isProven), io.stdout),
+      ...files,
+      ...linesOfProblems(problems, unproven),
+    ],
     formatTable([
       ['L1 block hash', l1BlockHash, 'stated by you'],
       ['L2 block', `${l2BlockNumber}`, `proven, and stated by ${l2Block === undefined ? 'the manifest' : 'you'}`],
@@ -58,9 +68,9 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
       ? ['Note: this is an older state, and whoever made the files chose it. Pass the block with --l2-block.']
       : []),
   ]
-  const found = { ok, ...about, currentL2BlockNumber, stateRoot, files, problems }
+  const found = { ...describeVerdict(verdict), ...about, currentL2BlockNumber, stateRoot, files, problems }
   io.stdout.write(json ? toJson(found) : `${lines.join('\n')}\n`)
-  return ok ? exitCodes.verified : exitCodes.notVerified
+  return exitCodeOf(verdict)
 }
 
 /** How many rows are not proven, the first of them, and what is wrong with a file as a whole, in sentences. */
@@ -89,10 +99,10 @@ const sentencesOf = ({ isHeadingWrong, hasMoreRows, hasMoreAnswers }: FileProble
   ...(hasMoreAnswers ? ['More answers are kept than there are rows for.'] : []),
 ]
 
-function verdictOn(unproven: number, count: number, ok: boolean, { stdout }: Io): string {
-  if (unproven > 0) return paint(stdout, 'red', `${unproven} of ${count} rows are not proven.`)
-  return paint(stdout, ok ? 'green' : 'red', `All ${count} rows are proven${ok ? '.' : ', but:'}`)
-}
+const statementOn = (unproven: number, count: number, isAll: boolean): string =>
+  unproven > 0
+    ? `${unproven} of ${count} rows are not proven`
+    : `all ${count} rows are proven${isAll ? '' : ', but the files hold something else, too'}`
 
 function linesOfProblems(problems: readonly Problem[], unproven: number): string[] {
   const printed = problems.slice(0, MAX_PRINTED).map(problem => [`line ${problem.line}`, ...wordsOf(problem)])

@@ -7,10 +7,11 @@ import {
 } from '../../bulk/snapshot/snapshot.ts'
 import { kindOf, statedBlockHash } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
+import { verdictOf } from '../../document/verdict.ts'
 import { formatTime, implementationRow } from '../../document/wording.ts'
 import { isProofError, safely } from '../../index.ts'
 import { type RequestProvider, recordEvidence } from '../../rpc.ts'
-import { type Command, exitCodes, type Io } from '../command.ts'
+import type { Command, Io } from '../command.ts'
 import { statRegular } from '../files/output-file.ts'
 import {
   isCount,
@@ -23,7 +24,7 @@ import {
 } from '../files/row-files.ts'
 import type { Connections } from '../options/connections.ts'
 import { formatOptions } from '../options/declared.ts'
-import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { endProgress, hashSourceOf, notVerified, showProgress, withEndpoints } from '../options/endpoint.ts'
 import {
   describeWanted,
   howOptions,
@@ -33,7 +34,8 @@ import {
   whatOptions,
   whereOptions,
 } from '../options/snapshot-options.ts'
-import { formatTable, paint, toJson } from '../output/report.ts'
+import { formatTable, toJson } from '../output/report.ts'
+import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { checkFiles } from './snapshot-check.ts'
 
 const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME
@@ -69,9 +71,10 @@ bundle in the manifest and your L1 block hash, verifies every kept answer
 against that root, and compares every row with what its answer proves. Without
 --l2-block, the files choose the block.
 
-Exit code: 0 all verified; 1 some answers did not verify, or --check found a row
-that is not proven; 2 wrong usage, or a file cannot be read or written; 3 an
-endpoint failed: run the command again.
+Exit code: 0 all verified, or recorded by the word of the L1 endpoint; 1 some
+answers did not verify, or --check found a row that is not proven; 2 wrong usage,
+or a file cannot be read or written; 3 an endpoint failed: run the command
+again; 4 the files existed, and were not verified: use --check.
 
 Examples:
   export L1_URL=https://... L2_URL=https://...
@@ -173,13 +176,13 @@ function report(content: Manifest<Counts>, wanted: Wanted, isFetched: boolean, {
   const { askedFor: _, bundle: __, ...summary } = content
   const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash, implementation } = summary
   const manifest = manifestPathOf(path)
-  const verdict =
+  const verdict = verdictOf(counts.refused === 0, { l1BlockHash: hashSourceOf(isFetched, wanted.l1BlockHash) })
+  const statement =
     counts.refused === 0
-      ? paint(stdout, 'green', `All ${rows.count} addresses verified.`)
-      : paint(stdout, 'red', `${counts.refused} of ${rows.count} addresses have no answer that verifies.`)
-  const unverified = [notFetched(path, stdout), 'Nothing was verified either. This is what the manifest says:']
+      ? `these are the states of all ${rows.count} addresses`
+      : `${counts.refused} of ${rows.count} addresses have no answer that verifies`
   const lines = [
-    ...(isFetched ? [verdict] : unverified),
+    ...(isFetched ? [formatVerdict(verdict, statement, stdout)] : notVerified(path, stdout)),
     formatTable([
       ['rows', path, `${counts.present} present, ${counts.absent} absent, ${counts.refused} refused`],
       ['manifest', manifest],
@@ -192,8 +195,9 @@ function report(content: Manifest<Counts>, wanted: Wanted, isFetched: boolean, {
     'Everything rests on the L1 block hash: compare it with a source that you trust. The bundle that proves the rest is in the manifest.',
     ...(keep === undefined ? [] : [HOW_TO_CHECK]),
   ]
-  stdout.write(json ? toJson({ ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
-  return counts.refused > 0 ? exitCodes.notVerified : exitCodes.verified
+  const said = isFetched ? describeVerdict(verdict) : { verdict: null }
+  stdout.write(json ? toJson({ ...said, ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
+  return exitCodeOf(verdict, ASKED_ENDPOINTS)
 }
 
 const HOW_TO_CHECK =

@@ -1,15 +1,19 @@
+import type { Word } from '../../document/verdict.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, listJsonFiles } from '../files/input.ts'
 import { flag, formatOptions, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
-import { formatTable, paint, printable, toJson } from '../output/report.ts'
+import { paint } from '../output/paint.ts'
+import { formatTable, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
+import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, trustOptions, worstOf } from '../output/verdict.ts'
 import { type FileResult, runVector } from './run-vector.ts'
 
 const options = {
   ...optionsOf('state-root', 'scheme', 'address'),
   json: flag('print one JSON object per file, with what was proven and who stated it, then one with the summary'),
+  ...trustOptions,
 }
 
 const help = `Usage: rollup-state-proof vectors FOLDER [options]
@@ -24,16 +28,17 @@ Options, which override the files:
 ${formatOptions(options)}
 
 Every *.json file is verified, except *.schema.json, hidden files and
-node_modules. Each file has its own scheme, root, address and keys. A verdict
-is only as good as its root: compare the root with one that you trust, or fix it
-for all files with --state-root. With --state-root and --scheme, the folder may
-also hold bare answers.
+node_modules. Each file has its own scheme, root, address and keys. A file that
+verifies against a root that it states itself is consistent only: state the root
+for all files with --state-root, or run vectors of your own with --trust-file.
+With --state-root and --scheme, the folder may also hold bare answers.
 
-Exit code: 0 all as expected, 1 some are not, 2 there are no files, or a file
-cannot be read.
+Exit code, of the worst file, in this order: 2 there are no files, or a file
+cannot be read; 1 some are not as expected; 4 some are consistent only; 0 all
+are as expected.
 
 Examples:
-  rollup-state-proof vectors recordings/
+  rollup-state-proof vectors vectors/ --trust-file
   rollup-state-proof vectors answers/ --scheme poseidon2 --state-root 0x...
 `
 
@@ -41,7 +46,7 @@ export const command: Command = {
   help,
   async run(args, io) {
     const { values, path: folder } = parsePath(args, options, 'expected one folder')
-    const { scheme, 'state-root': stateRoot, address, json } = values
+    const { scheme, 'state-root': stateRoot, address, json, 'trust-file': trustsFile } = values
     if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
     const files = listJsonFiles(folder)
     if (files.length === 0) throw new UsageError(`there are no vectors in ${folder}`)
@@ -57,16 +62,22 @@ export const command: Command = {
     const run = results.filter(result => 'group' in result)
     const unusable = results.some(result => 'unusable' in result)
     if (json) io.stdout.write(toJson({ summary: summarize(results) }))
-    else io.stdout.write(`${formatSummary(results, io).join('\n')}\n`)
+    else io.stdout.write(`${formatSummary(results, trustsFile, io).join('\n')}\n`)
     if (unusable || run.length === 0) return exitCodes.unusable
-    return run.every(result => result.asExpected) ? exitCodes.verified : exitCodes.notVerified
+    return exitCodeOf({ word: worstIn(run), restsOn: 'file' }, acceptedWith(trustsFile))
   },
 }
+
+/** The worst word of all. What is refused, and has to be, is as good as it can be. */
+const worstIn = (run: readonly Extract<FileResult, { group: string }>[]): Word =>
+  worstOf(
+    run.map(({ asExpected, verdict }) => (!asExpected ? 'refused' : verdict === 'consistent' ? verdict : 'verified')),
+  )
 
 function summarize(results: readonly FileResult[]) {
   const run = results.filter(result => 'group' in result)
   const good = (cases: typeof run) => cases.filter(result => result.asExpected).length
-  const rootsFrom = (source: 'flag' | 'file') => run.filter(result => result.rootFrom === source).length
+  const said = (word: Word) => run.filter(result => result.verdict === word).length
   const groups = [...new Set(run.map(({ group }) => group))].map(group => {
     const cases = run.filter(result => result.group === group)
     return { group, cases: cases.length, asExpected: good(cases) }
@@ -75,13 +86,13 @@ function summarize(results: readonly FileResult[]) {
     ...{ cases: run.length, asExpected: good(run) },
     unusable: results.filter(result => 'unusable' in result).length,
     notRun: results.filter(result => 'notRun' in result).length,
-    rootsFrom: { flag: rootsFrom('flag'), file: rootsFrom('file') },
+    verdicts: { verified: said('verified'), consistent: said('consistent'), refused: said('refused') },
     groups,
   }
 }
 
-function formatSummary(results: readonly FileResult[], { stdout }: Io): string[] {
-  const { cases, asExpected, notRun, rootsFrom, groups } = summarize(results)
+function formatSummary(results: readonly FileResult[], trustsFile: boolean, { stdout }: Io): string[] {
+  const { cases, asExpected, notRun, verdicts, groups } = summarize(results)
   const named = (words: string, file: string, lines: readonly string[]) => [
     `${paint(stdout, 'red', words)} ${printable(file)}`,
     ...lines.map(line => `  ${printable(line)}`),
@@ -94,16 +105,27 @@ function formatSummary(results: readonly FileResult[], { stdout }: Io): string[]
   )
   const rows = groups.map(group => [group.group, `${group.cases}`, `${group.asExpected}`])
   const total = results.length - notRun
-  const isGood = asExpected === total && total > 0
+  const isRun = asExpected === total && total > 0
+  const word = isRun ? worstIn(results.filter(result => 'group' in result)) : 'refused'
   const reason = results.find(result => 'notRun' in result)?.notRun
-  const whose = rootsFrom.file === cases ? 'The files' : `${rootsFrom.file} of ${cases} files`
-  const rest = 'themselves state the root that they were verified against: compare it with one that you trust.'
+  const premise = 'nobody has confirmed the roots that they themselves state'
+  const confirm = 'To confirm one root for all, state it with --state-root 0x...'
   const note = (format: 'bold' | 'dim', text: string) => paint(stdout, format, `Note: ${text}`)
   return [
     ...[...failed, ...unusable],
     formatTable([['', 'cases', 'as expected'], ...rows]),
-    paint(stdout, isGood ? 'green' : 'red', `${asExpected} of ${total} files as expected.`),
+    paintVerdict(stdout, { word }, `${asExpected} of ${total} files as expected.`, verdicts.verified > 0),
     ...(reason === undefined ? [] : [note('bold', `${notRun} of ${results.length} files were not run. ${reason}`)]),
-    ...(rootsFrom.file === 0 ? [] : [note('dim', `${whose} ${rest}`)]),
+    ...(verdicts.consistent === 0
+      ? []
+      : [
+          paintVerdict(
+            stdout,
+            { word: 'consistent' },
+            `${verdicts.consistent} of ${cases} files are consistent: ${premise}.`,
+          ),
+          confirm,
+        ]),
+    ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),
   ]
 }

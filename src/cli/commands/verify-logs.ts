@@ -2,6 +2,7 @@ import type { StateKind, Trusted } from '../../anchor.ts'
 import { type LogsClaim, verifyLogs } from '../../blocks.ts'
 import type { Source } from '../../document/claim.ts'
 import { constantSources } from '../../document/evidence.ts'
+import { type PartSources, verdictOf } from '../../document/verdict.ts'
 import { agesOf } from '../../document/wording.ts'
 import { isArgumentError, safely } from '../../index.ts'
 import type { Io } from '../command.ts'
@@ -43,10 +44,13 @@ export async function verifyLogsFile(
   }
   const { l2BlockNumber, fromBlock, toBlock } = claim
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
-  const sources = describeSources({
-    ...{ trusted: 'user', scheme: isSchemeFound ? 'lengths' : 'user', rollup: 'user' },
+  const parts: PartSources = {
     ...{ l2BlockNumber: of(l2BlockNumber), fromBlock: of(fromBlock), toBlock: of(toBlock), filter: of(claim.filter) },
     ...constantSources(claim, 'user'),
+  }
+  const sources = describeSources({
+    ...{ trusted: 'user', scheme: isSchemeFound ? 'lengths' : 'user', rollup: 'user' },
+    ...parts,
   })
   const outcome = safely(() => verifyLogs(bundle, claim))
   if (!outcome.ok) {
@@ -54,9 +58,10 @@ export async function verifyLogsFile(
     return reportOnError(outcome.error, { sources }, [['logs', 'of the blocks and filter that the bundle names']])
   }
   const verified = outcome.value
+  const verdict = verdictOf(true, { ...parts, network: 'user' })
   const names = ['fromBlock', 'toBlock', 'filter'] as const
   const stated = names.filter(name => claim[name] !== 'fromBundle')
   const format: VerdictReport['format'] = stream =>
-    `${formatLogs(verified, stream, claim.rollup.implementation && 'user', stated)}\n`
-  return { verified: true, json: { sources, ...verified, ...agesOf(verified) }, format }
+    `${formatLogs(verdict, verified, stream, claim.rollup.implementation && 'user', stated)}\n`
+  return { verdict, json: { sources, ...verified, ...agesOf(verified) }, format }
 }

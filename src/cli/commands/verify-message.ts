@@ -1,4 +1,5 @@
 import { constantSources } from '../../document/evidence.ts'
+import { verdictOf } from '../../document/verdict.ts'
 import { isArgumentError, safely } from '../../index.ts'
 import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../messages.ts'
 import type { Io } from '../command.ts'
@@ -29,10 +30,8 @@ export async function verifyMessageFile(
   // The option for L2 state roots was refused above, and the hexadecimal is checked.
   const claim = { rollup, trusted, message } as MessageEvidenceClaim
   const isStated = message !== 'fromBundle'
-  const sources = describeSources({
-    ...{ trusted: 'user', rollup: 'user', message: isStated ? 'user' : 'bundle' },
-    ...constantSources({ rollup, trusted }, 'user'),
-  })
+  const parts = { message: isStated ? 'user' : 'bundle', ...constantSources({ rollup, trusted }, 'user') } as const
+  const sources = describeSources({ trusted: 'user', rollup: 'user', ...parts })
   const outcome = safely(() => verifyMessageEvidence(bundle, claim))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
@@ -40,6 +39,8 @@ export async function verifyMessageFile(
   }
   const verified = outcome.value
   const claimData = claimDataOf(verified)
-  const format: VerdictReport['format'] = stream => `${formatMessage(verified, stream, rollup.address, isStated)}\n`
-  return { verified: true, json: { sources, ...verified, ...(claimData !== undefined && { claimData }) }, format }
+  const verdict = verdictOf(true, { ...parts, network: 'user' })
+  const format: VerdictReport['format'] = stream =>
+    `${formatMessage(verdict, verified, stream, rollup.address, isStated)}\n`
+  return { verdict, json: { sources, ...verified, ...(claimData !== undefined && { claimData }) }, format }
 }

@@ -5,6 +5,7 @@ import { claimOfVector, constantSources } from '../../document/evidence.ts'
 import { compare, spellEvidence, spellState } from '../../document/expected.ts'
 import { holdsTraces, type InputFile, isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { fieldIn, itemsOf, printable } from '../../document/value.ts'
+import { type PartSources, verdictOf } from '../../document/verdict.ts'
 import { agesOf } from '../../document/wording.ts'
 import { kindName } from '../../evidence/state.ts'
 import type { KindName } from '../../evidence/types.ts'
@@ -19,9 +20,11 @@ import { type Flags, formatOptions, list, optionsOf, text } from '../options/dec
 import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
 import { filterOptions, rangeOptions } from '../options/logs-options.ts'
 import { parsePath } from '../options/parse.ts'
-import { formatCall } from '../output/call-report.ts'
+import { environmentSource, formatCall } from '../output/call-report.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
-import { describeSources, paint, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
+import { paint } from '../output/paint.ts'
+import { describeSources, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
+import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE, trustOptions } from '../output/verdict.ts'
 import { verifyLogsFile } from './verify-logs.ts'
 import { messageOptions, verifyMessageFile } from './verify-message.ts'
 
@@ -73,15 +76,24 @@ answers, options override the file. If you omit --address, --storage-key or
 --l2-block, verify takes them from the answer or bundle, and the report says so.
 For a folder of files, use the command vectors.
 
-Exit code: 0 verified, 1 not verified (for a vector: or not as it expects), 2
-wrong usage or unreadable input.
+A verdict is one of three words. Verified: it follows from the root, hash or
+checkpoint that you state here. Consistent: it follows from one that only the
+file states, which anyone can invent; nothing is proven until you confirm that.
+Refused: it does not follow. What you leave to the file otherwise, such as the
+address, the first line names: it is verified for that.
+
+The verdict is on standard output.
+${formatOptions(trustOptions)}
+
+Exit code: 0 verified, 1 refused (for a vector: or not as it expects), 2 wrong
+usage or unreadable input, 4 consistent only.
 
 Examples:
   rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... \\
     --address 0x...
   curl -s ... | rollup-state-proof verify - --scheme poseidon2 \\
     --state-root 0x... --address 0x... --json
-  rollup-state-proof verify recording.json
+  rollup-state-proof verify recording.json --state-root 0x...
   rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
     --l1-block-hash 0x... --address 0x...
   rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
@@ -99,7 +111,7 @@ const isAnswerAlone = (file: InputFile): boolean =>
 
 const options = {
   ...{ ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions, ...logsOptions },
-  ...messageOptions,
+  ...{ ...messageOptions, ...trustOptions },
   address: list('ADDRESS', answerOptions.address.help),
 }
 
@@ -120,7 +132,8 @@ export const command: Command = {
   help,
   async run(args, io) {
     const { values, path } = parsePath(args, options, 'expected one file or -')
-    const { json, address: addresses = [], ...rest } = values
+    const { json, 'trust-file': trustFile, address: addresses = [], ...rest } = values
+    const how = { json, 'trust-file': trustFile }
     const [address, ...others] = addresses
     const stated = { ...rest, ...(address !== undefined && { address }) }
     if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
@@ -133,9 +146,9 @@ export const command: Command = {
     const withScheme = { ...stated, scheme: stated.scheme ?? found }
     const has = (options: object) => Object.keys(stated).some(name => name in options)
     if (file.kind === 'logs evidence') {
-      return print(await verifyLogsFile(content, { ...withScheme, addresses }, found !== undefined, io), json, io)
+      return print(await verifyLogsFile(content, { ...withScheme, addresses }, found !== undefined, io), how, io)
     }
-    if (file.kind === 'message evidence') return print(await verifyMessageFile(content, stated, io), json, io)
+    if (file.kind === 'message evidence') return print(await verifyMessageFile(content, stated, io), how, io)
     if (others.length > 0) throw new UsageError('--address is given twice')
     for (const [kind, own, words] of OF_ONE_KIND) {
       if (kind !== file.kind && has(own)) throw new UsageError(`${path} is not ${words}`)
@@ -144,7 +157,7 @@ export const command: Command = {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
       }
-      return print(await verifyCall(content, withScheme, found !== undefined, io), json, io)
+      return print(await verifyCall(content, withScheme, found !== undefined, io), how, io)
     }
     const isVector = file.kind === 'function vector' || file.kind === 'evidence vector'
     if (isVector && has(stated)) {
@@ -157,7 +170,7 @@ export const command: Command = {
       const claim = claimOfVector(file)
       const outcome = safely(() => verifyEvidence(file.bundle, claim))
       const mismatches = compare(readExpected(file.expected), outcome, spellEvidence)
-      return print(reportOnBundle(outcome, file.bundle, claim, 'file'), json, io, mismatches)
+      return print(reportOnBundle(outcome, file.bundle, claim, 'file'), how, io, mismatches)
     }
     const ofBundles = Object.keys(stated).filter(name => name in { ...trustedOptions, ...subjectOptions })
     if (ofBundles.length > 0 && isAnswerAlone(file)) {
@@ -175,13 +188,13 @@ export const command: Command = {
       const outcome = safely(() => verifyEvidence(content, claim))
       if (!outcome.ok && isArgumentError(outcome.error)) throw outcome.error
       const schemeSource = found === undefined ? 'user' : 'lengths'
-      return print(reportOnBundle(outcome, content, claim, 'user', schemeSource), json, io)
+      return print(reportOnBundle(outcome, content, claim, 'user', schemeSource), how, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
     const outcome = verifyAnswer(file, claim)
     const report = reportOnAnswer(outcome, file, claim)
-    if (file.kind !== 'vector' || file.expected === undefined) return print(report, json, io)
-    return print(report, json, io, compare(readExpected(file.expected), outcome, spellState))
+    if (file.kind !== 'vector' || file.expected === undefined) return print(report, how, io)
+    return print(report, how, io, compare(readExpected(file.expected), outcome, spellState))
   },
 }
 
@@ -190,18 +203,30 @@ function refuseTraces(path: string, content: unknown): void {
     throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
 }
 
-/** @param mismatches how the outcome differs from what a vector expects; undefined if the file is none @returns the exit code */
-function print({ verified, json, format }: VerdictReport, asJson: boolean, io: Io, mismatches?: string[]): number {
+/** How to print a verdict. */
+interface Printing {
+  readonly json: boolean
+  readonly 'trust-file': boolean
+}
+
+/** @param mismatches how the outcome differs from what a vector expects; undefined if it is none @returns the exit code */
+function print(report: VerdictReport, flags: Printing, { stdout }: Io, mismatches?: readonly string[]): number {
+  const { verdict, isVector, json, format } = report
   const asExpected = mismatches === undefined || mismatches.length === 0
-  const stream = verified || asJson ? io.stdout : io.stderr
-  if (asJson) stream.write(toJson({ verified, ...json, ...(mismatches && { asExpected, mismatches }) }))
-  else {
-    const verdict = asExpected ? 'This is what the vector expects.' : 'This is not what the vector expects:'
-    const lines = mismatches && [paint(stream, 'bold', verdict), ...mismatches.map(line => `  ${printable(line)}`)]
-    stream.write(format(stream))
-    if (lines) stream.write(`${lines.join('\n')}\n`)
+  const trustsFile = flags['trust-file'] && verdict.word === 'consistent'
+  if (flags.json) {
+    const trust = trustsFile && { trustFile: true }
+    const expected = mismatches && { asExpected, mismatches }
+    stdout.write(toJson({ ...describeVerdict(verdict, isVector), ...trust, ...json, ...expected }))
+  } else {
+    const said = asExpected ? 'This is what the vector expects.' : 'This is not what the vector expects:'
+    const lines = [
+      ...(mismatches ? [paint(stdout, 'bold', said), ...mismatches.map(line => `  ${printable(line)}`)] : []),
+      ...(trustsFile ? [TRUSTS_FILE] : []),
+    ]
+    stdout.write(format(stdout) + lines.map(line => `${line}\n`).join(''))
   }
-  return verified && asExpected ? exitCodes.verified : exitCodes.notVerified
+  return asExpected ? exitCodeOf(verdict, acceptedWith(flags['trust-file'])) : exitCodes.refused
 }
 
 /** The kind of state that a bundle says it is of, or that the form of its answer shows. */
@@ -221,20 +246,18 @@ async function verifyCall(bundle: unknown, flags: Flags, isSchemeFound: boolean,
   const trusted = await trustedOf(flags, io)
   const claim: CallClaim<Trusted, StateKind> = { ...blockClaimOf(flags), ...about, call, trusted }
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
-  const sources = describeSources({
-    ...{
-      trusted: 'user',
-      scheme: isSchemeFound ? 'lengths' : 'user',
-      rollup: 'user',
-      l2BlockNumber: of(claim.l2BlockNumber),
-    },
+  const parts: PartSources = {
+    l2BlockNumber: of(claim.l2BlockNumber),
     ...constantSources(claim, 'user'),
     ...Object.fromEntries(Object.entries(call).map(([name, value]) => [name, of(value)])),
-  })
+  }
+  const scheme = isSchemeFound ? 'lengths' : 'user'
+  const sources = describeSources({ ...{ trusted: 'user', scheme, rollup: 'user' }, ...parts })
   try {
     const verified = await verifyCallEvidence(bundle, claim, deadlineOf(flags)).catch(callFailed)
-    const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
-    return { verified: true, json: { sources, ...verified, ...agesOf(verified) }, format }
+    const verdict = verdictOf(true, { ...parts, network: 'user', ...environmentSource(verified, 'bundle') })
+    const format = (stream: Output) => `${formatCall(verdict, verified, stream, call)}\n`
+    return { verdict, json: { sources, ...verified, ...agesOf(verified) }, format }
   } catch (error) {
     if (!isProofError(error)) throw error
     return reportOnError(error, { sources }, [

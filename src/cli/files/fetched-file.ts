@@ -1,8 +1,10 @@
+import type { Verdict } from '../../document/verdict.ts'
 import { isProofError } from '../../index.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import type { Connections } from '../options/connections.ts'
 import { type EndpointFlags, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { printable, toJson } from '../output/report.ts'
+import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
 import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What a run fetches: what it writes to a file, and what that proves. */
@@ -22,7 +24,15 @@ export interface Fetching<T extends Fetched> {
   /** Verifies the existing file, offline. @returns the evidence @throws ProofError or UsageError if it is something else */
   verifyExisting(bundle: unknown, path: string): object | Promise<object>
   /** What `--json` prints, and the lines of the report. */
-  report(fetched: T, place: Place, stream: Output): { json: object; lines: readonly string[] }
+  report(fetched: T, place: Place, stream: Output): FetchedReport
+}
+
+/** What is said of what was fetched. */
+export interface FetchedReport {
+  /** Null if nothing was verified. */
+  readonly verdict: Verdict | null
+  readonly json: object
+  readonly lines: readonly string[]
 }
 
 /** Where what is reported comes from. */
@@ -45,11 +55,12 @@ export const fetchToFile = <T extends Fetched>(
     const { path } = output
     const tell = (fetched: T, source: Place['source']) => {
       const stream = path === '-' ? io.stderr : io.stdout
-      const { json, lines } = report(fetched, { source, path }, stream)
+      const { verdict, json, lines } = report(fetched, { source, path }, stream)
       const first = source === 'file' ? [notFetched(path, stream)] : []
-      if (flags.json) io.stdout.write(toJson({ fetched: source === 'network', source, file: path, ...json }))
+      const said = verdict === null ? { verdict } : describeVerdict(verdict)
+      if (flags.json) io.stdout.write(toJson({ fetched: source === 'network', source, file: path, ...said, ...json }))
       else stream.write(`${[...first, ...lines].join('\n')}\n`)
-      return exitCodes.verified
+      return verdict === null ? exitCodes.verified : exitCodeOf(verdict, ASKED_ENDPOINTS)
     }
     if (output.exists) {
       const bundle = await readExisting(path)

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { type StateKind, verifyEvidence } from '../../anchor.ts'
 import { parseNumber, statedBlockHash } from '../../document/evidence.ts'
-import { fieldIn, otherVersion } from '../../document/value.ts'
+import { fieldIn, hasFields, otherVersion } from '../../document/value.ts'
 import type { AnyClaim } from '../../evidence/types.ts'
 import { safely } from '../../index.ts'
 import { verifyMessageEvidence } from '../../messages.ts'
@@ -56,33 +56,39 @@ async function openIndexedFolder(path: string, askedFor: AskedFor, name: 'l2Bloc
   })
   // Held until the process ends, or `close`.
   const claimed = await claim(path)
-  const file = progressFile(join(path, 'state.json'), askedFor, REMEDY)
+  const state = progressFile(join(path, 'state.json'), askedFor, REMEDY)
   const indexPath = join(path, 'index.ndjson')
-  const { progress, ...index } = await (async () => ({
-    progress: await file.read(),
-    ...mendIndex(indexPath, name),
-  }))().catch(error => {
+  const begun = await (async () => {
+    const saved = await state.read()
+    if (saved !== undefined && !hasFields(saved, 'progress'))
+      throw refuseOverwrite(state.path, 'is not the progress of a run that follows', REMEDY)
+    const line = fieldIn(saved, 'line')
+    return { ...{ progress: fieldIn(saved, 'progress'), line }, ...mendIndex(indexPath, name, line) }
+  })().catch(error => {
     claimed?.close()
     throw error
   })
-  let { indexed, length } = index
+  let { progress, line, indexed, length } = begun
 
   return {
     /** The progress of an earlier run; undefined if there was none. */
-    progress,
-    progressPath: file.path,
+    progress: progress ?? undefined,
+    progressPath: state.path,
     /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
-    async write({ number, bundle, line, verifyExisting }: Entry): Promise<string> {
+    async write({ number, bundle, line: about, verifyExisting }: Entry): Promise<string> {
       const file = `${number}.json`
       const bundlePath = join(path, file)
       // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
       if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath)
       else writeWhole(bundlePath, serialize(bundlePath, bundle), false)
       if (indexed === null || number > indexed) {
-        const text = toJson({ version: 1, ...line, file })
+        const text = toJson({ version: 1, ...about, file })
         // On systems where a folder cannot be claimed, this detects a second run.
         const isChanged = (statRegular(indexPath)?.size ?? 0) !== length
         if (isChanged) throw new UsageError(`${indexPath}: another program has changed it`)
+        // Saved first: if the line is torn, the next run writes it again.
+        line = text
+        state.save({ progress: progress ?? null, line })
         orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, text, { flush: true }))
         indexed = number
         length += Buffer.byteLength(text)
@@ -90,7 +96,10 @@ async function openIndexedFolder(path: string, askedFor: AskedFor, name: 'l2Bloc
       return bundlePath
     },
     /** Saves the progress, with which a later run continues. */
-    save: (made: unknown) => file.save(made),
+    save(made: unknown) {
+      progress = made
+      state.save({ progress: progress ?? null, line })
+    },
     /** Lets another run write to the folder. */
     close: () => void claimed?.close(),
   }
@@ -150,11 +159,22 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
 }
 
 /**
- * Removes the incomplete last line that a killed run leaves.
+ * Removes the incomplete last line that a killed run leaves, and writes the line that it was to be.
  *
+ * @param saved the last line, as the progress has it
  * @returns the number of the last line, null if there is none; the length of the file
  */
-function mendIndex(path: string, name: string): { indexed: bigint | null; length: number } {
+function mendIndex(path: string, name: string, saved: unknown): { indexed: bigint | null; length: number } {
+  const { indexed, length } = cutIndex(path, name)
+  const line = typeof saved === 'string' && saved.endsWith('\n') ? saved : ''
+  const number = parseNumber(fieldIn(parseLine(line), name), 64)
+  if (number === null || (indexed !== null && number <= indexed)) return { indexed, length }
+  orUsageError(`cannot write ${path}`, () => appendFileSync(path, line, { flush: true }))
+  return { indexed: number, length: length + Buffer.byteLength(line) }
+}
+
+/** Removes the incomplete last line. @returns as {@link mendIndex} */
+function cutIndex(path: string, name: string): { indexed: bigint | null; length: number } {
   if (statRegular(path) === undefined) return { indexed: null, length: 0 }
   return orUsageError(`cannot read ${path}`, () => {
     const bytes = readFileSync(path)

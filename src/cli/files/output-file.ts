@@ -16,6 +16,7 @@ import { fieldIn, isObject, otherVersion } from '../../document/value.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
+import { forgetTemporary, keepTemporary } from '../signals.ts'
 import { readRegularJson } from './input.ts'
 
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
@@ -136,6 +137,7 @@ export function writeWhole(path: string, text: string, replace: boolean): void {
   const replaced = replace ? statRegular(path) : undefined
   const mode = replaced && replaced.mode & 0o777
   const temporary = temporaryIn(dirname(path))
+  keepTemporary(temporary)
   orUsageError(`cannot write ${path}`, () => {
     try {
       writeFileSync(temporary, text, { flag: 'wx', mode: mode ?? 0o666, flush: true })
@@ -144,7 +146,7 @@ export function writeWhole(path: string, text: string, replace: boolean): void {
       if (replace) renameSync(temporary, path)
       else linkExclusive(temporary, path)
     } finally {
-      rmSync(temporary, { force: true })
+      forgetTemporary(temporary)
     }
   })
 }

@@ -1,4 +1,6 @@
+import type { Source } from '../../document/claim.ts'
 import { fieldIn } from '../../document/value.ts'
+import { type PartSources, type Verdict, verdictOf } from '../../document/verdict.ts'
 import { agesOf, formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
 import type { RecordedCall as LibraryCall } from '../../provider.ts'
@@ -17,7 +19,7 @@ import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { asArgument, commandLine, type EndpointFlags, keysPerRequestOf, showProgress } from '../options/endpoint.ts'
 import { type RecordTrust, type RecordTrustFlags, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
-import { paint } from '../output/report.ts'
+import { paint } from '../output/paint.ts'
 import { fetchToFile, type Place } from './fetched-file.ts'
 import { type AskedFor, type OutputFile, readExisting } from './output-file.ts'
 
@@ -51,6 +53,8 @@ export interface Subject<T extends AnyRecorded> {
   verifyExisting(bundle: unknown, trust: RecordTrust, path: string): Promise<object>
   /** The lines of the report on the bundle. */
   format(recorded: T, place: RecordedPlace, stream: Output): readonly string[]
+  /** Who stated what no proof covers, and what the file chose of the question. */
+  sources?(recorded: T, place: Place): PartSources
   /** The arguments of `verify` that state the subject. */
   verifyArguments(recorded: T): readonly string[]
 }
@@ -58,10 +62,18 @@ export interface Subject<T extends AnyRecorded> {
 /** Where what is reported comes from, and its L1 block hash. */
 export interface RecordedPlace extends Place {
   readonly hashSource: HashSource
+  readonly verdict: Verdict
 }
 
 /** Who states the L1 block hash: the user, the file or the L1 endpoint; or it is proven from the beacon block of --checkpoint. */
 export type HashSource = 'beaconBlock' | 'flag' | 'file' | 'endpoint'
+
+const hashSources: Readonly<Record<HashSource, Source>> = {
+  beaconBlock: 'user',
+  flag: 'user',
+  file: 'file',
+  endpoint: 'endpoint',
+}
 
 /** What everything rests on, and what has to happen before verifying. */
 const trustSentences: Readonly<Record<HashSource, readonly [string, string]>> = {
@@ -124,6 +136,8 @@ export async function recordToFile<T extends AnyRecorded>(
       const hashSource = hashSourceOf(trust, place)
       const [sentence, compare] = trustSentences[hashSource]
       const { verified } = recorded
+      const sources = subject.sources?.(recorded, place) ?? {}
+      const verdict = verdictOf(true, { ...sources, l1BlockHash: hashSources[hashSource] })
       const trusted =
         'beaconBlock' in verified && verified.beaconBlock !== undefined
           ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
@@ -133,9 +147,10 @@ export async function recordToFile<T extends AnyRecorded>(
         ...subject.verifyArguments(recorded),
       ]
       return {
+        verdict,
         json: { sources: { l1BlockHash: hashSource }, ...verified, ...agesOf(verified), verify },
         lines: [
-          ...subject.format(recorded, { ...place, hashSource }, stream),
+          ...subject.format(recorded, { ...place, hashSource, verdict }, stream),
           paint(stream, 'bold', sentence),
           `  ${compare}`,
           `  ${commandLine(verify)}`,

@@ -1,8 +1,9 @@
-import { accessSync, closeSync, constants, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { accessSync, closeSync, constants, createReadStream, openSync, renameSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
+import { forgetTemporary, keepTemporary } from '../signals.ts'
 import { linkExclusive, refuseOverwrite, statRegular, temporaryIn } from './output-file.ts'
 
 /**
@@ -18,6 +19,7 @@ export function openSpool(path: string, force: boolean, io: Io) {
   const folder = isFile ? dirname(path) : tmpdir()
   orUsageError(`cannot write ${path}`, () => accessSync(folder, constants.W_OK))
   const temporary = temporaryIn(folder)
+  keepTemporary(temporary)
   const file = orUsageError(`cannot write ${path}`, () => openSync(temporary, 'wx', isFile ? 0o666 : 0o600))
   let isOpen = true
   const end = () => {
@@ -34,12 +36,14 @@ export function openSpool(path: string, force: boolean, io: Io) {
       if (isFile)
         return orUsageError(`cannot write ${path}`, () => (force ? renameSync : linkExclusive)(temporary, path))
       for await (const chunk of createReadStream(temporary)) {
-        if (!io.stdout.write(chunk)) await new Promise(resolve => io.stdout.once('drain', resolve))
+        const isWritten = await new Promise(resolve => io.stdout.write(chunk, error => resolve(!error)))
+        // Its reader has seen enough, which does not change the verdict.
+        if (!isWritten) return
       }
     },
     remove(): void {
       end()
-      rmSync(temporary, { force: true })
+      forgetTemporary(temporary)
     },
   }
 }

@@ -8,8 +8,11 @@ import { type EndpointError, type EndpointErrorCode, endpointErrorMeanings, isEn
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
-import { describeError, formatError, paint, printable, toJson } from '../output/report.ts'
+import { paint } from '../output/paint.ts'
+import { describeError, formatError, printable, REFUSED, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
+import { describeVerdict, exitCodeOf } from '../output/verdict.ts'
+import { untilSignal } from '../signals.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { Flags } from './declared.ts'
 import { rollupOf } from './flags.ts'
@@ -47,8 +50,6 @@ export function describeRollup({ scheme, rollup }: Pick<AnyClaim, 'scheme' | 'ro
 export const keysPerRequestOf = (flags: EndpointFlags): number =>
   wholeNumber('--keys-per-request', flags['keys-per-request'] ?? '100', 1, 1_000_000)
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 /** Runs `work`, which Ctrl-C aborts, and reports its failure. @returns the exit code */
 export async function withEndpoints(
   flags: EndpointFlags,
@@ -56,25 +57,34 @@ export async function withEndpoints(
   work: (connections: Connections) => Promise<number>,
 ): Promise<number> {
   const { timeout, json, output } = flags
-  const controller = new AbortController()
-  const end = () => controller.abort()
-  const connections = createConnections(timeout, controller.signal)
-  for (const name of SIGNALS) process.once(name, end)
-  try {
-    if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
-    return await work(connections)
-  } catch (error) {
-    endProgress(io)
-    if (!isProofError(error) && !isEndpointError(error)) throw error
-    // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
-    const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
-    const hint = mayBeOtherLayer(failure) ? await connections.wrongLayers(flags.rollup ? rollupOf(flags) : {}) : ''
-    if (json) io.stdout.write(toJson({ fetched: false, error: describeFailure(failure), ...(hint && { hint }) }))
-    else io.stderr.write(`${formatFailure(failure, output, io)}${hint && `${hint}\n`}`)
-    return isProofError(error) ? exitCodes.notVerified : exitCodes.noAnswer
-  } finally {
-    for (const name of SIGNALS) process.off(name, end)
+  if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
+  return untilSignal(async signal => {
+    const connections = createConnections(timeout, signal)
+    return work(connections).catch((error: unknown) => reportFailure(error, flags, connections, io))
+  })
+}
+
+/** Says why endpoints could not do what was asked. @returns the exit code @throws any other error */
+async function reportFailure(error: unknown, flags: EndpointFlags, connections: Connections, io: Io): Promise<number> {
+  const { json, output = '' } = flags
+  endProgress(io)
+  if (!isProofError(error) && !isEndpointError(error)) throw error
+  // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
+  const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
+  const isVerdict = isProofError(failure)
+  const hint = mayBeOtherLayer(failure) ? await connections.wrongLayers(flags.rollup ? rollupOf(flags) : {}) : ''
+  const report = {
+    fetched: false,
+    ...(isVerdict && describeVerdict(REFUSED)),
+    error: describeFailure(failure),
+    ...(hint && { hint }),
   }
+  // A refusal goes where any other verdict would have gone.
+  const stream = isVerdict && output !== '-' ? io.stdout : io.stderr
+  const text = isVerdict ? formatError(failure, [], stream) : formatFailure(failure, output, io)
+  if (json) io.stdout.write(toJson(report))
+  else stream.write(`${text}${hint && `${hint}\n`}`)
+  return isVerdict ? exitCodeOf(REFUSED) : exitCodes.noAnswer
 }
 
 const OF_OTHER_LAYER: readonly EndpointErrorCode[] = [
@@ -96,8 +106,7 @@ function describeFailure(error: ProofError | EndpointError): object {
   return { code, action, meaning: endpointErrorMeanings[code], layer, message, status, report }
 }
 
-function formatFailure(error: ProofError | EndpointError, output = '', { stderr }: Io): string {
-  if (isProofError(error)) return formatError(error, [], stderr)
+function formatFailure(error: EndpointError, output: string, { stderr }: Io): string {
   const partial = `${output}.partial`
   const hint = existsSync(partial)
     ? `What came is in ${printable(partial)}: run the same command again to continue.\n`
@@ -110,6 +119,16 @@ function formatFailure(error: ProofError | EndpointError, output = '', { stderr 
 /** The first line of a report on a file that already existed. */
 export const notFetched = (path: string, stream: Output): string =>
   paint(stream, 'bold', `Nothing was fetched: ${printable(path)} exists, and no endpoint was asked.`)
+
+/** The first lines of a report on rows that already existed: what it says is not even consistent. */
+export const notVerified = (path: string, stream: Output): string[] => [
+  notFetched(path, stream),
+  'Nothing was verified either. This is what the manifest says:',
+]
+
+/** Who vouches for the L1 block hash. @param stated the hash, or the beacon block from which it is proven, if the user states one */
+export const hashSourceOf = (isFetched: boolean, stated: string | undefined): 'user' | 'endpoint' | 'file' =>
+  !isFetched ? 'file' : stated === undefined ? 'endpoint' : 'user'
 
 /** On a terminal, each text overwrites the one before. Otherwise, each gets a line. */
 export function showProgress(io: Io, text: string): void {

@@ -45,6 +45,8 @@ export interface L1Source {
   readonly l1BlockHash: () => Promise<Hex> | Hex
   /** Who states the hash, in words. */
   readonly trust: string
+  /** Whether it is the user, with a checkpoint or a program; or endpoints. */
+  readonly source: 'user' | 'endpoint'
   /** Whether it is only the endpoint that is also to be verified. */
   readonly isAlone?: boolean
 }
@@ -79,11 +81,12 @@ export async function openL1Source(
   for (const name of ['beacon', 'network', 'beacon-state', 'beacon-max-age', 'checkpoint-max-age'] as const) {
     if (flags[name] !== undefined) throw new UsageError(`--${name} goes with --checkpoint`)
   }
-  if (file !== undefined) return { l1BlockHash: await importSource(file), trust: `the function in ${printable(file)}` }
+  if (file !== undefined)
+    return { l1BlockHash: await importSource(file), source: 'user', trust: `the function in ${printable(file)}` }
   const [only] = l1
   if (isOne && only !== undefined) {
     const trust = 'one endpoint only, which could invent the hash. Add --l1-agree, --checkpoint or --l1-hash-module'
-    return { l1BlockHash: finalizedBlockHash(only), trust, isAlone: true }
+    return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', trust, isAlone: true }
   }
   const flag = urls.length > 0 ? 'l1-agree' : 'l1'
   const providers = urls.length > 0 ? connections.open(flag, urls) : l1
@@ -93,7 +96,7 @@ export async function openL1Source(
     tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))
   try {
     const l1BlockHash = agreeingBlockHash(providers, { quorum: needed, onDissent: toldOf })
-    return { l1BlockHash, trust: `${needed} of ${count} L1 endpoints that must agree` }
+    return { l1BlockHash, source: 'endpoint', trust: `${needed} of ${count} L1 endpoints that must agree` }
   } catch (error) {
     // Nothing else of it can be wrong.
     throw isArgumentError(error) ? new UsageError(`--${flag}: the same URL twice is one source`) : error
@@ -137,7 +140,7 @@ async function followCheckpoint(
       onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })
     const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
-    return { l1BlockHash, trust: `the beacon block ${blockRoot}, from which ${many} is verified` }
+    return { l1BlockHash, source: 'user', trust: `the beacon block ${blockRoot}, from which ${many} is verified` }
   } catch (error) {
     const isStored = isArgumentError(error) && error.path.startsWith('resumeFrom')
     throw isStored ? argumentRefused(error, `--beacon-state: ${path}${error.path.slice('resumeFrom'.length)}`) : error

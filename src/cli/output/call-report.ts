@@ -1,19 +1,21 @@
 import type { StateKind, Trusted } from '../../anchor.ts'
-import { beaconRows, l1BlockRows, type Row, timeRow } from '../../document/wording.ts'
+import type { Source } from '../../document/claim.ts'
+import type { PartSources, Verdict } from '../../document/verdict.ts'
+import { beaconRows, ifRight, l1BlockRows, type Row, timeRow } from '../../document/wording.ts'
 import { stringify } from '../../json/stringify.ts'
 import { revertReason } from '../../provider/revert.ts'
 import type { CallOutcome, StatedCall, VerifiedCall } from '../../provider.ts'
 import type { Output } from '../command.ts'
-import { formatTable, paint } from './report.ts'
+import { formatTable } from './report.ts'
+import { formatVerdict } from './verdict.ts'
 
-const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
-  returned: 'Verified: the call returned.',
-  reverted: 'Verified: the call reverted.',
-  failed: 'Verified: the call failed.',
-}
+/** Who stated the block values that no proof covers, if the call has read any: its outcome depends on them. */
+export const environmentSource = ({ environment }: Pick<VerifiedCall, 'environment'>, by: Source): PartSources =>
+  Object.keys(environment).length > 0 ? { environment: by } : {}
 
 /** @param stated what the user stated about the call */
 export function formatCall(
+  verdict: Verdict,
   verified: VerifiedCall<Trusted, StateKind>,
   stream: Output,
   stated: Omit<StatedCall, 'gas'>,
@@ -39,8 +41,9 @@ export function formatCall(
     ['gas used', `${gasUsed}`],
     ...outcomeRows(verified),
   ]
-  const verdict = paint(stream, verified.outcome === 'returned' ? 'green' : 'bold', verdicts[verified.outcome])
-  return `${verdict}\n${formatTable(rows)}`
+  const isGood = verified.outcome === 'returned'
+  const headline = formatVerdict(verdict, `the call ${verified.outcome}`, stream, { isGood })
+  return `${headline}\n${formatTable(ifRight(verdict, rows))}`
 }
 
 function outcomeRows(verified: CallOutcome): Row[] {

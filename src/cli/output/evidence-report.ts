@@ -1,22 +1,33 @@
 import type { Trusted } from '../../anchor.ts'
 import type { Source } from '../../document/claim.ts'
-import { constantSources, evidenceSources, type Link, linkOf, linksFrom, linkWords } from '../../document/evidence.ts'
+import {
+  constantSources,
+  evidenceSources,
+  type Link,
+  linkOf,
+  linksFrom,
+  linkWords,
+  partSources,
+} from '../../document/evidence.ts'
 import { fieldIn, fieldsOf, isObject, show } from '../../document/value.ts'
-import { agesOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
+import { verdictOf } from '../../document/verdict.ts'
+import {
+  agesOf,
+  bundleNotes,
+  chainRows,
+  existenceOf,
+  ifRight,
+  type Row,
+  sourceWords,
+  trustedNames,
+} from '../../document/wording.ts'
 import { kindName } from '../../evidence/state.ts'
 import type { AnyClaim, AnyEvidence } from '../../evidence/types.ts'
 import type { Outcome } from '../../index.ts'
 import type { Output } from '../command.ts'
-import {
-  describeSources,
-  formatNotes,
-  formatState,
-  formatTable,
-  formatVerdict,
-  paint,
-  reportOnError,
-  type VerdictReport,
-} from './report.ts'
+import { paint } from './paint.ts'
+import { describeSources, formatNotes, formatState, formatTable, reportOnError, type VerdictReport } from './report.ts'
+import { formatVerdict } from './verdict.ts'
 
 /** Where the claim came from: the user's options, or a vector. */
 export type ClaimSource = Extract<Source, 'user' | 'file'>
@@ -79,13 +90,20 @@ export function reportOnBundle(
   const evidence = outcome.value
   const { implementation } = constants
   const about = { ...named, sources, trusted: show(fieldsOf(trusted)[evidence.trustedInput]), implementation }
-  const chain = chainRows(about, evidence)
+  // Whoever names the file of a network stands for it.
+  const verdict = verdictOf(
+    true,
+    partSources(sources, { ...constants, ...(constants.network && { network: source }) }, evidence),
+  )
+  const isVector = source === 'file'
+  const chain = ifRight(verdict, chainRows(about, evidence))
   return {
-    verified: true,
+    ...{ verdict, isVector },
     json: { ...stated, ...evidence, ...agesOf(evidence) },
     format: stream =>
       `${[
-        ...[formatVerdict(evidence, stream), formatTable(trustedRow), heading(stream), formatTable(chain)],
+        formatVerdict(verdict, existenceOf(evidence), stream, { isVector }),
+        ...[formatTable(trustedRow), heading(stream), formatTable(chain)],
         ...formatState(evidence, fieldIn(bundle, 'answer'), stream),
         ...formatNotes(bundleNotes(sources, evidence), stream),
       ].join('\n')}\n`,

@@ -1,9 +1,12 @@
 import type { StateKind, Trusted } from '../../anchor.ts'
 import type { VerifiedLogs } from '../../blocks.ts'
 import type { Source } from '../../document/claim.ts'
-import { beaconRows, implementationRow, l1BlockRows, type Row } from '../../document/wording.ts'
+import type { Verdict } from '../../document/verdict.ts'
+import { beaconRows, count, ifRight, implementationRow, l1BlockRows, type Row } from '../../document/wording.ts'
 import type { Output } from '../command.ts'
-import { formatTable, paint } from './report.ts'
+import { paint } from './paint.ts'
+import { formatTable } from './report.ts'
+import { formatVerdict } from './verdict.ts'
 
 /** How many logs are printed: \`--json\` prints all. */
 const MAX_PRINTED = 20
@@ -12,6 +15,7 @@ type Statable = 'fromBlock' | 'toBlock' | 'filter'
 
 /** @param pinnedBy who stated the implementation @param stated what the user stated; by default everything */
 export function formatLogs(
+  verdict: Verdict,
   verified: VerifiedLogs<Trusted, StateKind>,
   stream: Output,
   pinnedBy: Source | undefined,
@@ -41,8 +45,8 @@ export function formatLogs(
       ...[`block ${blockNumber}, log ${logIndex}`, address, `${topics.length} topics`, data, `in ${transactionHash}`],
     ])
   return [
-    paint(stream, 'green', `Verified: all logs of these blocks that the filter selects: ${logs.length}.`),
-    formatTable(rows),
+    formatVerdict(verdict, `these blocks have exactly ${count(logs.length, 'log')} that the filter selects`, stream),
+    formatTable(ifRight(verdict, rows)),
     ...(shown.length === 0 ? [] : [paint(stream, 'bold', 'Logs'), formatTable(shown)]),
     ...(logs.length > MAX_PRINTED ? [`  … and ${logs.length - MAX_PRINTED} more. --json prints all.`] : []),
   ].join('\n')

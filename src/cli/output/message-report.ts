@@ -1,15 +1,17 @@
-import { beaconRows, l1BlockRows, type Row } from '../../document/wording.ts'
+import type { Verdict } from '../../document/verdict.ts'
+import { beaconRows, ifRight, l1BlockRows, type Row } from '../../document/wording.ts'
 import { encodeMessageClaim, type VerifiedMessage } from '../../messages.ts'
 import type { Output } from '../command.ts'
-import { formatTable, paint } from './report.ts'
+import { formatTable } from './report.ts'
+import { formatVerdict } from './verdict.ts'
 
-const verdicts: Readonly<Record<VerifiedMessage['status'], string>> = {
-  claimable: 'Verified: this message from L2 can be claimed on L1.',
-  claimed: 'Verified: this message from L2 is claimed on L1.',
-  notAnchored: 'Verified: L1 does not know the root of this message from L2, at this block.',
-  sent: 'Verified: L1 has sent this message to L2.',
-  notSent: 'Verified: L1 has given this number to no message, at this block.',
-  unknown: 'Verified: L1 gave this number away before it kept rolling hashes. Nothing shows which message it is.',
+const statements: Readonly<Record<VerifiedMessage['status'], string>> = {
+  claimable: 'this message from L2 can be claimed on L1',
+  claimed: 'this message from L2 is claimed on L1',
+  notAnchored: 'L1 does not know the root of this message from L2, at this block',
+  sent: 'L1 has sent this message to L2',
+  notSent: 'L1 has given this number to no message, at this block',
+  unknown: 'L1 gave this number away before it kept rolling hashes: nothing shows which message it is',
 }
 
 /** The data of the claim, if the message can be claimed; undefined otherwise. */
@@ -17,7 +19,13 @@ export const claimDataOf = ({ status, message, messageProof }: VerifiedMessage):
   status === 'claimable' ? encodeMessageClaim({ message, messageProof }) : undefined
 
 /** @param rollup the contract to which a claim goes @param isStated whether the user stated the message */
-export function formatMessage(verified: VerifiedMessage, stream: Output, rollup: string, isStated: boolean): string {
+export function formatMessage(
+  verdict: Verdict,
+  verified: VerifiedMessage,
+  stream: Output,
+  rollup: string,
+  isStated: boolean,
+): string {
   const { status, message, messageHash, messageProof, l1Block, beaconBlock } = verified
   const said = isStated ? 'stated by you' : 'from the bundle, not stated by you'
   const claimData = claimDataOf(verified)
@@ -35,5 +43,5 @@ export function formatMessage(verified: VerifiedMessage, stream: Output, rollup:
     ...(claimData === undefined ? [] : [['claim it with', claimData, `data of a transaction to ${rollup}`] as const]),
   ]
   const isGood = status === 'claimable' || status === 'claimed' || status === 'sent'
-  return `${paint(stream, isGood ? 'green' : 'bold', verdicts[status])}\n${formatTable(rows)}`
+  return `${formatVerdict(verdict, statements[status], stream, { isGood })}\n${formatTable(ifRight(verdict, rows))}`
 }

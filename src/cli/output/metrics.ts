@@ -1,3 +1,4 @@
+import type { Verdict } from '../../document/verdict.ts'
 import { createHttpServer, send } from '../../http/server.ts'
 import type { FollowEvent } from '../../rpc.ts'
 import { cannotListen } from '../errors.ts'
@@ -20,6 +21,7 @@ const METRICS = {
   logs_unusable_total: 'Number of times that the logs of an L1 endpoint lacked the newest finalization.',
   implementation_changes_total: 'Number of times that the code of the contract was seen to have changed.',
   program_runs_total: 'Number of runs of the --exec program.',
+  verified: 'Whether the proofs rest on your own word (1: verified) or on that of endpoints (0: consistent).',
 }
 
 type Name = keyof typeof METRICS
@@ -45,13 +47,14 @@ const labelsOf = ({ layer, 'endpoint.index': index, 'error.type': code }: Failur
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** The Prometheus metrics of `follow`. */
-export function createMetrics() {
+export function createMetrics({ word }: Pick<Verdict, 'word'>) {
   /** By name, then by labels. */
   const values = new Map<Name, Map<string, number>>()
   const set = (name: Name, value: number, labels = '') => {
     values.set(name, (values.get(name) ?? new Map<string, number>()).set(labels, value))
   }
   const add = (name: Name, labels = '') => set(name, (values.get(name)?.get(labels) ?? 0) + 1, labels)
+  set('verified', word === 'verified' ? 1 : 0)
   for (const name of Object.values(COUNTED)) if (name !== 'request_failures_total') set(name, 0)
   return {
     count(event: FollowEvent): void {

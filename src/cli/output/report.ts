@@ -1,9 +1,17 @@
-import { styleText } from 'node:util'
 import { isEthAnswer, storageProofsIn } from '../../document/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../../document/claim.ts'
 import type { AnswerFile } from '../../document/input-file.ts'
 import { cut, escapeUnprintable, printable, show } from '../../document/value.ts'
-import { accountRows, answerNotes, count, countPaths, type Row, sourceWords } from '../../document/wording.ts'
+import { type Verdict, verdictOf } from '../../document/verdict.ts'
+import {
+  accountRows,
+  answerNotes,
+  count,
+  countPaths,
+  existenceOf,
+  type Row,
+  sourceWords,
+} from '../../document/wording.ts'
 import { meaningOf } from '../../error-meanings.ts'
 import type { Refusal } from '../../errors.ts'
 import { kindName } from '../../evidence/state.ts'
@@ -11,12 +19,10 @@ import type { AnyState } from '../../evidence/types.ts'
 import type { Outcome } from '../../index.ts'
 import type { Output } from '../command.ts'
 import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH, MAX_JSON_DEPTH } from '../limits.ts'
+import { paint } from './paint.ts'
+import { formatVerdict, paintVerdict } from './verdict.ts'
 
 export { printable }
-
-/** Adds colour for a terminal, but not for a pipe or under NO_COLOR. */
-export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
-  styleText(format, text, { stream })
 
 /** One line of JSON without control characters that a terminal would obey. Bigints become decimal strings. */
 export const toJson = (value: unknown): string =>
@@ -52,9 +58,11 @@ const clip = (cell: string): string => cut(cell, MAX_CELL_LENGTH, MAX_COLUMN_WID
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
   Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, source === 'user' ? 'flag' : source]))
 
-/** What `--json` prints of a verdict, and the same as text. */
+/** A verdict, what `--json` prints besides, and the same as text. */
 export interface VerdictReport {
-  readonly verified: boolean
+  readonly verdict: Verdict
+  /** Whether it is of a vector, which takes no options. */
+  readonly isVector?: boolean
   readonly json: object
   format(stream: Output): string
 }
@@ -83,16 +91,24 @@ export function reportOnAnswer(
   if (!outcome.ok) return reportOnError(outcome.error, json, rows)
   const state = outcome.value
   const { account, storage } = state
+  const { storageKeys: _, ...others } = sources
+  const verdict = verdictOf(true, storage.length > 0 ? sources : others)
   return {
-    verified: true,
+    verdict,
     json: { ...json, account, storage, ...(!isEthAnswer(answer) && { recomputedPaths: countPaths(state, answer) }) },
     format: stream =>
       `${[
-        ...[formatVerdict(state, stream), formatTable(rows), ...formatState(state, answer, stream)],
+        ...[
+          formatVerdict(verdict, existenceOf(state), stream),
+          formatTable(rows),
+          ...formatState(state, answer, stream),
+        ],
         ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
       ].join('\n')}\n`,
   }
 }
+
+export const REFUSED = verdictOf(false, {})
 
 /** @param rows what was asked @param more what the text says below */
 export const reportOnError = (
@@ -101,16 +117,13 @@ export const reportOnError = (
   rows: readonly Row[],
   more = (_: Output) => '',
 ): VerdictReport => ({
-  verified: false,
+  verdict: REFUSED,
   json: { ...json, error: describeError(error) },
   format: stream => `${formatError(error, rows, stream)}${more(stream)}`,
 })
 
 export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
   notes.map(note => paint(stream, 'dim', `Note: ${note}`))
-
-export const formatVerdict = ({ account }: Pick<AnyState, 'account'>, stdout: Output): string =>
-  paint(stdout, 'green', `Verified: this account ${account === null ? 'does not exist' : 'exists'}.`)
 
 /** The account, its slots, and what was checked to prove them. */
 export function formatState(state: AnyState, answer: unknown, stdout: Output): string[] {
@@ -161,11 +174,11 @@ function formatChecks(state: AnyState, answer: unknown): string[] {
 }
 
 /** What failed, where and what it means; `rows` say what was asked. */
-export function formatError({ code, path, expected, found }: Refusal, rows: readonly Row[], stderr: Output): string {
+export function formatError({ code, path, expected, found }: Refusal, rows: readonly Row[], stream: Output): string {
   const details = Object.entries({ at: path || undefined, expected, found }).flatMap(([name, value]): Row[] =>
     value === undefined ? [] : [[name, value]],
   )
-  const verdict = paint(stderr, 'red', `Not verified: ${code}`)
+  const verdict = paintVerdict(stream, REFUSED, `Refused: ${code}`)
   return `${verdict}\n${meaningOf(code)}\n${formatTable([...details, ...rows])}\n`
 }
 

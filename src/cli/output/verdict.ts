@@ -1,0 +1,87 @@
+import { type Premise, sentenceOf, type Verdict, type Word } from '../../document/verdict.ts'
+import { exitCodes, type Output } from '../command.ts'
+import { flag } from '../options/declared.ts'
+import { paint } from './paint.ts'
+
+/** How terminals and shells learn of a verdict: its colour, what is to be done about it, and the exit code. */
+
+export const trustOptions = {
+  'trust-file': flag('let exit code 0 also say that all follows from a root or hash that only the file states'),
+}
+
+/** Those who run a command that asks endpoints want what these say. It is consistent, but the command has done its work. */
+export const ASKED_ENDPOINTS = ['user', 'endpoint'] as const
+
+/** @param accepted on whose word the user wants exit code 0 */
+export function exitCodeOf(
+  { word, restsOn }: Pick<Verdict, 'word' | 'restsOn'>,
+  accepted: readonly Verdict['restsOn'][] = ['user'],
+): number {
+  if (word === 'refused') return exitCodes.refused
+  return word === 'verified' || accepted.includes(restsOn) ? exitCodes.verified : exitCodes.consistent
+}
+
+/** What several verdicts amount to: the worst of them, in the order refused, consistent, verified. */
+export const worstOf = (words: readonly Word[]): Word =>
+  (['refused', 'consistent'] as const).find(word => words.includes(word)) ?? 'verified'
+
+/** On whose word a file may be taken, given the option. */
+export const acceptedWith = (trustsFile: boolean): readonly Verdict['restsOn'][] =>
+  trustsFile ? ['user', 'file'] : ['user']
+
+const tones = { verified: 'green', consistent: 'yellow', refused: 'red' } as const
+
+/** A text in the colour of the verdict: green on the word of the user alone. @param isGood whether to celebrate it */
+export const paintVerdict = (stream: Output, { word }: Pick<Verdict, 'word'>, text: string, isGood = true): string =>
+  paint(stream, isGood || word !== 'verified' ? tones[word] : 'bold', text)
+
+/** How to confirm a premise. The value is left out: whoever copies it from here has compared it with nothing. */
+const ways: Readonly<Record<Premise, string>> = {
+  stateRoot:
+    'look up the state root of this L2 block on L1 (stateRootHashes of the rollup contract), and state what you find there with --state-root 0x...',
+  l2StateRoot:
+    'look up the state root of this L2 block on L1 (stateRootHashes of the rollup contract), and state what you find there with --state-root 0x...',
+  l1BlockHash:
+    'ask a source of your own for the hash of this L1 block, such as your node, and state it with --l1-block-hash 0x...',
+  l1StateRoot: 'ask a source of your own for the state root of this L1 block, and state it with --l1-state-root 0x...',
+  beaconBlockRoot:
+    'ask a source of your own for this finalized beacon block, and state its root with --checkpoint 0x...',
+  rootBefore: 'state the root with --parent-root 0x..., or evidence for it with --parent-evidence FILE',
+  rootAfter: 'state the root with --state-root 0x..., or evidence for it with --evidence FILE, in place of --open-end',
+  rollup: 'state the rollup contract that you mean with --rollup',
+  layout: 'state the slots of the contract with --layout-roots-slot and --layout-current-slot',
+  network: 'state the network that you mean with --network',
+  environment: 'compare these values with the header of the L2 block: no option can confirm them',
+}
+
+/** What to do to confirm a verdict that is consistent only; empty for any other. */
+export function howToConfirm({ word, restsOn, unconfirmed }: Verdict, isVector = false): string {
+  const [first] = unconfirmed
+  // A command that asks endpoints says with which command to verify what it has fetched.
+  if (word !== 'consistent' || restsOn === 'endpoint' || first === undefined) return ''
+  // Its options are its own.
+  return isVector
+    ? 'To confirm it, verify the bundle in the vector by itself, with --rollup and what you trust.'
+    : `To confirm it, ${ways[first]}.`
+}
+
+/** The verdict, and what to do about it. @param what is verified, as a clause */
+export function formatVerdict(
+  verdict: Verdict,
+  what: string,
+  stream: Output,
+  { isGood = true, isVector = false } = {},
+) {
+  const how = howToConfirm(verdict, isVector)
+  return [paintVerdict(stream, verdict, sentenceOf(verdict, what), isGood), ...(how === '' ? [] : [how])].join('\n')
+}
+
+/** What `--json` prints of a verdict. */
+export const describeVerdict = (verdict: Verdict, isVector = false): object => {
+  const { word, unconfirmed } = verdict
+  const confirm = howToConfirm(verdict, isVector)
+  return { verdict: word, ...(word === 'consistent' && { unconfirmed }), ...(confirm !== '' && { confirm }) }
+}
+
+/** What a report says if the user lets a file vouch for itself. */
+export const TRUSTS_FILE = 'Exit code 0 because of --trust-file: it rests on the word of the file alone.'
