@@ -29,11 +29,11 @@ const proven = verifyProof(answer, { ...claim, scheme: poseidon2 })
 const spelt = JSON.parse(JSON.stringify(proven, (_, value) => (typeof value === 'bigint' ? `${value}` : value)))
 const vector = { ...claim, answer, expected: { valid: true, ...spelt } }
 const evidence = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
-/** A call that reads the base fee, which no proof covers. */
+/** A call that reads the gas limit of its block, which no proof covers. */
 const call = await (async () => {
   const { l1, l2 } = createEndpoints(demoState, true, true)
-  const data = encodeFunctionData({ abi: surroundingsAbi, functionName: 'baseFee' })
-  const known = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, environment: { baseFee: 7n } }
+  const data = encodeFunctionData({ abi: surroundingsAbi, functionName: 'gasLimit' })
+  const known = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, environment: { gasLimit: 9n } }
   return recordCall({ l1, l2, ...known, call: { to: SURROUNDINGS, data } })
 })()
 const { rollup, trusted } = evidence.claim

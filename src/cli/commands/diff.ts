@@ -64,8 +64,8 @@ Verified means: from one root to the other, exactly these accounts and slots
 changed. It does not say that transactions required it, nor in which block of
 the range a change happened, nor that all reads are listed.
 
-Exit code: 0 verified, 1 refused, 2 wrong usage or unreadable input, 4 consistent
-only: with --open-end, the sender of the files chooses where they lead.
+Exit code: 0 verified, 1 refused, 2 wrong usage or unreadable input, 4
+consistent only: with --open-end, the sender of the files chooses the end.
 
 Examples:
   rollup-state-proof diff traces.json --scheme poseidon2 --parent-root 0x... \\

@@ -69,9 +69,9 @@ bundle in the manifest and from what you trust, verifies every kept block, and
 compares every row with what they prove.
 
 Exit code: 0 all verified, or recorded by the word of the L1 endpoint; 1 an
-answer does not verify, or --check found a row that is not proven; 2 wrong usage,
-or a file cannot be read or written; 3 an endpoint failed: run the command
-again; 4 the files existed, and were not verified: use --check.
+answer does not verify, or --check found a row that is not proven; 2 wrong
+usage, or a file cannot be read or written; 3 an endpoint failed: run the
+command again; 4 the files existed, and were not verified: use --check.
 
 Examples:
   export L1_URL=https://... L2_URL=https://...

@@ -72,9 +72,9 @@ against that root, and compares every row with what its answer proves. Without
 --l2-block, the files choose the block.
 
 Exit code: 0 all verified, or recorded by the word of the L1 endpoint; 1 some
-answers did not verify, or --check found a row that is not proven; 2 wrong usage,
-or a file cannot be read or written; 3 an endpoint failed: run the command
-again; 4 the files existed, and were not verified: use --check.
+answers did not verify, or --check found a row that is not proven; 2 wrong
+usage, or a file cannot be read or written; 3 an endpoint failed: run the
+command again; 4 the files existed, and were not verified: use --check.
 
 Examples:
   export L1_URL=https://... L2_URL=https://...
