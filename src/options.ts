@@ -9,11 +9,19 @@ import { ArgumentError, atPath, isPromise, printable } from './errors.ts'
  * `storagekeys`, no storage key would be requested.
  *
  * @param what the name of the object; empty for the argument itself
+ * @param claims those without which less is claimed. Leaving one out says so; one that is undefined was looked up in vain
  * @throws ArgumentError
  */
-export const readOptions = <T extends object>(what: string, options: T, names: readonly string[]): T =>
+export const readOptions = <T extends object>(
+  what: string,
+  options: T,
+  names: readonly string[],
+  claims: readonly (keyof T & string)[] = [],
+): T =>
   atPath(what, () => {
     const own = copyPlain(options)
+    const lost = claims.find(name => Object.hasOwn(own, name) && own[name] === undefined)
+    if (lost !== undefined) throw invalid(lost, 'a value, or no such field', undefined)
     const unknown = Object.keys(own).find(name => !names.includes(name))
     if (unknown === undefined) return own
     const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())

@@ -44,7 +44,7 @@ export interface Rollup {
    * the slots of the layout could mean something else, so nothing verifies. Whoever trusts an L2 state root states none. Default: any;
    * results name the one that is proven.
    */
-  implementation?: Hex | undefined
+  implementation?: Hex
   /** The JSON-RPC method with which L2 endpoints serve proofs. Default: that of the client. */
   method?: string | undefined
   /** Chain id of the rollup. */
@@ -124,20 +124,19 @@ const KNOWN = "lineaRollup or lineaSepoliaRollup of 'rollup-state-proof/anchor'"
 /** A validated copy of the caller's argument `rollup`, its address in lower case. @throws ArgumentError */
 export function readRollup(rollup: Rollup) {
   if (typeof rollup === 'string') throw invalid('rollup', `an object: ${KNOWN}, or { address } of your own`, rollup)
-  const own = readOptions('rollup', rollup, ROLLUP_FIELDS)
-  const { name, address, layout, implementation, method, chainId, l1ChainId } = own
-  return {
+  const given = readOptions('rollup', rollup, ROLLUP_FIELDS, ['implementation'])
+  const { name, address, layout, implementation, method, chainId, l1ChainId } = given
+  return own({
     name: readText('rollup.name', name),
     address: bytesToHex(decodeArgument('rollup.address', address, 20)),
     layout: layout === undefined ? lineaLayout : readLayout(layout),
-    implementation:
-      implementation === undefined
-        ? undefined
-        : bytesToHex(decodeArgument('rollup.implementation', implementation, 20)),
+    ...(implementation !== undefined && {
+      implementation: bytesToHex(decodeArgument('rollup.implementation', implementation, 20)),
+    }),
     method: readText('rollup.method', method),
     chainId: chainId === undefined ? undefined : readChainId('rollup.chainId', chainId),
     l1ChainId: l1ChainId === undefined ? undefined : readChainId('rollup.l1ChainId', l1ChainId),
-  }
+  })
 }
 
 function readText(path: string, text: string | undefined): string | undefined {

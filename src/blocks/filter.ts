@@ -9,12 +9,12 @@ import { bloomBits, type Log } from './receipts.ts'
 /** Which logs are asked for, as `eth_getLogs` has it. */
 export interface LogFilter {
   /** The contract, or several of which any will do. Default: any contract. */
-  address?: Hex | readonly Hex[] | undefined
+  address?: Hex | readonly Hex[]
   /**
    * By place, the topic, or several of which any will do; null: any topic. A log with fewer topics does not match. Default: any
    * topics.
    */
-  topics?: readonly (Hex | readonly Hex[] | null)[] | undefined
+  topics?: readonly (Hex | readonly Hex[] | null)[]
 }
 
 const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
@@ -75,9 +75,11 @@ export interface DecodedFilter {
   readonly topics: readonly (readonly Hex[])[]
 }
 
+const FIELDS = ['address', 'topics'] as const
+
 /** @throws ArgumentError */
 export function decodeFilter(filter: LogFilter): DecodedFilter {
-  const { address, topics = [] } = readOptions('', filter, ['address', 'topics'])
+  const { address, topics = [] } = readOptions('', filter, FIELDS, FIELDS)
   const addresses = decodeChoice('address', address, 20)
   const choices = readItems('topics', topics, topic => decodeChoice('', topic ?? undefined, 32))
   if (choices.length > MAX_TOPICS) throw invalid('topics', `at most ${MAX_TOPICS}`, topics)

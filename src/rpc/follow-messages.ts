@@ -40,9 +40,9 @@ import { sleep } from './waiting.ts'
 export interface FollowMessagesOptions
   extends Omit<FollowOptions, 'requests' | 'newestOnly' | 'skipUnavailable' | 'resumeFrom' | 'fromL2BlockNumber'> {
   /** Only messages that this account has sent, 20 bytes. Default: all. */
-  from?: Hex | undefined
+  from?: Hex
   /** Only messages to this account, 20 bytes. Default: all. */
-  to?: Hex | undefined
+  to?: Hex
   /** The message service on L2, 20 bytes. Default: that of the rollup, if it is one of Linea's. */
   messageService?: Hex | undefined
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
@@ -143,7 +143,7 @@ export function followMessagesWith(
   options: FollowMessagesOptions,
   timing: Timing,
 ): AsyncGenerator<FollowedMessages, void, void> {
-  const given = readOptions('', options, FIELDS)
+  const given = readOptions('', options, FIELDS, ['from', 'to'])
   const { from, to, messageService, layout: ownLayout, resumeFrom, ...rest } = given
   const layout = readLayout(ownLayout)
   // The service may be that of the rollup, which is verified first.

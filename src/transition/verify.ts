@@ -21,7 +21,7 @@ export interface TransitionClaim {
   /** The trusted L2 state root after the block before the first, 32 bytes. */
   parentStateRoot: Hex
   /** The trusted L2 state root after the last block, 32 bytes. Left out, the result says which one the traces lead to. */
-  stateRoot?: Hex | undefined
+  stateRoot?: Hex
 }
 
 /** What happened to the state in one block. */
@@ -78,7 +78,7 @@ const FIELDS = ['zkParentStateRootHash', 'zkEndStateRootHash', 'zkStateMerklePro
  * ```
  */
 export function verifyTransition(answer: unknown, claim: TransitionClaim): VerifiedTransition {
-  const given = readOptions('', claim, ['scheme', 'parentStateRoot', 'stateRoot'])
+  const given = readOptions('', claim, ['scheme', 'parentStateRoot', 'stateRoot'], ['stateRoot'])
   const scheme = hashSchemeOf(given.scheme)
   const parentRoot = decodeArgument('parentStateRoot', given.parentStateRoot, 32)
   const endRoot = given.stateRoot === undefined ? null : decodeArgument('stateRoot', given.stateRoot, 32)

@@ -213,13 +213,14 @@ it('reads a rollup, refuses what is wrong in it, and names the place', () => {
     { name: undefined, method: undefined, chainId: 2 ** 53 - 1, l1ChainId: undefined },
     layoutOf({ finalizedState: undefined }),
     layoutOf({ blockHashes: undefined }),
-    { implementation: undefined },
+
     { implementation: `0x${'AB'.repeat(20)}` },
     layoutOf({ stateRootHashes: 0n, currentL2BlockNumber: 2n ** 256n - 1n }),
   ]
   for (const change of right) expect(verdict(keysOf(change))).toBe('accepted')
   const wrong: [change: object, path: string][] = [
     [{ adress: rollup.address }, 'rollup.adress'],
+    [{ implementation: undefined }, 'rollup.implementation'],
     [{ address: undefined }, 'rollup.address'],
     [{ address: '0x12' }, 'rollup.address'],
     [{ name: '' }, 'rollup.name'],

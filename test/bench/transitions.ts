@@ -32,7 +32,7 @@ for (const scheme of [poseidon2, mimc]) {
   for (let seed = 1; counts.blocks < BLOCKS; seed++) {
     const { parentStateRoot, blocks } = live(scheme, randomOf(seed), BLOCKS_PER_WORLD)
     const answer: unknown = JSON.parse(JSON.stringify({ zkStateMerkleProof: blocks.map(({ traces }) => traces) }))
-    const stateRoot = blocks.at(-1)?.stateRoot
+    const stateRoot = blocks.at(-1)?.stateRoot ?? '0x'
     let roots: readonly string[] = []
     counts.verified += time(() => {
       roots = verifyTransition(answer, { scheme, parentStateRoot, stateRoot }).blocks.map(({ stateRoot }) => stateRoot)

@@ -24,6 +24,8 @@ export interface Case {
   readonly args: readonly unknown[]
   /** Paths of what may be left out, such as `1.storageKeys` for a field of the second argument. */
   readonly optional?: readonly string[]
+  /** Of these, paths of claims: without them less is claimed, and whoever passes undefined has looked one up in vain. */
+  readonly claims?: readonly string[]
   /** Paths of what strangers send, or of what may be anything. Nothing below them is the caller's. */
   readonly free?: readonly string[]
 }
@@ -517,6 +519,7 @@ export const cases: Readonly<Record<string, Case>> = {
   followMessages: {
     call: rpc.followMessages,
     args: [followedMessages],
+    claims: ['0.from', '0.to'],
     optional: [
       ...ofSource,
       ...optionalOf('0', followedMessages, 'l1', 'l2', 'scheme', 'rollup', 'l1BlockHash', 'messageService'),
@@ -555,13 +558,17 @@ export const cases: Readonly<Record<string, Case>> = {
     call: blocks.filterLogs,
     args: [[{ address: token, topics: [key] }], { address: [token], topics: [[key], null] }],
     // A proven log has more fields.
-    ...{ optional: ['1.address', '1.topics'], free: ['0.0', '1.topics.1'] },
+    ...{ optional: ['1.address', '1.topics'], claims: ['1.address', '1.topics'], free: ['0.0', '1.topics.1'] },
   },
 
   verifyLogs: {
     call: blocks.verifyLogs,
     args: [logsVector.input, logsClaim],
-    ...{ free: ['0'], optional: ['1.filter.address', '1.filter.topics'] },
+    ...{
+      free: ['0'],
+      optional: ['1.filter.address', '1.filter.topics'],
+      claims: ['1.filter.address', '1.filter.topics'],
+    },
   },
   hashMessage: { call: messages.hashMessage, args: [message] },
   messageTrees: { call: messages.messageTrees, args: [[key], 5], optional: ['1'] },
@@ -623,7 +630,7 @@ export const cases: Readonly<Record<string, Case>> = {
   verifyTransition: {
     call: transition.verifyTransition,
     args: [{ zkStateMerkleProof: [[]] }, { scheme, parentStateRoot: emptyRoot, stateRoot: emptyRoot }],
-    ...{ optional: ['1.stateRoot'], free: ['0'] },
+    ...{ optional: ['1.stateRoot'], claims: ['1.stateRoot'], free: ['0'] },
   },
 
   createVerifiedProvider: {

@@ -20,7 +20,11 @@ describe.each([poseidon2, mimc])('random histories of $name', scheme => {
       const { parentStateRoot, blocks, counts } = live(scheme, randomOf(seed), 6)
       for (const [kind, count] of Object.entries(counts)) kinds[kind] = (kinds[kind] ?? 0) + count
       const answer = { zkStateMerkleProof: blocks.map(({ traces }) => traces) }
-      const verified = verifyTransition(answer, { scheme, parentStateRoot, stateRoot: blocks.at(-1)?.stateRoot })
+      const verified = verifyTransition(answer, {
+        scheme,
+        parentStateRoot,
+        stateRoot: blocks.at(-1)?.stateRoot ?? '0x',
+      })
       expect(verified.blocks.map(({ stateRoot }) => stateRoot)).toEqual(blocks.map(({ stateRoot }) => stateRoot))
       const few = { zkStateMerkleProof: answer.zkStateMerkleProof.slice(0, 4) }
       expect(verifyTraces(scheme.name, few, parentStateRoot)).toEqual(

@@ -54,7 +54,8 @@ export async function followMessagesTo(args: readonly string[], io: Io): Promise
   const how = {
     ...{ rollup, scheme: requireKind(values.scheme), method: methodOf(values) },
     // The hexadecimal is checked.
-    ...{ messageService, from: sender as Hex | undefined, to: recipient as Hex | undefined },
+    ...{ messageService, ...(sender !== undefined && { from: sender as Hex }) },
+    ...(recipient !== undefined && { to: recipient as Hex }),
     fromL2BlockNumber: integerOf(values, 'from', 64),
     pollIntervalMs: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
   }

@@ -39,10 +39,10 @@ export function readLogRequest(given: unknown, isForWallet: boolean): LogRequest
   // A misspelt field would select more than was meant.
   refuseOtherFields('filter', given, FIELDS)
   const filter = {
-    address: isGiven(address) ? choice('address', address, 20) : undefined,
+    address: isGiven(address) ? choice('address', address, 20) : [],
     topics: isGiven(topics)
       ? params.list('topics', topics, MAX_TOPICS, (at, topic) => (isGiven(topic) ? choice(at, topic, 32) : null))
-      : undefined,
+      : [],
   }
   const choices = [filter.address, ...(filter.topics ?? [])].reduce((sum, one) => sum + (one?.length ?? 0), 0)
   if (blockHash !== undefined) {
