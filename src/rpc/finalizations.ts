@@ -2,7 +2,7 @@ import { type FinalizedState, finalizedStateTopics } from '../anchor/finalized-s
 import type { L1Block } from '../anchor/header.ts'
 import { atEndpoint, isPassing, orFailure } from './error.ts'
 import { fetchAnchor, findPrevious, invented, type L1Source, readCurrent, type Sample, unless, walkLogs } from './l1.ts'
-import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from './limits.ts'
+import { MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from './limits.ts'
 import type { AnyProvider } from './provider.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
@@ -119,15 +119,14 @@ async function listFromLogs(
 ): Promise<Map<bigint, FinalizedState> | Error | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
-  let [requests, empty] = [0n, 0]
-  for await (const logs of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
+  let empty = 0
+  for await (const { first, logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
     if (!Array.isArray(logs)) return logs
-    requests++
     empty = logs.length === 0 ? empty + 1 : 0
     if (empty === MAX_EMPTY_LOG_REQUESTS) {
       if (!found.has(newest)) return null
       // Before the contract was deployed, its storage was zero.
-      const at = l1Block.number - requests * BLOCKS_PER_REQUEST
+      const at = first - 1n
       const current = at < 0n ? 0n : await readCurrent(provider, source, at).catch(orFailure)
       if (current === 0n || (typeof current === 'bigint' && current <= after)) break
       empty = 0

@@ -21,17 +21,10 @@ import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { type Attempt, type Endpoints, only, race } from './endpoints.ts'
-import {
-  EndpointError,
-  type EndpointErrorCode,
-  isEndpointError,
-  isFailure,
-  isMissing,
-  isOfBlock,
-  orFailure,
-} from './error.ts'
+import { EndpointError, type EndpointErrorCode, isEndpointError, isMissing, isOfBlock, orFailure } from './error.ts'
 import { hashHeader } from './headers.ts'
 import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
+import { askLogs, inOrder } from './log-ranges.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
 import { type AnyProvider, callProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
@@ -229,7 +222,7 @@ export async function fetchFinalizedState(
 ): Promise<FinalizedState | null> {
   const topics = [finalizedStateTopics, `0x${l2BlockNumber.toString(16).padStart(64, '0')}`]
   const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
-  for await (const logs of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
+  for await (const { logs } of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
     // If there are several, the newest counts.
     const log = Array.isArray(logs) && logs.find(log => log.l2BlockNumber === l2BlockNumber)
     if (log) return log.finalizedState
@@ -238,8 +231,8 @@ export async function fetchFinalizedState(
 }
 
 /**
- * The contract's logs of finalizations between two L1 blocks, newest first, one list per request. Ends with the failure if the
- * endpoint fails, and with null if what it sends is no list: they are only hints.
+ * The contract's logs of finalizations between two L1 blocks, newest first, one list per request, with its first block. Ends with
+ * the failure if the endpoint fails, and with null if what it sends is no list: they are only hints.
  *
  * @throws EndpointError `ABORTED` and nothing else
  */
@@ -249,19 +242,32 @@ export async function* walkLogs(
   topics: readonly unknown[],
   newest: bigint,
   oldest: bigint,
-): AsyncGenerator<FinalizedStateLog[] | EndpointError | ProofError | null, void> {
-  for (let toBlock = newest; toBlock >= oldest; toBlock -= BLOCKS_PER_REQUEST) {
-    const begin = toBlock - BLOCKS_PER_REQUEST + 1n
-    const blocks = { fromBlock: encodeQuantity(begin > oldest ? begin : oldest), toBlock: encodeQuantity(toBlock) }
-    const filter = { address: rollup.address, topics, ...blocks }
-    const logs = await callProvider(provider, 'eth_getLogs', [filter], signal).catch(orFailure)
-    if (isFailure(logs)) return yield logs
-    if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield null
-    yield logs
-      .map(decodeFinalizedStateLog)
-      .filter(log => log !== undefined)
-      .reverse()
+): AsyncGenerator<WalkedLogs, void> {
+  const filter = { address: rollup.address, topics }
+  let first = newest + 1n
+  try {
+    for await (const piece of askLogs(
+      provider,
+      filter,
+      { first: oldest, last: newest },
+      { signal, isBackwards: true },
+    )) {
+      first = piece.first
+      const { logs } = piece
+      if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield { first, logs: null }
+      const decoded = inOrder(logs).map(decodeFinalizedStateLog)
+      yield { first, logs: decoded.filter(log => log !== undefined).reverse() }
+    }
+  } catch (error) {
+    yield { first, logs: orFailure(error) }
   }
+}
+
+/** Logs of finalizations, newest first; the failure; null if they are no list. */
+interface WalkedLogs {
+  /** The first block that was asked for. */
+  readonly first: bigint
+  readonly logs: FinalizedStateLog[] | EndpointError | ProofError | null
 }
 
 /**
@@ -367,11 +373,28 @@ export interface Sample {
 
 const FIRST_DISTANCE = 32n
 
+/** Two L1 blocks in a row between which the contract went on, according to an endpoint. */
+export interface Step {
+  readonly before: Sample
+  readonly after: Sample
+}
+
+/** The newest sample with another value than this one, according to an L1 endpoint. None of it is proven. */
+export const findPrevious = async (provider: AnyProvider, source: L1Source, newest: Sample): Promise<Sample | null> =>
+  (await findStep(provider, source, newest, newest.value))?.before ?? null
+
 /**
- * The newest sample with another value than this one, according to an L1 endpoint. Goes back in doubling steps until the value
- * is smaller, then bisects: at most 64 requests for each. None of it is proven.
+ * The newest step to `value` or above. Goes back in doubling steps until the value is smaller, then bisects: at most 64 requests
+ * for each. None of it is proven.
+ *
+ * @returns null if the contract never held less
  */
-export async function findPrevious(provider: AnyProvider, source: L1Source, newest: Sample): Promise<Sample | null> {
+export async function findStep(
+  provider: AnyProvider,
+  source: L1Source,
+  newest: Sample,
+  least: bigint,
+): Promise<Step | null> {
   let after = newest
   let before: Sample | null = null
   for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
@@ -379,14 +402,14 @@ export async function findPrevious(provider: AnyProvider, source: L1Source, newe
     const back: bigint = newest.at > distance ? newest.at - distance : 0n
     const at: bigint = before === null ? back : (before.at + after.at) / 2n
     const value = await readCurrent(provider, source, at)
-    if (value > newest.value || (before !== null && value < before.value)) {
-      const when = before === null ? `before ${newest.value}` : `between ${before.value} and ${newest.value}`
+    if (value > after.value || (before !== null && value < before.value)) {
+      const when = before === null ? `before ${after.value}` : `between ${before.value} and ${after.value}`
       throw contradiction(`L2 block ${value} was finalized ${when}`)
     }
-    if (value < newest.value) before = { at, value }
+    if (value < least) before = { at, value }
     else after = { at, value }
   }
-  return before
+  return { before, after }
 }
 
 /** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */

@@ -53,8 +53,10 @@ export const DEMOTION_MS = 300_000
 /** Milliseconds for everything that one call asks of beacon APIs, unless the caller allows more. */
 export const BEACON_TOTAL_MS = 300_000
 
-/** Blocks per request of logs: endpoints that limit `eth_getLogs` allow at least these. Mainnet has a finalization every few hours. */
+/** Blocks per request of logs, unless the endpoint allows fewer. Mainnet has a finalization every few hours. */
 export const BLOCKS_PER_REQUEST = 2_000n
+/** Milliseconds for which it is remembered how many blocks an endpoint allows. */
+export const REMEMBERED_MS = 600_000
 /** Requests for the log of one finalization: about three days of L1 blocks. */
 export const MAX_LOG_REQUESTS = 10n
 /** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */

@@ -9,10 +9,11 @@ import { toMessage } from '../messages/message.ts'
 import { type MessageProof, messageTrees } from '../messages/tree.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { type Attempt, type Endpoints, only } from './endpoints.ts'
-import { atEndpoint, EndpointError, isEndpointError, isFailure, orFailure } from './error.ts'
+import { atEndpoint, EndpointError, isEndpointError, isFailure, isPassing, orFailure } from './error.ts'
 import type { ClientSettings } from './fetch.ts'
-import { fetchAnchor, fetchProof, type L1Source, unless, walkLogs } from './l1.ts'
+import { fetchAnchor, fetchProof, findStep, type L1Source, readCurrent, unless, walkLogs } from './l1.ts'
 import { BLOCKS_PER_REQUEST, MAX_FINALIZED_BLOCKS, MAX_SEARCH_REQUESTS } from './limits.ts'
+import { allowedBlocks } from './log-ranges.ts'
 import type { Sender, SentMessage } from './messages.ts'
 import type { AnyProvider } from './provider.ts'
 
@@ -46,13 +47,14 @@ async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Bl
   const oldest = l1Block.number - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
   let last: bigint | null = null
   let before: bigint | null = oldest > 0n ? null : -1n
-  for await (const logs of walkLogs(
-    provider,
-    source,
-    [finalizedStateTopics],
-    l1Block.number,
-    oldest > 0n ? oldest : 0n,
-  )) {
+  const least = oldest > 0n ? oldest : 0n
+  for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, least)) {
+    const isRefused = isEndpointError(logs) && !isPassing(logs)
+    // Whoever allows few blocks would be asked very often: the contract's slots take fewer requests.
+    if (isRefused || allowedBlocks(provider) < BLOCKS_PER_REQUEST) {
+      const found = await findBySlots(provider, source, l1Block, block).catch(orFailure)
+      if (!isFailure(found)) return found
+    }
     if (!Array.isArray(logs)) throw logs ?? new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
     const ends = logs.map(({ l2BlockNumber }) => l2BlockNumber)
     const earlier = ends.filter(end => end < block)
@@ -68,11 +70,37 @@ async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Bl
       layer: 'L1',
     })
   }
+  return verifyEnds(alone, l1Block, before, last)
+}
+
+/** The blocks between two finalizations, whose ends L1 is proven to hold. */
+async function verifyEnds(alone: L1Source, l1Block: L1Block, before: bigint, last: bigint): Promise<FinalizedBlocks> {
   for (const end of before > 0n ? [last, before] : [last]) {
     const anchor = await unless('ANCHOR_BLOCK_AHEAD', unless('ANCHOR_NO_ROOT', fetchAnchor(alone, l1Block, end)))
     if (anchor === null) throw new EndpointError('L1_CONTRADICTION', { found: `no L2 block ${end}`, layer: 'L1' })
   }
   return { first: before + 1n, last }
+}
+
+/**
+ * The same from what the contract held at older L1 blocks, which takes some dozens of requests, and from the logs of the one block
+ * in which the finalization arrived. If the endpoint does not serve those either, others that came in the same block are not told
+ * apart.
+ */
+async function findBySlots(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
+  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => 'ethereum' }
+  const newest = { at: l1Block.number, value: await readCurrent(provider, source, l1Block.number) }
+  const step = await findStep(provider, source, newest, block)
+  if (step === null)
+    throw new EndpointError('L1_CONTRADICTION', { found: `L2 block ${block} is older than L1`, layer: 'L1' })
+  const { before, after } = step
+  const ends: bigint[] = [before.value, after.value]
+  for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], after.at, after.at)) {
+    for (const { l2BlockNumber } of Array.isArray(logs) ? logs : []) ends.push(l2BlockNumber)
+  }
+  const earlier = ends.filter(end => end < block).reduce((most, end) => (end > most ? end : most))
+  // The value after the step is one of them.
+  return verifyEnds(alone, l1Block, earlier, leastOf(ends.filter(end => end >= block)) ?? after.value)
 }
 
 const isTooOld = (error: unknown) => isEndpointError(error) && error.code === 'MESSAGE_MISSING'

@@ -1,7 +1,7 @@
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError } from '../errors.ts'
-import { decodeQuantity, encodeQuantity } from '../hex.ts'
+import { decodeQuantity } from '../hex.ts'
 import { atMost } from '../json/decoders.ts'
 import { isGiven, readOwn } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
@@ -10,6 +10,7 @@ import type { DecodedMessage } from '../messages/message.ts'
 import type { Attempt } from './endpoints.ts'
 import { EndpointError, type Layer } from './error.ts'
 import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from './limits.ts'
+import { allowedBlocks, askLogs, inOrder } from './log-ranges.ts'
 import { type AnyProvider, callProvider, parseQuantity } from './provider.ts'
 import { redactorFor } from './redact.ts'
 import { inAdvance } from './waiting.ts'
@@ -54,7 +55,7 @@ interface Budget {
 
 export const newBudget = (): Budget => ({ messages: MAX_MESSAGES, data: MAX_MESSAGE_DATA })
 
-/** The messages in an endpoint's logs, which must be in order. @throws ProofError, EndpointError */
+/** The messages in an endpoint's logs, in order. @throws ProofError, EndpointError */
 export function readSent(
   provider: AnyProvider,
   logs: unknown,
@@ -63,7 +64,8 @@ export function readSent(
 ): SentMessage[] {
   const redact = redactorFor(provider)
   let before: SentMessage | undefined
-  return reader.items(logs, atMost('MALFORMED_RESPONSE', MAX_MESSAGES), source => {
+  const listed = Array.isArray(logs) && logs.length <= MAX_MESSAGES ? inOrder(logs) : logs
+  return reader.items(listed, atMost('MALFORMED_RESPONSE', MAX_MESSAGES), source => {
     const data = readOwn(Object(source), 'data')
     // Before it is hashed.
     budget.data -= typeof data === 'string' ? data.length / 2 : 0
@@ -78,7 +80,7 @@ export function readSent(
     }
     const sent = { message: log.message, block, index }
     if (before && (before.block > block || (before.block === block && before.index >= index))) {
-      throw new EndpointError('ANSWER_MALFORMED', { found: 'logs that are doubled, or not in order', layer })
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'two logs in one place', layer })
     }
     before = sent
     // The fields are written to files, too.
@@ -90,22 +92,25 @@ export function readSent(
   })
 }
 
-/** The messages that were sent in these blocks, in order. @param topics those behind the first */
+/**
+ * The messages that were sent in these blocks, in order.
+ *
+ * @param topics those behind the first
+ * @param withReceipts whether to read the receipts of an endpoint that serves no logs
+ */
 export async function askSent(
   provider: AnyProvider,
   sender: Sender,
   blocks: { readonly first: bigint; readonly last: bigint },
   { signal, heard }: Attempt,
   topics: readonly (Hex | null)[] = [],
+  withReceipts = false,
 ): Promise<SentMessage[]> {
   const all: SentMessage[] = []
   const budget = newBudget()
-  for (let first = blocks.first; first <= blocks.last; first += BLOCKS_PER_REQUEST) {
-    const end = first + BLOCKS_PER_REQUEST - 1n
-    const last = end < blocks.last ? end : blocks.last
-    const range = { fromBlock: encodeQuantity(first), toBlock: encodeQuantity(last) }
-    const filter = { address: sender.address, topics: [MESSAGE_SENT, ...topics], ...range }
-    const sent = readSent(provider, await callProvider(provider, 'eth_getLogs', [filter], signal), sender, budget)
+  const filter = { address: sender.address, topics: [MESSAGE_SENT, ...topics] }
+  for await (const { first, last, logs } of askLogs(provider, filter, blocks, { signal, withReceipts })) {
+    const sent = readSent(provider, logs, sender, budget)
     heard()
     if (sent.some(({ block }) => block < first || block > last)) {
       throw new EndpointError('ANSWER_MALFORMED', { found: 'a log of another block', layer: sender.layer })
@@ -127,6 +132,7 @@ export async function findSent(
   search: MessageSearch,
   known: bigint,
   attempt: Attempt,
+  withReceipts = false,
 ): Promise<SentMessage> {
   const { layer } = sender
   const isIt = ({ message }: SentMessage) => isWanted(message, search)
@@ -142,27 +148,37 @@ export async function findSent(
   }
   const said = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
   // An endpoint that invents blocks would be asked for their logs without an end.
-  const most = BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
-  const latest = said < known + most ? said : known + most
-  const oldest = latest - most + 1n
-  const first = search.fromBlock ?? (oldest > 0n ? oldest : 0n)
-  if (latest < first) {
-    throw new EndpointError('MESSAGE_MISSING', { found: `block ${first} is after the newest, ${latest}`, layer })
+  const far = BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
+  const latest = said < known + far ? said : known + far
+  const from = search.fromBlock ?? 0n
+  if (latest < from) {
+    throw new EndpointError('MESSAGE_MISSING', { found: `block ${from} is after the newest, ${latest}`, layer })
   }
   const topics = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
-  const ask = (index: number, signal: AbortSignal) => {
-    const last = latest - BigInt(index) * BLOCKS_PER_REQUEST
-    const begin = last - BLOCKS_PER_REQUEST + 1n
-    const blocks = { first: begin > first ? begin : first, last }
-    return askSent(provider, sender, blocks, { ...attempt, signal }, [...topics, search.messageHash ?? null])
+  const wanted = [...topics, search.messageHash ?? null]
+  // The newest block teaches how many the endpoint allows at once.
+  const filter = { address: sender.address, topics: [MESSAGE_SENT, ...wanted] }
+  const newest = { first: mostOf(from, latest - BLOCKS_PER_REQUEST + 1n), last: latest }
+  const options = { signal: attempt.signal, isBackwards: true, withReceipts }
+  const { value: piece } = await askLogs(provider, filter, newest, options).next()
+  attempt.heard()
+  const per = mostOf(allowedBlocks(provider), 1n)
+  const count = Math.min(Number((latest - from) / per) + 1, MAX_SEARCH_REQUESTS)
+  const first = mostOf(from, latest - BigInt(count) * per + 1n)
+  const ask = async (index: number, signal: AbortSignal) => {
+    const last = latest - BigInt(index) * per
+    const blocks = { first: mostOf(first, last - per + 1n), last }
+    if (index === 0 && piece?.first === blocks.first) return readSent(provider, piece.logs, sender, newBudget())
+    return askSent(provider, sender, blocks, { ...attempt, signal }, wanted, withReceipts)
   }
-  const count = Number((latest - first) / BLOCKS_PER_REQUEST) + 1
   for await (const sent of inAdvance(count, CONTENTS_AT_ONCE, ask, attempt.signal)) {
     const found = sent.filter(isIt)
     if (found.length > 0) return onlyOf(found, layer)
   }
   throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${latest}`, layer })
 }
+
+const mostOf = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if there are several */
 export function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {

@@ -261,7 +261,9 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
     }
   try {
     return await withEachL2(source, async (provider, attempt, onL1) => {
-      const sent = await findSent(provider, source.sender, search, newest, attempt)
+      // With the kind of the state, receipts are proven in place of logs.
+      const withReceipts = source.schemeAt === undefined
+      const sent = await findSent(provider, source.sender, search, newest, attempt, withReceipts)
       if (sent.block > newest) {
         waiting = sent
         throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
@@ -272,7 +274,7 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
       try {
         for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
           const blocks = next.value
-          const all = await askSent(provider, source.sender, blocks, attempt)
+          const all = await askSent(provider, source.sender, blocks, attempt, [], withReceipts)
           if (!said.has(provider)) said.set(provider, { blocks, all })
           const held = await judge(all, onL1)
           if (held) return held

@@ -206,8 +206,12 @@ const LIES: Readonly<Record<string, readonly [change: Answer, code: string]>> = 
     'MESSAGES_REFUTED L2',
   ],
   'has none': [ofFinalization(() => []), 'MESSAGES_REFUTED L2'],
-  'doubles one': [ofFinalization(logs => logs.toSpliced(3, 0, at(logs, 3))), 'ANSWER_MALFORMED L2'],
-  'reverses them': [ofFinalization(logs => logs.toReversed()), 'ANSWER_MALFORMED L2'],
+  'has two in one place': [
+    ofFinalization(logs =>
+      logs.with(3, { ...at(logs, 3), logIndex: at(logs, 2).logIndex, blockNumber: at(logs, 2).blockNumber }),
+    ),
+    'ANSWER_MALFORMED L2',
+  ],
   'swaps two, and their places': [
     ofFinalization(logs => {
       const index = logs.findIndex(log => log.topics[3] === hashOf(one().sent))
@@ -242,6 +246,17 @@ const LIES: Readonly<Record<string, readonly [change: Answer, code: string]>> = 
   ],
   'knows no such message': [onLogs(() => []), 'MESSAGE_MISSING L2'],
 }
+
+it.each([
+  ['doubled', logs => logs.toSpliced(3, 0, at(logs, 3))],
+  ['newest first', logs => logs.toReversed()],
+] satisfies [string, Parameters<typeof ofFinalization>[0]][])(
+  'takes the logs of an honest endpoint, %s',
+  async (_, change) => {
+    const { verified } = await record(hashed(one()), { l2: changed(urls.l2, ofFinalization(change)) })
+    expect(verified.messageProof).toEqual(one().place)
+  },
+)
 
 describe('an L2 endpoint that lies', () => {
   it.each(Object.entries(LIES))('is blamed, and another one asked, if it %s', async (_, [change, code]) => {
