@@ -12,7 +12,7 @@ import {
   type Layer,
 } from './error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from './http.ts'
-import { forgetLacks, timeOfLack } from './lacking.ts'
+import { forgetLacks, isNews } from './lacking.ts'
 import { SILENCE_MS } from './limits.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from './provider.ts'
 import { type QueueState, queueOf } from './queue.ts'
@@ -67,7 +67,9 @@ export interface Endpoints {
   blame(provider: AnyProvider, error: EndpointError): void
 }
 
-const hopeOf = (error: unknown): number => (isMissing(error) ? 1 : isPassing(error) ? 2 : 0)
+/** That an endpoint does not serve the method says least: another one does more, or less. */
+const hopeOf = (error: unknown): number => (isLack(error) ? 0 : isMissing(error) ? 2 : isPassing(error) ? 3 : 1)
+const isLack = (error: unknown) => isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
 
 /**
  * Opens what a caller passed, before any request.
@@ -116,7 +118,6 @@ function createEndpoints(providers: readonly AnyProvider[], told: Told = {}): En
   async function tryOne<T>(index: number, work: (provider: AnyProvider) => Promise<T>, failures: unknown[]) {
     const provider = providers[index]
     if (provider === undefined) return undefined
-    const began = performance.now()
     try {
       // Its place says which it is. A URL never does.
       const place = providers.length > 1 ? index : undefined
@@ -125,10 +126,10 @@ function createEndpoints(providers: readonly AnyProvider[], told: Told = {}): En
       const error = redactFailure(thrown, provider)
       if (!isFailure(error)) throw error
       failures.push(error)
-      // It serves other methods as before. What it does not serve is told once.
-      const lackedSince = isEndpointError(error) ? timeOfLack(provider, error) : undefined
-      if (lackedSince === undefined) putLast(index)
-      if (layer !== undefined && (lackedSince ?? began) >= began) onFailure?.(layer, index, error)
+      // It serves other methods as before.
+      if (!isLack(error)) putLast(index)
+      const isTold = isEndpointError(error) && onFailure !== undefined && !isNews(provider, error)
+      if (layer !== undefined && !isTold) onFailure?.(layer, index, error)
       return undefined
     }
   }
@@ -190,13 +191,13 @@ async function watching<T>(
 /** What the failure of all endpoints comes to. */
 function failureOf(providers: readonly AnyProvider[], layer: Layer | undefined, failures: readonly unknown[]): unknown {
   const error = mostHopeful(failures)
-  if (layer === undefined || !isEndpointError(error) || error.code !== 'METHOD_UNKNOWN') return error
+  if (layer === undefined || !isEndpointError(error) || !isLack(error)) return error
   forgetLacks(providers, failures)
   return failures.every(isLackOf(error.method)) ? nowhere(error, layer, providers.length) : error
 }
 
 const isLackOf = (method: string | undefined) => (error: unknown) =>
-  isEndpointError(error) && error.code === 'METHOD_UNKNOWN' && error.method === method
+  isEndpointError(error) && isLack(error) && error.method === method
 
 /** What serves the methods that this library asks for, for people. */
 const SERVERS: readonly (readonly [Layer, RegExp, string])[] = [

@@ -5,6 +5,7 @@ import { LACKING_MS, MAX_LACKING } from './limits.ts'
 interface Lack {
   readonly error: EndpointError
   readonly at: number
+  isTold: boolean
 }
 
 const LACKS = new WeakMap<object, Map<string, Lack>>()
@@ -26,12 +27,16 @@ export function noteLack(provider: object, method: string, error: EndpointError)
   LACKS.set(provider, lacks)
   const [oldest] = lacks.keys()
   if (lacks.size >= MAX_LACKING && oldest !== undefined) lacks.delete(oldest)
-  lacks.set(method, { error, at: now() })
+  lacks.set(method, { error, at: now(), isTold: false })
 }
 
-/** Since when the endpoint is known not to serve what this error is about; undefined if it is about something else. */
-export const timeOfLack = (provider: object, { code, method = '' }: EndpointError): number | undefined =>
-  code === 'METHOD_UNKNOWN' ? LACKS.get(provider)?.get(method)?.at : undefined
+/** Whether this failure has to be told: that the endpoint does not serve a method, once. */
+export function isNews(provider: object, { code, method = '' }: EndpointError): boolean {
+  const lack = code === 'METHOD_UNKNOWN' ? LACKS.get(provider)?.get(method) : undefined
+  const isTold = lack?.isTold === true
+  if (lack !== undefined) lack.isTold = true
+  return !isTold
+}
 
 /** Forgets what these failures are about, because no endpoint serves it: each attempt is to find out anew. */
 export function forgetLacks(providers: readonly object[], failures: readonly unknown[]): void {

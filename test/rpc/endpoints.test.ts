@@ -5,6 +5,7 @@ import { bytesToHex } from '../../src/bytes.ts'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type OnFailure, openEndpoints } from '../../src/rpc/endpoints.ts'
+import { LACKING_MS } from '../../src/rpc/limits.ts'
 import { callProvider } from '../../src/rpc/provider.ts'
 import {
   createHttpProvider,
@@ -21,6 +22,7 @@ import {
 import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
+import { skipTime } from './clock.ts'
 import { fetchAnswer } from './fetching.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
@@ -142,7 +144,7 @@ it('throws the failure that is most likely to pass, and tells of each', async ()
     [['UNAUTHORIZED', 'TIMEOUT', 'BLOCK_MISSING'], 'TIMEOUT'],
     [['BLOCK_MISSING', 'UNREACHABLE', 'TIMEOUT'], 'UNREACHABLE'],
     [['OTHER_KEYS', 'BLOCK_MISSING', 'METHOD_UNKNOWN'], 'BLOCK_MISSING'],
-    [['METHOD_UNKNOWN', 'OTHER_KEYS'], 'METHOD_UNKNOWN'],
+    [['METHOD_UNKNOWN', 'OTHER_KEYS'], 'OTHER_KEYS'],
   ]
   for (const [codes, code] of cases) {
     const told: unknown[] = []
@@ -564,4 +566,79 @@ it('ends the request of an endpoint that another one has overtaken', async () =>
   expect(await createRollupClient([url, l2Of()]).getBlockNumber()).toBe(8n)
   const late = new Promise(resolve => setTimeout(resolve, 10_000, 'late').unref())
   expect(await Promise.race([closed, late])).toBe(undefined)
+})
+
+it('learns what an endpoint does not serve once, tells of it once, and forgets it after ten minutes', async () => {
+  skipTime()
+  let isServed = false
+  const node = l2Of((answer, method) =>
+    method === 'rollup_getProof' && !isServed ? fail('METHOD_UNKNOWN')(answer, method, [], 0) : answer,
+  )
+  const manager = l2Of((answer, method) =>
+    method === 'rollup_getProof' ? answer : fail('METHOD_UNKNOWN')(answer, method, [], 0),
+  )
+  const told: unknown[] = []
+  const onFailure: OnFailure = (_, index, { code }) => void told.push([index, code])
+  const l2 = openEndpoints('l2', [node, manager], 'L2', { onFailure })
+  const proof = () => l2.run(provider => callProvider(provider, 'rollup_getProof', [CONTRACT, [], '0x8']))
+  const number = () => l2.run(provider => callProvider(provider, 'eth_blockNumber', []))
+  for (let turn = 0; turn < 3; turn++)
+    expect([await number(), Object(await proof()).storageProofs]).toEqual(['0x8', []])
+  // Each stays the first for what it serves.
+  expect(node.asked).toEqual(['eth_blockNumber', 'rollup_getProof', 'eth_blockNumber', 'eth_blockNumber'])
+  expect(manager.asked).toEqual(['rollup_getProof', 'rollup_getProof', 'rollup_getProof'])
+  expect(told).toEqual([[0, 'METHOD_UNKNOWN']])
+  isServed = true
+  await new Promise(resolve => setTimeout(resolve, LACKING_MS))
+  await proof()
+  expect(node.asked.at(-1)).toBe('rollup_getProof')
+  expect(manager.asked.length).toBe(3)
+  // It loses the method again.
+  isServed = false
+  await proof()
+  await proof()
+  expect([node.asked.length, manager.asked.length]).toEqual([6, 5])
+})
+
+it('asks again at once for what no endpoint serves', async () => {
+  let isServed = false
+  const node = l2Of(answer => (isServed ? answer : fail('METHOD_UNKNOWN')(answer, '', [], 0)))
+  const l2 = openEndpoints('l2', [node, l2Of(fail('METHOD_UNKNOWN'))], 'L2')
+  const ask = () => l2.run(provider => callProvider(provider, 'eth_getCode', [CONTRACT, '0x8']))
+  await expect(ask()).rejects.toThrow(/eth_getCode\. None of 2 endpoints serves it: add a node/)
+  await expect(ask()).rejects.toMatchObject({ code: 'METHOD_UNKNOWN', method: 'eth_getCode', index: undefined })
+  expect(node.asked.length).toBe(2)
+  isServed = true
+  await ask()
+  expect(node.asked.length).toBe(3)
+})
+
+it('bounds what it knows of an endpoint', async () => {
+  const node = l2Of(fail('METHOD_UNKNOWN'))
+  const ask = (method: string) => codeOf(callProvider(node, method, []))
+  for (let count = 0; count < 1000; count++) expect(await ask(`m_${count}`)).toBe('METHOD_UNKNOWN')
+  await ask('m_999')
+  await ask('m_0')
+  expect(node.asked.length).toBe(1001)
+})
+
+it('shares the answer of requests that are alike and under way, and of no others', async () => {
+  const l2 = l2Of()
+  const asks = (method: string, params: readonly unknown[], signal?: AbortSignal) =>
+    callProvider(l2, method, params, signal)
+  const proofs = Array.from({ length: 20 }, () => asks('rollup_getProof', [CONTRACT, [], '0x8']))
+  const other = asks('rollup_getProof', [CONTRACT, [], '0x4'])
+  expect(new Set(await Promise.all(proofs)).size).toBe(1)
+  expect(await other).not.toEqual(await proofs[0])
+  await asks('rollup_getProof', [CONTRACT, [], '0x8'])
+  expect(l2.asked.length).toBe(3)
+  // What may change something is sent as often as it is asked for.
+  await Promise.all([asks('eth_sendRawTransaction', ['0x']), asks('eth_sendRawTransaction', ['0x'])])
+  expect(l2.asked.length).toBe(5)
+  // Who gives up does not end it for the others.
+  const controller = new AbortController()
+  const [given, kept] = [asks('eth_blockNumber', [], controller.signal), asks('eth_blockNumber', [])]
+  controller.abort('enough')
+  expect([await codeOf(given), await kept]).toEqual(['ABORTED', '0x8'])
+  expect(l2.asked.length).toBe(6)
 })
