@@ -173,7 +173,7 @@ const messages = {
 
 const transition = {
   TRANSITION_MALFORMED: 'This does not have the shape of a list of traces, or a trace is missing.',
-  TRANSITION_TOO_LARGE: 'There are more blocks than can be verified in one answer.',
+  TRANSITION_TOO_LARGE: 'There are more blocks, or traces of a block, than can be verified in one answer.',
   TRANSITION_ROOT_CONTRADICTED: 'The answer states another root than the trusted one, or than its traces lead to.',
   TRANSITION_PARENT_NOT_OPENED: 'The first trace of an account does not start at the trusted parent root.',
   TRANSITION_END_MISMATCH: 'The traces lead to another root than the trusted one.',

@@ -15,7 +15,7 @@ export const [READ, READ_ABSENT, INSERT, UPDATE, DELETE] = [0, 1, 2, 3, 4] as co
 export type TraceKind = 0 | 1 | 2 | 3 | 4
 
 const NAMES = [
-  ...['type', 'location', 'key', 'value', 'oldValue', 'newValue', 'deletedValue'],
+  ...['value', 'oldValue', 'newValue', 'deletedValue'],
   ...['subRoot', 'oldSubRoot', 'newSubRoot', 'nextFreeNode', 'newNextFreeNode'],
   ...['leaf', 'leftLeaf', 'rightLeaf', 'priorLeftLeaf', 'priorRightLeaf', 'priorUpdatedLeaf', 'priorDeletedLeaf'],
   ...['proof', 'leftProof', 'rightProof', 'newProof', 'deletedProof'],
@@ -24,7 +24,10 @@ const NAMES = [
 /** Decodes a field of a trace. An error has its name in the path. */
 export type Field = <T>(name: string, decode: (value: unknown) => T) => T
 
-/** The fields of a trace. `null`, which some servers write for a trace that they lost, is refused. */
+/** Which trace it is. */
+export const readHead = (trace: unknown) => reader.fieldsOf(trace, ['type', 'location', 'key'])
+
+/** The other fields of a trace. `null`, which some servers write for a trace that they lost, is refused. */
 export const readTrace = (trace: unknown): Field => reader.fieldsOf(trace, NAMES)
 
 export function decodeKind(value: unknown): TraceKind {

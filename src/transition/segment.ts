@@ -1,5 +1,6 @@
 import { bytesToHex, compareBytes, equalBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, type ProofErrorCode, refusal } from '../errors.ts'
+import { atMost } from '../json/decoders.ts'
 import type { Trees } from '../proof/tree.ts'
 import { type AccountFields, accountFieldsOf, storageRootOf } from '../tree/kind.ts'
 import { mismatch } from '../tree/path.ts'
@@ -7,16 +8,17 @@ import {
   DELETE,
   decodeKind,
   decodeLocation,
-  type Field,
   INSERT,
   READ,
   READ_ABSENT,
   reader,
+  readHead,
   readTrace,
   type TraceKind,
   type TreeState,
   UPDATE,
 } from './decode.ts'
+import { MAX_TRACES } from './limits.ts'
 import { applyTrace, type Change, rootOf, startOf, type Trace } from './trace.ts'
 
 /** A slot that was read or written. Zero stands for a slot that does not exist. */
@@ -47,16 +49,15 @@ export interface AccountDiff {
 interface Entry {
   /** Where it is in its block. */
   readonly place: () => string
-  readonly field: Field
+  readonly trace: unknown
   readonly kind: TraceKind
-  /** Of the account that it belongs to. */
-  readonly address: Uint8Array
   /** The key of a slot; null for a trace of the account itself. */
   readonly slot: Uint8Array | null
 }
 
 /** A trace of a slot. */
 type SlotEntry = Entry & { readonly slot: Uint8Array }
+const isOfSlot = (entry: Entry): entry is SlotEntry => entry.slot !== null
 
 /** All traces of one account in a block. */
 interface Segment {
@@ -83,47 +84,49 @@ const STORAGE_KINDS: Readonly<Record<TraceKind, readonly TraceKind[]>> = {
   [DELETE]: [READ, READ_ABSENT],
 }
 
-/** Verifies the traces of one block. @throws ProofError */
+/** Verifies the traces of one block, as soon as all of an account are read. @throws ProofError */
 export function verifyBlockTraces(accounts: Accounts, list: unknown): AccountDiff[] {
-  let last: Segment | null = null
-  return segmentsOf(accounts, list).flatMap(segment => {
-    atPath(segment.place, () => verifyOrder(last, segment))
-    last = segment
-    return verifySegment(accounts, segment)
-  })
+  const { scheme, kind } = accounts.trees.account
+  const diffs: AccountDiff[] = []
+  let [index, last, segment]: [number, Segment | null, Segment | null] = [0, null, null]
+  /** What a segment is refused for, whose traces come before the one that is being read. */
+  let refused: unknown = null
+  const finish = () => {
+    if (segment === null) return
+    const { place } = segment
+    const verified = segment
+    atPath(place, () => verifyOrder(last, verified))
+    for (const diff of verifySegment(accounts, verified)) diffs.push(diff)
+    last = verified
+  }
+  const add = (trace: unknown) => {
+    const { address, entry } = readEntry(trace, index++)
+    if (segment !== null && equalBytes(segment.address, address)) return void segment.entries.push(entry)
+    try {
+      finish()
+    } catch (error) {
+      refused = error
+      throw error
+    }
+    segment = { address, hKey: kind.hashKey(scheme, address), place: entry.place, entries: [entry] }
+  }
+  try {
+    reader.items(list, atMost('TRANSITION_TOO_LARGE', MAX_TRACES, ' traces in a block'), add)
+  } catch (error) {
+    throw refused ?? error
+  }
+  finish()
+  return diffs
 }
 
-/** Splits the traces of a block where the account changes. */
-function segmentsOf({ trees: { account } }: Accounts, list: unknown): Segment[] {
-  const segments: Segment[] = []
-  let index = 0
-  reader.items(
-    list,
-    () => {},
-    trace => {
-      const entry = readEntry(readTrace(trace), index++)
-      const last = segments.at(-1)
-      if (last && equalBytes(last.address, entry.address)) last.entries.push(entry)
-      else {
-        const { address } = entry
-        segments.push({
-          address,
-          hKey: account.kind.hashKey(account.scheme, address),
-          place: entry.place,
-          entries: [entry],
-        })
-      }
-    },
-  )
-  return segments
-}
-
-function readEntry(field: Field, index: number): Entry {
+/** Reads what tells traces apart. The rest is read when the trace is verified, so that a list of many takes little memory. */
+function readEntry(trace: unknown, index: number): { address: Uint8Array; entry: Entry } {
+  const field = readHead(trace)
   const kind = field('type', decodeKind)
   const location = field('location', decodeLocation)
   const key = field('key', reader.bytesOf(location === null ? 20 : 32))
   const [address, slot] = location === null ? [key, null] : [location, key]
-  return { place: () => `[${index}]`, field, kind, address, slot }
+  return { address, entry: { place: () => `[${index}]`, trace, kind, slot } }
 }
 
 /** The accounts of a block come in the order of their key hashes, each once. */
@@ -143,11 +146,11 @@ function verifySegment(accounts: Accounts, segment: Segment): AccountDiff[] {
   let slots: SlotEntry[] = []
   let lastKind: TraceKind | null = null
   for (const entry of ordered) {
-    const { kind, slot, place } = entry
-    if (slot !== null) {
-      slots.push({ ...entry, slot })
+    if (isOfSlot(entry)) {
+      slots.push(entry)
       continue
     }
+    const { kind, place } = entry
     const isAllowed = lastKind === null || (lastKind === DELETE && kind === INSERT)
     atPath(place, () => verifyAllowed(isAllowed, kind, 'only an insertion, after a deletion'))
     diffs.push(verifyAccount(accounts, segment, entry, slots))
@@ -170,14 +173,14 @@ function verifyAllowed(isAllowed: boolean, kind: TraceKind, expected: string): v
 /** Verifies a trace of an account, and the traces of its storage that belong to it. */
 function verifyAccount(accounts: Accounts, segment: Segment, entry: Entry, slots: readonly SlotEntry[]): AccountDiff {
   const { trees, parentRoot } = accounts
-  const { kind, field, place } = entry
+  const { kind, place } = entry
   for (const slot of slots) {
     const isAllowed = STORAGE_KINDS[kind].includes(slot.kind)
     const expected = `before type ${kind} of the account, one of ${STORAGE_KINDS[kind].join(', ') || 'none'}`
     atPath(slot.place, () => verifyAllowed(isAllowed, slot.kind, expected))
   }
-  const trace = { tree: trees.account, kind, hKey: segment.hKey, field }
-  const change = atPath(place, () => step(trace, accounts.state, parentRoot, 'TRANSITION_PARENT_NOT_OPENED'))
+  const read = () => ({ tree: trees.account, kind, hKey: segment.hKey, field: readTrace(entry.trace) })
+  const change = atPath(place, () => step(read(), accounts.state, parentRoot, 'TRANSITION_PARENT_NOT_OPENED'))
   accounts.state = change.state
   const { before, after } = change
   // Before an account exists, its storage is empty. While it is deleted, its storage is only read.
@@ -203,9 +206,9 @@ const ZERO: Hex = `0x${'00'.repeat(32)}`
 function verifyStorage({ storage: tree }: Trees, entries: readonly SlotEntry[], rootBefore: Uint8Array) {
   const slots = new Map<Hex, SlotDiff>()
   let state: TreeState | null = null
-  for (const { slot, kind, field, place } of entries) {
-    const trace = { tree, kind, hKey: tree.kind.hashKey(tree.scheme, slot), field }
-    const change: Change = atPath(place, () => step(trace, state, rootBefore, 'SEGMENT_STORAGE_BEFORE'))
+  for (const { slot, kind, trace, place } of entries) {
+    const read = () => ({ tree, kind, hKey: tree.kind.hashKey(tree.scheme, slot), field: readTrace(trace) })
+    const change: Change = atPath(place, () => step(read(), state, rootBefore, 'SEGMENT_STORAGE_BEFORE'))
     state = change.state
     const [key, before, after] = [bytesToHex(slot), spell(change.before), spell(change.after)]
     const known = slots.get(key)

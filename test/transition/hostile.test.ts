@@ -45,6 +45,8 @@ it('reads no more of a list than it may be long', () => {
   })
   expect(listed(endless)).toBe('TRANSITION_TOO_LARGE at zkStateMerkleProof')
   expect(read).toEqual(['length'])
+  const many = new Proxy([], { get: () => 2 ** 20 + 1, getOwnPropertyDescriptor: Reflect.getOwnPropertyDescriptor })
+  expect(listed([many])).toBe('TRANSITION_TOO_LARGE at zkStateMerkleProof[0]')
   expect(listed(Array.from({ length: 8193 }, () => []))).toBe('TRANSITION_TOO_LARGE at zkStateMerkleProof')
   expect(listed(Array.from({ length: 8192 }, () => []))).toBe('accepted')
 })

@@ -6,7 +6,7 @@ import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { plainTrees } from '../../src/proof/tree.ts'
 import { hashSchemeOf } from '../../src/scheme/genuine.ts'
-import { decodeKind, readTrace } from '../../src/transition/decode.ts'
+import { decodeKind, readHead, readTrace } from '../../src/transition/decode.ts'
 import { applyTrace, rootOf, startOf } from '../../src/transition/trace.ts'
 import { verifyTransition } from '../../src/transition.ts'
 import { randomOf } from '../random.ts'
@@ -68,10 +68,11 @@ describe.skipIf(!isThere)('real traces', () => {
   })
 
   it('of an empty tree verify, whose key is that of a slot', () => {
-    const field = readTrace(read('poseidon2-shomei-testTraceReadZero'))
+    const source = read('poseidon2-shomei-testTraceReadZero')
+    const [head, field] = [readHead(source), readTrace(source)]
     const { storage: tree } = plainTrees(hashSchemeOf(poseidon2))
-    const key = hexToBytes(field('key', String), 32)
-    const trace = { tree, field, kind: field('type', decodeKind), hKey: tree.kind.hashKey(tree.scheme, key) }
+    const key = hexToBytes(head('key', String), 32)
+    const trace = { tree, field, kind: head('type', decodeKind), hKey: tree.kind.hashKey(tree.scheme, key) }
     const start = startOf(trace, null)
     expect(bytesToHex(rootOf(tree.scheme, start))).toBe(tree.scheme.emptyTreeRoot)
     expect(applyTrace(trace, start)).toEqual({ before: null, after: null, state: start })
