@@ -13,6 +13,7 @@ import {
   fetchNewest,
   fetchTimed,
   type L1Source,
+  readCurrent,
   steppingBack,
   walkAnchors,
 } from '../rpc/l1.ts'
@@ -82,13 +83,44 @@ function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, known 
   }
 }
 
+/** What L1 holds now. */
+interface Looked {
+  readonly newest: bigint
+  /** The view so far, as it is proven now. */
+  readonly kept: Held | null
+  /** Of the newest finalization, if it is proven already; and with its timestamp, if that is on its way. */
+  readonly anchor?: Anchor
+  readonly timed?: Promise<Anchor | null>
+}
+
+/** What L1 endpoints call final: the block, and the last L2 block in the contract's storage. A hint of what to prove; null if it fails. */
+const nameNewest = (source: L1Source): Promise<[L1Block | null, bigint | null]> =>
+  Promise.all([
+    fetchL1Block(source, 'finalized').then(
+      ({ l1Block }) => l1Block,
+      () => null,
+    ),
+    source.l1
+      .run((provider, { signal }) => readCurrent(provider, { ...source, signal }, 'finalized'), source.signal)
+      .catch(() => null),
+  ])
+
+/** Proves that the L2 block which an endpoint named is the newest finalized one. Null if it is not. */
+async function begin(source: L1Source, l1Block: L1Block, named: bigint | null): Promise<Looked | null> {
+  if (named === null) return null
+  const timed = fetchTimed(source, l1Block, named)
+  timed.catch(() => {})
+  const anchor = await fetchAnchor(source, l1Block, named).catch(() => null)
+  return anchor?.currentL2BlockNumber === named ? { newest: named, kept: null, anchor, timed } : null
+}
+
 export function createViews(source: ViewSource) {
   const { l1, l2, rollup, schemeAt, maxFinalizations, signal } = source
   const l1Source: L1Source = { l1, rollup, signal, schemeAt }
   const open = createOpening(source)
 
   /** The last finalized L2 block at this L1 block, and the view as it is proven from there. */
-  async function look(current: Held | null, l1Block: L1Block): Promise<{ newest: bigint; kept: Held | null }> {
+  async function look(current: Held | null, l1Block: L1Block): Promise<Looked> {
     if (current === null) return { newest: await fetchNewest(l1Source, l1Block), kept: null }
     const { l2BlockNumber, stateRoot, header, newest } = current
     if (l1Block === current.l1Block) return { newest, kept: current }
@@ -101,9 +133,9 @@ export function createViews(source: ViewSource) {
   }
 
   /** The newest finalization whose proofs the L2 endpoint has; otherwise what is kept, if nothing is above it. */
-  async function walk(kept: Held | null, l1Block: L1Block, newest: bigint): Promise<Held> {
+  async function walk({ kept, newest, anchor: first }: Looked, l1Block: L1Block): Promise<Held> {
     const back = steppingBack()
-    for await (const anchor of back.through(walkAnchors(l1Source, l1Block, maxFinalizations, newest))) {
+    for await (const anchor of back.through(walkAnchors(l1Source, l1Block, maxFinalizations, first ?? newest))) {
       const { l2BlockNumber } = anchor
       if (kept !== null && l2BlockNumber <= kept.l2BlockNumber) return kept
       const held = await open(anchor, l1Block, newest).then(askedFor).catch(orPassing)
@@ -123,20 +155,23 @@ export function createViews(source: ViewSource) {
     async find(current: Held | null): Promise<Held> {
       // Meanwhile, L2 says which chain it serves. If that fails, it is asked again by what needs it.
       if (current === null) l2.each(async () => null).catch(() => {})
+      const naming = current === null ? nameNewest(l1Source) : null
       const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
-      const l1Block = hash === current?.l1Block.hash ? current.l1Block : (await fetchL1Block(l1Source, hash)).l1Block
+      const [block, named] = (await naming) ?? [current?.l1Block, null]
+      const l1Block = block?.hash === hash ? block : (await fetchL1Block(l1Source, hash)).l1Block
       const { number } = l1Block
       if (current !== null && number < current.l1Block.number) return current
       if (number === current?.l1Block.number) verifySame(`L1 block ${number}`, 'hash', current.l1Block.hash, hash)
 
-      const { newest, kept } = await look(current, l1Block)
+      const looked: Looked = (await begin(l1Source, l1Block, named)) ?? (await look(current, l1Block))
+      const { newest, kept } = looked
       if (kept !== null && newest < kept.l2BlockNumber) return kept
       if (kept?.l2BlockNumber === newest && kept.timestamp !== undefined) return kept
       // L1 proves the timestamp of the newest finalization only. Waited for last, so that an earlier error counts. A header has
       // its own, and after one, no state root follows.
-      const timed = kept?.header === undefined ? fetchTimed(l1Source, l1Block, newest) : null
+      const timed = looked.timed ?? (kept?.header === undefined ? fetchTimed(l1Source, l1Block, newest) : null)
       timed?.catch(() => {})
-      const found = kept?.l2BlockNumber === newest ? kept : await walk(kept, l1Block, newest)
+      const found = kept?.l2BlockNumber === newest ? kept : await walk(looked, l1Block)
       if (found.l2BlockNumber !== newest || found.header !== undefined) return found
       return { ...found, timestamp: (await timed)?.finalizedTimestamp }
     },

@@ -308,15 +308,17 @@ export function steppingBack() {
   }
 }
 
-/** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. @param value the newest one */
+/** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. @param first the newest one */
 export async function* walkAnchors(
   source: L1Source,
   l1Block: L1Block,
   most: number,
-  value?: bigint,
+  first?: bigint | Anchor,
 ): AsyncGenerator<Anchor> {
-  const newest: Sample = { at: l1Block.number, value: value ?? (await fetchNewest(source, l1Block)) }
-  yield await fetchAnchor(source, l1Block, newest.value)
+  const value = first ?? (await fetchNewest(source, l1Block))
+  const anchor = typeof value === 'bigint' ? await fetchAnchor(source, l1Block, value) : value
+  yield anchor
+  const newest: Sample = { at: l1Block.number, value: anchor.l2BlockNumber }
   const previous = previousFrom(source, l1Block, newest)
   let known = newest.value
   for (let count = 1; count < most; count++) {
@@ -416,9 +418,13 @@ export async function findStep(
 const UNAMBIGUOUS: readonly EndpointErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
 
 /** `currentL2BlockNumber` at an L1 block, not proven. */
-export async function readCurrent(provider: AnyProvider, { rollup, signal }: L1Source, at: bigint): Promise<bigint> {
+export async function readCurrent(
+  provider: AnyProvider,
+  { rollup, signal }: L1Source,
+  at: bigint | L1BlockTag,
+): Promise<bigint> {
   const { address, layout = lineaLayout } = rollup
-  const params = [address, slotKey(layout.currentL2BlockNumber), encodeQuantity(at)]
+  const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
   const value = await callProvider(provider, 'eth_getStorageAt', params, signal).catch((error: unknown) => {
     if (!isEndpointError(error) || !error.report || UNAMBIGUOUS.includes(error.code)) throw error
     throw new EndpointError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, report: error.report, layer: 'L1' })

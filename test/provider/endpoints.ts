@@ -83,8 +83,8 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
     eth_getProof: (address: Hex, keys: Hex[], block: Hex) => l1.getProof(address, keys, numberOf(block)),
     // The object has more methods than its public type.
     ...(logs && { eth_getLogs: filter => methodsOfL1(chain as FullChain, 1338n).get('eth_getLogs')?.([filter]) }),
-    eth_getStorageAt: (address: Hex, key: Hex, block: Hex) => {
-      const value = l1.getStorage(address, key, numberOf(block)) ?? 0n
+    eth_getStorageAt: (address: Hex, key: Hex, block: string) => {
+      const value = l1.getStorage(address, key, block === 'finalized' ? l1.blockNumber() : numberOf(block)) ?? 0n
       return `0x${value.toString(16).padStart(64, '0')}`
     },
   }

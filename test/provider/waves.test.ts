@@ -37,15 +37,45 @@ it('finds a view in few waves, and that there is no newer one in one', async () 
   const newL1Block = (_: VerifiedProvider, { chain }: Endpoints) => chain.l1.addBlock()
   const [first, same, , later, , newer] = await wavesOf(view, refresh, newL1Block, refresh, news, refresh)
   expect(first).toEqual([
-    ['eth_chainId', 'l1BlockHash'],
-    ['eth_getBlockByHash'],
-    ['eth_getProof'],
+    ['eth_chainId', 'eth_getBlockByNumber', 'eth_getStorageAt', 'l1BlockHash'],
     ['eth_getLogs', 'eth_getProof'],
     ['eth_getProof', 'rollup_getProof'],
   ])
   expect(same).toEqual([['l1BlockHash']])
   expect(later).toEqual([['l1BlockHash'], ['eth_getBlockByHash'], ['eth_getProof']])
   expect(newer && countsOf(newer)).toEqual([1, 1, 1, 2, 2])
+})
+
+it('answers the first request for a balance in four waves, and the first call in five', async () => {
+  const balance = (provider: VerifiedProvider) =>
+    provider.request({ method: 'eth_getBalance', params: [BOB, 'latest'] })
+  const [first] = await wavesOf(balance)
+  expect(first && countsOf(first)).toEqual([4, 2, 2, 1])
+  const [call] = await wavesOf(ask('balanceOf'))
+  expect(call && countsOf(call)).toEqual([4, 2, 2, 4, 1])
+})
+
+it('finds the same view, whatever the endpoint names as final', async () => {
+  const honest = await wavesOf(view)
+  const lies: Record<string, readonly unknown[]> = {
+    // The block before, none, one that does not exist, no number; a block that is not asked for, and nothing.
+    eth_getStorageAt: [word(0), word(7), word(2n ** 70n), 'no', null],
+    eth_getBlockByNumber: [null, {}, 'no'],
+  }
+  let told = 0
+  for (const [method, answers] of Object.entries(lies)) {
+    for (const answer of answers) {
+      const endpoints = createEndpoints(fewSlots, true, true)
+      finalize(endpoints)
+      endpoints.lie.l1 = (name, truth) => (name === method ? answer : truth)
+      const waves = countWaves(endpoints)
+      const { l2BlockNumber, timestamp } = await endpoints.provider(waves.options).view()
+      expect([l2BlockNumber, timestamp], `${method} ${answer}`).toEqual([1n, endpoints.chain.timestamp(1n)])
+      expect(waves.take().length, `${method} ${answer}`).toBeLessThanOrEqual((honest[0]?.length ?? 0) + 3)
+      told++
+    }
+  }
+  expect(told).toBe(8)
 })
 
 it('executes a call in two waves, and the same call at a newer block in one', async () => {

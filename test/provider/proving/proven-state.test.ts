@@ -187,14 +187,14 @@ it('fails with the first of several requests for slots, whichever fails first', 
 it('fetches a code while the account is proven, and keeps it only if it is the right one', async () => {
   const { log, state } = setUp()
   await Promise.all([state.loadCode(CONTRACT), state.loadCode(CONTRACT), state.loadCode(PERSON)])
-  expect(take(log)).toEqual(['code c0 at 0x10', 'code a1 at 0x10', 'proof c0  at 0x10', 'proof a1  at 0x10'])
+  expect(take(log)).toEqual(['code c0 at latest', 'code a1 at latest', 'proof c0  at 0x10', 'proof a1  at 0x10'])
   expect([state.holdsCode(CONTRACT), state.holdsCode(PERSON)]).toEqual([true, true])
   // A code on its way is waited for.
   const other = setUp()
   const loading = other.state.loadCode(CONTRACT)
   expect(bytesToHex(await other.state.getCode(CONTRACT))).toBe(CODE)
   await loading
-  expect(take(other.log)).toEqual(['code c0 at 0x10', 'proof c0  at 0x10'])
+  expect(take(other.log)).toEqual(['code c0 at latest', 'proof c0  at 0x10'])
   // That of an absent account, and of one that is not proven, is of no use.
   const failing = setUp((_, method) => (method === 'proof' ? {} : '0x6002'))
   await failing.state.loadCode(CONTRACT)
@@ -209,7 +209,7 @@ it('fetches each code once, whichever account has it', async () => {
   const { log, state } = setUp()
   const [one, two] = await Promise.all([state.getCode(CONTRACT), state.getCode(TWIN)])
   expect([one, two].map(code => bytesToHex(code ?? new Uint8Array()))).toEqual([CODE, CODE])
-  expect(take(log).filter(line => line.startsWith('code'))).toEqual(['code c0 at 0x10'])
+  expect(take(log).filter(line => line.startsWith('code'))).toEqual(['code c0 at latest'])
   expect([state.holdsCode(CONTRACT), state.holdsCode(TWIN), state.holdsCode(ABSENT)]).toEqual([true, true, false])
   expect(bytesToHex(await state.getCode(TWIN))).toBe(CODE)
   expect(log).toEqual([])
@@ -243,7 +243,7 @@ it('asks again for what was refused or failed', async () => {
   }
   expect(codes).toEqual([
     [false, 'L2', 'UNREACHABLE'],
-    [true, false, 'MALFORMED_RESPONSE'],
+    [false, 'L2', 'BLOCK_MISSING'],
     [true, false, 'MALFORMED_RESPONSE'],
     // The proof of another account is the endpoint's mistake.
     [false, 'L2', 'OTHER_KEYS'],
