@@ -25,7 +25,7 @@ const COSTS: Readonly<Record<string, readonly [hinted: Cost, cold: Cost, next: C
   ],
   '500 balances by multicall': [
     [10, 2],
-    [11, 4],
+    [10, 4],
     [7, 1],
   ],
   '1 balance, deployless': [
