@@ -105,6 +105,8 @@ export function verifyBlock(parts: unknown, claim: BlockClaim): VerifiedBlock {
 export interface OpenedBlockTransaction extends Pick<OpenedTransaction, 'hash' | 'rlp' | 'signed'> {
   /** What was paid for a unit of gas, in wei. */
   readonly gasPrice: bigint
+  /** Compares what was sent, but for the sender, with what is proven. @throws ProofError */
+  compare(): void
   /** Recovers the sender, which takes about a millisecond, and compares what was sent. @throws ProofError */
   open(): BlockTransaction
 }
@@ -115,9 +117,14 @@ const placeOf = ({ hash, number, timestamp }: BlockHeader): BlockPlace => ({
 
 /** The transactions of {@link verifyBlock}, each of which is opened when it is needed. @param header proven */
 export const openBlockTransactions = (list: unknown, header: BlockHeader): OpenedBlockTransaction[] =>
-  openTransactions(list, hexToBytes(header.transactionsRoot, 32)).map(({ source, open, ...rest }) => {
+  openTransactions(list, hexToBytes(header.transactionsRoot, 32)).map(({ source, open, ...rest }, transactionIndex) => {
     const gasPrice = effectivePrice(rest.signed, header)
-    return { ...rest, gasPrice, open: () => verifyStated(source, { ...open(), ...placeOf(header), gasPrice }) }
+    const placed = { ...placeOf(header), gasPrice }
+    return {
+      ...{ ...rest, gasPrice },
+      compare: () => void verifyStated(source, { hash: rest.hash, transactionIndex, ...placed }),
+      open: () => verifyStated(source, { ...open(), ...placed }),
+    }
   })
 
 /**
@@ -184,11 +191,30 @@ export function encodeBlock(
 /** A proven log in a proven block, before its transaction is known. */
 export type PlacedLog = Log & BlockPlace
 
-/** All logs of a block, by receipt: those of {@link verifyBlock}, without the transactions. @param header proven */
-export function openBlockLogs(list: unknown, header: BlockHeader): PlacedLog[][] {
-  const context = { receipt: {}, log: placeOf(header) }
+/**
+ * All logs of a block, by receipt: those of {@link verifyBlock}, without the senders. What the receipts say about their transactions
+ * is compared with these.
+ *
+ * @param header proven
+ * @param transactions all of the block, if they are known
+ */
+export function openBlockLogs(
+  list: unknown,
+  header: BlockHeader,
+  transactions?: readonly OpenedBlockTransaction[],
+): PlacedLog[][] {
+  const place = placeOf(header)
+  const contextAt = (index: number) => {
+    if (transactions === undefined) return { receipt: place, log: place }
+    const { hash: transactionHash, gasPrice: effectiveGasPrice, signed } = itemAt(transactions, index)
+    const { type, to } = signed
+    return {
+      receipt: { ...place, transactionHash, effectiveGasPrice, type, to },
+      log: { ...place, transactionHash },
+    }
+  }
   const root = hexToBytes(header.receiptsRoot, 32)
-  const receipts = atPath('receipts', () => openReceipts(list, root, () => context))
+  const receipts = atPath('receipts', () => openReceipts(list, root, contextAt))
   verifyBloom(header, receipts)
   return receipts.map(({ logs }) => logs)
 }

@@ -1,6 +1,7 @@
 import { refusal } from '../errors.ts'
+import { optional } from '../json/decoders.ts'
 import { type BlockLog, openBlockLogs, openBlockTransactions, withTransactions } from './block.ts'
-import { reader } from './fields.ts'
+import { mapAt, reader } from './fields.ts'
 import { bloomTest, type DecodedFilter, selectedBy } from './filter.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from './header.ts'
 
@@ -39,13 +40,16 @@ export function searchBlocks(filter: DecodedFilter, toBlock: bigint) {
       const field = reader.fieldsOf(parts, PARTS)
       const header = field('header', value => openHeader(value, claim))
       const sent = field('receipts', onlyIf(isSearched(header)))
-      const byReceipt = sent === undefined ? undefined : openBlockLogs(sent, header)
+      const openAll = (list: unknown) => {
+        const all = openBlockTransactions(list, header)
+        mapAt(all, one => one.compare())
+        return all
+      }
+      const transactions = sent === undefined ? undefined : field('transactions', optional(openAll))
+      const byReceipt = sent === undefined ? undefined : openBlockLogs(sent, header, transactions)
       const logs = byReceipt?.flat().filter(isSelected) ?? []
-      const isPlaced = onlyIf(logs.length > 0)
-      const placed = field('transactions', list =>
-        isPlaced(list) === undefined ? [] : withTransactions(logs, openBlockTransactions(list, header)),
-      )
-      return { header, logs: placed, receiptCount: byReceipt?.length ?? null }
+      field('transactions', onlyIf(logs.length > 0))
+      return { header, logs: withTransactions(logs, transactions ?? []), receiptCount: byReceipt?.length ?? null }
     },
   }
 }

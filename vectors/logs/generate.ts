@@ -294,9 +294,29 @@ function contentForgeries({ bundle: { blocks }, chain }: Truth): Forgery[] {
       [name, 'RECEIPTS_ROOT_MISMATCH', 'Value', description],
       withBlock(1, { receipts: receipts.with(1, { ...Object(receipts[1]), logs }) }),
     )
+  const other = named('another')
+  const lie = (name: string, description: string, change: object) =>
+    row([name, 'BLOCK_FIELD_MISMATCH', 'Binding', description], withBlock(1, change))
+  const ofReceipt = (change: object) => ({ receipts: receipts.with(1, { ...Object(receipts[1]), ...change }) })
+  const ofTransaction = (change: object) => ({
+    transactions: transactions.with(1, { ...Object(transactions[1]), ...change }),
+  })
+  const redundant = [
+    lie(
+      'log-of-another-transaction',
+      'A log states another.',
+      ofReceipt({ logs: logs.with(1, { ...logs[1], transactionHash: other }) }),
+    ),
+    lie('receipt-of-another-transaction', 'A receipt states another.', ofReceipt({ transactionHash: other })),
+    lie('receipt-in-another-block', 'A receipt states another.', ofReceipt({ blockHash: other })),
+    lie('receipt-at-another-price', 'A receipt states another.', ofReceipt({ effectiveGasPrice: '0x7' })),
+    lie('transaction-hash-altered', 'A transaction states another.', ofTransaction({ hash: other })),
+    lie('transaction-in-another-block', 'A transaction states another.', ofTransaction({ blockHash: other })),
+  ]
   const receiptRow = (name: string, description: string, receipts: unknown) =>
     row([name, 'RECEIPTS_ROOT_MISMATCH', 'Value', description], withBlock(1, { receipts }))
   return [
+    ...redundant,
     changed('log-left-out', 'A log is missing.', logs.slice(0, 1)),
     changed('log-added', 'A log is there twice.', [...logs, logs[1]]),
     changed('log-altered', 'Another amount.', [logs[0], { ...logs[1], data: named('more') }]),
