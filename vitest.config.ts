@@ -61,7 +61,8 @@ export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hos
 /** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
 const DOCS = ['documents', 'explorer'].map(inFolder)
 
-const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
+/** Long enough for a machine that is busy with other work. Nothing else here depends on time. */
+const shared = { testTimeout: 600_000, hookTimeout: 600_000 }
 /** Builds the package, for tests that start it. */
 const withPackage = { ...shared, globalSetup: 'test/package/build.ts' }
 
@@ -69,6 +70,8 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     maxWorkers: '100%',
+    // A test that asserts nothing has found no data, or looped over nothing.
+    expect: { requireAssertions: true },
     // What was transformed is kept in node_modules, by content: the second of two runs need not do it again.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },

@@ -5,14 +5,14 @@ import { expect, it } from 'vitest'
 import { countAll, countTables, RUNNING_PATH, TRUSTED_PATH } from './tools/count.ts'
 
 /** The maximum number of lines, round constants included. Raise it only for a new check. */
-const LIMIT = 880
+const LIMIT = 1020
 
-/** The files that this one imports, without the codes of errors. */
+/** The files that this one imports, without what the codes of errors mean, of which only the names are used. */
 const importsOf = (file: string): string[] =>
   ts
     .preProcessFile(readFileSync(file, 'utf8'))
     .importedFiles.map(({ fileName }) => join(dirname(file), fileName))
-    .filter(imported => imported !== 'src/errors.ts')
+    .filter(imported => imported !== 'src/error-meanings.ts')
 
 it('keeps the trusted path short', () => {
   const total = countAll(TRUSTED_PATH)
@@ -20,12 +20,14 @@ it('keeps the trusted path short', () => {
   expect(total).toBeLessThanOrEqual(LIMIT)
 })
 
-it('counts each file before the files that use it, and leaves out only the choice of the hasher and what makes a scheme genuine', () => {
+it('counts each file before the files that use it, and leaves out only the choice of the hasher', () => {
   const leftOut = TRUSTED_PATH.flatMap((file, index) =>
     importsOf(file).filter(imported => !TRUSTED_PATH.slice(0, index).includes(imported)),
   )
-  const ofScheme = (name: string) => [`src/hash/${name}/index.ts`, 'src/scheme/genuine.ts']
-  expect(leftOut).toEqual([...ofScheme('mimc'), ...ofScheme('poseidon2')])
+  const choices = ['mimc', 'poseidon2'].map(name => `src/hash/${name}/index.ts`)
+  expect(leftOut).toEqual(choices)
+  // As the page says, they stand in its second table.
+  expect(RUNNING_PATH).toEqual(expect.arrayContaining(choices))
 })
 
 it('counts everything that runs, and leaves out only the fallbacks and the compiled kernels', () => {

@@ -380,7 +380,7 @@ describe('slow requests', () => {
     request.end(JSON.stringify(PING))
     while (aborted === undefined) await setTimeout(5)
     request.destroy()
-    await aborted
+    expect(await aborted).toBeDefined()
   })
 })
 

@@ -32,6 +32,11 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   const decode = (nodes: readonly unknown[]) => decodeNodes(tree, 5, nodes)
   const other = scheme === mimc ? poseidon2 : mimc
 
+  it('ignores an unknown field, also one of the name that a bundle has', () => {
+    const answer = createWorld(scheme).getProof(address)
+    expect(decodeAnswer(plainTrees(scheme), { ...answer, answer }, 0).accountProof.claims).toBe('non-existence')
+  })
+
   it('decodes each node in its place', () => {
     const { rootNode, inner, siblingLeaf, leafNode } = decode(nodes)
     const preimages = [rootNode.rootPreimage, ...inner, siblingLeaf?.opening, leafNode.opening]

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { LAYERS, layerOfFile, type Site } from './rules/sites.ts'
 import type { Run } from './rules/worker.ts'
-import { startWorkers, vectorFiles, type Workers } from './rules/workers.ts'
+import { runAll, startWorkers, type Workers } from './rules/workers.ts'
 
 /** What becomes of the vectors of a rule without it. */
 interface Tally {
@@ -20,16 +20,6 @@ interface Tally {
   readonly stuck: number
   /** What refuses the others. */
   readonly others: readonly string[]
-}
-
-async function runAll(workers: Workers): Promise<Run[]> {
-  const files = vectorFiles()
-  const size = 20
-  const portions = Array.from({ length: Math.ceil(files.length / size) }, (_, index) =>
-    files.slice(size * index, size * (index + 1)),
-  )
-  const runs = await Promise.all(portions.map(portion => workers.run({ off: -1, files: portion })))
-  return runs.flatMap(part => part ?? [])
 }
 
 /** The vectors that a rule refuses are those for which it throws last, or calls what does. */

@@ -10,6 +10,8 @@ import { at, dataOf, LEFT, ROLLUP, word } from '../endpoints.ts'
 import { CHAIN_ID } from '../full-state.ts'
 
 const TOKEN = at('70')
+/** No deadline: a busy machine needs many times as long. */
+const UNHURRIED = { timeoutMs: 86_400_000 }
 /** `decimals()`, which returns 18 in the demo world. */
 const DECIMALS = '0x313ce567' as const
 
@@ -22,7 +24,7 @@ it('proves a call from a trusted beacon block', async () => {
   const trusted = trustBeaconBlock({ network, blockRoot: (await service.beacon.blockRoot(1n)) ?? '0x' })
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
-  const options = { l1, l2, ...about, call: { to: TOKEN, data: DECIMALS } }
+  const options = { l1, l2, ...about, call: { to: TOKEN, data: DECIMALS }, ...UNHURRIED }
   const steps: string[] = []
   const {
     bundle,
@@ -44,11 +46,15 @@ it('proves a call from a trusted beacon block', async () => {
   const written: CallBundle = JSON.parse(JSON.stringify(bundle))
   const known = { ...about, l2BlockNumber: 'fromBundle', hardfork: 'prague', call: LEFT } as const
   const claim: CallClaim = { ...known, trusted }
-  const verified = await verifyCallEvidence(written, claim)
+  const verified = await verifyCallEvidence(written, claim, UNHURRIED)
   expect(verified).toEqual(evidence)
   expect(verified).toMatchObject({ returnData: word(18), beaconBlock: { trustedBlockRoot: trusted.beaconBlockRoot } })
   // It also verifies from its L1 block hash alone, and then claims no more than that.
-  const lower = await verifyCallEvidence(written, { ...known, trusted: { l1BlockHash: evidence.l1Block.hash } })
+  const lower = await verifyCallEvidence(
+    written,
+    { ...known, trusted: { l1BlockHash: evidence.l1Block.hash } },
+    UNHURRIED,
+  )
   expect([lower.trustedInput, Object.hasOwn(lower, 'beaconBlock'), dataOf(lower)]).toEqual([
     'l1BlockHash',
     false,
@@ -74,7 +80,9 @@ it('proves a call from a trusted beacon block', async () => {
     [{ ...written, l1: { ...Object(written.l1), header: otherHeader } }, trusted, 'EVIDENCE_L1_BLOCK_MISMATCH'],
   ]
   for (const [changed, stated, code] of wrong) {
-    await expect(verifyCallEvidence(changed, { ...claim, trusted: stated }), code).rejects.toMatchObject({ code })
+    await expect(verifyCallEvidence(changed, { ...claim, trusted: stated }, UNHURRIED), code).rejects.toMatchObject({
+      code,
+    })
   }
   expect(wrong.length).toBe(7)
   // The signatures are verified with pauses. A function of the caller that has none is called as it is.
@@ -83,7 +91,7 @@ it('proves a call from a trusted beacon block', async () => {
     ...trusted,
     verifyConsensus: (...args: Parameters<typeof verifyConsensus>) => verifyConsensus(...args),
   }
-  await expect(verifyCallEvidence(written, { ...claim, trusted: whole })).resolves.toEqual(evidence)
+  await expect(verifyCallEvidence(written, { ...claim, trusted: whole }, UNHURRIED)).resolves.toEqual(evidence)
   function* endless(): Generator<undefined, never> {
     for (;;) yield
   }
@@ -95,6 +103,6 @@ it('proves a call from a trusted beacon block', async () => {
   const misspelt = { beacon: { ...both.beacon, api: [] } }
   await expect(recordCall({ ...options, ...misspelt })).rejects.toMatchObject({ path: 'beacon.api' })
   // The compiler knows what is proven from what is trusted.
-  const fromBlock = await verifyCallEvidence(written, { ...known, trusted })
+  const fromBlock = await verifyCallEvidence(written, { ...known, trusted }, UNHURRIED)
   expect(fromBlock.beaconBlock.trustedBlockRoot).toBe(trusted.beaconBlockRoot)
 })

@@ -69,7 +69,7 @@ globalThis.$seen = new Set();
 globalThis.$out = id => globalThis.$off === id;
 globalThis.$operand = id => { globalThis.$seen.add(id); return globalThis.$off === id; };
 globalThis.$hit = id => { globalThis.$hits.push({ id, open: [...globalThis.$open] }); };
-globalThis.$enter = id => { globalThis.$open.push(id); };
+globalThis.$enter = id => { globalThis.$open.push(id); globalThis.$seen.add(id); };
 globalThis.$leave = id => { globalThis.$open.length = globalThis.$open.lastIndexOf(id); };
 `
 

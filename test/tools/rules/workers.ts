@@ -34,7 +34,7 @@ async function bundle(): Promise<Site[]> {
 }
 
 /** All vectors: paths from the root of the project. */
-export const vectorFiles = (): string[] =>
+const vectorFiles = (): string[] =>
   readdirSync('vectors', { recursive: true, encoding: 'utf8' })
     .filter(path => /(^|\/)(in)?valid\/[\w-]+\.json$/.test(path))
     .map(path => `vectors/${path}`)
@@ -84,4 +84,15 @@ export async function startWorkers(): Promise<Workers> {
       for (const worker of idle) worker.kill()
     },
   }
+}
+
+/** Runs all vectors, with nothing switched off. */
+export async function runAll(workers: Workers): Promise<Run[]> {
+  const files = vectorFiles()
+  const size = 20
+  const portions = Array.from({ length: Math.ceil(files.length / size) }, (_, index) =>
+    files.slice(size * index, size * (index + 1)),
+  )
+  const runs = await Promise.all(portions.map(portion => workers.run({ off: -1, files: portion })))
+  return runs.flatMap(part => part ?? [])
 }

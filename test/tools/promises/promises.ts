@@ -1,0 +1,531 @@
+/** A change of the source that breaks a promise: `from` occurs once in the file. */
+export type Break = readonly [file: string, from: string, to: string]
+
+/** A promise of the threat model, the test that holds it, and a change that breaks it. */
+export interface Promised {
+  readonly promise: string
+  /** Below `test/`, without its ending. */
+  readonly test: string
+  /** An ellipsis stands for what differs between the runs of a test. */
+  readonly title: string
+  readonly broken: Break
+}
+
+const promised = (promise: string, test: string, title: string, ...broken: Break): Promised => ({
+  ...{ promise, test, title, broken },
+})
+
+const OWN: Break = [
+  'src/json/reader.ts',
+  'return Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined\n    } catch {\n      throw unreadable()',
+  'return Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined\n    } catch (error) {\n      throw error',
+]
+const PATH_ROOT: Break = ['src/tree/path.ts', 'if (!equalBytes(computedRoot, root)) throw', 'if (false) throw']
+const VALUE_HASH: Break = ['src/proof/leaf-proof.ts', 'if (!equalBytes(hVal, valueHash)) throw', 'if (false) throw']
+const LIST_ROOT: Break = ['src/blocks/ordered-trie.ts', 'if (!equalBytes(found, root)) throw', 'if (false) throw']
+const HEADER_HASH: Break = ['src/anchor/header.ts', 'if (!equalBytes(found, expected)) throw', 'if (false) throw']
+const REDUNDANT: Break = [
+  'src/anchor/eth-proof.ts',
+  'if (stated === undefined || proven.includes(stated)) return',
+  'if (stated !== null) return',
+]
+
+/** By the headings of the table. */
+export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
+  'What is proven': [
+    promised(
+      'Existence: the account has exactly these fields, the slot exactly this value',
+      'forgeries',
+      'refuses a flipped bit anywhere in the answer for an account',
+      ...VALUE_HASH,
+    ),
+    promised(
+      'No part of a true answer passes in another place, for another key or from another state',
+      'forgeries',
+      'refuses a part of another true answer',
+      ...PATH_ROOT,
+    ),
+    promised(
+      'Non-existence needs the two adjacent leaves around the key',
+      'vectors',
+      'refuses each invalid … vector with its code',
+      ...['src/proof/leaf-proof.ts', 'if (next !== right.leafIndex) throw', 'if (false) throw'],
+    ),
+    promised(
+      'A verdict agrees with a second implementation, over generated states',
+      'properties',
+      'reads the same in the world, in the model and in its proofs',
+      ...[
+        'src/tree/kind.ts',
+        'codeHash: bytesToHex(accountWord(value, KECCAK_CODE_HASH))',
+        'codeHash: bytesToHex(accountWord(value, SNARK_CODE_HASH))',
+      ],
+    ),
+    promised(
+      'Every hasher gives the same verdict',
+      'engines',
+      'has the same outcome for each vector with every hasher and any memory',
+      ...['src/hash/poseidon2/plain.ts', '+ 2 * at(s, group + ((i + 1) & 3))', '+ 3 * at(s, group + ((i + 1) & 3))'],
+    ),
+    promised(
+      'No memory of a verifier takes one message for another, whatever the sender makes of their places',
+      'verifier/colliding-places',
+      'refuses a leaf whose parent has the place of the true one, with another digest in …',
+      ...[
+        'src/verifier/shared-nodes.ts',
+        'isSame(one.left, left) && isSame(one.right, right)',
+        'isSame(one.left, left)',
+      ],
+    ),
+    promised(
+      'The same of the memory of `createVerifier`',
+      'verifier/colliding-places',
+      'refuses every forged leaf beside a true one, with so few places that many have the same',
+      ...[
+        'src/verifier/remembering-hasher.ts',
+        '!equalWords(message.words, 0, table, start, length / 4)',
+        '!equalWords(message.words, 0, table, start, length / 8)',
+      ],
+    ),
+    promised(
+      'The address and the keys are those that you state, read once',
+      'surface/odd-arguments',
+      'names each slot by the key that it verified, even if an array changes while it is read',
+      ...[
+        'src/json/reader.ts',
+        'items.push(decode(own(source, items.length)))',
+        'items.push(decode(own(source, items.length) && own(source, items.length)))',
+      ],
+    ),
+    promised(
+      'What you do not state of a bundle is returned as taken from it',
+      'evidence/claim',
+      'returns the keys as the caller wrote them, or those of the bundle',
+      ...['src/evidence/verify.ts', 'storageKeys?.written ?? request.storageKeys', 'request.storageKeys'],
+    ),
+    promised(
+      'A misspelt, missing or swapped argument is refused, in every exported function',
+      'surface/walk',
+      'refuses every spoilt one',
+      ...['src/options.ts', 'if (unknown === undefined) return own', 'if (unknown !== null) return own'],
+    ),
+    promised(
+      'From an L1 block hash: no changed bundle proves another statement',
+      'evidence/evidence',
+      'never accepts another statement from a bundle that is changed anywhere',
+      ...HEADER_HASH,
+    ),
+    promised(
+      'Whether L1 holds a state root or a block hash follows from its proven slots',
+      'anchor/rollup',
+      'finds a root or a hash by the slots, and lets the claim decide if there are both',
+      ...['src/anchor/rollup.ts', "root?.exists && expected !== 'blockHash' ? root.value", 'root?.exists ? root.value'],
+    ),
+    promised(
+      'An upgraded contract is not read with a layout that you have pinned to other code',
+      'anchor/rollup',
+      'reports the code behind the proxy, and refuses any other than the one that is stated',
+      ...[
+        'src/anchor/rollup.ts',
+        'if (stated === undefined || stated === found) return found',
+        'if (stated !== null) return found',
+      ],
+    ),
+    promised(
+      'A verdict on an Ethereum state agrees with the whole state',
+      'evidence/ethereum',
+      'agrees with the whole state, over many random ones',
+      ...['src/anchor/eth-proof.ts', 'exists: value !== 0n', 'exists: value !== 1n'],
+    ),
+    promised(
+      'A recording of either kind is true, or there is none, whichever link to the state is a lie',
+      'rpc/record-ethereum',
+      'records the truth or nothing, whichever link of the state is a lie',
+      ...HEADER_HASH,
+    ),
+    promised(
+      'A state root never passes for a block hash, nor a hash for a root',
+      'rpc/record-ethereum',
+      'lets no bundle pass a root for a hash, or a hash for a root',
+      ...['src/anchor/rollup.ts', "hash?.exists && expected !== 'stateRoot' ? hash.value", 'hash?.exists ? hash.value'],
+    ),
+    promised(
+      'No tree passes for another, nor a header for another',
+      'evidence/ethereum',
+      'names the place of each lie',
+      ...['src/anchor/trie.ts', 'if (!equalBytes(found, digest)) throw', 'if (false) throw'],
+    ),
+    promised(
+      'Merkle-Patricia proofs are refused at least as strictly as by an independent implementation',
+      'anchor/trie',
+      'refuses every changed proof, at least as strictly as the oracle',
+      ...['src/anchor/trie.ts', 'if (!equalBytes(found, digest)) throw', 'if (false) throw'],
+    ),
+    promised(
+      'From a block hash: no changed header, transaction, receipt or log passes',
+      'blocks/block',
+      'refuses every change of a field of a whole block',
+      ...['src/blocks/fields.ts', 'if (found === expected) continue', 'if (found !== null) continue'],
+    ),
+    promised(
+      'All logs of a range: none is left out, added, changed or moved',
+      'evidence/logs',
+      'gives each vector of logs its expected outcome',
+      ...['src/blocks/logs.ts', 'if (isNeeded && list === undefined) throw', 'if (false) throw'],
+    ),
+    promised(
+      'No changed bundle of logs proves other logs',
+      'evidence/logs',
+      'never accepts another statement from a bundle that is changed anywhere',
+      ...LIST_ROOT,
+    ),
+    promised(
+      'No changed evidence of a message proves another statement',
+      'messages/evidence',
+      'never accepts another statement from a bundle that is changed anywhere',
+      ...['src/messages/tree.ts', 'if (!equalBytes(found, expected)) throw', 'if (false) throw'],
+    ),
+    promised(
+      'Messages of the bridge: no forged link passes for another',
+      'messages/vectors',
+      'gives each vector of messages its expected outcome',
+      ...['src/messages/from-l2.ts', 'if (depth !== BigInt(proof.length)) throw', 'if (false) throw'],
+    ),
+    promised(
+      'A message is proven by what L1 keeps, whatever endpoints say in their logs',
+      'rpc/messages',
+      'is blamed, and another one asked, if it …',
+      ...['src/rpc/messages.ts', 'log.address !== address || block == null', 'block == null'],
+    ),
+    promised(
+      "If no endpoint's logs are right, proven receipts take their place, and tell whose fault it is",
+      'rpc/prove-messages',
+      'messages are recorded and followed, though all …',
+      ...['src/rpc/prove-messages.ts', 'return await prove()\n', 'throw error\n'],
+    ),
+    promised(
+      'A committee without 342 signers of 512 proves nothing',
+      'beacon/corpus',
+      'accepts the chain of every fork, and refuses each invalid vector with its code',
+      ...['src/beacon/signature.ts', 'if (signers < needed) throw', 'if (false) throw'],
+    ),
+    promised(
+      'From a beacon block: each signature, branch and committee counts',
+      'beacon/beacon',
+      'refuses any flipped byte of a branch, a header, a key, the bits and the signature',
+      ...[
+        'src/beacon/verify.ts',
+        "throw mismatch('BEACON_FINALITY_MISMATCH', attested.stateRoot, stateRoot)",
+        'void stateRoot',
+      ],
+    ),
+    promised(
+      'The code of a contract is that of its `codeHash`',
+      'anchor/slots',
+      'verifies code',
+      ...['src/anchor/code.ts', 'if (!equalBytes(found, expected)) throw', 'if (false) throw'],
+    ),
+    promised(
+      'Redundant fields that contradict the proof are refused',
+      'evidence/evidence',
+      'gives each vector its expected outcome',
+      ...REDUNDANT,
+    ),
+    promised(
+      'A call has the result that the chain would give it, or an error that says what is unknown',
+      'provider/lies',
+      'tells the truth or nothing, whichever field of an … answer is false',
+      ...VALUE_HASH,
+    ),
+    promised(
+      'The same of a block whose hash L1 holds, whatever is false about its header, its state or its code',
+      'provider/ethereum',
+      'tells the truth or nothing: …',
+      ...HEADER_HASH,
+    ),
+    promised(
+      'A call as evidence has one result, whatever is changed in it',
+      'provider/call-evidence',
+      'never accepts another result from a bundle that is changed anywhere',
+      ...VALUE_HASH,
+    ),
+    promised(
+      'A provider’s logs are all logs: none left out, added, changed, reordered or of another block',
+      'provider/block-lies',
+      'tells the truth or nothing: …',
+      ...LIST_ROOT,
+    ),
+  ],
+  'What a hostile sender cannot do': [
+    promised(
+      'Make the verifier throw anything but a `ProofError`',
+      'proof/hostile',
+      'refuses an unreadable object as malformed: …',
+      ...OWN,
+    ),
+    promised(
+      'The same for bundles',
+      'evidence/evidence',
+      'throws only its own errors, whatever getters and proxies throw',
+      ...OWN,
+    ),
+    promised(
+      'The same for light-client data',
+      'beacon/hostile',
+      'refuses any value in place of a part with its own error: …',
+      ...['src/json/reader.ts', "if (typeof value !== 'string') throw", 'if (false) throw'],
+    ),
+    promised(
+      'The same for calls as evidence',
+      'provider/call-evidence',
+      'throws only its own errors, whatever getters and proxies throw',
+      ...OWN,
+    ),
+    promised(
+      'Answer one thing when checked and another when used',
+      'proof/hostile',
+      'reads no property twice: …',
+      ...[
+        'src/json/reader.ts',
+        '? Reflect.get(source, name) : undefined',
+        '? (Reflect.get(source, name), Reflect.get(source, name)) : undefined',
+      ],
+    ),
+    promised(
+      'Use a polluted `Object.prototype`',
+      'proof/hostile',
+      'does not fill in what an answer leaves out',
+      ...[
+        'src/json/reader.ts',
+        'Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined',
+        'Reflect.get(source, name)',
+      ],
+    ),
+    promised(
+      'Make the verifier walk endless or sparse lists',
+      'evidence/evidence',
+      'does not iterate over huge sparse or endless arrays',
+      ...['src/json/reader.ts', 'verifyCount(count)\n', '\n'],
+    ),
+    promised(
+      'Exhaust time or memory with huge texts',
+      'huge',
+      'judges records with a huge string: …',
+      ...['src/errors.ts', 'text.slice(0, 80).replace(', 'text.replace('],
+    ),
+    promised(
+      'Slow down a regular expression',
+      'rpc/regexes',
+      'has no regular expression that is slow on long text',
+      ...['src/rpc/http.ts', '/^[a-z]+_getProof$/', '/^([a-z]+)+_getProof$/'],
+    ),
+    promised(
+      'Exhaust memory with one response',
+      'rpc/http',
+      'refuses megabytes of brackets before they are parsed, of either kind of endpoint',
+      ...['src/json/parse.ts', 'if (values > most) throw', 'if (false) throw'],
+    ),
+    promised(
+      'Stop the process with a response that breaks off',
+      'rpc/http',
+      'lives on after a response with any number of codings, then silence or an end',
+      ...['src/rpc/one-coding.ts', "codings.join().includes(',') ?", 'false ?'],
+    ),
+    promised(
+      'Change what is recorded',
+      'rpc/record',
+      'records the truth or nothing, whatever is changed in transit',
+      ...VALUE_HASH,
+    ),
+    promised(
+      'Keep an honest endpoint from being heard',
+      'rpc/endpoints',
+      'never returns a wrong answer if another endpoint has the right one',
+      ...[
+        'src/rpc/endpoints.ts',
+        'if (outcome !== undefined) return resolve(outcome)',
+        'if (outcome !== null) return resolve(outcome)',
+      ],
+    ),
+    promised(
+      'Hold up the honest beacon API',
+      'rpc/beacon-hostile',
+      'gets the honest answer beside an endpoint that …',
+      ...[
+        'src/rpc/beacon-session.ts',
+        'wins.push(await verify(answer))',
+        'wins.push(await verify(answer).finally(() => over.abort()))',
+      ],
+    ),
+    promised(
+      'Lead a follower back, aside, or past a finalization',
+      'rpc/follow',
+      'loses no finalization to a failure: each is yielded once, beside an endpoint that hides them',
+      ...['src/rpc/follow-state.ts', '[...pending.slice(0, 1), ...pending.slice(1).slice(-1)]', 'pending.slice(-1)'],
+    ),
+    promised(
+      'Lie about what L1 holds since the upgrade, about the header of a block, or about the code of the contract',
+      'rpc/crossing',
+      'harms nobody if there is another: it says …',
+      ...HEADER_HASH,
+    ),
+    promised(
+      'Make a follower miss or repeat a finalization around the upgrade',
+      'rpc/crossing',
+      'follows … finalizations across the upgrade, killed and restarted at random',
+      ...[
+        'src/rpc/follower.ts',
+        'writeState(rollup.address, { l2BlockNumber, held',
+        'writeState(rollup.address, { l2BlockNumber: l2BlockNumber - 1n, held',
+      ],
+    ),
+    promised(
+      'Replace the code of the contract without being noticed',
+      'rpc/crossing',
+      'is told once if it has changed, even between two runs',
+      ...['src/rpc/follower.ts', 'if (before === null || before === now) return', 'if (before !== undefined) return'],
+    ),
+    promised(
+      'Hide or invent a message that can be claimed',
+      'rpc/follow-messages',
+      'loses and invents none with an endpoint that lies, alone for a while or beside an honest one',
+      ...[
+        'src/rpc/follow-messages.ts',
+        'if (!isWhole || BigInt(all.length) !== count) return null',
+        'if (isWhole === null) return null',
+      ],
+    ),
+    promised(
+      'Undo what was final',
+      'rpc/follow',
+      'ignores a source that falls behind, and refuses a finalization that is undone',
+      ...[
+        'src/rpc/follower.ts',
+        'if (!isAhead(progress, l1Block)) return',
+        'if (isAhead(progress, l1Block) === null) return',
+      ],
+    ),
+    promised(
+      'Keep a call from ending',
+      'provider/ending',
+      'has one deadline for an estimate, an access list, and what waits for an endpoint',
+      ...['src/provider/pace.ts', 'if (isLate) throw', 'if (false) throw'],
+    ),
+    promised(
+      'Keep other clients waiting with a call',
+      'provider/ending',
+      'answers another client while calls compute',
+      ...['src/provider/limits.ts', 'export const SLICE = 15', 'export const SLICE = 1e9'],
+    ),
+    promised(
+      'Hold all places of the proxy',
+      'cli/proxy',
+      'never keep quick ones waiting',
+      ...['src/provider/json-rpc.ts', 'createSemaphore(concurrency)', 'createSemaphore(concurrency + 1)'],
+    ),
+    promised(
+      'Fill the memory of the proxy',
+      'cli/proxy',
+      'bounds its memory over all clients, and frees that of closed connections',
+      ...['src/cli/commands/proxy-server.ts', 'if (heldLength + length > MAX_HELD_LENGTH) throw', 'if (false) throw'],
+    ),
+    promised(
+      'Hold connections with half a request',
+      'http/server',
+      'closes the connections of clients that send no headers, half of them, or half a body',
+      ...['src/http/server.ts', 'server.requestTimeout = times.request', 'server.requestTimeout = 0'],
+    ),
+    promised(
+      'Have a line counted as verified that was not read',
+      'cli/audit',
+      'vouches for no line that it has not read',
+      ...['src/bulk/audit/audit.ts', 'digest.get() !== judged.digest) throw', 'false) throw'],
+    ),
+    promised(
+      'Exhaust the memory of an audit with one line',
+      'cli/audit',
+      'refuses only the line that would take too much memory',
+      ...[
+        'src/bulk/audit/audited.ts',
+        'if (text.length <= FREE_LENGTH) return false',
+        'if (text.length >= 0) return false',
+      ],
+    ),
+    promised(
+      'Move, recolour or reverse text on your terminal',
+      'document/value',
+      'prints no characters that move, recolour or reverse text',
+      ...[
+        'src/document/value.ts',
+        "text.replace(/[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]/gu, '?')",
+        "text.replace(/[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]/gu, '?')",
+      ],
+    ),
+  ],
+  'What the caller is told': [
+    promised(
+      'Which part was stated by you, and which was not',
+      'document/wording',
+      'lists the chain from the trusted input down, each row with what it rests on',
+      ...['src/document/wording.ts', "bundle: 'from the bundle, not stated by you'", "bundle: 'stated by you'"],
+    ),
+    promised(
+      '`ANCHOR_NO_ROOT` for a block between finalizations',
+      'anchor/rollup',
+      'refuses a block without a root, one ahead of the contract, and a missing contract',
+      ...['src/anchor/rollup.ts', 'if (held === null) throw', 'if (false) throw'],
+    ),
+    promised(
+      '`SCHEME_MISMATCH` for the other scheme',
+      'proof/decode',
+      'recognises nodes of the other scheme by the lengths of node 0 and the leaf',
+      ...['src/proof/decode.ts', 'if (isOther) throw', 'if (false) throw'],
+    ),
+    promised(
+      'The age of a checkpoint, checked at each step',
+      'rpc/beacon-hostile',
+      'checks the age of what it proves from at every call, and by the rules of the fork',
+      ...['src/rpc/beacon.ts', 'const age = ageOf(block)', 'const age = 0 * ageOf(block)'],
+    ),
+    promised(
+      'Nothing that is unproven, unless you stated it',
+      'provider/provider',
+      'stops at … unless the value is stated',
+      ...['src/provider/execute.ts', 'value ?? fail(unprovenValue(instruction))', 'value ?? (0n as T)'],
+    ),
+    promised(
+      'What the rollup does otherwise than the EVM, by name',
+      'provider/precompiles',
+      'ends a call of … (…) with its own error',
+      ...['src/provider/precompiles.ts', 'if (number === 3) return', 'if (number === 300) return'],
+    ),
+  ],
+  Secrets: [
+    promised(
+      'No URL or key in errors and reports',
+      'rpc/hostile-conversations',
+      'ends any conversation with the truth or its own error, and never shows a key',
+      ...['src/rpc/redact.ts', "withoutUrls(text.replace(whole, '[key]'))", 'text'],
+    ),
+    promised(
+      'Nor on the command line or in a file',
+      'rpc/hostile-conversations',
+      'shows no key on the command line or in a file',
+      ...[
+        'src/rpc/redact.ts',
+        'hexKeys.some(key => hex.toLowerCase().includes(key.toLowerCase()))',
+        'hexKeys.length < 0',
+      ],
+    ),
+    promised(
+      'The verifier has no access to the network',
+      'layers',
+      'imports only allowed packages, and platform modules only in the outer layers',
+      ...[
+        'src/tree/encode.ts',
+        "import { bigintToBytes, concatBytes } from '../bytes.ts'\n",
+        "import 'node:http'\nimport { bigintToBytes, concatBytes } from '../bytes.ts'\n",
+      ],
+    ),
+  ],
+}
