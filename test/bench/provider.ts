@@ -1,12 +1,13 @@
 /**
  * `npm run bench:provider`: how many waves of requests, requests and milliseconds it takes to ask a verified provider, with
  * in-process endpoints that answer after 50 milliseconds; and calls without any request, compared with an EVM over the whole
- * state. Prints Markdown.
+ * state. Prints Markdown. `test/provider/waves.test.ts` and `shapes.test.ts` fail if the counts change.
  */
 import type { VerifiedProvider } from '../../src/provider.ts'
-import { demoState } from '../provider/contracts.ts'
+import { ALICE, demoState } from '../provider/contracts.ts'
 import { createEndpoints, type Endpoints } from '../provider/endpoints.ts'
 import { runFull } from '../provider/full-state.ts'
+import { paramsOf, SHAPES, shapesState } from '../provider/shapes.ts'
 import { CALLS, countWaves, finalize } from '../provider/waves.ts'
 import { median } from './measure.ts'
 
@@ -15,10 +16,11 @@ const [ROUNDS, LATENCY] = [5, 50]
 type Step = (provider: VerifiedProvider, endpoints: Endpoints) => unknown
 
 /** The last step is measured, after the others. */
-async function row(name: string, steps: readonly Step[]): Promise<void> {
+async function row(name: string, steps: readonly Step[], state = demoState, isHinting = true): Promise<void> {
   const [times, rounds]: [number[], string[][][]] = [[], []]
-  for (let round = 0; round < ROUNDS; round++) {
-    const endpoints = createEndpoints(demoState, true, true)
+  // A larger state takes seconds to build.
+  for (let round = 0; round < (state === demoState ? ROUNDS : 1); round++) {
+    const endpoints = createEndpoints(state, isHinting, true)
     const waves = countWaves(endpoints, LATENCY)
     const provider = endpoints.provider(waves.options)
     for (const step of steps.slice(0, -1)) await step(provider, endpoints)
@@ -48,6 +50,11 @@ const ask =
   (name: keyof typeof CALLS): Step =>
   provider =>
     provider.request(CALLS[name])
+const balance: Step = provider => provider.request({ method: 'eth_getBalance', params: [ALICE, 'latest'] })
+const call =
+  (name: string, from = 0): Step =>
+  provider =>
+    provider.request({ method: 'eth_call', params: paramsOf(SHAPES[name]?.(from) ?? { data: '0x' }) })
 const news: Step = (_, endpoints) => finalize(endpoints)
 const newL1Block: Step = (_, { chain }) => chain.l1.addBlock()
 
@@ -55,6 +62,7 @@ console.log('| what | waves | requests | milliseconds |\n|---|--:|--:|--:|')
 // Loads the EVM.
 await createEndpoints(demoState).provider().request(CALLS.balanceOf)
 await row('the first view', [view])
+await row('a balance, with the first view', [balance])
 await row('refresh, the same L1 block', [view, refresh])
 await row('refresh, a new L1 block, nothing finalized', [view, newL1Block, refresh])
 await row('refresh, a newer finalization', [view, news, refresh])
@@ -65,4 +73,13 @@ for (const name of ['balanceOf', 'quote', 'slots'] as const) {
   await row(`${what}, after a newer finalization`, [view, ask(name), news, refresh, ask(name)])
   await row(`${what}, warm`, [view, ask(name), ask(name)])
   await local(what, CALLS[name])
+}
+for (const name of Object.keys(SHAPES)) {
+  await row(`${name}, cold`, [view, call(name)], shapesState)
+  await row(`${name}, cold, without access lists`, [view, call(name)], shapesState, false)
+  await row(
+    `${name}, others, after a newer finalization`,
+    [view, call(name), news, refresh, call(name, 5)],
+    shapesState,
+  )
 }

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest'
 import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { recordCall } from '../../src/provider.ts'
 import { sized } from '../size.ts'
-import { createEndpoints } from './endpoints.ts'
-import { paramsOf, SHAPES, shapesState } from './shapes.ts'
+import { ALICE, BOB, TOKEN } from './contracts.ts'
+import { createEndpoints, ROLLUP, word } from './endpoints.ts'
+import { CHAIN_ID } from './full-state.ts'
+import { balancesOf, paramsOf, SHAPES, shapesState } from './shapes.ts'
 import { countWaves, finalize } from './waves.ts'
 
 /** Requests, and the waves in which they are sent. */
@@ -118,4 +122,51 @@ it('asks for 500 balances in four waves, whether the endpoint gives an access li
   await provider.request({ method: 'eth_call', params: paramsOf(asked) })
   const taken = waves.take()
   expect([taken.flat().length, taken.length]).toEqual(COSTS['500 balances by multicall']?.[1])
+})
+
+it('estimates 50 balances, and finds their access list, in the waves of the call', async () => {
+  const asked = SHAPES['50 balances by multicall']?.(0) ?? expect.fail()
+  const found: unknown[] = []
+  for (const [method, more] of [
+    ['eth_estimateGas', {}],
+    ['eth_estimateGas', { maxFeePerGas: '0x7' }],
+    ['eth_createAccessList', {}],
+  ] as const) {
+    const waves = countWaves(endpoints)
+    const provider = endpoints.provider({ ...waves.options, prefetch: false })
+    await provider.view()
+    waves.take()
+    await provider.request({ method, params: [{ from: ALICE, ...asked, ...more }, 'latest'] })
+    const taken = waves.take()
+    found.push([taken.flat().length, taken.length])
+  }
+  expect(found).toEqual([COSTS['50 balances by multicall']?.[1], [6, 3], [6, 3]])
+})
+
+it('records evidence of 60 balances with few requests, and the same bundle whatever the endpoint lists', async () => {
+  const { to = '0x', data } = balancesOf(60, TOKEN)(0)
+  const costs: unknown[] = []
+  const bundles = new Set<string>()
+  const listed: unknown[] = [undefined, null, { accessList: [{ address: BOB, storageKeys: [word(1)] }] }]
+  for (const list of listed) {
+    endpoints.lie.l2 = (method, answer) => (method === 'eth_createAccessList' && list !== undefined ? list : answer)
+    const waves = countWaves(endpoints)
+    const { l1, l2 } = waves.options
+    const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, l2BlockNumber: 0n }
+    const { bundle } = await recordCall({ l1, l2, ...about, call: { from: ALICE, to, data } })
+    const taken = waves.take()
+    costs.push([taken.flat().length, taken.length])
+    bundles.add(JSON.stringify(bundle))
+  }
+  endpoints.lie.l2 = null
+  // An access list that is of no use costs its requests, and a wave.
+  expect(costs).toEqual([
+    [15, 9],
+    [16, 10],
+    [18, 11],
+  ])
+  expect(bundles.size).toBe(1)
+  // What the call reads, and no more: the sender, the contract, the token and its slots.
+  const { answers } = JSON.parse([...bundles][0] ?? '{}')
+  expect(answers.map(({ storageKeys }: { storageKeys: Hex[] }) => storageKeys.length)).toEqual([0, 0, 60])
 })

@@ -91,7 +91,7 @@ const aggregate = (calls: readonly (readonly [to: Hex, data: Hex])[]): Asked => 
 })
 const balanceOf = (owner: Hex) => encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
 const some = (count: number, from: number) => OWNERS.slice(from, from + count)
-const balancesOf = (count: number, token: Hex) => (from: number) =>
+export const balancesOf = (count: number, token: Hex) => (from: number) =>
   aggregate(some(count, from).map(owner => [token, balanceOf(owner)]))
 const deployless =
   (count: number) =>

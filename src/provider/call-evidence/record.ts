@@ -10,8 +10,10 @@ import { readOptions, verifyUint, verifyWhole } from '../../options.ts'
 import { redactProofErrors } from '../../rpc/diagnose.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
+import { CONTENTS_AT_ONCE } from '../../rpc/limits.ts'
 import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
+import { inAdvance } from '../../rpc/waiting.ts'
 import type { CallRequest } from '../call-request.ts'
 import { endpointsOf } from '../chain.ts'
 import { chainIdOf, DEFAULT_HARDFORK, verifyEnvironment, verifyHardfork } from '../environment.ts'
@@ -140,14 +142,14 @@ async function fetchAnswers(
   touched: ReadonlyMap<Hex, ReadonlySet<Hex>>,
 ): Promise<CallBundle['answers']> {
   const answers: CallBundle['answers'] = []
-  for (const [address, slots] of touched) {
+  const accounts = [...touched]
+  async function fetchOne(index: number, ended: AbortSignal) {
+    const [address, slots] = accounts[index] as (typeof accounts)[number]
     const asked = { address, storageKeys: [...slots], l2BlockNumber }
-    const answer = await fetchAnswer(l2, asked, { ...how, signal, trusted })
-    answers.push({
-      address,
-      storageKeys: [...slots],
-      answer: createBundle({ scheme: trusted.scheme, rollup, ...asked, answer }).answer,
-    })
+    const answer = await fetchAnswer(l2, asked, { ...how, signal: ended, trusted })
+    const known = createBundle({ scheme: trusted.scheme, rollup, ...asked, answer }).answer
+    return { address, storageKeys: asked.storageKeys, answer: known }
   }
+  for await (const one of inAdvance(accounts.length, CONTENTS_AT_ONCE, fetchOne, signal)) answers.push(one)
   return answers
 }
