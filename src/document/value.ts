@@ -1,6 +1,6 @@
 import { isGiven, readOwn } from '../json/known-fields.ts'
 import { MAX_FILE_DEPTH } from '../json/limits.ts'
-import { parseBounded } from '../json/parse.ts'
+import { ExcessiveJson, parseBounded } from '../json/parse.ts'
 import { DocumentError } from './error.ts'
 import { MAX_TEXT_CHARACTERS } from './limits.ts'
 
@@ -64,7 +64,13 @@ export function parseJson(bytes: Uint8Array): unknown {
   // The decoder is fatal, because it must not replace bytes silently. It drops a leading BOM.
   const text = orDocumentError('not UTF-8', () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   if (text.trim() === '') throw new DocumentError('empty')
-  return orDocumentError('not JSON', () => parseBounded(text, MAX_FILE_DEPTH))
+  try {
+    return parseBounded(text, MAX_FILE_DEPTH)
+  } catch (error) {
+    // It may well be JSON.
+    const what = error instanceof ExcessiveJson ? 'more than this program reads' : 'not JSON'
+    throw new DocumentError(`${what}: ${messageOf(error)}`)
+  }
 }
 
 function orDocumentError<T>(what: string, work: () => T): T {

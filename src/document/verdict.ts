@@ -36,6 +36,7 @@ export type Premise = keyof typeof premises
 
 /** What a statement is about: whoever chooses one of these chooses the question, but not the answer. */
 const subjects = {
+  rollupName: 'rollup',
   l2BlockNumber: 'L2 block',
   address: 'address',
   storageKeys: 'storage keys',

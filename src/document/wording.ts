@@ -237,7 +237,7 @@ export function chainRows(
 }
 
 /** What is proven from a premise that nobody has confirmed is not proven, but follows from it. */
-export const ifRight = ({ word }: Verdict, rows: readonly Row[]): readonly Row[] =>
+export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): readonly Row[] =>
   word !== 'consistent'
     ? rows
     : rows.map(([name, value, basis = '']) => [

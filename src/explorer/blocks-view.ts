@@ -7,7 +7,7 @@ import { newestIn } from './judge-logs.ts'
 import { MAX_BLOCKS_SHOWN } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
 import type { BlockRow, ProofView } from './proof-view.ts'
-import type { Judgement } from './report.ts'
+import { holds, type Judgement } from './report.ts'
 
 /** The blocks of a bundle of logs, as far as they were verified. */
 export function viewBlocks({ bundle }: OpenedFile, { report, forms, steps, failed, error }: Judgement): ProofView {
@@ -15,7 +15,7 @@ export function viewBlocks({ bundle }: OpenedFile, { report, forms, steps, faile
   const last = parseNumber(fieldIn(bundle, 'toBlock'), 64)
   const [, broken] = /^blocks\[(\d+)\]/.exec(error?.path ?? '') ?? []
   // Newest first: those before the broken one are verified.
-  const end = report.verdict === 'verified' ? Number.POSITIVE_INFINITY : Number(broken ?? -1)
+  const end = holds(report) ? Number.POSITIVE_INFINITY : Number(broken ?? -1)
   const blocks = itemsOf(fieldIn(bundle, 'blocks')).slice(0, MAX_BLOCKS_SHOWN)
   return {
     ...{ index: forms.length, count: forms.length + 1, title: 'the blocks', claims: '', key: '', keyHash: null },

@@ -10,19 +10,21 @@ const words: Readonly<Record<ChainBox['state'], string>> = {
 }
 
 /** What follows from something that nobody has confirmed is not proven. */
-const wordOf = ({ state }: ChainBox, boxes: readonly ChainBox[]): string =>
-  state === 'passed' && boxes.some(box => box.state === 'assumed') ? 'follows' : words[state]
+const wordOf = ({ state }: ChainBox, { verdict, boxes }: Report): string =>
+  state === 'passed' && (verdict === 'consistent' || boxes.some(box => box.state === 'assumed'))
+    ? 'follows'
+    : words[state]
 
 /** The chain of trust as a picture: each link follows from the one before it. */
-export function picture({ boxes }: Report, onChoose: (box: ChainBox, index: number) => void): HTMLElement {
-  const links = boxes.map((box, index) => {
+export function picture(report: Report, onChoose: (box: ChainBox, index: number) => void): HTMLElement {
+  const links = report.boxes.map((box, index) => {
     const { title, layer, state, value, note } = box
     const content = [
       h('span', { class: 'layer' }, layer),
       h('span', { class: 'title' }, title),
       h('span', { class: 'brief' }, value.startsWith('0x') ? abbreviate(value) : value),
       h('span', { class: 'about' }, note),
-      h('span', { class: 'word' }, wordOf(box, boxes)),
+      h('span', { class: 'word' }, wordOf(box, report)),
     ]
     const link = button({ class: 'link' }, () => onChoose(box, index), ...content)
     return h('li', { 'data-state': state, 'data-layer': layer }, link)
@@ -31,7 +33,8 @@ export function picture({ boxes }: Report, onChoose: (box: ChainBox, index: numb
 }
 
 /** The same links with everything that they show, and the checks between them. */
-export function chainView({ boxes }: Report): Child[] {
+export function chainView(report: Report): Child[] {
+  const { boxes } = report
   if (boxes.length === 0) return []
   const rows = boxes
     .filter(({ state }) => state !== 'left out')
@@ -41,7 +44,7 @@ export function chainView({ boxes }: Report): Child[] {
         'li',
         { 'data-state': state, tabindex: '-1', id: `link-${index}` },
         h('h3', {}, title, ' ', h('span', { class: 'from' }, `${layer}${note === '' ? '' : `, ${note}`}`)),
-        h('span', { class: 'word' }, wordOf(box, boxes)),
+        h('span', { class: 'word' }, wordOf(box, report)),
         value === '' ? null : value.startsWith('0x') ? copyable(value, title) : h('span', {}, value),
         more.length > 0 && rowList(more),
         checks.length > 0 && checksView('Checks', checks),

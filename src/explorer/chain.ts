@@ -3,7 +3,7 @@ import { isHexOf } from '../document/layout.ts'
 import { beaconRows, formatTime, type Row, sourceWords } from '../document/wording.ts'
 import type { ProvenBeaconBlock } from '../evidence/types.ts'
 import { type Check, checksOf, type GroupKey, type Status, type Step, statusesOf } from './checks.ts'
-import type { Statement } from './statement.ts'
+import { isOwn, type Statement } from './statement.ts'
 import { claimWords, type Form, type ProvenState, type VerifiedAccount } from './wording.ts'
 
 /** One link of the chain of trust. */
@@ -59,7 +59,7 @@ function linker({ steps, failed }: Progress) {
 function trustedBox(progress: Progress, layer: ChainBox['layer'], title: string, rows: readonly Row[] = []): ChainBox {
   const { trusted } = progress.statement
   const isGiven = isHexOf(32, trusted.value)
-  const state = !isGiven ? 'not reached' : trusted.source === 'user' ? 'trusted' : 'assumed'
+  const state = !isGiven ? 'not reached' : isOwn(trusted.source) ? 'trusted' : 'assumed'
   const note = isGiven ? sourceWords[trusted.source] : 'enter it'
   const value = isGiven ? trusted.value : ''
   return { ...linker(progress)(layer, title, ['question', 'bundle'], { value, note, rows }), state }

@@ -98,7 +98,7 @@ export const rowList = (rows: readonly Row[]): HTMLElement =>
     'dl',
     { class: 'rows' },
     ...rows.map(([name, value, source]) => {
-      const from = source ? h('span', { class: 'from' }, ` ${source}`) : null
+      const from = source ? h('span', { class: 'from' }, ` · ${source}`) : null
       const shown = value.length > 40 ? copyable(value, name) : h('span', { class: 'value' }, value)
       return h('div', {}, h('dt', {}, name), h('dd', {}, shown, from))
     }),

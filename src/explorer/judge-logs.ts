@@ -2,7 +2,7 @@ import { historyContract, historySlot, type LogsClaim, type VerifiedLogs, verify
 import { parseNumber } from '../document/evidence.ts'
 import { attempt, decodeHex, toHex } from '../document/layout.ts'
 import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../document/value.ts'
-import { bundleNotes, capitalized, count, type Row, sourceWords } from '../document/wording.ts'
+import { bundleNotes, capitalized, count, type Row } from '../document/wording.ts'
 import type { AnyEvidence } from '../evidence/types.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { safely } from '../index.ts'
@@ -11,12 +11,12 @@ import { logsClaimOf, stateClaimOf } from './inputs.ts'
 import { judgementOf, provenChain } from './judge-state.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
-import { basisOf, type Judgement, type ProvenLogs, refused, type Said, verified } from './report.ts'
+import { established, type Judgement, type ProvenLogs, refused, type Said } from './report.ts'
 import { isStated, type Statement } from './statement.ts'
-import { basisWords, constantSources, evidenceSourcesOf } from './wording.ts'
+import { evidenceSourcesOf, premiseSources, rootWords, trustedName } from './wording.ts'
 
-/** @param said why nothing is verified; null if everything is stated */
-export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
+/** @param unasked why nothing is verified; null if everything is stated */
+export function judgeLogs(file: OpenedFile, statement: Statement, unasked: Said | null): Judgement {
   const { trusted } = statement
   const isTrusted = statement.trustedKind.value === 'l2StateRoot'
   const number = newestIn(file.bundle)
@@ -25,9 +25,9 @@ export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | n
   const question = {
     ...{ file, statement, address: isInState ? historyContract : '' },
     storageKeys: isInState && slot !== null ? [slot] : [],
-    stateRoot: isTrusted ? { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` } : null,
+    stateRoot: isTrusted ? { value: trusted.value, source: rootWords(trusted) } : null,
   }
-  if (said !== null) return judgementOf(question, said, {}, said.inputErrors !== undefined)
+  if (unasked !== null) return judgementOf(question, unasked, {}, unasked.inputErrors !== undefined)
   const claim = {
     ...stateClaimOf(file, statement),
     ...logsClaimOf(statement),
@@ -40,17 +40,23 @@ export function judgeLogs(file: OpenedFile, statement: Statement, said: Said | n
   // Nothing is asked for that is missing here: an account and its slots.
   const evidence = { ...proven, storage: [] } as unknown as AnyEvidence
   const asked = isStated(statement, 'logs') ? statement.logs.source : 'bundle'
-  const others = { ...sources, ...constantSources(statement), asked }
-  const isOwn = Object.values(others).every(each => each === 'user')
+  const isFromL1 = !isTrusted
+  const parts = {
+    ...{ ...premiseSources(statement), filter: asked },
+    ...(isFromL1 && { l2BlockNumber: sources.l2BlockNumber }),
+  }
+  const said = established(statement, parts, headlineOf(proven), evidence)
   const notes = [
     ...(asked === 'user' ? [] : [askedNotes[asked === 'file' ? 'file' : 'bundle']]),
     ...bundleNotes(sources, evidence).map(capitalized),
   ]
   const { stateRoot } = proven
+  const follows = `follows from the ${trustedName(statement.trustedKind.value)}`
+  const ofRoot = said.verdict === 'verified' ? 'proven from L1' : follows
   return judgementOf(
-    { ...question, stateRoot: question.stateRoot ?? { value: stateRoot, source: 'proven from L1' } },
+    { ...question, stateRoot: question.stateRoot ?? { value: stateRoot, source: ofRoot } },
     {
-      ...verified(basisOf(trusted, isOwn), headlineOf(proven), basisWords(statement, isOwn)),
+      ...said,
       ...{ notes, facts: factsOf(proven), logs: listed(proven) },
     },
     { chain: provenChain(evidence, claim.rollup.address), logs: wordsOf(file, proven) },

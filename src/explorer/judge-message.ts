@@ -13,7 +13,7 @@ import { failedProof, listMessageSteps, type Step } from './checks.ts'
 import { rollupOf, trustedOf } from './inputs.ts'
 import type { OpenedFile } from './opened-file.ts'
 import {
-  basisOf,
+  established,
   failedAt,
   type Judgement,
   refused,
@@ -21,11 +21,10 @@ import {
   rowOf,
   type Said,
   type Station,
-  verified,
   withoutProofs,
 } from './report.ts'
 import type { Statement } from './statement.ts'
-import { amount, basisWords } from './wording.ts'
+import { amount, premiseSources } from './wording.ts'
 
 const headlines: Readonly<Record<VerifiedMessage['status'], string>> = {
   claimable: 'This message from L2 can be claimed on L1.',
@@ -64,20 +63,15 @@ export function judgeMessage(file: OpenedFile, statement: Statement, said: Said 
     return judgementOf(subject, refused(error), { failed: failedAt(file, steps, error, false), error })
   }
   const proven = outcome.value
-  const { trusted, rollup, rootsSlot: _, implementation, message: hash, network, trustedKind } = statement
-  const others = [rollup, hash, ...(implementation.value === '' ? [] : [implementation])]
-  const isOwn =
-    hash.value !== '' &&
-    others.every(({ source }) => source === 'user') &&
-    (trustedKind.value !== 'beaconBlockRoot' || network.value === '' || network.source === 'user')
+  const { rollup, message: hash } = statement
+  const parts = { ...premiseSources(statement), message: hash.value === '' ? 'bundle' : hash.source } as const
   const notes =
     hash.value === '' ? ['Whoever made the bundle chose the message: check that it is the one you mean.'] : []
   const isKnown = rollupNamed(rollup.value) !== undefined
-  const basis = basisWords(statement, isOwn)
   return judgementOf(
     subject,
     {
-      ...verified(basisOf(trusted, isOwn), headlines[proven.status], basis),
+      ...established(statement, parts, headlines[proven.status], proven),
       ...{ notes, facts: factsOf(proven, isKnown ? claim.rollup.address : rollup.value), way: wayOf(proven) },
     },
     { failed: steps.length, proven },

@@ -7,9 +7,8 @@ import { drawTraces } from './chain.ts'
 import { changesOf, totalsOf } from './changes.ts'
 import { blameRule, listTraceSteps } from './checks.ts'
 import type { OpenedFile } from './opened-file.ts'
-import { basisOf, type Judgement, refused, reportOf, type Said, verified, withoutProofs } from './report.ts'
-import type { Statement } from './statement.ts'
-import { basisWords } from './wording.ts'
+import { established, type Judgement, refused, reportOf, type Said, withoutProofs } from './report.ts'
+import { isOwn, type Statement } from './statement.ts'
 
 /** @param said why nothing is verified; null if everything is stated */
 export function judgeTraces(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
@@ -17,11 +16,7 @@ export function judgeTraces(file: OpenedFile, statement: Statement, said: Said |
   const hasEnd = endRoot.value !== ''
   const steps = listTraceSteps(hasEnd)
   const { holds, command } = file
-  const end = !hasEnd
-    ? 'as the traces lead'
-    : endRoot.source === 'user'
-      ? 'the one you stated'
-      : 'the one the file states'
+  const end = !hasEnd ? 'as the traces lead' : isOwn(endRoot.source) ? 'the one you stated' : 'the one the file states'
   const drawn = (failed: number, stateRoot: string, listed = steps) =>
     drawTraces({ statement, steps: listed, failed, holds, endRoot: stateRoot, note: stateRoot === '' ? '' : end })
   if (said !== null) {
@@ -48,18 +43,17 @@ export function judgeTraces(file: OpenedFile, statement: Statement, said: Said |
   const { blocks, stateRoot } = outcome.value
   const changes = changesOf(blocks)
   const totals = totalsOf(changes, blocks.length)
-  const isOwn = endRoot.source === 'user' && hasEnd && scheme.source === 'user'
-  const isVouched = hasEnd && endRoot.source === 'user'
-  const premise = isVouched ? 'From one root to the other' : 'If the root at the end is right'
-  const headline = `${premise}, exactly ${count(totals.accounts, 'account')} and ${count(totals.slotChanges, 'slot')} changed.`
+  const isVouched = hasEnd && isOwn(endRoot.source)
+  const headline = `From one root to the other, exactly ${count(totals.accounts, 'account')} and ${count(totals.slotChanges, 'slot')} changed.`
   const notes = isVouched
     ? []
     : ['Nobody vouches for the state after the last block: the sender can have made up every change.']
-  const basis = basisWords(statement, isOwn, 'state root before the first block')
+  const sources = { rootBefore: trusted.source, rootAfter: hasEnd ? endRoot.source : 'answer' } as const
+  const name = 'state root before the first block'
   const failed = steps.length
   return withoutProofs({
     report: reportOf(file, {
-      ...verified(basisOf(trusted, isOwn), headline, basis),
+      ...established(statement, sources, headline, { name }),
       ...{ boxes: drawn(failed, stateRoot), totals, notes },
     }),
     ...{ steps, failed, changes },

@@ -2,8 +2,10 @@ import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../anchor.ts
 import { resultIn, schemeNamed } from '../document/answer.ts'
 import type { ClaimField, Source } from '../document/claim.ts'
 import { brief, fieldIn, itemsOf } from '../document/value.ts'
-import { answerNotes, bundleNotes, capitalized, sourceWords } from '../document/wording.ts'
+import type { PartSources } from '../document/verdict.ts'
+import { answerNotes, bundleNotes, capitalized } from '../document/wording.ts'
 import { meaningOf } from '../error-meanings.ts'
+import type { AnyEvidence } from '../evidence/types.ts'
 import { createVerifier, type Hex, safely, verifyProof } from '../index.ts'
 import { poseidon2 } from '../poseidon2.ts'
 import { drawUnverified } from './chain.ts'
@@ -13,9 +15,9 @@ import { judgeMessage } from './judge-message.ts'
 import { judgementOf, provenChain } from './judge-state.ts'
 import { judgeTraces } from './judge-traces.ts'
 import type { OpenedFile } from './opened-file.ts'
-import { basisOf, type Judgement, refused, reportOf, type Said, unasked, verified, withoutProofs } from './report.ts'
+import { established, type Judgement, refused, reportOf, type Said, unasked, withoutProofs } from './report.ts'
 import { isStated, keysIn, type Statement } from './statement.ts'
-import { basisWords, constantSources, evidenceSourcesOf, stateWords } from './wording.ts'
+import { evidenceSourcesOf, premiseSources, rootWords, stateWords, trustedName } from './wording.ts'
 
 /** Verifies the file with the published functions, and reports their verdict. */
 export function judge(file: OpenedFile, statement: Statement): Judgement {
@@ -74,16 +76,15 @@ function judgeAnswer(file: OpenedFile, statement: Statement): Judgement {
       ? verifyEthProof(resultIn(file.answer), { ...asked, l1StateRoot: root })
       : createVerifier(scheme).verifyProof(file.answer, { ...asked, stateRoot: root }),
   )
-  const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
+  const stateRoot = { value: trusted.value, source: rootWords(trusted) }
   const question = { file, statement, storageKeys, address: address.value, stateRoot }
   if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error })
   const sources: Record<ClaimField, Source> = {
     ...{ scheme: statement.scheme.source, stateRoot: 'user', address: address.source },
     storageKeys: storageKeys.length === 0 ? 'user' : statement.storageKeys.source,
   }
-  const isOwn = Object.values(sources).every(source => source === 'user')
   const notes = answerNotes(sources, storageKeys.length).map(capitalized)
-  const said = verified(basisOf(trusted, isOwn), stateWords(outcome.value), basisWords(statement, isOwn))
+  const said = established(statement, { ...sources, stateRoot: trusted.source }, stateWords(outcome.value))
   return judgementOf(question, { ...said, notes }, { state: outcome.value })
 }
 
@@ -98,6 +99,7 @@ function judgeBundle(file: OpenedFile, statement: Statement): Judgement {
   const isTrusted = trustedKind.value === 'l2StateRoot'
   const question = { file, statement, storageKeys, address }
   const byContract = 'proven from L1'
+  const follows = `follows from the ${trustedName(trustedKind.value)}`
   const outcome = safely(() => verifyEvidence(file.bundle, claim))
   if (!outcome.ok) {
     const { code, expected } = outcome.error
@@ -108,16 +110,26 @@ function judgeBundle(file: OpenedFile, statement: Statement): Judgement {
   }
   const proven = outcome.value
   const sources = evidenceSourcesOf(statement)
-  const source = isTrusted ? `trusted, ${sourceWords[trusted.source]}` : byContract
-  const others = { ...sources, trusted: 'user', ...constantSources(statement) }
-  const isOwn = Object.values(others).every(each => each === 'user')
+  const source = isTrusted ? rootWords(trusted) : byContract
   const notes = bundleNotes({ ...sources, trusted: 'user' }, proven).map(capitalized)
-  const said = verified(basisOf(trusted, isOwn), stateWords(proven), basisWords(statement, isOwn))
+  const said = established(statement, bundleParts(statement, proven), stateWords(proven), proven)
+  const ofRoot = said.verdict === 'verified' || isTrusted ? source : follows
   return judgementOf(
-    { ...question, stateRoot: { value: proven.stateRoot, source } },
+    { ...question, stateRoot: { value: proven.stateRoot, source: ofRoot } },
     { ...said, notes },
     { state: proven, chain: provenChain(proven, claim.rollup.address) },
   )
+}
+
+/** Who stated the parts of a claim on a bundle. */
+export function bundleParts(statement: Statement, { storage }: Pick<AnyEvidence, 'storage'>): PartSources {
+  const { l2BlockNumber, address, storageKeys } = evidenceSourcesOf(statement)
+  const isFromL1 = statement.trustedKind.value !== 'l2StateRoot'
+  return {
+    ...{ ...premiseSources(statement), address },
+    ...(storage.length > 0 && { storageKeys }),
+    ...(isFromL1 && { l2BlockNumber }),
+  }
 }
 
 /** The claim that the user stated. What came from the bundle itself is left to it. */

@@ -18,14 +18,14 @@ export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'h
 
 /** What is proven, or why not. */
 export function overview(report: Report, onChoose: (index: number) => void, find: FindChanges): Child[] {
-  const { failure, notes, way, facts, logs, proofs, totals, said, command, verdict } = report
+  const { failure, notes, way, facts, logs, proofs, totals, said, command } = report
   return [
     failure && failureView(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
     way.length > 0 && wayView(way),
     facts.length > 0 && factsView(facts),
     logs && logs.count > 0 && logsView(logs),
-    proofs.length > 0 && proofTable(proofs, verdict === 'verified', onChoose),
+    proofs.length > 0 && proofTable(proofs, onChoose),
     totals && changesView(totals, find),
     command !== '' && h('p', { class: 'command' }, 'Verify it with: ', copyable(command, 'the command')),
     said.length > 0 &&
@@ -87,11 +87,7 @@ function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLEl
 }
 
 /** The account and its slots. Each leads to its proof. */
-function proofTable(
-  proofs: readonly ProofSummary[],
-  isProven: boolean,
-  onChoose: (index: number) => void,
-): HTMLElement {
+function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) => void): HTMLElement {
   const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) =>
     h(
       'li',
@@ -103,7 +99,7 @@ function proofTable(
       ),
       key === '' ? h('span', {}) : copyable(key, `the ${index === 0 ? 'address' : 'key'}`),
       h('span', { class: 'outcome' }, value === '' ? outcome : describeValue(value)),
-      chip(status, isProven ? undefined : status),
+      chip(status),
     )
   const failing = proofs.findIndex(({ status }) => status === 'failed')
   return h('section', {}, h('h3', {}, 'Proofs'), ...nodesOf(growing({ class: 'proofs' }, proofs, proofRow, failing)))

@@ -128,13 +128,12 @@ async function judge(): Promise<void> {
   if (loaded === null) return
   const reply = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
   report = reply.report
-  const { verdict: name, basis } = report
+  const { verdict: name } = report
   verdict.setAttribute('data-verdict', name)
-  results.setAttribute('data-basis', name === 'verified' ? basis : 'none')
   // What follows from something that nobody has confirmed is not proven.
   results.toggleAttribute(
     'data-assumed',
-    report.boxes.some(({ state }) => state === 'assumed'),
+    name === 'consistent' || report.boxes.some(({ state }) => state === 'assumed'),
   )
   showReport(report)
   verdictStatus.replaceChildren(...verdictText(report))
@@ -223,7 +222,6 @@ function showNothing(badge: string, headline: string): void {
   report = null
   forgetFile()
   verdict.setAttribute('data-verdict', 'none')
-  results.setAttribute('data-basis', 'none')
   verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))
   picturePlace.replaceChildren()
   views.hidden = true

@@ -1,5 +1,7 @@
+import type { L1Block } from '../anchor/header.ts'
 import { brief } from '../document/value.ts'
-import { capitalized, type Row } from '../document/wording.ts'
+import { listed, type PartSources, type Premise, premiseWords, verdictOf, type Word } from '../document/verdict.ts'
+import { capitalized, formatTime, ifRight, type Row } from '../document/wording.ts'
 import { meaningOf } from '../error-meanings.ts'
 import type { Refusal } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
@@ -8,8 +10,8 @@ import type { Change, Totals } from './changes.ts'
 import { findFailed, placeError, type Step } from './checks.ts'
 import type { InputError } from './inputs.ts'
 import type { OpenedFile } from './opened-file.ts'
-import type { FieldName, Statement } from './statement.ts'
-import { displayRows, type Form, fieldWords } from './wording.ts'
+import { type FieldName, isOwn, type Statement } from './statement.ts'
+import { basisWords, displayRows, type Form, fieldWords } from './wording.ts'
 
 /** One station on the way of a message. */
 export interface Station {
@@ -27,12 +29,18 @@ export interface ProvenLogs {
   readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
 }
 
-/** Who vouches for what the verdict rests on: the user for all of it, for the trusted value alone, or nobody. */
-export type Basis = 'stated' | 'partly' | 'assumed'
+/** What the visitor has not confirmed yet, and can compare with a source of their own. */
+export interface Unconfirmed {
+  readonly field: FieldName
+  readonly name: string
+  /** As the file states it, in full. */
+  readonly value: string
+  /** Where to look it up, such as the number and the time of a block; empty if that is unknown. */
+  readonly about: string
+}
 
 export interface Report {
-  readonly verdict: 'verified' | 'refused' | 'unjudged'
-  readonly basis: Basis
+  readonly verdict: Word | 'unjudged'
   readonly badge: string
   readonly headline: string
   readonly text: string
@@ -40,6 +48,7 @@ export interface Report {
   readonly inputErrors: readonly InputError[]
   /** The field that has to be filled in. */
   readonly missing: FieldName | null
+  readonly unconfirmed: Unconfirmed | null
   readonly failure: { readonly code: string; readonly rows: readonly Row[] } | null
   readonly notes: readonly string[]
   /** The chain of trust. */
@@ -82,26 +91,62 @@ export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Par
 
 /** A whole report from its parts. */
 export function reportOf(file: OpenedFile, said: Said): Report {
+  const { boxes = [], verdict } = said
   return {
-    ...{ basis: 'assumed', inputErrors: [], missing: null, failure: null, notes: file.notes, boxes: [], facts: [] },
+    ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, notes: file.notes, facts: [] },
     ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [], command: '' },
     ...said,
+    boxes:
+      verdict === 'consistent' ? boxes.map(box => ({ ...box, rows: ifRight({ word: verdict }, box.rows) })) : boxes,
   }
 }
 
-/** Whether the user stated the trusted value, and everything else. */
-export const basisOf = (trusted: Statement['trusted'], isStated: boolean): Basis =>
-  trusted.source !== 'user' ? 'assumed' : isStated ? 'stated' : 'partly'
-
-const badges: Readonly<Record<Basis, string>> = {
-  stated: 'Verified',
-  partly: 'Verified from what you trust',
-  assumed: 'Checks pass, root unconfirmed',
+/**
+ * The checks pass: what follows, and on whose word.
+ *
+ * @param headline what follows, in a sentence @param name what the visitor trusts is called, if not by its kind
+ */
+export function established(
+  statement: Statement,
+  sources: PartSources,
+  headline: string,
+  { name, l1Block }: { readonly name?: string; readonly l1Block?: L1Block | undefined } = {},
+): Said {
+  const verdict = verdictOf(true, sources)
+  const { word, unconfirmed, chosen } = verdict
+  const badge = capitalized(word)
+  const [first] = unconfirmed
+  if (first === undefined) {
+    const about = chosen === '' ? '' : ` Verified for ${chosen}.`
+    return { verdict: word, badge, headline, text: `${basisWords(statement, name)}${about}` }
+  }
+  const field = fieldOf(first, statement)
+  const { value } = statement[field]
+  const ofBlock = first === 'l1BlockHash' && l1Block !== undefined
+  const about = ofBlock ? `of L1 block ${l1Block.number}, ${formatTime(l1Block.timestamp)}` : ''
+  const premise = `Nobody has confirmed the ${listed(unconfirmed.map(premiseWords))}.`
+  const following = headline.charAt(0).toLowerCase() + headline.slice(1)
+  return {
+    ...{ verdict: word, badge, headline: premise },
+    text: `If ${unconfirmed.length === 1 ? 'it is' : 'they are'} right: ${/^L\d/.test(headline) ? headline : following}`,
+    // What nobody states cannot be compared, but it can be entered.
+    ...(value === '' ? { missing: field } : { unconfirmed: { field, name: premiseWords(first), value, about } }),
+  }
 }
 
-export const verified = (basis: Basis, headline: string, text: string): Said => ({
-  ...{ verdict: 'verified', basis, badge: badges[basis], headline, text },
-})
+/** The field that holds a premise. */
+function fieldOf(premise: Premise, { rootsSlot, currentSlot, hashesSlot }: Statement): FieldName {
+  if (premise === 'rollup' || premise === 'network') return premise
+  if (premise === 'rootAfter') return 'endRoot'
+  if (premise !== 'layout') return 'trusted'
+  const slots = Object.entries({ rootsSlot, currentSlot, hashesSlot })
+  // Despite its type, the name is one of these three.
+  return (slots.find(([, { value, source }]) => value !== '' && !isOwn(source))?.[0] ?? 'rootsSlot') as FieldName
+}
+
+/** The words of the verdict, without a file. */
+export const holds = ({ verdict }: Pick<Report, 'verdict'>): boolean =>
+  verdict === 'verified' || verdict === 'consistent'
 
 export function refused({ code, path, expected = '', found = '' }: Refusal): Said {
   const rows = Object.entries({ expected, found }).filter(([, value]) => value !== '')

@@ -36,6 +36,9 @@ export const eachField = <T>(make: (name: FieldName) => T): Record<FieldName, T>
 export const keysIn = ({ storageKeys }: Statement): string[] =>
   storageKeys.value.split(/[\s,]/).filter(key => key !== '')
 
+/** Whether it is the visitor's word: typed, or compared with a source of their own. */
+export const isOwn = (source: Source): boolean => source === 'user' || source === 'confirmed'
+
 /** Whether the user or a vector stated this field. The bundle decides the fields that are empty. */
 export const isStated = (statement: Statement, name: FieldName): boolean =>
   statement[name].source !== 'bundle' && statement[name].value !== ''

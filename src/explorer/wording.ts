@@ -1,13 +1,14 @@
 import type { L1Account } from '../anchor.ts'
 import type { LeafForm, LeafPath } from '../document/answer.ts'
 import type { Source } from '../document/claim.ts'
-import { type EvidenceSources, rollupNamed } from '../document/evidence.ts'
+import { type EvidenceSources, networkNamed, rollupNamed } from '../document/evidence.ts'
 import type { UnverifiedFields } from '../document/unverified.ts'
 import { brief } from '../document/value.ts'
-import { accountRows, capitalized, type Row, toEther, trustedNames } from '../document/wording.ts'
+import type { PartSources } from '../document/verdict.ts'
+import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../document/wording.ts'
 import type { ProvenAccount } from '../index.ts'
 import { MAX_SAID_ROWS } from './limits.ts'
-import { type Field, type FieldName, isStated, type Statement } from './statement.ts'
+import { type Field, type FieldName, isOwn, isStated, type Statement } from './statement.ts'
 
 /** The page's wording for the form, verdicts and leaf proofs. */
 
@@ -86,11 +87,14 @@ export function stateWords({ account, storage }: ProvenState): string {
 const slotWords = (value: string): string => (BigInt(value) < 2n ** 64n ? `${BigInt(value)}` : abbreviate(value))
 
 /** What the verdict rests on, in one sentence. */
-export function basisWords({ trusted, trustedKind }: Statement, isStated: boolean, name?: string): string {
-  const root = `Rests on the ${name ?? trustedName(trustedKind.value)} ${abbreviate(trusted.value)}`
-  if (trusted.source !== 'user') return `${root}, which only the file states: compare it.`
-  return `${root}, which you stated${isStated ? '' : '; other inputs come from the file'}.`
+export function basisWords({ trusted, trustedKind }: Statement, name = trustedName(trustedKind.value)): string {
+  const said = trusted.source === 'confirmed' ? 'compared with a source of your own' : 'typed'
+  return `Rests on the ${name} ${abbreviate(trusted.value)}, which you ${said}.`
 }
+
+/** What the page says of a root that nothing proves. */
+export const rootWords = ({ source }: Field): string =>
+  `${isOwn(source) ? 'trusted' : 'not confirmed'}, ${sourceWords[source]}`
 
 /** Who stated each part of the claim on a bundle. */
 export function evidenceSourcesOf(statement: Statement): EvidenceSources {
@@ -106,28 +110,36 @@ export const displayRows = (rows: readonly Row[]): Row[] =>
 
 export const displayAccount = (account: VerifiedAccount): Row[] => displayRows(accountRows(account))
 
-/** Who stated the constants that the verdict rests on, too: the layout of the contract, the code behind it, and the network. */
-export function constantSources(statement: Statement): Record<string, Source> {
-  const { rollup, rootsSlot, currentSlot, hashesSlot, implementation, trustedKind, network } = statement
-  const slots = rollupNamed(rollup.value) === undefined ? { rootsSlot, currentSlot, hashesSlot } : {}
-  const used: Record<string, Field> = {
-    ...slots,
-    implementation,
-    ...(trustedKind.value === 'beaconBlockRoot' && { network }),
+/** Who stated what a verdict rests on between L1 and the rollup. Empty if it starts at an L2 state root, which leaves that out. */
+export function premiseSources(statement: Statement): PartSources {
+  const { rollup, rootsSlot, currentSlot, hashesSlot, trustedKind, network, trusted } = statement
+  const kind = trustedKind.value
+  if (kind === 'l2StateRoot') return { [kind]: trusted.source }
+  const slots = [rootsSlot, currentSlot, hashesSlot].filter(({ value }) => value !== '')
+  const foreign = slots.find(({ source }) => !isOwn(source))
+  // The page knows the contracts and the networks that have names. A file can only choose between them.
+  const isKnown = rollupNamed(rollup.value) !== undefined
+  const isOfBeacon = kind === 'beaconBlockRoot' && network.value !== ''
+  return {
+    [kind]: trusted.source,
+    ...(isKnown
+      ? { rollupName: rollup.source }
+      : { rollup: rollup.source, ...(foreign && { layout: foreign.source }) }),
+    ...(isOfBeacon && networkNamed(network.value) === undefined && { network: network.source }),
   }
-  return Object.fromEntries(
-    Object.entries(used).flatMap(([name, field]) => (field.value === '' ? [] : [[name, field.source]])),
-  )
 }
 
 /** What a file says, as rows; the names of parts lead to those of their fields. */
-export function flatRows(fields: UnverifiedFields, path = ''): Row[] {
-  const rows: Row[] = []
-  for (const [name, field] of Object.entries(fields)) {
+export function flatRows(fields: UnverifiedFields): Row[] {
+  const rows = allRows(fields, '')
+  const more = rows.length - MAX_SAID_ROWS
+  return more > 0 ? [...rows.slice(0, MAX_SAID_ROWS), ['…', `and ${more} more`]] : rows
+}
+
+function allRows(fields: UnverifiedFields, path: string): Row[] {
+  return Object.entries(fields).flatMap(([name, field]): Row[] => {
     const here = path === '' || name.startsWith('[') ? `${path}${name}` : `${path}.${name}`
-    if (rows.length >= MAX_SAID_ROWS) break
-    if (typeof field === 'object' && field !== null) rows.push(...flatRows(field, here))
-    else rows.push([brief(here), brief(String(field))])
-  }
-  return rows.slice(0, MAX_SAID_ROWS)
+    const isPart = typeof field === 'object' && field !== null
+    return isPart ? allRows(field, here) : [[brief(here), brief(String(field))]]
+  })
 }

@@ -85,6 +85,7 @@ async function closePage({ page, context }: { page: Page; context: BrowserContex
 /** Waits until nothing is verified any more. */
 /** The page says so, and all of its views are of the same file. */
 const VERIFIED = '#results:not([data-stale]) #verdict[data-verdict="verified"]'
+const CONSISTENT = VERIFIED.replace('verified', 'consistent')
 const verdictOf = async (page: Page): Promise<string> => {
   await page.waitForFunction(() => {
     const isBusy = document.querySelector('#verdict')?.getAttribute('aria-busy') !== 'false'
@@ -109,7 +110,7 @@ function expectationOf(path: string): { verdict: string; badge: string } {
   const isElsewhere = operation === 'verifyCallEvidence'
   if (isElsewhere) return { verdict: 'unjudged', badge: 'Not verified here' }
   return expected.valid
-    ? { verdict: 'verified', badge: 'Checks pass, root unconfirmed' }
+    ? { verdict: 'consistent', badge: 'Consistent' }
     : { verdict: 'refused', badge: `Refused: ${expected.code}` }
 }
 
@@ -191,12 +192,12 @@ async function checkFirstView(): Promise<string> {
   const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
   const { page } = opened
   await page.locator('#views:not([hidden])').waitFor()
-  assert.equal(await verdictOf(page), 'verified')
-  assert.equal(await badgeOf(page), 'Checks pass, root unconfirmed')
-  assert.match(await headlineOf(page), /^This account exists and holds 5 wei; 1 of its 2 slots exists\.$/)
-  assert.match(
+  assert.equal(await verdictOf(page), 'consistent')
+  assert.equal(await badgeOf(page), 'Consistent')
+  assert.equal(await headlineOf(page), 'Nobody has confirmed the L1 block hash and rollup contract.')
+  assert.equal(
     await page.locator('.basis').innerText(),
-    /^Rests on the L1 block hash 0x\w{6}…\w{6}, which only the file states/,
+    'If they are right: this account exists and holds 5 wei; 1 of its 2 slots exists.',
   )
   const links = page.locator('.picture li')
   assert.deepEqual(await links.evaluateAll(all => all.map(link => link.getAttribute('data-state'))), [
@@ -214,22 +215,40 @@ async function checkFirstView(): Promise<string> {
   await page.locator('.headline').click()
   await page.getByRole('button', { name: 'Correct it' }).click()
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'trusted')
+  // Whoever puts the digit back has stated nothing.
   await page.fill('#trusted', hash)
-  await page.locator(VERIFIED).waitFor()
+  await page.locator(CONSISTENT).waitFor()
   assert.equal(await page.getAttribute('#trusted', 'aria-invalid'), null)
-  assert.equal(await badgeOf(page), 'Verified from what you trust')
-  await page.getByRole('button', { name: 'I asked for this' }).click()
-  await page.locator('[data-basis="stated"]').waitFor()
+  assert.match(
+    await page.locator('#comparing-file').innerText(),
+    new RegExp(`L1 block hash, of L1 block 24000000, 20\\S+Z: ${hash}$`),
+  )
+  const wrong = `${hash.slice(0, 20)}${hash[20] === '0' ? '1' : '0'}${hash.slice(21)}`
+  await page.fill('#compared', wrong)
+  assert.match(
+    await page.locator('#comparing-result').innerText(),
+    /^Not the same: at digit 19, the file has \w, and your/,
+  )
+  assert.equal(await page.locator('#comparing mark').innerText(), hash[20])
+  assert.equal(await verdictOf(page), 'consistent')
+  await page.fill('#compared', hash.toUpperCase().replace('0X', '0x'))
+  await page.locator('#comparing-label', { hasText: 'The rollup contract from a source of your own' }).waitFor()
+  assert.equal(await page.locator('#trusted-source').innerText(), 'confirmed by you')
+  assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['you trust it', ...Array(4).fill('follows')])
+  await page.fill('#compared', await page.inputValue('#rollup'))
+  await page.locator(VERIFIED).waitFor()
   assert.equal(await badgeOf(page), 'Verified')
+  assert.equal(await page.locator('#comparing:visible').count(), 0)
   assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['you trust it', ...Array(4).fill('proven')])
   assert.deepEqual(await axeViolations(page), [])
-  await choose(page, 'Contract with slots')
-  await page.getByRole('button', { name: 'I compared it' }).click()
-  await page.locator('[data-basis="partly"]').waitFor()
-  assert.equal(await badgeOf(page), 'Verified from what you trust')
+  await checkNextFile(page, hash)
   await choose(page, 'Logs of a range of blocks')
-  for (const name of ['I asked for this', 'I compared it']) await page.getByRole('button', { name }).click()
-  await page.locator('[data-basis="stated"]').waitFor()
+  for (const field of ['#trusted', '#rollup']) {
+    await page.locator('#comparing:visible').waitFor()
+    await page.fill('#compared', await page.inputValue(field))
+    await verdictOf(page)
+  }
+  await page.locator(VERIFIED).waitFor()
   assert.equal(await badgeOf(page), 'Verified')
   await page.fill('#logs', (await page.inputValue('#logs')).replace('994', '995'))
   await page.locator('#verdict[data-verdict="refused"]').waitFor()
@@ -239,6 +258,35 @@ async function checkFirstView(): Promise<string> {
   assert.deepEqual(await sides.evaluateAll(all => all.map(one => one.getAttribute('data-name'))), ['left', 'right'])
   await closePage(opened)
   return 'it opens on an example, and is green only for what the visitor vouches for'
+}
+
+/** What was said of one file is not said of the next, and a hash of one kind is no root of another. */
+async function checkNextFile(page: Page, hash: string): Promise<void> {
+  const next = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-timestamp.json', 'utf8'))
+  await chooseFile(page, JSON.stringify(next))
+  await page.locator('#comparing:visible').waitFor()
+  assert.equal(await verdictOf(page), 'consistent')
+  assert.equal(await page.inputValue('#trusted'), next.claim.trusted.l1BlockHash)
+  assert.notEqual(await page.inputValue('#trusted'), hash)
+  assert.equal(await page.inputValue('#compared'), '')
+  assert.equal(await page.locator('#trusted-source').innerText(), 'from the file')
+  await page.selectOption('#trustedKind', 'l2StateRoot')
+  await page.locator('#verdict[data-verdict="unjudged"]').waitFor()
+  assert.equal(await badgeOf(page), 'Not verified yet')
+  assert.equal(await page.inputValue('#trusted'), '')
+  await page.selectOption('#trustedKind', 'l1BlockHash')
+  await page.locator(CONSISTENT).waitFor()
+  assert.equal(await page.inputValue('#trusted'), next.claim.trusted.l1BlockHash)
+  // What is typed stays, and says so. As a root of another kind, it does not.
+  await page.fill('#trusted', hash)
+  await page.locator('#verdict[data-verdict="refused"]').waitFor()
+  await chooseFile(page, JSON.stringify(next.bundle))
+  await page.locator('#trusted-source', { hasText: 'typed before this file' }).waitFor()
+  assert.equal(await page.inputValue('#trusted'), hash)
+  await chooseFile(page, JSON.stringify(contract.answer))
+  await page.locator('#file-status', { hasText: 'answer.json: answer' }).waitFor()
+  assert.equal(await page.inputValue('#trusted'), '')
+  await page.getByRole('button', { name: 'Clear' }).click()
 }
 
 /** The key stands where its hash lies, even outside of its neighbours. */
@@ -307,7 +355,7 @@ async function checkAddress(): Promise<string> {
     .first()
     .waitFor()
   await chooseFile(page, text)
-  await page.locator(VERIFIED).waitFor()
+  await page.locator(CONSISTENT).waitFor()
   await closePage(opened)
   return 'the address can be shared; back and forward lead to where one was'
 }
@@ -345,7 +393,7 @@ async function checkStillness(): Promise<string> {
     await page.keyboard.press('Backspace')
     await page.locator('#verdict[data-verdict="unjudged"]').waitFor()
     await page.keyboard.type(hash.slice(-1))
-    await page.locator(VERIFIED).waitFor()
+    await page.locator(CONSISTENT).waitFor()
     assert.deepEqual(await places(), tops, `${width}`)
     const whileTyping = (await shifts()) - before
     assert.ok(whileTyping < 0.01, `${whileTyping} while typing at ${width}`)
@@ -376,11 +424,14 @@ async function checkTraces(): Promise<string> {
   assert.ok(text.length > 3 * MIB, `${text.length}`)
   const pause = await longestPause(page, async () => {
     await chooseFile(page, text)
-    await page.locator(VERIFIED).waitFor()
+    await page.locator(CONSISTENT).waitFor()
     await page.locator('tbody tr').first().waitFor()
   })
   assert.ok(pause < 3000, `the page stood still for ${pause} ms`)
-  assert.match(await headlineOf(page), /^If the root at the end is right, exactly 500 accounts and 0 slots changed\.$/)
+  assert.match(
+    await page.locator('.basis').innerText(),
+    /^If they are right: from one root to the other, exactly 500 accounts and 0 slots changed\.$/,
+  )
   assert.equal(await page.locator('tbody tr').count(), 50)
   await page.getByRole('button', { name: 'Show more' }).click()
   await page.locator('tbody tr:nth-child(100)').waitFor()
@@ -429,7 +480,7 @@ async function checkKeyboard(): Promise<string> {
   await tabTo(page, '#examples section:nth-child(2) li:nth-child(1) button')
   await page.keyboard.press('Enter')
   await page.locator('#file-status', { hasText: 'Contract with slots' }).waitFor()
-  assert.equal(await verdictOf(page), 'verified')
+  assert.equal(await verdictOf(page), 'consistent')
   await page.evaluate(() => Reflect.get(document.activeElement ?? {}, 'blur')?.call(document.activeElement))
   await tabTo(page, '#trusted')
   await page.keyboard.press('End')
@@ -444,7 +495,7 @@ async function checkKeyboard(): Promise<string> {
   await page.waitForFunction(() => document.activeElement?.id === 'trusted')
   await page.keyboard.press('End')
   await page.keyboard.type(last)
-  await page.locator(VERIFIED).waitFor()
+  await page.locator(CONSISTENT).waitFor()
   await tabTo(page, '[role=tab]')
   await page.keyboard.press('ArrowRight')
   assert.equal(await tabOf(page), 'Chain')
@@ -592,7 +643,7 @@ async function checkHostileFiles(): Promise<string> {
   const { page } = opened
   const junk = { key: `0x${'00'.repeat(32)}`, leafIndex: 1, proof: { value: '0x', proofRelatedNodes: [] } }
   const files: readonly (readonly [name: string, text: string | Buffer, seen: RegExp])[] = [
-    ['15 MiB of brackets', `{"accountProof":${'['.repeat(15 * MIB)}`, /not JSON/],
+    ['15 MiB of brackets', `{"accountProof":${'['.repeat(15 * MIB)}`, /more than this program reads: nested/],
     ['6 MiB nested', `{"accountProof":${'['.repeat(3 * MIB)}${']'.repeat(3 * MIB)}}`, /nested more than/],
     [
       '100,000 proofs',
@@ -622,7 +673,7 @@ async function checkHostileFiles(): Promise<string> {
       )
       if (name === '60,000 keys') return
       // Nothing of the file before is left to be confirmed.
-      assert.equal(await page.locator('#compared:visible, #confirm:visible').count(), 0, name)
+      assert.equal(await page.locator('#comparing:visible').count(), 0, name)
       await page.fill('#trusted', `0x${'00'.repeat(32)}`)
       await page.fill('#address', `0x${'00'.repeat(20)}`)
       await page.selectOption('#scheme', 'poseidon2')
@@ -639,8 +690,8 @@ async function checkHostileFiles(): Promise<string> {
 
   const { storageKeys, ...question } = manySlots(1000)
   await chooseFile(page, JSON.stringify({ scheme: 'poseidon2', ...question, storageKeys, expected: { valid: true } }))
-  await page.locator(VERIFIED).waitFor()
-  assert.match(await headlineOf(page), /1000 of its 1000 slots exist/)
+  await page.locator(CONSISTENT).waitFor()
+  assert.match(await page.locator('.basis').innerText(), /1000 of its 1000 slots exist/)
   assert.equal(await page.locator('.proofs li').count(), 20)
   await page.getByRole('button', { name: 'Show 20 more of 1001' }).click()
   assert.equal(await page.locator('.proofs li').count(), 40)

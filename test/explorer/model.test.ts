@@ -16,6 +16,7 @@ import {
   listTraceSteps,
   placeError,
 } from '../../src/explorer/checks.ts'
+import { compare, describeComparison } from '../../src/explorer/compare.ts'
 import { exampleSources } from '../../src/explorer/examples.ts'
 import { createExplorer, viewProof } from '../../src/explorer/explore.ts'
 import { judge } from '../../src/explorer/judge.ts'
@@ -24,6 +25,7 @@ import { type OpenedFile, openFile, statementFrom } from '../../src/explorer/ope
 import type { ProofView } from '../../src/explorer/proof-view.ts'
 import type { Judgement } from '../../src/explorer/report.ts'
 import { eachField, type Field } from '../../src/explorer/statement.ts'
+import { premiseSources } from '../../src/explorer/wording.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { rollup } from '../../vectors/evidence/truth.ts'
@@ -100,14 +102,14 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
   const isProof = ({ vector: { operation } }: { vector: { operation?: string } }) =>
     operation === undefined || operation === 'verifyEvidence' || operation === 'verifyEthereumEvidence'
 
-  it(`shows every valid ${scheme} vector as verified, with every check passed`, () => {
+  it(`shows every valid ${scheme} vector as consistent with its own root, with every check passed`, () => {
     const vectors = vectorsIn(`vectors/${scheme}/valid`).filter(isProof)
     expect(vectors.length).toBeGreaterThanOrEqual(18)
     for (const { name, vector } of vectors) {
       const { file, judgement } = explore(vector)
       const { report } = judgement
-      expect(report.verdict, name).toBe('verified')
-      expect(report.headline.includes('This account does not exist'), name).toBe(vector.expected.account === null)
+      expect(report.verdict, name).toBe('consistent')
+      expect(report.text.includes('this account does not exist'), name).toBe(vector.expected.account === null)
       const slots = vector.expected.storage.map((slot: { exists: boolean; value: string }) =>
         slot.exists ? `exists ${slot.value}` : 'does not exist ',
       )
@@ -183,7 +185,8 @@ it('shows what it cannot verify as unverified, with the command that verifies it
   for (const { vector } of vectorsIn('vectors/calls/valid')) {
     const { report } = explore(vector).judgement
     expect(report.said.length).toBeGreaterThan(20)
-    expect(report.said.length).toBeLessThanOrEqual(60)
+    expect(report.said.length).toBeLessThanOrEqual(61)
+    if (report.said.length === 61) expect(report.said[60]).toEqual(['…', expect.stringMatching(/^and \d+ more$/)])
   }
 })
 
@@ -227,15 +230,15 @@ it('leaves the rollup to the user unless the bundle is for a known one', () => {
   // The layout decides which storage is believed, so it counts as much as the contract.
   const user = (field: { readonly value: string }) => ({ value: field.value, source: 'user' as const })
   const all = Object.fromEntries(Object.entries(stated).map(([name, field]) => [name, user(field)])) as typeof stated
-  expect(judge(file, all).report).toMatchObject({ verdict: 'verified', basis: 'stated', badge: 'Verified' })
+  expect(judge(file, all).report).toMatchObject({ verdict: 'verified', badge: 'Verified', unconfirmed: null })
   for (const [name, slot] of [
     ['rootsSlot', '282'],
     ['currentSlot', '281'],
   ] as const) {
     const ofFile = judge(file, { ...all, [name]: { value: slot, source: 'file' as const } }).report
-    expect(ofFile).toMatchObject({ verdict: 'verified', basis: 'partly' })
-    expect(ofFile.text).toContain('other inputs come from the file')
-    expect(judge(file, { ...all, [name]: { value: slot, source: 'user' as const } }).report.basis).toBe('stated')
+    expect(ofFile).toMatchObject({ verdict: 'consistent', unconfirmed: { field: name, value: slot } })
+    expect(ofFile.headline).toBe('Nobody has confirmed the storage layout of the contract.')
+    expect(judge(file, { ...all, [name]: { value: slot, source: 'user' as const } }).report.verdict).toBe('verified')
   }
   const wrongSlot = { ...stated, rootsSlot: { value: 'x', source: 'user' as const } }
   expect(judge(file, wrongSlot).report).toMatchObject({
@@ -323,7 +326,7 @@ it('shows what a message has come to, on its way from one layer to the other', (
     const { file, judgement } = explore(vector)
     const { report } = judgement
     const { status, message } = vector.expected.verified
-    expect(report.headline, name).toContain(statuses[status as keyof typeof statuses])
+    expect(report.text, name).toContain(statuses[status as keyof typeof statuses])
     expect(report.facts).toContainEqual(['From', message.from])
     expect(new Set(allChecks(file, judgement).map(check => check.status)), name).toEqual(new Set(['passed']))
     expect(report.way.map(({ state }) => state)).toEqual(
@@ -367,9 +370,9 @@ it('shows all logs of a range, each block, and what the verdict rests on', () =>
     const { file, judgement } = explore(vector)
     const { report } = judgement
     const { logs, blockCount, ruledOutCount, receiptCount } = vector.expected.verified
-    expect(report.verdict, name).toBe('verified')
-    expect(report.headline).toMatch(new RegExp(`exactly ${logs.length} logs?\\b.*: none is left out`))
-    expect(report.text).toMatch(/^Rests on the L[12] .* which only the file states/)
+    expect(report.verdict, name).toBe('consistent')
+    expect(report.text).toMatch(new RegExp(`exactly ${logs.length} logs?\\b.*: none is left out`))
+    expect(report.headline).toMatch(/^Nobody has confirmed the L[12] /)
     expect(report.logs?.count).toBe(logs.length)
     // What the filter states stands once, above the logs.
     const stated = Object.fromEntries(
@@ -459,8 +462,8 @@ it('lists only as many logs and blocks as a page can show, and copies no longer 
   const bundle = { ...(await bundleFor(51n, 50n)), kind: 'logs', ...range, blocks: [partsOf(block)] }
   const claim = { rollup, trusted: { l1BlockHash: blockHash } }
   const vector = { operation: 'verifyLogs', scheme: 'poseidon2', claim, input: bundle }
-  const { logs, headline } = explore(vector).judgement.report
-  expect(headline).toContain(`exactly ${MAX_LOGS_SHOWN + 1} logs`)
+  const { logs, text } = explore(vector).judgement.report
+  expect(text).toContain(`exactly ${MAX_LOGS_SHOWN + 1} logs`)
   expect([logs?.count, logs?.listed.length]).toEqual([MAX_LOGS_SHOWN + 1, MAX_LOGS_SHOWN])
   const texts = logs?.listed.slice(0, 2).map(({ rows }) => Object.fromEntries(rows).Data)
   expect(texts?.map(text => text?.length === MAX_DATA_CHARACTERS)).toEqual([true, false])
@@ -487,7 +490,10 @@ it('leaves range and filter to a bundle of logs and says so, and takes the block
   const pinned = { ...stated, l2Block: user('1000'), implementation: user(root.value.slice(0, 42)) }
   expect(judge(file, pinned).report).toMatchObject({ verdict: 'unjudged', missing: 'implementation' })
   const { report } = judge(file, { ...stated, l2Block: user('1000') })
-  expect(report).toMatchObject({ verdict: 'verified', basis: 'partly' })
+  expect(report).toMatchObject({
+    verdict: 'verified',
+    text: expect.stringContaining('Verified for the filter that the'),
+  })
   expect(report.notes.join()).toContain('Whoever made the bundle chose the blocks and the filter')
   // In a state of Ethereum, L1 can hold the hash of the newest block.
   const { answer: _, ...rest } = vector.input
@@ -514,14 +520,17 @@ it('holds a bundle of logs to the range and filter that the user states, and vou
     judge(file, { ...own, logs: { value: typeof logs === 'string' ? logs : JSON.stringify(logs), source } }).report
   const asked = { fromBlock: '994', toBlock: '999', address: claim.filter.address, topics: claim.filter.topics }
   const report = withLogs(asked)
-  expect(report).toMatchObject({ verdict: 'verified', basis: 'stated', badge: 'Verified' })
+  expect(report).toMatchObject({ verdict: 'verified', badge: 'Verified', unconfirmed: null })
   expect(report.notes.join()).not.toContain('asked for')
   for (const source of ['file', 'bundle'] as const) {
     const other = withLogs(asked, source)
-    expect(other).toMatchObject({ verdict: 'verified', basis: 'partly' })
+    expect(other).toMatchObject({
+      verdict: 'verified',
+      text: expect.stringContaining('Verified for the filter that the'),
+    })
     expect(other.notes.join()).toContain('check that this is what you asked for')
   }
-  expect(withLogs('')).toMatchObject({ verdict: 'verified', basis: 'partly' })
+  expect(withLogs('').text).toContain('Verified for the filter that the bundle names.')
   for (const wrong of [{ fromBlock: '993' }, { toBlock: '998' }, { topics: [] }, { address: [] }]) {
     expect(withLogs({ ...asked, ...wrong })).toMatchObject({ verdict: 'refused', badge: 'Refused: LOGS_MISMATCH' })
   }
@@ -539,7 +548,7 @@ it('holds a bundle of logs to the range and filter that the user states, and vou
 it('shows a list of traces as changes, and the rule that one breaks', () => {
   for (const { name, vector } of vectorsIn('vectors/transitions/valid')) {
     const { file, judgement } = explore(vector)
-    expect(judgement.report.verdict, name).toBe('verified')
+    expect(judgement.report.verdict, name).toBe('consistent')
     expect(file.suggested.scheme?.value).toBe(vector.input.scheme)
     const guessed = openFile(vector.input.answer).suggested.scheme?.value
     expect(guessed, name).toBe(name.includes('nothing') ? undefined : vector.input.scheme)
@@ -666,10 +675,78 @@ it('reports where each part of the question came from', () => {
   const { report } = judge(bare, { ...statementFrom(bare.suggested), trusted: stateRoot })
   expect(report.verdict).toBe('verified')
   expect(report.notes.join()).toContain('The address, storage keys and scheme came from the answer')
-  expect(report.basis).toBe('partly')
+  expect(report.text).toMatch(
+    /^Rests on the L2 state root 0x\S+, which you typed\. Verified for the address and storage keys that/,
+  )
   const ofFile = explore(vector).judgement.report
-  expect(ofFile).toMatchObject({ basis: 'assumed', badge: 'Checks pass, root unconfirmed' })
-  expect(ofFile.text).toContain('which only the file states: compare it')
+  expect(ofFile).toMatchObject({
+    ...{ verdict: 'consistent', badge: 'Consistent', headline: 'Nobody has confirmed the state root.' },
+    unconfirmed: { field: 'trusted', name: 'state root', value: vector.stateRoot, about: '' },
+  })
+  expect(ofFile.text).toMatch(/^If it is right: this account exists and holds /)
+})
+
+it('compares what the visitor has with what the file states, digit by digit', () => {
+  const hash = `0x${'0123456789abcdef'.repeat(4)}`
+  const cases: [string, string, string][] = [
+    ['', 'none', ''],
+    [`  ${hash.toUpperCase().replace('0X', '0x')}\n`, 'same', 'The same, all 64 digits.'],
+    [hash.slice(0, 12), 'begun', 'The same so far: 10 of 64 digits.'],
+    [
+      `${hash.slice(0, 19)}f${hash.slice(20)}`,
+      'different',
+      'Not the same: at digit 18, the file has 1, and your source has f.',
+    ],
+    [`${hash}0`, 'different', 'Not the same: at digit 65, the file ends, and your source has 0.'],
+    [hash.slice(2), 'different', 'It does not begin with 0x.'],
+  ]
+  for (const [pasted, state, words] of cases) {
+    expect([compare(hash, pasted).state, describeComparison(hash, pasted)]).toEqual([state, words])
+  }
+  expect(describeComparison('mainnet', 'mainland')).toBe(
+    'Not the same: at character 5, the file has n, and your source has l.',
+  )
+})
+
+it('is verified by what is typed or confirmed alone, and says "proven" of nothing else', () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
+  const file = openFile(vector)
+  const suggested = statementFrom(file.suggested)
+  const withSources = (trusted: Source, rollup: Source) =>
+    judge(file, {
+      ...suggested,
+      trusted: { ...suggested.trusted, source: trusted },
+      rollup: { ...suggested.rollup, source: rollup },
+    })
+  let count = 0
+  for (const trusted of ['user', 'confirmed', 'file'] as const) {
+    for (const rollup of ['user', 'confirmed', 'file'] as const) {
+      const { report, stateRoot } = withSources(trusted, rollup)
+      const isOwn = trusted !== 'file' && rollup !== 'file'
+      expect(report.verdict, `${trusted} ${rollup}`).toBe(isOwn ? 'verified' : 'consistent')
+      expect(report.badge).toBe(isOwn ? 'Verified' : 'Consistent')
+      expect(stateRoot?.source).toBe(isOwn ? 'proven from L1' : 'follows from the L1 block hash')
+      const bases = report.boxes.flatMap(({ rows }) => rows.map(([, , basis = '']) => basis))
+      expect(bases.length).toBeGreaterThan(2)
+      if (!isOwn) expect(bases.join()).not.toContain('proven by')
+      const field = trusted === 'file' ? 'trusted' : 'rollup'
+      expect(report.unconfirmed?.field ?? null).toBe(isOwn ? null : field)
+      // The full hash, and where to look it up.
+      if (trusted === 'file') {
+        expect(report.unconfirmed).toMatchObject({
+          value: vector.claim.trusted.l1BlockHash,
+          about: expect.stringMatching(/^of L1 block 24000000, 20\S+Z$/),
+        })
+      }
+      count++
+    }
+  }
+  expect(count).toBe(9)
+  // A contract that the page knows by its name is none that a file can invent.
+  const mainnet = { ...suggested, trusted: { ...suggested.trusted, source: 'user' as const } }
+  expect(premiseSources({ ...mainnet, rollup: { value: 'mainnet', source: 'bundle' } })).toEqual({
+    ...{ l1BlockHash: 'user', rollupName: 'bundle' },
+  })
 })
 
 it('draws the path that the published function computes', () => {
