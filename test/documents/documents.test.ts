@@ -160,8 +160,9 @@ it('has a chart and README figures that match the benchmarks page', () => {
   for (const figure of figures) expect(measured).toContain(figure)
 })
 
-it('states the number of forgeries in the README', () => {
+it('states the number of forgeries in the README, rounded down to a hundred', () => {
   const folders = VECTOR_FOLDERS.map(name => `vectors/${name}/invalid`)
   const count = folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0)
-  expect(textOf('README.md')).toContain(`${count} forgeries`)
+  const hundreds = (100 * Math.floor(count / 100)).toLocaleString('en')
+  expect(textOf('README.md')).toContain(`more than ${hundreds} forgeries`)
 })
