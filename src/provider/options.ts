@@ -35,7 +35,8 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   scheme: StateKind | ((l2BlockNumber: bigint) => StateKind)
   /**
    * The chain id of the rollup, for `eth_chainId` and the instruction CHAINID. Default: that of `rollup`. No proof covers it;
-   * before the first answer, it is compared with what `l2` says. Another one is refused with `CHAIN_MISMATCH`.
+   * before the first answer, it is compared with what `l2` says. Another one is refused with `CHAIN_MISMATCH`; an endpoint that
+   * does not say is used, because what it sends is proven.
    */
   chainId?: number | bigint | undefined
   /**

@@ -138,11 +138,11 @@ function createEndpoints(providers: readonly AnyProvider[], told: Told = {}): En
     providers,
     ranked: () => order.flatMap(index => providers[index] ?? []),
     run<T>(work: Work<T>, signal?: AbortSignal) {
-      return watching(providers, told, async () => {
+      return watching(providers, told, signal, async over => {
         const failures: unknown[] = []
         const asked = order
         const silent: number[] = []
-        const found = await race(asked.length, signal, async (turn, attempt) => {
+        const found = await race(asked.length, over, async (turn, attempt) => {
           // There are as many.
           const index = asked[turn] as number
           silent.push(index)
@@ -157,7 +157,7 @@ function createEndpoints(providers: readonly AnyProvider[], told: Told = {}): En
       })
     },
     each<T>(work: (provider: AnyProvider) => Promise<T | null>) {
-      return watching(providers, told, async () => {
+      return watching(providers, told, undefined, async () => {
         const failures: unknown[] = []
         const outcomes = await Promise.all([...providers.keys()].map(index => tryOne(index, work, failures)))
         const values = outcomes.flatMap(outcome =>
@@ -173,17 +173,32 @@ function createEndpoints(providers: readonly AnyProvider[], told: Told = {}): En
   }
 }
 
-/** Tells what the endpoints make requests wait for, while `work` runs. */
+/** Runs `work`, and tells meanwhile what the endpoints make requests wait for. @throws what `onWait` throws, too */
 async function watching<T>(
   providers: readonly AnyProvider[],
   { layer, onWait }: Told,
-  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
 ): Promise<T> {
-  if (layer === undefined || onWait === undefined) return work()
-  const ends = providers.map((provider, index) => queueOf(provider).watch(state => onWait(layer, index, state)))
+  if (layer === undefined || onWait === undefined) return work(signal)
+  const ending = partOf(signal)
+  let stopped: { readonly error: unknown } | undefined
+  const ends = providers.map((provider, index) =>
+    queueOf(provider).watch(state => {
+      try {
+        onWait(layer, index, state)
+      } catch (error) {
+        stopped = { error }
+        ending.abort()
+      }
+    }),
+  )
   try {
-    return await work()
+    return await work(ending.signal)
+  } catch (error) {
+    throw stopped === undefined ? error : stopped.error
   } finally {
+    ending.forget()
     for (const end of ends) end()
   }
 }

@@ -4,7 +4,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import type { StateKind } from '../evidence/types.ts'
 import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
-import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
+import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from './endpoints.ts'
 import type { EndpointError, Layer } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { readState } from './follow-state.ts'
@@ -60,6 +60,23 @@ export type FollowEvent =
       }
       /** What failed. */
       error: EndpointError | ProofError
+    }
+  | {
+      /** An endpoint limits the rate, so requests wait. Told every five seconds at most. */
+      name: 'follow.waiting'
+      /** The endpoint, and what is known of its rate. */
+      attributes: {
+        /** Of the endpoint. */
+        layer: Layer
+        /** From 0. */
+        'endpoint.index': number
+        /** Requests that wait for their turn. */
+        'queue.waiting': number
+        /** How many requests per second the endpoint seems to allow. Undefined as long as that is not known. */
+        'queue.requests_per_second': number | undefined
+        /** Milliseconds until the next request, because the endpoint is busy. */
+        'queue.pause': number
+      }
     }
   | {
       /** The logs of an L1 endpoint lack the newest finalization. */
@@ -180,9 +197,13 @@ export function verifyFollowOptions(options: FollowOptions) {
     const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
     onEvent?.({ name: 'follow.request.failed', attributes, error })
   }
+  const onWait: OnWait = (layer, index, { waiting, requestsPerSecond, pauseMs }) => {
+    const queue = { 'queue.waiting': waiting, 'queue.requests_per_second': requestsPerSecond, 'queue.pause': pauseMs }
+    onEvent?.({ name: 'follow.waiting', attributes: { layer, 'endpoint.index': index, ...queue } })
+  }
   return {
-    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
-    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
+    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
+    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
     rollup,
     schemeAt: readSchemes(scheme, rollup),
     l1BlockHash,

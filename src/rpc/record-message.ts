@@ -18,7 +18,7 @@ import { toMessage } from '../messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../messages/to-l2.ts'
 import { readOptions, verifyFunction, verifyUint } from '../options.ts'
 import { redactProofErrors } from './diagnose.ts'
-import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
+import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from './endpoints.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from './error.ts'
 import { verifyClientOptions } from './fetch.ts'
 import { fetchNewest, fetchProof } from './l1.ts'
@@ -164,9 +164,10 @@ function verifyOptions(options: MessageRecordOptions) {
   const layout = readLayout(own.layout)
   const onFailure: OnFailure = (layer, index, error) =>
     onProgress?.({ step: 'endpointFailed', layer, index, code: error.code })
+  const onWait: OnWait = (layer, index, state) => onProgress?.({ step: 'waiting', layer, index, ...state })
   const endpoints = {
-    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
-    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
+    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
+    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
   }
   const sender =
     direction === 'toL2'

@@ -14,7 +14,7 @@ import { verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { ConsensusProgress } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
-import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
+import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from './endpoints.ts'
 import { type EndpointError, isEndpointError, isFailure, isMissing, isOfBlock, isPassing, type Layer } from './error.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { type Anchor, fetchAnchor, fetchTimestamp, type L1Source, steppingBack, walkAnchors } from './l1.ts'
@@ -22,6 +22,7 @@ import { openAnchor } from './l2-header.ts'
 import { readSchemes, verifySignal } from './options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, formOf, readFetched } from './partial-answers.ts'
 import { parseQuantity } from './provider.ts'
+import type { QueueState } from './queue.ts'
 import { fetchRecordBlock, type RecordBlockOptions, verifyBlockOptions } from './record-block.ts'
 import { redactorFor } from './redact.ts'
 
@@ -119,6 +120,14 @@ export type RecordProgress =
       /** The code of its error. */
       code: string
     }
+  | ({
+      /** An endpoint limits the rate, so requests wait. Told every five seconds at most. */
+      step: 'waiting'
+      /** The layer of the endpoint. */
+      layer: Layer
+      /** Index of the endpoint, from 0. */
+      index: number
+    } & QueueState)
 
 /** A bundle, and what it proves: `scheme` tells the two kinds apart. */
 export type Recorded<
@@ -221,9 +230,10 @@ function verifyRecordOptions(options: RecordOptions) {
     if (layer === 'L2' && isOfBlock(error) && !isMissing(missed.error)) missed.error = error
     onProgress?.({ step: 'endpointFailed', layer, index, code: error.code })
   }
+  const onWait: OnWait = (layer, index, state) => onProgress?.({ step: 'waiting', layer, index, ...state })
   return {
-    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
-    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
+    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
+    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
     ...{ kind, rollup, ...asked, keysAsWritten: keys.map(({ text }) => text), l2BlockNumber, l1BlockNumber, beacon },
     ...{ maxFinalizations, onProgress, signal, missed, resumeFrom: own.resumeFrom ?? undefined },
     how: { method, maxKeysPerRequest },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { encodeFunctionData, parseAbi } from 'viem'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { lineaMessageService } from '../../src/messages.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -52,6 +52,12 @@ const providerOf = (l2: readonly string[]) => {
   })
 }
 
+/** What is printed first, whoever vouches for the L1 block hash. */
+const PROVEN = expect.stringMatching(/^(?:Verified|Consistent)/)
+const FOLLOWED = expect.stringMatching(/L2 block 4 /)
+const ALL_LOGS = expect.stringMatching(/ll logs of these blocks that the filter selects: 3\./)
+const TOO_MANY = { code: -32005, message: 'too many requests' }
+
 /** Runs a command, and gives the first line that it prints. */
 async function command(l2: readonly string[], ...args: string[]): Promise<string> {
   const named = l2.flatMap(url => ['--l2', url])
@@ -61,33 +67,42 @@ async function command(l2: readonly string[], ...args: string[]): Promise<string
 const fileIn = (name: string) => `${folderOf()}/${name}`
 const scheme = ['--scheme', 'poseidon2']
 
-/** What is done with an L2, what it prints, and what it asks of which endpoint. */
-const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown, string[]][] = [
-  [
-    'record',
-    l2 => command(l2, 'record', ...scheme, '--address', TOKEN, '-o', fileIn('bundle.json')),
-    expect.stringMatching(/^Verified/),
-    [],
-  ],
+/** What each feature asks for, as the page on endpoints has it: of a node, of what proves the state, and of L1. */
+const FEATURES = new Map(
+  [...readFileSync('docs/endpoints.md', 'utf8').matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)]
+    .slice(1)
+    .map(([, feature = '', ...cells]) => [
+      feature,
+      cells.map(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name)),
+    ]),
+)
+const [STATE, CALL, LOGS, MESSAGES] = [
+  '`record`, `follow`, `snapshot`',
+  '`record --call`',
+  '`logs`',
+  'messages from L2',
+]
+const [BALANCES, CALLS, BLOCKS] = ['accounts and slots', 'calls and code', 'logs and blocks'].map(
+  what => `provider, proxy: ${what}`,
+)
+
+/** What is done with an L2, what it prints, and what feature that is. */
+const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown, string | undefined][] = [
+  ['record', l2 => command(l2, 'record', ...scheme, '--address', TOKEN, '-o', fileIn('bundle.json')), PROVEN, STATE],
   [
     'record a call',
     l2 => command(l2, 'record', ...scheme, '--call', TOKEN, data, '--chain-id', '1337', '-o', fileIn('call.json')),
-    expect.stringMatching(/^Verified/),
-    ['eth_chainId', 'eth_createAccessList', 'eth_getCode'],
+    PROVEN,
+    CALL,
   ],
   [
     'record a message from L2',
     l2 =>
       command(l2, 'record', '--message-service', lineaMessageService, '--number', '1', '-o', fileIn('message.json')),
-    'Verified: this message from L2 can be claimed on L1.',
-    ['eth_blockNumber', 'eth_getLogs'],
+    expect.stringMatching(/this message from L2 can be claimed on L1/),
+    MESSAGES,
   ],
-  [
-    'follow',
-    l2 => command(l2, 'follow', ...scheme, '--address', TOKEN, '-o', folderOf(), '--once'),
-    expect.stringMatching(/^L2 block 4 /),
-    [],
-  ],
+  ['follow', l2 => command(l2, 'follow', ...scheme, '--address', TOKEN, '-o', folderOf(), '--once'), FOLLOWED, STATE],
   [
     'follow messages',
     l2 =>
@@ -105,7 +120,7 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
         '0',
       ),
     expect.stringMatching(/message/),
-    ['eth_getLogs'],
+    MESSAGES,
   ],
   [
     'snapshot',
@@ -119,7 +134,7 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
         fileIn('rows.ndjson'),
       ),
     expect.stringMatching(/2/),
-    [],
+    STATE,
   ],
   [
     'logs',
@@ -137,8 +152,8 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
         '-o',
         fileIn('logs.csv'),
       ),
-    'All logs of these blocks that the filter selects: 3.',
-    ['eth_getBlockByNumber', 'eth_getBlockReceipts'],
+    ALL_LOGS,
+    LOGS,
   ],
   [
     'fetch',
@@ -149,14 +164,14 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
       return [code, Object.keys(JSON.parse(readFileSync(file, 'utf8')))]
     },
     [0, expect.any(Array)],
-    [],
+    '`fetch`',
   ],
   [
     'library: record',
     async l2 =>
       (await recordEvidence({ l1: urls.l1, l2, scheme: poseidon2, rollup, address: TOKEN })).verified.l2BlockNumber,
     4n,
-    [],
+    STATE,
   ],
   [
     'library: follow',
@@ -167,7 +182,7 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
       return null
     },
     4n,
-    [],
+    STATE,
   ],
   [
     'library: message',
@@ -175,19 +190,19 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
       (await recordMessage({ l1: urls.l1, l2, rollup, messageService: lineaMessageService, message: { number: 1n } }))
         .verified.status,
     'claimable',
-    ['eth_blockNumber', 'eth_getLogs'],
+    MESSAGES,
   ],
   [
     'provider: balance',
     l2 => providerOf(l2).request({ method: 'eth_getBalance', params: [user, 'latest'] }),
     expect.stringMatching(/^0x/),
-    ['eth_chainId'],
+    BALANCES,
   ],
   [
     'provider: call',
     l2 => providerOf(l2).request({ method: 'eth_call', params: [{ to: TOKEN, data }, 'latest'] }),
     expect.stringMatching(/^0x0{40}/),
-    ['eth_chainId', 'eth_createAccessList', 'eth_getCode'],
+    CALLS,
   ],
   [
     'provider: logs',
@@ -195,7 +210,7 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
       Object(await providerOf(l2).request({ method: 'eth_getLogs', params: [{ address: TOKEN, fromBlock: '0x1' }] }))
         .length,
     3,
-    ['eth_chainId', 'eth_getBlockByNumber', 'eth_getBlockReceipts'],
+    BLOCKS,
   ],
   [
     'proxy: code',
@@ -211,9 +226,12 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
       return answer
     },
     expect.objectContaining({ result: expect.stringMatching(/^0x[0-9a-f]{20}/) }),
-    ['eth_chainId', 'eth_getCode'],
+    CALLS,
   ],
 ]
+
+/** What was asked of the node, the state manager and L1, by feature. */
+const asked = new Map<string, Set<string>[]>()
 
 /** The endpoints of an operator's own stack, in both orders. */
 const ORDERS = ['node first', 'state manager first'] as const
@@ -221,17 +239,29 @@ const inOrder = (order: (typeof ORDERS)[number], node: Front, manager: Front) =>
   order === 'node first' ? [node.url, manager.url] : [manager.url, node.url]
 
 describe.each(ORDERS)('a node without proofs, and a state manager that serves nothing else, the %s', order => {
-  it.each(ACTIVITIES)('%s', async (_, run, expected, methods) => {
+  it.each(ACTIVITIES)('%s', async (_, run, expected, feature = '') => {
     const [node, manager] = [await startNode(urls.l2), await startStateManager(urls.l2)]
+    const l1 = await startFront(urls.l1, () => undefined)
+    const { l1: behind } = urls
+    urls.l1 = l1.url
+    onTestFinished(() => void Object.assign(urls, { l1: behind }))
     expect(await run(inOrder(order, node, manager))).toEqual(expected)
-    expect([...node.served].sort()).toEqual(methods)
-    expect([...manager.served].every(method => method.endsWith('_getProof'))).toBe(true)
+    const own = asked.get(feature) ?? [new Set(), new Set(), new Set()]
+    asked.set(feature, own)
+    for (const [index, { served }] of [node, manager, l1].entries()) for (const one of served) own[index]?.add(one)
+    expect([...manager.served].every(method => method === 'rollup_getProof')).toBe(true)
     // What an endpoint does not serve is not asked of it again, apart from what was on its way.
     for (const front of [node, manager]) {
       const inVain = front.asked.filter(method => !front.served.has(method))
       expect(inVain.length).toBeLessThanOrEqual(16 * new Set(inVain).size)
     }
   })
+})
+
+it('asks each endpoint for what the page on endpoints says, and for nothing else', () => {
+  const found = [...asked].map(([feature, sets]) => [feature, sets.map(set => [...set].sort())])
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(FEATURES))
+  expect(found.length).toBe(8)
 })
 
 const balanceFrom = (l2: readonly string[]) =>
@@ -243,9 +273,9 @@ it('needs no node for accounts and slots', async () => {
   const manager = await startStateManager(urls.l2)
   expect(await balanceFrom([manager.url])).toMatch(/^0x/)
   expect(await providerOf([manager.url]).request({ method: 'eth_chainId' })).toBe('0x539')
-  expect(await recordFrom(manager.url)).toMatch(/^Verified/)
-  expect(await command([manager.url], 'follow', ...scheme, '--address', TOKEN, '-o', folderOf(), '--once')).toMatch(
-    /^L2 block 4 /,
+  expect(await recordFrom(manager.url)).toEqual(PROVEN)
+  expect(await command([manager.url], 'follow', ...scheme, '--address', TOKEN, '-o', folderOf(), '--once')).toEqual(
+    FOLLOWED,
   )
   expect(manager.served).toEqual(new Set(['rollup_getProof']))
 })
@@ -277,7 +307,7 @@ it('believes no state manager, and blames the one that lies', async () => {
   ]) {
     const places = l2.map(({ url }) => url)
     expect(await balanceFrom(places)).toBe(truth)
-    expect(await recordFrom(...places)).toMatch(/^Verified/)
+    expect(await recordFrom(...places)).toEqual(PROVEN)
   }
   await expect(balanceFrom([node.url, liar.url])).rejects.toMatchObject({ reason: 'PROOF_REFUSED' })
 })
@@ -292,4 +322,16 @@ it('refuses an endpoint of another network that says so, and goes on with the ot
   await expect(balanceFrom([elsewhere.url])).rejects.toThrow(/CHAIN_MISMATCH: the L2 endpoint.*chain 1 instead of 1337/)
   expect(await balanceFrom([elsewhere.url, manager.url])).toMatch(/^0x/)
   expect(new Set(elsewhere.asked)).toEqual(new Set(['eth_chainId']))
+})
+
+it('says what it waits for, and ends, at an endpoint that allows few requests per second', async () => {
+  let turn = 0
+  const busy = await startFront(urls.l2, () => (turn++ < 2 ? TOO_MANY : undefined))
+  const { code, stdout, stderr } = await runHere([
+    ...['logs', ...common(), '--l2', busy.url, ...scheme, '--address', TOKEN, '--event', EVENT],
+    ...['--from-block', '1', '-o', fileIn('logs.csv')],
+  ])
+  expect([code, stdout.split('\n')[0]]).toEqual([0, ALL_LOGS])
+  expect(stderr).toMatch(/--l2 number 1 is busy: \d+ requests? waits?, for \d seconds?/)
+  expect(stderr).not.toContain(busy.url)
 })

@@ -43,7 +43,7 @@ async function startDemo() {
 async function open(flags: Partial<L1SourceFlags>, urls: readonly string[] = [DOWN]) {
   const controller = new AbortController()
   onTestFinished(() => controller.abort())
-  const connections = createConnections('5', controller.signal)
+  const connections = createConnections('5', controller.signal, () => {})
   const odd: string[] = []
   const [l1, io] = [connections.open('l1', urls), collector(false).stream]
   const streams = { stdin: (async function* () {})(), stdout: io, stderr: io }

@@ -14,7 +14,7 @@ import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
 import { environmentOf, methodOf } from '../options/chain-flags.ts'
-import { createConnections } from '../options/connections.ts'
+import { type Connections, createConnections } from '../options/connections.ts'
 import { flag, formatOptions, hiddenUrls, list, optionsOf, textOr } from '../options/declared.ts'
 import { requireKind, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
@@ -43,7 +43,7 @@ const whatOptions = {
   deadline: textOr('10', 'SECONDS', 'time for a request of a client, through everything it needs'),
   concurrency: textOr('16', 'N', 'how many requests may ask endpoints or compute at once; no other waits for them'),
   ...optionsOf('timeout'),
-  json: flag('print one line of JSON per event: listening, view, failure, disagreement, stopped'),
+  json: flag('print one line of JSON per event: listening, view, waiting, failure, disagreement, stopped'),
 }
 
 const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP
@@ -111,7 +111,9 @@ export const command: Command = {
       )
     }
     const controller = new AbortController()
-    const connections = createConnections(values.timeout, controller.signal)
+    const connections: Connections = createConnections(values.timeout, controller.signal, (wait, text) =>
+      log.waiting(wait, text),
+    )
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
     const log = createLog(json, io, text => connections.redactor()(text))
     const { l1BlockHash, trust } = await openL1Source(values, l1, connections, io, log.disagreement)
@@ -138,6 +140,7 @@ export const command: Command = {
     ending.abort()
     await server.close(GRACE)
     controller.abort()
+    connections.close()
     log.stopped()
     return exitCodes.verified
   },
@@ -203,6 +206,7 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       }
       lastFailure = text
     },
+    waiting: (wait: object, text: string) => write('waiting', wait, `  ${text}`),
     disagreement: (text: string) => write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`),
     stopped: () => write('stopped', {}, '  stopped'),
   }

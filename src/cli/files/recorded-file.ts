@@ -111,7 +111,8 @@ export async function recordToFile<T extends AnyRecorded>(
     refuseProgress(progress, trust)
     // The failure of the only endpoint ends the recording, and is reported then.
     const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
-    if (!isLast) showProgress(io, describeProgress(progress, subject.keyCount))
+    // That requests wait is told for every command alike.
+    if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount))
   }
   const how = { method: methodOf(flags), maxKeysPerRequest: keysPerRequestOf(flags), onProgress }
   return fetchToFile<T>(flags, io, {
@@ -208,7 +209,7 @@ function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: Rec
   )
 }
 
-function describeProgress(progress: RecordProgress, keyCount: number): string {
+function describeProgress(progress: Exclude<RecordProgress, { step: 'waiting' }>, keyCount: number): string {
   switch (progress.step) {
     case 'consensus':
       return describeConsensus(progress.progress)

@@ -1,6 +1,8 @@
 import type { Rollup } from '../../anchor.ts'
+import { formatAge } from '../../document/wording.ts'
 import { decodeQuantity } from '../../hex.ts'
 import { isArgumentError } from '../../index.ts'
+import { type QueueState, queueOf } from '../../rpc/queue.ts'
 import { type Redact, redactorFor } from '../../rpc/redact.ts'
 import {
   type BeaconApi,
@@ -16,9 +18,18 @@ import { wholeNumber } from './parse.ts'
 /** The endpoints of a command. */
 export type Connections = ReturnType<typeof createConnections>
 
-/** @param timeout per request, including retries, in seconds @param signal aborts all requests */
-export function createConnections(timeout: string, signal: AbortSignal) {
+/** Called with what requests to an endpoint wait for, which it is, and that in words. */
+export type TellWait = (wait: QueueState & { readonly endpoint: string }, text: string) => void
+
+/**
+ * @param timeout per request, in seconds
+ * @param signal aborts all requests
+ * @param tellWait until `close` is called
+ */
+export function createConnections(timeout: string, signal: AbortSignal, tellWait: TellWait) {
   const opened: object[] = []
+  const ends: (() => void)[] = []
+  const counts = new Map<string, number>()
   const urlsOf: Record<string, readonly string[]> = {}
 
   function connect<T extends object>(
@@ -31,6 +42,10 @@ export function createConnections(timeout: string, signal: AbortSignal) {
     try {
       const provider = create(url, options)
       opened.push(provider)
+      const place = (counts.get(flag) ?? 0) + 1
+      counts.set(flag, place)
+      const endpoint = `--${flag} number ${place}`
+      ends.push(queueOf(provider).watch(state => tellWait({ endpoint, ...state }, describeWait(endpoint, state))))
       return provider
     } catch (error) {
       throw isArgumentError(error) ? argumentRefused(error, `--${flag}`) : error
@@ -79,9 +94,21 @@ export function createConnections(timeout: string, signal: AbortSignal) {
       if (apis.length > 0 || !isNeeded) return apis
       throw new UsageError('--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL')
     },
+    /** Nothing is told of these endpoints any more. */
+    close(): void {
+      for (const end of ends) end()
+    },
     /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
     redactor: (): Redact => redactorFor(...opened),
   }
+}
+
+/** In a line, with an estimate of the time. */
+function describeWait(endpoint: string, { waiting, requestsPerSecond: rate, pauseMs }: QueueState): string {
+  const seconds = (count: number) => formatAge(BigInt(Math.ceil(count)))
+  if (rate === undefined)
+    return `${endpoint} is busy: ${waiting} requests wait, for ${seconds(pauseMs / 1000)} at first`
+  return `${endpoint} allows about ${rate.toPrecision(2)} requests per second: ${waiting} wait, for ${seconds(waiting / rate)}`
 }
 
 /** The chain that the endpoint says it serves; empty if it does not say. */

@@ -59,8 +59,14 @@ export async function withEndpoints(
   const { timeout, json, output } = flags
   if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
   return untilSignal(async signal => {
-    const connections = createConnections(timeout, signal)
-    return work(connections).catch((error: unknown) => reportFailure(error, flags, connections, io))
+    const connections = createConnections(timeout, signal, (_, text) => showProgress(io, text))
+    try {
+      return await work(connections)
+    } catch (error) {
+      return await reportFailure(error, flags, connections, io)
+    } finally {
+      connections.close()
+    }
   })
 }
 
