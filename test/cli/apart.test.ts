@@ -259,9 +259,12 @@ describe.each(ORDERS)('a node without proofs, and a state manager that serves no
 })
 
 it('asks each endpoint for what the page on endpoints says, and for nothing else', () => {
-  const found = [...asked].map(([feature, sets]) => [feature, sets.map(set => [...set].sort())])
-  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(FEATURES))
-  expect(found.length).toBe(8)
+  // Only for a hash that the endpoint of L1 has not named itself.
+  const isAsked = (method: string | undefined) => method !== 'eth_getBlockByHash'
+  const listed = (features: Iterable<[string, Iterable<string | undefined>[]]>) =>
+    Object.fromEntries([...features].map(([name, all]) => [name, all.map(one => [...one].filter(isAsked).sort())]))
+  expect(listed(asked)).toEqual(listed(FEATURES))
+  expect(asked.size).toBe(8)
 })
 
 const balanceFrom = (l2: readonly string[]) =>
