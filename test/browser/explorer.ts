@@ -712,7 +712,7 @@ async function checkStopping(): Promise<string> {
   await page.unroute('**/worker.js')
   await page.getByRole('button', { name: 'Stop' }).click()
   assert.equal(await page.locator('#file-status').innerText(), 'Stopped.')
-  assert.equal(await choose(page, 'Contract with slots'), 'verified')
+  assert.equal(await choose(page, 'Contract with slots'), 'consistent')
 
   await page.route('**/worker.js', route =>
     route.fulfill({ contentType: 'text/javascript', body: 'onmessage = () => { for (;;) {} }' }),
@@ -741,7 +741,7 @@ async function checkFromDisk(): Promise<string> {
   const start = pathToFileURL(`${FOLDER}/index.html`).href
   const { page, context } = await openPage('file:', {}, start)
   assert.match(await page.locator('#no-worker').innerText(), /^Opened from disk: files up to 2 MiB/)
-  assert.equal(await choose(page, 'Absent slot'), 'verified')
+  assert.equal(await choose(page, 'Absent slot'), 'consistent')
   assert.equal(await choose(page, 'Key raised by the modulus'), 'refused')
   await context.close()
   return 'it works from the disk too'
