@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 
 /** Signals that end a run, and what they must not leave behind. */
 
-export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type Signal = (typeof SIGNALS)[number]
 
 let caught: Signal | undefined

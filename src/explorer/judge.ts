@@ -122,7 +122,7 @@ function judgeBundle(file: OpenedFile, statement: Statement): Judgement {
 }
 
 /** Who stated the parts of a claim on a bundle. */
-export function bundleParts(statement: Statement, { storage }: Pick<AnyEvidence, 'storage'>): PartSources {
+function bundleParts(statement: Statement, { storage }: Pick<AnyEvidence, 'storage'>): PartSources {
   const { l2BlockNumber, address, storageKeys } = evidenceSourcesOf(statement)
   const isFromL1 = statement.trustedKind.value !== 'l2StateRoot'
   return {

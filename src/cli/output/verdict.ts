@@ -55,7 +55,7 @@ const ways: Readonly<Record<Premise, string>> = {
 }
 
 /** What to do to confirm a verdict that is consistent only; empty for any other. */
-export function howToConfirm({ word, restsOn, unconfirmed }: Verdict, isVector = false): string {
+function howToConfirm({ word, restsOn, unconfirmed }: Verdict, isVector = false): string {
   const [first] = unconfirmed
   // A command that asks endpoints says with which command to verify what it has fetched.
   if (word !== 'consistent' || restsOn === 'endpoint' || first === undefined) return ''
