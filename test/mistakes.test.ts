@@ -267,8 +267,8 @@ it('knows the networks by their names alone: that of the layer below names no ro
     ])
   }
   for (const name of ['mainnet', 'Mainnet', 'linea-mainnet', 'sepolia', 'linea-sepolia']) {
-    const { code, stderr } = await runHere(['verify', file, ...scheme, ...root, '--rollup', name])
-    expect([code, stderr], name).toEqual([1, expect.stringContaining('EVIDENCE_ROLLUP_MISMATCH')])
+    const { code, stdout } = await runHere(['verify', file, ...scheme, ...root, '--rollup', name])
+    expect([code, stdout], name).toEqual([1, expect.stringContaining('EVIDENCE_ROLLUP_MISMATCH')])
   }
   const known = await runHere(['verify', file, ...scheme, '--checkpoint', stateRoot, '--rollup', 'linea-mainnet'])
   expect(known.stderr).not.toContain('--network is needed')
@@ -287,17 +287,17 @@ it('finds the scheme by the form of the answer, and says so; a stated one is che
     const { stdout } = await runHere(['verify', file, ...rest, '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ scheme: scheme.name, sources: { scheme: 'lengths' } })
     const other = await runHere(['verify', file, ...rest, '--scheme', scheme === mimc ? 'poseidon2' : 'mimc'])
-    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('SCHEME_MISMATCH')])
+    expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('SCHEME_MISMATCH')])
   }
   const claim = ['--rollup', rollup.address, ...root, '--address', address]
   const { stdout } = await runHere(['verify', fileOf(bundle), ...claim])
   expect(stdout).toMatch(/scheme +poseidon2 +found by the form of the answer/)
   const json = await runHere(['verify', fileOf(bundle), ...claim, '--json'])
-  expect(JSON.parse(json.stdout)).toMatchObject({ verified: true, sources: { scheme: 'lengths' } })
+  expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'verified', sources: { scheme: 'lengths' } })
   // Under the other scheme, the same nodes lead nowhere, and the bundle says what it is for.
   const swapped = { ...bundle, scheme: 'mimc' }
   const refused = await runHere(['verify', fileOf(swapped), ...claim])
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
 })
 
 it('on the command line: an endpoint of another kind of chain', async () => {
@@ -309,15 +309,24 @@ it('on the command line: an endpoint of another kind of chain', async () => {
   expect(existsSync(output)).toBe(false)
 })
 
-it('on the command line: endpoints of the other layer', async () => {
+it('on the command line: endpoints of another chain', async () => {
   const of = (chainId: string) => serving(method => (method === 'eth_chainId' ? chainId : undefined))
-  const [l1, l2] = await Promise.all([of('0x1'), of('0xe708')])
-  const record = (...urls: string[]) =>
-    runHere(['record', ...urls, ...scheme, '--rollup', 'mainnet', '--address', address, '-o', 'never-written'])
-  const cases: [string[], string][] = [
-    [['--l1', l2, '--l2', l1], '--l1 and --l2 look swapped: --l1 serves chain 59144, --l2 chain 1.'],
-    [['--l1', l1, '--l2', l1], '--l2 looks like the other layer: it serves chain 1, which is L1.'],
-    [['--l1', l2, '--l2', l2], '--l1 looks like the other layer: it serves chain 59144, which is the rollup.'],
+  const [l1, l2, sepolia, lineaSepolia, other] = await Promise.all(
+    ['0x1', '0xe708', '0xaa36a7', '0xe705', '0x64'].map(of),
+  )
+  const record = (...urls: (string | undefined)[]) => {
+    const flags = urls.map(url => url ?? '')
+    return runHere(['record', ...flags, ...scheme, '--rollup', 'mainnet', '--address', address, '-o', 'never-written'])
+  }
+  const [ethereum, linea] = ['Ethereum mainnet (chain 1)', 'Linea mainnet (chain 59144)']
+  const cases: [(string | undefined)[], string][] = [
+    [['--l1', l2, '--l2', l1], `--l1 and --l2 look swapped: --l1 serves ${linea}, --l2 ${ethereum}.`],
+    [['--l1', l1, '--l2', l1], `--l2 serves ${ethereum}, but must serve ${linea}.`],
+    [['--l1', l2, '--l2', l2], `--l1 serves ${linea}, but must serve ${ethereum}.`],
+    [['--l1', sepolia, '--l2', l2], `--l1 serves Sepolia (chain 11155111), but must serve ${ethereum}.`],
+    [['--l1', l1, '--l2', lineaSepolia], `--l2 serves Linea Sepolia (chain 59141), but must serve ${linea}.`],
+    [['--l1', l1, '--l1', other, '--l2', l2], `--l1 serves chain 100, but must serve ${ethereum}.`],
+    [['--l1', other, '--l2', other], '--l1 and --l2 serve the same chain: chain 100.'],
   ]
   for (const [urls, message] of cases) {
     const { code, stderr } = await record(...urls)
@@ -327,7 +336,7 @@ it('on the command line: endpoints of the other layer', async () => {
   }
   const { stderr } = await record('--l1', l1, '--l2', l2)
   expect(stderr).toContain('METHOD_UNKNOWN')
-  expect(stderr).not.toContain('layer:')
+  expect(stderr).not.toContain('must serve')
 })
 
 /** A server of JSON-RPC. */

@@ -2,6 +2,7 @@ import type { Rollup } from '../../anchor.ts'
 import { formatAge } from '../../document/wording.ts'
 import { decodeQuantity } from '../../hex.ts'
 import { isArgumentError } from '../../index.ts'
+import { readOwn } from '../../json/known-fields.ts'
 import { type QueueState, queueOf } from '../../rpc/queue.ts'
 import { type Redact, redactorFor } from '../../rpc/redact.ts'
 import {
@@ -70,19 +71,21 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
       return given.map(url => connect(flag, url, createHttpProvider, more))
     },
     /**
-     * Which endpoints of L1 and L2 serve another chain than their layer's, in a sentence; empty if none is known to. It asks
-     * them, so it is for failures that a wrong layer explains.
+     * Which endpoints of L1 and L2 serve another chain than they should, in a sentence; empty if none is known to. It asks them,
+     * so it is for failures that another chain explains.
      */
-    async wrongLayers({ chainId, l1ChainId }: Pick<Rollup, 'chainId' | 'l1ChainId'>): Promise<string> {
+    async wrongChains({ chainId, l1ChainId }: Pick<Rollup, 'chainId' | 'l1ChainId'>): Promise<string> {
       const idsOf = (flag: string) => Promise.all((urlsOf[flag] ?? []).map(url => chainIdAt(url, signal)))
       const [l1, l2] = await Promise.all([idsOf('l1'), idsOf('l2')])
-      const isL1 = l1ChainId !== undefined && l2.includes(`${l1ChainId}`)
-      const isL2 = chainId !== undefined && l1.includes(`${chainId}`)
+      const [isL1, isL2] = [l2.includes(`${l1ChainId}`), l1.includes(`${chainId}`)]
+      if (isL1 && isL2) return `--l1 and --l2 look swapped: --l1 serves ${nameOf(chainId)}, --l2 ${nameOf(l1ChainId)}.`
       const both = l1.find(id => id !== '' && l2.includes(id))
-      if (isL1 && isL2) return `--l1 and --l2 look swapped: --l1 serves chain ${chainId}, --l2 chain ${l1ChainId}.`
-      if (isL1) return `--l2 looks like the other layer: it serves chain ${l1ChainId}, which is L1.`
-      if (isL2) return `--l1 looks like the other layer: it serves chain ${chainId}, which is the rollup.`
-      return both === undefined ? '' : `--l1 and --l2 serve the same chain, ${both}: one is of the other layer.`
+      if (both !== undefined && !isL1 && !isL2) return `--l1 and --l2 serve the same chain: ${nameOf(both)}.`
+      const wrong = (flag: string, ids: readonly string[], expected: number | bigint | undefined) => {
+        const id = expected === undefined ? undefined : ids.find(id => id !== '' && id !== `${expected}`)
+        return id === undefined ? [] : [`${flag} serves ${nameOf(id)}, but must serve ${nameOf(expected)}.`]
+      }
+      return [...wrong('--l1', l1, l1ChainId), ...wrong('--l2', l2, chainId)].join(' ')
     },
     /**
      * @param urls from the user. Default: those in the environment
@@ -109,6 +112,20 @@ function describeWait(endpoint: string, { waiting, requestsPerSecond: rate, paus
   if (rate === undefined)
     return `${endpoint} is busy: ${waiting} requests wait, for ${seconds(pauseMs / 1000)} at first`
   return `${endpoint} allows about ${rate.toPrecision(2)} requests per second: ${waiting} wait, for ${seconds(waiting / rate)}`
+}
+
+/** Of chains that are easily taken for each other. */
+const CHAIN_NAMES: Readonly<Record<string, string>> = {
+  1: 'Ethereum mainnet',
+  11155111: 'Sepolia',
+  560048: 'Hoodi',
+  59144: 'Linea mainnet',
+  59141: 'Linea Sepolia',
+}
+
+function nameOf(id: string | number | bigint | undefined): string {
+  const name = readOwn(CHAIN_NAMES, `${id}`)
+  return name === undefined ? `chain ${id}` : `${name} (chain ${id})`
 }
 
 /** The chain that the endpoint says it serves; empty if it does not say. */

@@ -78,7 +78,7 @@ async function reportFailure(error: unknown, flags: EndpointFlags, connections: 
   // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
   const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
   const isVerdict = isProofError(failure)
-  const hint = mayBeOtherLayer(failure) ? await connections.wrongLayers(flags.rollup ? rollupOf(flags) : {}) : ''
+  const hint = mayBeOtherChain(failure) ? await connections.wrongChains(flags.rollup ? rollupOf(flags) : {}) : ''
   const report = {
     fetched: false,
     ...(isVerdict && describeVerdict(REFUSED)),
@@ -93,17 +93,19 @@ async function reportFailure(error: unknown, flags: EndpointFlags, connections: 
   return isVerdict ? exitCodeOf(REFUSED) : exitCodes.noAnswer
 }
 
-const OF_OTHER_LAYER: readonly EndpointErrorCode[] = [
+const OF_OTHER_CHAIN: readonly EndpointErrorCode[] = [
   'METHOD_UNKNOWN',
   'PARAMS_REFUSED',
   'ANSWER_MALFORMED',
   'ETH_PROOF_ANSWER',
   'CHAIN_MISMATCH',
+  'BLOCK_MISSING',
+  'PROOF_UNAVAILABLE',
 ]
 
-/** Whether an endpoint of the other layer could fail like this. */
-const mayBeOtherLayer = (failure: ProofError | EndpointError): boolean =>
-  isProofError(failure) || OF_OTHER_LAYER.includes(failure.code)
+/** Whether an endpoint of another chain could fail like this. */
+const mayBeOtherChain = (failure: ProofError | EndpointError): boolean =>
+  isProofError(failure) || OF_OTHER_CHAIN.includes(failure.code)
 
 function describeFailure(error: ProofError | EndpointError): object {
   if (isProofError(error)) return describeError(error)
