@@ -4,7 +4,7 @@ import { atPath, isProofError } from '../errors.ts'
 import type { StateVerifier } from '../evidence/state.ts'
 import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
-import { isEndpointError, isMissing } from '../rpc/error.ts'
+import { EndpointError, isEndpointError, isMissing } from '../rpc/error.ts'
 import { fetchVerified } from '../rpc/fetch.ts'
 import { callProvider } from '../rpc/provider.ts'
 import { createAccounts, type KnownState } from './known-state.ts'
@@ -61,7 +61,8 @@ export function createProvenState(source: StateSource): ProvenState {
         const ask = (block: string) => callProvider(provider, 'eth_getCode', [address, block], signal)
         const [newest, expected] = await Promise.all([ask('latest').catch(orUnheld), codeHash])
         if (expected === EMPTY_CODE_HASH) return NO_CODE
-        const code = tryCode(newest, expected) ?? verifyCode(await ask(encodeQuantity(source.block)), expected)
+        const code =
+          tryCode(newest, expected) ?? verifyCode(await ask(encodeQuantity(source.block)).then(orMissing), expected)
         known.addCode(expected, code)
         return code
       })
@@ -127,6 +128,12 @@ function tryCode(answer: unknown, codeHash: Hex): Uint8Array | undefined {
 function orUnheld(error: unknown): null {
   if (isMissing(error) || (isEndpointError(error) && error.code === 'TAG_UNSUPPORTED')) return null
   throw error
+}
+
+/** The answer. A back end that lags behind the others at its URL sends null. @throws EndpointError `BLOCK_MISSING` */
+function orMissing(answer: unknown): unknown {
+  if (answer !== null) return answer
+  throw new EndpointError('BLOCK_MISSING', { found: 'null in place of code', layer: 'L2' })
 }
 
 /** Fetches an answer, and verifies it on arrival. */

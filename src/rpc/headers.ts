@@ -4,6 +4,7 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { encodeQuantity } from '../hex.ts'
+import { withEmptyLists } from './empty-lists.ts'
 import type { Endpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
 import { type AnyProvider, callProvider } from './provider.ts'
@@ -60,5 +61,5 @@ export async function askForBlock(
   if (answer === null || answer === undefined) {
     throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
   }
-  return answer
+  return withEmptyLists(answer)
 }

@@ -426,7 +426,10 @@ export async function readCurrent(
   const { address, layout = lineaLayout } = rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
   const value = await callProvider(provider, 'eth_getStorageAt', params, signal).catch((error: unknown) => {
-    if (!isEndpointError(error) || !error.report || UNAMBIGUOUS.includes(error.code)) throw error
+    if (!isEndpointError(error) || !error.report) throw error
+    // A public endpoint asks for a key when it is asked for an old state, and for nothing else.
+    const isOld = /archive/i.test(error.report.message)
+    if (UNAMBIGUOUS.includes(error.code) && !isOld) throw error
     throw new EndpointError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, report: error.report, layer: 'L1' })
   })
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)

@@ -4,6 +4,7 @@ import type { KindName } from '../evidence/types.ts'
 import { type Admission, pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { parseError } from './diagnose.ts'
+import { withEmptyLists } from './empty-lists.ts'
 import { EndpointError } from './error.ts'
 import { MAX_ANSWER_LENGTH, MAX_PROOF_LENGTH } from './limits.ts'
 import { admitText, type Redact } from './redact.ts'
@@ -57,7 +58,8 @@ export function admitAnswer(
   if (error !== undefined) throw parseError(error, {}, redact)
   // Servers say so of a block that another back end behind the same URL knows.
   if (result === null) throw new EndpointError('BLOCK_MISSING', { found: 'null in place of an answer' })
-  return pickKnown(result, shape, admission)
+  const known = pickKnown(result, shape, admission)
+  return shape === ETH_PROOF_SHAPE ? withEmptyLists(known) : known
 }
 
 /** Reads only what joining needs. Whoever verifies the answer checks the rest. */
