@@ -6,6 +6,7 @@ import {
   isArgumentError,
   isProofError,
   type ProofError,
+  type ProofErrorCode,
 } from '../errors.ts'
 import { MAX_OUTAGE_ROUNDS, MAX_REFUSED_ROUNDS, MAX_UNCLEAR_ROUNDS } from './limits.ts'
 
@@ -144,11 +145,17 @@ const isPassingStatus = (status: number | undefined): boolean =>
 const prospectIn = (code: EndpointErrorCode, status: number | undefined): Prospect =>
   code === 'HTTP_ERROR' && !isPassingStatus(status) ? 'refused' : prospects[code]
 
+const proofProspects = /* @__PURE__ */ new Map<ProofErrorCode, Prospect>([
+  // What is proven of L1 is no endpoint's fault, and none would say otherwise.
+  ['ANCHOR_IMPLEMENTATION_MISMATCH', 'stop'],
+  // An honest beacon API hands out what it has, with the signatures that it has seen. A later update has more.
+  ['BEACON_TOO_FEW_SIGNERS', 'missing'],
+])
+
 /** null for an error that is not of this library, or of a later version of it. */
 function prospectOf(error: unknown): Prospect | null {
   if (isEndpointError(error)) return isKnownError(error) ? prospectIn(error.code, error.status) : null
-  // What is proven of L1 is no endpoint's fault, and none would say otherwise.
-  if (isProofError(error)) return error.code === 'ANCHOR_IMPLEMENTATION_MISMATCH' ? 'stop' : 'wrong'
+  if (isProofError(error)) return proofProspects.get(error.code) ?? 'wrong'
   return isArgumentError(error) ? 'fix' : null
 }
 
