@@ -1,42 +1,62 @@
 import { createCache } from './cache.ts'
-import { refusedFor } from './error.ts'
+import { isProviderError, refusedFor } from './error.ts'
 import { FAILURE_MEMORY, MAX_OTHER_VIEWS } from './limits.ts'
-import type { ProviderView } from './options.ts'
+import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { readBlock } from './params.ts'
 import { describe, type Held, newestIn, type Views } from './view.ts'
 
 export type CurrentView = ReturnType<typeof createCurrentView>
 
+/** What a provider answers from. */
+interface Pair {
+  /** Of its state. */
+  readonly state: Held
+  /** It proves blocks. */
+  readonly blocks: Held
+}
+
+/** Finds the view of the state that goes with the newest view. */
+const pairing =
+  (views: Views, oneHead: boolean) =>
+  async (blocks: Held, before: Pair | null): Promise<Pair> => {
+    // At the first block of all, there is nothing before.
+    if (!oneHead || blocks.header !== undefined || blocks.l2BlockNumber === 0n) return { state: blocks, blocks }
+    const isSame = before?.blocks.l2BlockNumber === blocks.l2BlockNumber
+    const state = isSame ? before.state : await views.findBefore(blocks, before?.blocks ?? null)
+    return { state, blocks: { ...blocks, head: state.l2BlockNumber } }
+  }
+
 /**
  * The view from which a provider answers. It moves forward only.
  *
- * @param isForWallet whether the number that `eth_blockNumber` names stands for the state of the view, too
+ * With `oneHead`, state is that of the finalization before the newest one. L1 holds its root, and the newest state proves its
+ * block: so the number of this block is good for both. Where L1 holds hashes, that of the newest one is, too.
  */
 export function createCurrentView(
   views: Views,
-  onView: ((view: ProviderView) => void) | undefined,
-  isForWallet: boolean,
+  { onView, isForWallet, oneHead }: Pick<VerifiedOptions, 'onView' | 'isForWallet' | 'oneHead'>,
 ) {
+  const pairOf = pairing(views, oneHead)
   const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
-  let current: Held | null = null
-  let finding: Promise<Held> | null = null
-  let failed: { readonly search: Promise<Held>; readonly at: number } | null = null
+  let current: Pair | null = null
+  let finding: Promise<Pair> | null = null
+  let failed: { readonly search: Promise<Pair>; readonly at: number } | null = null
 
-  async function find(): Promise<Held> {
+  async function find(): Promise<Pair> {
     const before = current
-    const found = await views.find(before)
+    const found = await pairOf(await views.find(before?.blocks ?? null), before)
     current = found
-    if (before?.l2BlockNumber === found.l2BlockNumber) return found
+    if (before?.state.l2BlockNumber === found.state.l2BlockNumber) return found
     // A wallet goes on with the number for some seconds.
-    if (isForWallet && before !== null) others.set(newestIn(before), Promise.resolve(before), 1)
+    if (isForWallet && before !== null) others.set(newestIn(before.blocks), Promise.resolve(before.state), 1)
     // Deferred, because what it throws is not an error of the provider.
-    if (onView) queueMicrotask(() => onView(describe(found)))
+    if (onView) queueMicrotask(() => onView(describe(found.state)))
     return found
   }
 
   /** Looks for a newer view. One search at a time, so that an older one never ends after a newer one. */
-  function refresh(): Promise<Held> {
+  function refresh(): Promise<Pair> {
     finding ??= find().finally(() => {
       finding = null
     })
@@ -44,7 +64,7 @@ export function createCurrentView(
   }
 
   /** The view. Without one, a search for it; after a failed search, its failure for a while. */
-  async function viewNow(): Promise<Held> {
+  async function pairNow(): Promise<Pair> {
     if (current !== null) return current
     const age = Date.now() - (failed?.at ?? Number.NEGATIVE_INFINITY)
     if (finding === null && failed !== null && age >= 0 && age < FAILURE_MEMORY) return failed.search
@@ -56,9 +76,12 @@ export function createCurrentView(
   }
 
   return {
-    refresh,
-    /** The view. Looks for one if there is none yet. */
-    current: viewNow,
+    /** Looks for a newer view. */
+    refresh: async () => (await refresh()).state,
+    /** The view of the state. Looks for one if there is none yet. */
+    state: async () => (await pairNow()).state,
+    /** The view from which blocks are proven. */
+    current: async () => (await pairNow()).blocks,
     /**
      * The block that a request names. The request is answered from it until it ends, even if the view moves.
      *
@@ -66,14 +89,19 @@ export function createCurrentView(
      */
     async heldAt(block: unknown, pace: Pick<Pace, 'beSlow'>): Promise<Held> {
       const wanted = readBlock(block, isForWallet)
-      const view = await viewNow()
+      const { state: view, blocks } = await pairNow()
       if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
-      if (isForWallet && wanted === newestIn(view)) return view
+      const isNewest = wanted === newestIn(blocks)
+      if (isForWallet && isNewest) return view
       if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN')
       const known = others.get(wanted)
       if (known !== undefined) return known
       await pace.beSlow()
-      const found = views.findAt(view, wanted)
+      const found = views.findAt(view, wanted).catch(error => {
+        throw isNewest && isProviderError(error)
+          ? refusedFor('BLOCK_UNPROVEN', { found: twoHeads(view), cause: error })
+          : error
+      })
       others.set(wanted, found, 1)
       return found.catch(error => {
         others.delete(wanted)
@@ -82,3 +110,8 @@ export function createCurrentView(
     },
   }
 }
+
+/** Why there is no state at the number that `eth_blockNumber` names. */
+const twoHeads = ({ l2BlockNumber: number }: Held): string =>
+  `State is proven after block ${number}, and blocks up to ${number - 1n}. A program that asks for state at the number of ` +
+  'eth_blockNumber needs the option `oneHead` (of the proxy, --one-head).'

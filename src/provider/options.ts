@@ -52,6 +52,12 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
    * by this number.
    */
   forward?: readonly string[] | undefined
+  /**
+   * Whether one number is good for state and for blocks, for programs that ask for state at the number of `eth_blockNumber`: forks,
+   * indexers, scripts. The provider then answers from the finalization before the newest one: L1 holds the root of its state, and
+   * the newest state proves its block. So everything is older by a finalization. Default: false.
+   */
+  oneHead?: boolean | undefined
   /** Block values that no proof covers, as you pass them. Default: none. */
   environment?: Environment | undefined
   /** Gas limit per call. Default: 50,000,000. */
@@ -105,7 +111,17 @@ export interface ProviderView {
 
 const OPTIONS = [
   ...['l1', 'l2', 'rollup', 'scheme', 'chainId', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'hardfork', 'onView', 'signal', 'method', 'maxKeysPerRequest'],
+  ...[
+    'timeoutMs',
+    'maxFinalizations',
+    'prefetch',
+    'hardfork',
+    'onView',
+    'oneHead',
+    'signal',
+    'method',
+    'maxKeysPerRequest',
+  ],
 ]
 
 /** The options of a provider, validated, with their defaults. */
@@ -127,6 +143,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const {
     signal,
     prefetch = true,
+    oneHead = false,
     maxRequests = DEFAULT_MAX_REQUESTS,
     maxFinalizations = 8,
     timeoutMs = DEFAULT_TIMEOUT,
@@ -135,7 +152,9 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const schemeAt = readSchemes(scheme, rollup)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
-  if (typeof prefetch !== 'boolean') throw invalid('prefetch', 'true or false', prefetch)
+  for (const [name, value] of Object.entries({ prefetch, oneHead })) {
+    if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
+  }
   verifyUint('maxGas', maxGas, 64, 21_000n)
   verifyHardfork(hardfork)
   verifyWhole('maxRequests', maxRequests, 1)
@@ -157,6 +176,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
     l1BlockHash,
     hardfork,
     prefetch,
+    oneHead,
     onView,
     signal,
     ...how,

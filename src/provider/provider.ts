@@ -149,7 +149,7 @@ const NONCE = 'eth_getTransactionCount'
 export function createVerifiedProvider(options: VerifiedProviderOptions): VerifiedProvider {
   const settings = readVerifiedOptions(options)
   const known = createKnownState()
-  const views = createCurrentView(createViews({ ...settings, known }), settings.onView, settings.isForWallet)
+  const views = createCurrentView(createViews({ ...settings, known }), settings)
   const clients = createPresence()
   const methods = createMethods(settings, known, views, clients.get)
   const forwarded = new Set(settings.forward)
@@ -195,6 +195,6 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     on: () => {},
     removeListener: () => {},
     refresh: options => answering(async () => describe(await views.refresh()), options),
-    view: options => answering(async () => describe(await views.current()), options),
+    view: options => answering(async () => describe(await views.state()), options),
   }
 }

@@ -33,14 +33,16 @@ export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'n
   readonly state: ProvenState
   /** The last finalized L2 block at the L1 block. */
   readonly newest: bigint
+  /** The newest block that is answered, if an earlier one than this view proves. */
+  readonly head?: bigint
 }
 
 /**
  * The newest block that is proven as a block, with its header, transactions and logs: that of the view if L1 holds its hash.
  * Otherwise the one before, because the state after a block holds the hashes of those before it, not its own.
  */
-export const newestIn = ({ l2BlockNumber, header }: Pick<Held, 'l2BlockNumber' | 'header'>): bigint =>
-  header !== undefined || l2BlockNumber === 0n ? l2BlockNumber : l2BlockNumber - 1n
+export const newestIn = ({ l2BlockNumber, header, head }: Pick<Held, 'l2BlockNumber' | 'header' | 'head'>): bigint =>
+  head ?? (header !== undefined || l2BlockNumber === 0n ? l2BlockNumber : l2BlockNumber - 1n)
 
 /** What users see of it. */
 export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, timestamp }: Held): ProviderView {
@@ -114,6 +116,7 @@ async function begin(source: L1Source, l1Block: L1Block, named: bigint | null): 
   return anchor?.currentL2BlockNumber === named ? { newest: named, kept: null, anchor, timed } : null
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: what the parts of a search share
 export function createViews(source: ViewSource) {
   const { l1, l2, rollup, schemeAt, maxFinalizations, signal } = source
   const l1Source: L1Source = { l1, rollup, signal, schemeAt }
@@ -146,6 +149,21 @@ export function createViews(source: ViewSource) {
     throw back.error()
   }
 
+  /**
+   * The view of the finalization before that of a view.
+   *
+   * @param known a view that may be this one
+   * @throws EndpointError `PROOF_UNAVAILABLE` if there is none; what asking for its state throws
+   */
+  async function findBefore({ l1Block, newest, l2BlockNumber }: Held, known: Held | null): Promise<Held> {
+    for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations + 1, newest)) {
+      if (anchor.l2BlockNumber >= l2BlockNumber) continue
+      const held = await open(anchor, l1Block, newest)
+      return askedFor(held.stateRoot === known?.stateRoot && held.l2BlockNumber === known.l2BlockNumber ? known : held)
+    }
+    throw new EndpointError('PROOF_UNAVAILABLE', { found: `no finalization before that of block ${l2BlockNumber}` })
+  }
+
   return {
     /**
      * The newest view, or `current` if nothing newer is proven.
@@ -175,6 +193,7 @@ export function createViews(source: ViewSource) {
       if (found.l2BlockNumber !== newest || found.header !== undefined) return found
       return { ...found, timestamp: (await timed)?.finalizedTimestamp }
     },
+    findBefore,
     /** The view of another block, if L1 holds its state root or hash. @throws ProviderError `BLOCK_UNPROVEN` */
     async findAt({ l1Block, newest }: Held, l2BlockNumber: bigint): Promise<Held> {
       const proving = fetchAnchor(l1Source, l1Block, l2BlockNumber).then(anchor => open(anchor, l1Block, newest))

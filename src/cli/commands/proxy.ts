@@ -35,6 +35,7 @@ const whoOptions = {
 }
 const whatOptions = {
   forward: list('METHOD', 'pass this method to --l2, unproven; wallet: what sending takes'),
+  'one-head': flag('one number for state and blocks, a finalization older: for forks, indexers, scripts'),
   ...optionsOf('environment'),
   hardfork: textOr('prague', 'NAME', HARDFORKS.join(', ')),
   'max-gas': textOr('50000000', 'N', 'gas limit per call'),
@@ -124,6 +125,7 @@ export const command: Command = {
         scheme: requireKind(values.scheme),
         chainId: integerOf(values, 'chain-id', 256),
       },
+      oneHead: values['one-head'] ?? false,
       ...{ forward, environment: environmentOf(values), method: methodOf(values) },
       maxGas: toInteger('--max-gas', values['max-gas'], 64),
       hardfork: values.hardfork as Hardfork,

@@ -14,7 +14,7 @@ import { type Held, newestIn } from '../view.ts'
 const WINDOW = 8191n
 
 /** The parts of a view that lead to blocks. */
-export type BlockView = Pick<Held, 'state' | 'l2BlockNumber' | 'header'>
+export type BlockView = Pick<Held, 'state' | 'l2BlockNumber' | 'header' | 'head'>
 
 /** The oldest block whose hash the state holds. */
 const firstIn = ({ l2BlockNumber }: Pick<Held, 'l2BlockNumber'>): bigint =>

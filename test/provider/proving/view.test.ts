@@ -224,9 +224,9 @@ it('keeps the views of four earlier blocks', async () => {
         asked.push(block)
         return heldOf(block)
       },
+      findBefore: () => Promise.reject(new Error('not in this mode')),
     },
-    undefined,
-    false,
+    { onView: undefined, isForWallet: false, oneHead: false },
   )
   for (const block of [1, 2, 3, 4, 1, 5, 2, 1]) {
     expect(await current.heldAt(`0x${block}`, { beSlow: async () => {} })).toEqual({ l2BlockNumber: BigInt(block) })
