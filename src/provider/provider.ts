@@ -98,11 +98,8 @@ const NONCE = 'eth_getTransactionCount'
  * An EIP-1193 provider over endpoints of L1 and of the rollup, none of which it trusts. viem and ethers work with it unchanged,
  * and every value is proven from an L1 block hash.
  *
- * It answers `eth_chainId`, `net_version`, `eth_blockNumber`, `eth_getBalance`, `eth_getTransactionCount`,
- * `eth_getStorageAt`, `eth_getCode`, `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and `rollup_getProof`, `linea_getProof`
- * or `eth_getProof`, whichever proves the state; of blocks, `eth_getBlockByNumber`, `eth_getBlockByHash`, `eth_getBlockReceipts`, `eth_getLogs`,
- * `eth_getTransactionByHash`, `eth_getTransactionReceipt`, `eth_feeHistory`, `eth_gasPrice` and `eth_maxPriorityFeePerGas`. It
- * refuses all other methods unless `forward` names them.
+ * It answers the methods about accounts, calls, blocks, receipts, logs, filters and fees, and refuses all others unless `forward`
+ * names them: `docs/methods.md` lists them.
  *
  * Of state, `latest`, `safe` and `finalized` mean that after the block of its view: the newest finalized L2 block whose root is
  * on L1 and whose proofs `l2` has. The last blocks of earlier finalizations can be requested by number. The state holds the

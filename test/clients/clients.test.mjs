@@ -1,0 +1,385 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { ABI, ALICE, CHAIN_ID, PAYEE, programOf, rpc, startRollup, TIP, TOKEN, until } from './rig.mjs'
+
+/**
+ * Real programs, unchanged, through the proxy. What each of them does is what its users do: read, watch, send, ask. An error that
+ * nobody handles ends this process, as it would end theirs.
+ */
+
+const root = createRequire(new URL('../../package.json', import.meta.url))
+let rig, url, pinned
+before(async () => {
+  rig = await startRollup()
+  url = await rig.proxy('--forward', 'wallet')
+  pinned = await rig.proxy('--one-head')
+})
+after(() => rig.close())
+
+const chain = {
+  id: CHAIN_ID,
+  name: 'devnet',
+  nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  rpcUrls: { default: { http: [] } },
+}
+/** Blocks of finalizations, of which each block has an event. */
+const SIZES = [1, 10, 1000]
+
+const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
+
+/**
+ * Finalizes blocks and waits until a listener has heard of all of them, in order, and of none twice. Some clients ask for what is
+ * new when there is a new block only, so another one comes from time to time.
+ *
+ * @param keys what it heard: the number of the block, which has one event
+ */
+async function hears(keys) {
+  // Until it listens.
+  while (keys.length === 0) {
+    rig.finalize(1)
+    for (let count = 0; count < 60 && keys.length === 0; count++) await pause(50)
+  }
+  const first = keys[0]
+  for (const size of SIZES) {
+    rig.finalize(size)
+    // The newest block itself is proven by the next finalization.
+    const last = Number(rig.chain.latest()) - 1
+    for (let count = 1; keys.at(-1) < last; count++) {
+      await pause(50)
+      if (count % 200 === 0) rig.finalize(1)
+    }
+  }
+  await pause(1000)
+  assert.deepEqual(
+    keys,
+    Array.from({ length: keys.length }, (_, index) => first + index),
+  )
+  assert.ok(keys.length > 1000)
+}
+
+const flow = (name, work) => test(name, { timeout: 300_000 }, work)
+
+async function createViem() {
+  const viem = await import(root.resolve('viem'))
+  const { privateKeyToAccount } = await import(root.resolve('viem/accounts'))
+  const client = viem.createPublicClient({ chain, transport: viem.http(url, { batch: true }), pollingInterval: 200 })
+  const account = privateKeyToAccount(ALICE.key)
+  return {
+    viem,
+    client,
+    wallet: viem.createWalletClient({ account, chain, transport: viem.http(url) }),
+    account,
+    abi: viem.parseAbi(ABI),
+  }
+}
+
+flow('viem reads, in batches of 1,000, and asks for blocks and fees', async () => {
+  const { client, abi } = await createViem()
+  await rig.settle(url)
+  const balances = await Promise.all(Array.from({ length: 1000 }, () => client.getBalance({ address: PAYEE })))
+  assert.equal(new Set(balances).size, 1)
+  assert.ok((await client.readContract({ abi, address: TOKEN, functionName: 'balanceOf', args: [PAYEE] })) > 0n)
+  assert.equal(BigInt((await client.call({ data: TIP })).data), 0n)
+  const block = await client.getBlock({ includeTransactions: true })
+  assert.equal(await client.getBlockTransactionCount({ blockNumber: block.number }), block.transactions.length)
+  const [transaction] = block.transactions
+  assert.equal((await client.getTransaction({ blockNumber: block.number, index: 0 })).hash, transaction.hash)
+  assert.equal((await client.getTransaction({ blockHash: block.hash, index: 0 })).hash, transaction.hash)
+  const { baseFeePerGas } = await client.getFeeHistory({ blockCount: 2, rewardPercentiles: [] })
+  assert.equal(baseFeePerGas.length, 3)
+  assert.equal(await client.getBlobBaseFee(), 1n)
+})
+
+flow('viem watches', async () => {
+  const { client, abi } = await createViem()
+  const [keys, errors] = [[], []]
+  const end = client.watchContractEvent({
+    ...{ abi, address: TOKEN, eventName: 'Transfer', onError: error => errors.push(error) },
+    onLogs: logs => keys.push(...logs.map(log => Number(log.blockNumber))),
+  })
+  await hears(keys)
+  end()
+  assert.deepEqual(errors, [])
+})
+
+flow('viem sends, and waits for the receipt', async () => {
+  const { client, wallet, account, abi } = await createViem()
+  const { request } = await client.simulateContract({
+    abi,
+    address: TOKEN,
+    functionName: 'transfer',
+    args: [PAYEE, 5n],
+    account,
+  })
+  const hash = await wallet.writeContract(request)
+  const { status } = await rig.meanwhile(client.waitForTransactionReceipt({ hash }))
+  assert.equal(status, 'success')
+})
+
+flow('wagmi reads, watches, sends', async () => {
+  const wagmi = await import('@wagmi/core')
+  const { http, parseAbi } = await import('viem')
+  const { privateKeyToAccount } = await import('viem/accounts')
+  const config = wagmi.createConfig({ chains: [chain], transports: { [CHAIN_ID]: http(url) }, pollingInterval: 200 })
+  const abi = parseAbi(ABI)
+  const asked = { abi, address: TOKEN, functionName: 'balanceOf', args: [PAYEE] }
+  assert.ok((await wagmi.readContract(config, asked)) > 0n)
+  assert.equal((await wagmi.getBlock(config)).number, await wagmi.getBlockNumber(config))
+  const [keys, errors] = [[], []]
+  const end = wagmi.watchContractEvent(config, {
+    ...{ abi, address: TOKEN, eventName: 'Transfer', onError: error => errors.push(error) },
+    onLogs: logs => keys.push(...logs.map(log => Number(log.blockNumber))),
+  })
+  await hears(keys)
+  end()
+  assert.deepEqual(errors, [])
+  const hash = await wagmi.sendTransaction(config, { account: privateKeyToAccount(ALICE.key), to: PAYEE, value: 1n })
+  const { status } = await rig.meanwhile(wagmi.waitForTransactionReceipt(config, { hash }))
+  assert.equal(status, 'success')
+})
+
+async function createEthers(version, at = url) {
+  const ethers = version === 6 ? await import(root.resolve('ethers')) : (await import('ethers5')).ethers
+  const { JsonRpcProvider } = version === 6 ? ethers : ethers.providers
+  const provider =
+    version === 6 ? new JsonRpcProvider(at, CHAIN_ID, { cacheTimeout: -1 }) : new JsonRpcProvider(at, CHAIN_ID)
+  provider.pollingInterval = 200
+  // Version 5 looks back 10 blocks for events by default, whichever the endpoint.
+  if (version === 5) provider._maxFilterBlockRange = 8192
+  const end = () => (version === 6 ? provider.destroy() : provider.removeAllListeners())
+  return { ethers, provider, end }
+}
+
+for (const version of [6, 5]) {
+  flow(`ethers ${version} reads and asks`, async () => {
+    const { ethers, provider, end } = await createEthers(version)
+    await rig.settle(url)
+    assert.equal(Number((await provider.getNetwork()).chainId), CHAIN_ID)
+    const token = new ethers.Contract(TOKEN, ABI, provider)
+    assert.ok(BigInt(await token.balanceOf(PAYEE)) > 0n)
+    assert.equal(BigInt(await provider.call({ data: TIP })), 0n)
+    const fees = await provider.getFeeData()
+    assert.ok(BigInt(fees.maxFeePerGas) > 0n)
+    const block = await provider.getBlock('latest')
+    assert.ok((await provider.getTransaction(block.transactions[0])) !== null)
+    assert.ok((await token.queryFilter('Transfer', block.number - 20, 'latest')).length > 0)
+    end()
+  })
+
+  flow(`ethers ${version} watches`, async () => {
+    const { ethers, provider, end } = await createEthers(version)
+    const token = new ethers.Contract(TOKEN, ABI, provider)
+    const keys = []
+    await token.on('Transfer', (...given) => {
+      const { log = given.at(-1) } = given.at(-1)
+      keys.push(log.blockNumber)
+    })
+    await hears(keys)
+    await token.removeAllListeners()
+    end()
+  })
+
+  flow(`ethers ${version} sends as a wallet, as hardhat does, and waits for the receipt`, async () => {
+    const { ethers, provider, end } = await createEthers(version)
+    const wallet = new ethers.Wallet(ALICE.key, provider)
+    const token = new ethers.Contract(TOKEN, ABI, wallet)
+    const sent = await token.transfer(PAYEE, 5n)
+    const { status } = await rig.meanwhile(sent.wait())
+    assert.equal(status, 1)
+    end()
+  })
+}
+
+flow('ethers 6 watches against serve itself', async () => {
+  const { ethers, provider, end } = await createEthers(6, rig.url)
+  const keys = []
+  const token = new ethers.Contract(TOKEN, ABI, provider)
+  await token.on('Transfer', (...given) => keys.push(given.at(-1).log.blockNumber))
+  while (keys.length === 0) {
+    rig.finalize(1)
+    await pause(1000)
+  }
+  rig.finalize(10)
+  const last = Number(rig.chain.latest())
+  await until(() => keys.at(-1) === last, 'the last event')
+  await token.removeAllListeners()
+  end()
+  assert.deepEqual(
+    keys,
+    Array.from({ length: keys.length }, (_, index) => keys[0] + index),
+  )
+})
+
+async function createWeb3() {
+  const { Web3 } = await import('web3')
+  const web3 = new Web3(url)
+  const { address } = web3.eth.accounts.wallet.add(ALICE.key)[0]
+  const abi = [
+    {
+      type: 'function',
+      name: 'transfer',
+      stateMutability: 'nonpayable',
+      inputs: [
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+      ],
+      outputs: [{ type: 'bool' }],
+    },
+    {
+      type: 'function',
+      name: 'balanceOf',
+      stateMutability: 'view',
+      inputs: [{ name: 'of', type: 'address' }],
+      outputs: [{ type: 'uint256' }],
+    },
+    {
+      type: 'event',
+      name: 'Transfer',
+      inputs: [
+        { indexed: true, name: 'from', type: 'address' },
+        { indexed: true, name: 'to', type: 'address' },
+        { indexed: false, name: 'value', type: 'uint256' },
+      ],
+    },
+  ]
+  return { web3, address, token: new web3.eth.Contract(abi, TOKEN) }
+}
+
+flow('web3.js reads, asks and probes', async () => {
+  const { web3, token } = await createWeb3()
+  await rig.settle(url)
+  assert.ok((await token.methods.balanceOf(PAYEE).call()) > 0n)
+  assert.equal(BigInt(await web3.eth.call({ data: TIP })), 0n)
+  const probes = [
+    web3.eth.getNodeInfo(),
+    web3.eth.net.isListening(),
+    web3.eth.isSyncing(),
+    web3.eth.getAccounts(),
+    web3.eth.net.getId(),
+  ]
+  assert.deepEqual(await Promise.all(probes), ['rollup-state-proof', true, false, [], 1337n])
+  const block = await web3.eth.getBlock('latest')
+  assert.equal(await web3.eth.getBlockTransactionCount(block.hash), BigInt(block.transactions.length))
+  assert.equal(await web3.eth.getBlockUncleCount(block.hash), 0n)
+  assert.equal((await web3.eth.getTransactionFromBlock(block.hash, 0)).hash, block.transactions[0])
+  assert.ok((await web3.eth.getFeeHistory(2, 'latest', [])).baseFeePerGas.length > 0)
+  assert.ok((await token.getPastEvents('Transfer', { fromBlock: block.number - 20n, toBlock: 'latest' })).length > 0)
+})
+
+flow('web3.js sends, and waits for the receipt', async () => {
+  const { web3, token, address } = await createWeb3()
+  const { status } = await rig.meanwhile(web3.eth.sendTransaction({ from: address, to: PAYEE, value: 1 }))
+  assert.equal(status, 1n)
+  const called = await rig.meanwhile(token.methods.transfer(PAYEE, 5).send({ from: address }))
+  assert.equal(called.status, 1n)
+})
+
+flow('cast reads, asks and sends', async () => {
+  const cast = async (...args) =>
+    (await promisify(execFile)(programOf('cast'), [...args, '--rpc-url', url])).stdout.trim()
+  assert.equal(await cast('chain-id'), `${CHAIN_ID}`)
+  assert.match(await cast('call', TOKEN, 'balanceOf(address)(uint256)', PAYEE), /^\d+/)
+  assert.match(await cast('client'), /rollup-state-proof/)
+  const number = await cast('block-number')
+  assert.match(await cast('block', number), /parentHash|transactions/)
+  assert.match(await cast('estimate', PAYEE, '--value', '1', '--from', ALICE.address), /^21000$/)
+  assert.ok(Number(await cast('gas-price')) >= 7)
+  const sent = await rig.meanwhile(
+    cast('send', TOKEN, 'transfer(address,uint256)', PAYEE, '5', '--private-key', ALICE.key, '--json'),
+  )
+  assert.equal(JSON.parse(sent).status, '0x1')
+})
+
+flow('cast reads state at the number that it is told, with one head', async () => {
+  const cast = async (...args) =>
+    (await promisify(execFile)(programOf('cast'), [...args, '--rpc-url', pinned])).stdout.trim()
+  const number = await cast('block-number')
+  assert.equal(await cast('balance', PAYEE, '--block', number), await cast('balance', PAYEE))
+  assert.match(await cast('age', '--block', number), /\d/)
+  await assert.rejects(
+    promisify(execFile)(programOf('cast'), [
+      'balance',
+      PAYEE,
+      '--block',
+      await rpc(url, 'eth_blockNumber').then(Number).then(String),
+      '--rpc-url',
+      await bare(),
+    ]),
+    /one-head/,
+  )
+})
+
+/** A proxy without presets. */
+let plain
+const bare = async () => {
+  plain ??= await rig.proxy()
+  return plain
+}
+
+flow('anvil forks, with one head', async () => {
+  const child = spawn(
+    programOf('anvil', new URL('../../package.json', import.meta.url)),
+    ['--fork-url', pinned, '--port', '0', '--accounts', '1'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  try {
+    let fork
+    for await (const line of createInterface({ input: child.stdout })) {
+      fork = /Listening on (127\.0\.0\.1:\d+)/.exec(line)?.[1]
+      if (fork !== undefined) break
+    }
+    child.stdout.resume()
+    const at = `http://${fork}`
+    assert.equal(await rpc(at, 'eth_getBalance', PAYEE, 'latest'), await rpc(pinned, 'eth_getBalance', PAYEE, 'latest'))
+    const data = `0x70a08231${'0'.repeat(24)}${PAYEE.slice(2)}`
+    assert.equal(
+      await rpc(at, 'eth_call', { to: TOKEN, data }, 'latest'),
+      await rpc(pinned, 'eth_call', { to: TOKEN, data }, 'latest'),
+    )
+  } finally {
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+})
+
+/**
+ * The requests of `bind.BoundContract` and `bind.WaitMined` of accounts/abi/bind, through `ethclient`, in order, with the parameters
+ * that `toCallArg` makes. An estimate names no block.
+ */
+flow('the Go bindings call, send and wait', async () => {
+  const { ethers } = await import('ethers5')
+  const wallet = new ethers.Wallet(ALICE.key)
+  const data = new ethers.utils.Interface(ABI).encodeFunctionData('transfer', [PAYEE, 5])
+  // Call, of the state that is pending, and of the latest.
+  const read = { from: `0x${'00'.repeat(20)}`, to: TOKEN, input: `0x70a08231${'0'.repeat(24)}${PAYEE.slice(2)}` }
+  assert.equal(await rpc(url, 'eth_call', read, 'pending'), await rpc(url, 'eth_call', read, 'latest'))
+  // Transact.
+  const head = await rpc(url, 'eth_getBlockByNumber', 'latest', false)
+  const tip = BigInt(await rpc(url, 'eth_maxPriorityFeePerGas'))
+  const cap = tip + 2n * BigInt(head.baseFeePerGas)
+  assert.notEqual(await rpc(url, 'eth_getCode', TOKEN, 'pending'), '0x')
+  const fees = { maxFeePerGas: `0x${cap.toString(16)}`, maxPriorityFeePerGas: `0x${tip.toString(16)}` }
+  const gas = await rpc(url, 'eth_estimateGas', { from: ALICE.address, to: TOKEN, input: data, value: '0x0', ...fees })
+  const nonce = await rpc(url, 'eth_getTransactionCount', ALICE.address, 'pending')
+  const transaction = { type: 2, chainId: CHAIN_ID, to: TOKEN, data, nonce, gasLimit: gas, ...fees, value: 0 }
+  const raw = await wallet.signTransaction(transaction)
+  await rpc(url, 'eth_sendRawTransaction', raw)
+  // WaitMined.
+  const receipt = await rig.meanwhile(
+    (async () => {
+      for (;;) {
+        const found = await rpc(url, 'eth_getTransactionReceipt', ethers.utils.keccak256(raw))
+        if (found !== null) return found
+        await new Promise(resolve => setTimeout(resolve, 200))
+      }
+    })(),
+  )
+  assert.equal(receipt.status, '0x1')
+})

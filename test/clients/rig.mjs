@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** A rollup in this process, and proxies of the built package in front of it, as users start them. */
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const dist = name => import(`${root}/dist/${name}.js`)
+const { poseidon2 } = await dist('poseidon2')
+const { createService } = await dist('service')
+const { addDemoBlocks, demoWorld } = await dist('service/demo')
+
+export const ROLLUP = '0x00000000000000000000000000000000000011ff'
+export const CHAIN_ID = 1337
+export const TOKEN = `0x${'70'.repeat(20)}`
+export const PAYEE = `0x${'b2'.repeat(20)}`
+/** The first accounts of development nodes, whose keys everybody knows. */
+export const ALICE = {
+  address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  key: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+}
+export const ABI = [
+  'function transfer(address to, uint256 value) returns (bool)',
+  'function balanceOf(address) view returns (uint256)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+]
+/** Returns the tip that a call pays, and reverts if it pays less than the base fee. */
+export const TIP = '0x483a03483a10600f575f5260205ff35b5f80fd'
+
+export async function startRollup() {
+  const service = createService({
+    genesis: demoWorld(poseidon2),
+    rollup: { address: ROLLUP, chainId: CHAIN_ID },
+    chainId: 1337n,
+  })
+  addDemoBlocks(service.chain)
+  const { url, l1Url } = await service.listen()
+  const ended = []
+  const rig = {
+    url,
+    chain: service.chain,
+    /** Finalizes blocks, each of which has a transfer of the token. */
+    finalize: count => addDemoBlocks(service.chain, { counts: [count], l1Blocks: 1 }),
+    /** Waits until a proxy answers from the newest finalization, whose last blocks have transactions. */
+    async settle(url) {
+      addDemoBlocks(service.chain, { counts: [3], l1Blocks: 1 })
+      const head = service.chain.latest() - 1n
+      await until(async () => BigInt(await rpc(url, 'eth_blockNumber')) === head, 'the newest finalization')
+    },
+    /** As time goes by: finalizes what was sent, and a block after it, until the work is done. */
+    async meanwhile(work) {
+      const timer = setInterval(() => {
+        for (let count = 0; count < 2; count++) service.chain.addBlock()
+        service.chain.finalize()
+      }, 500)
+      try {
+        return await work
+      } finally {
+        clearInterval(timer)
+      }
+    },
+    /** Starts a proxy. @returns its URL, and what it has forwarded */
+    async proxy(...options) {
+      const args = ['proxy', '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', `${CHAIN_ID}`]
+      const child = spawn(
+        process.execPath,
+        [`${root}/dist/cli/main.js`, ...args, '--port', '0', '--refresh', '1', '--json', ...options],
+        {
+          env: { ...process.env, L1_URL: l1Url, L2_URL: url },
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      )
+      ended.push(async () => {
+        child.kill('SIGTERM')
+        await once(child, 'close')
+      })
+      for await (const line of createInterface({ input: child.stdout })) {
+        const { event, url: listening } = JSON.parse(line)
+        if (event !== 'listening') continue
+        child.stdout.resume()
+        return listening
+      }
+      throw new Error('the proxy has ended')
+    },
+    async close() {
+      for (const end of ended) await end()
+      await service.close({ graceMs: 0 })
+    },
+  }
+  return rig
+}
+
+/** One JSON-RPC request, without a library. */
+export async function rpc(url, method, ...params) {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const { result, error } = await (await fetch(url, { method: 'POST', headers, body })).json()
+  if (error) throw Object.assign(new Error(error.message), error)
+  return result
+}
+
+export async function until(isDone, what, limit = 60_000) {
+  const began = Date.now()
+  while (!(await isDone())) {
+    if (Date.now() - began > limit) throw new Error(`${what}: not within ${limit} ms`)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
+/** The program of a package of Foundry. @param from where the package is installed */
+export function programOf(name, from = import.meta.url) {
+  const { resolve } = createRequire(createRequire(from).resolve(`@foundry-rs/${name}/const.mjs`))
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  return resolve(
+    `@foundry-rs/${name}-${process.platform}-${arch}/bin/${name}${process.platform === 'win32' ? '.exe' : ''}`,
+  )
+}
