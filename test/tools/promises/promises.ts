@@ -234,8 +234,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
     promised(
       'A call has the result that the chain would give it, or an error that says what is unknown',
       'provider/lies',
-      'tells the truth or nothing, whichever field of an … answer is false',
-      ...VALUE_HASH,
+      'tells the truth or nothing if all or some answers are of another block',
+      ...PATH_ROOT,
     ),
     promised(
       'The same of a block whose hash L1 holds, whatever is false about its header, its state or its code',
