@@ -5,6 +5,7 @@ import type { BeaconApi } from './http.ts'
 import { BEACON_APIS_AT_ONCE, DEMOTION_MS, STAGGER_MS, STRAGGLE_MS } from './limits.ts'
 import { redactorFor } from './redact.ts'
 import { inTime, sleep } from './waiting.ts'
+import { partOf } from './whose.ts'
 
 /** One request to an endpoint. */
 export type Ask = (api: BeaconApi, signal: AbortSignal) => Promise<unknown>
@@ -71,16 +72,14 @@ export async function withSession<T>(
 ): Promise<T> {
   const { signal, totalTimeoutMs } = options
   if (signal?.aborted) throw abortedBy(signal)
-  const ending = new AbortController()
-  const end = () => ending.abort()
-  const timer = setTimeout(end, totalTimeoutMs)
-  signal?.addEventListener('abort', end, { once: true })
+  const ending = partOf(signal)
+  const timer = setTimeout(() => ending.abort(), totalTimeoutMs)
   try {
     return await work(openSession(pool, options, ending))
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', end)
-    end()
+    ending.forget()
+    ending.abort()
   }
 }
 

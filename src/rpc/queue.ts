@@ -55,7 +55,8 @@ interface Entry extends Sending {
   firstAt: number | undefined
 }
 
-const isRefusal = (error: unknown): error is EndpointError =>
+/** Whether the endpoint may answer the same request in a while. */
+export const isBusy = (error: unknown): error is EndpointError =>
   isEndpointError(error) && ((error.code === 'RATE_LIMITED' && error.action === 'wait') || error.status === 503)
 /** Whether the endpoint did not even answer. */
 const isUnanswered = (error: unknown): boolean =>
@@ -85,7 +86,7 @@ function createEntry<T>(send: () => Promise<T>, { signal, ...how }: Sending, lea
         leave(entry)
         return 'answered'
       } catch (error) {
-        if (isRefusal(error)) return error
+        if (isBusy(error)) return error
         entry.fail(error)
         return isUnanswered(error) ? 'unanswered' : 'answered'
       }

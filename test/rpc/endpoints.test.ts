@@ -22,7 +22,7 @@ import {
 import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
-import { skipTime } from './clock.ts'
+import { skipTime, tokenBucket } from './clock.ts'
 import { fetchAnswer } from './fetching.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
@@ -633,7 +633,7 @@ it('shares the answer of requests that are alike and under way, and of no others
   await asks('rollup_getProof', [CONTRACT, [], '0x8'])
   expect(l2.asked.length).toBe(3)
   // What may change something is sent as often as it is asked for.
-  await Promise.all([asks('eth_sendRawTransaction', ['0x']), asks('eth_sendRawTransaction', ['0x'])])
+  await Promise.all([asks('x_send', []), asks('x_send', [])])
   expect(l2.asked.length).toBe(5)
   // Who gives up does not end it for the others.
   const controller = new AbortController()
@@ -641,4 +641,35 @@ it('shares the answer of requests that are alike and under way, and of no others
   controller.abort('enough')
   expect([await codeOf(given), await kept]).toEqual(['ABORTED', '0x8'])
   expect(l2.asked.length).toBe(6)
+})
+
+it('tells what requests wait for, and ends with what is thrown then', async () => {
+  skipTime()
+  /** Allows two requests per second. */
+  const limited = (change?: Change) => {
+    const mayPass = tokenBucket(2)
+    return l2Of((...answer) =>
+      mayPass(performance.now()) ? (change ?? (one => one))(...answer) : fail('RATE_LIMITED')(...answer),
+    )
+  }
+  const told: unknown[] = []
+  const l2 = openEndpoints('l2', [limited()], 'L2', { onWait: (...wait) => void told.push(wait) })
+  const keys = Array.from({ length: 40 }, (_, index) => word(index))
+  const works = keys.map(key => l2.run(provider => callProvider(provider, 'rollup_getProof', [CONTRACT, [key], '0x8'])))
+  expect((await Promise.all(works)).length).toBe(40)
+  expect(told.length).toBeGreaterThan(2)
+  expect(told.at(-1)).toEqual([
+    ...['L2', 0],
+    { waiting: expect.any(Number), requestsPerSecond: expect.any(Number), pauseMs: expect.any(Number) },
+  ])
+  const steps: RecordProgress[] = []
+  const onProgress = (step: RecordProgress) => void steps.push(step)
+  const asked = { l1: l1Of(), ...recording, maxKeysPerRequest: 1, onProgress }
+  expect((await recordEvidence({ ...asked, l2: limited() })).verified.stateRoot).toBe(stateRoot)
+  expect(steps.find(({ step }) => step === 'waiting')).toMatchObject({ layer: 'L2', index: 0 })
+  const mine = new Error('enough')
+  const throwing = (step: RecordProgress) => {
+    if (step.step === 'waiting') throw mine
+  }
+  await expect(recordEvidence({ ...asked, l2: limited(), onProgress: throwing })).rejects.toBe(mine)
 })

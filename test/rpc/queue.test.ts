@@ -83,10 +83,10 @@ it('lets single requests pass bulk work, at any rate, and lets bulk work go on',
       await Promise.all(Array.from({ length: 16 }, (_, index) => next(100 + index - 16)))
     })
     const ending = Promise.all(ranges)
-    // Fifty clients, one every second from when the rate is known.
+    // Fifty clients, one after the other, from when the rate is known.
     const waits: number[] = []
     const clients = Array.from({ length: 50 }, async (_, index) => {
-      await clock.sleep(30_000 + index * 1000)
+      await clock.sleep(perSecond === undefined ? 50 * index : 30_000 + 1000 * index)
       const began = clock.now()
       await queue.run(endpoint.send, { ...how, signal: signalOf(false) })
       waits.push(clock.now() - began)

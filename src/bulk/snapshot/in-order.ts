@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { ProofError } from '../../errors.ts'
-import { type EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../rpc/error.ts'
+import { type EndpointError, isFailure, isPassing, isWrong } from '../../rpc/error.ts'
+import { isBusy } from '../../rpc/queue.ts'
 import { createSemaphore, sleep } from '../../rpc/waiting.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../limits.ts'
 
@@ -70,14 +71,12 @@ export function createLimits(concurrency: number, signal: AbortSignal) {
           return await work()
         } catch (error) {
           // Starts the pause before the next request may start.
-          if (isEndpointError(error) && isBusy(error)) pauses.begin(error.retryAfterMs)
+          if (isBusy(error)) pauses.begin(error.retryAfterMs)
           throw error
         }
       }),
   }
 }
-
-const isBusy = ({ code, status }: EndpointError): boolean => code === 'RATE_LIMITED' || status === 503
 
 /** @throws EndpointError if the endpoint fails for good or too often */
 export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> {
@@ -100,7 +99,7 @@ export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>):
         }
         if (!isPassing(error)) throw error
         // A busy endpoint may refuse one item often while it answers the others, so count the pauses instead.
-        const busy = isEndpointError(error) && isBusy(error)
+        const busy = isBusy(error)
         if (busy ? pauses.count >= MAX_FAILURES : ++failures >= MAX_FAILURES) throw error
         onRetry?.(item, error)
         // Only a busy endpoint makes the other items wait.
