@@ -1,5 +1,5 @@
 (** Every theorem of docs/soundness.md, and what it assumes: nothing but its premises. *)
-From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed TrieNeeded Ordered Messages.
+From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed TrieNeeded Ordered Messages TransitionBinding.
 (** 1. Existence binds. *)
 Print Assumptions existence_binds.
 Print Assumptions existence_binds_by.
@@ -109,3 +109,9 @@ Print Assumptions message_complete.
 Print Assumptions index_in_tree_needed.
 Print Assumptions path_to_root_needed.
 Print Assumptions depth_of_root_needed.
+(** 15. The transition of one tree. *)
+Print Assumptions apply_binds.
+Print Assumptions trace_binds.
+Print Assumptions follow_binds.
+Print Assumptions chain_binds.
+Print Assumptions nothing_else.

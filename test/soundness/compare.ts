@@ -8,6 +8,8 @@ import type { HashScheme } from '../../src/scheme/scheme.ts'
 import { askAnswer, askMadeAnswers } from './answers.ts'
 import { besideOf, lengthOf } from './beside.ts'
 import { askLeaf, askMadeLeaves } from './leaves.ts'
+import { askMadeTransitions } from './transitions.ts'
+import { askMadeEthProofs, askMadeLists, askMadeMessages, askMadeTries } from './tries.ts'
 
 /** Runs the models extracted from Coq beside the verifiers, on made proofs under toy hashes and on the corpus. */
 const [, , program = '', size = '20000'] = process.argv
@@ -31,6 +33,42 @@ whole.expectOutcomes([
   ...['SUB_ROOT_MISMATCH', 'SCHEME_MISMATCH', 'SENTINEL_MISPLACED', 'STATE_ROOT_MISMATCH', 'NOT_ADJACENT'],
 ])
 whole.compare('made answers', [])
+
+const tries = besideOf(program)
+askMadeTries(tries, Number(size))
+tries.expectOutcomes([
+  ...['present', 'absent', 'RLP_NON_CANONICAL', 'MPT_NODES_MISSING', 'MPT_HASH_MISMATCH', 'MPT_NODES_UNUSED'],
+  ...['MPT_NODE_MALFORMED', 'MPT_PATH_NON_CANONICAL'],
+])
+tries.compare('made trie proofs', [])
+
+const ethereum = besideOf(program)
+askMadeEthProofs(ethereum, Number(size))
+ethereum.expectOutcomes([
+  ...['present', 'absent', 'RLP_NON_CANONICAL', 'MPT_NODES_MISSING', 'MPT_HASH_MISMATCH', 'MPT_NODES_UNUSED'],
+  ...['MPT_NODE_MALFORMED', 'MPT_PATH_NON_CANONICAL', 'L1_ACCOUNT_MALFORMED', 'L1_VALUE_MALFORMED'],
+])
+ethereum.compare('made answers of Ethereum', [])
+
+const lists = besideOf(program)
+askMadeLists(lists, Number(size) / 50)
+lists.compare('made lists', [])
+
+const messages = besideOf(program)
+askMadeMessages(messages, Number(size))
+messages.expectOutcomes(['present', 'MESSAGE_MALFORMED', 'MESSAGE_INDEX', 'MESSAGE_ROOT_MISMATCH'])
+messages.compare('made places of messages', [])
+
+const transitions = besideOf(program)
+askMadeTransitions(transitions, Number(size))
+transitions.expectOutcomes([
+  ...['accepted', 'WRONG_LENGTH', 'NON_CANONICAL', 'INDEX_OUT_OF_RANGE', 'TRACE_SIBLING_COUNT', 'TRACE_KEY_MISMATCH'],
+  ...['TRACE_VALUE_MISMATCH', 'TRACE_NOT_NEIGHBOURS', 'TRACE_KEY_NOT_BETWEEN', 'TRACE_PATH_MISMATCH'],
+  ...['TRACE_INDEX_NOT_NEXT', 'TRACE_RESULT_MISMATCH', 'TRACE_NOT_CONTINUOUS', 'TRACE_NOT_ALLOWED'],
+  ...['TRANSITION_PARENT_NOT_OPENED', 'TRANSITION_END_MISMATCH', 'SEGMENT_STORAGE_BEFORE', 'SEGMENT_STORAGE_AFTER'],
+  ...['SEGMENT_ORDER', 'SEGMENT_INCOMPLETE', 'VALUE_OUT_OF_RANGE', 'ZERO_VALUE'],
+])
+transitions.compare('made transitions', [])
 
 // The corpus, with the real hashes. The model asks for a digest, and gets the one that was computed here: it must ask for no
 // other message.
