@@ -26,7 +26,7 @@ export function besideOf(program: string) {
     const input = `${[...told, ...questions].join('\n')}\n`
     const { stdout, stderr, status } = spawnSync(program, { input, encoding: 'utf8', maxBuffer: 2 ** 30 })
     if (status !== 0) throw new Error(stderr)
-    const others = stdout.trimEnd().split('\n')
+    const others = stdout.split('\n').slice(0, -1)
     const different = answers.flatMap((answer, index) => (answer === others[index] ? [] : [index]))
     for (const index of different.slice(0, 3)) {
       console.log(`${answers[index]} here, ${others[index]} there: ${questions[index]?.slice(0, 2000)}`)

@@ -7,6 +7,7 @@ import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import type { HashScheme } from '../../src/scheme/scheme.ts'
 import { askAnswer, askMadeAnswers } from './answers.ts'
 import { besideOf, lengthOf } from './beside.ts'
+import { askEthereumFiles, askTransitionVectors } from './corpus.ts'
 import { askLeaf, askMadeLeaves } from './leaves.ts'
 import { askMadeTransitions } from './transitions.ts'
 import { askMadeEthProofs, askMadeLists, askMadeMessages, askMadeTries } from './tries.ts'
@@ -137,6 +138,8 @@ function askVector(scheme: HashScheme, { answer, stateRoot, address, storageKeys
   ]
 }
 
+askTransitionVectors(real, recorded, transitions.counts)
+askEthereumFiles(real, ['vectors', '../shared/vectors'])
 real.compare(
   'the corpus',
   [...hashed].map(([message, digest]) => `H ${message} ${digest}`),

@@ -55,7 +55,8 @@ const isInteger = (value: unknown): value is number => Number.isInteger(value)
 const integer = (value: unknown) => `${BigInt(Number(value))}`
 
 /** A trace in the words of the other program; null if it is not made of integers and whole bytes, where the model begins. */
-function describe(trace: LooseTrace): string[] | null {
+function describe(source: LooseTrace | null): string[] | null {
+  const trace: LooseTrace = Object(source)
   const fields = FIELDS[trace.type]
   const length = trace.location === '0x' ? 20 : 32
   if (fields === undefined || !isBytes(trace.key) || trace.key.length !== 2 + 2 * length) return null
