@@ -1,5 +1,5 @@
 (** Every theorem of docs/soundness.md, and what it assumes: nothing but its premises. *)
-From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed TrieNeeded Ordered Messages TransitionBinding.
+From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed TrieNeeded Ordered Messages TransitionNeeded.
 (** 1. Existence binds. *)
 Print Assumptions existence_binds.
 Print Assumptions existence_binds_by.
@@ -109,9 +109,31 @@ Print Assumptions message_complete.
 Print Assumptions index_in_tree_needed.
 Print Assumptions path_to_root_needed.
 Print Assumptions depth_of_root_needed.
-(** 15. The transition of one tree. *)
+(** 15. Traces of one tree. *)
 Print Assumptions apply_binds.
 Print Assumptions trace_binds.
 Print Assumptions follow_binds.
 Print Assumptions chain_binds.
 Print Assumptions nothing_else.
+Print Assumptions trace_binds_by.
+Print Assumptions trace_key_needed.
+Print Assumptions trace_value_needed.
+Print Assumptions one_trace_link_needed.
+Print Assumptions trace_between_needed.
+Print Assumptions path_opens_needed.
+Print Assumptions opens_root_needed.
+Print Assumptions continuous_needed.
+Print Assumptions trace_zero_needed.
+Print Assumptions trace_nonce_needed.
+Print Assumptions trace_code_size_needed.
+Print Assumptions trace_value_canonical_needed.
+Print Assumptions trace_value_length_needed.
+Print Assumptions sibling_count_needed.
+Print Assumptions place_range_needed.
+Print Assumptions link_range_needed.
+Print Assumptions start_range_needed.
+Print Assumptions trace_digest_canonical_needed.
+Print Assumptions trace_digest_length_needed.
+(** 16. Transitions. *)
+Print Assumptions transition_binds.
+Print Assumptions no_other_account.

@@ -1,52 +1,69 @@
 import { spawnSync } from 'node:child_process'
 import { isProofError } from '../../src/errors.ts'
 
-/** Asks two verifiers the same questions: one here, and the program extracted from Coq. */
-export function besideOf(program: string) {
-  const questions: string[] = []
-  const answers: string[] = []
+/** So many characters are sent to the other program at once. */
+const BATCH = 2 ** 26
+
+/**
+ * Asks two verifiers the same questions: one here, and the program extracted from Coq.
+ *
+ * @param told lines that the program reads before its questions
+ */
+export function besideOf(program: string, told: () => readonly string[] = () => []) {
+  let questions: string[] = []
+  let answers: string[] = []
+  let [waiting, asked, different] = [0, 0, 0]
   const counts = new Map<string, number>()
 
   /** @param verify returns the verdict, or throws a ProofError. @returns the first word of the verdict, or the code */
-  function ask(question: readonly string[], verify: () => string): string {
+  function ask(words: readonly string[], verify: () => string): string {
     const verdict = judge(verify)
-    questions.push(question.join(' '))
+    const question = words.join(' ')
+    questions.push(question)
     answers.push(verdict)
     const [outcome = ''] = verdict.split(' ')
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+    asked += 1
+    waiting += question.length
+    if (waiting > BATCH) send()
     return outcome
   }
 
-  /**
-   * Runs the program. Sets the exit code if a verdict differs.
-   *
-   * @param told lines that it reads before the questions
-   */
-  function compare(title: string, told: readonly string[]): void {
-    const input = `${[...told, ...questions].join('\n')}\n`
+  function send(): void {
+    const input = `${[...told(), ...questions].join('\n')}\n`
     const { stdout, stderr, status } = spawnSync(program, { input, encoding: 'utf8', maxBuffer: 2 ** 30 })
     if (status !== 0) throw new Error(stderr)
     const others = stdout.split('\n').slice(0, -1)
-    const different = answers.flatMap((answer, index) => (answer === others[index] ? [] : [index]))
-    for (const index of different.slice(0, 3)) {
-      console.log(`${answers[index]} here, ${others[index]} there: ${questions[index]?.slice(0, 2000)}`)
+    if (others.length !== answers.length) throw new Error(`${answers.length} questions, ${others.length} answers`)
+    for (const [index, answer] of answers.entries()) {
+      if (answer === others[index]) continue
+      different += 1
+      if (different <= 3) console.log(`${answer} here, ${others[index]} there: ${questions[index]?.slice(0, 2000)}`)
     }
-    console.log(`${title}: ${answers.length} questions, ${different.length} verdicts differ`)
-    if (different.length > 0 || others.length !== answers.length) process.exitCode = 1
+    questions = []
+    answers = []
+    waiting = 0
+  }
+
+  /** Sets the exit code if a verdict differs. */
+  function compare(title: string): void {
+    send()
+    console.log(`${title}: ${asked} questions, ${different} verdicts differ`)
+    if (different > 0) process.exitCode = 1
   }
 
   /** Each of these outcomes has to be among those so far, and not by chance. Sets the exit code if one is not. */
   function expectOutcomes(expected: readonly string[]): void {
     const found = [...counts].sort(([, a], [, b]) => b - a)
     for (const [outcome, times] of found) console.log(`${String(times).padStart(6)} ${outcome}`)
-    const rare = expected.filter(outcome => (counts.get(outcome) ?? 0) < answers.length / 2000)
+    const rare = expected.filter(outcome => (counts.get(outcome) ?? 0) < asked / 2000)
     const unknown = found.flatMap(([outcome]) => (expected.includes(outcome) ? [] : [outcome]))
     if (rare.length + unknown.length === 0) return
     console.log(`rare: ${rare.join(', ')}; not expected: ${unknown.join(', ')}`)
     process.exitCode = 1
   }
 
-  return { ask, compare, counts, expectOutcomes, asked: () => answers.length }
+  return { ask, compare, counts, expectOutcomes, asked: () => asked }
 }
 
 export type Beside = ReturnType<typeof besideOf>
