@@ -112,7 +112,8 @@ export function askTransition(
     digits(scheme.emptyTreeRoot),
   ]
   return beside.ask(['X', name, ...roots, ...words], () => {
-    const verified = verifyTransition({ zkStateMerkleProof: blocks }, { scheme, parentStateRoot, stateRoot })
+    const claim = stateRoot === undefined ? { scheme, parentStateRoot } : { scheme, parentStateRoot, stateRoot }
+    const verified = verifyTransition({ zkStateMerkleProof: blocks }, claim)
     const spelt = verified.blocks.map(block => {
       const accounts = block.accounts.map(({ address, before, after, storage }) => {
         const slots = storage.map(slot => [slot.key, slot.before, slot.after].map(digits).join(':'))
@@ -179,7 +180,13 @@ const lies: ((blocks: LooseTrace[][], trace: LooseTrace) => void)[] = [
   },
   blocks => blocks.splice(below(blocks.length), 1),
   blocks => blocks.reverse(),
-  (_, trace) => Object.assign(trace, structuredClone(trace), { type: below(5) }),
+  (_, trace) => Object.assign(trace, { type: below(5) }),
+  // A nonce or code size that is too large, if it is an account.
+  (_, trace) =>
+    change(trace, pick(names(trace).values) ?? 'value', (value: string) =>
+      flipBit(value, pick([0, 160]) % lengthOf(value)),
+    ),
+  (_, trace) => change((trace['newProof'] ?? {}) as Record<string, unknown>, 'leafIndex', () => below(4)),
 ]
 
 /** A history, from one of its roots to another. */
