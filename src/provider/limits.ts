@@ -52,9 +52,6 @@ export const PAIRS_A_SLICE = 2
 /** Bytes of each argument of MODEXP. The rollup does not prove longer ones. */
 export const MAX_MODEXP_BYTES = 512
 
-/** Blocks of one range: what the state has hashes of, and one. Also how many blocks before these are proven, by parent hashes. */
-export const MAX_RANGE = 8192n
-export const MAX_WALK = 1024n
 /** Logs in one answer, as public endpoints have it, and their characters as JSON. */
 export const MAX_LOGS = 10_000
 export const MAX_LOGS_LENGTH = 2 ** 24
@@ -72,8 +69,6 @@ export const MAX_CLIENTS = 1024
 export const MAX_CLIENT_LENGTH = 256
 /** Addresses, or topics of one place, in a filter. */
 export const MAX_CHOICES = 1024
-/** Blocks whose receipts are asked for at once, for one request. */
-export const RECEIPTS_AT_ONCE = 4
 /** Blocks in a history of fees, as nodes have it; fewer if what was paid is asked for, because that takes their receipts. */
 export const MAX_FEE_BLOCKS = 1024n
 export const MAX_REWARD_BLOCKS = 32n
@@ -82,8 +77,11 @@ export const MAX_PERCENTILES = 100
 /** Blocks back from the newest one among which a tip is looked for, and how many with transactions are enough. */
 export const TIP_BLOCKS = 20n
 export const TIP_SAMPLES = 3
-/** Headers that a provider keeps, at about 2 kB each, and hashes of blocks, at about 150 bytes. */
-export const MAX_CACHED_HEADERS = 8192
+/** Headers that a provider keeps, at about 2 kB each: twice as many as are proven in one view. */
+export const MAX_CACHED_HEADERS = 2 ** 17
+/** Headers that arrived lately, at about 1.3 kB each, for requests that ask for the same ones. */
+export const MAX_ARRIVED_HEADERS = 2 ** 12
+/** Hashes of blocks from the state, at about 150 bytes each. */
 export const MAX_CACHED_HASHES = 2 ** 14
 /** Hashes that are read at once for whoever asks for blocks one after another. */
 export const HASHES_AHEAD = 16

@@ -104,7 +104,8 @@ const NONCE = 'eth_getTransactionCount'
  * Of state, `latest`, `safe` and `finalized` mean that after the block of its view: the newest finalized L2 block whose root is
  * on L1 and whose proofs `l2` has. The last blocks of earlier finalizations can be requested by number. The state holds the
  * hashes of the blocks before it, so for blocks, `latest` is the one before, which is what `eth_blockNumber` says. 8,191 blocks
- * are proven, and 1,024 more by the hashes of parents. Null says that no endpoint knows a hash, which no proof shows.
+ * are proven by these, and older ones by the hashes of parents, 65,536 together. Null says that no endpoint knows a hash, which no
+ * proof shows.
  *
  * Where L1 holds the hash of a block in place of its state root, the header of that block is proven, and its state is one of
  * Ethereum. Then the block itself is proven, too: `eth_blockNumber` names it. A provider that runs while the rollup changes to this

@@ -6,13 +6,22 @@ import {
   type PlacedLog,
   withTransactions,
 } from '../blocks/block.ts'
-import type { BlockClaim, BlockHeader } from '../blocks/header.ts'
-import { atPath } from '../errors.ts'
+import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
+import type { Hex } from '../bytes.ts'
+import { atPath, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import type { Attempt } from './endpoints.ts'
-import { askBlock, askForBlock, type BlockSource, type FetchedHeader, openBlock } from './headers.ts'
-import { HEADERS_A_PIECE, HEADERS_AT_ONCE } from './limits.ts'
+import {
+  askBlock,
+  askForBlock,
+  type BlockSource,
+  encodeSent,
+  type FetchedHeader,
+  fetchHeader,
+  openBlock,
+} from './headers.ts'
+import { HEADERS_AT_ONCE } from './limits.ts'
 import type { AnyProvider } from './provider.ts'
 import { inAdvance } from './waiting.ts'
 
@@ -28,42 +37,68 @@ export interface FetchedBlock extends FetchedHeader {
   readonly sentReceipts: unknown
 }
 
+/** Headers by number, as they arrived: whoever takes one proves it. */
+export interface ArrivedHeaders {
+  get(number: bigint): Hex | undefined
+  set(number: bigint, rlp: Hex): void
+  delete(number: bigint): void
+}
+
+const NONE: ArrivedHeaders = { get: () => undefined, set: () => {}, delete: () => {} }
+
 /**
- * The headers from a block down to an earlier one, newest first, in pieces: each is the parent of the one before. An endpoint
- * that sends another header is left for the next one, and what is proven until then stays.
+ * The headers from a block down to an earlier one, newest first: each is the parent of the one before. They are asked for by
+ * number, many at once. None is handed on before the one after it has named its hash, and each is handed on at once then. An
+ * endpoint that sends another header is left for the next one.
  *
  * @param claim the newest one, whose hash is trusted
+ * @param arrived what others have asked for; it gets what arrives here
  */
 export async function* walkHeaders(
   source: BlockSource,
   claim: BlockClaim,
   oldest: bigint,
-): AsyncGenerator<FetchedHeader[], void> {
-  for (let next = claim; next.number >= oldest; ) {
-    const count = next.number - oldest + 1n
-    const piece = await fetchPiece(source, next, count < HEADERS_A_PIECE ? Number(count) : HEADERS_A_PIECE)
-    yield piece
-    next = parentOf(piece.at(-1), next)
+  arrived = NONE,
+): AsyncGenerator<FetchedHeader, void> {
+  const { l2, signal } = source
+  let next = claim
+  const ask = async (number: bigint, own: AbortSignal): Promise<Hex> => {
+    const known = arrived.get(number)
+    if (known !== undefined) return known
+    const rlp = await l2.run(
+      async (provider, attempt) => encodeSent(await askBlock(provider, number, false, attempt.signal)),
+      own,
+    )
+    arrived.set(number, rlp)
+    return rlp
+  }
+  while (next.number >= oldest) {
+    const { number: first } = next
+    const begin = (index: number, own: AbortSignal) => ask(first - BigInt(index), own)
+    for await (const rlp of inAdvance(Number(first - oldest) + 1, HEADERS_AT_ONCE, begin, signal)) {
+      const opened = openOr(rlp, next)
+      if (opened === null) break
+      yield opened
+      next = { hash: opened.header.parentHash, number: next.number - 1n }
+    }
+    if (next.number < oldest) return
+    // Whoever sent this one may have sent the ones before it, too.
+    for (let ahead = 0n; ahead < HEADERS_AT_ONCE; ahead++) arrived.delete(next.number - ahead)
+    const { header, rlp } = await fetchHeader(source, next)
+    arrived.set(header.number, rlp)
+    yield { header, rlp }
+    next = { hash: header.parentHash, number: header.number - 1n }
   }
 }
 
-export const parentOf = (one: FetchedHeader | undefined, first: BlockClaim): BlockClaim =>
-  one === undefined ? first : { hash: one.header.parentHash, number: one.header.number - 1n }
-
-function fetchPiece({ l2, signal }: BlockSource, first: BlockClaim, count: number): Promise<FetchedHeader[]> {
-  // Of all endpoints together: whoever proves the next one, it is the same.
-  const proven: FetchedHeader[] = []
-  return l2.run(async (provider, attempt) => {
-    let index = proven.length
-    const newest = first.number - BigInt(index)
-    const ask = (below: number, own: AbortSignal) => askBlock(provider, newest - BigInt(below), false, own)
-    for await (const block of inAdvance(count - index, HEADERS_AT_ONCE, ask, attempt.signal)) {
-      attempt.heard()
-      proven[index] ??= openBlock(block, parentOf(proven[index - 1], first))
-      index++
-    }
-    return proven
-  }, signal)
+/** The header, if it is the one that is claimed. */
+function openOr(rlp: Hex, claim: BlockClaim): FetchedHeader | null {
+  try {
+    return { header: openHeader(rlp, claim), rlp }
+  } catch (error) {
+    if (isProofError(error)) return null
+    throw error
+  }
 }
 
 /**

@@ -47,6 +47,9 @@ export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader =>
     return { header: openHeader(rlp, claim), rlp }
   })
 
+/** What an endpoint sent as a block, as what its hash is of. Nothing of it is proven. */
+export const encodeSent = (block: unknown): Hex => atPath('header', () => encodeHeader(block))
+
 export const askBlock = (provider: AnyProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
   askForBlock(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
 

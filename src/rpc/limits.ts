@@ -73,12 +73,12 @@ export const MAX_MESSAGE_DATA = 2 ** 24
 /** L2 blocks in one finalization: several days. */
 export const MAX_FINALIZED_BLOCKS = 200_000n
 
-/** Headers that are asked for at once, of one endpoint for one range of blocks. */
-export const HEADERS_AT_ONCE = 16
-/** Headers of a range that are held before they are handed on, at about 4 kB each. */
-export const HEADERS_A_PIECE = 128
-/** Requests for logs, or for transactions and receipts, that a search makes at once: each response may have 16 MiB. */
-export const CONTENTS_AT_ONCE = 8
+/** Headers that are asked for at once for one range of blocks, and held until they are proven, at about 2 kB each. */
+export const HEADERS_AT_ONCE = 48
+/** Blocks whose hashes are proven by parents, from one that is proven otherwise: more than any finalization has. */
+export const MAX_WALK = 65_536n
+/** Blocks whose transactions and receipts a search asks for at once. `HELD_LENGTH` bounds what their responses take. */
+export const CONTENTS_AT_ONCE = 24
 
 /** Requests to one endpoint that are sent at once, and how many of them may be bulk: it has as many connections. */
 export const REQUESTS_AT_ONCE = 64

@@ -9,7 +9,7 @@ import { type Admission, isGiven, pickKnown, type Shape } from '../json/known-fi
 import { fetchBlock, walkHeaders } from './blocks.ts'
 import type { BlockSource, FetchedHeader } from './headers.ts'
 import { CONTENTS_AT_ONCE } from './limits.ts'
-import { inAdvance } from './waiting.ts'
+import { eachInAdvance } from './waiting.ts'
 
 /** Which logs, of which blocks. */
 export interface LogsSearch {
@@ -45,10 +45,12 @@ export async function* searchLogs(
       return verified({ header: rlp, receipts, ...transactions })
     })
   }
-  for await (const piece of walkHeaders(source, newest, fromBlock)) {
-    const begin = (index: number, signal: AbortSignal) => find(piece[index] as FetchedHeader, signal)
-    yield* inAdvance(piece.length, CONTENTS_AT_ONCE, begin, source.signal)
-  }
+  yield* eachInAdvance(
+    signal => walkHeaders({ ...source, signal }, newest, fromBlock),
+    CONTENTS_AT_ONCE,
+    find,
+    source.signal,
+  )
 }
 
 const fields = (names: readonly string[], more: Readonly<Record<string, Shape>> = {}): Shape => ({

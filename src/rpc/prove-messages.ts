@@ -1,22 +1,21 @@
 import { encodeHeader, type L1Block } from '../anchor/header.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bloomTest, decodeFilter, selectedBy } from '../blocks/filter.ts'
-import type { BlockClaim, BlockHeader } from '../blocks/header.ts'
+import type { BlockClaim } from '../blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
-import { MAX_HEADERS } from '../blocks/limits.ts'
 import type { Hex } from '../bytes.ts'
 import { refusal } from '../errors.ts'
 import { verifyState } from '../evidence/state.ts'
 import { encodeQuantity } from '../hex.ts'
 import { MESSAGE_SENT } from '../messages/log.ts'
-import { fetchPlacedLogs, parentOf, walkHeaders } from './blocks.ts'
+import { fetchPlacedLogs, walkHeaders } from './blocks.ts'
 import { only } from './endpoints.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
-import { askBlock, hashHeader, openBlock } from './headers.ts'
+import { askBlock, type FetchedHeader, hashHeader, openBlock } from './headers.ts'
 import { type Anchor, fetchAnchor } from './l1.ts'
 import { openAnchor } from './l2-header.ts'
-import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE } from './limits.ts'
+import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE, MAX_WALK } from './limits.ts'
 import {
   type FinalizedBlocks,
   type Judge,
@@ -37,7 +36,7 @@ import {
   type SentMessage,
 } from './messages.ts'
 import type { AnyProvider } from './provider.ts'
-import { inAdvance } from './waiting.ts'
+import { eachInAdvance } from './waiting.ts'
 
 /**
  * Messages of L2 from the receipts of its blocks, proven from what L1 holds. Where no endpoint's logs lead to a root that L1
@@ -123,7 +122,7 @@ export const proveMessage = <T>(
 /** Finds a message in the newest proven blocks. @throws EndpointError `MESSAGE_MISSING`, as `findSent` */
 async function findProven(source: ProvableSource, { l1Block, newest }: Unproven, search: MessageSearch) {
   const claim = await fetchClaim(source, l1Block, newest, newest)
-  const least = claim.number - BigInt(MAX_HEADERS) + 1n
+  const least = claim.number - MAX_WALK + 1n
   const oldest = mostOf(least, search.fromBlock ?? 0n)
   for (let next = claim; next.number >= oldest; ) {
     const { sent, parent } = await fetchSent(source, next, mostOf(oldest, next.number - BLOCKS_PER_REQUEST + 1n))
@@ -145,8 +144,8 @@ async function judgeBlocks<T>(
 ): Promise<T> {
   const claim = await fetchClaim(source, l1Block, newest, last)
   const inBlocks = `the L2 blocks ${first} to ${last}`
-  if (claim.number - first >= MAX_HEADERS) {
-    throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${inBlocks} are more than ${MAX_HEADERS}`, layer: 'L2' })
+  if (claim.number - first >= MAX_WALK) {
+    throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${inBlocks} are more than ${MAX_WALK}`, layer: 'L2' })
   }
   const { sent } = await fetchSent(source, claim, first)
   blameLiars(source, said, { first, last: claim.number }, sent)
@@ -222,19 +221,19 @@ async function fetchSent(source: ProvableSource, newest: BlockClaim, first: bigi
   const budget = newBudget()
   const newestFirst: SentMessage[][] = []
   let parent = newest
-  for await (const piece of walkHeaders(source, newest, first)) {
-    const searched = piece.map(({ header }) => header).filter(({ logsBloom }) => mayBeIn(logsBloom))
-    const begin = (index: number, own: AbortSignal) =>
-      // In the terms of an endpoint's logs.
-      fetchPlacedLogs({ ...source, signal: own }, searched[index] as BlockHeader, isSelected, (logs, provider) => {
-        const sent = logs.map(({ blockNumber, logIndex, ...log }) => ({
-          ...{ ...log, blockNumber: encodeQuantity(blockNumber), logIndex: encodeQuantity(BigInt(logIndex)) },
-        }))
-        return readSent(provider, sent, sender, budget)
-      })
-    for await (const sent of inAdvance(searched.length, CONTENTS_AT_ONCE, begin, signal)) newestFirst.push(sent)
-    parent = parentOf(piece.at(-1), parent)
+  const read = ({ header }: FetchedHeader, own: AbortSignal): Promise<SentMessage[]> => {
+    parent = { hash: header.parentHash, number: header.number - 1n }
+    if (!mayBeIn(header.logsBloom)) return Promise.resolve([])
+    // In the terms of an endpoint's logs.
+    return fetchPlacedLogs({ ...source, signal: own }, header, isSelected, (logs, provider) => {
+      const sent = logs.map(({ blockNumber, logIndex, ...log }) => ({
+        ...{ ...log, blockNumber: encodeQuantity(blockNumber), logIndex: encodeQuantity(BigInt(logIndex)) },
+      }))
+      return readSent(provider, sent, sender, budget)
+    })
   }
+  const walk = (own: AbortSignal) => walkHeaders({ ...source, signal: own }, newest, first)
+  for await (const sent of eachInAdvance(walk, CONTENTS_AT_ONCE, read, signal)) newestFirst.push(sent)
   return { sent: newestFirst.reverse().flat(), parent }
 }
 

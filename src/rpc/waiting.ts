@@ -48,10 +48,34 @@ export async function inTime<T>(
   }
 }
 
+/** Runs parts of a work, each with a signal of its own, because Node warns of many listeners to one. `end` aborts those that run. */
+function createParts(signal: AbortSignal | undefined, isMany: boolean) {
+  const running = new Set<AbortController>()
+  const abort = () => {
+    for (const one of running) one.abort(signal?.reason)
+  }
+  signal?.addEventListener('abort', abort, { once: true })
+  return {
+    start<T>(begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
+      if (signal?.aborted) throw abortedBy(signal)
+      const own = new AbortController()
+      inherit(own.signal, signal, isBulk(signal) || isMany)
+      running.add(own)
+      const work = begin(own.signal).finally(() => running.delete(own))
+      // Whether it fails counts when its turn comes.
+      work.catch(() => {})
+      return work
+    },
+    end(): void {
+      signal?.removeEventListener('abort', abort)
+      abort()
+    },
+  }
+}
+
 /**
  * The results of `count` works in order, of which up to `atOnce` have begun at any time. When one of them fails, or nobody wants
- * further results, the others are aborted. Each has a signal of its own, because Node warns of many listeners to one. More
- * than a few are bulk: what others ask one by one goes first.
+ * further results, the others are aborted. More than a few are bulk: what others ask one by one goes first.
  *
  * @throws what the first of them throws, in order; EndpointError `ABORTED`
  */
@@ -61,29 +85,69 @@ export async function* inAdvance<T>(
   begin: (index: number, signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ): AsyncGenerator<T, void> {
-  const ends = new Set<AbortController>()
-  const end = () => {
-    for (const one of ends) one.abort(signal?.reason)
-  }
-  signal?.addEventListener('abort', end, { once: true })
+  const { start, end } = createParts(signal, count > FEW)
   const begun: Promise<T>[] = []
   try {
     for (let index = 0; index < count; ) {
-      if (signal?.aborted) throw abortedBy(signal)
-      const own = new AbortController()
-      inherit(own.signal, signal, isBulk(signal) || count > FEW)
-      ends.add(own)
-      const work = begin(index++, own.signal).finally(() => ends.delete(own))
-      // Whether it fails counts when its turn comes.
-      work.catch(() => {})
-      begun.push(work)
+      const next = index++
+      begun.push(start(own => begin(next, own)))
       while (begun.length >= (index < count ? atOnce : 1)) yield await (begun.shift() as Promise<T>)
     }
   } finally {
-    signal?.removeEventListener('abort', end)
     end()
   }
 }
+
+/**
+ * What becomes of each of the items that `list` yields, in order, as {@link inAdvance}. What is done before one of them, or `list`,
+ * fails is handed on first.
+ *
+ * @throws what the first of them throws, in order; EndpointError `ABORTED`
+ */
+export async function* eachInAdvance<S, T>(
+  list: (signal: AbortSignal) => AsyncGenerator<S, void>,
+  atOnce: number,
+  begin: (item: S, signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void> {
+  const [{ start, end }, listing] = [createParts(signal, true), partOf(signal)]
+  const items = list(listing.signal)
+  const pull = () =>
+    items.next().then(
+      ({ done, value }): Pulled<S> => (done ? { failure: undefined } : { item: value as S }),
+      (error: unknown): Pulled<S> => ({ failure: { error } }),
+    )
+  const begun: Promise<T>[] = []
+  let pulling: ReturnType<typeof pull> | null = pull()
+  let failure: { readonly error: unknown } | undefined
+  try {
+    while (pulling !== null || begun.length > 0) {
+      const [head] = begun
+      const isDone = head?.then(toNull, toNull)
+      // Whichever is first: the next item, or what becomes of the oldest one.
+      const next = begun.length < atOnce && pulling ? await Promise.race(isDone ? [isDone, pulling] : [pulling]) : null
+      if (next === null) {
+        // There is one: without any, the next item is waited for.
+        yield (await head) as T
+        begun.shift()
+      } else if ('item' in next) {
+        begun.push(start(own => begin(next.item, own)))
+        pulling = pull()
+      } else {
+        failure = next.failure
+        pulling = null
+      }
+    }
+    if (failure !== undefined) throw failure.error
+  } finally {
+    listing.forget()
+    listing.abort()
+    end()
+  }
+}
+const toNull = () => null
+/** An item, or that there is no further one. */
+type Pulled<S> = { readonly item: S } | { readonly failure: { readonly error: unknown } | undefined }
 
 /** Lets `count` works run at once; the others wait for their turn, in order. */
 export function createSemaphore(count: number) {

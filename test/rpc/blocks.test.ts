@@ -1,15 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { encodeHeader } from '../../src/anchor/header.ts'
 import { bloomTest, decodeFilter, type LogFilter, selectedBy } from '../../src/blocks/filter.ts'
+import type { BlockHeader } from '../../src/blocks/header.ts'
 import type { Hex } from '../../src/index.ts'
 import { fetchBlock, fetchLogs, walkHeaders } from '../../src/rpc/blocks.ts'
 import { openEndpoints } from '../../src/rpc/endpoints.ts'
-import { HEADERS_A_PIECE, HEADERS_AT_ONCE } from '../../src/rpc/limits.ts'
+import type { FetchedHeader } from '../../src/rpc/headers.ts'
+import { HEADERS_AT_ONCE } from '../../src/rpc/limits.ts'
 import { kinds, quantity, type Sent, type SentBlock } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
 import { blockEndpoint, type Change, claimOf, logsOf, makeChain, numberIn } from '../blocks/chain.ts'
 import { spell } from '../blocks/helpers.ts'
 
-const COUNT = HEADERS_A_PIECE + 30
+const COUNT = 160
 const [TOKEN, OTHER] = [named('token', 20), named('another contract', 20)]
 /** Every tenth block has transactions. */
 const FULL = 10
@@ -42,11 +45,16 @@ const inQuantities = (log: Sent) =>
     Object.entries(log).map(([name, value]) => [name, typeof value === 'number' ? quantity(value) : value]),
   )
 
-async function collect(walk: AsyncGenerator<{ header: { number: bigint; hash: Hex } }[]>) {
-  const pieces: { number: bigint; hash: Hex }[][] = []
-  for await (const piece of walk) pieces.push(piece.map(({ header }) => header))
-  return pieces
+async function collect(walk: AsyncGenerator<FetchedHeader>) {
+  const headers: BlockHeader[] = []
+  for await (const { header } of walk) headers.push(header)
+  return headers
 }
+const down = (newest: number, oldest = 1) =>
+  blocks
+    .slice(oldest - 1, newest)
+    .map(({ block }) => block.hash)
+    .reverse()
 
 const at =
   (number: number, changed: (block: Sent) => unknown, of = 'eth_getBlockByNumber'): Change =>
@@ -54,12 +62,62 @@ const at =
     method === of && numberIn(params) === number ? changed(Object(answer)) : answer
 
 describe('headers', () => {
-  it('walks from a trusted hash down to the block asked for, in pieces', async () => {
+  it('walks from a trusted hash down to the block asked for', async () => {
     const endpoint = blockEndpoint(blocks)
-    const pieces = await collect(walkHeaders(sourceOf(endpoint), claimOf(blocks, COUNT), 1n))
-    expect(pieces.map(piece => piece.length)).toEqual([HEADERS_A_PIECE, 30])
-    expect(pieces.flat().map(({ hash }) => hash)).toEqual(blocks.map(({ block }) => block.hash).reverse())
+    const headers = await collect(walkHeaders(sourceOf(endpoint), claimOf(blocks, COUNT), 1n))
+    expect(headers.map(({ hash }) => hash)).toEqual(down(COUNT))
     expect(endpoint.total()).toBe(COUNT)
+  })
+
+  it('hands on each header as soon as it is proven, in whatever order they arrive', async () => {
+    const held = new Map<number, () => void>()
+    const endpoint = blockEndpoint(blocks)
+    const holding = {
+      ...endpoint,
+      async request(args: Parameters<typeof endpoint.request>[0]) {
+        await new Promise<void>(resolve => held.set(numberIn(args.params as readonly unknown[]), resolve))
+        return endpoint.request(args)
+      },
+    }
+    const walk = walkHeaders(sourceOf(holding), claimOf(blocks, 10), 7n)
+    const found: number[] = []
+    const walking = (async () => {
+      for await (const { header } of walk) found.push(Number(header.number))
+    })()
+    const settle = () => new Promise(resolve => setTimeout(resolve, 5))
+    const steps: number[][] = []
+    await settle()
+    for (const number of [8, 10, 9, 7]) {
+      held.get(number)?.()
+      await settle()
+      steps.push([...found])
+    }
+    expect(steps).toEqual([[], [10], [10, 9, 8], [10, 9, 8, 7]])
+    await walking
+  })
+
+  it('takes what has arrived for others, and proves it', async () => {
+    const sent = new Map(blocks.map(({ block }, index) => [BigInt(index + 1), encodeHeader(block)]))
+    const endpoint = blockEndpoint(blocks)
+    const take = async () => (await collect(walkHeaders(sourceOf(endpoint), claimOf(blocks, COUNT), 1n, sent))).length
+    expect([await take(), endpoint.total()]).toEqual([COUNT, 0])
+    // One of them is of another chain: those that may have come with it are asked for again, and nothing else.
+    sent.set(100n, encodeHeader(branch[99]?.block))
+    expect([await take(), endpoint.total()]).toEqual([COUNT, HEADERS_AT_ONCE])
+    expect([await take(), endpoint.total()]).toEqual([COUNT, HEADERS_AT_ONCE])
+  })
+
+  it('cuts a long chain that does not link off early', async () => {
+    // It links with itself, but not with the trusted hash.
+    const liar = blockEndpoint(branch)
+    expect(await codeOf(collect(walkHeaders(sourceOf(liar), claimOf(blocks, COUNT), 1n)))).toBe(
+      'HEADER_HASH_MISMATCH header',
+    )
+    expect(liar.total()).toBe(HEADERS_AT_ONCE + 1)
+    const honest = blockEndpoint(blocks)
+    const headers = await collect(walkHeaders(sourceOf(liar, honest), claimOf(blocks, COUNT), 1n))
+    expect(headers.map(({ hash }) => hash)).toEqual(down(COUNT))
+    expect([liar.total(), honest.total()]).toEqual([2 * (HEADERS_AT_ONCE + 1), COUNT])
   })
 
   it('asks for a bounded number at once', async () => {
@@ -91,14 +149,10 @@ describe('headers', () => {
   ])('leaves an endpoint that sends a header %s, and keeps what is proven', async (_, change, code) => {
     const [liar, honest] = [blockEndpoint(blocks, change), blockEndpoint(blocks)]
     const claim = claimOf(blocks, 30)
-    const pieces = await collect(walkHeaders(sourceOf(liar, honest), claim, 1n))
-    expect(pieces.flat().map(({ hash }) => hash)).toEqual(
-      blocks
-        .slice(0, 30)
-        .map(({ block }) => block.hash)
-        .reverse(),
-    )
-    expect(honest.total()).toBe(20)
+    const headers = await collect(walkHeaders(sourceOf(liar, honest), claim, 1n))
+    expect(headers.map(({ hash }) => hash)).toEqual(down(30))
+    // A header that is none is left at once. One that proves to be another is asked for again, and those before it.
+    expect(honest.total()).toBe(code.startsWith('HEADER_HASH') ? 20 : 1)
     expect(await codeOf(collect(walkHeaders(sourceOf(liar), claim, 1n)))).toBe(code)
   })
 
@@ -107,8 +161,8 @@ describe('headers', () => {
       blocks,
       at(20, () => new Promise(() => {}) as never),
     )
-    const pieces = await collect(walkHeaders(sourceOf(silent, blockEndpoint(blocks)), claimOf(blocks, 30), 15n))
-    expect(pieces.flat().length).toBe(16)
+    const headers = await collect(walkHeaders(sourceOf(silent, blockEndpoint(blocks)), claimOf(blocks, 30), 15n))
+    expect(headers.length).toBe(16)
   })
 })
 
@@ -151,10 +205,8 @@ describe('logs', () => {
     const source = sourceOf(...endpoints)
     const isIn = bloomTest({ address })
     const found: unknown[] = []
-    for await (const piece of walkHeaders(source, claimOf(blocks, 70), 1n)) {
-      for (const { header } of piece) {
-        if (isIn(header.logsBloom)) found.unshift(...(await fetchLogs(source, header, selected({ address }))))
-      }
+    for await (const { header } of walkHeaders(source, claimOf(blocks, 70), 1n)) {
+      if (isIn(header.logsBloom)) found.unshift(...(await fetchLogs(source, header, selected({ address }))))
     }
     return Object(spell(found)).map(inQuantities)
   }
@@ -174,8 +226,7 @@ describe('logs', () => {
 
   it('asks for no transactions if the filter of the block is wrong about the log', async () => {
     const endpoint = blockEndpoint(blocks)
-    const [{ header } = expect.fail()] =
-      (await walkHeaders(sourceOf(endpoint), claimOf(blocks, 60), 60n).next()).value ?? []
+    const { header } = (await walkHeaders(sourceOf(endpoint), claimOf(blocks, 60), 60n).next()).value ?? expect.fail()
     const before = endpoint.total()
     // Both are in the block, but not together.
     const both = { address: OTHER, topics: [named('from')] }

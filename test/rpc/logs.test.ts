@@ -3,6 +3,7 @@ import { decodeFilter, type LogFilter } from '../../src/blocks/filter.ts'
 import { searchBlocks } from '../../src/blocks/logs.ts'
 import type { Hex } from '../../src/index.ts'
 import { openEndpoints } from '../../src/rpc/endpoints.ts'
+import { CONTENTS_AT_ONCE } from '../../src/rpc/limits.ts'
 import { type FoundBlock, searchLogs } from '../../src/rpc/logs.ts'
 import { kinds, type Sent, type SentBlock } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
@@ -128,8 +129,11 @@ describe('a search for logs', () => {
     expect(await search([liar, honest], { address: TOKEN }, [3, 3])).toEqual(truth)
   })
 
-  it('asks for the receipts of at most eight blocks at once', async () => {
-    const endpoint = blockEndpoint(chain)
+  it('asks for the receipts of a bounded number of blocks at once', async () => {
+    const count = CONTENTS_AT_ONCE + 6
+    const transfer = (await kinds()).slice(1, 2)
+    const long = await makeChain(count, () => transfer)
+    const endpoint = blockEndpoint(long)
     let [open, most] = [0, 0]
     const request: Endpoint['request'] = async asked => {
       if (asked.method !== 'eth_getBlockReceipts') return endpoint.request(asked)
@@ -138,8 +142,11 @@ describe('a search for logs', () => {
       open--
       return endpoint.request(asked)
     }
-    const found = await search([{ ...endpoint, request }], {}, [1, 12])
-    expect([found.length, endpoint.asked['eth_getBlockReceipts'], most]).toEqual([12, 11, 8])
+    const source = { l2: openEndpoints('l2', [{ ...endpoint, request }]) }
+    const range = { filter: decodeFilter({}), fromBlock: 1n, toBlock: BigInt(count) }
+    let found = 0
+    for await (const _ of searchLogs(source, claimOf(long, count), range)) found++
+    expect([found, endpoint.asked['eth_getBlockReceipts'], most]).toEqual([count, count, CONTENTS_AT_ONCE])
   })
 
   it('ends when it is aborted, and when nobody wants more', async () => {

@@ -436,9 +436,9 @@ it('fetches no block of a finalization with more blocks than can be proven', asy
   const hash = `0x${'ab'.repeat(32)}` as const
   built.chain.messages.sendFromL2([contentOf('large')])
   built.chain.addBlock()
-  built.chain.l1.finalize({ l2BlockNumber: 9_000n, blockHash: hash })
+  built.chain.l1.finalize({ l2BlockNumber: 65_549n, blockHash: hash })
   const l2 = l2Of(built, locating)
   const { outcome } = await record(built, { number: 5n * BigInt(ROUNDS) + 1n }, { l2: l2.provider })
-  expect(outcome).toMatch(/RESPONSE_TOO_LARGE, the L2 blocks 13 to 9000 are more than 8192/)
+  expect(outcome).toMatch(/RESPONSE_TOO_LARGE, the L2 blocks 13 to 65549 are more than 65536/)
   expect(l2.asked.map(({ method }) => method)).not.toContain('eth_getBlockByNumber')
 })

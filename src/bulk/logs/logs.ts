@@ -69,8 +69,8 @@ export interface LogsSink {
   save(rows: string, kept: string, progress: LogsProgress): Promise<void>
 }
 
-/** Progress is saved after so many blocks, or when so many characters wait to be written. */
-const [BLOCKS_PER_SAVE, CHARACTERS_PER_SAVE] = [128, 2 ** 22]
+/** Progress is saved after so many milliseconds, when so many characters wait to be written, and whenever the search ends. */
+const [SAVE_INTERVAL, CHARACTERS_PER_SAVE] = [2_000, 2 ** 22]
 
 /**
  * Passes the logs of a search on, newest first, piece by piece. The pieces make up the same whole however often the search was
@@ -88,21 +88,27 @@ export async function writeLogs(
 ): Promise<LogsCounts> {
   const { heading, textOf } = logWriter(format)
   let counts = begun?.counts ?? NO_LOGS
-  let [rows, kept, count] = [begun === undefined && heading !== undefined ? `${heading}\n` : '', '', 0]
+  let [rows, kept, savedAt] = [begun === undefined && heading !== undefined ? `${heading}\n` : '', '', Date.now()]
   let next: BlockClaim | undefined
   const save = async () => {
     if (next === undefined) return
-    await sink.save(rows, kept, { next: { number: `${next.number}`, hash: next.hash }, counts })
-    ;[rows, kept, count] = ['', '', 0]
+    const [{ number, hash }, ...lines] = [next, rows, kept] as const
+    ;[rows, kept, savedAt, next] = ['', '', Date.now(), undefined]
+    await sink.save(...lines, { next: { number: `${number}`, hash }, counts })
   }
-  for await (const { parts, ...block } of blocks) {
-    const { header, logs } = block
-    counts = addBlock(counts, block, toBlock)
-    for (const log of logs.toReversed()) rows += `${textOf(log)}\n`
-    if (sink.keepsBlocks) kept += `${JSON.stringify(parts)}\n`
-    next = { number: header.number - 1n, hash: header.parentHash }
-    if (++count >= BLOCKS_PER_SAVE || rows.length + kept.length > CHARACTERS_PER_SAVE) await save()
+  try {
+    for await (const { parts, ...block } of blocks) {
+      const { header, logs } = block
+      counts = addBlock(counts, block, toBlock)
+      for (const log of logs.toReversed()) rows += `${textOf(log)}\n`
+      if (sink.keepsBlocks) kept += `${JSON.stringify(parts)}\n`
+      next = { number: header.number - 1n, hash: header.parentHash }
+      const isDue = Date.now() - savedAt >= SAVE_INTERVAL || Date.now() < savedAt
+      if (isDue || rows.length + kept.length > CHARACTERS_PER_SAVE) await save()
+    }
+  } finally {
+    // Whatever ended it, what is verified is kept.
+    await save()
   }
-  if (count > 0) await save()
   return counts
 }

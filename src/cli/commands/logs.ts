@@ -60,9 +60,9 @@ ${formatOptions(outputOptions)}
 ${hiddenUrls}
 
 The state holds the hashes of the last 8,191 blocks. A range that ends before
-them takes the headers between, too. An interrupted run keeps its progress in
-ROWS.partial: run the same command again to continue. The files are then the
-same as without the interruption.
+them takes the headers between, too. An interrupted run keeps every block that
+it has verified, and its progress in ROWS.partial: run the same command again to
+continue. The files then hold the same as without the interruption.
 
 --check believes nothing in the files: it proves the newest block from the
 bundle in the manifest and from what you trust, verifies every kept block, and

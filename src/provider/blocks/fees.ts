@@ -4,17 +4,11 @@ import type { BlockHeader } from '../../blocks/header.ts'
 import { encodeQuantity } from '../../hex.ts'
 import { isGiven } from '../../json/known-fields.ts'
 import { fetchBlock } from '../../rpc/blocks.ts'
+import { CONTENTS_AT_ONCE } from '../../rpc/limits.ts'
 import { inAdvance } from '../../rpc/waiting.ts'
 import type { Hardfork } from '../environment.ts'
 import { invalidParams } from '../error.ts'
-import {
-  MAX_FEE_BLOCKS,
-  MAX_PERCENTILES,
-  MAX_REWARD_BLOCKS,
-  RECEIPTS_AT_ONCE,
-  TIP_BLOCKS,
-  TIP_SAMPLES,
-} from '../limits.ts'
+import { MAX_FEE_BLOCKS, MAX_PERCENTILES, MAX_REWARD_BLOCKS, TIP_BLOCKS, TIP_SAMPLES } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
@@ -81,7 +75,7 @@ export async function feeHistory(
   const listed = headers.slice(0, -1)
   const rewards = inAdvance(
     shares.length === 0 ? 0 : listed.length,
-    RECEIPTS_AT_ONCE,
+    CONTENTS_AT_ONCE,
     (index, signal) => rewardsOf(sources, listed[index] as BlockHeader, shares, signal),
     pace.signal,
   )

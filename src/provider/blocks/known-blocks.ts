@@ -1,30 +1,22 @@
 import type { BlockHeader } from '../../blocks/header.ts'
-import { historyContract, historySlot, readBlockHash } from '../../blocks/history.ts'
+import { firstInWindow, historyContract, historySlot, readBlockHash } from '../../blocks/history.ts'
 import type { Hex } from '../../bytes.ts'
 import { isProofError } from '../../errors.ts'
 import { walkHeaders } from '../../rpc/blocks.ts'
+import { MAX_WALK } from '../../rpc/limits.ts'
 import { createCache } from '../cache.ts'
 import { isProviderError, refusedFor } from '../error.ts'
-import { HASHES_AHEAD, MAX_CACHED_HASHES, MAX_CACHED_HEADERS, MAX_WALK } from '../limits.ts'
+import { HASHES_AHEAD, MAX_ARRIVED_HEADERS, MAX_CACHED_HASHES, MAX_CACHED_HEADERS } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { type Held, newestIn } from '../view.ts'
 
-/** How many blocks back the state holds hashes (EIP-2935). */
-const WINDOW = 8191n
-
 /** The parts of a view that lead to blocks. */
 export type BlockView = Pick<Held, 'state' | 'l2BlockNumber' | 'header' | 'head'>
 
-/** The oldest block whose hash the state holds. */
-const firstIn = ({ l2BlockNumber }: Pick<Held, 'l2BlockNumber'>): bigint =>
-  l2BlockNumber > WINDOW ? l2BlockNumber - WINDOW : 0n
-
-/** The oldest block that is proven: parents lead from the window to some that are older. */
-export const oldestIn = (view: Pick<Held, 'l2BlockNumber'>): bigint => {
-  const first = firstIn(view)
-  return first > MAX_WALK ? first - MAX_WALK : 0n
-}
+/** The oldest block that is proven: parents lead from those whose hashes the state holds to older ones. */
+export const oldestIn = ({ l2BlockNumber }: Pick<Held, 'l2BlockNumber'>): bigint =>
+  l2BlockNumber > MAX_WALK ? l2BlockNumber - MAX_WALK : 0n
 
 /** @param cause what is wrong with the state, if it should lead to the block */
 export function unprovenBlock(view: BlockView, number: bigint, cause?: Error) {
@@ -52,24 +44,24 @@ export type KnownBlocks = ReturnType<typeof createKnownBlocks>
  * known in later ones.
  */
 export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
-  const { hashes, headers, learn, learnOwn } = createMemory()
+  const { hashes, headers, arrived, hashOf, learn, learnOwn } = createMemory()
 
   async function hashAt(view: BlockView, number: bigint, pace: Pace): Promise<Hex> {
     learnOwn(view)
-    const known = hashes.get(number)
+    const known = hashOf(number)
     if (known !== undefined) return known
     if (number < oldestIn(view) || number >= view.l2BlockNumber) throw unprovenBlock(view, number)
     await pace.beSlow()
-    const first = firstIn(view)
+    const first = firstInWindow(view.l2BlockNumber)
     // Whoever asks for blocks one after another, upwards, will ask for the next ones.
-    const count = hashes.get(number - 1n) === undefined ? 1 : HASHES_AHEAD
+    const count = hashOf(number - 1n) === undefined ? 1 : HASHES_AHEAD
     if (number < first) return parentHashAt(view, number, first, pace)
     try {
       return await readHashes(view, number, count, (one, hash) => hashes.set(one, hash, 1))
     } catch (error) {
       // A chain may do without the contract that keeps hashes. Whoever has a header needs none.
       const { header, l2BlockNumber: newest } = view
-      if (header === undefined || newest - number > MAX_WALK || !isUnproven(error)) throw error
+      if (header === undefined || !isUnproven(error)) throw error
       return parentHashAt(view, number, newest, pace)
     }
   }
@@ -82,7 +74,7 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
     throw unprovenBlock(view, number)
   }
 
-  /** Proven headers from a block down to an earlier one, newest first. */
+  /** Proven headers from a block down to an earlier one, newest first. Each is kept as soon as it is proven. */
   async function* walk(view: BlockView, oldest: bigint, newest: bigint, pace: Pace): AsyncGenerator<BlockHeader, void> {
     learnOwn(view)
     for (let number = newest; number >= oldest; ) {
@@ -96,10 +88,10 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
       await pace.beSlow()
       let last = number
       while (last > oldest && headers.get(last - 1n) === undefined) last--
-      for await (const piece of walkHeaders({ l2, signal: pace.signal }, { hash, number }, last)) {
-        for (const { header } of piece) learn(header)
-        for (const { header } of piece) yield header
-        number -= BigInt(piece.length)
+      for await (const { header } of walkHeaders({ l2, signal: pace.signal }, { hash, number }, last, arrived)) {
+        learn(header)
+        yield header
+        number--
       }
     }
   }
@@ -119,15 +111,15 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
 function createMemory() {
   const hashes = createCache<bigint, Hex>(MAX_CACHED_HASHES)
   const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
-  function learn(header: BlockHeader): void {
-    const { number, hash, parentHash } = header
-    headers.set(number, header, 1)
-    hashes.set(number, hash, 1)
-    if (number > 0n) hashes.set(number - 1n, parentHash, 1)
-  }
+  /** What requests at the same time share, and what arrived for one that ended before it was proven. */
+  const sent = createCache<bigint, Hex>(MAX_ARRIVED_HEADERS)
+  const learn = (header: BlockHeader): void => headers.set(header.number, header, 1)
   return {
     hashes,
     headers,
+    arrived: { ...sent, set: (number: bigint, rlp: Hex) => sent.set(number, rlp, 1) },
+    hashOf: (number: bigint): Hex | undefined =>
+      headers.get(number)?.hash ?? headers.get(number + 1n)?.parentHash ?? hashes.get(number),
     learn,
     /** The header of a view's block, if L1 holds its hash. */
     learnOwn({ header }: BlockView): void {

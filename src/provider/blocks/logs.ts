@@ -3,9 +3,10 @@ import { bloomTest, decodeFilter, type LogFilter, selectedBy } from '../../block
 import type { BlockHeader } from '../../blocks/header.ts'
 import type { Hex } from '../../bytes.ts'
 import { fetchLogs } from '../../rpc/blocks.ts'
+import { CONTENTS_AT_ONCE } from '../../rpc/limits.ts'
 import { inAdvance } from '../../rpc/waiting.ts'
-import { invalidParams, refusedFor } from '../error.ts'
-import { MAX_LOGS, MAX_LOGS_LENGTH, MAX_RANGE, RECEIPTS_AT_ONCE } from '../limits.ts'
+import { refusedFor } from '../error.ts'
+import { MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
@@ -58,7 +59,6 @@ export async function searchLogs(
   ...[view, filter, { from, to }, pace]: Parameters<LogSearch>
 ): Promise<readonly BlockLog[]> {
   const [isPossible, isSelected] = [bloomTest(filter), selectedBy(decodeFilter(filter))]
-  if (to - from >= MAX_RANGE) throw invalidParams(`The range has ${to - from + 1n} blocks, more than ${MAX_RANGE}.`)
   // Before the others are asked for in vain.
   if (from < oldestIn(view)) throw unprovenBlock(view, from)
 
@@ -75,7 +75,7 @@ export async function searchLogs(
     return fetchLogs({ l2, signal }, candidates[index] as BlockHeader, isSelected)
   }
   const { logs, add } = collectLogs()
-  for await (const found of inAdvance(candidates.length, RECEIPTS_AT_ONCE, read, pace.signal)) add(found)
+  for await (const found of inAdvance(candidates.length, CONTENTS_AT_ONCE, read, pace.signal)) add(found)
   return logs
 }
 

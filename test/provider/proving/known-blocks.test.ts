@@ -1,19 +1,26 @@
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { historyContract, historySlot } from '../../../src/blocks.ts'
 import type { Hex } from '../../../src/index.ts'
-import { type BlockView, createKnownBlocks } from '../../../src/provider/blocks/known-blocks.ts'
+import { type BlockView, createKnownBlocks, oldestIn } from '../../../src/provider/blocks/known-blocks.ts'
 import { isProviderError } from '../../../src/provider/error.ts'
-import { HASHES_AHEAD, MAX_CACHED_HASHES, MAX_CACHED_HEADERS, MAX_WALK } from '../../../src/provider/limits.ts'
+import { HASHES_AHEAD, MAX_ARRIVED_HEADERS, MAX_CACHED_HEADERS } from '../../../src/provider/limits.ts'
 import { inPace, type Pace } from '../../../src/provider/pace.ts'
 import { newestIn } from '../../../src/provider/view.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
+import { MAX_WALK } from '../../../src/rpc/limits.ts'
 import type { SentBlock } from '../../../vectors/blocks/truth.ts'
 import { blockEndpoint, makeChain } from '../../blocks/chain.ts'
 
 /** The view is at block 20,000: its state has the hashes of the blocks 11,809 to 19,999. */
 const STATE = 20_000
 const FIRST = STATE - 8191
-const WALK = Number(MAX_WALK)
+/** Older ones, by the hashes of parents. */
+const WALK = 300
+vi.mock('../../../src/rpc/limits.ts', async original => ({ ...(await original<object>()), MAX_WALK: 8191n + 300n }))
+vi.mock('../../../src/provider/limits.ts', async original => ({
+  ...(await original<object>()),
+  ...{ MAX_CACHED_HEADERS: 2000, MAX_ARRIVED_HEADERS: 64 },
+}))
 const ZERO: Hex = `0x${'00'.repeat(32)}`
 
 let old: SentBlock[]
@@ -82,6 +89,33 @@ it('proves older blocks by the hashes of parents, as far as its bound', async ()
   }
 })
 
+it('proves as many blocks as its bound, which is that of a finalization, and keeps twice as many', async () => {
+  const real = await vi.importActual<{ MAX_WALK: bigint }>('../../../src/rpc/limits.ts')
+  const cached = await vi.importActual<{ MAX_CACHED_HEADERS: number }>('../../../src/provider/limits.ts')
+  expect([real.MAX_WALK, cached.MAX_CACHED_HEADERS]).toEqual([65_536n, 2 * 65_536])
+  expect([MAX_WALK, MAX_WALK + 1n, 0n].map(l2BlockNumber => oldestIn({ l2BlockNumber }))).toEqual([0n, 1n, 0n])
+})
+
+it('shares what requests at the same time ask for, and keeps each header of one that ended', async () => {
+  const { known, view, endpoint } = setUp(recent)
+  const walk = (newest: number, end = 0, pace?: Pace) => {
+    const work = async (own: Pace) => {
+      let count = 0
+      for await (const { number } of known.walk(view, BigInt(STATE - 30), BigInt(newest), pace ?? own)) {
+        count++
+        if (Number(number) === end) return count
+      }
+      return count
+    }
+    return within(work)
+  }
+  // Given up after 7.
+  expect(await walk(STATE - 1, STATE - 7)).toBe(7)
+  const ranges = Array.from({ length: 20 }, (_, index) => STATE - 1 - index)
+  expect(await Promise.all(ranges.map(newest => walk(newest)))).toEqual(ranges.map(newest => newest - STATE + 31))
+  expect(endpoint.total()).toBe(30)
+})
+
 it('has no newest block below the first', () => {
   expect([0n, 1n, 2n].map(l2BlockNumber => newestIn({ l2BlockNumber, header: undefined }))).toEqual([0n, 0n, 1n])
 })
@@ -139,23 +173,25 @@ it('asks for no header twice, whatever range it is in', async () => {
   expect(endpoint.total()).toBe(25)
 })
 
-it('forgets the oldest headers and hashes', async () => {
-  const { known, view, endpoint, read } = setUp(recent)
-  const header = await within(pace => known.headerAt(view, BigInt(STATE - 1), pace))
+it('forgets the oldest headers', async () => {
+  const { known, view, endpoint, read } = setUp([...old, ...recent])
+  const headerAt = (number: number) => within(pace => known.headerAt(view, BigInt(number), pace))
+  const header = await headerAt(STATE - 1)
   let learned = 1_000_000n
   const learn = (count: number) => {
     for (let more = 0; more < count; more++) known.learn({ ...header, number: ++learned })
   }
-  const before = () => [endpoint.total(), read.length]
   const again = async () => {
-    const [requests = 0, slots = 0] = before()
-    await within(pace => known.headerAt(view, BigInt(STATE - 1), pace))
+    const [requests, slots] = [endpoint.total(), read.length]
+    await headerAt(STATE - 1)
     return [endpoint.total() - requests, read.length - slots]
   }
   learn(MAX_CACHED_HEADERS - 1)
   expect(await again()).toEqual([0, 0])
-  learn(2)
+  // It has arrived lately.
+  learn(MAX_CACHED_HEADERS)
+  expect(await again()).toEqual([0, 0])
+  await headerAt(FIRST - MAX_ARRIVED_HEADERS)
+  learn(MAX_CACHED_HEADERS)
   expect(await again()).toEqual([1, 0])
-  learn(MAX_CACHED_HASHES)
-  expect(await again()).toEqual([1, 1])
 })
