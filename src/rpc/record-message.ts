@@ -325,7 +325,9 @@ async function findToL2(source: MessageSource, l1Block: L1Block, search: Message
       const found = { sent, proof }
       if (status === 'sent') return found
       if (status !== null) other = found
-      throw new EndpointError('L1_CONTRADICTION', { found: `L1 did not send this message ${message.number}` })
+      // A block after that of the proof says nothing false: its message is not final yet.
+      const code = status === 'notSent' && sent.block > l1Block.number ? 'BLOCK_NOT_FINALIZED' : 'L1_CONTRADICTION'
+      throw new EndpointError(code, { found: `L1 did not send this message ${message.number}` })
     }, signal)
   } catch (error) {
     if (other === undefined || !isFailure(error)) throw error
