@@ -13,7 +13,7 @@ export {
   type FetchedConsensus,
   fetchConsensus,
 } from './rpc/beacon.ts'
-export { diagnose } from './rpc/diagnose.ts'
+export { type Asked, diagnose } from './rpc/diagnose.ts'
 export type { Endpoint } from './rpc/endpoints.ts'
 export {
   EndpointError,
