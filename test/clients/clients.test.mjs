@@ -38,14 +38,14 @@ const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
  *
  * @param keys what it heard: the number of the block, which has one event
  */
-async function hears(keys) {
+async function hears(keys, sizes = SIZES) {
   // Until it listens.
   while (keys.length === 0) {
     rig.finalize(1)
     for (let count = 0; count < 60 && keys.length === 0; count++) await pause(50)
   }
   const first = keys[0]
-  for (const size of SIZES) {
+  for (const size of sizes) {
     rig.finalize(size)
     // The newest block itself is proven by the next finalization.
     const last = Number(rig.chain.latest()) - 1
@@ -59,7 +59,7 @@ async function hears(keys) {
     keys,
     Array.from({ length: keys.length }, (_, index) => first + index),
   )
-  assert.ok(keys.length > 1000)
+  assert.ok(keys.length > sizes.at(-1))
 }
 
 const flow = (name, work) => test(name, { timeout: 300_000 }, work)
@@ -179,7 +179,8 @@ for (const version of [6, 5]) {
       const { log = given.at(-1) } = given.at(-1)
       keys.push(log.blockNumber)
     })
-    await hears(keys)
+    // Version 5 asks for all logs of a finalization in one request, within the time of which they have to be proven.
+    await hears(keys, version === 5 ? [1, 10, 100] : SIZES)
     await token.removeAllListeners()
     end()
   })
@@ -300,7 +301,7 @@ flow('cast reads state at the number that it is told, with one head', async () =
     (await promisify(execFile)(programOf('cast'), [...args, '--rpc-url', pinned])).stdout.trim()
   const number = await cast('block-number')
   assert.equal(await cast('balance', PAYEE, '--block', number), await cast('balance', PAYEE))
-  assert.match(await cast('age', '--block', number), /\d/)
+  assert.match(await cast('age', number), /\d/)
   await assert.rejects(
     promisify(execFile)(programOf('cast'), [
       'balance',
