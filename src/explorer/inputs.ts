@@ -106,12 +106,12 @@ function hexMessage(bytes: number, text: string): string {
   return /^0x[0-9a-fA-F]*$/.test(text) ? `${text.length - 2} digits instead of ${2 * bytes}` : 'not hexadecimal'
 }
 
-/** The network by its name, or by that of the rollup if it is empty. A vector may define its own network. */
+/** The network by its name, or by that of the rollup if it is empty. A vector may define a network of another name. */
 function networkOf(file: OpenedFile, { network, rollup }: Statement): BeaconNetwork | null {
   const name = network.value === '' ? rollup.value : network.value
   const isOfFile = network.source === 'file' && fieldIn(file.network, 'name') === name
   // Unchecked, despite its type: trustBeaconBlock refuses an invalid network with an ArgumentError.
-  return isOfFile ? (file.network as BeaconNetwork) : (networkNamed(name) ?? null)
+  return networkNamed(name) ?? (isOfFile ? (file.network as BeaconNetwork) : null)
 }
 
 export function rollupOf({ rollup, rootsSlot, currentSlot, hashesSlot, implementation }: Statement): Rollup {

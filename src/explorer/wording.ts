@@ -115,16 +115,14 @@ export function premiseSources(statement: Statement): PartSources {
   const { rollup, rootsSlot, currentSlot, hashesSlot, trustedKind, network, trusted } = statement
   const kind = trustedKind.value
   if (kind === 'l2StateRoot') return { [kind]: trusted.source }
-  const slots = [rootsSlot, currentSlot, hashesSlot].filter(({ value }) => value !== '')
-  const foreign = slots.find(({ source }) => !isOwn(source))
   // The page knows the contracts and the networks that have names. A file can only choose between them.
   const isKnown = rollupNamed(rollup.value) !== undefined
+  const slots = (isKnown ? [hashesSlot] : [rootsSlot, currentSlot, hashesSlot]).filter(({ value }) => value !== '')
+  const foreign = slots.find(({ source }) => !isOwn(source))
   const isOfBeacon = kind === 'beaconBlockRoot' && network.value !== ''
   return {
     [kind]: trusted.source,
-    ...(isKnown
-      ? { rollupName: rollup.source }
-      : { rollup: rollup.source, ...(foreign && { layout: foreign.source }) }),
+    ...{ [isKnown ? 'rollupName' : 'rollup']: rollup.source, ...(foreign && { layout: foreign.source }) },
     ...(isOfBeacon && networkNamed(network.value) === undefined && { network: network.source }),
   }
 }

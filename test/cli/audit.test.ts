@@ -417,6 +417,14 @@ it('judges the lines before a broken gzip member', async () => {
     const { code, stdout, stderr } = await audit([], { stdin: Buffer.concat([gzipSync(record), Buffer.from(rest)]) })
     expect([code, parseLines(stdout).map(kindOf)]).toEqual([2, ['present']])
     expect(stderr).toContain('cannot be read beyond line 1')
+    const stated = ['--state-root', sampleOf(poseidon2).stateRoot, '--json']
+    const whole = await audit(stated, { stdin: gzipSync(record) })
+    const cut = await audit(stated, { stdin: Buffer.concat([gzipSync(record), Buffer.from(rest)]) })
+    const words = [whole, cut].map(one => [one.code, JSON.parse(one.stderr).verdict])
+    expect(words).toEqual([
+      [0, 'verified'],
+      [2, null],
+    ])
   }
   expect(broken).toHaveLength(2)
 })

@@ -314,8 +314,8 @@ it('verifies with the published code, through its entry points', () => {
   const entries = ['anchor', 'beacon', 'blocks', 'index', 'messages', 'poseidon2', 'transition'].map(
     name => `../${name}.ts`,
   )
-  // The sentences of all families of codes.
-  expect([...others].sort()).toEqual([...entries, '../error-meanings.ts'].sort())
+  // The sentences of all families of codes; and Keccak, which draws hashes and decides nothing.
+  expect([...others].sort()).toEqual([...entries, '../error-meanings.ts', '../hash/keccak/index.ts'].sort())
 })
 
 it('shows what a message has come to, on its way from one layer to the other', () => {
@@ -747,6 +747,25 @@ it('is verified by what is typed or confirmed alone, and says "proven" of nothin
   expect(premiseSources({ ...mainnet, rollup: { value: 'mainnet', source: 'bundle' } })).toEqual({
     ...{ l1BlockHash: 'user', rollupName: 'bundle' },
   })
+  // But that has no slot for block hashes that the page knows: whoever names one chooses what is read.
+  const slot = { value: '7', source: 'file' as const }
+  expect(premiseSources({ ...mainnet, rollup: { value: 'mainnet', source: 'user' }, hashesSlot: slot })).toEqual({
+    ...{ l1BlockHash: 'user', rollupName: 'user', layout: 'file' },
+  })
+})
+
+it('takes the network of a known name for that, whatever a file says that it is', () => {
+  const text = readFileSync('vectors/evidence/valid/poseidon2-beacon-block-root.json', 'utf8')
+  const verdicts = ['vectors', 'mainnet', 'sepolia'].map(name => {
+    const vector = JSON.parse(text)
+    vector.claim.trusted.network.name = name
+    vector.bundle.consensus.network = name
+    const file = openFile(vector)
+    const { trusted, rollup, ...others } = statementFrom(file.suggested)
+    const own = { trusted: { ...trusted, source: 'user' }, rollup: { ...rollup, source: 'user' } } as const
+    return judge(file, { ...others, ...own }).report.verdict
+  })
+  expect(verdicts).toEqual(['consistent', 'refused', 'refused'])
 })
 
 it('draws the path that the published function computes', () => {

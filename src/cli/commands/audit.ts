@@ -131,9 +131,11 @@ export const command: Command = {
     const { tally, resumedAt, seconds } = judged
     const summary = { ...summarize(tally), seconds, judged: tally.lines - resumedAt }
     const stream = hasFile ? io.stdout : io.stderr
+    // Of an input that was not read to its end, there is no verdict.
+    const isWhole = summary.lines > 0 && failure === undefined
     stream.write(
       json
-        ? toJson({ verdict: summary.lines > 0 ? conclude(summary).word : null, ...summary, failure: failed })
+        ? toJson({ verdict: isWhole ? conclude(summary).word : null, ...summary, failure: failed })
         : formatSummary(summary, values['trust-file'], stream),
     )
     // With --json, the summary already says it.
