@@ -184,8 +184,8 @@ it('resumes where it was interrupted', async () => {
     expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}.partial`])
     const anew = await startFlapping(url, 0)
     await run('--force', '--l2', anew.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
-    // Of the newest finalization, and of the one before.
-    expect(anew.keys).toEqual([KEYS.slice(0, 2), KEYS.slice(0, 2)])
+    // A recording steps back to the finalization before the newest one. The block of an answer is the user's choice.
+    expect(anew.keys).toEqual(command === 'record' ? [KEYS.slice(0, 2), KEYS.slice(0, 2)] : [KEYS.slice(0, 2)])
     const rest = await startFlapping(url, 99)
     const resumed = await run('--l2', rest.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
     expect(resumed.code).toBe(0)

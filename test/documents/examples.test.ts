@@ -83,7 +83,8 @@ it.each(examples)('runs example $index of $source', async ({ code, path }) => {
   const log = vi.spyOn(console, 'log').mockImplementation((...values) => {
     logged.push(values.map(value => (typeof value === 'bigint' ? `${value}n` : String(value))).join(' '))
   })
-  await import(path)
+  // Without an output, it has to run to its end.
+  expect(await import(path)).toBeDefined()
   log.mockRestore()
   const expected = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(match => match[1])
   if (expected.length > 0) expect(logged).toEqual(expected)
