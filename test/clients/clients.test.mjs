@@ -280,6 +280,20 @@ flow('web3.js sends, and waits for the receipt', async () => {
   assert.equal(called.status, 1n)
 })
 
+/** Version 4 listens over WebSocket alone, whichever the endpoint: over HTTP, its users poll. */
+flow('web3.js says that it cannot listen over HTTP, and polls', async () => {
+  const { token } = await createWeb3()
+  await rig.settle(url)
+  const error = await new Promise(resolve => token.events.Transfer().on('error', resolve))
+  assert.match(error.message, /Failed to subscribe/)
+  const last = rig.chain.latest() - 1n
+  const events = await token.getPastEvents('Transfer', { fromBlock: last - 1n, toBlock: last + 100n })
+  assert.deepEqual(
+    events.map(({ blockNumber }) => BigInt(blockNumber)),
+    [last - 1n, last],
+  )
+})
+
 flow('cast reads, asks and sends', async () => {
   const cast = async (...args) =>
     (await promisify(execFile)(programOf('cast'), [...args, '--rpc-url', url])).stdout.trim()
