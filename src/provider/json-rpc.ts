@@ -31,7 +31,7 @@ export interface ServerLimits {
   readonly maxBatch: number
   /** Characters per response. */
   readonly maxResponseLength: number
-  /** Milliseconds per request, including its time in the queue. */
+  /** Milliseconds per request, including its time in the queue. Longer than the provider has, whose words say more. */
   readonly timeout: number
 }
 

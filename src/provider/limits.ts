@@ -81,6 +81,11 @@ export const TIP_SAMPLES = 3
 export const MAX_CACHED_HEADERS = 2 ** 17
 /** Headers that arrived lately, at about 1.3 kB each, for requests that ask for the same ones. */
 export const MAX_ARRIVED_HEADERS = 2 ** 12
+/** Characters of the blocks that a provider keeps, as they were sent, and where their transactions are, at about 150 bytes each. */
+export const MAX_CACHED_CONTENTS = 2 ** 25
+export const MAX_CACHED_PLACES = 2 ** 16
+/** Characters of the logs that a provider keeps: of whole blocks, and as much of those that searches have selected. */
+export const MAX_CACHED_LOGS = 2 ** 25
 /** Hashes of blocks from the state, at about 150 bytes each. */
 export const MAX_CACHED_HASHES = 2 ** 14
 /** Hashes that are read at once for whoever asks for blocks one after another. */

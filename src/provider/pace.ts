@@ -16,6 +16,8 @@ export interface Pace {
   readonly signal: AbortSignal
   /** Of a rehearsal, for what takes longer than a step. Its steps are counted by `isDue`. */
   readonly budget?: Budget
+  /** States how far the work is, in words, for whoever learns that it took too long. */
+  tell(describe: () => string): void
   /** Whether other tasks should run now. Cheap enough for each step of an execution. @throws EndpointError `ABORTED` */
   isDue(): boolean
   /**
@@ -99,12 +101,13 @@ function createTurns() {
 }
 const turns = createTurns()
 
-function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
+function createPace(signal: AbortSignal, admit: () => Promise<void>, tell: Pace['tell']): Pace {
   // The first turn is due at once.
   let [began, slice] = [Number.POSITIVE_INFINITY, SLICE]
   let admitted: Promise<void> | undefined
   const pace: Pace = {
     signal,
+    tell,
     isDue() {
       if (signal.aborted) throw abortedBy(signal)
       const now = Date.now()
@@ -152,6 +155,10 @@ export async function inPace<T>(
 ): Promise<T> {
   const controller = new AbortController()
   let isLate = false
+  let describe: (() => string) | undefined
+  const tell: Pace['tell'] = text => {
+    describe = text
+  }
   const timer = setTimeout(() => {
     isLate = true
     controller.abort()
@@ -171,10 +178,10 @@ export async function inPace<T>(
     if (signal.aborted) end()
   }
   try {
-    return await orAbort(() => work(createPace(controller.signal, admitOnce)), controller.signal)
+    return await orAbort(() => work(createPace(controller.signal, admitOnce, tell)), controller.signal)
   } catch (error) {
     if (refusal !== undefined) throw refusal.error
-    if (isLate) throw refusedFor('TIMEOUT', { found: `It took ${timeoutMs} ms.` })
+    if (isLate) throw refusedFor('TIMEOUT', { found: [`It took ${timeoutMs} ms.`, describe?.()].join(' ').trim() })
     throw error
   } finally {
     clearTimeout(timer)

@@ -1,11 +1,4 @@
-import {
-  type BlockLog,
-  type OpenedBlockTransaction,
-  openBlockLogs,
-  openBlockTransactions,
-  type PlacedLog,
-  withTransactions,
-} from '../blocks/block.ts'
+import { type OpenedBlockTransaction, openBlockLogs, openBlockTransactions, type PlacedLog } from '../blocks/block.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath, isProofError } from '../errors.ts'
@@ -126,33 +119,18 @@ export const fetchBlock = <T>(
   }, signal)
 
 /**
- * What `use` makes of the logs of a block that are selected, from the first endpoint for which it does not throw. The hashes of
- * their transactions, which no receipt proves, are unknown.
+ * What `use` makes of all logs of a block, from the first endpoint for which it does not throw. The hashes of their transactions,
+ * which no receipt proves, are unknown. A header whose filter `bloomTest` refuses needs no request at all.
  */
 export const fetchPlacedLogs = <T>(
   { l2, signal }: BlockSource,
   header: BlockHeader,
-  isSelected: (log: PlacedLog) => boolean,
   use: (logs: PlacedLog[], provider: AnyProvider) => T,
 ): Promise<T> =>
   l2.run(async (provider, attempt) => {
     const receipts = await askReceipts(provider, header.number, attempt.signal)
-    return use(openBlockLogs(receipts, header).flat().filter(isSelected), provider)
+    return use(openBlockLogs(receipts, header).flat(), provider)
   }, signal)
-
-/**
- * The logs of a block that are selected. The transactions are only asked for if there is one. A header whose filter `bloomTest`
- * refuses needs no request at all.
- */
-export async function fetchLogs(
-  source: BlockSource,
-  header: BlockHeader,
-  isSelected: (log: PlacedLog) => boolean,
-): Promise<BlockLog[]> {
-  const logs = await fetchPlacedLogs(source, header, isSelected, selected => selected)
-  if (logs.length === 0) return []
-  return fetchBlock(source, header, false, ({ transactions }) => withTransactions(logs, transactions))
-}
 
 const askReceipts = (provider: AnyProvider, number: bigint, signal: AbortSignal) =>
   askForBlock(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], signal)

@@ -225,8 +225,8 @@ async function fetchSent(source: ProvableSource, newest: BlockClaim, first: bigi
     parent = { hash: header.parentHash, number: header.number - 1n }
     if (!mayBeIn(header.logsBloom)) return Promise.resolve([])
     // In the terms of an endpoint's logs.
-    return fetchPlacedLogs({ ...source, signal: own }, header, isSelected, (logs, provider) => {
-      const sent = logs.map(({ blockNumber, logIndex, ...log }) => ({
+    return fetchPlacedLogs({ ...source, signal: own }, header, (logs, provider) => {
+      const sent = logs.filter(isSelected).map(({ blockNumber, logIndex, ...log }) => ({
         ...{ ...log, blockNumber: encodeQuantity(blockNumber), logIndex: encodeQuantity(BigInt(logIndex)) },
       }))
       return readSent(provider, sent, sender, budget)

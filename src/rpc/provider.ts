@@ -97,16 +97,16 @@ function sendInTurn(
 const SHARED =
   /^(?:eth_(?:chainId|blockNumber|createAccessList|getBlockBy(?:Hash|Number)|getBlockReceipts|getCode|getLogs|getStorageAt|getTransactionByHash|getTransactionReceipt)|[a-z]+_getProof)$/
 
-/** A request under way, and how many wait for its answer. */
-interface Flight {
-  readonly answer: Promise<unknown>
+/** Work under way, and how many wait for it. */
+interface Flight<T> {
+  readonly answer: Promise<T>
   readonly ending: AbortController
   waiting: number
 }
-const FLIGHTS = new WeakMap<object, Map<string, Flight>>()
+const FLIGHTS = new WeakMap<object, Map<string, Flight<unknown>>>()
 
-/** Runs `send`, or waits for the one that is under way. It is aborted when nobody waits any more. */
-async function share(
+/** Runs `send`, or waits for the one that is under way. */
+function share(
   provider: AnyProvider,
   method: string,
   params: readonly unknown[],
@@ -114,9 +114,18 @@ async function share(
   send: (signal: AbortSignal | undefined) => Promise<unknown>,
 ): Promise<unknown> {
   if (!SHARED.test(method)) return send(signal)
-  const key = `${method} ${JSON.stringify(params)}`
-  const flights = FLIGHTS.get(provider) ?? new Map<string, Flight>()
+  const flights = FLIGHTS.get(provider) ?? new Map<string, Flight<unknown>>()
   FLIGHTS.set(provider, flights)
+  return shareFlight(flights, `${method} ${JSON.stringify(params)}`, signal, send)
+}
+
+/** Runs `send`, or waits for the one of this name that is under way. It is aborted when nobody waits any more. */
+export async function shareFlight<T>(
+  flights: Map<string, Flight<T>>,
+  key: string,
+  signal: AbortSignal | undefined,
+  send: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const flight = flights.get(key) ?? begin()
   flight.waiting++
   try {
@@ -128,13 +137,13 @@ async function share(
     }
   }
 
-  function forget(flight: Flight): void {
+  function forget(flight: Flight<T>): void {
     if (flights.get(key) === flight) flights.delete(key)
   }
-  function begin(): Flight {
+  function begin(): Flight<T> {
     const ending = new AbortController()
     inherit(ending.signal, signal)
-    const flight: Flight = { answer: send(ending.signal), ending, waiting: 0 }
+    const flight: Flight<T> = { answer: send(ending.signal), ending, waiting: 0 }
     flights.set(key, flight)
     // Those who come later want an answer of then.
     const end = () => forget(flight)

@@ -157,7 +157,8 @@ describe('requests', () => {
     await ask('eth_feeHistory', '0x5', 'latest')
     expect(l2.counts()).toEqual({ eth_getBlockByNumber: 1 })
     await Promise.all(['0x0', '0x5', '0xb'].map(number => ask('eth_getBlockByNumber', number, true)))
-    expect(l2.counts()).toEqual({ eth_getBlockByNumber: 3 })
+    // One of them was read before.
+    expect(l2.counts()).toEqual({ eth_getBlockByNumber: 2 })
     // Blocks here and there: all their hashes in one request.
     const fresh = endpoints.l2()
     const askFresh = asking(fresh)
@@ -169,9 +170,7 @@ describe('requests', () => {
     const ask = asking(endpoints.l2())
     const view = { l2BlockNumber: 100_000n } as BlockView
     const range = (from: bigint, to: bigint) =>
-      inPace(UNHURRIED, pace =>
-        searchLogs({ l2: openEndpoints('l2', endpoints.l2()) }, {} as never, view, {}, { from, to }, pace),
-      )
+      inPace(UNHURRIED, pace => searchLogs({} as never, {} as never, view, {}, { from, to }, pace))
     expect(await reasonOf(range(100_000n - MAX_WALK - 1n, 99_999n))).toBe('BLOCK_UNPROVEN')
     // What is to come has no logs yet, as nodes have it.
     expect(await ask('eth_getLogs', { fromBlock: '0x0', toBlock: '0xffffff' })).toEqual(

@@ -41,7 +41,7 @@ const whatOptions = {
   'max-gas': textOr('50000000', 'N', 'gas limit per call'),
   ...optionsOf('layout-roots-slot', 'layout-current-slot', 'method'),
   refresh: textOr('60', 'SECONDS', 'how often to check for a newer block'),
-  deadline: textOr('10', 'SECONDS', 'time for a request of a client, through everything it needs'),
+  deadline: textOr('8', 'SECONDS', 'time for a request of a client, through everything; many clients wait for 10'),
   concurrency: textOr('16', 'N', 'how many requests may ask endpoints or compute at once; no other waits for them'),
   ...optionsOf('timeout'),
   json: flag('print one line of JSON per event: listening, view, waiting, failure, disagreement, stopped'),
@@ -93,7 +93,7 @@ const HINTS = {
   VALUE_UNPROVEN: '--environment NAME=VALUE',
   TIMEOUT: '--deadline SECONDS',
 } as const
-/** How long pending requests may take once the proxy is told to end, in milliseconds. */
+/** How long pending requests may take once the proxy is told to end, or once the provider should have refused them, in milliseconds. */
 const GRACE = 1000
 
 export const command: Command = {
@@ -132,7 +132,7 @@ export const command: Command = {
       timeoutMs: deadline,
       onView: log.view,
     })
-    const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: deadline, concurrency }, HINTS)
+    const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: deadline + GRACE, concurrency }, HINTS)
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
     log.listening(server.url, trust, readForward(forward).forward)

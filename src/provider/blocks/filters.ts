@@ -16,9 +16,10 @@ import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import type { Presence } from '../presence.ts'
 import { newestIn } from '../view.ts'
+import { lengthOf } from './contents.ts'
 import { type BlockRange, type LogBounds, rangeIn, readLogRequest } from './filter.ts'
 import type { BlockView, KnownBlocks } from './known-blocks.ts'
-import { type LogSearch, lengthOf } from './logs.ts'
+import type { LogSearch } from './logs.ts'
 import { spellLogs } from './spell.ts'
 
 /** A query, and the position of a client in the chain. It holds nothing of what the client will get. */
@@ -147,7 +148,8 @@ async function advance(sources: FilterSources, filter: Filter, pace: Pace): Prom
     const newest = newestIn(view)
     const to = last !== null && last < newest ? last : newest
     if (next > to) break
-    if (found.length > 0 && Date.now() - began > sources.timeoutMs / 2) break
+    // What is read so far is an answer, though it may be that there is nothing.
+    if (next > filter.next && Date.now() - began > sources.timeoutMs / 2) break
     const end = next + filter.piece - 1n
     const range = { from: next, to: end < to ? end : to }
     const more = await read(sources, filter, view, range, pace).catch(error => slower(filter, error, pace))

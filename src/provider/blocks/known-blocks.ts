@@ -105,6 +105,12 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
       throw unprovenBlock(view, number)
     },
     learn,
+    /** Of how many blocks the header is not known yet. */
+    countMissing(oldest: bigint, newest: bigint): number {
+      let count = 0
+      for (let number = oldest; number <= newest; number++) if (headers.get(number) === undefined) count++
+      return count
+    },
   }
 }
 

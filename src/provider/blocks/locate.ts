@@ -3,22 +3,20 @@ import type { BlockTransaction, OpenedBlockTransaction } from '../../blocks/bloc
 import { openHeader } from '../../blocks/header.ts'
 import type { Hex } from '../../bytes.ts'
 import { atPath } from '../../errors.ts'
-import { type FetchedBlock, fetchBlock } from '../../rpc/blocks.ts'
+import type { FetchedBlock } from '../../rpc/blocks.ts'
 import type { Attempt } from '../../rpc/endpoints.ts'
 import { EndpointError } from '../../rpc/error.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { newestIn } from '../view.ts'
+import type { Contents, Use } from './contents.ts'
 import { findByHash, type Hint } from './find.ts'
-import type { BlockView, KnownBlocks } from './known-blocks.ts'
-
-/** What somebody makes of a block, of one endpoint: what it throws may make another endpoint be asked. */
-export type Use<T> = (block: FetchedBlock, attempt: Attempt) => T | Promise<T>
+import { type BlockView, type KnownBlocks, oldestIn } from './known-blocks.ts'
 
 export type Locator = ReturnType<typeof createLocator>
 
 /** Proves blocks and transactions, named by number or by hash. */
-export function createLocator({ l2 }: Pick<VerifiedOptions, 'l2'>, blocks: KnownBlocks) {
+export function createLocator({ l2 }: Pick<VerifiedOptions, 'l2'>, blocks: KnownBlocks, contents: Contents) {
   /** A block with its transactions. @throws ProviderError `BLOCK_UNPROVEN` */
   async function withBlock<T>(
     view: BlockView,
@@ -29,17 +27,25 @@ export function createLocator({ l2 }: Pick<VerifiedOptions, 'l2'>, blocks: Known
     signal = pace.signal,
   ): Promise<T> {
     const hash = await blocks.hashAt(view, number, pace)
-    await pace.beSlow()
-    return fetchBlock({ l2, signal }, { hash, number }, withReceipts, (block, attempt) => {
+    if (!contents.holds(hash, withReceipts)) await pace.beSlow()
+    return contents.withBlock({ hash, number }, withReceipts, signal, (block, attempt) => {
       blocks.learn(block.header)
       return use(block, attempt)
     })
+  }
+
+  /** Where a view has what was proven before. */
+  function placeIn(view: BlockView, hash: Hex): bigint | null {
+    const place = contents.placeOf(hash)
+    return place === undefined || place > newestIn(view) || place < oldestIn(view) ? null : place
   }
 
   return {
     withBlock,
     /** The number of the block with a hash; null if the chain of the view has none, as far as endpoints say. */
     async numberOf(view: BlockView, hash: Hex, pace: Pace): Promise<bigint | null> {
+      const place = placeIn(view, hash)
+      if (place !== null && (await blocks.hashAt(view, place, pace)) === hash) return place
       const prove = async ({ sent, number }: Hint) => {
         const header = atPath('header', () => openHeader(encodeHeader(sent), { hash, number }))
         if (number > newestIn(view) || (await blocks.hashAt(view, number, pace)) !== hash) return null
@@ -49,20 +55,23 @@ export function createLocator({ l2 }: Pick<VerifiedOptions, 'l2'>, blocks: Known
       return (await findByHash({ l2 }, 'block', hash, pace, prove))?.number ?? null
     },
     /** What `use` makes of a transaction and its block; null if no endpoint says in which block of the view it is. */
-    withTransaction<T extends object>(
+    async withTransaction<T extends object>(
       view: BlockView,
       hash: Hex,
       withReceipts: boolean,
       pace: Pace,
       use: (block: FetchedBlock, transaction: OpenedBlockTransaction, index: number) => T,
     ): Promise<T | null> {
+      const pick: Use<T | null> = block => {
+        const index = block.transactions.findIndex(transaction => transaction.hash === hash)
+        const transaction = block.transactions[index]
+        return transaction === undefined ? null : use(block, transaction, index)
+      }
+      const place = placeIn(view, hash)
+      const known = place === null ? null : await withBlock(view, place, withReceipts, pace, pick)
+      if (known !== null) return known
       return findByHash({ l2 }, 'transaction', hash, pace, async ({ number }, signal) => {
         if (number > newestIn(view)) return null
-        const pick: Use<T | null> = block => {
-          const index = block.transactions.findIndex(transaction => transaction.hash === hash)
-          const transaction = block.transactions[index]
-          return transaction === undefined ? null : use(block, transaction, index)
-        }
         const found = await withBlock(view, number, withReceipts, pace, pick, signal)
         if (found !== null) return found
         throw new EndpointError('ANSWER_MALFORMED', { found: `a transaction that block ${number} does not have` })

@@ -1,25 +1,18 @@
 import type { BlockLog } from '../../blocks/block.ts'
-import { bloomTest, decodeFilter, type LogFilter, selectedBy } from '../../blocks/filter.ts'
+import { bloomTest, decodeFilter, type LogFilter } from '../../blocks/filter.ts'
 import type { BlockHeader } from '../../blocks/header.ts'
-import type { Hex } from '../../bytes.ts'
-import { fetchLogs } from '../../rpc/blocks.ts'
 import { CONTENTS_AT_ONCE } from '../../rpc/limits.ts'
 import { inAdvance } from '../../rpc/waiting.ts'
 import { refusedFor } from '../error.ts'
 import { MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
-import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import { newestIn } from '../view.ts'
+import { type Contents, lengthOf } from './contents.ts'
 import { type BlockRange, rangeIn, readLogRequest } from './filter.ts'
 import { type BlockView, type KnownBlocks, oldestIn, unprovenBlock } from './known-blocks.ts'
 import type { Locator } from './locate.ts'
 import { spellLogs } from './spell.ts'
-
-/** Characters of a log as JSON, besides its data. */
-const LOG_LENGTH = 900
-/** Characters of a log as JSON at most, or of a hash. */
-export const lengthOf = (one: BlockLog | Hex): number => LOG_LENGTH + (typeof one === 'string' ? 0 : one.data.length)
 
 /** The result of `eth_getLogs`. */
 export async function getLogs(
@@ -54,13 +47,16 @@ export type LogSearch = (
  * the logs is read in full, and the filter of a header, which its hash commits to, is that of its logs.
  */
 export async function searchLogs(
-  { l2 }: Pick<VerifiedOptions, 'l2'>,
   blocks: KnownBlocks,
-  ...[view, filter, { from, to }, pace]: Parameters<LogSearch>
+  contents: Contents,
+  ...[view, given, { from, to }, pace]: Parameters<LogSearch>
 ): Promise<readonly BlockLog[]> {
-  const [isPossible, isSelected] = [bloomTest(filter), selectedBy(decodeFilter(filter))]
+  const [isPossible, filter] = [bloomTest(given), decodeFilter(given)]
+  const filterId = JSON.stringify([filter.address, filter.topics])
   // Before the others are asked for in vain.
   if (from < oldestIn(view)) throw unprovenBlock(view, from)
+  const progress = createProgress(blocks, from, to)
+  pace.tell(progress.describe)
 
   const candidates: BlockHeader[] = []
   for await (const header of blocks.walk(view, from, to, pace)) {
@@ -68,15 +64,47 @@ export async function searchLogs(
     if (isPossible(header.logsBloom)) candidates.push(header)
   }
   candidates.reverse()
-  if (candidates.length > 0) await pace.beSlow()
+  const isKnown = (header: BlockHeader) => contents.isSelected(header, filterId)
+  progress.begin(candidates.filter(header => !isKnown(header)).length)
+  if (!candidates.every(isKnown)) await pace.beSlow()
   const read = async (index: number, signal: AbortSignal) => {
     await pace.pause()
     // The index is one of theirs.
-    return fetchLogs({ l2, signal }, candidates[index] as BlockHeader, isSelected)
+    const header = candidates[index] as BlockHeader
+    const isNew = !isKnown(header)
+    const found = await contents.selected(header, filter, filterId, signal)
+    if (isNew) progress.step()
+    return found
   }
   const { logs, add } = collectLogs()
   for await (const found of inAdvance(candidates.length, CONTENTS_AT_ONCE, read, pace.signal)) add(found)
   return logs
+}
+
+/** How far a search is, in words, with an estimate of the rest from the rate of what it has fetched. */
+export function createProgress({ countMissing }: Pick<KnownBlocks, 'countMissing'>, from: bigint, to: bigint) {
+  const began = Date.now()
+  const missing = countMissing(from, to)
+  let receipts: { readonly count: number; readonly at: number } | undefined
+  let read = 0
+  const estimate = (done: number, left: number, since: number) =>
+    done === 0 ? '' : `, at this rate in about ${Math.ceil((left * (Date.now() - since)) / done / 1000)} s`
+  return {
+    begin(count: number): void {
+      receipts = { count, at: Date.now() }
+    },
+    step: () => void read++,
+    describe(): string {
+      const goesOn = 'Ask again, and it goes on from there'
+      if (receipts !== undefined) {
+        const left = receipts.count - read
+        return `The receipts of ${left} blocks are still to be read${estimate(read, left, receipts.at)}. ${goesOn}.`
+      }
+      const left = countMissing(from, to)
+      const done = `Of ${to - from + 1n} blocks, the headers of ${left} are still to be fetched`
+      return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, or ask for fewer blocks.`
+    },
+  }
 }
 
 /** Collects logs up to the bounds of an answer. @throws ProviderError `LIMIT_REACHED` */

@@ -18,6 +18,7 @@ import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import type { Presence } from '../presence.ts'
 import { newestIn } from '../view.ts'
+import { createContents } from './contents.ts'
 import { blobFeeOf, feeHistory, suggestTip } from './fees.ts'
 import { readNumber } from './filter.ts'
 import { createFilters } from './filters.ts'
@@ -46,8 +47,9 @@ export function createBlockMethods(
   seenAt: (client: string) => Presence | undefined,
 ) {
   const blocks = knownBlocksOf(settings)
-  const locator = createLocator(settings, blocks)
-  const search: LogSearch = (...asked) => searchLogs(settings, blocks, ...asked)
+  const contents = createContents(settings)
+  const locator = createLocator(settings, blocks, contents)
+  const search: LogSearch = (...asked) => searchLogs(blocks, contents, ...asked)
   const { timeoutMs, isForWallet } = settings
 
   return {

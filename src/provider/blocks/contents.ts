@@ -1,0 +1,125 @@
+import { type BlockLog, openBlockLogs, type PlacedLog, withTransactions } from '../../blocks/block.ts'
+import { type DecodedFilter, isDense, selectedBy } from '../../blocks/filter.ts'
+import type { BlockClaim, BlockHeader } from '../../blocks/header.ts'
+import type { Hex } from '../../bytes.ts'
+import { isProofError } from '../../errors.ts'
+import { type FetchedBlock, fetchBlock, fetchPlacedLogs } from '../../rpc/blocks.ts'
+import type { Attempt } from '../../rpc/endpoints.ts'
+import { shareFlight } from '../../rpc/provider.ts'
+import { createCache } from '../cache.ts'
+import { MAX_CACHED_CONTENTS, MAX_CACHED_LOGS, MAX_CACHED_PLACES } from '../limits.ts'
+import type { VerifiedOptions } from '../options.ts'
+
+/** What somebody makes of a block, of one endpoint: what it throws may make another endpoint be asked. */
+export type Use<T> = (block: FetchedBlock, attempt: Attempt) => T | Promise<T>
+
+/** All logs of a block, and the hashes of its transactions if they are proven. */
+interface BlockLogs {
+  readonly logs: readonly PlacedLog[]
+  readonly transactions: readonly { readonly hash: Hex }[] | null
+}
+
+/** Characters of a log as JSON, besides its data; and what an entry without any takes. */
+const [LOG_LENGTH, ENTRY_LENGTH] = [900, 256]
+/** Characters of a log as JSON at most, or of a hash. */
+export const lengthOf = (one: Pick<PlacedLog, 'data'> | Hex): number =>
+  LOG_LENGTH + (typeof one === 'string' ? 0 : one.data.length)
+const lengthOfAll = (logs: readonly Pick<PlacedLog, 'data'>[]) =>
+  logs.reduce((sum, log) => sum + lengthOf(log), ENTRY_LENGTH)
+
+export type Contents = ReturnType<typeof createContents>
+
+/**
+ * What is in blocks, proven, and kept within bounds: final blocks never change. Requests at the same time share what they fetch. So
+ * a search that did not end in time goes on when it is asked for again, whatever the blocks hold: of each that was read, the logs
+ * that it selects are kept.
+ */
+export const createContents = (sources: Pick<VerifiedOptions, 'l2'>) => ({
+  ...createLogs(sources),
+  ...createBlocks(sources),
+})
+
+function createLogs({ l2 }: Pick<VerifiedOptions, 'l2'>) {
+  const logs = createCache<Hex, BlockLogs>(MAX_CACHED_LOGS)
+  const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
+  const flights = new Map()
+
+  /** All logs of a block: with its transactions, unless its filter is so full that it tells little. */
+  async function logsOf(header: BlockHeader, signal: AbortSignal): Promise<BlockLogs> {
+    const known = logs.get(header.hash)
+    if (known !== undefined) return known
+    const isAlone = isDense(header.logsBloom)
+    return shareFlight(flights, `logs ${header.hash}`, signal, async own => {
+      const found: BlockLogs = isAlone
+        ? await fetchPlacedLogs({ l2, signal: own }, header, all => ({ logs: all, transactions: null }))
+        : await fetchBlock({ l2, signal: own }, header, true, ({ sentReceipts, transactions }) => ({
+            logs: openBlockLogs(sentReceipts, header).flat(),
+            transactions: transactions.map(({ hash }) => ({ hash })),
+          }))
+      logs.set(header.hash, found, lengthOfAll(found.logs))
+      return found
+    })
+  }
+
+  async function withHashes(header: BlockHeader, found: BlockLogs, signal: AbortSignal) {
+    if (found.transactions !== null) return found.transactions
+    return shareFlight(flights, `transactions ${header.hash}`, signal, async own => {
+      const pick = ({ transactions }: FetchedBlock) => transactions.map(({ hash }) => ({ hash }))
+      const transactions = await fetchBlock({ l2, signal: own }, header, false, pick)
+      logs.set(header.hash, { ...found, transactions }, lengthOfAll(found.logs))
+      return transactions
+    })
+  }
+
+  return {
+    /** Whether {@link selected} needs no request. */
+    isSelected: (header: BlockHeader, filterId: string): boolean =>
+      selections.get(filterId + header.hash) !== undefined,
+    /** The logs of a block that a filter selects. @param filterId by which it is told from others */
+    async selected(header: BlockHeader, filter: DecodedFilter, filterId: string, signal: AbortSignal) {
+      const id = filterId + header.hash
+      const known = selections.get(id)
+      if (known !== undefined) return known
+      const all = await logsOf(header, signal)
+      const own = all.logs.filter(selectedBy(filter))
+      const found = own.length === 0 ? [] : withTransactions(own, await withHashes(header, all, signal))
+      selections.set(id, found, lengthOfAll(found))
+      return found
+    },
+  }
+}
+
+function createBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
+  const blocks = createCache<Hex, FetchedBlock>(MAX_CACHED_CONTENTS)
+  const places = createCache<Hex, bigint>(MAX_CACHED_PLACES)
+  const find = (hash: Hex, withReceipts: boolean): FetchedBlock | undefined => {
+    const known = blocks.get(hash)
+    return withReceipts && known?.sentReceipts === undefined ? undefined : known
+  }
+  return {
+    /** Where a block or transaction is that was proven lately. */
+    placeOf: places.get,
+    /** Whether {@link withBlock} needs no request. */
+    holds: (hash: Hex, withReceipts: boolean): boolean => find(hash, withReceipts) !== undefined,
+    /** A block with its transactions, and its receipts if they are wanted, which `use` has to verify. */
+    async withBlock<T>(claim: BlockClaim, withReceipts: boolean, signal: AbortSignal, use: Use<T>): Promise<T> {
+      const known = find(claim.hash, withReceipts)
+      if (known !== undefined) {
+        try {
+          return await use(known, { signal, heard: () => {} })
+        } catch (error) {
+          // Another field of it is wrong than those that were looked at before.
+          if (!isProofError(error)) throw error
+          blocks.delete(claim.hash)
+        }
+      }
+      return fetchBlock({ l2, signal }, claim, withReceipts, async (block, attempt) => {
+        const made = await use(block, attempt)
+        const { sentReceipts, sentTransactions, transactions } = block
+        blocks.set(claim.hash, block, JSON.stringify([sentReceipts, sentTransactions]).length)
+        for (const { hash } of [claim, ...transactions]) places.set(hash, claim.number, 1)
+        return made
+      })
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import type { Hex } from '../../src/index.ts'
+import { isProviderError } from '../../src/provider.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
+import { skipTime, tokenBucket } from '../rpc/clock.ts'
+import { createBlockEndpoints, type Endpoint } from './block-endpoints.ts'
+
+const TOKEN: Hex = `0x${'70'.repeat(20)}`
+const hex = (number: number): Hex => `0x${number.toString(16)}`
+
+/** Each block has one transfer of the token, and the newest that is proven is `count` - 1. */
+async function setUp(count: number, options: object = {}, answering = (l2: Endpoint) => l2) {
+  const { chain, l2, provider } = createBlockEndpoints()
+  addDemoBlocks(chain, { counts: [count], l1Blocks: 1 })
+  const endpoint = l2()
+  const verified = provider(answering(endpoint), options)
+  await verified.view()
+  endpoint.counts()
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
+  const ask = (method: string, ...params: unknown[]): Promise<any> => verified.request({ method, params })
+  return { ask, endpoint, verified }
+}
+const logsOf = (from: number, to: number, address = TOKEN) => ({ fromBlock: hex(from), toBlock: hex(to), address })
+
+it('asks for what a block holds once, whatever asks for it', async () => {
+  const { ask, endpoint } = await setUp(5)
+  const [log] = await ask('eth_getLogs', logsOf(3, 3))
+  endpoint.counts()
+  const receipt = await ask('eth_getTransactionReceipt', log.transactionHash)
+  expect(endpoint.counts()).toEqual({
+    eth_getTransactionByHash: 1,
+    ...{ eth_getBlockByNumber: 1, eth_getBlockReceipts: 1 },
+  })
+  const transaction = await ask('eth_getTransactionByHash', log.transactionHash)
+  const blocks = [await ask('eth_getBlockByNumber', hex(3), true), await ask('eth_getBlockByHash', log.blockHash, true)]
+  expect(await ask('eth_getBlockReceipts', hex(3))).toEqual([receipt])
+  expect([blocks[0], blocks[0].transactions]).toEqual([blocks[1], [transaction]])
+  expect(endpoint.counts()).toEqual({})
+})
+
+it('fetches each block of overlapping ranges once, and none again for another filter', async () => {
+  const { ask, endpoint } = await setUp(41)
+  const found = await Promise.all(Array.from({ length: 40 }, (_, index) => ask('eth_getLogs', logsOf(1, index + 1))))
+  expect(found.map(({ length }) => length)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
+  // A header, then the transactions and the receipts; the hashes of the newest of each range.
+  const counts = endpoint.counts()
+  expect(counts).toEqual({ eth_getBlockByNumber: 80, eth_getBlockReceipts: 40, rollup_getProof: 1 })
+  expect(await ask('eth_getLogs', { fromBlock: '0x1', toBlock: hex(40) })).toEqual(found[39])
+  expect(endpoint.counts()).toEqual({})
+})
+
+/** Refuses what comes faster than this. */
+const limited = (perSecond: number) => (l2: Endpoint) => {
+  const mayPass = tokenBucket(perSecond)
+  return {
+    ...l2,
+    async request(args: Parameters<Endpoint['request']>[0]) {
+      await new Promise(resolve => setTimeout(resolve, 50))
+      if (!mayPass(performance.now())) throw { code: -32005, message: 'rate limit exceeded' }
+      return l2.request(args)
+    },
+  }
+}
+
+it('gets further with each repeat at 2 requests per second, says how far, and ends', async () => {
+  skipTime()
+  const { ask, endpoint } = await setUp(61, { timeoutMs: 8_000 }, limited(2))
+  const said: string[] = []
+  let found: unknown[] | null = null
+  while (found === null && said.length < 30) {
+    found = await ask('eth_getLogs', logsOf(1, 60)).catch(error => {
+      if (!isProviderError(error) || error.reason !== 'TIMEOUT') throw error
+      said.push(error.message)
+      return null
+    })
+  }
+  expect(found).toHaveLength(60)
+  const { eth_getBlockByNumber: blocks = 0, eth_getBlockReceipts: receipts = 0 } = endpoint.counts()
+  // What was under way when a round ended is asked for again, and no more.
+  expect(blocks + receipts).toBeGreaterThanOrEqual(180)
+  expect(blocks + receipts).toBeLessThan(180 + 3 * said.length)
+  expect(said[0]).toMatch(
+    /^The request did not .* It took 8000 ms\. Of 60 blocks, the headers of \d+ are still to be fetched/,
+  )
+  expect(said[0]).toMatch(/at this rate in about \d+ s, and then receipts\. Ask again, and it goes on from there/)
+  expect(said.at(-1)).toMatch(/The receipts of \d+ blocks are still to be read, at this rate in about \d+ s/)
+  for (const kind of ['headers', 'receipts']) {
+    const left = said.flatMap(text => new RegExp(`${kind} of (\\d+)`).exec(text)?.[1] ?? []).map(Number)
+    expect(left).toEqual([...new Set(left)].sort((a, b) => b - a))
+    expect(left.length).toBeGreaterThan(1)
+  }
+})
