@@ -94,8 +94,8 @@ export function targetOf({ url = '' }: Pick<IncomingMessage, 'url'>): {
   readonly host?: string
   readonly path: string
 } {
-  const [, host, path = ''] = /^https?:\/\/([^/?#]{1,300})(.*)$/i.exec(url) ?? []
-  return host === undefined ? { path: url } : { host, path: path === '' ? '/' : path }
+  const [start = '', host] = /^https?:\/\/([^/?#]{1,300})(?![^/?#])/i.exec(url) ?? []
+  return host === undefined ? { path: url } : { host, path: url.slice(start.length) || '/' }
 }
 
 /** The names of JSON-RPC's content type that nodes accept. No page can send one without asking first. */

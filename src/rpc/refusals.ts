@@ -30,9 +30,9 @@ const BEACON = /^\/eth\//
 const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 'safe']
 
 /** What may be absent. Not the parameter that names it. */
-const THING = String.raw`\b(?:blocks?(?! ?(?:tag|param|range))|blockNumber|header|body|(?:world ?)?state(?:Root)?|trie\w*|history|histories|height|slot|snapshot|resource|metadata|proofs?|receipts?|transaction|requested data|LightClient\w+|\w*SyncCommittee\w*)\b`
-const ABSENT = String.raw`\b(?:(?:not?|\w+n['o]t) (?:\w+ ){0,3}?(?:found|available|exist|present|known|held|stored|indexed|imported|retained|kept|executed|canonical|in the|on this node)|cannot be found|unavailable|missing|unknown|not yet|pruned|garbage|dropped|expired|out of range|in (?:the )?future|ahead of|beyond|too (?:old|far)|(?:older|higher|greater|later) than|last \d+ blocks)\b`
-const SOUGHT = String.raw`\b(?:missing|unknown|pruned|no such|no|(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|get|load|read|retrieve|fetch|locate|resolve))`
+const THING = String.raw`\b(?:node(?= 0x)|blocks?(?! ?(?:tag|param|range))|blockNumber|header|body|(?:world ?)?state(?:Root)?|trie\w*|history|histories|height|slot|snapshot|resource|metadata|proofs?|receipts?|transaction|requested data|LightClient\w+|\w*SyncCommittee\w*)\b`
+const ABSENT = String.raw`\b(?:(?:not?|\w+n['’o]t) (?:\w+ ){0,3}?(?:found|available|exist|present|known|held|stored|indexed|imported|retained|kept|executed|canonical|in the|on this node)|cannot be found|unavailable|missing|unknown|not yet|pruned|garbage|dropped|expired|out of range|in (?:the )?future|ahead of|beyond|too (?:old|far)|(?:older|higher|greater|later) than|last \d+ blocks|after (?:the )?latest|before the (?:oldest|earliest|first)|out of bounds)\b`
+const SOUGHT = String.raw`\b(?:missing|unknown|pruned|no such|no|n['’o]t have|(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|get|load|read|retrieve|fetch|locate|resolve))`
 
 /**
  * What servers say, and what it means. The first row that holds decides: words before codes, because servers use -32000, -32600
@@ -40,6 +40,8 @@ const SOUGHT = String.raw`\b(?:missing|unknown|pruned|no such|no|(?:could not|co
  * words, the code or the status occur. The tests hold more of them.
  */
 const TABLE: readonly Row[] = [
+  // Whatever follows is the text of a contract: EIP-1474 and go-ethereum, internal/ethapi/errors.go; hardhat and ganache
+  { code: 'ENDPOINT_ERROR', says: [/\bexecution reverted\b|VM Exception/i] },
   // RFC 9110, 15.5.3
   { code: 'UNAUTHORIZED', status: [402] },
   // Consensys/shomei, rpc/server/method/LineaGetProof.java
@@ -49,7 +51,7 @@ const TABLE: readonly Row[] = [
   {
     code: 'UNAUTHORIZED',
     says: [
-      /\bmonthly\b|\bbilling\b|\bpayment\b|\bunpaid\b|\binvoice\b|(?:out of|insufficient) credits|(?:reached|exceeded) the free tier|\b(?:account|subscription)\b.{0,20}(?:suspended|expired|disabled|deactivated|inactive)/i,
+      /\bmonthly\b|\bbilling\b|\bpayment\b|\bunpaid\b|\binvoice\b|(?:out of|insufficient) credits|(?:reached|exceeded) the free tier|(?:requires?|needs?) an? (?:active|paid) (?:subscription|plan)|\b(?:account|subscription)\b.{0,20}(?:suspended|expired|disabled|deactivated|inactive)/i,
     ],
   },
   // A rate. docs.metamask.io, Infura error codes; alchemy.com/docs, throughput; quicknode.com/docs; ankr.com/docs, errors
@@ -66,15 +68,17 @@ const TABLE: readonly Row[] = [
     code: 'PARAMS_REFUSED',
     method: LOGS,
     says: [
-      /\b(?:ranges?|blocks?|(?:from|to)Block|results?|logs|getLogs|span|response|query|distance|records|entries)\b/i,
+      /\b(?:ranges?|blocks?|(?:from|to)Block|addresses|topics|results?|logs|getLogs|span|response|query|distance|records|entries)\b/i,
       /exceed|\btoo (?:large|wide|big|many|high|long)\b|(?:larger|greater|bigger|more|wider) than|\bover \d|\blimit|\bup to\b|\bmax(?:imum)?\b|\bshould (?:not|work)\b|at most|\blast \d|not supported on|smaller|reduc|narrow|paginat|not allowed/i,
     ],
   },
+  // chainstacklabs and allnodes.com: logs of any contract, or of many, are not searched for
+  { code: 'PARAMS_REFUSED', method: LOGS, says: [/\bspecify (?:an |(?:less|fewer) .{0,12})?address/i] },
   // A rate in other words. erpc; ethereum-optimism/infra, proxyd/backend.go
   {
     code: 'RATE_LIMITED',
     says: [
-      /\b(?:requests|calls|rps|cu|credits|compute units|throughput|concurren|quota|daily|capacity|usage|load)/i,
+      /\b(?:requests|calls|rps|cu|credits|compute units|throughput|connections|relays|concurren|quota|daily|capacity|usage|(?<!to )load)/i,
       /\b(?:limit|exceed|exhaust|reached|used up|over |too (?:many|much|high|fast))/i,
     ],
   },
@@ -85,8 +89,14 @@ const TABLE: readonly Row[] = [
   {
     code: 'BLOCK_MISSING',
     says: [
-      /\bsyncing|\bnot .{0,16}(?:synced|synchroni|ready|initiali|started)|still (?:sync|catching|starting|loading|indexing)|catching up|initial sync|starting up|initiali[sz]ing|bootstrapping|\bbehind\b|lagging|out of sync|waiting for peers/i,
+      /\bsyncing|\bnot .{0,16}(?:synced|synchroni|ready|initiali|started)|still (?:sync|catching|starting|loading|indexing)|catching up|initial sync|starting up|initiali[sz]ing|bootstrapping|\bbehind\b|lagging|out of sync|waiting for peers|incorrect head block/i,
     ],
+  },
+  { code: 'TAG_UNSUPPORTED', hasTag: true, says: [/\b0x prefix/i] },
+  // What is behind it is not there, whatever it was asked for. golang.org, net
+  {
+    code: 'ENDPOINT_ERROR',
+    says: [/\bdial (?:tcp|unix)\b|connection (?:refused|reset)|ECONNRE|no such host|broken pipe/i],
   },
   // Here no more, or not at all. ethereum/go-ethereum, triedb/pathdb, eth/state_accessor.go and eth/api_backend.go; NethermindEth/nethermind,
   // JsonRpc; reth, storage/errors/src/provider.rs and rpc-eth-types; erigontech/erigon, rpc/jsonrpc/eth_call.go; drpcorg/dshackle,
@@ -95,7 +105,7 @@ const TABLE: readonly Row[] = [
   {
     code: 'BLOCK_MISSING',
     says: [
-      /reexec=|proof window|\bno archive|(?:requires?|needs?) (?:an )?archive|no historical|historical (?:state|queries)|history has expired|(?:been|was|is) pruned|due to pruning|too old|not currently canonical|(?:earliest|first) available|beyond (?:the )?(?:current )?head|less than or equal to the current|after last accepted|proofs are available only/i,
+      /reexec=|proof window|\bno archive|(?:requires?|needs?) (?:an )?archive|no historical|historical (?:state|queries)|history has expired|(?:been|was|is) pruned|due to pruning|too old|not currently canonical|(?:earliest|first) available|beyond (?:the )?(?:current )?head|less than or equal to the current|after last accepted|proofs are available only|layer stale|trie-?log roll|insufficient changesets|state pruning|already discarded|(?:only has|lowest) (?:data|height)|not found error|latest block number is|from root hash|is not latest|max(?:imum)? height|height is \d{1,20} but|too deep|could not be loaded/i,
     ],
   },
   { code: 'BLOCK_MISSING', says: [new RegExp(`${THING}.{0,60}?${ABSENT}|${SOUGHT} .{0,20}?${THING}`, 'i')] },
@@ -113,14 +123,16 @@ const TABLE: readonly Row[] = [
     ],
   },
 
+  // A network. alchemy.com/docs
+  { code: 'UNAUTHORIZED', says: [/\b[a-z]{1,20}_(?:mainnet|sepolia|testnet)\b.{0,20}\bnot enabled/i] },
   // The method. EIP-1474; EIP-1193; besu RpcErrorType.java (-32604); ankr.com/docs, errors (-32075); quicknode (-32612, -32613); proxyd;
   // nethermind, JsonRpc/Modules/RpcModuleProvider.cs
   { code: 'METHOD_UNKNOWN', rpc: [-32601, 4200, -32004, -32604, -32075, -32612, -32613] },
   {
     code: 'METHOD_UNKNOWN',
     says: [
-      /\b(?:method|module|namespace|operation|(?:eth|linea|rollup|debug|trace|shomei)_|api (?:is|not) )/i,
-      /\b(?:not|isn't|unsupported|unknown|no such|no route|disabled|disallowed|unavailable|unrecogni[sz]ed|restricted|prohibited|forbidden|blocked|upgrade|only available)\b|invalid (?:rpc )?method\b(?! param)/i,
+      /\b(?:method|module|namespace|operation|feature|rpc call|(?:eth|linea|rollup|debug|trace|shomei)_|api (?:is|not) )/i,
+      /\b(?:not|isn't|unsupported|unknown|no such|no route|disabled|disallowed|unavailable|unrecogni[sz]ed|restricted|prohibited|forbidden|denied|blocked|upgrade|only available)\b|invalid (?:rpc )?method\b(?! param)/i,
     ],
   },
   {
@@ -154,7 +166,7 @@ const TABLE: readonly Row[] = [
     code: 'PARAMS_REFUSED',
     says: [
       /\b(?:request|body|payload|content|entity|params?|parameters|keys|slots)\b/i,
-      /\btoo (?:large|big|long|many)\b/i,
+      /(?<!took )\btoo (?:large|big|long|many)\b/i,
     ],
   },
   { code: 'TIMEOUT', says: [/\btimed?[ -]?out|deadline exceeded|took too long/i] },

@@ -94,6 +94,22 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
     ['docs.metamask.io json-rpc errors', -32002, 'Resource unavailable'],
     ['docs.chainstack.com/docs/limits', -32000, "proofs are available only for the 'latest' block"],
     ['EIP-1474', -32001, 'The requested resource was not found'],
+    [
+      'reth storage/errors',
+      -32603,
+      'insufficient changesets to revert to block #5. Available changeset range: 10..=20',
+    ],
+    [
+      'parity v1/helpers/errors.rs',
+      -32070,
+      'This request is not supported because your node is running with state pruning. Run with --pruning=archive.',
+    ],
+    ['besu trie-log rolls', -32000, 'Planned trie-log roll (600 ops) exceeds max layers to load (512)'],
+    ['nethermind EthRpcModule.cs', -32603, 'Incorrect head block'],
+    ['near rpc-errors', -32000, 'Server error', { data: 'DB Not Found Error: BLOCK HEIGHT: 12 \n Cause: Unknown' }],
+    ['moonbeam', -32000, 'State already discarded for 0x7d3c'],
+    ['go-ethereum triedb/pathdb', -32000, 'layer stale'],
+    ['hardhat', -32602, 'Received invalid block tag 12. Latest block number is 9'],
     ['nodes in general', -32000, 'failed to fetch the latest state, try again later', FINALIZED],
   ],
   METHOD_UNKNOWN: [
@@ -109,6 +125,8 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
     ],
     ['proxyd backend.go', -32601, 'rpc method is not whitelisted'],
     ['proxyd backend.go', -32001, 'rpc method is not whitelisted'],
+    ['prysm, beacon API', 404, 'Light client feature flag is not enabled'],
+    ['gateways in general', -32600, 'Unsupported RPC call'],
     [
       'alchemy.com/docs',
       -32600,
@@ -171,6 +189,7 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
   ],
   UNAUTHORIZED: [
     ['alchemy.com/docs', -32600, 'Must be authenticated!'],
+    ['alchemy.com/docs', -32600, 'LINEA_MAINNET is not enabled for this app. Visit this page to enable the network.'],
     ['docs.metamask.io', -32002, 'rejected due to project ID settings'],
     ['docs.metamask.io', -32002, 'invalid project id'],
     ['docs.metamask.io', -32600, 'project ID does not have access to this network'],
@@ -246,6 +265,13 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
     ['alpha-wallet-ios#5277', -32600, 'block range too high', LOGS],
     ['aurora-relayer#327', -32005, 'query returned more than 10000 results', LOGS],
     ['proxyd', -32602, 'block range greater than 100 max', LOGS],
+    ['go-ethereum eth/filters', -32000, 'exceed max addresses or topics per search position', LOGS],
+    [
+      'allnodes.com',
+      -32701,
+      'Please specify an address in your request or, to remove restrictions, order a dedicated full node',
+      LOGS,
+    ],
     ['go-ethereum rpc/json.go', -32602, 'invalid argument 1: hex string of odd length'],
     ['go-ethereum internal/ethapi', -32602, 'unable to decode storage key: hex string invalid'],
     ['go-ethereum rpc/json.go', -32602, 'missing value for required argument 0'],
@@ -266,6 +292,7 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
     ['proxyd backend.go', -32015, 'gateway timeout'],
     ['go, net/http', -32000, 'context deadline exceeded'],
     ['drpc.org', 30, 'timeout on the free tier, please upgrade'],
+    ['gateways in general', -32000, 'Your request took too long'],
   ],
   ENDPOINT_ERROR: [
     ['besu RpcErrorType.java', -32603, 'Internal error'],
@@ -277,6 +304,10 @@ export const EXAMPLES: Readonly<Partial<Record<EndpointErrorCode, readonly Examp
     ['erpc', -32000, 'some random provider issue'],
     ['reth', -32603, 'internal blocking task error'],
     ['go-ethereum rpc/handler.go', -32603, 'method handler crashed'],
+    ['go, net', -32603, 'failed to get proof: dial tcp 10.0.0.1:8888: connect: connection refused'],
+    // The words of a contract, which anybody writes, say nothing of the endpoint.
+    ['erigon', -32000, 'execution reverted: rate limit exceeded', { method: 'eth_createAccessList' }],
+    ['anvil', 3, 'execution reverted: method not supported', { method: 'eth_createAccessList' }],
     ['nobody', -32000, 'qwertz'],
   ],
 }
