@@ -42,7 +42,7 @@ export const corpusIn = (
 export const SENT = ['answer', 'bundle', 'proof', 'block', 'code', 'input'] as const
 
 /** Verifies what a vector holds against what it states. @returns what is proven */
-export function verifyCase(content: Fields): unknown {
+function verifyCase(content: Fields): unknown {
   if (content['operation'] === 'verifyCallEvidence') return verifyCall(content)
   const file = readInputFile(content)
   if (file.kind === 'function vector') return runFunction(file)

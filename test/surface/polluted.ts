@@ -99,7 +99,7 @@ async function compareUnder(polluted: readonly string[], value: unknown, cases: 
 }
 
 /** @param isWhole whether each name alone runs over all vectors, and beacon blocks and calls are not a sample */
-export async function runPolluted(isWhole: boolean): Promise<PollutedReport> {
+async function runPolluted(isWhole: boolean): Promise<PollutedReport> {
   const all = corpusIn(['valid', 'invalid'], VECTOR_FOLDERS)
   const isSlow = ({ path }: CorpusCase) => /\/(beacon|calls)\/|beacon-block/.test(path)
   const chosen = isWhole
