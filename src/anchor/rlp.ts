@@ -2,6 +2,8 @@ import { RLP } from '@ethereumjs/rlp'
 import { bigintToBytes, bytesToBigint, equalBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 
+// Each check of this file is a rule of test/soundness/Trie.v.
+
 /** What RLP can encode: a byte string, or a list of items. */
 export type RlpItem = Uint8Array | RlpItem[]
 

@@ -4,6 +4,8 @@ import { keccak256 } from '../hash/keccak/index.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
+// Each check of this file is a rule of test/soundness/Trie.v.
+
 const BRANCH_LENGTH = 17
 const DIGEST_LENGTH = 32
 

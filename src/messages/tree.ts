@@ -9,6 +9,8 @@ import { mismatch } from '../tree/path.ts'
 import { MAX_TREE_DEPTH } from './limits.ts'
 import type { DecodedMessage } from './message.ts'
 
+// Each check of this file is a rule of test/soundness/Messages.v.
+
 /** Where a message is in the tree of a finalization. */
 export interface MessageProof {
   /** Root of the tree, 32 bytes: L1 keeps it once the finalization is there. */

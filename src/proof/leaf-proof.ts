@@ -6,6 +6,8 @@ import { mismatch, type Path, verifyPath } from '../tree/path.ts'
 import type { DecodedLeafProof, DecodedProof } from './decode.ts'
 import type { Tree } from './tree.ts'
 
+// Each check of this file is a rule of test/soundness/Rules.v.
+
 /** What a leaf proof is checked against: the trusted root and the requested key. */
 export interface LeafClaim {
   readonly root: Uint8Array

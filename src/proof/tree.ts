@@ -4,6 +4,8 @@ import { accountTree, storageTree, type TreeKind } from '../tree/kind.ts'
 import { DIGEST_LENGTH, decodeOpening, openingLength, verifyCanonical } from '../tree/leaf.ts'
 import { decodeRootNode, decodeSiblingLeaf, INNER_LENGTH, type Path, rootLength } from '../tree/path.ts'
 
+// Each check of this file is a rule of test/soundness/Rules.v.
+
 /** How the proofs of one kind of tree are decoded and hashed. Decoders and hasher are pure, so a memory may wrap them. */
 export interface Tree {
   readonly scheme: HashScheme

@@ -6,6 +6,8 @@ import { FIRST_FREE_NODE } from '../tree/encode.ts'
 import { DIGEST_LENGTH, type Leaf, MAX_LEAVES, verifyCanonical } from '../tree/leaf.ts'
 import { SIBLING_COUNT } from './limits.ts'
 
+// Each check of this file is a rule of test/soundness/Transition.v.
+
 /** Reading traces. Every digest and value is canonical, and every index in range, before anything is hashed. */
 
 export const reader = /* @__PURE__ */ readerOf('TRANSITION_MALFORMED')

@@ -21,6 +21,8 @@ import {
 import { MAX_TRACES } from './limits.ts'
 import { applyTrace, type Change, rootOf, startOf, type Trace } from './trace.ts'
 
+// Each check of this file is a rule of test/soundness/Transition.v.
+
 /** A slot that was read or written. Zero stands for a slot that does not exist. */
 export interface SlotDiff {
   /** 32 bytes, lower case. */

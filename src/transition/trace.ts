@@ -23,6 +23,8 @@ import {
   UPDATE,
 } from './decode.ts'
 
+// Each check of this file is a rule of test/soundness/Transition.v.
+
 /** One trace: a key of a tree is read, inserted, updated or deleted, and the tree comes to another sub-root. */
 export interface Trace {
   readonly tree: Tree

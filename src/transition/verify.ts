@@ -14,6 +14,8 @@ import { MAX_BLOCKS } from './limits.ts'
 import { type AccountDiff, type Accounts, verifyBlockTraces } from './segment.ts'
 import { rootOf } from './trace.ts'
 
+// Each check of this file is a rule of test/soundness/Transition.v.
+
 /** The roots that a transition is verified against. Never take them from the answer. */
 export interface TransitionClaim {
   /** `mimc` or `poseidon2`: the hash scheme of the rollup at these blocks. */

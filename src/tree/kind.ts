@@ -2,6 +2,8 @@ import { bytesToBigint, bytesToHex, concatBytes, type Hex, isZero } from '../byt
 import { ProofError, type ProofErrorCode, refusal } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 
+// Each check of this file is a rule of test/soundness/Rules.v.
+
 /** Tree format, "Two trees": how a tree encodes, hashes and checks its keys and values. */
 export interface TreeKind {
   readonly keyLength: number

@@ -2,6 +2,8 @@ import { byteAt, bytesToBigint } from '../bytes.ts'
 import { ProofError, refusal } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 
+// Each check of this file is a rule of test/soundness/Rules.v.
+
 /** Levels between a leaf and the sub-root; leaf indices are below 2^40. */
 export const TREE_DEPTH = 40
 export const MAX_LEAVES = 2 ** TREE_DEPTH

@@ -3,6 +3,8 @@ import { type ProofError, type ProofErrorCode, refusal } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, decodeIndexWord, decodeOpening, type LeafNode, MAX_LEAVES, zeroDigest } from './leaf.ts'
 
+// Each check of this file is a rule of test/soundness/Rules.v.
+
 /** The number of nodes in `proofRelatedNodes`: node 0, the 39 inner siblings, the sibling leaf, the leaf. */
 export const NODE_COUNT = 42
 /** Length in bytes of an inner node's preimage: the digests of its two children. */

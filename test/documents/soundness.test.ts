@@ -76,7 +76,9 @@ it('names the function of each rule', () => {
 it('finds a rule for each check of the modelled files', () => {
   const known = [...MODELS.flatMap(model => [...codesOf(model).values()].flat()), ...OUTSIDE]
   let found = 0
-  for (const file of MODELS.flatMap(({ source }) => source)) {
+  const sources = MODELS.flatMap(({ file, source }) => source.map(path => [path, file] as const))
+  for (const [file, model] of sources) {
+    expect(read(file), file).toContain(`// Each check of this file is a rule of test/soundness/${model}.v.`)
     for (const [, code = ''] of read(file).matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)'/g)) {
       expect(known, `${code} in ${file}`).toContain(code)
       found++

@@ -61,7 +61,7 @@ messages.expectOutcomes(['present', 'MESSAGE_MALFORMED', 'MESSAGE_INDEX', 'MESSA
 messages.compare('made places of messages')
 
 const transitions = besideOf(program)
-askMadeTransitions(transitions, Number(size) / 10)
+askMadeTransitions(transitions, Number(size) * 0.3)
 transitions.expectOutcomes([
   ...['accepted', 'WRONG_LENGTH', 'NON_CANONICAL', 'INDEX_OUT_OF_RANGE', 'TRACE_SIBLING_COUNT', 'TRACE_KEY_MISMATCH'],
   ...['TRACE_VALUE_MISMATCH', 'TRACE_NOT_NEIGHBOURS', 'TRACE_KEY_NOT_BETWEEN', 'TRACE_PATH_MISMATCH'],
