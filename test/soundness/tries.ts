@@ -84,6 +84,8 @@ const strange = (): RlpItem =>
     randomBytes(32),
     randomBytes(33),
     [],
+    // About as long as a digest.
+    [randomBytes(29 + below(3))],
   ])
 
 /** Changes an item of a node. */
