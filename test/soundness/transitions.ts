@@ -1,11 +1,11 @@
-import { bytesToHex, type Hex } from '../../src/bytes.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../src/bytes.ts'
 import type { HashScheme } from '../../src/scheme/scheme.ts'
 import { type BlockDiff, verifyTransition } from '../../src/transition/verify.ts'
 import { flipBit, zeros } from '../../vectors/forge.ts'
 import { randomOf } from '../random.ts'
 import { live } from '../transition/histories.ts'
 import { type Beside, digits, isBytes } from './beside.ts'
-import { below, pick, randomBytes, toys } from './made.ts'
+import { below, kinds, pick, randomBytes, toys } from './made.ts'
 
 /** Traces of the state manager, beside `verifyTransition`. */
 
@@ -143,7 +143,14 @@ const change = <K extends string>(target: Record<K, unknown>, name: K, how: (val
   if (target?.[name] !== undefined) target[name] = how(target[name] as never)
 }
 
-const lies: ((blocks: LooseTrace[][], trace: LooseTrace) => void)[] = [
+const lies: ((blocks: LooseTrace[][], trace: LooseTrace, scheme: HashScheme) => void)[] = [
+  // A neighbour is the key itself.
+  (_, trace, scheme) => {
+    if (!isBytes(trace.key)) return
+    const { hashKey } = kinds[trace.location === '0x' ? 'account' : 'storage']
+    const leaf = trace[pick(names(trace).leaves)] as Record<string, unknown> | undefined
+    if (leaf) leaf['hkey'] = bytesToHex(hashKey(scheme, hexToBytes(trace.key, lengthOf(trace.key))))
+  },
   (_, trace) =>
     change(trace, pick(names(trace).start), (value: string | number) =>
       typeof value === 'string' ? spoil(value) : spoilIndex(value),
@@ -203,7 +210,7 @@ function* madeTransitions(): Generator<Asked & { scheme: HashScheme }> {
       const blocks = structuredClone(all.slice(from, to))
       const [honest = zeros(32), last] = [roots[from], roots[to]]
       for (let lying = below(4) === 0 ? 0 : 1 + below(2); lying > 0 && blocks.flat().length > 0; lying--) {
-        pick(lies)(blocks, pickTrace(blocks))
+        pick(lies)(blocks, pickTrace(blocks), scheme)
       }
       const parentStateRoot = below(30) === 0 ? bytesToHex(randomBytes(32)) : honest
       yield { scheme, parentStateRoot, stateRoot: pick([undefined, last, below(6) === 0 ? honest : last]), blocks }

@@ -157,6 +157,25 @@ function changeList(nodes: readonly Uint8Array[]): Uint8Array[] {
   return changed
 }
 
+/** An extension or a branch above what stands in no honest trie below it: a leaf, another extension, or nothing. */
+function oddPair(key: Uint8Array) {
+  const path = nibblesOf(key)
+  const length = 1 + below(path.length - 1)
+  const [start, rest] = [path.slice(0, length), path.slice(length)]
+  const value = randomBytes(pick([1, 40]))
+  const lower = pick<RlpItem>([
+    [pathOf(rest, 2), value],
+    [pathOf(rest.slice(0, 1), 0), randomBytes(32)],
+    new Uint8Array(0),
+  ])
+  const child = lower instanceof Uint8Array ? keccak256(encodeRlp(lower)) : refer(lower)
+  const branch: RlpItem[] = Array.from({ length: 17 }, () => new Uint8Array(0))
+  branch[start[0] ?? 0] = child
+  const upper = below(2) === 0 || length > 1 ? [pathOf(start, 0), child] : branch
+  const nodes = [encodeRlp(upper), ...(child instanceof Uint8Array ? [encodeRlp(lower)] : [])]
+  return { root: keccak256(encodeRlp(upper)), key, nodes }
+}
+
 function* madeTrieProofs(): Generator<{ root: Uint8Array; key: Uint8Array; nodes: Uint8Array[] }> {
   for (;;) {
     const length = pick([1, 1, 2, 3, 32])
@@ -176,6 +195,7 @@ function* madeTrieProofs(): Generator<{ root: Uint8Array; key: Uint8Array; nodes
       if (lie === 2) proof.nodes = changeList(proof.nodes)
       const asked = below(20) === 0 ? pick([someKey(), new Uint8Array(0), randomBytes(length + 1)]) : key
       yield { ...proof, key: asked }
+      if (below(12) === 0) yield oddPair(randomBytes(pick([1, 2, 3])))
     }
   }
 }
