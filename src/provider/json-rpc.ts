@@ -15,7 +15,7 @@ export interface Answering {
 export interface Client {
   /** Aborted when nobody waits for the answer any more. */
   readonly gone?: AbortSignal | undefined
-  /** Called with each method that is passed on, so that its answer is not proven. */
+  /** Called with each method that is passed on, so that its answer is not proven, and with what is unproven of one that is not. */
   readonly onForward?: ((method: string) => void) | undefined
   /** By which filters are told apart. Default: all clients are one. */
   readonly name?: string | undefined
@@ -89,7 +89,12 @@ export function createJsonRpcServer(
     const slot = slots.claim()
     try {
       if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
-      const how = { admit: slot.take, onForward: () => onForward?.(method), client: name }
+      const how = {
+        admit: slot.take,
+        onForward: () => onForward?.(method),
+        onIncomplete: () => onForward?.(`${method} (completeness)`),
+        client: name,
+      }
       const work = (signal: AbortSignal) =>
         withProviderErrors(() => provider.request({ method, params }, { signal, ...how }))
       const result = JSON.stringify((await inTime(timeout, work, gone)) ?? null)

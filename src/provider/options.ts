@@ -58,6 +58,12 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
    * the newest state proves its block. So everything is older by a finalization. Default: false.
    */
   oneHead?: boolean | undefined
+  /**
+   * Whether lists of logs are proven to be complete, which takes the headers of all blocks of a range. If not, the logs that `l2` lists
+   * are hints: each log of an answer is proven, but others may have been left out. Each then has the field `completeness` with the value
+   * `unproven`. Default: true.
+   */
+  completeLogs?: boolean | undefined
   /** Block values that no proof covers, as you pass them. Default: none. */
   environment?: Environment | undefined
   /** Gas limit per call. Default: 50,000,000. */
@@ -118,6 +124,7 @@ const OPTIONS = [
     'hardfork',
     'onView',
     'oneHead',
+    'completeLogs',
     'signal',
     'method',
     'maxKeysPerRequest',
@@ -144,6 +151,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
     signal,
     prefetch = true,
     oneHead = false,
+    completeLogs = true,
     maxRequests = DEFAULT_MAX_REQUESTS,
     maxFinalizations = 8,
     timeoutMs = DEFAULT_TIMEOUT,
@@ -152,7 +160,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const schemeAt = readSchemes(scheme, rollup)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
-  for (const [name, value] of Object.entries({ prefetch, oneHead })) {
+  for (const [name, value] of Object.entries({ prefetch, oneHead, completeLogs })) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
   verifyUint('maxGas', maxGas, 64, 21_000n)
@@ -177,6 +185,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
     hardfork,
     prefetch,
     oneHead,
+    completeLogs,
     onView,
     signal,
     ...how,

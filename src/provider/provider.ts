@@ -35,6 +35,8 @@ export interface RequestOptions {
   admit?: (() => Promise<void>) | undefined
   /** Called before the request is passed to `l2` because `forward` names its method: the answer will not be proven. */
   onForward?: (() => void) | undefined
+  /** Called before logs are listed whose completeness is not proven, because `completeLogs` is false: there may be others. */
+  onIncomplete?: (() => void) | undefined
   /**
    * Who asks, in at most 256 characters, for a server with several clients. Filters live as long as their client asks for anything,
    * and each client has a bounded number. Default: all requests are of one client.
@@ -42,11 +44,12 @@ export interface RequestOptions {
   client?: string | undefined
 }
 
-const REQUEST_OPTIONS = ['signal', 'admit', 'onForward', 'client'] as const
+const REQUEST_OPTIONS = ['signal', 'admit', 'onForward', 'onIncomplete', 'client'] as const
 
 interface Asker {
   readonly client: string
   readonly onForward: () => void
+  readonly onIncomplete: () => void
 }
 
 /** An EIP-1193 provider whose answers are all proven. */
@@ -93,6 +96,8 @@ export interface VerifiedProvider {
 
 /** Proven, but wallets also need the nonce after their transactions that are still pending, which nothing proves. */
 const NONCE = 'eth_getTransactionCount'
+/** What lists logs. */
+const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
 
 /**
  * An EIP-1193 provider over endpoints of L1 and of the rollup, none of which it trusts. viem and ethers work with it unchanged,
@@ -155,7 +160,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const expected = `methods other than ${method}, which is proven here`
     if (isProven(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
   }
-  async function answer(args: unknown, pace: Pace, { client, onForward }: Asker): Promise<unknown> {
+  async function answer(args: unknown, pace: Pace, { client, onForward, onIncomplete }: Asker): Promise<unknown> {
     clients.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
@@ -163,7 +168,10 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
     // Of an answer that states nothing, the endpoint may be preferred.
     const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
-    if (prove !== undefined && !isPreferred) return prove(params, pace, client)
+    if (prove !== undefined && !isPreferred) {
+      if (!settings.completeLogs && LISTING.includes(method)) onIncomplete()
+      return prove(params, pace, client)
+    }
     if (!forwarded.has(method)) throw refusedMethod(method, whyRefused(method))
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
@@ -176,14 +184,21 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     withProviderErrors(async () => {
       // Some clients pass the name of a chain here.
       const given = typeof options === 'object' && options !== null ? options : {}
-      const { signal, admit, onForward = () => {}, client = '' } = readOptions('options', given, REQUEST_OPTIONS)
+      const {
+        signal,
+        admit,
+        onForward = () => {},
+        onIncomplete = () => {},
+        client = '',
+      } = readOptions('options', given, REQUEST_OPTIONS)
       verifySignal(signal)
       verifyFunction('options.admit', admit)
       verifyFunction('options.onForward', onForward)
+      verifyFunction('options.onIncomplete', onIncomplete)
       if (typeof client !== 'string' || client.length > MAX_CLIENT_LENGTH)
         throw invalid('options.client', 'a short string', client)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit }
-      return inPace(how, pace => work(pace, { client, onForward }))
+      return inPace(how, pace => work(pace, { client, onForward, onIncomplete }))
     })
 
   return {

@@ -18,7 +18,7 @@ export interface LogPiece extends BlockRange {
 
 /** Which logs. */
 interface LogFilter {
-  readonly address: Hex
+  readonly address?: Hex | readonly Hex[]
   readonly topics: readonly unknown[]
 }
 
@@ -114,19 +114,20 @@ const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: Block
 /** The logs of a single block, selected here. Whatever else the receipts say, somebody verifies the logs. */
 async function logsInReceipts(
   provider: AnyProvider,
-  { address, topics }: LogFilter,
+  { address = [], topics }: LogFilter,
   { first }: BlockRange,
   signal?: AbortSignal,
 ): Promise<unknown> {
   const receipts = await callProvider(provider, 'eth_getBlockReceipts', [encodeQuantity(first)], signal)
   if (!Array.isArray(receipts)) throw new EndpointError('BLOCK_MISSING', { found: `no receipts of block ${first}` })
+  const addresses: readonly string[] = [address].flat().map(one => one.toLowerCase())
   const logs = receipts.flatMap((receipt): unknown[] => {
     const own = readOwn(Object(receipt), 'logs')
     return Array.isArray(own) ? own : []
   })
   return logs.filter(log => {
     const [from, own] = [readOwn(Object(log), 'address'), readOwn(Object(log), 'topics')]
-    const isFrom = typeof from === 'string' && from.toLowerCase() === address.toLowerCase()
+    const isFrom = addresses.length === 0 || (typeof from === 'string' && addresses.includes(from.toLowerCase()))
     return isFrom && Array.isArray(own) && topics.every((topic, index) => isSelected(topic, own[index]))
   })
 }

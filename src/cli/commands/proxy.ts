@@ -36,6 +36,7 @@ const whoOptions = {
 const whatOptions = {
   forward: list('METHOD', 'pass this method to --l2, unproven; wallet: what sending takes'),
   'one-head': flag('one number for state and blocks, a finalization older: for forks, indexers, scripts'),
+  'incomplete-logs': flag('list the logs that --l2 lists: each is proven, but others may be left out'),
   ...optionsOf('environment'),
   hardfork: textOr('prague', 'NAME', HARDFORKS.join(', ')),
   'max-gas': textOr('50000000', 'N', 'gas limit per call'),
@@ -91,7 +92,7 @@ Examples:
 const HINTS = {
   METHOD_REFUSED: '--forward METHOD',
   VALUE_UNPROVEN: '--environment NAME=VALUE',
-  TIMEOUT: '--deadline SECONDS',
+  TIMEOUT: '--deadline SECONDS; for logs, --incomplete-logs',
 } as const
 /** How long pending requests may take once the proxy is told to end, or once the provider should have refused them, in milliseconds. */
 const GRACE = 1000
@@ -126,6 +127,7 @@ export const command: Command = {
         chainId: integerOf(values, 'chain-id', 256),
       },
       oneHead: values['one-head'] ?? false,
+      completeLogs: !values['incomplete-logs'],
       ...{ forward, environment: environmentOf(values), method: methodOf(values) },
       maxGas: toInteger('--max-gas', values['max-gas'], 64),
       hardfork: values.hardfork as Hardfork,

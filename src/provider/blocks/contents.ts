@@ -45,28 +45,28 @@ function createLogs({ l2 }: Pick<VerifiedOptions, 'l2'>) {
   const flights = new Map()
 
   /** All logs of a block: with its transactions, unless its filter is so full that it tells little. */
-  async function logsOf(header: BlockHeader, signal: AbortSignal): Promise<BlockLogs> {
-    const known = logs.get(header.hash)
+  async function logsOf(claim: BlockClaim | BlockHeader, signal: AbortSignal): Promise<BlockLogs> {
+    const known = logs.get(claim.hash)
     if (known !== undefined) return known
-    const isAlone = isDense(header.logsBloom)
-    return shareFlight(flights, `logs ${header.hash}`, signal, async own => {
-      const found: BlockLogs = isAlone
-        ? await fetchPlacedLogs({ l2, signal: own }, header, all => ({ logs: all, transactions: null }))
-        : await fetchBlock({ l2, signal: own }, header, true, ({ sentReceipts, transactions }) => ({
+    const dense = 'logsBloom' in claim && isDense(claim.logsBloom) ? claim : null
+    return shareFlight(flights, `logs ${claim.hash}`, signal, async own => {
+      const found: BlockLogs = dense
+        ? await fetchPlacedLogs({ l2, signal: own }, dense, all => ({ logs: all, transactions: null }))
+        : await fetchBlock({ l2, signal: own }, claim, true, ({ header, sentReceipts, transactions }) => ({
             logs: openBlockLogs(sentReceipts, header).flat(),
             transactions: transactions.map(({ hash }) => ({ hash })),
           }))
-      logs.set(header.hash, found, lengthOfAll(found.logs))
+      logs.set(claim.hash, found, lengthOfAll(found.logs))
       return found
     })
   }
 
-  async function withHashes(header: BlockHeader, found: BlockLogs, signal: AbortSignal) {
+  async function withHashes(claim: BlockClaim, found: BlockLogs, signal: AbortSignal) {
     if (found.transactions !== null) return found.transactions
-    return shareFlight(flights, `transactions ${header.hash}`, signal, async own => {
+    return shareFlight(flights, `transactions ${claim.hash}`, signal, async own => {
       const pick = ({ transactions }: FetchedBlock) => transactions.map(({ hash }) => ({ hash }))
-      const transactions = await fetchBlock({ l2, signal: own }, header, false, pick)
-      logs.set(header.hash, { ...found, transactions }, lengthOfAll(found.logs))
+      const transactions = await fetchBlock({ l2, signal: own }, claim, false, pick)
+      logs.set(claim.hash, { ...found, transactions }, lengthOfAll(found.logs))
       return transactions
     })
   }
@@ -75,14 +75,14 @@ function createLogs({ l2 }: Pick<VerifiedOptions, 'l2'>) {
     /** Whether {@link selected} needs no request. */
     isSelected: (header: BlockHeader, filterId: string): boolean =>
       selections.get(filterId + header.hash) !== undefined,
-    /** The logs of a block that a filter selects. @param filterId by which it is told from others */
-    async selected(header: BlockHeader, filter: DecodedFilter, filterId: string, signal: AbortSignal) {
-      const id = filterId + header.hash
+    /** The logs of a block that a filter selects. @param claim proven @param filterId by which it is told from others */
+    async selected(claim: BlockClaim | BlockHeader, filter: DecodedFilter, filterId: string, signal: AbortSignal) {
+      const id = filterId + claim.hash
       const known = selections.get(id)
       if (known !== undefined) return known
-      const all = await logsOf(header, signal)
+      const all = await logsOf(claim, signal)
       const own = all.logs.filter(selectedBy(filter))
-      const found = own.length === 0 ? [] : withTransactions(own, await withHashes(header, all, signal))
+      const found = own.length === 0 ? [] : withTransactions(own, await withHashes(claim, all, signal))
       selections.set(id, found, lengthOfAll(found))
       return found
     },

@@ -1,10 +1,15 @@
 import type { BlockLog } from '../../blocks/block.ts'
 import { bloomTest, decodeFilter, type LogFilter } from '../../blocks/filter.ts'
 import type { BlockHeader } from '../../blocks/header.ts'
+import { readOwn } from '../../json/known-fields.ts'
+import { EndpointError } from '../../rpc/error.ts'
 import { CONTENTS_AT_ONCE } from '../../rpc/limits.ts'
+import { askLogs } from '../../rpc/log-ranges.ts'
+import { parseQuantity } from '../../rpc/provider.ts'
 import { inAdvance } from '../../rpc/waiting.ts'
 import { refusedFor } from '../error.ts'
 import { MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
+import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import { newestIn } from '../view.ts'
@@ -81,6 +86,85 @@ export async function searchLogs(
   return logs
 }
 
+/**
+ * The logs of a range that a filter selects, as far as an endpoint lists them: each is proven, and so are all others of their blocks.
+ * It says so of each, because those of other blocks may be missing.
+ */
+export async function searchListed(
+  { l2 }: Pick<VerifiedOptions, 'l2'>,
+  blocks: KnownBlocks,
+  contents: Contents,
+  ...[view, given, { from, to }, pace]: Parameters<LogSearch>
+): Promise<readonly BlockLog[]> {
+  if (from < oldestIn(view)) throw unprovenBlock(view, from)
+  if (from > to) return []
+  const filter = decodeFilter(given)
+  const { address, topics } = filter
+  const filterId = JSON.stringify([address, topics])
+  const asked = {
+    ...(address.length > 0 && { address }),
+    topics: topics.map(choice => (choice.length > 0 ? choice : null)),
+  }
+  await pace.beSlow()
+  return l2.run(async (provider, attempt) => {
+    const listed: ListedLog[] = []
+    for await (const { logs } of askLogs(provider, asked, { first: from, last: to }, { signal: attempt.signal })) {
+      attempt.heard()
+      listed.push(...readListed(logs, from, to))
+      if (listed.length > MAX_LOGS) throw tooMany()
+    }
+    const numbers = [...new Set(listed.map(({ block }) => block))].sort((a, b) => (a < b ? -1 : 1))
+    const read = async (index: number, signal: AbortSignal) => {
+      // The index is one of theirs.
+      const number = numbers[index] as bigint
+      const hash = await blocks.hashAt(view, number, pace)
+      return contents.selected({ hash, number }, filter, filterId, signal)
+    }
+    const { logs, add } = collectLogs()
+    for await (const found of inAdvance(numbers.length, CONTENTS_AT_ONCE, read, attempt.signal)) {
+      attempt.heard()
+      add(found.map(log => ({ ...log, completeness: 'unproven' })))
+    }
+    const proven = new Set(logs.map(nameOf))
+    const invented = listed.find(one => !proven.has(one.name))
+    if (invented === undefined) return logs
+    throw new EndpointError('ANSWER_MALFORMED', {
+      found: `a log that block ${invented.block} does not have`,
+      layer: 'L2',
+    })
+  }, pace.signal)
+}
+
+/** A log that an endpoint lists. */
+interface ListedLog {
+  readonly block: bigint
+  /** Its place, and what it says. */
+  readonly name: string
+}
+
+const nameOf = ({ blockNumber, logIndex, address, topics, data }: BlockLog): string =>
+  `${blockNumber} ${logIndex} ${address} ${topics.join()} ${data}`
+
+/** @throws EndpointError `ANSWER_MALFORMED` */
+function readListed(logs: unknown, from: bigint, to: bigint): ListedLog[] {
+  const malformed = (found: string) => new EndpointError('ANSWER_MALFORMED', { found, layer: 'L2' })
+  if (!Array.isArray(logs)) throw malformed('no list of logs')
+  return logs.map(log => {
+    const [number, index, address, topics, data] = LISTED.map(name => readOwn(Object(log), name))
+    const block = parseQuantity(number)
+    if (block < from || block > to) throw malformed('a log of another block')
+    const texts: readonly unknown[] = [address, data, ...(Array.isArray(topics) ? topics : [null])]
+    if (!texts.every(text => typeof text === 'string')) throw malformed('a log that is none')
+    return { block, name: `${block} ${parseQuantity(index)} ${address} ${topics} ${data}`.toLowerCase() }
+  })
+}
+const LISTED = ['blockNumber', 'logIndex', 'address', 'topics', 'data']
+
+const tooMany = () =>
+  refusedFor('LIMIT_REACHED', {
+    found: `There are more than ${MAX_LOGS} logs, or ${MAX_LOGS_LENGTH} characters of them: ask for fewer blocks.`,
+  })
+
 /** How far a search is, in words, with an estimate of the rest from the rate of what it has fetched. */
 export function createProgress({ countMissing }: Pick<KnownBlocks, 'countMissing'>, from: bigint, to: bigint) {
   const began = Date.now()
@@ -102,7 +186,7 @@ export function createProgress({ countMissing }: Pick<KnownBlocks, 'countMissing
       }
       const left = countMissing(from, to)
       const done = `Of ${to - from + 1n} blocks, the headers of ${left} are still to be fetched`
-      return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, or ask for fewer blocks.`
+      return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, ask for fewer blocks, or set \`completeLogs\` to false.`
     },
   }
 }
@@ -119,8 +203,7 @@ export function collectLogs() {
         length += lengthOf(log)
       }
       if (logs.length <= MAX_LOGS && length <= MAX_LOGS_LENGTH) return
-      const found = `There are more than ${MAX_LOGS} logs, or ${MAX_LOGS_LENGTH} characters of them: ask for fewer blocks.`
-      throw refusedFor('LIMIT_REACHED', { found })
+      throw tooMany()
     },
   }
 }

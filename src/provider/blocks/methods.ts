@@ -24,7 +24,7 @@ import { readNumber } from './filter.ts'
 import { createFilters } from './filters.ts'
 import { type BlockView, type KnownBlocks, knownBlocksOf } from './known-blocks.ts'
 import { createLocator, type Locator, openAll } from './locate.ts'
-import { getLogs, type LogSearch, searchLogs } from './logs.ts'
+import { getLogs, type LogSearch, searchListed, searchLogs } from './logs.ts'
 import { spellBlock, spellReceipt, spellTransaction } from './spell.ts'
 
 const hashIn = (value: unknown): Hex => params.bytes('hash', value, 32)
@@ -49,7 +49,8 @@ export function createBlockMethods(
   const blocks = knownBlocksOf(settings)
   const contents = createContents(settings)
   const locator = createLocator(settings, blocks, contents)
-  const search: LogSearch = (...asked) => searchLogs(blocks, contents, ...asked)
+  const search: LogSearch = (...asked) =>
+    settings.completeLogs ? searchLogs(blocks, contents, ...asked) : searchListed(settings, blocks, contents, ...asked)
   const { timeoutMs, isForWallet } = settings
 
   return {
