@@ -20,7 +20,7 @@ import { createFollower, type FollowedFinalization, trustedHash } from './follow
 import { fetchL1Block, fetchNewest } from './l1.ts'
 import { MAX_MESSAGES } from './limits.ts'
 import {
-  fetchHeld,
+  fetchAllHeld,
   type HeldMessage,
   type Judge,
   type MessageSource,
@@ -260,21 +260,21 @@ async function readMessages(
   const { service, layout, isSelected } = following
   const source: MessageSource = { ...settings, layout, sender: { layer: 'L2', address: service } }
   // The states of older L1 blocks are soon gone, and this may be a later attempt.
-  const { block, l1Block } = await fetchL1Block(source, await trustedHash(settings.l1BlockHash))
-  if (l1Block.number < known.number)
+  const fetching = trustedHash(settings.l1BlockHash).then(async hash => {
+    const fetched = await fetchL1Block(source, hash)
+    if (fetched.l1Block.number >= known.number) return fetched
     throw new EndpointError('L1_UNCONFIRMED', { found: `L1 block ${known.number}`, layer: 'L1' })
+  })
+  // It counts when the messages are there.
+  fetching.catch(() => {})
   const blocks = { first: position.end + 1n, last: l2BlockNumber }
   const said: Said = new Map()
   const judge: Judge<HeldMessage[]> = async (all, onL1) => {
     const isWhole = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
     if (!isWhole || BigInt(all.length) !== count) return null
-    const asked: HeldMessage[] = []
-    for (const placed of witnessesOf(placesOf(all), isSelected)) {
-      const one = await onL1(fetchHeld(source, l1Block, placed))
-      if (one.status === 'notAnchored') return null
-      if (isSelected(placed.sent)) asked.push(one)
-    }
-    return asked
+    const { l1Block } = await onL1(fetching)
+    const asked = await onL1(fetchAllHeld(source, l1Block, witnessesOf(placesOf(all), isSelected)))
+    return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
   }
   const held = await withEachL2(source, async (provider, attempt, onL1) => {
     const all = await askSent(provider, source.sender, blocks, attempt)
@@ -286,9 +286,11 @@ async function readMessages(
     const proving = provableFrom(source, error)
     if (proving === null) throw error
     // A later finalization may prove what that one could not.
+    const { l1Block } = await fetching
     const newest = await fetchNewest(source, l1Block)
     return judgeProven(proving, { l1Block, newest, said, error }, blocks, judge)
   })
+  const { block, l1Block } = await fetching
   const claimable = held.filter(({ status }) => status === 'claimable')
   return { l1Block, messages: claimable.map(one => openHeld(one, source, { block, l1Block })) }
 }

@@ -69,7 +69,12 @@ export async function fetchProof<T>(
   const outcome = await l1.run(async (provider, attempt) => {
     const redact = redactorFor(provider)
     const answer = await callProvider(provider, 'eth_getProof', params, attempt.signal)
-    const proof = admitAnswer(answer, admissionOf(MAX_L1_PROOF_LENGTH, redact), redact, ETH_PROOF_SHAPE)
+    const proof = admitAnswer(
+      answer,
+      admissionOf(MAX_L1_PROOF_LENGTH * Math.ceil(storageKeys.length / 7), redact),
+      redact,
+      ETH_PROOF_SHAPE,
+    )
     try {
       return { value: atPath('l1.proof', () => verify(proof)) }
     } catch (error) {

@@ -1,8 +1,9 @@
 import { finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
 import { readRollup } from '../anchor/rollup.ts'
-import { bytesToHex } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import { isProofError } from '../errors.ts'
+import { readOwn } from '../json/known-fields.ts'
 import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } from '../messages/from-l2.ts'
 import type { MessageLayout } from '../messages/layout.ts'
 import { toMessage } from '../messages/message.ts'
@@ -180,20 +181,55 @@ export interface HeldMessage extends PlacedMessage {
 }
 
 /** What L1 holds about a message. If the number is claimed without its root, the message is not the one that was sent. */
-export async function fetchHeld(source: MessageSource, l1Block: L1Block, placed: PlacedMessage): Promise<HeldMessage> {
-  const { rollup, layout } = source
-  const { sent, place } = placed
-  const { message } = sent
-  const keys = messageFromL2Keys({ message: toMessage(message), root: place.root, layout })
-  const claim = { contract: decodeContract(l1Block.stateRoot, readRollup(rollup)), message, layout }
-  return fetchProof(source, keys, l1Block.number, proof => {
+export const fetchHeld = async (source: MessageSource, l1Block: L1Block, placed: PlacedMessage): Promise<HeldMessage> =>
+  // There is one for each.
+  (await fetchAllHeld(source, l1Block, [placed]))[0] as HeldMessage
+
+/** The same of several messages, in order, in as few requests as their keys need: many share the root of a tree, or a slot. */
+export async function fetchAllHeld(
+  source: MessageSource,
+  l1Block: L1Block,
+  all: readonly PlacedMessage[],
+): Promise<HeldMessage[]> {
+  const { rollup, layout, how } = source
+  const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
+  const groups: { readonly keys: Set<Hex>; readonly placed: (PlacedMessage & { readonly own: readonly Hex[] })[] }[] =
+    []
+  for (const placed of all) {
+    const own = messageFromL2Keys({ message: toMessage(placed.sent.message), root: placed.place.root, layout })
+    const last = groups.at(-1)
+    const isRoom = last && new Set([...last.keys, ...own]).size <= Math.max(how.maxKeysPerRequest, own.length)
+    const group = isRoom ? last : { keys: new Set<Hex>(), placed: [] }
+    if (group !== last) groups.push(group)
+    for (const key of own) group.keys.add(key)
+    group.placed.push({ ...placed, own })
+  }
+  const read = ({ own, ...placed }: PlacedMessage & { readonly own: readonly Hex[] }, proof: unknown): HeldMessage => {
+    const claim = { contract, message: placed.sent.message, layout }
     try {
-      return { ...placed, proof, status: verifyInL1(proof, place, claim).status }
+      return { ...placed, proof, status: verifyInL1(proof, placed.place, claim).status }
     } catch (error) {
       if (!isProofError(error) || error.code !== 'MESSAGE_NUMBER_CLAIMED') throw error
       return { ...placed, proof, status: 'notAnchored' }
     }
-  })
+  }
+  const held: HeldMessage[] = []
+  for (const { keys, placed } of groups) {
+    const asked = [...keys]
+    const found = await fetchProof(source, asked, l1Block.number, proof =>
+      placed.map(one => read(one, onlySlots(proof, asked, one.own))),
+    )
+    for (const one of found) held.push(one)
+  }
+  return held
+}
+
+/** The part of an `eth_getProof` answer that is about some of its keys. */
+function onlySlots(proof: unknown, asked: readonly Hex[], keys: readonly Hex[]): unknown {
+  const slots = readOwn(Object(proof), 'storageProof')
+  if (!Array.isArray(slots)) return proof
+  const own = keys.map(key => slots[asked.indexOf(key)]).filter(slot => slot !== undefined)
+  return { ...Object(proof), storageProof: own }
 }
 
 /** Marks the part of a work on L2 that is done on L1, and not the L2 endpoint's fault unless its block is too old to be found. */

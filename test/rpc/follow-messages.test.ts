@@ -232,3 +232,31 @@ it('refuses a service that is none, and progress of another', async () => {
     expect(await refused({ resumeFrom })).toBe('ARGUMENT_INVALID resumeFrom')
   }
 })
+
+it('asks L1 once for all messages of a finalization, in parts that the bound on keys allows', async () => {
+  const { finalize, l1, l2, options } = await start()
+  const counted = (url: string, asked: { method: string; keys: number }[]): RequestProvider => {
+    const provider = createHttpProvider(url)
+    return {
+      request: args => {
+        const [, keys] = args.params as readonly unknown[]
+        asked.push({ method: args.method, keys: Array.isArray(keys) ? keys.length : 0 })
+        return provider.request(args)
+      },
+    }
+  }
+  for (let round = 0; round < 2; round++) finalize(100)
+  const run = async (maxKeysPerRequest: number | undefined) => {
+    const asked: { method: string; keys: number }[] = []
+    const source = counted(l1, asked)
+    const { items } = await follow({ ...options, maxKeysPerRequest, l1: source, l2: counted(l2, []) })
+    expect(items.map(({ messages }) => messages.length)).toEqual([0, 300, 300])
+    const proofs = asked.filter(({ method, keys }) => method === 'eth_getProof' && keys > 7).map(({ keys }) => keys)
+    return { proofs, total: asked.length }
+  }
+  // Of each: the roots of ten trees of 32 messages, one or two slots for 256 of them each, and the code of the contract.
+  const whole = await run(undefined)
+  expect(whole.proofs).toEqual([13, 13])
+  const parts = await run(8)
+  expect([parts.proofs, parts.total - whole.total]).toEqual([[8, 8], 2])
+})
