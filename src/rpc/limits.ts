@@ -77,6 +77,8 @@ export const MAX_FINALIZED_BLOCKS = 200_000n
 export const HEADERS_AT_ONCE = 48
 /** Blocks whose hashes are proven by parents, from one that is proven otherwise: more than any finalization has. */
 export const MAX_WALK = 65_536n
+/** Requests for the logs of ranges that a search makes at once: what it does not need was in vain. */
+export const LOGS_AT_ONCE = 8
 /** Blocks whose transactions and receipts a search asks for at once. `HELD_LENGTH` bounds what their responses take. */
 export const CONTENTS_AT_ONCE = 24
 

@@ -9,7 +9,7 @@ import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../messages/log.
 import type { DecodedMessage } from '../messages/message.ts'
 import type { Attempt } from './endpoints.ts'
 import { EndpointError, type Layer } from './error.ts'
-import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from './limits.ts'
+import { BLOCKS_PER_REQUEST, LOGS_AT_ONCE, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from './limits.ts'
 import { allowedBlocks, askLogs, inOrder } from './log-ranges.ts'
 import { type AnyProvider, callProvider, parseQuantity } from './provider.ts'
 import { redactorFor } from './redact.ts'
@@ -171,7 +171,7 @@ export async function findSent(
     if (index === 0 && piece?.first === blocks.first) return readSent(provider, piece.logs, sender, newBudget())
     return askSent(provider, sender, blocks, { ...attempt, signal }, wanted, withReceipts)
   }
-  for await (const sent of inAdvance(count, CONTENTS_AT_ONCE, ask, attempt.signal)) {
+  for await (const sent of inAdvance(count, LOGS_AT_ONCE, ask, attempt.signal)) {
     const found = sent.filter(isIt)
     if (found.length > 0) return onlyOf(found, layer)
   }
