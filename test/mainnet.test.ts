@@ -164,7 +164,7 @@ const verifyCapture = () => {
       '--json',
     ])
     expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ verified: true })
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'verified' })
   })
 
   it('verify on the page', () => {

@@ -17,9 +17,9 @@ import {
   verifyUnfinalized,
   verifyUpdate,
 } from '../../src/beacon.ts'
+import { convertHeader } from '../../vectors/beacon/converted.ts'
 import { refusal, verdict } from '../refusal.ts'
 import { strided } from '../size.ts'
-import { convertHeader } from './converted.ts'
 import { namesIn, readInvalid, readValid, trustedIn } from './vectors.ts'
 
 const REAL = '../shared/vectors/beacon/mainnet-capella-periods-862-864.json'

@@ -25,9 +25,9 @@ import {
   type Signers,
   sign,
 } from '../../vectors/beacon/chain.ts'
+import { convertHeader } from '../../vectors/beacon/converted.ts'
 import { ssz } from '../../vectors/beacon/lodestar.ts'
 import { refusal } from '../refusal.ts'
-import { convertHeader } from './converted.ts'
 
 // Read by the types when they are imported.
 vi.hoisted(() => {

@@ -23,6 +23,7 @@ const besu = from('hyperledger/besu-native, gnark/src/test/java/org/hyperledger/
 const gnark = from('Consensys/gnark-crypto, field/koalabear/poseidon2/test-vectors.json')
 const FOLDER = 'Consensys/linea-monorepo, prover/crypto/state-management/accumulator'
 const mimcTree = from(`${FOLDER}/testvectors_mimc_test.go`)
+const contracts = from('Consensys/linea-contracts, test/testData/mimc-test-data.json')
 const poseidon2Tree = from(`${FOLDER}/testvectors_poseidon2_test.go`)
 const types = from('Consensys/linea-monorepo, prover/utils/types: the tests of accounts and addresses')
 
@@ -57,6 +58,73 @@ const MIMC: readonly Published[] = [
   mimcTree(
     `${narrow(3)}0882afe875656680dceb7b17fcba7c136cec0c32becbe9039546c79f71c56d36`,
     '0cfdc3990045390093be4e1cc9907b220324cccd1c8ea9ede980c7afa898ef8d',
+  ),
+  // Random elements, one to four.
+  contracts(
+    '053dca111f5a4a9b99dd9a7ceb1870ea2f94d1a66c3313ed8f9998da6794daea',
+    '10e73aaa256aef633cbfdffbd9f8790ea61ba7e9ae777ae1ae68f76c094973ef',
+  ),
+  contracts(
+    '103adbc490c2067eac112873462707eb2072813005a4ac3ab182135be3367424',
+    '0bd147e18a15e8fa89b21ac61ac10d2e35abcdd2b1341f6418d898779287c284',
+  ),
+  contracts(
+    '0c2ab8155957bc96f22e91ca564ef3bf872cc0d36f3cf041fb23239fdfcebb25',
+    '060f2e1b3ea47643d1fc958b2656cd98494ce31ef03ad89ef197bb61bfd81ce1',
+  ),
+  contracts(
+    [
+      '0d1a3c7869b8a5f7aa402f7d5fbb46f6d0027d02a5d7abc2f1521b9391bcc2bd',
+      '08b72a98b302dec49dee7cab66799c48129d82439c51ce494a493e5100ea2a79',
+    ].join(''),
+    '0d050fe6531aa6e431ee3661cd63573d69c67a316921fafec54a2bf5d8cb49d8',
+  ),
+  contracts(
+    [
+      '0e01107131167cc592bd421bcdcfbed196e90d829e5a6b6cc275f94fc4cbac93',
+      '0af4694129f690bb0445c7ffbf3881f8aff36f05c84cd64b248f5889ac3a2cc6',
+    ].join(''),
+    '0df3e8a20787c7de555a006c1bea2eaf23e361f293c5d39a7c34c126cff7b60f',
+  ),
+  contracts(
+    [
+      '055207393f0b9cb2aac69a27cc47bb1aba246ec8feb2e55ad4054eb0f5788f32',
+      '0b0732797657d30c43673f62c94962e78531b0e9603211bbb1d13202f0cc3fec',
+    ].join(''),
+    '075267e057ddbd06fb0b588050a211cd2349e889b71d7f8cc91e09e19e0fe46f',
+  ),
+  contracts(
+    [
+      '00997dc1548caf4e82b3cd84747ddcf325a3ed26f9840cb45db21fa854ebbc6f',
+      '00b77f9f1bc5b08fbe874b635264283704884eb8dbd2a5a6e73b33f0ff8d1537',
+      '10b588d2213b1f5dca20cd8b8caf85ae1a22810bd611c8829fce4bf87735e785',
+    ].join(''),
+    '0edab0778e9b34cf01dc2cb7edb9ec081c9a0544338ab8987c2c8742b9f41a06',
+  ),
+  contracts(
+    [
+      '04c45e299845ed24b6a8c9859ec0a90d7fb11ad56afeff9aee70047167448c45',
+      '126ba87ea05db08da85408e22454398d95ef19f6692177764911dadfa812ff79',
+      '0c37c5b5d4dad04a001ad9dc1c88d2f8e4fd8b8d240a77afffed1d6634c91299',
+    ].join(''),
+    '007373385295bdb3a04bbf5d21c496765ba55476eedd896a36c60b62d0cf6d8e',
+  ),
+  contracts(
+    [
+      '0ad7c9a0288f1d0a6b0d740e0d7c34337b08d1ae81352518c0521e326bbd740a',
+      '0efb7698fd33a04fdfc23805b61f89f22c019d44e8777639459cfdef21243e6e',
+      '0b1bd9ca7eb6b4b3d5d2e3b2f7e6fcd5f029c7b536a8f10a8a25042b0dbbfb3b',
+    ].join(''),
+    '0ed0317b4e637bb2bf7735cc06540496d3ca990b78f883857335992121af1692',
+  ),
+  contracts(
+    [
+      '108f5c425a6c7d77ca9480845d2e246aad81c83ec78c16df05354e17311bd8c1',
+      '090563b2391c74a74bf314adac0f174d5a67fe87c4ce119abc6f1d268e84885c',
+      '0a84c7380a6be3b3447bc2adde464332f5ffa59a8093663471981e473404bd35',
+      '0cb821da879b063a26b08960454f7b2b09d8a72b6722d2afd2ca673d51de0041',
+    ].join(''),
+    '06b67adad32f83565ceb1243d75ca4f33a7af71207f28893a63ec3c43b7c516c',
   ),
 ]
 

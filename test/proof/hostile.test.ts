@@ -253,12 +253,12 @@ describe('a polluted Object.prototype', () => {
 describe('arrays', () => {
   const lengths: [length: unknown, nodes: ProofErrorCode, proofs: ProofErrorCode | 'accepted'][] = [
     [0, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_MISSING'],
-    [-1, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_MISSING'],
     [43, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
     [2 ** 32 - 1, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
-    [Number.POSITIVE_INFINITY, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
     // If the length is not a count, nothing is read.
-    [Number.NaN, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_MISSING'],
+    [-1, 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
+    [Number.POSITIVE_INFINITY, 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
+    [Number.NaN, 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
     ['42', 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
     [42n, 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
     [Symbol('42'), 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],

@@ -184,10 +184,19 @@ it('answers another client while calls compute', async () => {
   const balance = { method: 'eth_getBalance', params: [LOOP] }
   await provider.request(balance)
   let ended = 0
-  const calls = Array.from({ length: 8 }, async () => {
-    await provider.request(ASKED, { signal: controller.signal }).catch(() => {})
-    ended++
+  const calls = Array.from({ length: 8 }, () => {
+    let admit = async () => {}
+    const slow = new Promise<boolean>(resolve => {
+      admit = async () => resolve(true)
+    })
+    const end = provider
+      .request(ASKED, { signal: controller.signal, admit })
+      .catch(() => {})
+      .then(() => ended++)
+    return { isSlow: Promise.race([slow, end.then(() => false)]), end }
   })
+  // Each has used up its first slice, and has more to compute.
+  expect(await Promise.all(calls.map(({ isSlow }) => isSlow))).toEqual(new Array(8).fill(true))
   // Each answer waits for at most one slice of a call.
   for (let answered = 0; answered < 20; answered++) {
     await provider.request(balance)
@@ -195,7 +204,7 @@ it('answers another client while calls compute', async () => {
   }
   expect(ended).toBe(0)
   controller.abort()
-  await Promise.all(calls)
+  await Promise.all(calls.map(({ end }) => end))
 })
 
 describe('a call as evidence', () => {

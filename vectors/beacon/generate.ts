@@ -17,10 +17,13 @@ import {
   type Signing,
   sign,
 } from './chain.ts'
+import { convertHeader } from './converted.ts'
 import { ssz } from './lodestar.ts'
 import type { ApiCommittee, Input, InvalidVector, ValidVector } from './vector.ts'
 
 const PERIOD = 8192
+/** A valid vector whose headers are of two forks. */
+const BETWEEN = 'fork-between-finalized-and-attested'
 const ABSENT = [3, 77, 130, 511]
 const signersA = createCommittee('a')
 const signersB = createCommittee('b')
@@ -166,7 +169,7 @@ interface Case {
   readonly code: FailureCode
   readonly flag: Flag
   readonly description: string
-  readonly base?: ForkName
+  readonly base?: ForkName | typeof BETWEEN
   readonly operation?: 'verifyFinality'
   /** Another chain, with its own true proofs and signatures. */
   readonly options?: Options
@@ -477,6 +480,18 @@ function cases(): Case[] {
       'Gloas: the finality branch is cut to that of Fulu.',
       input => (finalityOf(input).finality_branch.length = 7),
       { base: 'gloas' },
+    ),
+    c(
+      'branch-of-converted-not-zeros',
+      'BEACON_BRANCH_LENGTH',
+      'Path',
+      'Gloas: a finalized header of Fulu has the form of Gloas, and another hash where the specification puts zeros.',
+      input => {
+        const { data } = input.answers.finality
+        const { execution_branch, ...header } = convertHeader(data.finalized_header, ssz as never)
+        data.finalized_header = { ...header, execution_branch: execution_branch.with(1, flipLast(ZERO)) }
+      },
+      { base: BETWEEN },
     ),
     c(
       'root-of-another-block',
@@ -808,8 +823,12 @@ export function generateBeacon(): Map<string, string> {
     if (files.has(path)) throw new Error(`two vectors are named ${path}`)
     files.set(path, `${JSON.stringify(content, null, 1)}\n`)
   }
-  const bases = new Map(FORKS.map(fork => [fork, createValid(fork)]))
-  for (const [fork, vector] of bases) add(`valid/${fork}.json`, vector)
+  const bases = new Map<string, ValidVector>()
+  const addBase = (name: string, vector: ValidVector) => {
+    bases.set(name, vector)
+    add(`valid/${name}.json`, vector)
+  }
+  for (const fork of FORKS) addBase(fork, createValid(fork))
   const electra = firstPeriodOf('electra')
   add(
     'valid/signers-342.json',
@@ -824,8 +843,8 @@ export function generateBeacon(): Map<string, string> {
       finalityForks: { finalized: 'electra', attested: 'electra' },
     }),
   )
-  add(
-    'valid/fork-between-finalized-and-attested.json',
+  addBase(
+    BETWEEN,
     createValid('fulu', 'A block of Fulu is finalized in the state of a block of Gloas.', {
       period: firstPeriodOf('gloas') - 1,
       finality: { finalized: -32, attested: 40, signature: 41 },
@@ -845,7 +864,7 @@ export function generateBeacon(): Map<string, string> {
   )
   for (const { name, code, flag, description, base = 'electra', operation, options, change } of cases()) {
     const before: unknown = bases.get(base)?.input
-    const after: Loose = options ? createFull(base, options) : structuredClone(before)
+    const after: Loose = options && base !== BETWEEN ? createFull(base, options) : structuredClone(before)
     change?.(after)
     const patches = difference(before, after)
     const vector: InvalidVector = {

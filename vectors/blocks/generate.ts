@@ -532,12 +532,8 @@ async function blockForgeries(truth: SentBlock): Promise<Forgery[]> {
     await count('receipt-missing', 'One receipt less than transactions.', bareReceipts.slice(0, -1)),
     await count('receipt-unexpected', 'One receipt more than transactions.', [
       ...bareReceipts,
-      {
-        ...Object(bareReceipts[6]),
-        cumulativeGasUsed: quantity(10n ** 6n),
-        gasUsed: undefined,
-        transactionIndex: '0x7',
-      },
+      // Of a legacy transaction, and without any field that says what it belongs to.
+      { status: '0x1', cumulativeGasUsed: quantity(10n ** 6n), logsBloom: bareReceipts[6]?.logsBloom, logs: [] },
     ]),
     bloom('block-bloom-empty', 'A filter of the block that hides its logs.', bloomOf([])),
     bloom('block-bloom-full', 'A filter of the block that lets everything pass.', `0x${'ff'.repeat(256)}`),

@@ -59,7 +59,7 @@ export const encodeTransaction = (sent: Sent): Uint8Array =>
 
 export function encodeReceipt(sent: Sent): Uint8Array {
   const logs = (sent.logs as Sent[]).map(({ address, topics, data }) => ({ address, topics, data }))
-  return typed(sent.type, pick({ ...sent, logs }, ['status', 'cumulativeGasUsed', 'logsBloom', 'logs']))
+  return typed(sent.type ?? '0x0', pick({ ...sent, logs }, ['status', 'cumulativeGasUsed', 'logsBloom', 'logs']))
 }
 
 /** The root of the trie of a list. */

@@ -79,11 +79,9 @@ const idOf = (file: string, position: number, kind: number): number => (files.in
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
-/** What is thrown again, or is about the caller's own arguments, is no rule. */
+/** What is thrown again, one or the other error, or is about the caller's own arguments, is no rule. */
 function isRule({ expression }: ts.ThrowStatement, source: ts.SourceFile): boolean {
-  return (
-    !ts.isIdentifier(expression) && !/^(invalid\(|new ArgumentError|new ExcessiveJson)/.test(expression.getText(source))
-  )
+  return !/^(\w+( \?\? \w+)?$|invalid\(|new ArgumentError|new ExcessiveJson)/.test(expression.getText(source))
 }
 
 const isInCatch = (node: ts.Node): boolean =>
