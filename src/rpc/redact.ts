@@ -85,12 +85,14 @@ function keysOf(url: URL): string[] {
   const segments = pathname.split('/').filter(segment => !ORDINARY_SEGMENT.test(segment))
   const labels = hostname.split('.').filter(label => label.length >= MIN_LABEL_LENGTH)
   const parameters = [...searchParams.values(), ...search.slice(1).split(/[&=]/).filter(isNoName(searchParams))]
-  const authorization = basicAuthorization(url)?.split(' ')[1] ?? ''
+  // Who decodes it needs no padding, and may spell it for URLs.
+  const authorization = basicAuthorization(url)?.split(' ')[1]?.replace(/={1,2}$/, '') ?? ''
   const parts = [
     host,
     hostname,
     ...labels,
     authorization,
+    authorization.replaceAll('+', '-').replaceAll('/', '_'),
     username,
     password,
     ...segments,

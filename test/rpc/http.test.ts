@@ -179,8 +179,11 @@ it('sends a request once more whose connection the server has closed, and no mor
 })
 
 it('sends a user and password as a header, and shows them nowhere', async () => {
+  // Their header has padding, which an endpoint may leave out.
   const [user, password] = ['user-name', 'p%40ss/wörd']
   const token = Buffer.from('user-name:p@ss/wörd').toString('base64')
+  const bare = token.replace(/=+$/, '')
+  expect(bare).not.toBe(token)
   const seen: unknown[] = []
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization, request.url)
@@ -189,7 +192,7 @@ it('sends a user and password as a header, and shows them nowhere', async () => 
         error: {
           code: -32000,
           message: `no ${user}`,
-          data: ['p@ss/wörd', password, encodeURIComponent('p@ss/wörd'), token],
+          data: ['p@ss/wörd', password, encodeURIComponent('p@ss/wörd'), token, bare],
         },
       }),
     )
@@ -209,7 +212,7 @@ it('sends a user and password as a header, and shows them nowhere', async () => 
   expect(seen).toEqual([`Basic ${token}`, '/v1', `Basic ${token}`, '/v1/eth/v1/x'])
   for (const error of errors) {
     const shown = `${error.message} ${error.stack} ${JSON.stringify({ ...error })}`
-    for (const secret of [user, 'wörd', 'w%C3%B6rd', token, `${port}`]) expect(shown).not.toContain(secret)
+    for (const secret of [user, 'wörd', 'w%C3%B6rd', token, bare, `${port}`]) expect(shown).not.toContain(secret)
     expect(shown).toContain('[key]')
   }
 })
