@@ -86,7 +86,10 @@ function keysOf(url: URL): string[] {
   const labels = hostname.split('.').filter(label => label.length >= MIN_LABEL_LENGTH)
   const parameters = [...searchParams.values(), ...search.slice(1).split(/[&=]/).filter(isNoName(searchParams))]
   // Who decodes it needs no padding, and may spell it for URLs.
-  const authorization = basicAuthorization(url)?.split(' ')[1]?.replace(/={1,2}$/, '') ?? ''
+  const authorization =
+    basicAuthorization(url)
+      ?.split(' ')[1]
+      ?.replace(/={1,2}$/, '') ?? ''
   const parts = [
     host,
     hostname,
