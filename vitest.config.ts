@@ -21,7 +21,9 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Tests that replace modules, which would affect other files in the same worker. */
-export const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts', 'test/rpc/record-logs.test.ts']
+export const ALONE = ['engines', 'hash/fallback', 'provider/contents-bounds', 'rpc/record-logs'].map(
+  name => `test/${name}.test.ts`,
+)
 
 const inFolder = (folder: string) => `test/${folder}/**/*.test.ts`
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Hex } from '../../src/index.ts'
+import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
 import { isProviderError } from '../../src/provider.ts'
 import { addDemoBlocks } from '../../src/service/demo.ts'
 import { skipTime, tokenBucket } from '../rpc/clock.ts'
@@ -119,6 +120,19 @@ it('proves the logs that an endpoint lists, and marks them, if completeness is g
   expect(await ask([change(() => [])])).toEqual([])
   expect(await ask([l2()])).toEqual(marked(honest))
   expect(await ask([l2()], { blockHash: honest[6].blockHash })).toEqual(marked([honest[6]]))
+  // A list without any log says so elsewhere: the proxy sends this in a header.
+  const unproven: string[] = []
+  const limits = { concurrency: 1, maxWaiting: 1, maxBatch: 1, maxResponseLength: 1000, timeout: 100_000 }
+  const server = createJsonRpcServer(
+    provider(
+      change(() => []),
+      { completeLogs: false },
+    ),
+    limits,
+  )
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [logsOf(1, 40)] })
+  expect(await server.answer(body, { onForward: method => unproven.push(method) })).toContain('"result":[]')
+  expect(unproven).toEqual(['eth_getLogs (completeness)'])
   // Nothing that it invents is taken, and the next endpoint is asked.
   const inventions = [
     change(logs => [...logs, { ...logs[0], data: `0x${'00'.repeat(32)}` }]),

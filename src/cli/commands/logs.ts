@@ -3,7 +3,7 @@ import { type LogsCounts, type LogsProgress, writeLogs } from '../../bulk/logs/l
 import { kindOf } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
 import { verdictOf } from '../../document/verdict.ts'
-import { implementationRow } from '../../document/wording.ts'
+import { formatAge, implementationRow } from '../../document/wording.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { searchLogs } from '../../rpc/logs.ts'
 import { openNewest, type ProvenNewest, recordNewest } from '../../rpc/record-logs.ts'
@@ -131,8 +131,9 @@ async function take(wanted: Wanted, connections: Connections, io: Io): Promise<n
         io,
         begun
           ? `continuing after ${newest.number - next.number} of ${total} blocks`
-          : `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${total} blocks to search`,
+          : `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${total} blocks to search, a request for each and two for each that may hold a log`,
       )
+      const begunAt = Date.now()
       const counts = await writeLogs(
         searchLogs(source, next, { filter, fromBlock, toBlock }),
         { format, toBlock },
@@ -143,7 +144,8 @@ async function take(wanted: Wanted, connections: Connections, io: Io): Promise<n
             await save(rows, kept, { ...progress, bundle })
             const { receipts, logs } = progress.counts
             const done = newest.number - BigInt(progress.next.number)
-            showProgress(io, `${done} of ${total} blocks, ${receipts} receipts, ${logs} logs`)
+            const rest = leftAt(begunAt, next.number - BigInt(progress.next.number), total - done)
+            showProgress(io, `${done} of ${total} blocks, ${receipts} receipts, ${logs} logs${rest}`)
           },
         },
       )
@@ -155,6 +157,14 @@ async function take(wanted: Wanted, connections: Connections, io: Io): Promise<n
     },
   )
   return report(manifest, wanted, true, io)
+}
+
+/** How long the rest takes, in words, at the rate of what this run has done. */
+function leftAt(begunAt: number, done: bigint, left: bigint): string {
+  const seconds = (Number(left) * (Date.now() - begunAt)) / Number(done) / 1000
+  return left === 0n || !(seconds >= 1 && seconds < Number.MAX_SAFE_INTEGER)
+    ? ''
+    : `, about ${formatAge(BigInt(Math.ceil(seconds)))} left`
 }
 
 /** The bundle that proves the newest block, of this run or of the interrupted one, and where blocks come from. */

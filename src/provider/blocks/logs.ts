@@ -166,7 +166,7 @@ const tooMany = () =>
   })
 
 /** How far a search is, in words, with an estimate of the rest from the rate of what it has fetched. */
-export function createProgress({ countMissing }: Pick<KnownBlocks, 'countMissing'>, from: bigint, to: bigint) {
+function createProgress({ countMissing }: Pick<KnownBlocks, 'countMissing'>, from: bigint, to: bigint) {
   const began = Date.now()
   const missing = countMissing(from, to)
   let receipts: { readonly count: number; readonly at: number } | undefined
