@@ -25,7 +25,7 @@ export interface Client {
 export interface ServerLimits {
   /** Requests at once that are slow: they ask endpoints, or compute. Each request of a batch counts. Others never wait. */
   readonly concurrency: number
-  /** Slow requests that may wait for others. */
+  /** Slow requests of a client that may wait for others. All clients together have four times as many. */
   readonly maxWaiting: number
   /** Requests per batch. */
   readonly maxBatch: number
@@ -34,6 +34,8 @@ export interface ServerLimits {
   /** Milliseconds per request, including its time in the queue. Longer than the provider has, whose words say more. */
   readonly timeout: number
 }
+
+const MOST_CLIENTS = 4
 
 /** Error codes of JSON-RPC 2.0, and the code with which nodes enforce limits. */
 const codes = { parse: -32700, invalidRequest: -32600, limited: -32005 } as const
@@ -86,7 +88,7 @@ export function createJsonRpcServer(
     params: unknown,
     { gone, onForward, name }: Client,
   ): Promise<string> {
-    const slot = slots.claim()
+    const slot = slots.claim(name)
     try {
       if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
       const how = {
@@ -134,13 +136,17 @@ export function createJsonRpcServer(
 function createSlots({ concurrency, maxWaiting }: ServerLimits) {
   const slots = createSemaphore(concurrency)
   return {
-    claim() {
+    /** @param owner by whom those who wait take turns */
+    claim(owner = '') {
       let [hasEnded, isRefused] = [false, false]
       let free = () => {}
       return {
         take: () =>
           new Promise<void>((resolve, reject) => {
-            if (slots.free === 0 && slots.waiting >= maxWaiting) {
+            if (
+              slots.free === 0 &&
+              (slots.waiting(owner) >= maxWaiting || slots.waiting() >= MOST_CLIENTS * maxWaiting)
+            ) {
               isRefused = true
               return reject(new Error('too many requests'))
             }
@@ -151,7 +157,7 @@ function createSlots({ concurrency, maxWaiting }: ServerLimits) {
               if (hasEnded) return
               resolve()
               await untilFreed
-            })
+            }, owner)
           }),
         isRefused: () => isRefused,
         free() {

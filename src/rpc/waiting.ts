@@ -151,26 +151,37 @@ type Pulled<S> = { readonly item: S } | { readonly failure: { readonly error: un
 
 /** Lets `count` works run at once; the others wait for their turn, in order. */
 export function createSemaphore(count: number) {
-  const waiting: (() => void)[] = []
+  /** By owner: those who wait take turns. */
+  const waiting = new Map<string, (() => void)[]>()
   let free = count
+  function next(): (() => void) | undefined {
+    for (const [owner, [first, ...others]] of waiting) {
+      waiting.delete(owner)
+      if (others.length > 0) waiting.set(owner, others)
+      return first
+    }
+    return undefined
+  }
   return {
-    /** How many works wait. */
-    get waiting() {
-      return waiting.length
-    },
+    /** How many works wait; of one owner only, if it is named. */
+    waiting: (owner?: string): number =>
+      (owner === undefined ? [...waiting.values()] : [waiting.get(owner) ?? []]).reduce(
+        (sum, { length }) => sum + length,
+        0,
+      ),
     /** How many may still start at once. */
     get free() {
       return free
     },
-    async run<T>(work: () => Promise<T>): Promise<T> {
+    async run<T>(work: () => Promise<T>, owner = ''): Promise<T> {
       if (free > 0) free--
-      else await new Promise<void>(resolve => waiting.push(resolve))
+      else await new Promise<void>(resolve => waiting.set(owner, [...(waiting.get(owner) ?? []), resolve]))
       try {
         return await work()
       } finally {
-        const next = waiting.shift()
-        if (next === undefined) free++
-        else next()
+        const begin = next()
+        if (begin === undefined) free++
+        else begin()
       }
     },
   }
