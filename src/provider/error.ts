@@ -21,7 +21,7 @@ const meanings = {
   BLOCK_UNPROVEN:
     'The block is not proven. For state, use `latest`, or the last block of an earlier finalization; for the rest, a block up to `eth_blockNumber`.',
   PROOF_REFUSED:
-    'The proof that an endpoint sent does not verify. If the scheme that you passed is right, do not use this endpoint.',
+    'What an endpoint sent is not proven: it is false, or not in the form of a proof. If the scheme that you passed is right, use another endpoint.',
   VALUE_UNPROVEN:
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
   FILTER_MISSING: 'There is no such filter, or nobody asked for it for five minutes: create it again.',

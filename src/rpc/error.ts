@@ -64,7 +64,8 @@ const meanings = {
     'The trusted block or stored progress is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
   CLOCK_BEHIND:
     'The clock of this machine is behind a block that is proven. Ages cannot be checked with it: set the clock.',
-  L1_CONTRADICTION: 'The endpoint gave contradictory information about L1. Do not use it.',
+  L1_CONTRADICTION:
+    'What the endpoint says about L1 does not fit together: something is missing or wrong. Use another endpoint.',
 }
 
 /** The stable name of what went wrong. */
@@ -121,7 +122,7 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   ANSWERS_INCONSISTENT: 'wrong',
   MESSAGE_MISSING: 'missing',
   MESSAGES_REFUTED: 'wrong',
-  // Time helps an endpoint that lags. A follower throws this only about one that holds newer blocks, which time does not help.
+  // Nobody asks for the same blocks again by itself. A follower throws this about one that holds newer blocks.
   PROOF_UNAVAILABLE: 'refused',
   L1_HISTORY_MISSING: 'refused',
   L1_DISAGREEMENT: 'stop',
@@ -162,7 +163,9 @@ function prospectOf(error: unknown): Prospect | null {
 const PASSING: readonly (Prospect | null)[] = ['passes', 'unclear', 'missing']
 const FAILURES: readonly (Prospect | null)[] = [...PASSING, 'wrong', 'refused']
 
-function actionOf(code: EndpointErrorCode, status: number | undefined): ErrorAction {
+function actionOf(code: EndpointErrorCode, { status, report, cause }: EndpointErrorDetails): ErrorAction {
+  // A prover lags. Waiting does not help if the proofs are gone, or if a follower has waited in vain: it states the cause.
+  if (code === 'PROOF_UNAVAILABLE' && cause === undefined && !GONE.test(report?.message ?? '')) return 'wait'
   const prospect = prospectIn(code, status)
   if (PASSING.includes(prospect)) return 'wait'
   return prospect === 'stop' || prospect === 'renew' || prospect === 'none' ? prospect : 'change'
@@ -291,7 +294,7 @@ export class EndpointError extends Error {
     ].filter(Boolean)
     super(`${code}: ${[...facts, meanings[code]].join('. ')}`, cause === undefined ? undefined : { cause })
     this.code = code
-    this.action = actionOf(code, status)
+    this.action = actionOf(code, details)
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.report = report

@@ -31,7 +31,7 @@ const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 
 
 /** What may be absent. Not the parameter that names it. */
 const THING = String.raw`\b(?:node(?= 0x)|blocks?(?! ?(?:tag|param|range))|blockNumber|header|body|(?:world ?)?state(?:Root)?|trie\w*|history|histories|height|slot|snapshot|resource|metadata|proofs?|receipts?|transaction|requested data|LightClient\w+|\w*SyncCommittee\w*)\b`
-const ABSENT = String.raw`\b(?:(?:not?|\w+n['’o]t) (?:\w+ ){0,3}?(?:found|available|exist|present|known|held|stored|indexed|imported|retained|kept|executed|canonical|in the|on this node)|cannot be found|unavailable|missing|unknown|not yet|pruned|garbage|dropped|expired|out of range|in (?:the )?future|ahead of|beyond|too (?:old|far)|(?:older|higher|greater|later) than|last \d+ blocks|after (?:the )?latest|before the (?:oldest|earliest|first)|out of bounds)\b`
+const ABSENT = String.raw`\b(?:(?:not?|\w+n['’o]t) (?:\w+ ){0,3}?(?:found|available|exist|present|known|held|stored|indexed|imported|retained|kept|executed|canonical|in the|on this node)|cannot be found|(?:is|be|was) (?:nil|null)|unavailable|missing|unknown|not yet|pruned|garbage|dropped|expired|out of range|in (?:the )?future|ahead of|beyond|too (?:old|far)|(?:older|higher|greater|later) than|last \d+ blocks|after (?:the )?latest|before the (?:oldest|earliest|first)|out of bounds)\b`
 const SOUGHT = String.raw`\b(?:missing|unknown|pruned|no such|no|n['’o]t have|(?:could not|couldn't|cannot|can't|unable to|failed to) (?:find|get|load|read|retrieve|fetch|locate|resolve))`
 
 /**
@@ -58,7 +58,7 @@ const TABLE: readonly Row[] = [
   {
     code: 'RATE_LIMITED',
     says: [
-      /rate.?limit|too many (?:concurrent )?(?:requests|connections|calls)|(?:per|\/) ?(?:second|minute|hour|day)\b|request (?:rate|count|limit)|throttl|slow down|code: 1015/i,
+      /rate.?limit|too many (?:concurrent )?(?:requests|connections|calls)|(?:per|\/) ?(?:sec(?:ond)?|min(?:ute)?|hour|day)\b|request (?:rate|count|limit)|throttl|slow down|code: 1015/i,
     ],
   },
   // Ranges of logs. paradigmxyz/reth, rpc/src/eth/filter.rs; besu RpcErrorType.java; INFURA/infura#237; docs.chainstack.com/docs/limits;
@@ -79,10 +79,10 @@ const TABLE: readonly Row[] = [
     code: 'RATE_LIMITED',
     says: [
       /\b(?:requests|calls|rps|cu|credits|compute units|throughput|connections|relays|concurren|quota|daily|capacity|usage|(?<!to )load)/i,
-      /\b(?:limit|exceed|exhaust|reached|used up|over |too (?:many|much|high|fast))/i,
+      /\b(?:limit|exceed|exhaust|insufficient|reached|used up|over |too (?:many|much|high|fast))/i,
     ],
   },
-  { code: 'RATE_LIMITED', says: [/overloaded|^limit exceeded/i] },
+  { code: 'RATE_LIMITED', says: [/overloaded|^limit exceeded|\bis full\b|\bbusy\b/i] },
 
   // Not here yet, because the node has just started or lags. besu RpcErrorType.java (-32008); sigp/lighthouse, warp_utils/src/reject.rs;
   // ChainSafe/lodestar, api/impl/errors.ts
@@ -105,11 +105,11 @@ const TABLE: readonly Row[] = [
   {
     code: 'BLOCK_MISSING',
     says: [
-      /reexec=|proof window|\bno archive|(?:requires?|needs?) (?:an )?archive|no historical|historical (?:state|queries)|history has expired|(?:been|was|is) pruned|due to pruning|too old|not currently canonical|(?:earliest|first) available|beyond (?:the )?(?:current )?head|less than or equal to the current|after last accepted|proofs are available only|layer stale|trie-?log roll|insufficient changesets|state pruning|already discarded|(?:only has|lowest) (?:data|height)|not found error|latest block number is|from root hash|is not latest|max(?:imum)? height|height is \d{1,20} but|too deep|could not be loaded/i,
+      /reexec=|proof window|\bno archive|(?:requires?|needs?) (?:an )?archive|no historical|historical (?:state|queries)|history has expired|(?:been|was|is) pruned|due to pruning|too old|not currently canonical|(?:earliest|first) available|beyond (?:the )?(?:current )?head|less than or equal to the current|after last accepted|proofs are available only|layer stale|trie-?log roll|insufficient changesets|state pruning|already discarded|(?:only has|lowest) (?:data|height)|not found error|latest block number is|from root hash|is not latest|max(?:imum)? height|height is \d{1,20} but|too deep|could not be loaded|> latest\b/i,
     ],
   },
   { code: 'BLOCK_MISSING', says: [new RegExp(`${THING}.{0,60}?${ABSENT}|${SOUGHT} .{0,20}?${THING}`, 'i')] },
-  { code: 'PARAMS_REFUSED', method: LOGS, says: [/\brange\b|\bspan\b|differ by|interval/i] },
+  { code: 'PARAMS_REFUSED', method: LOGS, says: [/\brange\b|\bspan\b|differ by|interval|< begin\b/i] },
 
   // ava-labs/coreth, eth/api_backend.go
   { code: 'BLOCK_NOT_FINALIZED', says: [/\bnot\b.{0,20}\bfinali[sz]ed|\bunfinali[sz]ed/i] },
@@ -153,7 +153,7 @@ const TABLE: readonly Row[] = [
     code: 'UNAUTHORIZED',
     says: [
       /\b(?:token|jwt|credentials?|project|app|auth|ip|origin|referer|domain|country)\b/i,
-      /\b(?:invalid|incorrect|wrong|expired|missing|required|inactive|revoked|unknown|not (?:found|allowed|permitted))\b/i,
+      /\b(?:invalid|incorrect|wrong|expired|missing|required|inactive|revoked|unknown|not (?:found|allowed|permitted|in))\b/i,
     ],
   },
 
@@ -179,13 +179,21 @@ const TABLE: readonly Row[] = [
   { code: 'PARAMS_REFUSED', rpc: [-32602] },
   { code: 'PARAMS_REFUSED', says: [/invalid (?:argument|params?\b|parameter)|missing value for required argument/i] },
 
-  // Statuses alone. RFC 9110. For what a beacon API does not hold, it answers 404: ethereum/beacon-APIs
-  { code: 'UNAUTHORIZED', status: [401, 403, 407] },
+  // Statuses alone. RFC 9110; docs.aws.amazon.com/elasticloadbalancing (561). For what a beacon API does not hold, it answers 404:
+  // ethereum/beacon-APIs. Javalin (Teku) and Go (Prysm) have words of their own for a path that is not served. Teku also says
+  // nothing at all while it waits for the genesis
+  { code: 'UNAUTHORIZED', status: [401, 403, 407, 561] },
   { code: 'RATE_LIMITED', status: [429] },
   { code: 'PARAMS_REFUSED', status: [413, 414, 431] },
-  { code: 'METHOD_UNKNOWN', status: [404], method: BEACON, says: [/^route\b/i] },
+  {
+    code: 'METHOD_UNKNOWN',
+    status: [404],
+    method: BEACON,
+    says: [/^"?(?:route\b|endpoint get\b|404 page not found)/i],
+  },
   { code: 'BLOCK_MISSING', status: [404], method: BEACON, says: [/^(?!an HTML page)/] },
-  { code: 'HTTP_ERROR', status: [301, 302, 303, 307, 308, 404, 405, 410] },
+  { code: 'PARAMS_REFUSED', status: [400], method: BEACON, says: [/^(?!an HTML page)/] },
+  { code: 'HTTP_ERROR', status: [301, 302, 303, 307, 308, 404, 405, 406, 410, 415, 421, 422] },
 ]
 
 /** The meaning of a refusal. What the table does not know is an error of the endpoint. */

@@ -125,7 +125,17 @@ const FINAL: Readonly<Record<string, string>> = {
 }
 
 it.each(CASES)('%s: %s, and says what to do', (code, prospect) => {
-  expect(new EndpointError(code).action).toBe(prospect === 'final' ? FINAL[code] : ACTIONS[prospect])
+  // A prover catches up, though nobody asks for the same blocks again by itself.
+  const action = code === 'PROOF_UNAVAILABLE' ? 'wait' : prospect === 'final' ? FINAL[code] : ACTIONS[prospect]
+  expect(new EndpointError(code).action).toBe(action)
+})
+
+it('waits for proofs, unless they are gone or a follower has waited in vain', () => {
+  const actionOf = (details: object) => new EndpointError('PROOF_UNAVAILABLE', details).action
+  const report = (message: string) => ({ report: { code: -32000, message } })
+  expect(actionOf(report('"header not found"'))).toBe('wait')
+  expect(actionOf(report('"historical state has been pruned"'))).toBe('change')
+  expect(actionOf({ cause: new EndpointError('BLOCK_MISSING') })).toBe('change')
 })
 
 it('says the same in the guide for relayers', () => {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { parseError } from '../../src/rpc/diagnose.ts'
+import { diagnoseStatus, parseError } from '../../src/rpc/diagnose.ts'
 import { redactUrls } from '../../src/rpc/redact.ts'
 import { createHttpProvider, diagnose, EndpointError, type EndpointErrorCode } from '../../src/rpc.ts'
-import { EXAMPLES } from './refusals.ts'
+import { EXAMPLES, HTTP_EXAMPLES } from './refusals.ts'
 import { startServer } from './servers.ts'
 
 const GET_PROOF = { method: 'linea_getProof', params: ['0x1', [], '0x7'] }
@@ -23,8 +23,19 @@ it.each(examples)('$code: $about', ({ code, error, asked }) => {
   expect(diagnose(Object.assign(new Error(error.message), error), asked).code).toBe(code)
 })
 
+const overHttp = Object.entries(HTTP_EXAMPLES).flatMap(([meaning, list]) =>
+  list.map(([source, status, body, method]) => ({ meaning, source, status, body, method })),
+)
+
+it.each(overHttp)('$meaning: $source, $status: $body', ({ meaning, status, body, method }) => {
+  const parsed = body.startsWith('{') ? JSON.parse(body) : undefined
+  const { code, action } = diagnoseStatus({ method, params: [], status }, body, parsed)
+  expect(`${code} ${action}`).toBe(meaning)
+})
+
 it('knows many words, of every kind, and nobody is in two places', () => {
   expect(examples.length).toBeGreaterThanOrEqual(200)
+  expect(overHttp.length).toBe(76)
   expect(new Set(examples.map(({ code }) => code)).size).toBe(10)
   expect(new Set(examples.map(({ error, asked }) => JSON.stringify([error, asked]))).size).toBeGreaterThan(190)
 })
