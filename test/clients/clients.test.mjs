@@ -62,7 +62,7 @@ async function hears(keys, sizes = SIZES) {
   assert.ok(keys.length > sizes.at(-1))
 }
 
-const flow = (name, work) => test(name, { timeout: 300_000 }, work)
+const flow = (name, work) => test(name, { timeout: 900_000 }, work)
 
 async function createViem() {
   const viem = await import(root.resolve('viem'))

@@ -101,7 +101,7 @@ export async function rpc(url, method, ...params) {
   return result
 }
 
-export async function until(isDone, what, limit = 60_000) {
+export async function until(isDone, what, limit = 300_000) {
   const began = Date.now()
   while (!(await isDone())) {
     if (Date.now() - began > limit) throw new Error(`${what}: not within ${limit} ms`)
