@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
@@ -173,3 +173,24 @@ it('shows no key on the command line or in a file', async () => {
   }
   expect(exits.size).toBeGreaterThan(1)
 }, 3_600_000)
+
+it('writes no key to a file that an endpoint has put among the nodes of a proof', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const { url, keys: [key = ''] = [] } = ENDPOINTS[2] ?? { url: '' }
+  const honest = hostileFetch({ random: randomOf(1), chain, rate: 0, l1Url: '' }).fetch
+  let count = 0
+  vi.stubGlobal('fetch', async (...asked: Parameters<typeof fetch>) => {
+    const response = await honest(...asked)
+    const text = (await response.text()).replaceAll(/"0x[0-9a-f]{128}"/g, node => {
+      count++
+      return `"0x${key}${node.slice(3 + key.length)}`
+    })
+    return new Response(text, response)
+  })
+  const file = join(folder, 'answer.json')
+  const { stdout, stderr } = await runHere(['fetch', '--block', '8', '--l2', url, '--address', CONTRACT, '-o', file])
+  const files = readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'))
+  expect(count).toBeGreaterThan(0)
+  expect(keysIn([stdout, stderr, ...files].join('\n'), [url])).toEqual([])
+})

@@ -67,10 +67,10 @@ const isNoticed = ({ id, file }: Site): Promise<boolean> =>
   })
 
 // Where a test fails anyway, every change would seem to be noticed.
-for (const file of new Set(survivors.map(({ file }) => file))) {
-  const first = survivors.find(site => site.file === file)
+for (const layer of new Set(survivors.map(({ file }) => layerOfFile.get(file)))) {
+  const first = survivors.find(({ file }) => layerOfFile.get(file) === layer)
   if (first && (await isNoticed({ ...first, id: -1 })))
-    throw new Error(`the tests for ${file} fail, although nothing is changed`)
+    throw new Error(`the tests of ${layer} fail, although nothing is changed`)
 }
 let unnoticed = 0
 const work = async () => {

@@ -515,6 +515,16 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...KEY_SHOWN,
     ),
     promised(
+      'Nor by an endpoint that writes its key as hexadecimal',
+      'rpc/hostile-conversations',
+      'writes no key to a file that an endpoint has put among the nodes of a proof',
+      ...[
+        'src/rpc/redact.ts',
+        'hexKeys.some(key => hex.toLowerCase().includes(key.toLowerCase()))',
+        'hexKeys.length < 0',
+      ],
+    ),
+    promised(
       'The verifier has no access to the network',
       'layers',
       'imports only allowed packages, and platform modules only in the outer layers',
