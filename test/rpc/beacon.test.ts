@@ -360,3 +360,43 @@ it('ends at once when it is aborted, with the reason, and asks nobody afterwards
   expect(stopped.map(({ aborted }) => aborted)).toEqual([true])
   expect(other.asked).toEqual([])
 })
+
+/** As from a node that has seen few signatures yet: what is signed is true. */
+const sparse: Change = (body, path) => {
+  if (!path.endsWith('finality_update')) return body
+  const { data } = body as { data: { sync_aggregate: { sync_committee_bits: string } } }
+  data.sync_aggregate.sync_committee_bits = `0x${'00'.repeat(64)}`
+  return body
+}
+
+it('waits for signatures that an endpoint in good faith has not seen, and puts it behind no other', async () => {
+  const { service, follow, head, trust } = await startDemo()
+  const outcome = async (change: Change) => {
+    const order: number[] = []
+    const told: string[] = []
+    const apis = [change, (body: unknown) => body].map((each, index) => {
+      const api = apiOf(service, each)
+      return {
+        get: (path: string) => {
+          if (path.endsWith('finality_update')) order.push(index)
+          return api.get(path)
+        },
+      }
+    })
+    const onFailure = (found: readonly BeaconFailure[]) => void told.push(found[0]?.code ?? 'none')
+    const l1BlockHash = await follow(apis, { onFailure })
+    expect(await l1BlockHash()).toBe(head())
+    service.chain.l1.addBlock()
+    expect(await l1BlockHash()).toBe(head())
+    const alone = await follow([apiOf(service, change)])
+    const error = await alone().catch((thrown: EndpointError) => thrown)
+    const fetched = fetchConsensus({ ...ANY_TRUSTED, apis: [apiOf(service, change)], trusted: await trust(60n) })
+    const { code, action } = Object(error)
+    return { code, action, told: told[0], order, alone: await codeOf(fetched) }
+  }
+  const [wait, few, forged] = ['wait', 'BEACON_TOO_FEW_SIGNERS', 'BEACON_FINALITY_MISMATCH']
+  const code = 'BEACON_UNAVAILABLE'
+  expect(await outcome(sparse)).toEqual({ code, action: wait, told: few, order: [0, 1, 0, 1], alone: few })
+  // What is signed and false, or not signed by them, is told apart from it, and asked last.
+  expect(await outcome(forge)).toEqual({ code, action: wait, told: forged, order: [0, 1, 1, 0], alone: forged })
+})

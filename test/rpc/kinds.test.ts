@@ -1,8 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import { type SnapshotPart, takeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
+import { lineaMessageService as messageService } from '../../src/messages.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/provider.ts'
 import { followWith } from '../../src/rpc/follow.ts'
+import { followMessagesWith } from '../../src/rpc/follow-messages.ts'
 import { type FollowEvent, finalizedBlockHash, type RequestProvider, recordEvidence } from '../../src/rpc.ts'
 import { createChain } from '../../src/service/chain.ts'
 import { demoWorld } from '../../src/service/demo.ts'
@@ -11,7 +13,7 @@ import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
 import { ROLLUP, USER } from './servers.ts'
 
-const chain = createChain(demoWorld(poseidon2), ROLLUP)
+const chain = createChain(demoWorld(poseidon2), ROLLUP, { messageService })
 for (let block = 0; block < 2; block++) {
   chain.addBlock()
   chain.finalize()
@@ -179,10 +181,13 @@ async function follow(sources: Sources, more: object = {}) {
   }
   const l1BlockHash = finalizedBlockHash(sources.l1)
   const about = { rollup: ROLLUP, scheme: poseidon2, l1BlockHash, requests: [{ address: USER }], fromL2BlockNumber: 1n }
-  const items = followWith(
-    { ...about, ...sources, ...more, onEvent, signal: controller.signal },
-    { wait, random: () => 1 },
-  )
+  const { requests, ...unasked } = about
+  const options = { ...sources, ...more, onEvent, signal: controller.signal }
+  const timing = { wait, random: () => 1 }
+  const items =
+    'messageService' in more
+      ? followMessagesWith({ ...unasked, ...options, messageService }, timing)
+      : followWith({ ...unasked, ...options, requests }, timing)
   for (;;) {
     const next = await items.next().catch((error: unknown) => ({ done: true as const, value: { code: codeOf(error) } }))
     if (next.done) {
@@ -223,6 +228,7 @@ const ACTIVITIES: Readonly<Record<string, (sources: Sources) => Promise<unknown>
   },
   follow: sources => follow(sources),
   skip: sources => follow(sources, { skipUnavailable: true }),
+  messages: sources => follow(sources, { messageService }),
 }
 
 const provide = (l1: RequestProvider, l2: RequestProvider) =>
@@ -262,10 +268,11 @@ it.each(CASES)('$kind', async ({ say: { l1, l2 }, expected }) => {
     }
     outcomes.push(await run(sources).then(String, error => String(codeOf(error))))
   }
-  expect(outcomes).toEqual(expected)
+  // Whoever follows messages waits and ends like whoever follows finalizations.
+  expect(outcomes).toEqual([...expected, expected[4]])
 })
 
 it('has so many kinds, and an outcome of each activity', () => {
   expect(KINDS).toHaveLength(16)
-  expect(KINDS.every(([, , ...outcomes]) => outcomes.length === Object.keys(ACTIVITIES).length)).toBe(true)
+  expect(KINDS.every(([, , ...outcomes]) => outcomes.length + 1 === Object.keys(ACTIVITIES).length)).toBe(true)
 })
