@@ -10,11 +10,11 @@ import {
   recordEvidence,
   recordMessage,
 } from '../../src/rpc.ts'
+import { createChain } from '../../src/service/chain.ts'
 import { demoWorld } from '../../src/service/demo.ts'
 import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
-import { createService } from '../../src/service/service.ts'
 import { skipTime, tokenBucket } from './clock.ts'
 import { ROLLUP, USER } from './servers.ts'
 
@@ -23,7 +23,7 @@ const PER_SECOND = 2
 
 /** Two finalizations, the second of 30 blocks with a message in every tenth; and 50 L1 blocks since. */
 function startChain() {
-  const { chain } = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, messageService })
+  const chain = createChain(demoWorld(poseidon2), ROLLUP, { messageService })
   chain.addBlock()
   chain.finalize()
   for (let block = 0; block < 30; block++) {
