@@ -82,7 +82,7 @@ const TABLE: readonly Row[] = [
       /\b(?:limit|exceed|exhaust|insufficient|reached|used up|over |too (?:many|much|high|fast))/i,
     ],
   },
-  { code: 'RATE_LIMITED', says: [/overloaded|^limit exceeded|\bis full\b|\bbusy\b/i] },
+  { code: 'RATE_LIMITED', says: [/overloaded|^limit exceeded|\bis full\b/i] },
 
   // Not here yet, because the node has just started or lags. besu RpcErrorType.java (-32008); sigp/lighthouse, warp_utils/src/reject.rs;
   // ChainSafe/lodestar, api/impl/errors.ts
