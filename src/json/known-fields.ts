@@ -34,12 +34,12 @@ export function pickKnown(source: unknown, shape: Shape, admission: Admission): 
   return fields
 }
 
-function pickItems(source: object, shape: Shape, admission: Admission): unknown[] {
+function pickItems(source: object, shape: Shape, admission: Admission): unknown[] | null {
   const length = readOwn(source, 'length')
-  // A proxy can report any length, but every item is charged. What is no length is that of an empty list.
-  const count = Number.isSafeInteger(length) ? Number(length) : 0
+  // A proxy can report any length, but every item is charged. What has no length is no list.
+  if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0) return null
   const items: unknown[] = []
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < length; index++) {
     items.push(pickKnown(readOwn(source, index) ?? null, shape, admission))
   }
   return items

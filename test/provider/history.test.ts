@@ -164,8 +164,8 @@ it('has no header of the newest block, and takes no other for one', async () => 
   const stated = caller(provider({ environment: { gasLimit: 3n } }))
   expect(await stated('45', '0x8')).toBe(word(3))
   expect(await call('45', '0x8', null, { gasLimit: '0x4' })).toBe(word(4))
-  // That of L1, for the view of the other provider.
-  expect(asked.filter(method => method === 'eth_getBlockByNumber')).toHaveLength(1)
+  // Those of L1, for the view of the other provider: the trusted one, and the finalized one, which is asked for at once.
+  expect(asked.filter(method => method === 'eth_getBlockByNumber')).toHaveLength(2)
 
   const five = await block(5n)
   const lies: Lie[] = [

@@ -508,14 +508,19 @@ it('writes only known fields into a bundle', () => {
   expect(bundle.answer).toEqual({ accountProof, storageProofs: [] })
   expect(bundle.l1?.proof).toEqual({ address: CONTRACT, accountProof: ['0xab', null], storageProof: [{ key: '0x1' }] })
   expect(JSON.stringify(bundle)).not.toContain('secret')
-  const endless = new Proxy([], {
-    get: (_, name) => (name === 'length' ? Number.POSITIVE_INFINITY : 'x'),
-    getOwnPropertyDescriptor: (target, name) =>
-      name === 'length' ? Reflect.getOwnPropertyDescriptor(target, name) : { value: 'x', configurable: true },
-  })
-  expect(() => createBundle({ ...parts, answer: { accountProof, storageProofs: endless } })).toThrow(
-    expect.objectContaining({ code: 'EVIDENCE_MALFORMED' }),
-  )
+  const listOf = (length: number) =>
+    new Proxy([], {
+      get: (_, name) => (name === 'length' ? length : 'x'),
+      getOwnPropertyDescriptor: (target, name) =>
+        name === 'length' ? Reflect.getOwnPropertyDescriptor(target, name) : { value: 'x', configurable: true },
+    })
+  const withList = (length: number) =>
+    createBundle({ ...parts, answer: { accountProof, storageProofs: listOf(length) } }).answer
+  expect(() => withList(2 ** 50)).toThrow(expect.objectContaining({ code: 'EVIDENCE_MALFORMED' }))
+  // What is no list stays wrong.
+  for (const length of [Number.POSITIVE_INFINITY, Number.NaN, -1, 1.5]) {
+    expect(withList(length)).toEqual({ accountProof, storageProofs: null })
+  }
 })
 
 it('does not hang on a promise that never settles or on values that are not promises', async () => {
