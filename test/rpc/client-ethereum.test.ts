@@ -80,7 +80,7 @@ it('never returns a lie about an Ethereum state', async () => {
     ['another value', 'L1_PROOF_DISAGREES', { ...answer, storageProof: change(1, { value: '0x7' }) }],
     ['a slot that is there as absent', 'MPT_NODES_MISSING', { ...answer, storageProof: change(0, { proof: [] }) }],
     ['the form of the other method', 'L1_PROOF_MALFORMED', { accountProof: {}, storageProofs: [] }],
-    ['nothing', 'L1_PROOF_MALFORMED', null],
+    ['nothing', 'BLOCK_MISSING', null],
   ]
   for (const [what, code, lie] of lies) {
     const client = createRollupClient(providerOf(() => lie).provider)
