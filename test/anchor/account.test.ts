@@ -53,11 +53,14 @@ it('refuses any other account', () => {
     [none, none, storageRoot, none],
     [none, none, [], codeHash],
     [none, none, storageRoot, []],
+    // Lists of as many items as a digest has bytes.
+    [none, none, new Array(32).fill(none), codeHash],
+    [none, none, storageRoot, new Array(32).fill(none)],
   ]
   for (const [index, item] of malformed.entries()) {
     expect(verdictOn(encodeRlp(item)), `${index}`).toBe('L1_ACCOUNT_MALFORMED at accountProof')
   }
-  expect(malformed.length).toBe(18)
+  expect(malformed.length).toBe(20)
   const { stateRoot, proof } = loneProof(loneLeaf(hexToBytes(address, 20), Uint8Array.of(1)), [])
   expect(refusal(() => verifyEthProof(proof, { l1StateRoot: stateRoot, address })).expected).toBe(
     'nonce, balance, storage root and code hash',
