@@ -38,11 +38,14 @@ export const LAYERS = {
   /** L1 and bundles. */
   anchor: ['anchor', 'evidence'].map(inFolder),
   beacon: [inFolder('beacon')],
-  blocks: [inFolder('blocks'), 'test/evidence/logs.test.ts'],
+  blocks: [inFolder('blocks'), 'test/evidence/logs.test.ts', 'test/rpc/blocks.test.ts'],
   messages: [inFolder('messages')],
   transition: [inFolder('transition')],
   /** State that is proven, and calls over it. */
-  provider: [inFolder('provider/proving'), 'test/provider/call-vectors.test.ts'],
+  provider: [
+    inFolder('provider/proving'),
+    ...['base-fee', 'call-vectors', 'methods', 'one-head', 'waves'].map(name => `test/provider/${name}.test.ts`),
+  ],
   world: [inFolder('world')],
 }
 /** These run first, with coverage, which slows all code down. */

@@ -59,6 +59,7 @@ export {
 } from './rpc/l1-block-hash.ts'
 export type { FetchProgress } from './rpc/partial-answers.ts'
 export type { RequestProvider, SendProvider } from './rpc/provider.ts'
+export type { QueueState } from './rpc/queue.ts'
 export {
   type Recorded,
   type RecordOptions,

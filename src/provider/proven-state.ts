@@ -1,6 +1,6 @@
 import { EMPTY_CODE_HASH, verifyCode } from '../anchor/code.ts'
 import type { Hex } from '../bytes.ts'
-import { atPath, isProofError } from '../errors.ts'
+import { atPath } from '../errors.ts'
 import type { StateVerifier } from '../evidence/state.ts'
 import type { StateKind } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
@@ -118,9 +118,8 @@ export function createProvenState(source: StateSource): ProvenState {
 function tryCode(answer: unknown, codeHash: Hex): Uint8Array | undefined {
   try {
     return verifyCode(answer, codeHash)
-  } catch (error) {
-    if (isProofError(error)) return undefined
-    throw error
+  } catch {
+    return undefined
   }
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { TransactionSerializable } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, expect, it } from 'vitest'
-import { deriveBody, openBlockTransactions } from '../../src/blocks/block.ts'
+import { deriveBody, encodeBlock, openBlockTransactions } from '../../src/blocks/block.ts'
 import {
   encodeHeader,
   historyContract,
@@ -114,7 +114,11 @@ it('derives the size of a block, its uncles and its withdrawals, if there are no
   const bodyOf = (change: object) => {
     const header = encodeHeader({ ...block, ...change })
     const opened = verifyBlockHeader(header, { hash: keccakOf(header), number: BigInt(block.number) })
-    return deriveBody(opened, header.length / 2 - 1, openBlockTransactions(transactions, opened))
+    const openedTransactions = openBlockTransactions(transactions, opened)
+    const derived = deriveBody(opened, header.length / 2 - 1, openedTransactions)
+    // It is encoded where its size is known, and has that size.
+    expect(encodeBlock(header, opened, openedTransactions)?.length).toBe(derived.size)
+    return derived
   }
   const encoded = transactions.map(sent =>
     sent.type === '0x0' ? RLP.decode(encodeTransaction(sent)) : encodeTransaction(sent),

@@ -161,9 +161,9 @@ it('records evidence of 60 balances with few requests, and the same bundle whate
   endpoints.lie.l2 = null
   // An access list that is of no use costs its requests, and a wave.
   expect(costs).toEqual([
-    [15, 9],
-    [16, 10],
-    [18, 11],
+    [13, 7],
+    [14, 8],
+    [16, 9],
   ])
   expect(bundles.size).toBe(1)
   // What the call reads, and no more: the sender, the contract, the token and its slots.

@@ -31,7 +31,12 @@ export async function getLogs(
   const { filter, blocks: wanted } = readLogRequest(params.take(given, 1, 1)[0], isForWallet)
 
   async function rangeOf(): Promise<BlockRange> {
-    if (typeof wanted !== 'string') return rangeIn(wanted, newestIn(view))
+    if (typeof wanted !== 'string') {
+      const range = rangeIn(wanted, newestIn(view))
+      // An empty list would say that these blocks have no logs, to who takes the newest block from elsewhere.
+      if (range.from > newestIn(view)) throw unprovenBlock(view, range.from)
+      return range
+    }
     const number = await numberOf(view, wanted, pace)
     if (number !== null) return { from: number, to: number }
     throw refusedFor('BLOCK_UNPROVEN', { found: 'No proven block has this hash.' })

@@ -51,6 +51,32 @@ function setUp(
 /** What was asked for since. */
 const take = (log: string[]) => log.splice(0)
 
+it('has no code if the endpoint sends null for it, in the newest block and in its own', async () => {
+  const { log, state } = setUp((answer, method) => (method === 'eth_getCode' ? null : answer))
+  await expect(state.getCode(CONTRACT)).rejects.toMatchObject({ code: 'BLOCK_MISSING', layer: 'L2' })
+  expect(take(log).filter(line => line.startsWith('code'))).toEqual(['code c0 at latest', 'code c0 at 0x10'])
+})
+
+it('asks for the code in its own block if the endpoint does not know the newest one, or not by its name', async () => {
+  const refusing = (code: number, message: string) => {
+    let count = 0
+    return setUp((answer, method) => {
+      if (method !== 'eth_getCode' || count++ > 0) return answer
+      throw Object.assign(new Error(message), { code })
+    })
+  }
+  for (const [code, message] of [
+    [-32000, 'header not found'],
+    [-32602, 'invalid block tag: latest'],
+  ] as const) {
+    const { log, state } = refusing(code, message)
+    expect(await state.getCode(CONTRACT)).toEqual(bytesOf(CODE))
+    expect(take(log).filter(line => line.startsWith('code'))).toEqual(['code c0 at latest', 'code c0 at 0x10'])
+  }
+  const other = refusing(-32603, 'internal error')
+  await expect(other.state.getCode(CONTRACT)).rejects.toMatchObject({ code: 'ENDPOINT_ERROR' })
+})
+
 it('proves what is read, once, and remembers it', async () => {
   const { log, state } = setUp()
   expect([state.holds(PERSON), state.holds(PERSON, word(1)), state.holdsCode(PERSON)]).toEqual([false, false, false])

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { readRollup } from '../../../src/anchor/rollup.ts'
 import type { Hex } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
+import { endpointsOf } from '../../../src/provider/chain.ts'
 import { createCurrentView } from '../../../src/provider/current-view.ts'
 import { createKnownState } from '../../../src/provider/known-state.ts'
 import { createViews, describe, type Held, type ViewSource } from '../../../src/provider/view.ts'
@@ -67,6 +68,26 @@ it('finds the newest finalized block whose proofs the endpoint has', async () =>
   expect(error.message).toContain('tried 2, 1, 0')
 })
 
+it('refuses an L2 endpoint of another chain', async () => {
+  const { l2 } = setUp()
+  const { views, finalize } = setUp({ l2: endpointsOf(99n, openEndpoints('l2', l2, 'L2'), undefined) })
+  finalize(3n)
+  await expect(views.find(null)).rejects.toMatchObject({ code: 'CHAIN_MISMATCH' })
+})
+
+it('needs no L1 endpoint that names its finalized block', async () => {
+  const { views, finalize, lie, chain } = setUp()
+  finalize(3n)
+  let refused = 0
+  lie.l1 = (method, answer, params) => {
+    if (method !== 'eth_getBlockByNumber' || params[0] !== 'finalized') return answer
+    refused++
+    throw Object.assign(new Error('unknown block tag'), { code: -32602 })
+  }
+  expect(await views.find(null)).toMatchObject({ l2BlockNumber: 1n, stateRoot: chain.at(1n)?.stateRoot() })
+  expect(refused).toBeGreaterThan(0)
+})
+
 it('moves forward, and stays where nothing newer is proven', async () => {
   const { views, finalize, withhold, chain, hashOf } = setUp()
   finalize(3n)
@@ -107,6 +128,8 @@ it('moves forward, and stays where nothing newer is proven', async () => {
   const stayed = await once.views.find(before)
   expect(stayed).toEqual({ ...before, l1Block: stayed.l1Block, newest: 2n })
   expect(stayed.l1Block.number).toBe(once.chain.l1.blockNumber())
+  // The walk begins at the newest finalization, and ends before that of the view.
+  await expect(once.views.findBefore(stayed, null)).rejects.toMatchObject({ code: 'PROOF_UNAVAILABLE' })
   await expect(once.views.find(null)).rejects.toThrow('tried 2')
 })
 
