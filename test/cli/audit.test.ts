@@ -152,8 +152,9 @@ it('reports a truncated input, and verifies what precedes the end', async () => 
   const folder = folderOf({ 'cut.gz': cut, 'flipped.gz': Buffer.concat([cut, Buffer.from('garbage'), packed]) })
   const out = join(folder, 'out.ndjson')
   for (let turn = 0; turn < 2; turn++) {
-    const { code, stderr } = await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])
+    const { code, stderr, stdout } = await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])
     expect(code).toBe(2)
+    expect(stdout + stderr).toContain('The input was not read to its end. Until then: Of ')
     expect(stderr).toContain(`cut.gz cannot be read beyond line ${count}: unexpected end of file`)
     expect(parseLines(readFileSync(out, 'utf8')).map(kindOf)).toEqual(lines.slice(0, count).map(({ kind }) => kind))
   }

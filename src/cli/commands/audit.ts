@@ -136,7 +136,7 @@ export const command: Command = {
     stream.write(
       json
         ? toJson({ verdict: isWhole ? conclude(summary).word : null, ...summary, failure: failed })
-        : formatSummary(summary, values['trust-file'], stream),
+        : formatSummary({ ...summary, isWhole }, values['trust-file'], stream),
     )
     // With --json, the summary already says it.
     if (failure !== undefined && json) return exitCodes.unusable
@@ -270,14 +270,17 @@ function formatDuration(seconds: number): string {
   return `${Math.ceil(amount)} ${unit}`
 }
 
-type Summary = AuditSummary & { readonly seconds: number; readonly judged: number }
+type Summary = AuditSummary & { readonly seconds: number; readonly judged: number; readonly isWhole: boolean }
 
 function formatSummary(summary: Summary, trustsFile: boolean, stream: Output): string {
-  const { lines, kinds, notes, consistent, seconds, judged } = summary
+  const { lines, kinds, notes, consistent, seconds, judged, isWhole } = summary
   const width = Math.max(...kinds.map(({ count }) => formatCount(count).length), 0)
   const rows = kinds.map(({ kind, count, meaning }) => [formatCount(count).padStart(width), printable(kind), meaning])
   const { word, sentence } = conclude(summary)
-  const verdict = lines > 0 ? paintVerdict(stream, { word }, sentence) : sentence
+  const judgement = isWhole
+    ? paintVerdict(stream, { word }, sentence)
+    : `The input was not read to its end. Until then: ${sentence}`
+  const verdict = lines > 0 ? judgement : sentence
   const rate = `(${formatCount(judged / Math.max(seconds, 0.001))} per second)`
   return `${[
     ...[
