@@ -29,7 +29,7 @@ const wallet = {
       outcomeOf(client.getBlockNumber()),
       outcomeOf(client.getBalance({ address: owner })),
       outcomeOf(client.readContract({ abi, address: token, functionName: 'balanceOf', args: [owner] })),
-      outcomeOf(client.request({ method: 'eth_syncing' } as never)),
+      outcomeOf(client.request({ method: 'eth_subscribe', params: ['newHeads'] } as never)),
     ])
   },
   post: (url: string, method: string, params: unknown[]) => {
