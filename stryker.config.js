@@ -1,22 +1,22 @@
 /** What is mutated, by layer. `LAYER=anchor npm run mutation` mutates one, and runs only its tests: see `vitest.config.ts`. */
 const LAYERS = {
-  hash: ['src/hash/hasher.ts', 'src/hash/kernel.ts'],
+  hash: ['src/verify/hash/hasher.ts', 'src/verify/hash/kernel.ts'],
   path: [
-    'src/{arguments,bytes,errors,error-meanings,options}.ts',
-    'src/{json,field,scheme,tree,proof,verifier}/**/*.ts',
+    'src/base/**/*.ts',
+    'src/verify/{field,scheme,tree,proof,verifier}/**/*.ts',
     // Decoders of other documents, and the fields that clients keep of an answer: the tests of those layers cover them.
-    '!src/{json/decoders,proof/known-answer}.ts',
+    '!src/{base/json/decoders,verify/proof/known-answer}.ts',
   ],
-  anchor: ['src/{anchor,evidence}/**/*.ts'],
-  beacon: ['src/beacon/**/*.ts'],
-  blocks: ['src/blocks/**/*.ts'],
-  messages: ['src/messages/**/*.ts'],
-  transition: ['src/transition/**/*.ts'],
+  anchor: ['src/verify/{anchor,evidence}/**/*.ts'],
+  beacon: ['src/verify/beacon/**/*.ts'],
+  blocks: ['src/verify/blocks/**/*.ts'],
+  messages: ['src/verify/messages/**/*.ts'],
+  transition: ['src/verify/transition/**/*.ts'],
   provider: [
     'src/provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
     'src/provider/call-evidence/**/*.ts',
   ],
-  world: ['src/world/**/*.ts'],
+  world: ['src/devnet/world/**/*.ts'],
 }
 const { LAYER = 'all' } = process.env
 const mutate = LAYER === 'all' ? Object.values(LAYERS).flat() : LAYERS[LAYER]

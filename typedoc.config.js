@@ -19,7 +19,7 @@ const doors = [
 /** @type {import('typedoc').TypeDocOptions} */
 export default {
   name: 'rollup-state-proof',
-  entryPoints: doors.map(door => `src/${door}.ts`),
+  entryPoints: doors.map(door => `src/entry/${door}.ts`),
   tsconfig: 'src/tsconfig.json',
   out: 'site',
   disableSources: true,
@@ -57,11 +57,11 @@ export default {
   // The types of their keys are written out there.
   intentionallyNotExported: [
     ...['answer', 'evidence', 'beacon', 'blocks', 'messages', 'transition'].map(
-      family => `src/error-meanings.ts:${family}`,
+      family => `src/base/error-meanings.ts:${family}`,
     ),
     ...['rpc', 'provider'].map(door => `src/${door}/error.ts:meanings`),
     // Parts of the types that refer to them.
-    ...['src/evidence/types.ts:StateOf', 'src/evidence/logs.ts:LogsAnchor'],
+    ...['src/verify/evidence/types.ts:StateOf', 'src/verify/evidence/logs.ts:LogsAnchor'],
   ],
   treatWarningsAsErrors: true,
 }

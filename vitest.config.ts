@@ -3,9 +3,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The slowest files, slowest first. If a worker started one of them last, the others would wait for it. */
 const LONGEST = [
-  ...['documents/guides', 'provider/anvil/anvil', 'rpc/beacon-hostile', 'surface/walk', 'forgeries', 'cli/proxy'],
-  ...['cli/snapshot', 'cli/audit', 'explorer/model', 'cli/record', 'rpc/beacon', 'documents/examples', 'rpc/record'],
-  ...['beacon/beacon', 'beacon/corpus', 'blocks/block', 'transition/histories', 'evidence/logs', 'anchor/trie'],
+  ...[
+    'documents/guides',
+    'provider/anvil/anvil',
+    'client/beacon-hostile',
+    'surface/walk',
+    'verify/forgeries',
+    'cli/proxy',
+  ],
+  ...['cli/snapshot', 'cli/audit', 'site/model', 'cli/record', 'client/beacon', 'documents/examples', 'client/record'],
+  ...[
+    'verify/beacon/beacon',
+    'verify/beacon/corpus',
+    'verify/blocks/block',
+    'verify/transition/histories',
+    'verify/evidence/logs',
+    'verify/anchor/trie',
+  ],
 ].map(name => `/test/${name}.test.ts`)
 
 class LongestFirst extends BaseSequencer {
@@ -21,7 +35,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Tests that replace modules, which would affect other files in the same worker. */
-export const ALONE = ['engines', 'hash/fallback', 'provider/contents-bounds', 'rpc/record-logs'].map(
+export const ALONE = ['verify/engines', 'verify/hash/fallback', 'provider/contents-bounds', 'client/record-logs'].map(
   name => `test/${name}.test.ts`,
 )
 
@@ -29,24 +43,24 @@ const inFolder = (folder: string) => `test/${folder}/**/*.test.ts`
 
 /** The tests of the code that decides verdicts, and of what makes true answers, by layer. */
 export const LAYERS = {
-  hash: [inFolder('hash')],
+  hash: [inFolder('verify/hash')],
   /** From the bytes of an answer to its verdict. */
   path: [
-    ...['arguments', 'bytes', 'errors', 'field', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
-    ...['json', 'proof', 'tree', 'verifier'].map(inFolder),
+    ...['field', 'scheme', 'vectors'].map(name => `test/verify/${name}.test.ts`),
+    ...['base', 'verify/proof', 'verify/tree', 'verify/verifier'].map(inFolder),
   ],
   /** L1 and bundles. */
-  anchor: ['anchor', 'evidence'].map(inFolder),
-  beacon: [inFolder('beacon')],
-  blocks: [inFolder('blocks'), 'test/evidence/logs.test.ts', 'test/rpc/blocks.test.ts'],
-  messages: [inFolder('messages')],
-  transition: [inFolder('transition')],
+  anchor: ['verify/anchor', 'verify/evidence'].map(inFolder),
+  beacon: [inFolder('verify/beacon')],
+  blocks: [inFolder('verify/blocks'), 'test/verify/evidence/logs.test.ts', 'test/client/blocks.test.ts'],
+  messages: [inFolder('verify/messages')],
+  transition: [inFolder('verify/transition')],
   /** State that is proven, and calls over it. */
   provider: [
     inFolder('provider/proving'),
     ...['base-fee', 'call-vectors', 'methods', 'one-head', 'waves'].map(name => `test/provider/${name}.test.ts`),
   ],
-  world: [inFolder('world')],
+  world: [inFolder('devnet/world')],
 }
 /** These run first, with coverage, which slows all code down. */
 const CORE = [
@@ -60,11 +74,11 @@ const CORE = [
 ]
 /** Slow tests of the same layers, which reach no more lines than the others. The last sets the environment of its worker. */
 export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hostile', 'beacon/minimal'].map(
-  name => `test/${name}.test.ts`,
+  name => `test/verify/${name}.test.ts`,
 )
 
 /** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
-const DOCS = ['documents', 'explorer'].map(inFolder)
+const DOCS = ['documents', 'site'].map(inFolder)
 
 /** Long enough for a machine that is busy with other work. Nothing else here depends on time. */
 const shared = { testTimeout: 600_000, hookTimeout: 600_000 }
@@ -97,32 +111,13 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: [
-        ...[
-          'arguments.ts',
-          'bytes.ts',
-          'errors.ts',
-          'error-meanings.ts',
-          'options.ts',
-          'json/**',
-          'field/**',
-          'scheme/**',
-          'tree/**',
-          'proof/**',
-          'verifier/**',
-        ],
-        ...[
-          'anchor/**',
-          'evidence/**',
-          'beacon/**',
-          'blocks/**',
-          'messages/**',
-          'transition/**',
-          'provider/call-evidence/**',
-        ],
+        'base/**',
+        'verify/{field,scheme,tree,proof,verifier,anchor,evidence,beacon,blocks,messages,transition}/**',
+        'provider/call-evidence/**',
         'provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
       ].map(files => `src/${files}`),
       // It has a `??` wherever the compiler cannot know that an array has an element.
-      exclude: ['src/verifier/remembering-hasher.ts'],
+      exclude: ['src/verify/verifier/remembering-hasher.ts'],
       thresholds: { lines: 100, branches: 100, functions: 100, statements: 100 },
     },
   },

@@ -10,8 +10,13 @@ if (include.length === 0) throw new Error(`LAYER: expected one of ${Object.keys(
 
 /** The slowest tests run last. A mutant that an earlier file kills does not reach them. */
 const LAST = [
-  ...['test/world/', 'test/hash/', 'test/verifier/remembering-hasher.test.ts', 'test/engines.test.ts'],
-  'test/beacon/corpus.test.ts',
+  ...[
+    'test/devnet/world/',
+    'test/verify/hash/',
+    'test/verify/verifier/remembering-hasher.test.ts',
+    'test/verify/engines.test.ts',
+  ],
+  'test/verify/beacon/corpus.test.ts',
 ]
 
 class QuickFirst extends BaseSequencer {

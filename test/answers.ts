@@ -8,8 +8,8 @@ import {
   type Scheme,
   type VerifiedState,
   verifyProof,
-} from '../src/index.ts'
-import { createWorld, type World } from '../src/world.ts'
+} from '../src/entry/index.ts'
+import { createWorld, type World } from '../src/entry/world.ts'
 import { addressFor, keyFor, wordFor } from '../vectors/vector.ts'
 import {
   ACCOUNTS,

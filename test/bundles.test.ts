@@ -34,44 +34,42 @@ it('has the size of every bundle and entry point on the page of benchmarks, with
 it('bundles only the kernel of the scheme in use', () => {
   const kernelsIn = (name: string) => filesOf(name).filter(file => file.endsWith('/generated.ts'))
   // It checks code, whose hash is keccak.
-  expect(kernelsIn('rollup-state-proof')).toEqual(['src/hash/keccak/generated.ts'])
-  expect(kernelsIn('…/mimc')).toEqual(['src/hash/mimc/generated.ts'])
-  expect(kernelsIn('…/poseidon2')).toEqual(['src/hash/poseidon2/generated.ts'])
-  expect(kernelsIn('verifyProof and poseidon2')).toEqual(['src/hash/poseidon2/generated.ts'])
-  expect(kernelsIn('verifyProof and mimc')).toEqual(['src/hash/mimc/generated.ts'])
+  expect(kernelsIn('rollup-state-proof')).toEqual(['src/verify/hash/keccak/generated.ts'])
+  expect(kernelsIn('…/mimc')).toEqual(['src/verify/hash/mimc/generated.ts'])
+  expect(kernelsIn('…/poseidon2')).toEqual(['src/verify/hash/poseidon2/generated.ts'])
+  expect(kernelsIn('verifyProof and poseidon2')).toEqual(['src/verify/hash/poseidon2/generated.ts'])
+  expect(kernelsIn('verifyProof and mimc')).toEqual(['src/verify/hash/mimc/generated.ts'])
 })
 
 it('bundles only what each import needs', () => {
   for (const scheme of ['mimc', 'poseidon2']) {
     const files = filesOf(`verifyProof and ${scheme}`)
-    expect(files).toContain('src/proof/verify.ts')
+    expect(files).toContain('src/verify/proof/verify.ts')
     expect(
       files.filter(
         file =>
-          !/^src\/((field|hash|json|scheme|tree|proof)\/|verifier\/(verify-proof|empty-subtrees|hash-unknown|remember-last|shared-nodes)|(arguments|bytes|errors|mimc|options|poseidon2)\.ts$)/.test(
+          !/^src\/(base\/(json\/|(arguments|bytes|errors|options)\.ts$)|verify\/((field|hash|scheme|tree|proof)\/|verifier\/(verify-proof|empty-subtrees|hash-unknown|remember-last|shared-nodes))|entry\/(mimc|poseidon2)\.ts$)/.test(
             file,
           ),
       ),
     ).toEqual([])
   }
-  expect(filesOf('…/anchor').join()).not.toMatch(/src\/(world|rpc|cli)\/|(mimc|poseidon2)\/generated/)
+  expect(filesOf('…/anchor').join()).not.toMatch(/src\/(devnet|client|cli)\/|(mimc|poseidon2)\/generated/)
   expect(filesOf('…/bulk').join()).not.toMatch(
-    /src\/(world|rpc|service|cli)\/|src\/bulk\/(?!audit\/(record|lines|read-lines)|limits)/,
+    /src\/(devnet|client)\/|src\/cli\/(?!words|audit\/(record|lines|read-lines|limits))/,
   )
-  expect(filesOf('createRollupClient alone').join()).not.toMatch(
-    /src\/(world|anchor\/|cli|rpc\/service)\/|(mimc|poseidon2)\/generated/,
-  )
+  expect(filesOf('createRollupClient alone').join()).not.toMatch(/src\/(devnet|cli)\/|(mimc|poseidon2)\/generated/)
   // The cryptography of beacon chains is not part of other entry points, only the names of fields and the clock.
   for (const name of ['…/anchor', '…/rpc']) {
-    expect(filesOf(name).join(), name).not.toMatch(/src\/beacon\/(?!fields|clock)|noble\/curves/)
+    expect(filesOf(name).join(), name).not.toMatch(/src\/verify\/beacon\/(?!fields|clock)|noble\/curves/)
   }
 })
 
 it('bundles nothing of an unused entry point', async () => {
   const contents = [...publishedSizes().keys()]
     .filter(name => name.startsWith('…/') && name !== '…/provider/evm')
-    .map(name => `import './src/${name.slice(2)}.ts'`)
-    .concat("import './src/index.ts'")
+    .map(name => `import './src/entry/${name.slice(2)}.ts'`)
+    .concat("import './src/entry/index.ts'")
     .join('\n')
   const stdin = { contents, resolveDir: process.cwd(), loader: 'ts' } as const
   const { outputFiles } = await build({

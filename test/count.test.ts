@@ -12,7 +12,7 @@ const importsOf = (file: string): string[] =>
   ts
     .preProcessFile(readFileSync(file, 'utf8'))
     .importedFiles.map(({ fileName }) => join(dirname(file), fileName))
-    .filter(imported => imported !== 'src/error-meanings.ts')
+    .filter(imported => imported !== 'src/base/error-meanings.ts')
 
 it('keeps the trusted path short', () => {
   const total = countAll(TRUSTED_PATH)
@@ -24,7 +24,7 @@ it('counts each file before the files that use it, and leaves out only the choic
   const leftOut = TRUSTED_PATH.flatMap((file, index) =>
     importsOf(file).filter(imported => !TRUSTED_PATH.slice(0, index).includes(imported)),
   )
-  const choices = ['mimc', 'poseidon2'].map(name => `src/hash/${name}/index.ts`)
+  const choices = ['mimc', 'poseidon2'].map(name => `src/verify/hash/${name}/index.ts`)
   expect(leftOut).toEqual(choices)
   // As the page says, they stand in its second table.
   expect(RUNNING_PATH).toEqual(expect.arrayContaining(choices))
@@ -33,12 +33,12 @@ it('counts each file before the files that use it, and leaves out only the choic
 it('counts everything that runs, and leaves out only the fallbacks and the compiled kernels', () => {
   const leftOut = RUNNING_PATH.flatMap(importsOf).filter(imported => !RUNNING_PATH.includes(imported))
   const perScheme = ['mimc', 'poseidon2'].flatMap(scheme => [
-    `src/hash/${scheme}/generated.ts`,
-    `src/hash/${scheme}/plain.ts`,
+    `src/verify/hash/${scheme}/generated.ts`,
+    `src/verify/hash/${scheme}/plain.ts`,
   ])
   expect(leftOut.sort()).toEqual(perScheme)
-  expect(RUNNING_PATH).toContain('src/verifier/verify-proof.ts')
-  for (const scheme of ['mimc', 'poseidon2']) expect(RUNNING_PATH).toContain(`src/hash/assembly/${scheme}.ts`)
+  expect(RUNNING_PATH).toContain('src/verify/verifier/verify-proof.ts')
+  for (const scheme of ['mimc', 'poseidon2']) expect(RUNNING_PATH).toContain(`src/verify/hash/assembly/${scheme}.ts`)
 })
 
 it('has its line counts in docs/README.md', () => {

@@ -1,4 +1,4 @@
-import { isRefusal, type Refusal } from '../src/errors.ts'
+import { isRefusal, type Refusal } from '../src/base/errors.ts'
 
 /** The ProofError or ArgumentError that `work` throws, or null if it succeeds. Any other error fails the test. */
 function errorOf(work: () => unknown): Refusal | null {

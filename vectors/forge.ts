@@ -1,11 +1,11 @@
-import { bytesToHex, concatBytes, hexToBytes } from '../src/bytes.ts'
-import type { Hex, Scheme } from '../src/index.ts'
-import { hashSchemeOf } from '../src/scheme/genuine.ts'
-import { emptySubtreeDigests } from '../src/tree/empty-subtrees.ts'
-import { encodeOpening, indexWord } from '../src/tree/encode.ts'
-import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
-import { initialSentinels } from '../src/world/encode.ts'
-import { hashSubtree, pathNodes, putLeaf, type Subtree } from '../src/world/sparse.ts'
+import { bytesToHex, concatBytes, hexToBytes } from '../src/base/bytes.ts'
+import { initialSentinels } from '../src/devnet/world/encode.ts'
+import { hashSubtree, pathNodes, putLeaf, type Subtree } from '../src/devnet/world/sparse.ts'
+import type { Hex, Scheme } from '../src/entry/index.ts'
+import { hashSchemeOf } from '../src/verify/scheme/genuine.ts'
+import { emptySubtreeDigests } from '../src/verify/tree/empty-subtrees.ts'
+import { encodeOpening, indexWord } from '../src/verify/tree/encode.ts'
+import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/verify/tree/leaf.ts'
 
 /** An answer as a forger sees it: every field can be changed, whatever its form. */
 export interface LooseAnswer {

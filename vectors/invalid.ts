@@ -1,5 +1,5 @@
-import type { FailureCode } from '../src/errors.ts'
-import type { Hex, Scheme } from '../src/index.ts'
+import type { FailureCode } from '../src/base/errors.ts'
+import type { Hex, Scheme } from '../src/entry/index.ts'
 import { adjacency } from './invalid/adjacency.ts'
 import { binding } from './invalid/binding.ts'
 import { canonicity } from './invalid/canonicity.ts'

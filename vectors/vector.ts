@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { FailureCode } from '../src/errors.ts'
-import type { Hex } from '../src/index.ts'
+import type { FailureCode } from '../src/base/errors.ts'
+import type { Hex } from '../src/entry/index.ts'
 
 /** One file of the corpus: a question, an answer, and the outcome that a verifier must reach. */
 export interface Vector {

@@ -1,7 +1,7 @@
-import { messageOf, printable } from '../document/value.ts'
-import type { ArgumentError } from '../errors.ts'
-import { removeUrls } from '../rpc/redact.ts'
+import type { ArgumentError } from '../base/errors.ts'
+import { removeUrls } from '../client/transport/redact.ts'
 import { MAX_MESSAGE_LENGTH } from './limits.ts'
+import { messageOf, printable } from './words/value.ts'
 
 /** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
 export class UsageError extends Error {

@@ -1,11 +1,11 @@
-import { DocumentError } from '../document/error.ts'
-import { isArgumentError } from '../errors.ts'
+import { isArgumentError } from '../base/errors.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
 import { argumentRefused, briefMessage, codeOf, UsageError } from './errors.ts'
 import { didYouMean } from './options/suggest.ts'
 import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
 import { readVersion } from './version.ts'
+import { DocumentError } from './words/error.ts'
 
 /** The commands, each with its help and what loads it alone. */
 const commands: readonly (readonly [name: string, summary: string, load: () => Promise<{ command: Command }>])[] = [

@@ -1,5 +1,5 @@
-import type { StateKind, Trusted } from '../evidence/types.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { StateKind, Trusted } from '../verify/evidence/types.ts'
+import type { Scheme } from '../verify/scheme/scheme.ts'
 import type {
   CallClaim,
   CallRecordOptions,

@@ -1,5 +1,5 @@
-import type { BlockHeader } from '../blocks/header.ts'
-import type { Hex } from '../bytes.ts'
+import type { Hex } from '../base/bytes.ts'
+import type { BlockHeader } from '../verify/blocks/header.ts'
 import { knownBlocksOf } from './blocks/known-blocks.ts'
 import { type CallRequest, readCall } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'

@@ -1,5 +1,5 @@
-import type { Hex } from '../bytes.ts'
-import { isGiven } from '../json/known-fields.ts'
+import type { Hex } from '../base/bytes.ts'
+import { isGiven } from '../base/json/known-fields.ts'
 import { invalidParams, unprovenValue } from './error.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import { params } from './params.ts'

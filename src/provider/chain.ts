@@ -1,7 +1,7 @@
-import type { Endpoints } from '../rpc/endpoints.ts'
-import { EndpointError, isEndpointError } from '../rpc/error.ts'
-import { lackOf, noteLack } from '../rpc/lacking.ts'
-import { type AnyProvider, callProvider, orAbort, parseQuantity } from '../rpc/provider.ts'
+import type { Endpoints } from '../client/sources/endpoints.ts'
+import { EndpointError, isEndpointError } from '../client/transport/error.ts'
+import { lackOf, noteLack } from '../client/transport/lacking.ts'
+import { type AnyProvider, callProvider, orAbort, parseQuantity } from '../client/transport/provider.ts'
 
 /**
  * Endpoints of a chain. Before its first request, each is asked once which chain it serves. One that does not say is used all the

@@ -1,8 +1,8 @@
-import { readChainId, type readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, invalid } from '../arguments.ts'
-import type { BlockHeader } from '../blocks/header.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
-import { readOptions, verifyUint } from '../options.ts'
+import { decodeArgument, invalid } from '../base/arguments.ts'
+import { bytesToHex, type Hex } from '../base/bytes.ts'
+import { readOptions, verifyUint } from '../base/options.ts'
+import { readChainId, type readRollup } from '../verify/anchor/rollup.ts'
+import type { BlockHeader } from '../verify/blocks/header.ts'
 import { MAX_BLOCK_HASHES } from './limits.ts'
 
 /** The supported hard forks. */

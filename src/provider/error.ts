@@ -1,4 +1,4 @@
-import type { Hex } from '../bytes.ts'
+import type { Hex } from '../base/bytes.ts'
 import {
   brandError,
   type ErrorAction,
@@ -8,9 +8,9 @@ import {
   isProofError,
   type ProofErrorCode,
   printable,
-} from '../errors.ts'
-import { diagnose } from '../rpc/diagnose.ts'
-import { type EndpointErrorCode, isEndpointError, type Layer } from '../rpc/error.ts'
+} from '../base/errors.ts'
+import { diagnose } from '../client/transport/diagnose.ts'
+import { type EndpointErrorCode, isEndpointError, type Layer } from '../client/transport/error.ts'
 
 /** Every reason why a verified provider refuses a request. */
 const meanings = {

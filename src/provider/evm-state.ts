@@ -1,9 +1,9 @@
 import type { StateManagerInterface } from '@ethereumjs/common'
 import type { Account, Address } from '@ethereumjs/util'
-import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import { keccak256 } from '../hash/keccak/index.ts'
-import { orAbort } from '../rpc/provider.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
+import { orAbort } from '../client/transport/provider.ts'
+import { EMPTY_TRIE_ROOT } from '../verify/anchor/trie.ts'
+import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import type { StateReader } from './state-reader.ts'
 

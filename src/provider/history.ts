@@ -1,6 +1,6 @@
-import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../blocks/history.ts'
-import type { Hex } from '../bytes.ts'
-import { isProofError } from '../errors.ts'
+import type { Hex } from '../base/bytes.ts'
+import { isProofError } from '../base/errors.ts'
+import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
 import { unprovenValue } from './error.ts'
 import type { StateReader } from './state-reader.ts'
 

@@ -1,5 +1,5 @@
-import { readOwn } from '../json/known-fields.ts'
-import { endOfString } from '../json/parse.ts'
+import { readOwn } from '../base/json/known-fields.ts'
+import { endOfString } from '../base/json/parse.ts'
 
 /** Strings, numbers, brackets, commas and colons, in order; anything else separates them. */
 function* tokensOf(text: string): Generator<string, void> {

@@ -1,5 +1,5 @@
-import { EMPTY_CODE_HASH } from '../anchor/code.ts'
-import type { Hex } from '../bytes.ts'
+import type { Hex } from '../base/bytes.ts'
+import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
 import { createCache } from './cache.ts'
 import { MAX_CACHED_CODE_BYTES, MAX_CACHED_ENTRIES } from './limits.ts'
 import type { HeldAccount, ReadAccount } from './state-reader.ts'

@@ -1,5 +1,5 @@
-import { abortedBy } from '../rpc/error.ts'
-import { orAbort } from '../rpc/provider.ts'
+import { abortedBy } from '../client/transport/error.ts'
+import { orAbort } from '../client/transport/provider.ts'
 import { refusedFor } from './error.ts'
 import { FURTHER_SLICE, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 

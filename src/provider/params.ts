@@ -1,6 +1,6 @@
-import { printable } from '../errors.ts'
-import { isGiven } from '../json/known-fields.ts'
-import { paramsReader } from '../rpc/params.ts'
+import { printable } from '../base/errors.ts'
+import { isGiven } from '../base/json/known-fields.ts'
+import { paramsReader } from '../client/transport/params.ts'
 import { invalidParams } from './error.ts'
 
 export const params = paramsReader(message => invalidParams(`${message}.`))

@@ -1,5 +1,5 @@
 import { bls12_381 as curve } from '@noble/curves/bls12-381.js'
-import type { Hex } from '../bytes.ts'
+import type { Hex } from '../base/bytes.ts'
 import { bytesOf } from './evm-state.ts'
 
 /** The second point in G2 of Ethereum's trusted setup, `g2_monomial[1]` in the consensus specification: the secret times the generator. */

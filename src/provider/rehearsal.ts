@@ -1,5 +1,5 @@
-import { EMPTY_CODE_HASH } from '../anchor/code.ts'
-import type { Hex } from '../bytes.ts'
+import type { Hex } from '../base/bytes.ts'
+import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
 import { readHistory } from './history.ts'
 import type { KnownState } from './known-state.ts'
 import {

@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes } from '../bytes.ts'
+import { type Hex, hexToBytes } from '../base/bytes.ts'
 
 /**
  * What a contract says as it reverts, in the two forms of Solidity itself: the text of `Error(string)`, or `Panic(0x…)` with

@@ -1,8 +1,8 @@
-import { EMPTY_CODE_HASH } from '../anchor/code.ts'
-import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
-import type { Hex } from '../bytes.ts'
-import type { AnyState, StateKind } from '../evidence/types.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Hex } from '../base/bytes.ts'
+import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
+import { EMPTY_TRIE_ROOT } from '../verify/anchor/trie.ts'
+import type { AnyState, StateKind } from '../verify/evidence/types.ts'
+import { hashSchemeOf } from '../verify/scheme/genuine.ts'
 
 /** The default sender of a call, which most calls read. */
 export const NOBODY: Hex = `0x${'0'.repeat(40)}`

@@ -1,11 +1,6 @@
-import type { L1Block } from '../anchor/header.ts'
-import { decodeArgument } from '../arguments.ts'
-import type { BlockHeader } from '../blocks/header.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
-import { isProofError, type ProofError } from '../errors.ts'
-import { type StateVerifier, stateVerifier } from '../evidence/state.ts'
-import type { StateKind } from '../evidence/types.ts'
-import { EndpointError, isFailure, isPassing } from '../rpc/error.ts'
+import { decodeArgument } from '../base/arguments.ts'
+import { bytesToHex, type Hex } from '../base/bytes.ts'
+import { isProofError, type ProofError } from '../base/errors.ts'
 import {
   type Anchor,
   fetchAnchor,
@@ -16,9 +11,14 @@ import {
   readCurrent,
   steppingBack,
   walkAnchors,
-} from '../rpc/l1.ts'
-import { openAnchor } from '../rpc/l2-header.ts'
-import { orAbort } from '../rpc/provider.ts'
+} from '../client/l1/l1.ts'
+import { openAnchor } from '../client/l1/l2-header.ts'
+import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
+import { orAbort } from '../client/transport/provider.ts'
+import type { L1Block } from '../verify/anchor/header.ts'
+import type { BlockHeader } from '../verify/blocks/header.ts'
+import { type StateVerifier, stateVerifier } from '../verify/evidence/state.ts'
+import type { StateKind } from '../verify/evidence/types.ts'
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
 import type { KnownState } from './known-state.ts'

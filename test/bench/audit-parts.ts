@@ -1,8 +1,8 @@
-import { BATCH_LENGTH } from '../../src/bulk/audit/audit.ts'
-import { textsOf } from '../../src/bulk/audit/audited.ts'
-import { readFileChunks, unpack } from '../../src/bulk/audit/input.ts'
-import { type Batch, linesOf, readBatches } from '../../src/bulk/audit/lines.ts'
-import { createRecordVerifier } from '../../src/bulk/audit/record.ts'
+import { BATCH_LENGTH } from '../../src/cli/audit/audit.ts'
+import { textsOf } from '../../src/cli/audit/audited.ts'
+import { readFileChunks, unpack } from '../../src/cli/audit/input.ts'
+import { type Batch, linesOf, readBatches } from '../../src/cli/audit/lines.ts'
+import { createRecordVerifier } from '../../src/cli/audit/record.ts'
 
 /**
  * Does the work of an audit on one thread, up to one of its steps, and nothing else. Usage: `audit-parts.mjs FILE STEP`, where

@@ -1,10 +1,10 @@
 /** `npm run bench:beacon`: times the steps from a checkpoint to L1, beside one signature. Prints Markdown. */
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { decodeCommittee } from '../../src/beacon/committee.ts'
-import { signersKey } from '../../src/beacon/signature.ts'
-import { verifyBootstrap, verifyFinality, verifyUpdate } from '../../src/beacon.ts'
-import { hexToBytes } from '../../src/bytes.ts'
-import { readValid, trustedIn } from '../beacon/vectors.ts'
+import { hexToBytes } from '../../src/base/bytes.ts'
+import { verifyBootstrap, verifyFinality, verifyUpdate } from '../../src/entry/beacon.ts'
+import { decodeCommittee } from '../../src/verify/beacon/committee.ts'
+import { signersKey } from '../../src/verify/beacon/signature.ts'
+import { readValid, trustedIn } from '../verify/beacon/vectors.ts'
 import { measureInTurns } from './measure.ts'
 
 const { longSignatures, G1 } = bls12_381

@@ -12,19 +12,19 @@ export interface Bundle {
 }
 
 const verifyWith = (scheme: string): string =>
-  `export { verifyProof } from './src/index.ts'; export { ${scheme} } from './src/${scheme}.ts'`
+  `export { verifyProof } from './src/entry/index.ts'; export { ${scheme} } from './src/entry/${scheme}.ts'`
 
 const { exports }: { exports: object } = JSON.parse(readFileSync('package.json', 'utf8'))
 /** The entry points besides the first, without `./`. */
 const doors = Object.keys(exports).flatMap(door => (/^\.\/(?!.*\.json$)/.test(door) ? [door.slice(2)] : []))
 
 const entries = {
-  'rollup-state-proof': "export * from './src/index.ts'",
-  ...Object.fromEntries(doors.map(door => [`…/${door}`, `export * from './src/${door}.ts'`])),
+  'rollup-state-proof': "export * from './src/entry/index.ts'",
+  ...Object.fromEntries(doors.map(door => [`…/${door}`, `export * from './src/entry/${door}.ts'`])),
   'verifyProof and poseidon2': verifyWith('poseidon2'),
   'verifyProof and mimc': verifyWith('mimc'),
-  'mappingSlot alone': "export { mappingSlot } from './src/index.ts'",
-  'createRollupClient alone': "export { createRollupClient } from './src/rpc.ts'",
+  'mappingSlot alone': "export { mappingSlot } from './src/entry/index.ts'",
+  'createRollupClient alone': "export { createRollupClient } from './src/entry/rpc.ts'",
 }
 
 /** Bundles every entry point with its dependencies, verification with one scheme, and single exports. */

@@ -6,7 +6,7 @@ import { writeModules } from '../package/build.ts'
 import { median } from './measure.ts'
 
 const VECTOR = resolve('vectors/poseidon2/valid/account.json')
-const doorUrl = (door: string): string => pathToFileURL(join('dist', `${door}.js`)).href
+const doorUrl = (door: string): string => pathToFileURL(join('dist/entry', `${door}.js`)).href
 
 /** Scripts for a fresh process: one reads the vector, the other also imports the package and verifies. */
 const BARE = `import { readFileSync } from 'node:fs'

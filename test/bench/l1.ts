@@ -9,18 +9,18 @@ import { pathToFileURL } from 'node:url'
 import { verifyMerkleProof } from '@ethereumjs/mpt'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { build } from 'esbuild'
-import { encodeHeader } from '../../src/anchor/header.ts'
-import { slotKey } from '../../src/anchor/slots.ts'
-import { orderedTrieRoot } from '../../src/blocks/ordered-trie.ts'
-import { bloomOf, decodeLog, decodeReceipt, encodeReceipt } from '../../src/blocks/receipts.ts'
-import { bytesToHex } from '../../src/bytes.ts'
+import { bytesToHex } from '../../src/base/bytes.ts'
+import { encodeHeader } from '../../src/verify/anchor/header.ts'
+import { slotKey } from '../../src/verify/anchor/slots.ts'
+import { orderedTrieRoot } from '../../src/verify/blocks/ordered-trie.ts'
+import { bloomOf, decodeLog, decodeReceipt, encodeReceipt } from '../../src/verify/blocks/receipts.ts'
 import { createL1, named } from '../../vectors/evidence/l1.ts'
 import { median } from './measure.ts'
 import { header, publish, row } from './page.ts'
 
-type Library = typeof import('../../src/anchor.ts') &
-  Pick<typeof import('../../src/blocks.ts'), 'verifyReceipts'> &
-  Pick<typeof import('../../src/messages.ts'), 'messageTrees'>
+type Library = typeof import('../../src/entry/anchor.ts') &
+  Pick<typeof import('../../src/entry/blocks.ts'), 'verifyReceipts'> &
+  Pick<typeof import('../../src/entry/messages.ts'), 'messageTrees'>
 
 const CONTRACT = named('contract', 20)
 const STORED = 5000

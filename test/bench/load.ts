@@ -6,10 +6,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus } from 'node:os'
-import { type Hex, verifyProof } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import { createHttpProvider, createRollupClient } from '../../src/rpc.ts'
+import { type Hex, verifyProof } from '../../src/entry/index.ts'
+import { mimc } from '../../src/entry/mimc.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { createHttpProvider, createRollupClient } from '../../src/entry/rpc.ts'
 import { header, publish, row } from './page.ts'
 
 const REQUESTS = 4000

@@ -2,20 +2,21 @@
  * `npm run bench:logs`: searches for logs over chains of the real network's size, in simulated time, with an endpoint that answers
  * after 50 milliseconds and allows any number of requests, 10 per second, or 2 per second. Prints Markdown.
  */
-import { historySlot } from '../../src/blocks.ts'
-import type { Hex } from '../../src/index.ts'
+
+import { openEndpoints } from '../../src/client/sources/endpoints.ts'
+import { callProvider } from '../../src/client/transport/provider.ts'
+import { historySlot } from '../../src/entry/blocks.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { createContents } from '../../src/provider/blocks/contents.ts'
 import { createFilters } from '../../src/provider/blocks/filters.ts'
 import { type BlockView, createKnownBlocks } from '../../src/provider/blocks/known-blocks.ts'
 import { type LogSearch, searchListed, searchLogs } from '../../src/provider/blocks/logs.ts'
 import { isProviderError } from '../../src/provider/error.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
-import { openEndpoints } from '../../src/rpc/endpoints.ts'
-import { callProvider } from '../../src/rpc/provider.ts'
 import { type Content, kinds, type SentBlock } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
-import { blockEndpoint, logsOf, makeChain } from '../blocks/chain.ts'
-import { type Limiter, tokenBucket } from '../rpc/clock.ts'
+import { type Limiter, tokenBucket } from '../client/clock.ts'
+import { blockEndpoint, logsOf, makeChain } from '../verify/blocks/chain.ts'
 import { inVirtualTime } from './virtual-time.ts'
 
 const LATENCY = 50

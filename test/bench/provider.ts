@@ -3,7 +3,7 @@
  * in-process endpoints that answer after 50 milliseconds; and calls without any request, compared with an EVM over the whole
  * state. Prints Markdown. `test/provider/waves.test.ts` and `shapes.test.ts` fail if the counts change.
  */
-import type { VerifiedProvider } from '../../src/provider.ts'
+import type { VerifiedProvider } from '../../src/entry/provider.ts'
 import { ALICE, demoState } from '../provider/contracts.ts'
 import { createEndpoints, type Endpoints } from '../provider/endpoints.ts'
 import { runFull } from '../provider/full-state.ts'

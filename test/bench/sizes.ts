@@ -9,7 +9,9 @@ import { header, PAGE, publish, readSection, row } from './page.ts'
 
 export function publishSizes(bundles: Readonly<Record<string, Bundle>>): void {
   const rows = Object.entries(bundles).map(([name, { minified, gzipped, files }]) => {
-    const kernels = ['keccak', 'mimc', 'poseidon2'].filter(hash => files.includes(`src/hash/${hash}/generated.ts`))
+    const kernels = ['keccak', 'mimc', 'poseidon2'].filter(hash =>
+      files.includes(`src/verify/hash/${hash}/generated.ts`),
+    )
     return row(name, `${minified}`, `${gzipped}`, kernels.join(', ') || 'none')
   })
   publish('sizes', [...header('bundle, bytes', 'minified', 'gzipped', 'kernels'), ...rows])

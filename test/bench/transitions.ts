@@ -2,13 +2,13 @@
  * `npm run bench:transitions -- [BLOCKS]`: verifies random histories of so many blocks in each scheme against the roots of the world,
  * and compares the time per trace with that of hashing alone, in the same run.
  */
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import { hashSchemeOf } from '../../src/scheme/genuine.ts'
-import { verifyTransition } from '../../src/transition.ts'
-import type { Trace } from '../../src/world.ts'
+import { mimc } from '../../src/entry/mimc.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { verifyTransition } from '../../src/entry/transition.ts'
+import type { Trace } from '../../src/entry/world.ts'
+import { hashSchemeOf } from '../../src/verify/scheme/genuine.ts'
 import { randomOf } from '../random.ts'
-import { live } from '../transition/histories.ts'
+import { live } from '../verify/transition/histories.ts'
 
 const BLOCKS = Number(process.argv[2] ?? 1000)
 /** A world starts anew after so many, because traces of later blocks are no different. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
-import { allCodes } from '../../src/error-meanings.ts'
+import { allCodes } from '../../src/base/error-meanings.ts'
 import { launch } from './launch.ts'
 import { writeReport } from './report.ts'
 

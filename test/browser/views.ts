@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import axe from 'axe-core'
-import { exampleSources } from '../../src/explorer/examples.ts'
+import { exampleSources } from '../../src/site/examples.ts'
 import type { BrowserPage, OpenPage, PageOptions } from './page.ts'
 
 const WINDOWS: readonly PageOptions[] = [1280, 320].flatMap(width =>

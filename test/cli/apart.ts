@@ -1,5 +1,5 @@
-import type { RpcRequest } from '../../src/rpc/diagnose.ts'
-import { startServer } from '../rpc/servers.ts'
+import type { RpcRequest } from '../../src/client/transport/diagnose.ts'
+import { startServer } from '../client/servers.ts'
 
 /** What an endpoint does instead of passing a request on. */
 export type Refusal = { readonly code: number; readonly message: string } | undefined

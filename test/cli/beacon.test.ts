@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { addDemoBlocks } from '../../src/service/demo.ts'
-import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
+import { addDemoBlocks } from '../../src/entry/service/demo.ts'
+import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))

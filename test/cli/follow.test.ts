@@ -2,10 +2,10 @@ import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSyn
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { implementationOf } from '../../src/service/contract.ts'
-import { addDemoBlocks } from '../../src/service/demo.ts'
-import type { ServiceOptions } from '../../src/service.ts'
-import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
+import { implementationOf } from '../../src/devnet/service/contract.ts'
+import { addDemoBlocks } from '../../src/entry/service/demo.ts'
+import type { ServiceOptions } from '../../src/entry/service.ts'
+import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2].map(word)

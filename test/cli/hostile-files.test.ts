@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { commandLine } from '../../src/cli/options/endpoint.ts'
 import { formatTable } from '../../src/cli/output/report.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { PROGRAM } from '../package/build.ts'
 import { ABSENT, ADDRESS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
 

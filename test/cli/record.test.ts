@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { request as httpRequest } from 'node:http'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { endpointErrorMeanings } from '../../src/rpc.ts'
-import { addDemoBlocks } from '../../src/service/demo.ts'
+import { endpointErrorMeanings } from '../../src/entry/rpc.ts'
+import { addDemoBlocks } from '../../src/entry/service/demo.ts'
+import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
-import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2, 7, 9].map(word)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { listJsonFiles } from '../../src/cli/files/input.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { collector, folderOf, runHere, sampleOf } from './io.ts'
 
 const RECORDED = '../shared/vectors/recorded'

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { answerErrorMeanings } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { answerErrorMeanings } from '../../src/entry/index.ts'
+import { mimc } from '../../src/entry/mimc.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ABSENT, ADDRESS, COMMANDS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
 
 const sample = sampleOf(poseidon2)

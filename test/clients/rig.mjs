@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 /** A rollup in this process, and proxies of the built package in front of it, as users start them. */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const dist = name => import(`${root}/dist/${name}.js`)
+const dist = name => import(`${root}/dist/entry/${name}.js`)
 const { poseidon2 } = await dist('poseidon2')
 const { createService } = await dist('service')
 const { addDemoBlocks, demoWorld } = await dist('service/demo')

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { compileContracts } from './compile.ts'
 
-const TARGET = 'src/service/demo-contracts.generated.ts'
+const TARGET = 'src/devnet/service/demo-contracts.generated.ts'
 const CONTRACTS = { token: 'Token', proxy: 'Proxy', multicall: 'Multicall' } as const
 
 const compiled = await compileContracts()

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { allCodes } from '../../src/error-meanings.ts'
+import { allCodes } from '../../src/base/error-meanings.ts'
 import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
 
 /** Checks that `docs/checks.md`, the source and the invalid vectors name the same checks. */
@@ -31,7 +31,7 @@ const FOLDERS: readonly (readonly [folder: string, isOfFolder: (code: string) =>
 const folderOf = (code: string) => FOLDERS.find(([, isOfFolder]) => isOfFolder(code))?.[0] ?? 'scheme'
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   // The page names codes to show which check failed. It raises none.
-  .filter(file => file.endsWith('.ts') && file !== 'error-meanings.ts' && !file.startsWith('explorer/'))
+  .filter(file => file.endsWith('.ts') && file !== 'base/error-meanings.ts' && !file.startsWith('site/'))
   .map(file => readFileSync(`src/${file}`, 'utf8'))
   .join('\n')
 

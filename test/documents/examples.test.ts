@@ -21,7 +21,7 @@ const listFiles = (folder: string, extension: string): string[] =>
 /** Replaces imports of the package with local ones, for a file `depth` folders below `test/`. */
 const toLocal = (code: string, depth: number) =>
   code.replaceAll(/'rollup-state-proof(?:\/([a-z0-9/]+))?'/g, (_, door = 'index') => {
-    return `'${'../'.repeat(depth + 1)}src/${door}.ts'`
+    return `'${'../'.repeat(depth + 1)}src/entry/${door}.ts'`
   })
 
 const sources = [...listDocuments(), ...listFiles('src', '.ts')]

@@ -18,22 +18,22 @@ const MODELS = [
   {
     ...{ file: 'Rules', codes: 'code_of', rules: 39 },
     source: [
-      'src/proof/leaf-proof.ts',
-      'src/tree/path.ts',
-      'src/tree/leaf.ts',
-      'src/tree/kind.ts',
-      'src/proof/tree.ts',
+      'src/verify/proof/leaf-proof.ts',
+      'src/verify/tree/path.ts',
+      'src/verify/tree/leaf.ts',
+      'src/verify/tree/kind.ts',
+      'src/verify/proof/tree.ts',
     ],
   },
-  { file: 'Trie', codes: 'trie_code_of', rules: 18, source: ['src/anchor/trie.ts', 'src/anchor/rlp.ts'] },
-  { file: 'Messages', codes: 'message_code_of', rules: 4, source: ['src/messages/tree.ts'] },
+  { file: 'Trie', codes: 'trie_code_of', rules: 18, source: ['src/verify/anchor/trie.ts', 'src/verify/anchor/rlp.ts'] },
+  { file: 'Messages', codes: 'message_code_of', rules: 4, source: ['src/verify/messages/tree.ts'] },
   {
     ...{ file: 'Transition', codes: 'trace_code_of', rules: 27 },
     source: [
-      'src/transition/trace.ts',
-      'src/transition/segment.ts',
-      'src/transition/decode.ts',
-      'src/transition/verify.ts',
+      'src/verify/transition/trace.ts',
+      'src/verify/transition/segment.ts',
+      'src/verify/transition/decode.ts',
+      'src/verify/transition/verify.ts',
     ],
   },
 ]

@@ -17,7 +17,7 @@ export async function setup(): Promise<void> {
 /** Writes each module as a file, as the compiler does. */
 export async function writeModules(dist: string): Promise<void> {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).map(file => file.replaceAll('\\', '/'))
-  const isPublished = (file: string) => file.endsWith('.ts') && !/^(explorer|hash\/assembly)\b/.test(file)
+  const isPublished = (file: string) => file.endsWith('.ts') && !/^(site|verify\/hash\/assembly)\b/.test(file)
   await build({
     entryPoints: files.filter(isPublished).map(file => `src/${file}`),
     outdir: dist,

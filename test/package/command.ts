@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 const shared = {
@@ -16,16 +16,16 @@ const shared = {
  * modules that the command alone uses.
  */
 export async function bundleCommand(dist: string): Promise<void> {
-  rmSync(`${dist}/cli`, { recursive: true, force: true })
   const command = await build({
     ...shared,
-    entryPoints: ['src/cli/main.ts', 'src/bulk/audit/worker.ts'],
+    entryPoints: ['src/cli/main.ts', 'src/cli/audit/worker.ts'],
     outdir: `${dist}/cli`,
-    ...{ entryNames: '[name]', minify: true },
+    ...{ entryNames: '[name]', minify: true, write: false },
     // Only `serve` uses these, and nobody waits for it.
-    plugins: [external(/\/service(?:\/\w+)?\.ts$/, path => path.replace(/^.*\/(service[/.].*)ts$/, '../$1js'))],
+    plugins: [
+      external(/\/entry\/service(?:\/\w+)?\.ts$/, path => path.replace(/^.*\/(entry\/service[/.].*)ts$/, '../$1js')),
+    ],
   })
-  chmodSync(`${dist}/cli/main.js`, 0o755)
   const library = await build({
     ...shared,
     entryPoints: doors(),
@@ -33,10 +33,12 @@ export async function bundleCommand(dist: string): Promise<void> {
     plugins: [external(/\.wasm$/, path => path)],
   })
   for (const file of Object.keys(command.metafile.inputs)) {
-    if (file in library.metafile.inputs || file.startsWith('src/cli/')) continue
+    if (file in library.metafile.inputs) continue
     const stem = file.replace(/^src(.*)\.ts$/, `${dist}$1`)
     for (const ending of ['.js', '.js.map', '.d.ts']) rmSync(`${stem}${ending}`, { force: true })
   }
+  for (const { path, contents } of command.outputFiles) writeFileSync(path, contents)
+  chmodSync(`${dist}/cli/main.js`, 0o755)
 }
 
 /** The source files of what the package exports. */

@@ -13,7 +13,7 @@ it('is loaded by CommonJS programs, although it consists of ES modules', () => {
   const paths = files.map(file => resolve(PACKAGE, file))
   const program = `for (const path of ${JSON.stringify(paths)}) console.log(Object.keys(require(path)).length > 0)`
   // What it is for is its effect.
-  const hasExports = (file: string) => file !== './dist/provider/evm.js'
+  const hasExports = (file: string) => file !== './dist/entry/provider/evm.js'
   const { stdout } = spawnSync(process.execPath, ['--no-warnings', '-e', program], { encoding: 'utf8' })
   expect(stdout.trim().split('\n')).toEqual(files.map(file => `${hasExports(file)}`))
 })

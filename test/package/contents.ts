@@ -12,7 +12,7 @@ const ALLOWED = [
   /^vectors\/README\.md$/,
   /^src\/[\w./-]+\.ts$/,
   /^dist\/[\w./-]+\.(js(\.map)?|d\.ts)$/,
-  /^dist\/workerd\/(keccak|mimc|poseidon2)\.wasm$/,
+  /^dist\/entry\/workerd\/(keccak|mimc|poseidon2)\.wasm$/,
 ]
 
 const [tarball = '', folder = ''] = process.argv.slice(2)
@@ -25,7 +25,14 @@ const unpacked = files.reduce((sum, file) => sum + statSync(join(folder, file)).
 const present = new Set(files)
 const problems = [
   ...files.filter(file => !ALLOWED.some(rule => rule.test(file))).map(file => `${file} has no business in the package`),
-  ...['README.md', 'CHANGELOG.md', 'LICENSE', 'dist/index.js', 'src/index.ts', 'dist/workerd/mimc.wasm']
+  ...[
+    'README.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    'dist/entry/index.js',
+    'src/entry/index.ts',
+    'dist/entry/workerd/mimc.wasm',
+  ]
     .filter(file => !present.has(file))
     .map(file => `${file} is missing`),
   ...brokenLinks(),

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import * as core from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import * as worlds from '../../src/world.ts'
+import * as core from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import * as worlds from '../../src/entry/world.ts'
 import { PACKAGE } from './build.ts'
 
 // Bundlers and package managers may install two copies. Whatever one of them makes, the other one understands.
 
-const load = (name: string) => import(/* @vite-ignore */ pathToFileURL(resolve(PACKAGE, `dist/${name}.js`)).href)
+const load = (name: string) => import(/* @vite-ignore */ pathToFileURL(resolve(PACKAGE, `dist/entry/${name}.js`)).href)
 const copy: typeof core = await load('index')
 const { poseidon2: otherScheme }: { poseidon2: core.Scheme } = await load('poseidon2')
 const { createWorld }: typeof worlds = await load('world')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Hex } from '../../src/index.ts'
-import { ProviderError } from '../../src/provider.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { ProviderError } from '../../src/entry/provider.ts'
 import { at, createEndpoints, word } from './endpoints.ts'
 import type { FullAccount, FullState } from './full-state.ts'
 

@@ -1,14 +1,14 @@
 import { encodeFunctionData } from 'viem'
 import { beforeAll, expect, it } from 'vitest'
-import { type Hex, isArgumentError, isProofError } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { type Hex, isArgumentError, isProofError } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   type CallBundle,
   type CallClaim,
   type CallRecordOptions,
   recordCall,
   verifyCallEvidence,
-} from '../../src/provider.ts'
+} from '../../src/entry/provider.ts'
 import {
   ALICE,
   BOB,

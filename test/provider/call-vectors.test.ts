@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
-import type { StateKind, Trusted } from '../../src/anchor.ts'
-import type { Hex } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import { type CallClaim, verifyCallEvidence } from '../../src/provider.ts'
+import type { StateKind, Trusted } from '../../src/entry/anchor.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { type CallClaim, verifyCallEvidence } from '../../src/entry/provider.ts'
 import type { CallVector } from '../../vectors/calls/generate.ts'
 
 const vectors = (['valid', 'invalid'] as const).flatMap(kind =>

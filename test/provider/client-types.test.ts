@@ -1,7 +1,7 @@
 import type { Eip1193Provider } from 'ethers'
 import type { EIP1193Provider } from 'viem'
 import { expect, it } from 'vitest'
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import {
   type AnyProviderError,
   isProviderError,
@@ -9,8 +9,8 @@ import {
   type ProviderErrorReason,
   providerErrorMeanings,
   type VerifiedProvider,
-} from '../../src/provider.ts'
-import { EndpointError, type RequestProvider } from '../../src/rpc.ts'
+} from '../../src/entry/provider.ts'
+import { EndpointError, type RequestProvider } from '../../src/entry/rpc.ts'
 import { demoState } from './contracts.ts'
 import { createEndpoints } from './endpoints.ts'
 

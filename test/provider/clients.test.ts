@@ -3,8 +3,8 @@ import { ContractFunctionRevertedError, createPublicClient, custom, defineChain 
 import { expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { PROXY_LIMITS } from '../../src/cli/limits.ts'
+import { isProviderError } from '../../src/entry/provider.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
-import { isProviderError } from '../../src/provider.ts'
 import { ALICE, BOB, demoState, MANY, MULTICALL, manyAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
 import { at, createEndpoints, word } from './endpoints.ts'
 

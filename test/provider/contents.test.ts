@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { isProviderError } from '../../src/entry/provider.ts'
+import { addDemoBlocks } from '../../src/entry/service/demo.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
-import { isProviderError } from '../../src/provider.ts'
-import { addDemoBlocks } from '../../src/service/demo.ts'
-import { skipTime, tokenBucket } from '../rpc/clock.ts'
+import { skipTime, tokenBucket } from '../client/clock.ts'
 import { createBlockEndpoints, type Endpoint } from './block-endpoints.ts'
 
 const TOKEN: Hex = `0x${'70'.repeat(20)}`

@@ -1,11 +1,17 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { StateKind } from '../../src/anchor.ts'
-import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
-import type { Hex } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import { type CallBundle, type CallClaim, isProviderError, recordCall, verifyCallEvidence } from '../../src/provider.ts'
-import { isEndpointError } from '../../src/rpc.ts'
+import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
+import type { StateKind } from '../../src/entry/anchor.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import {
+  type CallBundle,
+  type CallClaim,
+  isProviderError,
+  recordCall,
+  verifyCallEvidence,
+} from '../../src/entry/provider.ts'
+import { isEndpointError } from '../../src/entry/rpc.ts'
 import { at, createEndpoints, LEFT, ROLLUP } from './endpoints.ts'
 import { CHAIN_ID, type FullState } from './full-state.ts'
 import { bn1, bn2, g1, g2, POINT_EVALUATION, precompile } from './precompile-inputs.ts'

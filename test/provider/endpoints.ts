@@ -1,16 +1,16 @@
-import type { Hex } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import type { FullChain } from '../../src/devnet/service/chain.ts'
+import { l1Methods as methodsOfL1 } from '../../src/devnet/service/methods/l1.ts'
+import { l2Methods as methodsOfL2 } from '../../src/devnet/service/methods/l2.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   type CallOutcome,
   createVerifiedProvider,
   type VerifiedProvider,
   type VerifiedProviderOptions,
-} from '../../src/provider.ts'
-import type { RequestProvider } from '../../src/rpc.ts'
-import type { FullChain } from '../../src/service/chain.ts'
-import { l1Methods as methodsOfL1 } from '../../src/service/methods/l1.ts'
-import { l2Methods as methodsOfL2 } from '../../src/service/methods/l2.ts'
-import { createService, type ServiceChain } from '../../src/service.ts'
+} from '../../src/entry/provider.ts'
+import type { RequestProvider } from '../../src/entry/rpc.ts'
+import { createService, type ServiceChain } from '../../src/entry/service.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const

@@ -1,6 +1,6 @@
 import { getContractAddress } from 'viem'
 import { expect, it } from 'vitest'
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { at, createEndpoints, word } from './endpoints.ts'
 import type { FullAccount, FullState } from './full-state.ts'
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { isProviderError, type VerifiedProvider } from '../../src/entry/provider.ts'
+import { addDemoBlocks } from '../../src/entry/service/demo.ts'
 import { FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../../src/provider/limits.ts'
-import { isProviderError, type VerifiedProvider } from '../../src/provider.ts'
-import { addDemoBlocks } from '../../src/service/demo.ts'
 import { createBlockEndpoints, type Lie } from './block-endpoints.ts'
 
 const TOKEN: Hex = `0x${'70'.repeat(20)}`

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest'
-import { historyContract, historySlot } from '../../src/blocks.ts'
-import type { Hex } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import type { FullChain } from '../../src/devnet/service/chain.ts'
+import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
+import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
+import { historyContract, historySlot } from '../../src/entry/blocks.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   createVerifiedProvider,
   recordCall,
   type VerifiedProviderOptions,
   verifyCallEvidence,
-} from '../../src/provider.ts'
-import type { RequestProvider } from '../../src/rpc.ts'
-import type { FullChain } from '../../src/service/chain.ts'
-import { demoWorld } from '../../src/service/demo.ts'
-import { l1Methods } from '../../src/service/methods/l1.ts'
-import { l2Methods } from '../../src/service/methods/l2.ts'
-import { createService } from '../../src/service.ts'
+} from '../../src/entry/provider.ts'
+import type { RequestProvider } from '../../src/entry/rpc.ts'
+import { demoWorld } from '../../src/entry/service/demo.ts'
+import { createService } from '../../src/entry/service.ts'
 import { at, createEndpoints, LEFT, ROLLUP, word } from './endpoints.ts'
 
 /** What calls learn of earlier blocks, from their hashes in the state (EIP-2935). */

@@ -1,9 +1,9 @@
 import { JsonRpcApiProvider, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers'
 import { encodeFunctionData } from 'viem'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isArgumentError } from '../../src/index.ts'
-import { ProviderError, type VerifiedProviderOptions } from '../../src/provider.ts'
-import { agreeingBlockHash, finalizedBlockHash, type RequestProvider } from '../../src/rpc.ts'
+import { isArgumentError } from '../../src/entry/index.ts'
+import { ProviderError, type VerifiedProviderOptions } from '../../src/entry/provider.ts'
+import { agreeingBlockHash, finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
 import { ALICE, BOB, demoState, SURROUNDINGS, surroundingsAbi } from './contracts.ts'
 import { createEndpoints, word } from './endpoints.ts'
 

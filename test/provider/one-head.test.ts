@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Hex } from '../../src/index.ts'
-import { isProviderError, type ProviderView, type VerifiedProvider } from '../../src/provider.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { isProviderError, type ProviderView, type VerifiedProvider } from '../../src/entry/provider.ts'
 import { createBlockEndpoints } from './block-endpoints.ts'
 import { at, createEndpoints, upgrade, word } from './endpoints.ts'
 

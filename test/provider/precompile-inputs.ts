@@ -1,6 +1,6 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bn254 } from '@noble/curves/bn254.js'
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
 
 /** Inputs of precompiles, as hexadecimal without a prefix where they are parts. */
 

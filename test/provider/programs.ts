@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { at, word } from './endpoints.ts'
 import type { FullAccount, FullCall, FullState } from './full-state.ts'
 

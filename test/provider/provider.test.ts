@@ -1,11 +1,11 @@
 import { encodeFunctionData } from 'viem'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { isArgumentError } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { isArgumentError } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { createVerifiedProvider, ProviderError, type ProviderView } from '../../src/entry/provider.ts'
+import { finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
+import { createService } from '../../src/entry/service.ts'
 import { readVerifiedOptions } from '../../src/provider/options.ts'
-import { createVerifiedProvider, ProviderError, type ProviderView } from '../../src/provider.ts'
-import { finalizedBlockHash, type RequestProvider } from '../../src/rpc.ts'
-import { createService } from '../../src/service.ts'
 import { ALICE, BOB, demoState, MANY, manyAbi, SURROUNDINGS, surroundingsAbi, TOKEN, tokenAbi } from './contracts.ts'
 import { createEndpoints, type Endpoints, ROLLUP, word } from './endpoints.ts'
 import { worldOf } from './full-state.ts'
@@ -248,7 +248,7 @@ describe('options', () => {
 
   it('may choose the scheme by block', async () => {
     const endpoints = createEndpoints(demoState)
-    const { poseidon2 } = await import('../../src/poseidon2.ts')
+    const { poseidon2 } = await import('../../src/entry/poseidon2.ts')
     const blocks: bigint[] = []
     const scheme = (block: bigint) => {
       blocks.push(block)
@@ -594,8 +594,8 @@ it('names the packages that calls need, and works without them otherwise', async
     throw new Error('not installed')
   })
   const endpoints = createEndpoints(demoState)
-  const { createVerifiedProvider: create } = await import('../../src/provider.ts')
-  const { poseidon2 } = await import('../../src/poseidon2.ts')
+  const { createVerifiedProvider: create } = await import('../../src/entry/provider.ts')
+  const { poseidon2 } = await import('../../src/entry/poseidon2.ts')
   const { l1, l2, l1BlockHash } = endpoints
   const provider = create({ l1, l2, l1BlockHash, rollup: ROLLUP, scheme: poseidon2, chainId: 1337n })
   expect(create).not.toBe(createVerifiedProvider)

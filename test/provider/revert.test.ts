@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Hex } from '../../src/bytes.ts'
+import type { Hex } from '../../src/base/bytes.ts'
 import { revertReason } from '../../src/provider/revert.ts'
 
 const word = (value: number) => value.toString(16).padStart(64, '0')

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeFunctionData, keccak256 } from 'viem'
-import { type Hex, mappingSlot } from '../../src/index.ts'
-import { tokenSlots } from '../../src/service/demo-contracts.generated.ts'
+import { tokenSlots } from '../../src/devnet/service/demo-contracts.generated.ts'
+import { type Hex, mappingSlot } from '../../src/entry/index.ts'
 import { type Contract, compiledContracts } from '../contracts/compile.ts'
 import { ALICE, demoState, MANY, MULTICALL, manyAbi, multicallAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
 import { at, word } from './endpoints.ts'

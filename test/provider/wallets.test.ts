@@ -4,12 +4,12 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { PROXY_LIMITS } from '../../src/cli/limits.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { DEMO_SIGNERS } from '../../src/devnet/service/demo-transfer.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { createVerifiedProvider } from '../../src/entry/provider.ts'
+import { finalizedBlockHash } from '../../src/entry/rpc.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
-import { createVerifiedProvider } from '../../src/provider.ts'
-import { finalizedBlockHash } from '../../src/rpc.ts'
-import { DEMO_SIGNERS } from '../../src/service/demo-transfer.ts'
-import { ROLLUP, startService } from '../rpc/servers.ts'
+import { ROLLUP, startService } from '../client/servers.ts'
 
 // A wallet and an application as their users write them: no code of theirs deals with proofs.
 

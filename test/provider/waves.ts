@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
-import type { Hex } from '../../src/index.ts'
-import type { VerifiedProviderOptions } from '../../src/provider.ts'
-import type { RequestProvider } from '../../src/rpc.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import type { VerifiedProviderOptions } from '../../src/entry/provider.ts'
+import type { RequestProvider } from '../../src/entry/rpc.ts'
 import { ALICE, BOB, MANY, MULTICALL, manyAbi, multicallAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 

@@ -1,4 +1,4 @@
-(** 12. From a state root through an account's four fields to its slots: src/anchor/eth-proof.ts. *)
+(** 12. From a state root through an account's four fields to its slots: src/verify/anchor/eth-proof.ts. *)
 From Soundness Require Export TrieBinding.
 
 Record l1_account := { l1_nonce : N; l1_balance : N; l1_storage_root : bytes; l1_code_hash : bytes }.

@@ -1,4 +1,4 @@
-(** 14. Trees of messages: a root binds each message and its place. src/messages/tree.ts. *)
+(** 14. Trees of messages: a root binds each message and its place. src/verify/messages/tree.ts. *)
 From Soundness Require Export TrieBinding.
 
 Inductive message_rule := PathDepth | IndexInTree | PathToRoot | DepthOfRoot.
@@ -32,7 +32,7 @@ Definition open_message (root message : bytes) (i : Z) (proof : list bytes) : re
   demand PathToRoot that equal_bytes (climb_message (hash message) proof (Z.to_N i)) root;
   Ok tt.
 
-(** With the depth that L1 keeps beside the root: [statusOf] in src/messages/from-l2.ts. *)
+(** With the depth that L1 keeps beside the root: [statusOf] in src/verify/messages/from-l2.ts. *)
 Definition check_message_with (root : bytes) (depth : nat) (message : bytes) (i : Z) (proof : list bytes) : result unit :=
   take _ from open_message root message i proof;
   demand DepthOfRoot that (length proof =? depth);

@@ -1,4 +1,4 @@
-(** 13. Ordered lists: a list whose root is that of the trie over its indices is the list. src/blocks/ordered-trie.ts. *)
+(** 13. Ordered lists: a list whose root is that of the trie over its indices is the list. src/verify/blocks/ordered-trie.ts. *)
 From Soundness Require Export EthState.
 
 (** *** Building the trie: [nodeOf] *)

@@ -2,7 +2,7 @@
     It starts where hexadecimal and JSON end: a proof is a key, indices, and byte strings. *)
 From Soundness Require Export Bytes.
 
-(** What differs between the hash schemes: [HashScheme] in src/scheme/scheme.ts. The depth is 40 in both. *)
+(** What differs between the hash schemes: [HashScheme] in src/verify/scheme/scheme.ts. The depth is 40 in both. *)
 Record scheme := {
   depth : nat;
   hash : bytes -> bytes;
@@ -18,7 +18,7 @@ Record scheme := {
   tail_key : bytes;
 }.
 
-(** The two kinds of tree: src/tree/kind.ts. *)
+(** The two kinds of tree: src/verify/tree/kind.ts. *)
 Inductive kind := Account | Storage.
 
 Inductive code :=
@@ -135,7 +135,7 @@ Definition value_message (value : bytes) : bytes :=
 
 Definition is_uint64 (word : bytes) : bool := is_zero (firstn 24 word).
 
-(** *** Decoding: src/proof/decode.ts, src/proof/tree.ts, src/tree/leaf.ts, src/tree/path.ts *)
+(** *** Decoding: src/verify/proof/decode.ts, src/verify/proof/tree.ts, src/verify/tree/leaf.ts, src/verify/tree/path.ts *)
 
 Definition decode_index_word (word_rule range_rule : rule) (limit : N) (word : bytes) : result N :=
   demand word_rule that is_word S word;
@@ -200,7 +200,7 @@ Definition decode_proof (lengths : list nat) (proof : raw_proof) : result decode
         sibling_leaf := sibling_leaf; leaf_node := leaf_node; the_leaf := the_leaf; the_value := value proof;
         preimage := preimage |}.
 
-(** *** The path: src/tree/path.ts, src/hash/hasher.ts *)
+(** *** The path: src/verify/tree/path.ts, src/verify/hash/hasher.ts *)
 
 (** [siblings] from the leaf up. The lowest bit of the index says whether the digest is the right child. *)
 Fixpoint fold_path (digest : bytes) (siblings : list bytes) (index : N) : bytes :=
@@ -223,7 +223,7 @@ Definition verify_path (root : bytes) (d : decoded) : result unit :=
   demand TrustedRoot that equal_bytes (hash S (root_node d)) root;
   Ok tt.
 
-(** *** The verdict: src/proof/leaf-proof.ts *)
+(** *** The verdict: src/verify/proof/leaf-proof.ts *)
 
 Definition verify_sentinel_place (d : decoded) : result unit :=
   demand SentinelPlace that
@@ -311,7 +311,7 @@ Definition without (r : rule) : rule -> bool := fun other => if rule_eq_dec r ot
 
 Definition includes (on : rule -> bool) (rules : list rule) : Prop := Forall (fun r => on r = true) rules.
 
-(** *** An account and one of its slots: src/proof/verify.ts *)
+(** *** An account and one of its slots: src/verify/proof/verify.ts *)
 
 (** What an account's proof says about a slot: its value, or [None] if there is none. An account without storage needs no
     proof of its slots. *)

@@ -94,7 +94,7 @@ End Reduced.
 Definition digests_ok (canonical : bytes -> bool) (hash : bytes -> bytes) : Prop :=
   forall m, length (hash m) = 32 /\ canonical (hash m) = true.
 
-(** *** mimc: src/scheme/mimc.ts, src/field/bls12377.ts *)
+(** *** mimc: src/verify/scheme/mimc.ts, src/verify/field/bls12377.ts *)
 
 Definition bls12377_order : N := 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001.
 Definition canonical_bls12377 : bytes -> bool := reduced 32 (big_endian 32 bls12377_order).
@@ -168,7 +168,7 @@ Proof.
   - discriminate.
 Qed.
 
-(** *** poseidon2: src/scheme/poseidon2.ts, src/field/koalabear.ts *)
+(** *** poseidon2: src/verify/scheme/poseidon2.ts, src/verify/field/koalabear.ts *)
 
 Definition koalabear_order : bytes := [x7f; x00; x00; x01].
 Definition canonical_koalabear : bytes -> bool := reduced 4 koalabear_order.

@@ -1,4 +1,4 @@
-(** Traces of the state manager, from one state root to another: src/transition, one line per rule, in its order and with its
+(** Traces of the state manager, from one state root to another: src/verify/transition, one line per rule, in its order and with its
     codes. A trace is given after JSON: its kind, integers and byte strings. *)
 From Soundness Require Export Tree.
 
@@ -73,7 +73,7 @@ Variable K : kind.
 Notation "'demand' r 'that' b ; k" := (if on r && negb b then Error (trace_code_of K r) else k)
   (at level 200, r at level 0, b at level 99, k at level 200).
 
-(** *** Decoding: src/transition/decode.ts *)
+(** *** Decoding: src/verify/transition/decode.ts *)
 
 Definition decode_digest (d : bytes) : result bytes :=
   demand TraceDigestLength that (length d =? 32);
@@ -128,7 +128,7 @@ Definition decode_held (value : bytes) : result (bytes * bytes) :=
       Ok (value, hash S (value_message S K value))
   end.
 
-(** *** One trace: src/transition/trace.ts *)
+(** *** One trace: src/verify/transition/trace.ts *)
 
 Definition open_leaf (start : tree_state) (p : raw_place) (l : raw_leaf) : result opened_leaf :=
   take (i, siblings) from decode_place start p;
@@ -250,7 +250,7 @@ Fixpoint follow (came : option tree_state) (root : bytes) (traces : list (bytes 
 
 End Trace.
 
-(** *** Segments: src/transition/segment.ts *)
+(** *** Segments: src/verify/transition/segment.ts *)
 
 (** A trace of an account, or of one of its slots. *)
 Record entry := { e_address : bytes; e_slot : option bytes; e_trace : trace }.

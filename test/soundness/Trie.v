@@ -1,4 +1,4 @@
-(** The walk through a Merkle-Patricia proof: src/anchor/trie.ts, one line per rule, in its order and with its codes. *)
+(** The walk through a Merkle-Patricia proof: src/verify/anchor/trie.ts, one line per rule, in its order and with its codes. *)
 From Soundness Require Export Rlp.
 
 (** Every rule has a name, as in Rules.v. *)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { isProofError } from '../../src/errors.ts'
+import { isProofError } from '../../src/base/errors.ts'
 
 /** So many characters are sent to the other program at once. */
 const BATCH = 2 ** 26

@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto'
-import { bytesToHex, concatBytes, equalBytes, type Hex, hexToBytes } from '../../src/bytes.ts'
-import { hasherOf } from '../../src/hash/hasher.ts'
-import { createScheme } from '../../src/scheme/genuine.ts'
-import { mimc } from '../../src/scheme/mimc.ts'
-import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import type { HashScheme } from '../../src/scheme/scheme.ts'
-import { accountTree, storageTree, type TreeKind } from '../../src/tree/kind.ts'
-import { createKind, createTree, deleteKey, proveKey, rootOf, setValue, skipLeaves } from '../../src/world/tree.ts'
+import { bytesToHex, concatBytes, equalBytes, type Hex, hexToBytes } from '../../src/base/bytes.ts'
+import {
+  createKind,
+  createTree,
+  deleteKey,
+  proveKey,
+  rootOf,
+  setValue,
+  skipLeaves,
+} from '../../src/devnet/world/tree.ts'
+import { hasherOf } from '../../src/verify/hash/hasher.ts'
+import { createScheme } from '../../src/verify/scheme/genuine.ts'
+import { mimc } from '../../src/verify/scheme/mimc.ts'
+import { poseidon2 } from '../../src/verify/scheme/poseidon2.ts'
+import type { HashScheme } from '../../src/verify/scheme/scheme.ts'
+import { accountTree, storageTree, type TreeKind } from '../../src/verify/tree/kind.ts'
 import { flipBit, type LooseLeafProof, type LooseProof, layoutOf, lift, plantTree, zeros } from '../../vectors/forge.ts'
 import { randomOf } from '../random.ts'
 

@@ -1,9 +1,9 @@
-import { bytesToHex, type Hex, hexToBytes } from '../../src/bytes.ts'
-import type { HashScheme } from '../../src/scheme/scheme.ts'
-import { type BlockDiff, verifyTransition } from '../../src/transition/verify.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../src/base/bytes.ts'
+import type { HashScheme } from '../../src/verify/scheme/scheme.ts'
+import { type BlockDiff, verifyTransition } from '../../src/verify/transition/verify.ts'
 import { flipBit, zeros } from '../../vectors/forge.ts'
 import { randomOf } from '../random.ts'
-import { live } from '../transition/histories.ts'
+import { live } from '../verify/transition/histories.ts'
 import { type Beside, digits, isBytes } from './beside.ts'
 import { below, kinds, pick, randomBytes, toys } from './made.ts'
 

@@ -1,26 +1,26 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
-import * as anchor from '../../src/anchor.ts'
-import * as core from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import * as provider from '../../src/provider.ts'
-import * as rpc from '../../src/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
-import { createService } from '../../src/service.ts'
+import * as anchor from '../../src/entry/anchor.ts'
+import * as core from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import * as provider from '../../src/entry/provider.ts'
+import * as rpc from '../../src/entry/rpc.ts'
+import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
+import { createService } from '../../src/entry/service.ts'
 import { PACKAGE } from '../package/build.ts'
 
 /**
  * A second copy of the package, as bundlers and package managers install it: its classes are others. `test/package/second-copy`
  * has the same of schemes and verdicts.
  */
-const load = (door: string) => import(pathToFileURL(resolve(PACKAGE, `dist/${door}.js`)).href)
+const load = (door: string) => import(pathToFileURL(resolve(PACKAGE, `dist/entry/${door}.js`)).href)
 const other: {
   core: typeof core
   anchor: typeof anchor
   rpc: typeof rpc
   provider: typeof provider
-  beacon: typeof import('../../src/beacon.ts')
+  beacon: typeof import('../../src/entry/beacon.ts')
   poseidon2: typeof poseidon2
 } = {
   ...{ core: await load('index'), anchor: await load('anchor'), rpc: await load('rpc') },

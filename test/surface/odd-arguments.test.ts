@@ -1,18 +1,18 @@
 import { afterAll, expect, it } from 'vitest'
-import { createBundle, verifyEthProof, verifyEvidence } from '../../src/anchor.ts'
-import { verifyRecords } from '../../src/bulk.ts'
-import { createVerifier, type Hex, mappingSlot, verifyProof } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import { createVerifiedProvider } from '../../src/provider.ts'
+import { createBundle, verifyEthProof, verifyEvidence } from '../../src/entry/anchor.ts'
+import { verifyRecords } from '../../src/entry/bulk.ts'
+import { createVerifier, type Hex, mappingSlot, verifyProof } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import {
   agreeingBlockHash,
   createHttpProvider,
   createRollupClient,
   followFinalizations,
   recordEvidence,
-} from '../../src/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
-import { createService } from '../../src/service.ts'
+} from '../../src/entry/rpc.ts'
+import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
+import { createService } from '../../src/entry/service.ts'
 import { refusal, verdict } from '../refusal.ts'
 
 /** Arguments that no program passes on purpose: arrays that change while they are read, and objects that throw. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Fields } from '../../src/document/value.ts'
-import { changedAt, placesOf } from '../evidence/places.ts'
+import type { Fields } from '../../src/cli/words/value.ts'
 import { sized } from '../size.ts'
+import { changedAt, placesOf } from '../verify/evidence/places.ts'
 import { corpusIn, outcomeOf, SENT } from './corpus.ts'
 
 /** A list with its items, whose length is read from `next`. */

@@ -27,16 +27,10 @@ export interface PollutedReport {
 
 /** The code that reads what strangers send and callers claim. */
 const FOLDERS = [
-  'json',
-  'tree',
-  'proof',
-  'verifier',
-  'anchor',
-  'beacon',
-  'blocks',
-  'transition',
-  'evidence',
-  'messages',
+  'base/json',
+  ...['tree', 'proof', 'verifier', 'anchor', 'beacon', 'blocks', 'transition', 'evidence', 'messages'].map(
+    room => `verify/${room}`,
+  ),
 ]
 
 /** With one of these on its prototypes, the language itself breaks. */

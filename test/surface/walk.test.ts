@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { isArgumentError } from '../../src/index.ts'
+import { isArgumentError } from '../../src/entry/index.ts'
 import { type Case, cases, closeCases, doors, isWhole, objects, TAKES_ANYTHING, WITHOUT_OPTIONS } from './cases.ts'
 
 /**

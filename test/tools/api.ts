@@ -30,7 +30,7 @@ export function readApi(): { entryPoints: readonly EntryPoint[]; checker: ts.Typ
     .filter(subpath => !subpath.endsWith('.json'))
     .map(subpath => ({
       specifier: `${manifest.name}${subpath.slice(1)}`,
-      file: `src/${subpath.slice(2) || 'index'}.ts`,
+      file: `src/entry/${subpath.slice(2) || 'index'}.ts`,
     }))
   const { config } = ts.readConfigFile('tsconfig.json', name => readFileSync(name, 'utf8'))
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, '.')

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { exampleSources } from '../../src/explorer/examples.ts'
+import { exampleSources } from '../../src/site/examples.ts'
 
 /** Builds the page into `docs/explorer/`. With `--check`, compares it with the existing files instead. */
-const source = fileURLToPath(new URL('../../src/explorer/', import.meta.url))
+const source = fileURLToPath(new URL('../../src/site/', import.meta.url))
 const target = fileURLToPath(new URL('../../docs/explorer/', import.meta.url))
 const catalogue = fileURLToPath(new URL('../../docs/checks.md', import.meta.url))
 const vectors = fileURLToPath(new URL('../../vectors/', import.meta.url))

@@ -1,6 +1,6 @@
 /**
- * Writes src/hash/<scheme>/constants.ts, the round constants, which would take 20 ms of cold keccak at run time, and
- * src/hash/<hash>/generated.ts, the compiled kernel as base64. With `--check`, compares instead. The compiler's output is the same on
+ * Writes src/verify/hash/<scheme>/constants.ts, the round constants, which would take 20 ms of cold keccak at run time, and
+ * src/verify/hash/<hash>/generated.ts, the compiled kernel as base64. With `--check`, compares instead. The compiler's output is the same on
  * every machine.
  */
 import { execFileSync } from 'node:child_process'
@@ -8,12 +8,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BLS12377_ORDER } from '../../src/field/bls12377.ts'
-import { KOALABEAR_ORDER } from '../../src/field/koalabear.ts'
+import { BLS12377_ORDER } from '../../src/verify/field/bls12377.ts'
+import { KOALABEAR_ORDER } from '../../src/verify/field/koalabear.ts'
 import { roundConstants } from './round-constants.ts'
 
 const FLAGS = ['--runtime', 'stub', '--enable', 'simd', '-O3', '--noAssert', '--converge']
-const folder = fileURLToPath(new URL('../../src/hash/', import.meta.url))
+const folder = fileURLToPath(new URL('../../src/verify/hash/', import.meta.url))
 const compiler = fileURLToPath(new URL('../../node_modules/assemblyscript/bin/asc.js', import.meta.url))
 const isCheck = process.argv.includes('--check')
 

@@ -5,8 +5,8 @@
  * answer breaks it, prints the run and the answer, and exits with code 1. The same seed reproduces it.
  */
 import { parseArgs } from 'node:util'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { mimc } from '../../src/entry/mimc.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type PlantedLeaf, plantSentinels, plantTree } from '../../vectors/forge.ts'
 import {
   flipBitAt,

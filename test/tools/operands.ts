@@ -14,19 +14,19 @@ import { runAll, startWorkers } from './rules/workers.ts'
 /** The tests of each layer, quickest first. The last test everything. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   'reading and decoding': [
-    'test/json',
-    'test/bytes.test.ts',
-    'test/field.test.ts',
-    'test/scheme.test.ts',
-    'test/proof',
+    'test/base/json',
+    'test/base/bytes.test.ts',
+    'test/verify/field.test.ts',
+    'test/verify/scheme.test.ts',
+    'test/verify/proof',
   ],
-  answers: ['test/tree', 'test/proof', 'test/verifier', 'test/vectors.test.ts'],
-  'the way from L1': ['test/anchor', 'test/evidence'],
-  beacon: ['test/beacon'],
-  blocks: ['test/blocks', 'test/evidence/logs.test.ts'],
-  messages: ['test/messages'],
-  transitions: ['test/transition'],
-  evidence: ['test/evidence'],
+  answers: ['test/verify/tree', 'test/verify/proof', 'test/verify/verifier', 'test/verify/vectors.test.ts'],
+  'the way from L1': ['test/verify/anchor', 'test/verify/evidence'],
+  beacon: ['test/verify/beacon'],
+  blocks: ['test/verify/blocks', 'test/verify/evidence/logs.test.ts'],
+  messages: ['test/verify/messages'],
+  transitions: ['test/verify/transition'],
+  evidence: ['test/verify/evidence'],
   calls: ['test/provider/proving', 'test/provider/call-evidence.test.ts'],
 }
 

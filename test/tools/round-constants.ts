@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToBigint } from '../../src/bytes.ts'
+import { bytesToBigint } from '../../src/base/bytes.ts'
 
 /**
  * The chain from which both hashes draw their round constants: c <- keccak256(c), starting at the ASCII string `seed`.

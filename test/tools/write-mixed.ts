@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { mixedLines } from '../bulk/records.ts'
+import { mixedLines } from '../cli/bulk/records.ts'
 
 /** Writes `count` records, good and bad, to a gzip file. Used by `.ci/scale`. */
 const [count = '1000', path = 'mixed.ndjson.gz'] = process.argv.slice(2)

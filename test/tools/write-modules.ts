@@ -1,16 +1,16 @@
 /**
  * Writes what the compiler does not, as a part of `npm run build`: the kernels as WebAssembly modules, which only the files in
- * dist/workerd import, and the command. And it mends one file.
+ * dist/entry/workerd import, and the command. And it mends one file.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { keccakWasm } from '../../src/hash/keccak/generated.ts'
-import { mimcWasm } from '../../src/hash/mimc/generated.ts'
-import { poseidon2Wasm } from '../../src/hash/poseidon2/generated.ts'
+import { keccakWasm } from '../../src/verify/hash/keccak/generated.ts'
+import { mimcWasm } from '../../src/verify/hash/mimc/generated.ts'
+import { poseidon2Wasm } from '../../src/verify/hash/poseidon2/generated.ts'
 import { bundleCommand } from '../package/command.ts'
 
-writeFileSync('dist/workerd/keccak.wasm', keccakWasm, 'base64')
-writeFileSync('dist/workerd/mimc.wasm', mimcWasm, 'base64')
-writeFileSync('dist/workerd/poseidon2.wasm', poseidon2Wasm, 'base64')
+writeFileSync('dist/entry/workerd/keccak.wasm', keccakWasm, 'base64')
+writeFileSync('dist/entry/workerd/mimc.wasm', mimcWasm, 'base64')
+writeFileSync('dist/entry/workerd/poseidon2.wasm', poseidon2Wasm, 'base64')
 await bundleCommand('dist')
 
 // The compiler wraps the import of a name in a helper, which would change `.ts` to `.js`. Bundlers warn of the helper, or follow it.

@@ -1,10 +1,10 @@
 import { beforeEach, expect, expectTypeOf, it } from 'vitest'
-import { lineaRollup, verifyAnchor, verifyEvidence } from '../../src/anchor.ts'
-import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
-import { verifyRecords } from '../../src/bulk.ts'
-import { arraySlot, createVerifier, type Hex, mappingSlot, type Scheme, verifyProof } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import { createVerifiedProvider, recordCall, verifyCallEvidence } from '../../src/provider.ts'
+import { lineaRollup, verifyAnchor, verifyEvidence } from '../../src/entry/anchor.ts'
+import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
+import { verifyRecords } from '../../src/entry/bulk.ts'
+import { arraySlot, createVerifier, type Hex, mappingSlot, type Scheme, verifyProof } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { createVerifiedProvider, recordCall, verifyCallEvidence } from '../../src/entry/provider.ts'
 import {
   agreeingBlockHash,
   beaconBlockHash,
@@ -14,10 +14,10 @@ import {
   fetchVerifiedRoot,
   followFinalizations,
   recordEvidence,
-} from '../../src/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
-import { createService } from '../../src/service.ts'
-import { createWorld } from '../../src/world.ts'
+} from '../../src/entry/rpc.ts'
+import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
+import { createService } from '../../src/entry/service.ts'
+import { createWorld } from '../../src/entry/world.ts'
 
 /**
  * Mistakes that must not compile: a misspelt option, a required one left out, two arguments swapped. `tsc` judges this file:

@@ -10,10 +10,10 @@ import {
   verifyAnchor,
   verifyEthProof,
   verifyEvidence,
-} from '../../src/anchor.ts'
-import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
-import type { BlockHeader } from '../../src/blocks.ts'
-import type { Verdict } from '../../src/bulk.ts'
+} from '../../src/entry/anchor.ts'
+import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
+import type { BlockHeader } from '../../src/entry/blocks.ts'
+import type { Verdict } from '../../src/entry/bulk.ts'
 import {
   type AnswerErrorCode,
   type ArgumentError,
@@ -33,10 +33,10 @@ import {
   type TransitionErrorCode,
   type VerifiedState,
   verifyProof,
-} from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import { isProviderError, type VerifiedCall } from '../../src/provider.ts'
-import { type FollowEvent, isEndpointError, type Recorded } from '../../src/rpc.ts'
+} from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { isProviderError, type VerifiedCall } from '../../src/entry/provider.ts'
+import { type FollowEvent, isEndpointError, type Recorded } from '../../src/entry/rpc.ts'
 
 /**
  * What the compiler knows about results. `tsc` judges this file: nothing in it runs, except `it`. A line after

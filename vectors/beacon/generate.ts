@@ -1,7 +1,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
-import type { FailureCode } from '../../src/errors.ts'
-import type { Hex } from '../../src/index.ts'
+import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
+import type { FailureCode } from '../../src/base/errors.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { difference, type Patch } from '../patch.ts'
 import { bytesFor, type Flag } from '../vector.ts'
 import {

@@ -1,6 +1,6 @@
-import type { BeaconNetwork, Committee, ConsensusAnswers } from '../../src/beacon.ts'
-import type { FailureCode } from '../../src/errors.ts'
-import type { Hex } from '../../src/index.ts'
+import type { FailureCode } from '../../src/base/errors.ts'
+import type { BeaconNetwork, Committee, ConsensusAnswers } from '../../src/entry/beacon.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import type { Patch } from '../patch.ts'
 import type { Flag } from '../vector.ts'
 

@@ -1,7 +1,7 @@
-import { encodeHeader } from '../../src/anchor.ts'
-import { bytesToHex } from '../../src/bytes.ts'
-import type { FailureCode } from '../../src/errors.ts'
-import { type Hex, slotKey } from '../../src/index.ts'
+import { bytesToHex } from '../../src/base/bytes.ts'
+import type { FailureCode } from '../../src/base/errors.ts'
+import { encodeHeader } from '../../src/entry/anchor.ts'
+import { type Hex, slotKey } from '../../src/entry/index.ts'
 import { named } from '../evidence/l1.ts'
 import type { Flag } from '../vector.ts'
 import {

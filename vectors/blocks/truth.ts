@@ -3,12 +3,12 @@ import { RLP } from '@ethereumjs/rlp'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { parseTransaction, type TransactionSerializable } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { encodeHeader } from '../../src/anchor.ts'
-import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
-import type { Hex } from '../../src/index.ts'
+import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
+import { encodeHeader } from '../../src/entry/anchor.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { named } from '../evidence/l1.ts'
 
-/** Blocks as endpoints send them. viem signs the transactions, `@ethereumjs/mpt` hashes the tries: nothing here is of `src/blocks`. */
+/** Blocks as endpoints send them. viem signs the transactions, `@ethereumjs/mpt` hashes the tries: nothing here is of `src/verify/blocks`. */
 
 export const CHAIN_ID = 59_144
 export const toBytes = (hex: string): Uint8Array => hexToBytes(hex, hex.length / 2 - 1)

@@ -1,5 +1,5 @@
-import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
-import type { Hex } from '../../src/index.ts'
+import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { createCommittee, createHeader, firstPeriodOf, forgetStates, network, sign } from '../beacon/chain.ts'
 
 const fork = 'fulu'

@@ -1,8 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { mappingSlot } from '../../src/anchor/slots.ts'
-import { encodeHeader } from '../../src/anchor.ts'
-import { bytesToHex } from '../../src/bytes.ts'
-import type { Hex } from '../../src/index.ts'
+import { bytesToHex } from '../../src/base/bytes.ts'
+import { encodeHeader } from '../../src/entry/anchor.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { mappingSlot } from '../../src/verify/anchor/slots.ts'
 import { createL1, named } from './l1.ts'
 import { BLOCK, keccakOf, rollup, rootSlot, type Truth, toBytes } from './truth.ts'
 

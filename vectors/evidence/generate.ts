@@ -1,5 +1,5 @@
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { mimc } from '../../src/entry/mimc.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { bundle } from './forgeries/bundle.ts'
 import { code } from './forgeries/code.ts'
 import { consensus } from './forgeries/consensus.ts'

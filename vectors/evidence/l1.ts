@@ -1,9 +1,9 @@
 import { createMerkleProof, createMPT, type MerklePatriciaTrie } from '@ethereumjs/mpt'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { encodeRlp, type RlpItem } from '../../src/anchor/rlp.ts'
-import { slotKey } from '../../src/anchor/slots.ts'
-import { bigintToBytes, bytesToHex, hexToBytes } from '../../src/bytes.ts'
-import type { Hex } from '../../src/index.ts'
+import { bigintToBytes, bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { encodeRlp, type RlpItem } from '../../src/verify/anchor/rlp.ts'
+import { slotKey } from '../../src/verify/anchor/slots.ts'
 
 /** Bytes that look random and are the same on every machine. */
 export const named = (name: string, length = 32): Hex =>

@@ -1,6 +1,6 @@
-import type { BeaconNetwork } from '../../src/beacon.ts'
-import type { FailureCode } from '../../src/errors.ts'
-import type { Hex } from '../../src/index.ts'
+import type { FailureCode } from '../../src/base/errors.ts'
+import type { BeaconNetwork } from '../../src/entry/beacon.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import type { Flag } from '../vector.ts'
 
 /** The claim in JSON form: numbers are hexadecimal quantities. Invalid vectors may have other fields. */

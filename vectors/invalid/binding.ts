@@ -1,5 +1,5 @@
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { mimc } from '../../src/entry/mimc.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { addressFor, keyFor } from '../vector.ts'
 import { CONTRACT, makeWorld } from '../world.ts'
 import { type ForgeryClass, slotProof } from './forgery.ts'

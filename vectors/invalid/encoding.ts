@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../src/errors.ts'
+import type { FailureCode } from '../../src/base/errors.ts'
 import { zeros } from '../forge.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 

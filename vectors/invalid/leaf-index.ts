@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../src/errors.ts'
+import type { FailureCode } from '../../src/base/errors.ts'
 import { CONTRACT } from '../world.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 import { plantAccount } from './planted.ts'

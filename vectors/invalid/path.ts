@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../src/errors.ts'
+import type { FailureCode } from '../../src/base/errors.ts'
 import { changeInteger, digestOf, flipBit, slice, zeros } from '../forge.ts'
 import { addressFor, wordFor } from '../vector.ts'
 import { ACCOUNTS } from '../world.ts'

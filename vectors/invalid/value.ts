@@ -1,4 +1,4 @@
-import { type Hex, hashStorageKey, hashStorageValue } from '../../src/index.ts'
+import { type Hex, hashStorageKey, hashStorageValue } from '../../src/entry/index.ts'
 import { changeInteger, flipBit, plantSentinels, plantTree, zeros } from '../forge.ts'
 import { keyFor, wordFor } from '../vector.ts'
 import { type Forgery, type ForgeryClass, slotProof, type Truth } from './forgery.ts'

@@ -1,5 +1,5 @@
-import { createBundle, encodeHeader } from '../../src/anchor.ts'
-import { historyContract, historySlot } from '../../src/blocks.ts'
+import { createBundle, encodeHeader } from '../../src/entry/anchor.ts'
+import { historyContract, historySlot } from '../../src/entry/blocks.ts'
 import { quantity } from '../blocks/truth.ts'
 import { contractSlots, hashSlot } from '../evidence/ethereum.ts'
 import { createL1, type L1 } from '../evidence/l1.ts'

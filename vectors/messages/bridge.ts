@@ -1,7 +1,7 @@
 import { concat, encodeAbiParameters, keccak256, numberToHex, parseAbiParameters, stringToHex, zeroHash } from 'viem'
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
 
-/** A model of the two contracts and the prover, with viem for hashes and encodings: nothing here is of `src/messages`. */
+/** A model of the two contracts and the prover, with viem for hashes and encodings: nothing here is of `src/verify/messages`. */
 
 /** A message as its sender has it. */
 export interface Sent {

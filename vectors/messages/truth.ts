@@ -1,4 +1,4 @@
-import type { Hex } from '../../src/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { createL1, named } from '../evidence/l1.ts'
 import { createBridge, hashOf, type Place, type Sent, slots } from './bridge.ts'
 

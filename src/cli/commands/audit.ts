@@ -1,9 +1,10 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { AuditInputError, type AuditOptions, audit as auditInputs } from '../../bulk/audit/audit.ts'
-import { addTally } from '../../bulk/audit/audited.ts'
-import type { RecordClaim } from '../../bulk/audit/record-claim.ts'
+import { kindName } from '../../verify/evidence/state.ts'
+import { AuditInputError, type AuditOptions, audit as auditInputs } from '../audit/audit.ts'
+import { addTally } from '../audit/audited.ts'
+import type { RecordClaim } from '../audit/record-claim.ts'
 import {
   type AuditSummary,
   CONFIRM_ROOTS,
@@ -11,9 +12,7 @@ import {
   formatAuditReport,
   REPORT_MARK,
   summarize,
-} from '../../bulk/audit/report.ts'
-import { messageOf } from '../../document/value.ts'
-import { kindName } from '../../evidence/state.ts'
+} from '../audit/report.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -27,6 +26,7 @@ import { formatTable, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, trustOptions } from '../output/verdict.ts'
 import { readVersion } from '../version.ts'
+import { messageOf } from '../words/value.ts'
 
 const claimOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping')
 const bundleOptions = optionsOf(

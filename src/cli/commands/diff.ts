@@ -1,9 +1,5 @@
-import { verifyEvidence } from '../../anchor.ts'
-import { type TransitionInput, verifyChain } from '../../bulk/transition/chain.ts'
-import { createTotals, headingOf, type RowFormat, rowsOf, totalsRows } from '../../bulk/transition/rows.ts'
-import { DocumentError } from '../../document/error.ts'
-import { type Verdict, verdictOf } from '../../document/verdict.ts'
-import { type Hex, isArgumentError, isProofError, type ProofError, type Scheme } from '../../index.ts'
+import { verifyEvidence } from '../../entry/anchor.ts'
+import { type Hex, isArgumentError, isProofError, type ProofError, type Scheme } from '../../entry/index.ts'
 import type { Command, Io, Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
@@ -14,6 +10,10 @@ import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { describeError, formatError, formatNotes, formatTable, REFUSED, toJson } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, formatVerdict, paintVerdict } from '../output/verdict.ts'
+import { type TransitionInput, verifyChain } from '../transition/chain.ts'
+import { createTotals, headingOf, type RowFormat, rowsOf, totalsRows } from '../transition/rows.ts'
+import { DocumentError } from '../words/error.ts'
+import { type Verdict, verdictOf } from '../words/verdict.ts'
 
 const rootOptions = {
   scheme: text('SCHEME', 'mimc or poseidon2: the hash scheme of the rollup'),

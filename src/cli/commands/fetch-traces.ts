@@ -1,7 +1,6 @@
-import { fieldIn } from '../../document/value.ts'
-import { openEndpoints } from '../../rpc/endpoints.ts'
-import { callProvider } from '../../rpc/provider.ts'
-import { EndpointError } from '../../rpc.ts'
+import { openEndpoints } from '../../client/sources/endpoints.ts'
+import { callProvider } from '../../client/transport/provider.ts'
+import { EndpointError } from '../../entry/rpc.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { openSpool } from '../files/spool.ts'
@@ -9,6 +8,7 @@ import { flag, optionsOf, text, textOr } from '../options/declared.ts'
 import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { formatTable, toJson } from '../output/report.ts'
+import { fieldIn } from '../words/value.ts'
 
 export const tracesOptions = {
   traces: flag('fetch traces of a range of blocks for `diff`, from the operator’s state manager'),

@@ -1,8 +1,6 @@
-import type { Verdict } from '../../document/verdict.ts'
-import { capitalized } from '../../document/wording.ts'
-import type { Hex } from '../../index.ts'
-import { followMessagesWith } from '../../rpc/follow-messages.ts'
-import type { ClaimableMessage, FollowedMessages } from '../../rpc.ts'
+import { followMessagesWith } from '../../client/follow/follow-messages.ts'
+import type { Hex } from '../../entry/index.ts'
+import type { ClaimableMessage, FollowedMessages } from '../../entry/rpc.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { openMessagesFolder } from '../files/follow-folder.ts'
@@ -15,6 +13,8 @@ import { integerOf, parseOptions, requireHex, wholeNumber } from '../options/par
 import { createMetrics } from '../output/metrics.ts'
 import { printable, toJson } from '../output/report.ts'
 import { describeVerdict, paintVerdict } from '../output/verdict.ts'
+import type { Verdict } from '../words/verdict.ts'
+import { capitalized } from '../words/wording.ts'
 import { openSources, sayEnd, unlessStopped, watch } from './follow-watch.ts'
 
 /** The options for messages. */

@@ -1,8 +1,7 @@
-import { verdictOf } from '../../document/verdict.ts'
-import { isArgumentError } from '../../index.ts'
-import { isMissing } from '../../rpc/error.ts'
-import { sleep } from '../../rpc/waiting.ts'
-import { type FollowEvent, isEndpointError } from '../../rpc.ts'
+import { isMissing } from '../../client/transport/error.ts'
+import { sleep } from '../../client/transport/waiting.ts'
+import { isArgumentError } from '../../entry/index.ts'
+import { type FollowEvent, isEndpointError } from '../../entry/rpc.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { argumentRefused } from '../errors.ts'
 import type { Connections } from '../options/connections.ts'
@@ -10,6 +9,7 @@ import { endProgress, showProgress } from '../options/endpoint.ts'
 import { type L1SourceFlags, openL1Source } from '../options/l1-source.ts'
 import type { Metrics } from '../output/metrics.ts'
 import { printable } from '../output/report.ts'
+import { verdictOf } from '../words/verdict.ts'
 
 /** The endpoints and the source of the L1 block hash that the flags name, and what its bundles amount to. Says so if only one endpoint vouches for the hash. */
 export async function openSources(

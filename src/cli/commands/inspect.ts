@@ -1,11 +1,11 @@
-import { inspectContent, type UnverifiedFields } from '../../document/unverified.ts'
-import { cut } from '../../document/value.ts'
 import { type Command, exitCodes } from '../command.ts'
 import { readJson } from '../files/input.ts'
 import { formatOptions, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
 import { paint } from '../output/paint.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
+import { inspectContent, type UnverifiedFields } from '../words/unverified.ts'
+import { cut } from '../words/value.ts'
 
 const options = optionsOf('json')
 

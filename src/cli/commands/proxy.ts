@@ -1,15 +1,14 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { formatAge, formatTime } from '../../document/wording.ts'
-import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
-import { createJsonRpcServer } from '../../provider/json-rpc.ts'
-import { readForward } from '../../provider/options.ts'
 import {
   createVerifiedProvider,
   type ProviderView,
   providerErrorMeanings,
   type VerifiedProvider,
-} from '../../provider.ts'
+} from '../../entry/provider.ts'
+import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
+import { createJsonRpcServer } from '../../provider/json-rpc.ts'
+import { readForward } from '../../provider/options.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
@@ -20,6 +19,7 @@ import { requireKind, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
 import { integerOf, parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
+import { formatAge, formatTime } from '../words/wording.ts'
 import { serveProxy } from './proxy-server.ts'
 
 const options = {

@@ -1,6 +1,4 @@
-import { kindOf } from '../../document/evidence.ts'
-import { readInputFile } from '../../document/input-file.ts'
-import { recordCall, verifyCallEvidence } from '../../provider.ts'
+import { recordCall, verifyCallEvidence } from '../../entry/provider.ts'
 import type { Io } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordedCall, RecordFlags, Subject } from '../files/recorded-file.ts'
@@ -9,6 +7,8 @@ import { showProgress } from '../options/endpoint.ts'
 import { blockClaimOf, blockRequestOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { environmentSource, formatCall } from '../output/call-report.ts'
+import { kindOf } from '../words/evidence.ts'
+import { readInputFile } from '../words/input-file.ts'
 
 /** The subject of `record --call TO DATA`: a call, and all that it reads. @throws UsageError */
 export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {

@@ -1,12 +1,12 @@
-import { verifyLogs } from '../../blocks.ts'
-import { kindOf } from '../../document/evidence.ts'
-import { readInputFile } from '../../document/input-file.ts'
-import { type RecordedLogs, recordLogs } from '../../rpc/record-logs.ts'
+import { type RecordedLogs, recordLogs } from '../../client/record/record-logs.ts'
+import { verifyLogs } from '../../entry/blocks.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { Subject } from '../files/recorded-file.ts'
 import { describeLogs, stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatLogs } from '../output/logs-report.ts'
+import { kindOf } from '../words/evidence.ts'
+import { readInputFile } from '../words/input-file.ts'
 
 /** The subject of `logs --format bundle`: the logs of a range, with all evidence in one file. */
 export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {

@@ -1,14 +1,12 @@
-import { readInputFile } from '../../document/input-file.ts'
-import type { Row } from '../../document/wording.ts'
-import type { Hex } from '../../index.ts'
+import type { Hex } from '../../entry/index.ts'
 import {
   type MessageArrival,
   type MessageEvidenceClaim,
   messageArrivalKey,
   readMessageArrival,
   verifyMessageEvidence,
-} from '../../messages.ts'
-import { type RecordedMessage, recordEvidence, recordMessage } from '../../rpc.ts'
+} from '../../entry/messages.ts'
+import { type RecordedMessage, recordEvidence, recordMessage } from '../../entry/rpc.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordFlags, Subject } from '../files/recorded-file.ts'
 import { flag, optionsOf, text } from '../options/declared.ts'
@@ -17,6 +15,8 @@ import { integerOf, requireHex } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
 import { formatTable } from '../output/report.ts'
+import { readInputFile } from '../words/input-file.ts'
+import type { Row } from '../words/wording.ts'
 
 /** Which message to record. */
 export const messageRecordOptions = {

@@ -1,8 +1,17 @@
 import { dirname, join } from 'node:path'
-import { verifyEvidence } from '../../anchor.ts'
-import { DocumentError } from '../../document/error.ts'
-import { claimOfVector, parseNumber } from '../../document/evidence.ts'
-import { compare, runFunction, spellEvidence, spellNumbers, spellState } from '../../document/expected.ts'
+import { isRefusal } from '../../base/errors.ts'
+import { verifyEvidence } from '../../entry/anchor.ts'
+import { type Outcome, safely } from '../../entry/index.ts'
+import { type CallClaim, isProviderError, verifyCallEvidence } from '../../entry/provider.ts'
+import { kindName } from '../../verify/evidence/state.ts'
+import { UsageError } from '../errors.ts'
+import { readRegularJson } from '../files/input.ts'
+import { requireClaim, requireKind, verifyAnswer } from '../options/flags.ts'
+import { reportOnBundle } from '../output/evidence-report.ts'
+import { reportOnAnswer } from '../output/report.ts'
+import { DocumentError } from '../words/error.ts'
+import { claimOfVector, parseNumber } from '../words/evidence.ts'
+import { compare, runFunction, spellEvidence, spellNumbers, spellState } from '../words/expected.ts'
 import {
   type AnswerFile,
   type Expected,
@@ -12,19 +21,10 @@ import {
   readExpected,
   readInputFile,
   type StatedClaim,
-} from '../../document/input-file.ts'
-import { applyPatches, baseNameOf } from '../../document/patches.ts'
-import { type Fields, fieldsOf, isGiven, isObject } from '../../document/value.ts'
-import { type Verdict, verdictOf } from '../../document/verdict.ts'
-import { isRefusal } from '../../errors.ts'
-import { kindName } from '../../evidence/state.ts'
-import { type Outcome, safely } from '../../index.ts'
-import { type CallClaim, isProviderError, verifyCallEvidence } from '../../provider.ts'
-import { UsageError } from '../errors.ts'
-import { readRegularJson } from '../files/input.ts'
-import { requireClaim, requireKind, verifyAnswer } from '../options/flags.ts'
-import { reportOnBundle } from '../output/evidence-report.ts'
-import { reportOnAnswer } from '../output/report.ts'
+} from '../words/input-file.ts'
+import { applyPatches, baseNameOf } from '../words/patches.ts'
+import { type Fields, fieldsOf, isGiven, isObject } from '../words/value.ts'
+import { type Verdict, verdictOf } from '../words/verdict.ts'
 
 /** The result of one file. The summary counts it under `group`. */
 export type FileResult = { file: string } & (Judged | { unusable: string } | { notRun: string })

@@ -1,16 +1,6 @@
-import { type EvidenceBundle, type StateKind, verifyEvidence } from '../../anchor.ts'
-import {
-  type SnapshotPlan,
-  type SnapshotProgress,
-  type SnapshotRequest,
-  writeSnapshot,
-} from '../../bulk/snapshot/snapshot.ts'
-import { kindOf, statedBlockHash } from '../../document/evidence.ts'
-import { fieldIn } from '../../document/value.ts'
-import { verdictOf } from '../../document/verdict.ts'
-import { formatTime, implementationRow } from '../../document/wording.ts'
-import { isProofError, safely } from '../../index.ts'
-import { type RequestProvider, recordEvidence } from '../../rpc.ts'
+import { type EvidenceBundle, type StateKind, verifyEvidence } from '../../entry/anchor.ts'
+import { isProofError, safely } from '../../entry/index.ts'
+import { type RequestProvider, recordEvidence } from '../../entry/rpc.ts'
 import type { Command, Io } from '../command.ts'
 import { statRegular } from '../files/output-file.ts'
 import {
@@ -36,6 +26,11 @@ import {
 } from '../options/snapshot-options.ts'
 import { formatTable, toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
+import { type SnapshotPlan, type SnapshotProgress, type SnapshotRequest, writeSnapshot } from '../snapshot/snapshot.ts'
+import { kindOf, statedBlockHash } from '../words/evidence.ts'
+import { fieldIn } from '../words/value.ts'
+import { verdictOf } from '../words/verdict.ts'
+import { formatTime, implementationRow } from '../words/wording.ts'
 import { checkFiles } from './snapshot-check.ts'
 
 const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME

@@ -1,4 +1,3 @@
-import type { Word } from '../../document/verdict.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, listJsonFiles } from '../files/input.ts'
@@ -8,6 +7,7 @@ import { paint } from '../output/paint.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, trustOptions, worstOf } from '../output/verdict.ts'
+import type { Word } from '../words/verdict.ts'
 import { type FileResult, runVector } from './run-vector.ts'
 
 const options = {

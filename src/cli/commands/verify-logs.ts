@@ -1,10 +1,6 @@
-import type { StateKind, Trusted } from '../../anchor.ts'
-import { type LogsClaim, verifyLogs } from '../../blocks.ts'
-import type { Source } from '../../document/claim.ts'
-import { constantSources } from '../../document/evidence.ts'
-import { type PartSources, verdictOf } from '../../document/verdict.ts'
-import { agesOf } from '../../document/wording.ts'
-import { isArgumentError, safely } from '../../index.ts'
+import type { StateKind, Trusted } from '../../entry/anchor.ts'
+import { type LogsClaim, verifyLogs } from '../../entry/blocks.ts'
+import { isArgumentError, safely } from '../../entry/index.ts'
 import type { Io } from '../command.ts'
 import { type Flags, optionsOf } from '../options/declared.ts'
 import { blockClaimOf, trustedOf } from '../options/flags.ts'
@@ -12,6 +8,10 @@ import { type FilterFlags, filterOf, filterOptions, isFilterStated, rangeOptions
 import { integerOf, requireOnly } from '../options/parse.ts'
 import { formatLogs } from '../output/logs-report.ts'
 import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
+import type { Source } from '../words/claim.ts'
+import { constantSources } from '../words/evidence.ts'
+import { type PartSources, verdictOf } from '../words/verdict.ts'
+import { agesOf } from '../words/wording.ts'
 
 interface LogsFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
   readonly addresses: readonly string[]

@@ -1,13 +1,13 @@
-import { constantSources } from '../../document/evidence.ts'
-import { verdictOf } from '../../document/verdict.ts'
-import { isArgumentError, safely } from '../../index.ts'
-import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../messages.ts'
+import { isArgumentError, safely } from '../../entry/index.ts'
+import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../entry/messages.ts'
 import type { Io } from '../command.ts'
 import { type Flags, optionsOf, text } from '../options/declared.ts'
 import { rollupOf, trustedOf } from '../options/flags.ts'
 import { requireHex, requireOnly } from '../options/parse.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
 import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
+import { constantSources } from '../words/evidence.ts'
+import { verdictOf } from '../words/verdict.ts'
 
 export const messageOptions = { message: text('HASH', 'the hash of the message, 32 bytes') }
 

@@ -1,10 +1,10 @@
-import type { Verdict } from '../../document/verdict.ts'
-import { isProofError } from '../../index.ts'
+import { isProofError } from '../../entry/index.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import type { Connections } from '../options/connections.ts'
 import { type EndpointFlags, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { printable, toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
+import type { Verdict } from '../words/verdict.ts'
 import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What a run fetches: what it writes to a file, and what that proves. */

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { constants, createReadStream, fstatSync, readdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readFileChunks } from '../../bulk/audit/input.ts'
-import { DocumentError } from '../../document/error.ts'
-import { parseJson } from '../../document/value.ts'
+import { readFileChunks } from '../audit/input.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_FOLDER_DEPTH, MAX_FOLDER_ENTRIES, MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
+import { DocumentError } from '../words/error.ts'
+import { parseJson } from '../words/value.ts'
 
 export function isFolder(path: string): boolean {
   // A missing file is reported when it is read.

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
-import { readFileChunks } from '../../bulk/audit/input.ts'
-import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
-import { messageOf } from '../../document/value.ts'
+import { readFileChunks } from '../audit/input.ts'
+import { linesOf, readBatches } from '../audit/lines.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
+import { messageOf } from '../words/value.ts'
 
 const LINES = { batchLength: 2 ** 20, maxLineLength: MAX_INPUT_BYTES }
 

@@ -12,11 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fieldIn, isObject, otherVersion } from '../../document/value.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import { forgetTemporary, keepTemporary } from '../signals.ts'
+import { fieldIn, isObject, otherVersion } from '../words/value.ts'
 import { readRegularJson } from './input.ts'
 
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */

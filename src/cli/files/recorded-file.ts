@@ -1,10 +1,6 @@
-import type { Source } from '../../document/claim.ts'
-import { fieldIn } from '../../document/value.ts'
-import { type PartSources, type Verdict, verdictOf } from '../../document/verdict.ts'
-import { agesOf, formatTime } from '../../document/wording.ts'
-import { ProofError } from '../../index.ts'
-import type { RecordedCall as LibraryCall } from '../../provider.ts'
-import type { RecordedLogs } from '../../rpc/record-logs.ts'
+import type { RecordedLogs } from '../../client/record/record-logs.ts'
+import { ProofError } from '../../entry/index.ts'
+import type { RecordedCall as LibraryCall } from '../../entry/provider.ts'
 import type {
   ConsensusProgress,
   Recorded,
@@ -12,7 +8,7 @@ import type {
   RecordOptions,
   RecordProgress,
   RequestProvider,
-} from '../../rpc.ts'
+} from '../../entry/rpc.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -20,6 +16,10 @@ import { methodOf } from '../options/chain-flags.ts'
 import { asArgument, commandLine, type EndpointFlags, keysPerRequestOf, showProgress } from '../options/endpoint.ts'
 import { type RecordTrust, type RecordTrustFlags, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
 import { paint } from '../output/paint.ts'
+import type { Source } from '../words/claim.ts'
+import { fieldIn } from '../words/value.ts'
+import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
+import { agesOf, formatTime } from '../words/wording.ts'
 import { fetchToFile, type Place } from './fetched-file.ts'
 import { type AskedFor, type OutputFile, readExisting } from './output-file.ts'
 

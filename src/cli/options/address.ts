@@ -1,7 +1,7 @@
-import { digitOffChecksum } from '../../document/checksum.ts'
-import { isHexOf } from '../../document/layout.ts'
-import type { Hex } from '../../index.ts'
+import type { Hex } from '../../entry/index.ts'
 import { UsageError } from '../errors.ts'
+import { digitOffChecksum } from '../words/checksum.ts'
+import { isHexOf } from '../words/layout.ts'
 
 /**
  * Whether a text that a person wrote is an address. The library takes any case, but a proof that a misspelt account does not exist

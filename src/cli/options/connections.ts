@@ -1,19 +1,19 @@
-import type { Rollup } from '../../anchor.ts'
-import { formatAge } from '../../document/wording.ts'
-import { decodeQuantity } from '../../hex.ts'
-import { isArgumentError } from '../../index.ts'
-import { readOwn } from '../../json/known-fields.ts'
-import { type QueueState, queueOf } from '../../rpc/queue.ts'
-import { type Redact, redactorFor } from '../../rpc/redact.ts'
+import { decodeQuantity } from '../../base/hex.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
+import { type QueueState, queueOf } from '../../client/transport/queue.ts'
+import { type Redact, redactorFor } from '../../client/transport/redact.ts'
+import type { Rollup } from '../../entry/anchor.ts'
+import { isArgumentError } from '../../entry/index.ts'
 import {
   type BeaconApi,
   createBeaconApi,
   createHttpProvider,
   type HttpOptions,
   type RequestProvider,
-} from '../../rpc.ts'
+} from '../../entry/rpc.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { HINT_TIMEOUT_MS } from '../limits.ts'
+import { formatAge } from '../words/wording.ts'
 import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */

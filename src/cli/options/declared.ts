@@ -1,5 +1,5 @@
-import { lineaLayout } from '../../anchor.ts'
-import type { Hex } from '../../index.ts'
+import { lineaLayout } from '../../entry/anchor.ts'
+import type { Hex } from '../../entry/index.ts'
 
 /** An option, as `parseArgs` takes it, with what `--help` says about it. */
 interface Option {

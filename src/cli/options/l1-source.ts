@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Hex } from '../../bytes.ts'
-import { isArgumentError } from '../../index.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { isArgumentError } from '../../entry/index.ts'
 import {
   agreeingBlockHash,
   type BeaconProgress,
@@ -10,7 +10,7 @@ import {
   type DissentingSource,
   finalizedBlockHash,
   type RequestProvider,
-} from '../../rpc.ts'
+} from '../../entry/rpc.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'

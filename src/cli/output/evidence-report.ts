@@ -1,5 +1,9 @@
-import type { Trusted } from '../../anchor.ts'
-import type { Source } from '../../document/claim.ts'
+import type { Trusted } from '../../entry/anchor.ts'
+import type { Outcome } from '../../entry/index.ts'
+import { kindName } from '../../verify/evidence/state.ts'
+import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
+import type { Output } from '../command.ts'
+import type { Source } from '../words/claim.ts'
 import {
   constantSources,
   evidenceSources,
@@ -8,9 +12,9 @@ import {
   linksFrom,
   linkWords,
   partSources,
-} from '../../document/evidence.ts'
-import { fieldIn, fieldsOf, isObject, show } from '../../document/value.ts'
-import { verdictOf } from '../../document/verdict.ts'
+} from '../words/evidence.ts'
+import { fieldIn, fieldsOf, isObject, show } from '../words/value.ts'
+import { verdictOf } from '../words/verdict.ts'
 import {
   agesOf,
   bundleNotes,
@@ -20,11 +24,7 @@ import {
   type Row,
   sourceWords,
   trustedNames,
-} from '../../document/wording.ts'
-import { kindName } from '../../evidence/state.ts'
-import type { AnyClaim, AnyEvidence } from '../../evidence/types.ts'
-import type { Outcome } from '../../index.ts'
-import type { Output } from '../command.ts'
+} from '../words/wording.ts'
 import { paint } from './paint.ts'
 import { describeSources, formatNotes, formatState, formatTable, reportOnError, type VerdictReport } from './report.ts'
 import { formatVerdict } from './verdict.ts'

@@ -1,7 +1,7 @@
-import type { Verdict } from '../../document/verdict.ts'
-import { beaconRows, ifRight, l1BlockRows, type Row } from '../../document/wording.ts'
-import { encodeMessageClaim, type VerifiedMessage } from '../../messages.ts'
+import { encodeMessageClaim, type VerifiedMessage } from '../../entry/messages.ts'
 import type { Output } from '../command.ts'
+import type { Verdict } from '../words/verdict.ts'
+import { beaconRows, ifRight, l1BlockRows, type Row } from '../words/wording.ts'
 import { formatTable } from './report.ts'
 import { formatVerdict } from './verdict.ts'
 

@@ -1,7 +1,7 @@
-import type { Verdict } from '../../document/verdict.ts'
-import { createHttpServer, send } from '../../http/server.ts'
-import type { FollowEvent } from '../../rpc.ts'
+import { createHttpServer, send } from '../../devnet/http/server.ts'
+import type { FollowEvent } from '../../entry/rpc.ts'
 import { cannotListen } from '../errors.ts'
+import type { Verdict } from '../words/verdict.ts'
 
 const PREFIX = 'rollup_state_proof_follow'
 

@@ -1,24 +1,16 @@
-import { isEthAnswer, storageProofsIn } from '../../document/answer.ts'
-import { type ClaimWithSources, type Source, statedClaim } from '../../document/claim.ts'
-import type { AnswerFile } from '../../document/input-file.ts'
-import { cut, escapeUnprintable, printable, show } from '../../document/value.ts'
-import { type Verdict, verdictOf } from '../../document/verdict.ts'
-import {
-  accountRows,
-  answerNotes,
-  count,
-  countPaths,
-  existenceOf,
-  type Row,
-  sourceWords,
-} from '../../document/wording.ts'
-import { meaningOf } from '../../error-meanings.ts'
-import type { Refusal } from '../../errors.ts'
-import { kindName } from '../../evidence/state.ts'
-import type { AnyState } from '../../evidence/types.ts'
-import type { Outcome } from '../../index.ts'
+import { meaningOf } from '../../base/error-meanings.ts'
+import type { Refusal } from '../../base/errors.ts'
+import type { Outcome } from '../../entry/index.ts'
+import { kindName } from '../../verify/evidence/state.ts'
+import type { AnyState } from '../../verify/evidence/types.ts'
 import type { Output } from '../command.ts'
 import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH, MAX_JSON_DEPTH } from '../limits.ts'
+import { isEthAnswer, storageProofsIn } from '../words/answer.ts'
+import { type ClaimWithSources, type Source, statedClaim } from '../words/claim.ts'
+import type { AnswerFile } from '../words/input-file.ts'
+import { cut, escapeUnprintable, printable, show } from '../words/value.ts'
+import { type Verdict, verdictOf } from '../words/verdict.ts'
+import { accountRows, answerNotes, count, countPaths, existenceOf, type Row, sourceWords } from '../words/wording.ts'
 import { paint } from './paint.ts'
 import { formatVerdict, paintVerdict } from './verdict.ts'
 

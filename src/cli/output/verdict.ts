@@ -1,6 +1,6 @@
-import { type Premise, sentenceOf, type Verdict, type Word } from '../../document/verdict.ts'
 import { exitCodes, type Output } from '../command.ts'
 import { flag } from '../options/declared.ts'
+import { type Premise, sentenceOf, type Verdict, type Word } from '../words/verdict.ts'
 import { paint } from './paint.ts'
 
 /** How terminals and shells learn of a verdict: its colour, what is to be done about it, and the exit code. */

@@ -1,8 +1,8 @@
-import type { BlockLog } from '../../blocks/block.ts'
-import type { LogFilter } from '../../blocks/filter.ts'
-import { bytesToHex, type Hex } from '../../bytes.ts'
-import { encodeQuantity } from '../../hex.ts'
-import { abortedBy } from '../../rpc/error.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import { abortedBy } from '../../client/transport/error.ts'
+import type { BlockLog } from '../../verify/blocks/block.ts'
+import type { LogFilter } from '../../verify/blocks/filter.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
 import {
   BLOCKS_A_PIECE,

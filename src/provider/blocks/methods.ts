@@ -1,3 +1,6 @@
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import {
   type BlockReceipt,
   contextOf,
@@ -5,12 +8,9 @@ import {
   NO_CONTEXT,
   NO_UNCLES,
   openBlockReceipts,
-} from '../../blocks/block.ts'
-import { listOf } from '../../blocks/fields.ts'
-import { type Context, decodeReceipt, encodeReceipt } from '../../blocks/receipts.ts'
-import { bytesToHex, type Hex } from '../../bytes.ts'
-import { encodeQuantity } from '../../hex.ts'
-import type { FetchedBlock } from '../../rpc/blocks.ts'
+} from '../../verify/blocks/block.ts'
+import { listOf } from '../../verify/blocks/fields.ts'
+import { type Context, decodeReceipt, encodeReceipt } from '../../verify/blocks/receipts.ts'
 import type { CurrentView } from '../current-view.ts'
 import { refusedFor } from '../error.ts'
 import type { VerifiedOptions } from '../options.ts'

@@ -1,12 +1,12 @@
+import { encodeQuantity } from '../../base/hex.ts'
+import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import {
   type BlockLog,
   type BlockReceipt,
   type BlockTransaction,
   deriveBody,
   type OpenedBlockTransaction,
-} from '../../blocks/block.ts'
-import { encodeQuantity } from '../../hex.ts'
-import type { FetchedBlock } from '../../rpc/blocks.ts'
+} from '../../verify/blocks/block.ts'
 
 /** Proven blocks as JSON-RPC has them. What a block hash does not prove is left out. */
 

@@ -1,8 +1,8 @@
-import { bytesToHex, type Hex } from '../../bytes.ts'
-import { excerpt, refusal } from '../../errors.ts'
-import { quantityOf, VERSIONS, verifyVersion } from '../../evidence/decode.ts'
-import { bytesUpTo, hexOf, optional, unread } from '../../json/decoders.ts'
-import { readerOf } from '../../json/reader.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { excerpt, refusal } from '../../base/errors.ts'
+import { bytesUpTo, hexOf, optional, unread } from '../../base/json/decoders.ts'
+import { readerOf } from '../../base/json/reader.ts'
+import { quantityOf, VERSIONS, verifyVersion } from '../../verify/evidence/decode.ts'
 import {
   ENVIRONMENT_FIELDS,
   type Environment,

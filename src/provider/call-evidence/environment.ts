@@ -1,5 +1,5 @@
-import type { BlockHeader } from '../../blocks/header.ts'
-import { encodeQuantity } from '../../hex.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { type Environment, environmentIn, onlyGiven } from '../environment.ts'
 import { unused } from './state.ts'
 import type { CallBundle } from './types.ts'

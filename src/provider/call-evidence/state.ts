@@ -1,8 +1,8 @@
-import { bytesToHex, type Hex } from '../../bytes.ts'
-import { atPath, ProofError } from '../../errors.ts'
-import { verifyState } from '../../evidence/state.ts'
-import type { StateKind } from '../../evidence/types.ts'
-import { keccak256 } from '../../hash/keccak/index.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { atPath, ProofError } from '../../base/errors.ts'
+import { verifyState } from '../../verify/evidence/state.ts'
+import type { StateKind } from '../../verify/evidence/types.ts'
+import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { Pace } from '../pace.ts'
 import {
   createStateReader,

@@ -1,9 +1,9 @@
-import type { Rollup } from '../../anchor/rollup.ts'
-import type { TrustedBeaconBlock } from '../../beacon/trusted-block.ts'
-import type { Hex } from '../../bytes.ts'
-import type { EvidenceBundle, StateKind, Trusted, VerifiedEvidence } from '../../evidence/types.ts'
-import type { Recorded, RecordOptions } from '../../rpc/record.ts'
-import type { Scheme } from '../../scheme/scheme.ts'
+import type { Hex } from '../../base/bytes.ts'
+import type { Recorded, RecordOptions } from '../../client/record/record.ts'
+import type { Rollup } from '../../verify/anchor/rollup.ts'
+import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import type { EvidenceBundle, StateKind, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
+import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { Environment, Hardfork } from '../environment.ts'
 
 /** A call in a bundle. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Hex } from '../../../src/index.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import type { Environment, Hardfork } from '../../../src/provider/environment.ts'
 import { CHAIN_ID, type FullState } from '../full-state.ts'
 

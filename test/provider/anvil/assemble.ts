@@ -1,4 +1,4 @@
-import type { Hex } from '../../../src/index.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 
 /** The instructions of the EVM by their first byte, from the Yellow Paper and the EIPs. */
 const ROWS: readonly (readonly [number, string])[] = [

@@ -1,5 +1,5 @@
 import { getContractAddress } from 'viem'
-import type { Hex } from '../../../src/index.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import { word } from '../endpoints.ts'
 import { digits, precompile } from '../precompile-inputs.ts'
 import { join, RETURN } from './assemble.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Hex } from '../../../src/index.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import { HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
 import { sized } from '../../size.ts'
 import { word } from '../endpoints.ts'

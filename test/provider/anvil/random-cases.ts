@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { getContractAddress } from 'viem'
-import type { Hex } from '../../../src/index.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import { HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
 import { sized } from '../../size.ts'
 import { at, word } from '../endpoints.ts'

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../src/index.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import type { AccessList } from '../../../src/provider/call-request.ts'
 import { type Environment, HARDFORKS, type Hardfork, isSince } from '../../../src/provider/environment.ts'
 import { at, word } from '../endpoints.ts'

@@ -1,5 +1,5 @@
 import { getContractAddress, getCreate2Address } from 'viem'
-import type { Hex } from '../../../src/index.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import type { AccessList } from '../../../src/provider/call-request.ts'
 import { word } from '../endpoints.ts'
 import type { FullAccount } from '../full-state.ts'

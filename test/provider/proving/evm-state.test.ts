@@ -1,7 +1,7 @@
 import { Address, createAccount } from '@ethereumjs/util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
-import { bytesToHex } from '../../../src/bytes.ts'
+import { bytesToHex } from '../../../src/base/bytes.ts'
 import { loadEvm } from '../../../src/provider/evm-packages.ts'
 import { createEvmState } from '../../../src/provider/evm-state.ts'
 import { at, word } from '../endpoints.ts'

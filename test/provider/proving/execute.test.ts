@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { historyContract, historySlot } from '../../../src/blocks.ts'
-import type { Hex } from '../../../src/index.ts'
+import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import type { CallRequest } from '../../../src/provider/call-request.ts'
 import { type Environment, HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
 import { loadEvm } from '../../../src/provider/evm-packages.ts'

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex } from '../../../src/bytes.ts'
+import { bytesToHex } from '../../../src/base/bytes.ts'
 import type { StateReader } from '../../../src/provider/state-reader.ts'
 import { word } from '../endpoints.ts'
 import { bytesOf, type FullState } from '../full-state.ts'

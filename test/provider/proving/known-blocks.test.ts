@@ -1,15 +1,15 @@
 import { beforeAll, expect, it } from 'vitest'
-import { historyContract, historySlot } from '../../../src/blocks.ts'
-import type { Hex } from '../../../src/index.ts'
+import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
+import { MAX_WALK } from '../../../src/client/transport/limits.ts'
+import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
+import type { Hex } from '../../../src/entry/index.ts'
 import { type BlockView, createKnownBlocks, oldestIn } from '../../../src/provider/blocks/known-blocks.ts'
 import { isProviderError } from '../../../src/provider/error.ts'
 import { HASHES_AHEAD, MAX_CACHED_HEADERS } from '../../../src/provider/limits.ts'
 import { inPace, type Pace } from '../../../src/provider/pace.ts'
 import { newestIn } from '../../../src/provider/view.ts'
-import { openEndpoints } from '../../../src/rpc/endpoints.ts'
-import { MAX_WALK } from '../../../src/rpc/limits.ts'
 import type { SentBlock } from '../../../vectors/blocks/truth.ts'
-import { blockEndpoint, makeChain } from '../../blocks/chain.ts'
+import { blockEndpoint, makeChain } from '../../verify/blocks/chain.ts'
 
 /** The view is at block 100,000: its state has the hashes of the blocks 91,809 to 99,999. */
 const STATE = 100_000

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { EMPTY_CODE_HASH } from '../../../src/anchor/code.ts'
-import { verifyProof } from '../../../src/index.ts'
-import { mimc } from '../../../src/mimc.ts'
-import { poseidon2 } from '../../../src/poseidon2.ts'
+import { verifyProof } from '../../../src/entry/index.ts'
+import { mimc } from '../../../src/entry/mimc.ts'
+import { poseidon2 } from '../../../src/entry/poseidon2.ts'
+import { createWorld } from '../../../src/entry/world.ts'
 import {
   createStateReader,
   type HeldAccount,
@@ -11,7 +11,7 @@ import {
   type StateReader,
   toProvenAccount,
 } from '../../../src/provider/state-reader.ts'
-import { createWorld } from '../../../src/world.ts'
+import { EMPTY_CODE_HASH } from '../../../src/verify/anchor/code.ts'
 import { at, word } from '../endpoints.ts'
 
 const [ABSENT, PERSON, CONTRACT] = [at('00'), at('a1'), at('c0')]

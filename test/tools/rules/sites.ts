@@ -3,14 +3,17 @@ import ts from 'typescript'
 
 /** The layers that decide verdicts, by the name in `docs/checks.md`: folders and files below `src/`. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  'reading and decoding': ['bytes.ts', 'json/reader.ts', 'json/decoders.ts', 'field', 'scheme'],
-  answers: ['tree', 'proof', 'verifier'],
-  'the way from L1': ['anchor'],
-  beacon: ['beacon'],
-  blocks: ['blocks'],
-  messages: ['messages'],
-  transitions: ['transition'],
-  evidence: ['evidence'],
+  'reading and decoding': [
+    ...['base/bytes.ts', 'base/json/reader.ts', 'base/json/decoders.ts'],
+    ...['verify/field', 'verify/scheme'],
+  ],
+  answers: ['verify/tree', 'verify/proof', 'verify/verifier'],
+  'the way from L1': ['verify/anchor'],
+  beacon: ['verify/beacon'],
+  blocks: ['verify/blocks'],
+  messages: ['verify/messages'],
+  transitions: ['verify/transition'],
+  evidence: ['verify/evidence'],
   calls: ['provider/call-evidence'],
 }
 

@@ -1,5 +1,5 @@
-import { encodeHeader } from '../../../src/anchor.ts'
-import type { FailureCode } from '../../../src/errors.ts'
+import type { FailureCode } from '../../../src/base/errors.ts'
+import { encodeHeader } from '../../../src/entry/anchor.ts'
 import { makeConsensus } from '../consensus.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 

@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../../src/errors.ts'
+import type { FailureCode } from '../../../src/base/errors.ts'
 import type { Flag } from '../../vector.ts'
 import { named } from '../l1.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'

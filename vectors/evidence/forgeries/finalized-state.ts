@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../../src/errors.ts'
+import type { FailureCode } from '../../../src/base/errors.ts'
 import type { Flag } from '../../vector.ts'
 import { makeFinalized, type Numbers, stated } from '../finalized.ts'
 import { CURRENT } from '../truth.ts'

@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../../src/errors.ts'
+import type { FailureCode } from '../../../src/base/errors.ts'
 import type { Flag } from '../../vector.ts'
 import type { Truth } from '../truth.ts'
 import type { VectorInput } from '../vector.ts'

@@ -1,0 +1,145 @@
+import { messageOf } from '../words/value.ts'
+import type { AuditedBatch } from './audited.ts'
+import { unpack } from './input.ts'
+import { createLineDigest } from './line-digest.ts'
+import { type Batch, firstLines, readBatches, skipLines } from './lines.ts'
+import { createAuditPool } from './pool.ts'
+import type { RecordClaim } from './record-claim.ts'
+
+/** One input of an audit. */
+export interface AuditInput {
+  /** Used in messages, and in the verdicts if there are several inputs. */
+  readonly name: string
+  readonly open: () => AsyncIterable<Uint8Array | string>
+}
+
+export interface AuditOptions {
+  readonly claim: RecordClaim
+  /** How many threads verify: one per core is best. */
+  readonly jobs: number
+  /** In bytes. */
+  readonly maxLineLength: number
+  /** What an earlier run judged. It is read and skipped. */
+  readonly judged: Judged
+}
+
+/** Lines at the start of the inputs. */
+export interface Judged {
+  readonly lines: number
+  /** See `createLineDigest`. */
+  readonly digest: string
+}
+
+/** The verdicts of a batch of lines, and what is judged with them. */
+export interface JudgedBatch extends AuditedBatch {
+  /** Without a last line that may be incomplete. */
+  readonly judged: Judged
+  /** Whether the last line may be incomplete. */
+  readonly isOpen: boolean
+}
+
+/** An input that cannot be read to its end. */
+export class AuditInputError extends Error {
+  override readonly name = 'AuditInputError'
+}
+
+/** The lines that an earlier run judged are not the same any more. */
+export class ChangedInput extends Error {}
+
+/** In bytes: enough that handing over a batch costs nothing, and few enough that no worker waits for the others. */
+export const BATCH_LENGTH = 2 ** 20
+
+/**
+ * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
+ * input, because reading waits until the verdicts are consumed. The bytes of a batch are valid until the next one is asked for.
+ *
+ * @throws AuditInputError, ChangedInput
+ */
+export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<JudgedBatch> {
+  const pool = await createAuditPool(options.claim, options.jobs)
+  // Fewer batches are pending if they hold very long lines.
+  const { capacity } = pool
+  const pending: Pending[] = []
+  let pendingLength = 0
+  const spare: Uint8Array<ArrayBuffer>[] = []
+  const batches = readInputs(inputs, options, spare)
+  try {
+    let failure: unknown
+    for (let isReading = true; isReading || pending.length > 0; ) {
+      if (isReading && pending.length < capacity && pendingLength < 2 * capacity * BATCH_LENGTH) {
+        // Lines that were read before an input fails still get their verdicts.
+        const next = await batches.next().catch(error => {
+          failure = error
+          return { done: true, value: undefined } as const
+        })
+        isReading = !next.done
+        if (next.value === undefined) continue
+        const { batch, file, judged } = next.value
+        const { length } = batch.bytes
+        const outcome = pool.run(batch, file)
+        // Awaited in its turn. Until then, a failure must not count as unhandled.
+        outcome.catch(() => {})
+        pending.push({ length, outcome, judged, isOpen: batch.isOpen })
+        pendingLength += length
+      } else {
+        const first = pending.shift()
+        if (first === undefined) continue
+        const audited = await first.outcome
+        pendingLength -= first.length
+        const { judged, isOpen } = first
+        yield { ...audited, judged, isOpen }
+        // Memory that grew for a very long line is not kept.
+        if (audited.memory.length <= 2 * BATCH_LENGTH) spare.push(audited.memory)
+      }
+    }
+    if (failure !== undefined) throw failure
+  } finally {
+    await batches.return(undefined)
+    await pool.close()
+  }
+}
+
+interface Pending {
+  readonly length: number
+  readonly outcome: Promise<AuditedBatch>
+  readonly judged: Judged
+  readonly isOpen: boolean
+}
+
+async function* readInputs(
+  inputs: readonly AuditInput[],
+  { maxLineLength, judged }: AuditOptions,
+  spare: Uint8Array<ArrayBuffer>[],
+): AsyncGenerator<{ batch: Batch; file: string | undefined; judged: Judged }> {
+  const digest = createLineDigest()
+  let [left, lines] = [judged.lines, 0]
+  const take = (batch: Batch | null) => {
+    if (batch === null) return
+    digest.add(batch)
+    lines += batch.count
+  }
+  for (const { name, open } of inputs) {
+    const file = inputs.length > 1 ? name : undefined
+    let line = 0
+    try {
+      for await (const whole of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength, spare })) {
+        line += whole.count
+        const skipped = Math.min(left, whole.count)
+        take(firstLines(whole, skipped))
+        left -= skipped
+        if (skipped > 0 && left === 0 && digest.get() !== judged.digest) throw new ChangedInput()
+        const batch = skipLines(whole, skipped)
+        if (batch === null) continue
+        const isOpen = batch.isOpen && name === inputs.at(-1)?.name
+        take(isOpen ? firstLines(batch, batch.count - 1) : batch)
+        yield { batch: { ...batch, isOpen }, file, judged: { lines, digest: digest.get() } }
+      }
+    } catch (error) {
+      if (error instanceof ChangedInput) throw error
+      const reason = messageOf(error)
+      throw new AuditInputError(`${name} cannot be read beyond line ${line}: ${reason}`)
+    }
+  }
+  if (left > 0)
+    throw new AuditInputError(`the inputs are shorter than before: ${left} lines that have a verdict are missing`)
+}

@@ -1,0 +1,166 @@
+import { open } from 'node:fs/promises'
+import zlib from 'node:zlib'
+import { MAX_WAITING } from './limits.ts'
+
+/**
+ * Bytes to read, or to decompress, at a time: as many as a batch has. While this thread verifies a batch, only one chunk can
+ * follow in the background.
+ */
+export const CHUNK_LENGTH = 2 ** 20
+
+/**
+ * Reads the bytes of a file. A chunk stays valid until the second chunk after it is asked for.
+ *
+ * @param onRead called with the length of each chunk
+ */
+export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
+  const file = await open(path)
+  // Nothing can cancel a read of a pipe, whose writer may be silent for long: it is not read ahead.
+  const isRegular = (await file.stat()).isFile()
+  const allocate = () => new Uint8Array(CHUNK_LENGTH)
+  let [memory, next, last] = [allocate(), allocate(), allocate()]
+  const readInto = (buffer: Uint8Array) => {
+    const read = file.read(buffer, 0, CHUNK_LENGTH, null)
+    // Awaited in its turn. Until then, a failure must not count as unhandled.
+    read.catch(() => {})
+    return read
+  }
+  let ahead: ReturnType<typeof readInto> | undefined
+  try {
+    for (;;) {
+      const { bytesRead } = await (ahead ?? readInto(memory))
+      if (bytesRead === 0) return
+      onRead?.(bytesRead)
+      const chunk = memory.subarray(0, bytesRead)
+      ;[memory, next, last] = [next, last, memory]
+      // While the consumer works on this chunk, another thread reads the next one.
+      if (isRegular) ahead = readInto(memory)
+      yield chunk
+    }
+  } finally {
+    await ahead?.catch(() => {})
+    await file.close()
+  }
+}
+
+/** The compression formats, and the bytes with which they begin. */
+const PACKED: readonly {
+  readonly magic: readonly number[]
+  readonly name: string
+  readonly unpacker: () => zlib.Gunzip | undefined
+}[] = [
+  { magic: [0x1f, 0x8b], name: 'gzip', unpacker: () => zlib.createGunzip({ chunkSize: CHUNK_LENGTH }) },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', unpacker: createZstd },
+]
+
+/** Needs Node 22.15 or later; undefined before that. */
+function createZstd(): zlib.Gunzip | undefined {
+  const create: unknown = Reflect.get(zlib, 'createZstdDecompress')
+  return typeof create === 'function' ? create({ chunkSize: CHUNK_LENGTH }) : undefined
+}
+
+/**
+ * The bytes of a stream, decompressed if they are gzip or zstd. The first bytes decide, not the name of a file.
+ *
+ * @throws the decompressor's Error if they are damaged or truncated
+ */
+export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let start: Uint8Array = new Uint8Array()
+  // The first chunk of a pipe may be too short to tell.
+  while (start.length < 4) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    start = Buffer.concat([start, Buffer.from(value)])
+  }
+  const packed = PACKED.find(({ magic }) => magic.every((byte, index) => start[index] === byte))
+  if (packed === undefined) return yield* continued(start, iterator)
+  const unpacker = packed.unpacker()
+  if (unpacker === undefined) {
+    await iterator.return?.()
+    throw new Error(`it is packed with ${packed.name}, which takes Node 22.15 or later`)
+  }
+  yield* unpackWith(unpacker, continued(start, iterator))
+}
+
+/** Where a gzip member may begin: written apart, what comes before a broken one is decompressed. */
+function* membersIn(chunk: Uint8Array): Generator<Uint8Array> {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+  let start = 0
+  for (let end = bytes.indexOf(GZIP, 1); end > 0; end = bytes.indexOf(GZIP, end + 1)) {
+    yield bytes.subarray(start, end)
+    start = end
+  }
+  yield bytes.subarray(start)
+}
+
+const GZIP = Uint8Array.of(0x1f, 0x8b)
+
+/** A stream pipeline is no alternative: on an error, it discards the output that came before. */
+async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const unpacked: Uint8Array[] = []
+  let failure: unknown
+  let isOver = false
+  // Ends the current wait. (A race against one promise for the end would leave something behind for each wait, until the end.)
+  let wake = () => {}
+  const end = (error?: unknown) => {
+    failure ??= error
+    isOver = true
+    wake()
+  }
+  unpacker.on('data', chunk => {
+    // Paused, it decompresses no further: a few bytes may expand a thousandfold.
+    if (unpacked.push(chunk) >= MAX_WAITING) unpacker.pause()
+    wake()
+  })
+  for (const event of ['end', 'close', 'error']) unpacker.once(event, end)
+  /** Yields what is decompressed, until `isDone`. Another thread goes on while the consumer works on it. */
+  async function* take(isDone: () => boolean): AsyncGenerator<Uint8Array> {
+    while (!isOver && !isDone()) {
+      if (unpacked.length === 0) await new Promise<void>(resolve => (wake = resolve))
+      const ready = unpacked.splice(0)
+      unpacker.resume()
+      yield* ready
+    }
+    if (failure !== undefined) throw failure
+  }
+  function takeWritten(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+    let isWritten = false
+    unpacker.write(chunk, () => {
+      isWritten = true
+      wake()
+    })
+    return take(() => isWritten)
+  }
+  try {
+    let length = 0
+    for await (const chunk of chunks) {
+      for (const piece of isOver ? [] : membersIn(chunk)) yield* takeWritten(piece)
+      // A decompressor may end before its input does, without an error. Zeros may pad the file.
+      const unread = chunk.subarray(Math.max(unpacker.bytesWritten - length, 0))
+      if (unread.some(byte => byte !== 0)) throw new Error('more bytes follow the end of the compressed data')
+      length += chunk.length
+    }
+    unpacker.end()
+    yield* take(() => isOver)
+    yield* unpacked
+  } catch (error) {
+    yield* unpacked
+    throw error
+  } finally {
+    unpacker.destroy()
+  }
+}
+
+async function* continued(start: Uint8Array, rest: AsyncIterator<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  try {
+    if (start.length > 0) yield start
+    for (;;) {
+      const { done, value } = await rest.next()
+      if (done) return
+      yield typeof value === 'string' ? Buffer.from(value) : value
+    }
+  } finally {
+    await rest.return?.()
+  }
+}

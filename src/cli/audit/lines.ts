@@ -1,0 +1,175 @@
+import { MAX_LINES } from './limits.ts'
+
+/** Whole lines of an input, to be verified in one go. */
+export interface Batch {
+  /** The number of its first line, from 1. */
+  readonly firstLine: number
+  /** How many lines there are. */
+  readonly count: number
+  /** The lines, without terminators, joined by `\n`. A line that was too long is empty here. */
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Which lines were too long, counted from 0 within the batch. */
+  readonly tooLong: readonly number[]
+  /** Whether the input ends within the last line: it may be a part of one that is still being written. */
+  readonly isOpen: boolean
+}
+
+const [LF, CR] = [0x0a, 0x0d]
+
+/** The same bytes as a `Buffer` where there is one: its `indexOf` is many times faster than that of a typed array. */
+const asBuffer = (bytes: Uint8Array): Uint8Array =>
+  typeof Buffer === 'undefined' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+
+/** How a stream is split. */
+export interface BatchLimits {
+  /** A batch ends with the first line that brings it to this many bytes. */
+  readonly batchLength: number
+  /** In bytes, without the terminator; the content of a longer line is dropped as it arrives. */
+  readonly maxLineLength: number
+  /** Memory of finished batches, at least twice `batchLength` bytes each. It is reused before more is allocated. */
+  readonly spare?: Uint8Array<ArrayBuffer>[]
+}
+
+/**
+ * Splits a stream of bytes into batches of whole lines. Never holds more than one batch and one line in memory.
+ *
+ * If the input fails, yields the whole lines before the failure, and then rethrows its error.
+ *
+ * A line ends with `\n` or `\r\n`; the last one may end with the input. An empty line is a line.
+ *
+ * @param chunks the input
+ */
+export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: BatchLimits): AsyncGenerator<Batch> {
+  const { batchLength } = limits
+  let firstLine = 1
+  let batch = createBatch(limits)
+  try {
+    for await (const bytes of chunks) {
+      const chunk = asBuffer(bytes)
+      let start = 0
+      while (start < chunk.length) {
+        const end = chunk.indexOf(LF, start)
+        batch.add(chunk.subarray(start, end < 0 ? chunk.length : end))
+        if (end < 0) break
+        batch.endLine()
+        if (batch.length >= batchLength || batch.count >= MAX_LINES) {
+          yield batch.finish(firstLine)
+          firstLine += batch.count
+          batch = createBatch(limits)
+        }
+        start = end + 1
+      }
+    }
+  } catch (error) {
+    // Keeps the lines that are complete, and drops the one that was cut off.
+    batch.dropOpenLine()
+    if (batch.count > 0) yield batch.finish(firstLine)
+    throw error
+  }
+  const isOpen = batch.isInsideLine
+  if (isOpen) batch.endLine()
+  if (batch.count > 0) yield batch.finish(firstLine, isOpen)
+}
+
+function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
+  // Twice the length leaves room for a last line that ends behind it, and for the verdicts.
+  let bytes = spare.pop() ?? new Uint8Array(2 * batchLength)
+  const tooLong: number[] = []
+  let [lineStart, isTooLong] = [0, false]
+
+  function reserve(more: number): void {
+    if (batch.length + more <= bytes.length) return
+    const grown = new Uint8Array(Math.max(2 * bytes.length, batch.length + more))
+    grown.set(bytes.subarray(0, batch.length))
+    bytes = grown
+  }
+
+  const batch = {
+    length: 0,
+    count: 0,
+    isInsideLine: false,
+    add(part: Uint8Array) {
+      batch.isInsideLine ||= part.length > 0
+      if (isTooLong) return
+      // One more byte, for the carriage return of a terminator whose line feed is still on its way.
+      if (batch.length - lineStart + part.length > maxLineLength + 1) {
+        isTooLong = true
+        batch.length = lineStart
+        return
+      }
+      reserve(part.length + 1)
+      bytes.set(part, batch.length)
+      batch.length += part.length
+    },
+    endLine() {
+      if (!isTooLong && batch.length > lineStart && bytes[batch.length - 1] === CR) batch.length--
+      if (isTooLong || batch.length - lineStart > maxLineLength) {
+        tooLong.push(batch.count)
+        batch.length = lineStart
+      }
+      reserve(1)
+      bytes[batch.length++] = LF
+      lineStart = batch.length
+      batch.count++
+      batch.isInsideLine = false
+      isTooLong = false
+    },
+    dropOpenLine() {
+      batch.length = lineStart
+      batch.isInsideLine = false
+    },
+    /** The batch, without the terminator of its last line. */
+    finish: (firstLine: number, isOpen = false): Batch => {
+      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong, isOpen }
+    },
+  }
+  return batch
+}
+
+/** The lines of a batch, in order; `null` for a line that was too long. */
+export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array | null> {
+  const long = new Set(tooLong)
+  const buffer = asBuffer(bytes)
+  let start = 0
+  for (let index = 0; index < count; index++) {
+    const found = buffer.indexOf(LF, start)
+    const end = found < 0 ? bytes.length : found
+    yield long.has(index) ? null : bytes.subarray(start, end)
+    start = end + 1
+  }
+}
+
+/** Where the line with this number, from 0, begins; for the number behind the last, one byte behind the end. */
+function startOf({ bytes, count }: Batch, line: number): number {
+  if (line >= count) return bytes.length + 1
+  const buffer = asBuffer(bytes)
+  let start = 0
+  for (let before = 0; before < line; before++) start = buffer.indexOf(LF, start) + 1
+  return start
+}
+
+/** The batch without its first `lines` lines; null if none is left. */
+export function skipLines(batch: Batch, lines: number): Batch | null {
+  if (lines <= 0) return batch
+  if (lines >= batch.count) return null
+  return {
+    firstLine: batch.firstLine + lines,
+    count: batch.count - lines,
+    bytes: batch.bytes.subarray(startOf(batch, lines)),
+    tooLong: batch.tooLong.filter(index => index >= lines).map(index => index - lines),
+    isOpen: batch.isOpen,
+  }
+}
+
+/** The first `lines` lines of the batch, all of which are complete; null if these are none. */
+export function firstLines(batch: Batch, lines: number): Batch | null {
+  if (lines <= 0) return null
+  if (lines >= batch.count && !batch.isOpen) return batch
+  return {
+    firstLine: batch.firstLine,
+    count: lines,
+    bytes: batch.bytes.subarray(0, startOf(batch, lines) - 1),
+    tooLong: batch.tooLong.filter(index => index < lines),
+    isOpen: false,
+  }
+}

@@ -1,0 +1,287 @@
+import { invalid } from '../../base/arguments.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { ArgumentError, atPath, isArgumentError, isProofError, type ProofErrorCode } from '../../base/errors.ts'
+import { lowerCase } from '../../base/hex.ts'
+import { parseBounded } from '../../base/json/parse.ts'
+import { hasMethod } from '../../base/options.ts'
+import { verifyReachable } from '../../verify/evidence/claim.ts'
+import { kindName, type StateVerifier, stateVerifier } from '../../verify/evidence/state.ts'
+import type { AnyState, KindName, StateKind, StateOfKind } from '../../verify/evidence/types.ts'
+import { verifyDecoded } from '../../verify/evidence/verify.ts'
+import type { Scheme } from '../../verify/scheme/scheme.ts'
+import { kindNamed } from '../words/answer.ts'
+import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
+import { DocumentError } from '../words/error.ts'
+import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../words/input-file.ts'
+import { fieldIn } from '../words/value.ts'
+import { TEXTS_IN_PLACE_OF_LINES } from './read-lines.ts'
+import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './record-claim.ts'
+
+/**
+ * Who stated a part of the claim: you, the record, or the answer itself. `L1` means that a bundle proves the state root.
+ * Nothing proves a part that only the record or the answer states.
+ */
+export type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
+
+/** The verdict on a record that verifies. If the compiler knows the `scheme`, it knows what an account and a slot consist of. */
+export type ProvenVerdict = VerdictOn<Scheme> | VerdictOn<'ethereum'>
+
+/** The verdict on a record that verifies, of a state of this kind. */
+export interface VerdictOn<Kind extends StateKind> {
+  /** Whether the account exists. */
+  verdict: 'present' | 'absent'
+  /**
+   * On whose word: `user` if it follows from a root or hash that you stated, so that it is verified. `record` if only the record
+   * states the root, which anyone can invent: the record is consistent, and proves nothing until you confirm that root.
+   */
+  trusted: 'user' | 'record'
+  /** The hash scheme; or that the state is that of Ethereum. */
+  scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
+  /** The root that the record was verified against, 32 bytes. */
+  stateRoot: Hex
+  /** The address of the account, 20 bytes, lower case. */
+  address: Hex
+  /** The L2 block, if a bundle proves it. */
+  l2BlockNumber?: bigint | undefined
+  /** Who stated each part of the claim. */
+  sources: {
+    /** Source of the hash scheme. */
+    scheme: ClaimSource
+    /** Source of the state root. */
+    stateRoot: ClaimSource
+    /** Source of the address. */
+    address: ClaimSource
+    /** Source of the storage keys. */
+    storageKeys: ClaimSource
+  }
+  /** null if proven absent. */
+  account: StateOfKind<Hex[], Kind>['account']
+  /** One per requested key, in the order of the request. */
+  storage: StateOfKind<Hex[], Kind>['storage']
+}
+
+/** The verdict on a record that does not verify. */
+export interface RefusedVerdict {
+  /** Always `refused`. */
+  verdict: 'refused'
+  /** The check that failed: see `errorMeanings`. */
+  code: ProofErrorCode
+  /** Where it failed, inside the answer or bundle; empty for the whole. */
+  path: string
+}
+
+/** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete or malformed. */
+export interface UnreadableVerdict {
+  /** Always `unreadable`. */
+  verdict: 'unreadable'
+  /** Why, in a few words that quote nothing from the record. */
+  reason: string
+}
+
+/** The verdict on one record. */
+export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
+
+/** A record as parsed, or why it cannot be parsed. */
+export type ReadRecord = { readonly content: unknown } | UnreadableVerdict
+
+/** Judges one record. Does not throw. */
+export type RecordVerifier = (record: ReadRecord) => Verdict
+
+const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
+
+/**
+ * Verifies many records, one after another: recordings, answers and evidence bundles. Answers under the same state root share
+ * work. Only one record is in memory at a time.
+ *
+ * A record is a JSON text, or the value parsed from it. A bad record affects only its own verdict.
+ *
+ * @param records in any order, from an array, a generator or `readLines(stream)`
+ * @param claim what you know about all records, and what you leave to each of them
+ * @returns one verdict per record, in order. It throws what `records` throws, and ArgumentError if these are bytes
+ * @throws ArgumentError if the claim misses a part, has an unknown one, or one that is invalid
+ *
+ * @example
+ * ```ts
+ * import { verifyRecords } from 'rollup-state-proof/bulk'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ *
+ * const world = demoWorld(poseidon2)
+ * const known = { scheme: 'poseidon2', stateRoot: world.stateRoot() } as const
+ * const claim = { ...known, address: 'fromRecord', storageKeys: 'fromRecord' } as const
+ * const answers = [`0x${'a1'.repeat(20)}`, `0x${'ff'.repeat(20)}`].map(address => world.getProof(address as `0x${string}`))
+ * for await (const { verdict } of verifyRecords([...answers, 'no JSON'], claim)) console.log(verdict)
+ * // present
+ * // absent
+ * // unreadable
+ * ```
+ */
+export function verifyRecords(
+  records: Iterable<unknown> | AsyncIterable<unknown>,
+  claim: RecordClaim,
+): AsyncGenerator<Verdict, void, undefined> {
+  if (!hasMethod(records, Symbol.iterator) && !hasMethod(records, Symbol.asyncIterator)) {
+    atPath('records', () => {
+      throw invalid('', 'an array, a generator, or readLines(stream)', records)
+    })
+  }
+  refuseBytes(records)
+  return judgeAll(records, createRecordVerifier(claim))
+}
+
+async function* judgeAll(records: Iterable<unknown> | AsyncIterable<unknown>, verify: RecordVerifier) {
+  for await (const record of records) {
+    refuseBytes(record)
+    yield verify(readRecord(record))
+  }
+}
+
+/** A stream of bytes is no stream of records: a chunk of it begins and ends anywhere. */
+function refuseBytes(record: unknown): void {
+  if (!ArrayBuffer.isView(record)) return
+  throw new ArgumentError({
+    path: 'records',
+    expected: 'records: of a stream of bytes, pass readLines(stream)',
+    found: 'bytes',
+  })
+}
+
+/** @param record its JSON text, as a string or UTF-8 bytes, or the value parsed from it */
+export function readRecord(record: unknown): ReadRecord {
+  try {
+    if (typeof record === 'string' && TEXTS_IN_PLACE_OF_LINES.includes(record)) return unreadable(record)
+    return { content: record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record }
+  } catch (error) {
+    if (error instanceof DocumentError) return unreadable(error.message)
+    throw error
+  }
+}
+
+/** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
+export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
+  const claim = readRecordClaim(recordClaim)
+  const verifiers = new Map<StateKind, StateVerifier>()
+  const verifierOf = (scheme: StateKind): StateVerifier => {
+    const verifier = verifiers.get(scheme) ?? stateVerifier(scheme)
+    verifiers.set(scheme, verifier)
+    return verifier
+  }
+  return record => {
+    if (!('content' in record)) return record
+    try {
+      const file = readInputFile(record.content)
+      if (file.kind === 'call evidence') return unreadable('a call as evidence: verify it by itself')
+      if (file.kind === 'logs evidence') return unreadable('logs as evidence: verify them by themselves')
+      if (file.kind === 'message evidence') return unreadable('a message as evidence: verify it by itself')
+      if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
+      if (isBundleFile(file)) return judgeBundle(file, claim)
+      return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
+    } catch (error) {
+      if (isProofError(error)) return { verdict: 'refused', code: error.code, path: error.path }
+      // The caller's own claim was validated above.
+      if (isArgumentError(error)) return unreadable(`malformed: ${error.path}, which the record names`)
+      if (error instanceof DocumentError) return unreadable(error.message)
+      throw error
+    }
+  }
+}
+
+const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
+
+function parseRecord(record: Uint8Array | string): unknown {
+  const text = typeof record === 'string' ? record : attempt('not UTF-8', () => utf8.decode(record))
+  if (text.trim() === '') throw new DocumentError('empty')
+  return attempt('not JSON', () => parseBounded(text))
+}
+
+/** Hides the platform's message, which would quote the record. @throws DocumentError with `reason` */
+function attempt<T>(reason: string, work: () => T): T {
+  try {
+    return work()
+  } catch {
+    throw new DocumentError(reason)
+  }
+}
+
+const UNKNOWN_SCHEME = 'the scheme is neither mimc nor poseidon2 nor ethereum'
+
+function reasonOf({ problem, found }: ClaimProblem): string {
+  if (problem === 'storageKeys') return `no storage key: storageProofs[${found}] names none`
+  if (found !== undefined) return UNKNOWN_SCHEME
+  return `no ${problem === 'scheme' ? 'scheme' : 'state root'}: neither you nor the record names one`
+}
+
+/** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */
+const sourceWords: Readonly<Record<Source, ClaimSource>> = {
+  user: 'user',
+  confirmed: 'user',
+  file: 'record',
+  bundle: 'record',
+  endpoint: 'record',
+  answer: 'answer',
+  lengths: 'answer',
+}
+
+function judgeAnswer(
+  file: AnswerFile,
+  claim: DecodedRecordClaim,
+  verifierOf: (scheme: StateKind) => StateVerifier,
+): Verdict {
+  const { scheme, root, address, storageKeys } = claim
+  if (root === null) return unreadable('an answer: state its state root')
+  const completed = completeClaim({ scheme, ...root, address, storageKeys }, file)
+  if (isProblem(completed)) return unreadable(reasonOf(completed))
+  const { sources } = completed
+  const { scheme: known, ...asked } = completed.claim
+  const state = verifierOf(known)(file.answer, asked)
+  return proven(state, {
+    scheme: kindName(known),
+    // The verifier decoded both, so they are hexadecimal.
+    stateRoot: lowerCase(asked.stateRoot),
+    address: lowerCase(asked.address),
+    sources: {
+      scheme: sourceWords[sources.scheme],
+      stateRoot: sourceWords[sources.stateRoot],
+      address: sourceWords[sources.address],
+      storageKeys: sourceWords[sources.storageKeys],
+    },
+  })
+}
+
+function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict {
+  const { anchor, address, storageKeys } = claim
+  if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
+  const scheme = kindNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
+  if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
+  const known = { ...anchor, scheme }
+  verifyReachable(known)
+  const evidence = verifyDecoded(bundle, known)
+  const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
+  const { l2BlockNumber } = evidence
+  return proven(evidence, {
+    scheme: kindName(scheme),
+    stateRoot: evidence.stateRoot,
+    address: evidence.address,
+    ...(l2BlockNumber !== undefined && { l2BlockNumber }),
+    sources: {
+      scheme: sourceOf(claim.scheme),
+      stateRoot: evidence.trustedInput === 'l2StateRoot' ? 'user' : 'L1',
+      address: sourceOf(address),
+      storageKeys: sourceOf(storageKeys),
+    },
+  })
+}
+
+const proven = (
+  { account, storage }: AnyState,
+  about: Omit<ProvenVerdict, 'verdict' | 'trusted' | 'scheme' | 'account' | 'storage'> & { readonly scheme: KindName },
+): ProvenVerdict =>
+  // The account and the slots are of the kind that the scheme names.
+  ({
+    verdict: account === null ? 'absent' : 'present',
+    // Of a bundle, the user has stated what it is proven from.
+    trusted: about.sources.stateRoot === 'record' ? 'record' : 'user',
+    ...about,
+    account,
+    storage,
+  }) as ProvenVerdict

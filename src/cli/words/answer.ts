@@ -1,0 +1,99 @@
+import { mimc } from '../../verify/scheme/mimc.ts'
+import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
+import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { isHexOf, LEAF_NODE, leafLength } from './layout.ts'
+import { type Fields, fieldIn, fieldsOf, isGiven, isObject, itemsOf } from './value.ts'
+
+/** What an answer itself says was asked. The user stated none of it. */
+
+const schemes: readonly HashScheme[] = [mimc, poseidon2]
+
+export const schemeNamed = (name: unknown): HashScheme | undefined => schemes.find(scheme => scheme.name === name)
+
+/** The kind of state with this name. */
+export const kindNamed = (name: unknown): HashScheme | 'ethereum' | undefined =>
+  name === 'ethereum' ? name : schemeNamed(name)
+
+/** The result inside a JSON-RPC response, or the bare answer itself, as the verifier reads it. */
+export function resultIn(answer: unknown): Fields {
+  const fields = fieldsOf(answer)
+  const { jsonrpc, result } = fields
+  return isGiven(jsonrpc) || isGiven(result) ? fieldsOf(result) : fields
+}
+
+export const storageProofsIn = (answer: unknown): readonly unknown[] => {
+  const { storageProofs } = resultIn(answer)
+  return itemsOf(storageProofs)
+}
+
+/** Whether it is an `eth_getProof` answer: its account proof is a list of nodes. */
+export const isEthAnswer = (answer: unknown): boolean => Array.isArray(leafProofAt(answer, 0))
+
+/** The leaf proof of the account at index 0, and of the slots from index 1. */
+export function leafProofAt(answer: unknown, index: number): unknown {
+  const { accountProof } = resultIn(answer)
+  return index === 0 ? accountProof : storageProofsIn(answer)[index - 1]
+}
+
+/** The paths that a leaf proof can hold, each with the field of its leaf index. */
+export const leafPaths = [
+  { proof: 'proof', index: 'leafIndex' },
+  { proof: 'leftProof', index: 'leftLeafIndex' },
+  { proof: 'rightProof', index: 'rightLeafIndex' },
+] as const
+export type LeafPath = (typeof leafPaths)[number]
+
+/** The claim that a leaf proof makes by its shape. */
+export type LeafForm = 'existence' | 'non-existence' | 'neither' | 'both'
+
+export function formOf(leafProof: unknown): LeafForm {
+  const fields = fieldsOf(leafProof)
+  const [exists = false, ...neighbours] = leafPaths.map(
+    ({ proof, index }) => isGiven(fields[index]) || isGiven(fields[proof]),
+  )
+  const isAbsent = neighbours.some(given => given)
+  if (exists === isAbsent) return exists ? 'both' : 'neither'
+  return exists ? 'existence' : 'non-existence'
+}
+
+/** The scheme by the length of the leaf; undefined if no scheme has leaves of that length. */
+export function guessScheme(leafProof: unknown): HashScheme | undefined {
+  const { proof, leftProof } = fieldsOf(leafProof)
+  return guessSchemeOfPath(isGiven(proof) ? proof : leftProof)
+}
+
+/** {@link guessScheme}, for one `proof`, `leftProof` or `rightProof`. */
+export function guessSchemeOfPath(proof: unknown): HashScheme | undefined {
+  const { proofRelatedNodes } = fieldsOf(proof)
+  const leaf = itemsOf(proofRelatedNodes)[LEAF_NODE]
+  return schemes.find(scheme => typeof leaf === 'string' && leaf.length === 2 + 2 * leafLength(scheme))
+}
+
+/** The kind of the state by the form of the answer; undefined if it has none of the forms. */
+export const guessKind = (answer: unknown): HashScheme | 'ethereum' | undefined =>
+  isEthAnswer(answer) ? 'ethereum' : guessScheme(leafProofAt(answer, 0))
+
+/** The address that the answer says it is for; undefined if it names none. */
+export function addressIn(answer: unknown): string | undefined {
+  const { key } = isEthAnswer(answer) ? { key: fieldIn(resultIn(answer), 'address') } : fieldsOf(leafProofAt(answer, 0))
+  return isHexOf(20, key) ? key : undefined
+}
+
+/** The storage keys that the answer says it is for, or the index of the first storage proof that names none. */
+export function storageKeysIn(answer: unknown): readonly string[] | number {
+  const keys: string[] = []
+  const isEth = isEthAnswer(answer)
+  for (const [index, proof] of (isEth ? ethSlotsIn(answer) : storageProofsIn(answer)).entries()) {
+    const { key } = isObject(proof) ? fieldsOf(proof) : {}
+    const word = isEth ? wordOf(key) : key
+    if (!isHexOf(32, word)) return index
+    keys.push(word)
+  }
+  return keys
+}
+
+const ethSlotsIn = (answer: unknown): readonly unknown[] => itemsOf(fieldIn(resultIn(answer), 'storageProof'))
+
+/** Endpoints send the keys of `eth_getProof` as quantities, too. */
+const wordOf = (key: unknown): unknown =>
+  typeof key === 'string' && /^0x[0-9a-f]{1,64}$/i.test(key) ? `0x${key.slice(2).padStart(64, '0')}` : key

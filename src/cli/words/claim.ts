@@ -1,0 +1,69 @@
+import { kindName, type StateClaim } from '../../verify/evidence/state.ts'
+import type { KindName } from '../../verify/evidence/types.ts'
+import { addressIn, kindNamed, storageKeysIn } from './answer.ts'
+import type { AnswerFile, StatedClaim } from './input-file.ts'
+
+export type ClaimField = keyof StateClaim
+
+/**
+ * Who stated it: the user, who typed it or compared it with a source of their own; the vector or recording; the verified answer
+ * or bundle itself; or an endpoint. The command line finds a scheme that nobody states by the form of the answer: by the
+ * lengths of its nodes.
+ */
+export type Source = 'user' | 'confirmed' | 'file' | 'answer' | 'bundle' | 'endpoint' | 'lengths'
+
+/** A claim, and who stated each part of it. */
+export interface ClaimWithSources {
+  readonly claim: StateClaim
+  readonly sources: Readonly<Record<ClaimField, Source>>
+}
+
+/** Why there is no claim to verify. */
+export interface ClaimProblem {
+  readonly problem: ClaimField
+  /** The unknown scheme, or the index of a storage proof that names no key. Undefined if nobody states anything. */
+  readonly found?: unknown
+}
+
+export const isProblem = (claim: ClaimWithSources | ClaimProblem): claim is ClaimProblem => 'problem' in claim
+
+/** Completes the claim: what the user states overrides the file, and the answer itself is the last resort. */
+export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources | ClaimProblem {
+  const pick = (name: ClaimField): { value: unknown; source: Source } => {
+    if (stated[name] !== undefined) return { value: stated[name], source: 'user' }
+    return { value: file.stated[name] ?? undefined, source: file.stated[name] == null ? 'answer' : 'file' }
+  }
+  const [scheme, stateRoot, address] = [pick('scheme'), pick('stateRoot'), pick('address')]
+  const storageKeys = pick('storageKeys')
+  const known = kindNamed(scheme.value)
+  if (known === undefined) return { problem: 'scheme', found: scheme.value }
+  if (stateRoot.value === undefined) return { problem: 'stateRoot' }
+  const servedKeys = storageKeys.value ?? storageKeysIn(file.answer)
+  if (typeof servedKeys === 'number' && storageKeys.value === undefined)
+    return { problem: 'storageKeys', found: servedKeys }
+  return {
+    claim: {
+      scheme: known,
+      stateRoot: stateRoot.value,
+      // If the answer has no readable key, any address will do: decoding refuses it before the keys are compared.
+      address: address.value ?? addressIn(file.answer) ?? `0x${'00'.repeat(20)}`,
+      storageKeys: servedKeys,
+      // Despite the type, this is unchecked: verifyProof refuses a malformed claim with an ArgumentError.
+    } as unknown as StateClaim,
+    sources: {
+      ...{ scheme: scheme.source, stateRoot: stateRoot.source },
+      ...{ address: address.source, storageKeys: storageKeys.source },
+    },
+  }
+}
+
+/** The claim without the parts from the answer, because nothing in a refused answer is worth repeating. */
+export function statedClaim({ claim, sources }: ClaimWithSources): StatedClaim & { readonly scheme: KindName } {
+  const { scheme, stateRoot, address, storageKeys } = claim
+  return {
+    scheme: kindName(scheme),
+    stateRoot,
+    ...(sources.address !== 'answer' && { address }),
+    ...(sources.storageKeys !== 'answer' && { storageKeys }),
+  }
+}

@@ -1,0 +1,193 @@
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import type { Refusal } from '../../base/errors.ts'
+import { lineaLayout, lineaRollup, lineaSepoliaRollup, type Rollup } from '../../verify/anchor/rollup.ts'
+import {
+  type BeaconNetwork,
+  decodeNetwork,
+  hoodiBeacon,
+  mainnetBeacon,
+  sepoliaBeacon,
+} from '../../verify/beacon/network.ts'
+import { trustBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import type { AnyClaim, AnyEvidence, EvidenceClaim, StateKind, Trusted } from '../../verify/evidence/types.ts'
+import { keccak256 } from '../../verify/hash/keccak/index.ts'
+import { schemeNamed } from './answer.ts'
+import type { Source } from './claim.ts'
+import { DocumentError } from './error.ts'
+import type { BundleFile } from './input-file.ts'
+import { attempt, decodeHex } from './layout.ts'
+import { fieldIn, fieldsOf, isObject, show } from './value.ts'
+import type { PartSources } from './verdict.ts'
+
+/** The claim against which a bundle is verified, and the links of its chain. */
+
+const rollups = new Map([
+  ['mainnet', lineaRollup],
+  ['sepolia', lineaSepoliaRollup],
+])
+const networks = new Map([mainnetBeacon, sepoliaBeacon, hoodiBeacon].map(network => [network.name, network]))
+
+/** Reports print the whole name of a rollup. `ethereum` names none: it holds the contracts of many. */
+const plainName = (name: string): string => name.toLowerCase().replace(/^linea-(?=mainnet$|sepolia$)/, '')
+export const rollupNamed = (name: string): Rollup | undefined => rollups.get(plainName(name))
+export const networkNamed = (name: string): BeaconNetwork | undefined => networks.get(plainName(name))
+
+/** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
+export function nameOfRollup(contract: unknown): string | undefined {
+  const isSame = (address: string) => typeof contract === 'string' && contract.toLowerCase() === address.toLowerCase()
+  return [...rollups].find(([, { address }]) => isSame(address))?.[0]
+}
+
+/** The contract of a fork, with the slots that differ from Linea's. */
+export function forkOf(address: string, rootsSlot: bigint | undefined, currentSlot: bigint | undefined): Rollup {
+  const { stateRootHashes, currentL2BlockNumber } = lineaLayout
+  const layout = {
+    ...lineaLayout,
+    stateRootHashes: rootsSlot ?? stateRootHashes,
+    currentL2BlockNumber: currentSlot ?? currentL2BlockNumber,
+  }
+  // Despite the type, the address is unchecked: verifyEvidence refuses a malformed one with an ArgumentError.
+  return { address, layout } as Rollup
+}
+
+/** A number below 2^bits, decimal or hexadecimal after 0x; null for anything else. */
+export function parseNumber(text: unknown, bits: number): bigint | null {
+  if (typeof text !== 'string' || !/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) return null
+  const value = BigInt(text)
+  return value < 1n << BigInt(bits) ? value : null
+}
+
+/** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
+export function claimOfVector({ claim: stated }: Pick<BundleFile, 'claim'>): EvidenceClaim {
+  const scheme = schemeNamed(stated?.scheme)
+  if (scheme === undefined) {
+    throw new DocumentError(`the scheme is neither mimc nor poseidon2: ${show(stated?.scheme)}`)
+  }
+  const { rollup, l2BlockNumber, trusted, ...rest } = fieldsOf(stated?.claim)
+  const isNumber = l2BlockNumber !== undefined && l2BlockNumber !== 'fromBundle'
+  const { layout, ...contract } = fieldsOf(rollup)
+  const slot = (name: string) => ({ [name]: toNumber(`layout.${name}`, fieldIn(layout, name), 256) })
+  const slots = layout !== undefined && {
+    layout: { ...fieldsOf(layout), ...slot('stateRootHashes'), ...slot('currentL2BlockNumber') },
+  }
+  return {
+    ...rest,
+    ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
+    scheme,
+    rollup: { ...contract, ...slots },
+    l2BlockNumber: isNumber ? toNumber('l2BlockNumber', l2BlockNumber, 64) : l2BlockNumber,
+    // Despite the type, the rest is unchecked: verifyEvidence refuses a malformed claim with an ArgumentError.
+  } as unknown as EvidenceClaim
+}
+
+/** Being JSON, a vector can only name a beacon block and its network. This adds the function that verifies the consensus. */
+export function trustedOfVector(trusted: unknown): unknown {
+  const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
+  if (beaconBlockRoot === undefined || !isObject(network)) return trusted
+  // Despite the types, both are unchecked: trustBeaconBlock refuses malformed ones with an ArgumentError.
+  const block = { network: network as unknown as BeaconNetwork, blockRoot: beaconBlockRoot as Hex }
+  const checked = attempt(() => trustBeaconBlock(block))
+  return { ...others, ...(checked ?? { beaconBlockRoot }) }
+}
+
+function toNumber(name: string, text: unknown, bits: number): bigint {
+  const number = parseNumber(text, bits)
+  if (number === null) throw new DocumentError(`${name}: expected a number below 2^${bits}`)
+  return number
+}
+
+/** The source of each part of a bundle's claim. */
+export type EvidenceSources = Readonly<
+  Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
+>
+
+/**
+ * Who stated the constants that a verdict also rests on: the code of the rollup contract, a layout other than Linea's, and the
+ * network of a beacon block.
+ */
+export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: 'user' | 'file') {
+  const { lightClient } = fieldsOf(trusted)
+  const network = fieldIn(lightClient, 'network')
+  const known = networkNamed(String(fieldIn(network, 'name')))
+  // The user can only name one. Any other is the content of a file.
+  const isNamed = known !== undefined && JSON.stringify(decodeNetwork(known).source) === JSON.stringify(network)
+  const ofNetwork: Source = isNamed ? by : 'file'
+  return {
+    ...(rollup.implementation !== undefined && { implementation: by }),
+    ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: by }),
+    ...(network !== undefined && { network: ofNetwork }),
+  }
+}
+
+/** Who stated each part: `by`, or the bundle. */
+export function evidenceSources(claim: AnyClaim, by: 'user' | 'file', scheme: Source = by): EvidenceSources {
+  const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : by)
+  const { l2BlockNumber, address, storageKeys } = claim
+  return {
+    ...{ trusted: by, scheme, rollup: by },
+    ...{ l2BlockNumber: of(l2BlockNumber), address: of(address), storageKeys: of(storageKeys) },
+  }
+}
+
+/** Who stated what a verdict on evidence rests on, and what it is about: see `verdictOf`. */
+export function partSources(
+  { trusted, rollup, l2BlockNumber, address, storageKeys }: EvidenceSources,
+  constants: Readonly<Partial<Record<string, Source>>>,
+  { trustedInput: reach, storage }: Pick<AnyEvidence, 'trustedInput'> & { readonly storage?: readonly unknown[] },
+): PartSources {
+  return {
+    [reach]: trusted,
+    address,
+    ...(storage?.length !== 0 && { storageKeys }),
+    // An L2 state root leaves out the way through the contract, and says nothing of the block.
+    ...(reach !== 'l2StateRoot' && { ...constants, rollup, l2BlockNumber }),
+  }
+}
+
+/**
+ * The kind of state for which to verify a bundle if L1 decides: a bundle that says that it is of an Ethereum state has to prove that
+ * L1 holds the hash of its block, whatever the hash scheme of state roots is.
+ */
+export const kindOf = (bundle: unknown, scheme: StateKind): StateKind =>
+  fieldIn(bundle, 'scheme') === 'ethereum' ? 'ethereum' : scheme
+
+/** The links of the chain of evidence, in the order in which they are verified. */
+export const links = {
+  bundle: 'the bundle is for what you stated',
+  consensus: 'trusted beacon block -> sync committees -> finalized L1 block hash',
+  l1Header: 'L1 block hash -> L1 header',
+  rollupContract: 'L1 state root -> rollup contract -> L2 state root',
+  l2Header: 'L2 block hash -> L2 header -> L2 state root',
+  answer: 'L2 state root -> account and slots',
+} as const
+
+export type Link = keyof typeof links
+
+/** What a link proves, in a chain that leads to a state of this kind. */
+export const linkWords = (link: Link, scheme: StateKind): string =>
+  link === 'rollupContract' && scheme === 'ethereum' ? 'L1 state root -> rollup contract -> L2 block hash' : links[link]
+
+/** The links of the chain that starts at this trusted input and leads to a state of this kind. */
+export function linksFrom(trusted: Trusted, scheme: StateKind): Link[] {
+  const has = (name: string) => isObject(trusted) && Object.hasOwn(trusted, name)
+  const rest: Link[] = ['rollupContract', ...(scheme === 'ethereum' ? (['l2Header'] as const) : []), 'answer']
+  if (has('beaconBlockRoot')) return ['bundle', 'consensus', 'l1Header', ...rest]
+  if (has('l1BlockHash')) return ['bundle', 'l1Header', ...rest]
+  return has('l1StateRoot') ? ['bundle', ...rest] : ['bundle', 'answer']
+}
+
+/** The broken link; null if the claim itself is wrong. */
+export function linkOf({ code, path }: Refusal): Link | null {
+  if (code === 'ARGUMENT_INVALID') return null
+  if (path.startsWith('consensus')) return 'consensus'
+  if (path.startsWith('l1.header')) return 'l1Header'
+  if (path.startsWith('l1.proof')) return 'rollupContract'
+  if (path.startsWith('l2Header')) return 'l2Header'
+  return path.startsWith('answer') ? 'answer' : 'bundle'
+}
+
+/** The hash of the L1 header in a bundle: what its author says is a block of L1. */
+export function statedBlockHash(bundle: unknown): Hex {
+  const header = attempt(() => decodeHex(fieldIn(fieldIn(bundle, 'l1'), 'header')))
+  return bytesToHex(keccak256(header ?? new Uint8Array()))
+}

@@ -1,0 +1,187 @@
+import type { Hex } from '../../base/bytes.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import { verifyCode } from '../../verify/anchor/code.ts'
+import { encodeHeader } from '../../verify/anchor/header.ts'
+import { type AnchorClaim, verifyAnchor } from '../../verify/anchor/rollup.ts'
+import type { Committee } from '../../verify/beacon/committee.ts'
+import {
+  type ConsensusAnswers,
+  type TrustedBlock,
+  verifyConsensus,
+  verifyFinality,
+} from '../../verify/beacon/verify.ts'
+import { verifyBlock } from '../../verify/blocks/block.ts'
+import type { BlockClaim } from '../../verify/blocks/header.ts'
+import { verifyHeaderChain } from '../../verify/blocks/header-chain.ts'
+import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../../verify/blocks/history.ts'
+import { verifyReceipts } from '../../verify/blocks/receipts.ts'
+import { verifyTransactions } from '../../verify/blocks/transactions.ts'
+import { type LogsClaim, verifyLogs } from '../../verify/evidence/logs.ts'
+import type { AnyEvidence, AnyState } from '../../verify/evidence/types.ts'
+import { verifyEvidence } from '../../verify/evidence/verify.ts'
+import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../verify/messages/evidence.ts'
+import { type MessageClaim, verifyMessageFromL2 } from '../../verify/messages/from-l2.ts'
+import {
+  type MessageRequest,
+  type ProvenInbox,
+  readMessageArrival,
+  verifyMessageToL2,
+} from '../../verify/messages/to-l2.ts'
+import { type TransitionClaim, verifyTransition } from '../../verify/transition/verify.ts'
+import type { Outcome } from '../../verify/verifier/safe.ts'
+import { kindNamed, schemeNamed } from './answer.ts'
+import { DocumentError } from './error.ts'
+import { claimOfVector, parseNumber, trustedOfVector } from './evidence.ts'
+import type { Expected, FunctionVector } from './input-file.ts'
+import { type Fields, fieldIn, fieldsOf, isObject, show } from './value.ts'
+
+/**
+ * Compares an outcome with what a file expects: one sentence per mismatch, none if the outcome is as expected.
+ *
+ * @param spell what was proven, as the file writes it. Default: nothing, for a file that expects only a verdict
+ */
+export function compare<T extends object>(
+  { valid, code: wantedCode, path: wantedPath, ...wanted }: Expected,
+  outcome: Outcome<T>,
+  spell: (verified: T) => object = () => ({}),
+): string[] {
+  if (outcome.ok) {
+    if (!valid) return [`expected ${show(wantedCode)}, but it verified`]
+    return Object.entries(spell(outcome.value)).flatMap(([name, value]) =>
+      differences(name, fieldIn(wanted, name), value),
+    )
+  }
+  const { code, path } = outcome.error
+  if (valid) return [`expected to verify, got ${placed(code, path)}`]
+  const isAsExpected = code === wantedCode && (wantedPath === undefined || wantedPath === path)
+  return isAsExpected ? [] : [`expected ${placed(wantedCode, wantedPath)}, got ${placed(code, path)}`]
+}
+
+export const spellState = ({ account, storage }: AnyState): object => ({ account, storage })
+
+/** The evidence as vectors write it, with only the nonce and the balance of the account. */
+export function spellEvidence({ account, ...rest }: AnyEvidence): object {
+  return spellNumbers({ ...rest, account: account && { nonce: account.nonce, balance: account.balance } })
+}
+
+/** The fields, with hexadecimal quantities for all bigints. */
+export const spellNumbers = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, spellNumber(value)]))
+
+const spellNumber = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return encodeQuantity(value)
+  return typeof value === 'object' && value !== null ? spellNumbers(value) : value
+}
+
+/**
+ * Calls the function that the vector is for. Despite the types, its arguments are unchecked.
+ *
+ * @returns the part of its result that a vector states
+ * @throws ProofError as the function does; DocumentError if the operation is unknown
+ */
+export function runFunction({ operation, fields }: FunctionVector): object {
+  const { code, codeHash, block, input, claim, scheme, bundle, proof } = fields
+  const { answers, committee, network, blockRoot } = fieldsOf(input)
+  switch (operation) {
+    case 'verifyCode':
+      verifyCode(code, codeHash as Hex)
+      return {}
+    case 'encodeHeader':
+      encodeHeader(block)
+      return {}
+    case 'verifyAnchor': {
+      const { rollup, l2BlockNumber } = claimOf(claim)
+      verifyAnchor(proof, { ...fieldsOf(claim), rollup, l2BlockNumber } as AnchorClaim)
+      return {}
+    }
+    case 'verifyEthereumEvidence':
+      return spellEvidence(verifyEvidence(bundle, { ...claimOf(claim), scheme: 'ethereum' }))
+    case 'verifyConsensus': {
+      const trusted = { network, blockRoot } as TrustedBlock
+      const { committee: last, ...verified } = verifyConsensus(answers as ConsensusAnswers, trusted)
+      return { ...verified, committeeRoot: last.root }
+    }
+    case 'verifyFinality':
+      return verifyFinality(fieldIn(answers, 'finality'), committee as Committee)
+    case 'readBlockHash':
+    case 'verifyHeaderChain':
+    case 'verifyTransactions':
+    case 'verifyReceipts':
+    case 'verifyBlock':
+      return spellNumbers({ verified: runOverBlocks(operation, input, fieldsOf(claim)) })
+    case 'verifyLogs': {
+      const stated: Fields = {
+        ...toNumbers(claim, ['l2BlockNumber', 'fromBlock', 'toBlock']),
+        scheme: kindNamed(scheme),
+      }
+      const { logs, blockCount, ruledOutCount, receiptCount } = verifyLogs(input, stated as unknown as LogsClaim)
+      return spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } })
+    }
+    case 'verifyMessageFromL2':
+    case 'verifyMessageToL2':
+    case 'readMessageArrival':
+    case 'verifyMessageEvidence':
+      return spellNumbers({ verified: runOverMessages(operation, input, fieldsOf(claim)) })
+    case 'verifyTransition':
+      return spellNumbers(runTransition(fieldsOf(input)))
+    default:
+      throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
+  }
+}
+
+/** The claim with these quantities as numbers. What is none, such as 'fromBundle', is left to the verifier. */
+const toNumbers = (claim: unknown, names: readonly string[], bits = 64): Fields =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(claim)).map(([name, text]) => [
+      name,
+      names.includes(name) ? (parseNumber(text, bits) ?? text) : text,
+    ]),
+  )
+
+/** Its input names the scheme. */
+function runTransition({ scheme, answer, ...claim }: Fields): object {
+  const stated: unknown = { ...claim, scheme: schemeNamed(scheme) }
+  return verifyTransition(answer, stated as TransitionClaim)
+}
+
+/** The claim of a vector that states no scheme; any will do. */
+const claimOf = (claim: unknown) => claimOfVector({ claim: { scheme: 'poseidon2', claim } })
+
+/** Calls a function over blocks. */
+function runOverBlocks(operation: string, input: unknown, claim: Fields): unknown {
+  const stated: unknown = toNumbers(claim, ['number', 'stateBlock'])
+  if (operation === 'readBlockHash') return readBlockHash(input as ProvenHistory, stated as HistoryClaim)
+  if (operation === 'verifyHeaderChain') return verifyHeaderChain(input, stated as BlockClaim)
+  if (operation === 'verifyTransactions') return verifyTransactions(input, stated as { transactionsRoot: Hex })
+  if (operation === 'verifyReceipts') return verifyReceipts(input, stated as { receiptsRoot: Hex })
+  return verifyBlock(input, stated as BlockClaim)
+}
+
+/** Calls a function over messages. The numbers of a message are quantities. */
+function runOverMessages(operation: string, input: unknown, { message, trusted, ...rest }: Fields): unknown {
+  const numbers = ['fee', 'value', 'number']
+  const stated: unknown = {
+    ...rest,
+    ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
+    message: isObject(message) ? toNumbers(message, numbers, 256) : message,
+  }
+  if (operation === 'verifyMessageEvidence') return verifyMessageEvidence(input, stated as MessageEvidenceClaim)
+  if (operation === 'verifyMessageFromL2') return verifyMessageFromL2(input, stated as MessageClaim)
+  if (operation === 'verifyMessageToL2') return verifyMessageToL2(input, stated as MessageClaim)
+  return readMessageArrival(input as ProvenInbox, stated as MessageRequest)
+}
+
+const placed = (code: unknown, path: unknown): string => (path ? `${show(code)} at ${show(path)}` : show(code))
+
+/** Compares field by field, no deeper than `found`, because `expected` comes from a file and can be anything. */
+function differences(path: string, expected: unknown, found: unknown): string[] {
+  if (typeof found === 'object' && found !== null && typeof expected === 'object' && expected !== null) {
+    const [wanted, got] = [Array.isArray(expected) ? { ...expected } : expected, { ...found }].map(fieldsOf)
+    return Object.keys({ ...wanted, ...got }).flatMap(name =>
+      differences(`${path}.${name}`, wanted?.[name], got?.[name]),
+    )
+  }
+  // A JSON number cannot hold every bigint, so vectors use decimal strings.
+  const plain = typeof found === 'bigint' ? found.toString() : found
+  return plain === expected ? [] : [`${path}: expected ${show(expected)}, got ${show(plain)}`]
+}

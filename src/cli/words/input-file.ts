@@ -1,0 +1,122 @@
+import type { Claim } from '../../verify/proof/claim.ts'
+import { DocumentError } from './error.ts'
+import { type Fields, fieldIn, fieldsOf, hasFields } from './value.ts'
+
+/** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
+export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }
+
+/** The `expected` of a vector, unchecked except for `valid` and `code`. */
+export type Expected = Fields & { readonly valid: boolean }
+
+interface Described {
+  readonly description: string
+  /** What a vector expects, unchecked: see {@link readExpected}. */
+  readonly expected: unknown
+}
+
+/** A `rollup_getProof` answer, and what its file says was asked. One line of NDJSON holds the same. */
+export interface AnswerFile extends Described {
+  /**
+   * An answer or a response is only what an endpoint sent. A recording also states its claim, and is expected to verify. A
+   * vector also states what it expects. Anything else is unknown, and its whole content is taken as the answer.
+   */
+  readonly kind: 'answer' | 'JSON-RPC response' | 'recording' | 'vector' | 'unknown'
+  readonly stated: StatedClaim
+  readonly answer: unknown
+}
+
+/** An evidence bundle, bare or in a vector. */
+export interface BundleFile extends Described {
+  readonly kind: 'evidence bundle' | 'evidence vector'
+  readonly bundle: unknown
+  /** What a vector states; undefined for a bare bundle, which says what it is for but states no claim. */
+  readonly claim: { readonly scheme: unknown; readonly claim: unknown } | undefined
+}
+
+/** A vector for a function other than the two that verify answers and bundles. `operation` names the function. */
+export interface FunctionVector extends Described {
+  readonly kind: 'function vector'
+  readonly operation: unknown
+  /** The whole vector. */
+  readonly fields: Fields
+}
+
+/** A call as evidence. Only executing the call can verify it, so nothing else is read from the file. */
+export interface CallEvidenceFile extends Described {
+  readonly kind: 'call evidence'
+  readonly bundle: unknown
+}
+
+/** Logs as evidence. */
+export interface LogsEvidenceFile extends Described {
+  readonly kind: 'logs evidence'
+  readonly bundle: unknown
+}
+
+/** A message as evidence. */
+export interface MessageEvidenceFile extends Described {
+  readonly kind: 'message evidence'
+  readonly bundle: unknown
+}
+
+export type InputFile =
+  | AnswerFile
+  | BundleFile
+  | FunctionVector
+  | CallEvidenceFile
+  | LogsEvidenceFile
+  | MessageEvidenceFile
+
+export const isBundleFile = (file: InputFile): file is BundleFile =>
+  file.kind === 'evidence bundle' || file.kind === 'evidence vector'
+
+/**
+ * Tells what a parsed JSON text is by the names of its fields. It checks nothing else.
+ *
+ * @throws DocumentError if it states a scheme, as vectors and recordings do, but holds no answer, or is of another version
+ */
+export function readInputFile(content: unknown): InputFile {
+  const has = (...names: string[]) => hasFields(content, ...names)
+  const fields = fieldsOf(content)
+  const { description: text, operation, scheme, claim, bundle, answer, result, expected } = fields
+  const description = typeof text === 'string' ? text : ''
+  const bare = { description: '', expected: undefined }
+  if (has('version', 'rollup', 'request', 'answer')) {
+    return { kind: 'evidence bundle', ...bare, bundle: content, claim: undefined }
+  }
+  if (has('version', 'kind', 'call', 'answers')) return { kind: 'call evidence', ...bare, bundle: content }
+  if (has('version', 'kind', 'filter', 'blocks')) return { kind: 'logs evidence', ...bare, bundle: content }
+  if (has('version', 'kind', 'message', 'l1')) return { kind: 'message evidence', ...bare, bundle: content }
+  if (operation === 'verifyEvidence') {
+    return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
+  }
+  if (has('operation')) return { kind: 'function vector', description, operation, fields, expected }
+  // Anything that calls itself a JSON-RPC response came from an endpoint, so the user stated nothing in it.
+  const isResponse = has('jsonrpc')
+  if (!isResponse && has('scheme')) {
+    const { stateRoot, address, storageKeys, version = 1 } = fields
+    const stated = { scheme, stateRoot, address, storageKeys }
+    if (has('answer')) return { kind: 'vector', description, stated, answer, expected }
+    // Recordings of other programs say none.
+    if (version !== 1) throw new DocumentError('it is not version 1')
+    if (has('result')) return { kind: 'recording', description, stated, answer: result, expected: { valid: true } }
+    throw new DocumentError('it has a scheme, but neither an answer nor a result')
+  }
+  const isAnswer = ['accountProof', 'storageProofs', 'storageProof'].some(name => has(name))
+  const kind = isResponse || has('result') || has('error') ? 'JSON-RPC response' : isAnswer ? 'answer' : 'unknown'
+  return { kind, ...bare, stated: {}, answer: content }
+}
+
+/** Whether it is what the state manager sends about a range of blocks, which is no answer about an account. */
+export const holdsTraces = (content: unknown): boolean =>
+  [content, fieldIn(content, 'result')].some(value => hasFields(value, 'zkStateMerkleProof'))
+
+/** @throws DocumentError if it is not what a vector must state */
+export function readExpected(expected: unknown): Expected {
+  const fields = fieldsOf(expected)
+  const { valid, code } = fields
+  if (typeof valid !== 'boolean')
+    throw new DocumentError('it is not a vector: expected.valid is neither true nor false')
+  if (!valid && typeof code !== 'string') throw new DocumentError('it is not a vector: expected.code is missing')
+  return { ...fields, valid }
+}

@@ -1,0 +1,167 @@
+import {
+  bytesToBigint,
+  bytesToHex,
+  concatBytes,
+  type Hex,
+  hexLength,
+  hexToBytes,
+  knownLength,
+} from '../../base/bytes.ts'
+import { isRefusal, type Refusal } from '../../base/errors.ts'
+import { readerOf } from '../../base/json/reader.ts'
+import { MAX_NODE_COUNT } from '../../verify/anchor/limits.ts'
+import { decodeRlp } from '../../verify/anchor/rlp.ts'
+import { decodeLeafIndex, decodeNodes } from '../../verify/proof/decode.ts'
+import { plainTree } from '../../verify/proof/tree.ts'
+import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { emptySubtreeDigests } from '../../verify/tree/empty-subtrees.ts'
+import { accountTree, storageTree } from '../../verify/tree/kind.ts'
+import {
+  DIGEST_LENGTH,
+  decodeOpening,
+  HEAD_INDEX,
+  type Leaf,
+  openingLength,
+  TAIL_INDEX,
+  TREE_DEPTH,
+  verifyCanonical,
+} from '../../verify/tree/leaf.ts'
+import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type Path, rootLength } from '../../verify/tree/path.ts'
+
+/** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
+
+export { bytesToBigint as toNumber, bytesToHex as toHex } from '../../base/bytes.ts'
+export { DIGEST_LENGTH, MAX_LEAVES, openingLength as leafLength } from '../../verify/tree/leaf.ts'
+export { LEAF_NODE, SIBLING_LEAF_NODE } from '../../verify/tree/path.ts'
+export { decodeLeafIndex, decodeRlp as readRlp }
+
+/** Lengths in bytes of the keys and values of the two kinds of tree. */
+export const treeLengths = {
+  account: { key: accountTree.keyLength, value: accountTree.valueLength },
+  slot: { key: storageTree.keyLength, value: storageTree.valueLength },
+} as const
+
+const hexReader = readerOf('BAD_HEX')
+
+/** Decodes strict hexadecimal of one of the `lengths` in bytes. Default: any length. @throws ProofError */
+export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {
+  const hex = hexReader.string(value)
+  return hexToBytes(hex, lengths ? knownLength(hex, lengths) : hexLength(hex))
+}
+
+/** The result of `decode`; null if it refuses what it reads. */
+export function attempt<T>(decode: () => T): T | null {
+  try {
+    return decode()
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
+}
+
+/** Strict hexadecimal of exactly `length` bytes; null for anything else. */
+export const readBytes = (length: number, value: unknown): Uint8Array | null =>
+  typeof value === 'string' ? attempt(() => hexToBytes(value, length)) : null
+
+export const isHexOf = (length: number, value: unknown): value is Hex => readBytes(length, value) !== null
+
+/** The number in an index word; null if the word has stray bytes. */
+export function readWord(scheme: HashScheme, word: Uint8Array): bigint | null {
+  const number = scheme.decodeWord(word)
+  return number && bytesToBigint(number)
+}
+
+export const isLeafIndex = (value: unknown): value is number => attempt(() => decodeLeafIndex(value)) !== null
+
+/** The index, with the name if it is HEAD or TAIL. */
+export function nameLeafIndex(index: number): string {
+  const name = index === HEAD_INDEX ? ' (HEAD)' : index === TAIL_INDEX ? ' (TAIL)' : ''
+  return `${index}${name}`
+}
+
+/** The leaf in node 41; null if it cannot be read. */
+export function readLeaf(scheme: HashScheme, node: unknown): Leaf | null {
+  const bytes = readBytes(openingLength(scheme), node)
+  return bytes && attempt(() => decodeOpening(scheme, bytes))
+}
+
+/** The 42 nodes, each decoded. @throws ProofError */
+export const readNodes = (scheme: HashScheme, nodes: unknown): Path =>
+  decodeNodes(plainTree(scheme, accountTree), 0, nodes)
+
+/** The fields of node 0, even if it is not canonical; null if it has the wrong length. A word with stray bytes is no number. */
+export function readRootNode(
+  scheme: HashScheme,
+  node: unknown,
+): { readonly nextFreeNode: bigint | null; readonly subRoot: Hex } | null {
+  const bytes = readBytes(rootLength(scheme), node)
+  if (bytes === null) return null
+  const word = bytes.subarray(0, scheme.wordLength)
+  return { nextFreeNode: readWord(scheme, word), subRoot: bytesToHex(bytes.subarray(scheme.wordLength)) }
+}
+
+/** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */
+export interface PathLevel {
+  readonly level: number
+  /** Index of the sibling in `proofRelatedNodes`. */
+  readonly entry: number
+  readonly siblingSide: 'left' | 'right'
+  /** The sibling's digest; null if it cannot be hashed. */
+  readonly sibling: Hex | null
+  /** Whether the sibling is a subtree without leaves. */
+  readonly isEmpty: boolean
+  /** The digest of the node on the path; null if something below it cannot be hashed. */
+  readonly running: Hex | null
+  /** Why the sibling cannot be hashed; null if it can. */
+  readonly problem: string | null
+}
+
+/** The levels of a path, from the sub-root down. Empty unless there are 42 nodes. */
+export function readLevels(scheme: HashScheme, leafIndex: number | null, nodes: readonly unknown[]): PathLevel[] {
+  if (nodes.length !== NODE_COUNT) return []
+  const { hasher } = scheme
+  const empty = emptySubtreeDigests(scheme.hasher)
+  const levels: PathLevel[] = []
+  let running = hashNode(scheme, nodes[LEAF_NODE], openingLength(scheme)).digest
+  for (let level = 0; level < TREE_DEPTH; level++) {
+    const entry = TREE_DEPTH - level
+    const node = nodes[entry]
+    // 32 zero bytes stand for a missing leaf: they are its digest, not its preimage.
+    const missing = level === 0 && readBytes(DIGEST_LENGTH, node)?.every(byte => byte === 0)
+    const { digest, problem } = missing
+      ? { digest: new Uint8Array(DIGEST_LENGTH), problem: null }
+      : hashNode(scheme, node, level === 0 ? openingLength(scheme) : INNER_LENGTH)
+    // Division instead of a shift, because an index can exceed 2^32.
+    const isRight = Math.floor((leafIndex ?? 0) / 2 ** level) % 2 === 1
+    levels.push({
+      level,
+      entry,
+      siblingSide: isRight ? 'left' : 'right',
+      sibling: digest && bytesToHex(digest),
+      isEmpty: digest !== null && bytesToHex(digest) === bytesToHex(empty[level] ?? digest.subarray(1)),
+      running: running && bytesToHex(running),
+      problem,
+    })
+    const pair = running && digest && (isRight ? concatBytes(digest, running) : concatBytes(running, digest))
+    running = pair && leafIndex !== null ? hasher.hash(pair) : null
+  }
+  return levels.reverse()
+}
+
+function hashNode(scheme: HashScheme, node: unknown, length: number) {
+  try {
+    const preimage = hexToBytes(readerOf('MALFORMED_RESPONSE').string(node), length)
+    verifyCanonical(scheme, preimage)
+    return { digest: scheme.hasher.hash(preimage), problem: null }
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return { digest: null, problem: describeDetails(error) }
+  }
+}
+
+/** What the error expected and found, in one line. */
+export const describeDetails = ({ code, expected, found }: Refusal): string =>
+  [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ') || code
+
+/** Whether a Merkle-Patricia proof holds more nodes than any key's path can have. */
+export const hasTooManyNodes = (nodes: unknown): boolean => Array.isArray(nodes) && nodes.length > MAX_NODE_COUNT

@@ -1,0 +1,85 @@
+import { isGiven, readOwn } from '../../base/json/known-fields.ts'
+import { MAX_FILE_DEPTH } from '../../base/json/limits.ts'
+import { ExcessiveJson, parseBounded } from '../../base/json/parse.ts'
+import { DocumentError } from './error.ts'
+import { MAX_TEXT_CHARACTERS } from './limits.ts'
+
+export { isGiven }
+
+/** Reads and describes JSON values from outside. Only own properties count. */
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The own properties of an object, without a prototype, so that a missing name stays missing. Empty for any other value. */
+export const fieldsOf = (value: unknown): Fields =>
+  Object.assign(Object.create(null), isObject(value) ? value : undefined)
+
+/** One own property of an object; undefined for any other value. */
+export const fieldIn = (value: unknown, name: string): unknown => (isObject(value) ? readOwn(value, name) : undefined)
+
+export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+export const hasFields = (value: unknown, ...names: readonly string[]): boolean =>
+  isObject(value) && names.every(name => Object.hasOwn(value, name))
+
+/** A string, number, boolean or null as text; an object or array only by its kind, because converting one can throw. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  return isObject(value) ? 'an object' : String(value)
+}
+
+/** Replaces whatever could move the cursor, recolour or reverse the text, in a terminal or on a page. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
+
+/** Of a JSON text: escapes what {@link printable} replaces, which occurs only inside strings, where an escape means the same. */
+export const escapeUnprintable = (json: string): string =>
+  json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, text => text.replace(/[\s\S]/g, escapeUnit))
+
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Cuts a text that is longer than `most` to `kept` characters, and says how many it had. */
+export const cut = (text: string, most: number, kept = most): string =>
+  text.length <= most ? text : `${text.slice(0, kept)}... (${text.length} characters)`
+
+/** {@link printable}, cut to a few lines. */
+export const brief = (text: string): string =>
+  text.length > MAX_TEXT_CHARACTERS
+    ? `${printable(text.slice(0, MAX_TEXT_CHARACTERS))}… (${text.length} characters)`
+    : printable(text)
+
+/** Why what this program wrote cannot be read as version 1 of its format; undefined if it can. */
+export function otherVersion(content: unknown): string | undefined {
+  const version = fieldIn(content, 'version')
+  return version === 1
+    ? undefined
+    : `is of version ${brief(show(version))} of its format, of which this program reads 1`
+}
+
+/** Parses a JSON text in UTF-8. @throws DocumentError */
+export function parseJson(bytes: Uint8Array): unknown {
+  // The decoder is fatal, because it must not replace bytes silently. It drops a leading BOM.
+  const text = orDocumentError('not UTF-8', () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  if (text.trim() === '') throw new DocumentError('empty')
+  try {
+    return parseBounded(text, MAX_FILE_DEPTH)
+  } catch (error) {
+    // It may well be JSON.
+    const what = error instanceof ExcessiveJson ? 'more than this program reads' : 'not JSON'
+    throw new DocumentError(`${what}: ${messageOf(error)}`)
+  }
+}
+
+function orDocumentError<T>(what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new DocumentError(`${what}: ${messageOf(error)}`)
+  }
+}
+
+/** What an error says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,162 @@
+import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
+import { atEndpoint, isPassing, orFailure } from '../transport/error.ts'
+import { MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from '../transport/limits.ts'
+import type { AnyProvider } from '../transport/provider.ts'
+import { fetchAnchor, findPrevious, invented, type L1Source, readCurrent, type Sample, unless, walkLogs } from './l1.ts'
+
+/** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
+export interface Hint {
+  /** The last block of the finalization. */
+  readonly l2BlockNumber: bigint
+  /** What the contract hashed, according to different endpoints. */
+  readonly states: readonly FinalizedState[]
+  /** The endpoints that named it. */
+  readonly namedBy: readonly number[]
+  /** All endpoints that listed finalizations with it, each of them to the newest. */
+  readonly listedBy: readonly number[]
+}
+
+/** Which finalizations to list. */
+export interface ListRange {
+  /** Above this L2 block. */
+  readonly after: bigint
+  /** Up to this L2 block: the newest finalized one, which is proven. */
+  readonly newest: bigint
+  /** Above this L1 block; null if it is unknown. */
+  readonly l1After: bigint | null
+  /** Up to this L1 block. */
+  readonly l1Block: L1Block
+}
+
+/** What is known about the L1 endpoints, by their index. */
+export interface Listers {
+  /** They named finalizations that never were. */
+  readonly inventors: ReadonlySet<number>
+  /** They failed for so long that nobody waits for their logs any more, until they answer. */
+  readonly absent: Set<number>
+  /** Whether this is the last time that their failures count. */
+  readonly isLastRound: boolean
+  /** Told of each endpoint whose logs are unusable. */
+  onUseless(index: number): void
+}
+
+/**
+ * Lists the finalizations in the range, oldest first, from the contract's logs at all L1 endpoints. An endpoint whose logs lack
+ * the newest finalization, or that invented some before, is not believed. If no endpoint has usable logs, it searches the
+ * contract's storage at older L1 blocks. One endpoint that lists everything is enough. More hints do no harm, because each is
+ * proven before it counts.
+ *
+ * @throws EndpointError if an endpoint that may know more has failed, and may answer later: a failure is no empty list
+ */
+export async function listFinalizations(source: L1Source, range: ListRange, listers: Listers): Promise<Hint[]> {
+  const { providers } = source.l1
+  const { inventors, onUseless } = listers
+  const failures = createFailures(listers)
+  const found = new Map<number, ReadonlyMap<bigint, FinalizedState | null>>()
+  const open: number[] = []
+  for (const [index, provider] of providers.entries()) {
+    if (inventors.has(index) && inventors.size < providers.length) continue
+    const outcome = await listFromLogs(provider, source, range)
+    if (outcome instanceof Map) found.set(index, outcome)
+    else onUseless(index)
+    failures.note(index, outcome)
+    // What lacks the newest finalization is refuted.
+    if (outcome !== null) open.push(index)
+  }
+  if (found.size === 0) {
+    for (const index of open.length > 0 ? open : providers.keys()) {
+      const provider = providers[index]
+      const outcome = provider && (await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
+      if (Array.isArray(outcome)) found.set(index, new Map(outcome.map(number => [number, null])))
+      failures.note(index, outcome)
+    }
+  }
+  // One finalization hides no other if it comes right after the last.
+  if (found.size === 0 || range.newest > range.after + 1n) failures.throwIfAny(found.size === 0)
+  return hintsOf(found)
+}
+
+/** The last failure of each endpoint. */
+function createFailures({ absent, isLastRound }: Listers) {
+  const failures = new Map<number, Error>()
+  return {
+    note(index: number, outcome: unknown) {
+      failures.delete(index)
+      if (outcome instanceof Error) failures.set(index, outcome)
+      if (outcome instanceof Error && isPassing(outcome)) {
+        if (isLastRound) absent.add(index)
+      } else if (!(outcome instanceof Error)) absent.delete(index)
+    },
+    /** Throws the failure of one that is waited for; if none has answered, of any. */
+    throwIfAny(isEmpty: boolean) {
+      const all = [...failures]
+      const passing = all.find(([index, failure]) => isPassing(failure) && (isEmpty || !absent.has(index)))
+      const [, failure] = passing ?? (isEmpty ? all.at(-1) : undefined) ?? []
+      if (failure !== undefined) throw failure
+    },
+  }
+}
+
+function hintsOf(found: ReadonlyMap<number, ReadonlyMap<bigint, FinalizedState | null>>): Hint[] {
+  const listedBy = [...found.keys()]
+  const numbers = new Set([...found.values()].flatMap(list => [...list.keys()]))
+  return [...numbers]
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map(l2BlockNumber => ({
+      l2BlockNumber,
+      states: [...found.values()].map(list => list.get(l2BlockNumber)).filter(state => state != null),
+      namedBy: listedBy.filter(index => found.get(index)?.has(l2BlockNumber)),
+      listedBy,
+    }))
+}
+
+/** From the newest logs back; null if they lack the newest finalization; the failure if they cannot be fetched. */
+async function listFromLogs(
+  provider: AnyProvider,
+  source: L1Source,
+  { after, newest, l1After, l1Block }: ListRange,
+): Promise<Map<bigint, FinalizedState> | Error | null> {
+  const found = new Map<bigint, FinalizedState>()
+  const oldest = l1After === null ? 0n : l1After + 1n
+  let empty = 0
+  for await (const { first, logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
+    if (!Array.isArray(logs)) return logs
+    empty = logs.length === 0 ? empty + 1 : 0
+    if (empty === MAX_EMPTY_LOG_REQUESTS) {
+      if (!found.has(newest)) return null
+      // Before the contract was deployed, its storage was zero.
+      const at = first - 1n
+      const current = at < 0n ? 0n : await readCurrent(provider, source, at).catch(orFailure)
+      if (current === 0n || (typeof current === 'bigint' && current <= after)) break
+      empty = 0
+    }
+    for (const { l2BlockNumber, finalizedState } of logs) {
+      const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)
+      if (isNew) found.set(l2BlockNumber, finalizedState)
+    }
+    const isBelow = logs.some(({ l2BlockNumber }) => l2BlockNumber <= after)
+    if (isBelow || found.size > MAX_LISTED || (found.size > 0 && newest === after + 1n)) break
+  }
+  return found.has(newest) ? found : null
+}
+
+/** What the contract held at older L1 blocks, according to the endpoint. */
+async function walkBack(
+  provider: AnyProvider,
+  source: L1Source,
+  { after, newest, l1Block }: ListRange,
+): Promise<bigint[]> {
+  const numbers = [newest]
+  if (newest === after + 1n) return numbers
+  let sample: Sample | null = { at: l1Block.number, value: newest }
+  while (numbers.length <= MAX_LISTED) {
+    sample = await findPrevious(provider, source, sample)
+    if (sample === null || sample.value <= after) break
+    // Otherwise, it could invent any number of them, of which each takes dozens of requests to find.
+    const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, sample.value))
+    if (anchor === null && sample.value !== 0n) throw invented(sample.value)
+    numbers.push(sample.value)
+  }
+  return numbers
+}

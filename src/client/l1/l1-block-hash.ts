@@ -1,0 +1,225 @@
+import { invalid, isArray, readItems } from '../../base/arguments.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { readOptions, verifyFunction, verifyWhole } from '../../base/options.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
+import { type Endpoint, type Endpoints, openEndpoints } from '../sources/endpoints.ts'
+import { EndpointError } from '../transport/error.ts'
+import { STRAGGLE_MS } from '../transport/limits.ts'
+import { verifyTimeout } from '../transport/options.ts'
+import { originOf } from '../transport/redact.ts'
+import { inTime } from '../transport/waiting.ts'
+import { fetchL1Block, type L1BlockTag } from './l1.ts'
+
+/**
+ * A source of L1 block hashes: the newest finalized L1 block that one endpoint names. Use an endpoint that you run, or at
+ * least one that is independent of those you verify. Or let several agree, with {@link agreeingBlockHash}.
+ *
+ * @param l1 of several endpoints, the next is asked if one fails; each of them is trusted
+ * @returns a function that asks at each call. It throws an EndpointError if the request fails, and a ProofError if the block does
+ * not have the hash that the endpoint states
+ *
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const { l1Url } = await service.listen()
+ *
+ * const l1BlockHash = finalizedBlockHash(createHttpProvider(l1Url))
+ * console.log((await l1BlockHash()).length) // 66
+ * await service.close()
+ * ```
+ */
+export function finalizedBlockHash(l1: Endpoint | readonly Endpoint[]): () => Promise<Hex> {
+  const endpoints = openEndpoints('l1', l1, 'L1')
+  return async () => (await fetchBlock(endpoints, 'finalized')).hash
+}
+
+/** A source that does not agree with the quorum. */
+export interface DissentingSource {
+  /** Index of the endpoint. */
+  index: number
+  /** What was wrong: no answer, a block that is not finalized, or another hash. */
+  found: string
+}
+
+/** How many sources must agree, and who is told about the others. */
+export interface AgreementOptions {
+  /** How many must name the same hash. Default: more than half. */
+  quorum?: number | undefined
+  /**
+   * Time limit per answer of a source, in milliseconds. Default: 10,000. Once enough sources agree, the others have at most 2,000
+   * left.
+   */
+  timeoutMs?: number | undefined
+  /** Called on agreement with the sources that did not take part in it. */
+  onDissent?: ((odd: readonly DissentingSource[]) => void) | undefined
+}
+
+/**
+ * A source of L1 block hashes: the newest finalized block on which enough endpoints agree. It asks each for its newest
+ * finalized block. These are seldom at the same height, so it takes the newest block that `quorum` of them have finalized, and
+ * asks those for its hash by number.
+ *
+ * The hash is wrong only if `quorum` endpoints lie together. Count endpoints of one operator as one.
+ *
+ * @param l1s each with another operator
+ * @param options how many must agree
+ * @returns a function that asks at each call. It throws an EndpointError that lists what each source said: `L1_DISAGREEMENT` if two
+ * of them name different hashes for one block, `L1_UNCONFIRMED` if too few answer
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { agreeingBlockHash, createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const { l1Url } = await service.listen()
+ *
+ * // In production: three with different operators.
+ * const sources = [l1Url, 'http://127.0.0.1:1', { request: createHttpProvider(l1Url).request }]
+ * const l1BlockHash = agreeingBlockHash(sources, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
+ * console.log((await l1BlockHash()).length) // 66
+ * await service.close()
+ * ```
+ */
+export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOptions = {}): () => Promise<Hex> {
+  const given = readItems('l1s', l1s, readSource)
+  const sources = given.map(({ source }) => source)
+  const count = given.length
+  if (new Set(given.map(({ identity }) => identity)).size < count) throw invalid('l1s', 'each endpoint once', l1s)
+  const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
+  const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = 10_000, onDissent } = own
+  verifyWhole('quorum', quorum, 1, count)
+  verifyTimeout(timeout)
+  verifyFunction('onDissent', onDissent)
+
+  const ask = async (l1: Endpoints, id: bigint | L1BlockTag, asking: Asking): Promise<Vote> => {
+    // Each has a signal of its own, because Node warns of many listeners to one.
+    const ended = new AbortController()
+    asking.add(ended)
+    try {
+      return { block: await inTime(timeout, signal => fetchBlock(l1, id, signal), ended.signal) }
+    } catch (error) {
+      const code: unknown = Reflect.get(Object(error), 'code')
+      return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
+    }
+  }
+  const voteOn = async (number: bigint, l1: Endpoints, said: Vote | undefined, asking: Asking): Promise<Vote> => {
+    const { block, failure } = said ?? {}
+    if (block === undefined) return { failure }
+    if (block.number < number) return { failure: `has finalized only block ${block.number}` }
+    return block.number === number ? { block } : ask(l1, number, asking)
+  }
+
+  /** The newest block on which enough of them agree, by what they said about their newest ones. */
+  async function decide(said: readonly Vote[], asking: Asking): Promise<Decision> {
+    const heights = said.flatMap(({ block }) => block?.number ?? [])
+    // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
+    const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
+    let odd = said.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
+    let isContradicted = false
+    for (const number of new Set(candidates)) {
+      const asked = sources.map((l1, index) => voteOn(number, l1, said[index], asking))
+      const votes = await unlessSlow(asked, votes => winnerOf(votes, quorum) !== null)
+      const agreed = winnerOf(votes, quorum)
+      isContradicted ||= new Set(votes.flatMap(({ block }) => block?.hash ?? [])).size > 1
+      odd = votes.flatMap(({ block, failure }, index) => {
+        if (block !== undefined && block.hash === agreed) return []
+        return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
+      })
+      if (agreed !== null) return { agreed, odd, isContradicted }
+    }
+    return { agreed: null, odd, isContradicted }
+  }
+
+  return async () => {
+    const asking: Asking = new Set()
+    try {
+      const asked = sources.map(l1 => ask(l1, 'finalized', asking))
+      const hasEnough = (votes: readonly Vote[]) => votes.filter(({ block }) => block).length >= quorum
+      const early = await decide(await unlessSlow(asked, hasEnough), asking)
+      // A slow one may be the one that agrees.
+      const { agreed, odd, isContradicted } =
+        early.agreed === null ? await decide(await Promise.all(asked), asking) : early
+      if (agreed !== null) {
+        if (odd.length > 0) onDissent?.(odd)
+        return agreed
+      }
+      const list = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
+      const found = `${quorum} of ${count} must agree. ${list}`
+      // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
+      throw new EndpointError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
+    } finally {
+      for (const ended of asking) ended.abort()
+    }
+  }
+}
+
+/** A source, and what it is that is asked, which tells whether another one is the same. @throws ArgumentError */
+function readSource(l1: Endpoint) {
+  // Two lists of the same endpoint would look like two endpoints.
+  if (isArray(l1)) throw invalid('', 'one endpoint', l1)
+  const source = openEndpoints('', l1)
+  // A URL counts once, as it is or in a provider.
+  const [provider] = source.providers
+  return { source, identity: (provider && originOf(provider)?.href) ?? provider }
+}
+
+/** What a source says about one block. A failure is described by its code alone. */
+interface Vote {
+  readonly block?: L1Block
+  readonly failure?: string | undefined
+}
+
+/** What ends the requests of one agreement. */
+type Asking = Set<AbortController>
+
+/** What the sources agree on, if they do, and who does not. */
+interface Decision {
+  readonly agreed: Hex | null
+  readonly odd: readonly DissentingSource[]
+  readonly isContradicted: boolean
+}
+
+/** All votes. Once there are enough, those that take much longer count as failures. */
+function unlessSlow(asked: readonly Promise<Vote>[], isEnough: (votes: readonly Vote[]) => boolean): Promise<Vote[]> {
+  const votes: Vote[] = asked.map(() => ({ failure: 'no answer in time' }))
+  let left = asked.length
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      // What arrives later changes nothing.
+      resolve([...votes])
+    }
+    for (const [index, one] of asked.entries()) {
+      one.then(vote => {
+        votes[index] = vote
+        if (--left === 0) end()
+        else if (timer === undefined && isEnough(votes)) timer = setTimeout(end, STRAGGLE_MS)
+      })
+    }
+  })
+}
+
+/** The only hash that enough sources name; null if there is none, or more than one. */
+function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
+  const hashes = votes.flatMap(({ block }) => block?.hash ?? [])
+  const named = new Set(hashes.filter(hash => hashes.filter(other => other === hash).length >= quorum))
+  const [winner = null, other] = named
+  return other === undefined ? winner : null
+}
+
+const fetchBlock = async (l1: Endpoints, id: bigint | L1BlockTag, signal?: AbortSignal): Promise<L1Block> =>
+  (await fetchL1Block({ l1, signal }, id)).l1Block

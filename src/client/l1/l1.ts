@@ -1,0 +1,454 @@
+import type { Hex } from '../../base/bytes.ts'
+import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../../base/errors.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
+import { ETH_PROOF_SHAPE, verifyEthProof } from '../../verify/anchor/eth-proof.ts'
+import {
+  decodeFinalizedStateLog,
+  type FinalizedState,
+  type FinalizedStateLog,
+  finalizedStateTopics,
+} from '../../verify/anchor/finalized-state.ts'
+import { encodeHeader, type L1Block, verifyHeader } from '../../verify/anchor/header.ts'
+import {
+  anchorStorageKeys,
+  type HeldValue,
+  lineaLayout,
+  type Rollup,
+  type VerifiedAnchor,
+  verifyAnchor,
+} from '../../verify/anchor/rollup.ts'
+import { slotKey } from '../../verify/anchor/slots.ts'
+import type { StateKind } from '../../verify/evidence/types.ts'
+import { type Attempt, type Endpoints, only, race } from '../sources/endpoints.ts'
+import {
+  EndpointError,
+  type EndpointErrorCode,
+  isEndpointError,
+  isMissing,
+  isOfBlock,
+  orFailure,
+} from '../transport/error.ts'
+import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from '../transport/limits.ts'
+import { admissionOf, admitAnswer } from '../transport/partial-answers.ts'
+import { type AnyProvider, callProvider } from '../transport/provider.ts'
+import { redactorFor } from '../transport/redact.ts'
+import { inTime } from '../transport/waiting.ts'
+import { hashHeader } from './headers.ts'
+import { askLogs, inOrder } from './log-ranges.ts'
+
+/** The L1 endpoints, and the rollup to look for there. */
+export interface L1Source {
+  readonly l1: Endpoints
+  readonly rollup: Rollup
+  readonly signal: AbortSignal | undefined
+  /** What the contract has to hold. Default: whichever it holds. */
+  readonly holds?: HeldValue | undefined
+  /** Says what counts if the contract holds a state root and a block hash of this L2 block. Default: an error. */
+  readonly schemeAt?: ((l2BlockNumber: bigint) => StateKind) | undefined
+}
+
+/** The block tags that every L1 endpoint accepts. */
+export type L1BlockTag = 'finalized' | 'safe' | 'latest'
+
+/** An L2 block whose state root or hash the rollup contract holds, proven at an L1 block. */
+export type Anchor<Held extends HeldValue = HeldValue> = VerifiedAnchor<Held> & {
+  readonly l2BlockNumber: bigint
+  readonly currentL2BlockNumber: bigint
+  readonly implementation: Hex
+  /** The known fields of the `eth_getProof` answer. */
+  readonly proof: unknown
+  /** Proves the timestamp; undefined if the timestamp is not proven. */
+  readonly finalizedState: FinalizedState | undefined
+}
+
+/**
+ * The known fields of the `eth_getProof` answer for the rollup contract, and what `verify` makes of them, from the first
+ * endpoint whose answer it accepts.
+ */
+export async function fetchProof<T>(
+  { l1, rollup, signal }: L1Source,
+  storageKeys: readonly Hex[],
+  l1BlockNumber: bigint,
+  verify: (proof: unknown) => T,
+): Promise<T> {
+  const params = [rollup.address, storageKeys, encodeQuantity(l1BlockNumber)]
+  const outcome = await l1.run(async (provider, attempt) => {
+    const redact = redactorFor(provider)
+    const answer = await callProvider(provider, 'eth_getProof', params, attempt.signal)
+    const proof = admitAnswer(
+      answer,
+      admissionOf(MAX_L1_PROOF_LENGTH * Math.ceil(storageKeys.length / 7), redact),
+      redact,
+      ETH_PROOF_SHAPE,
+    )
+    try {
+      return { value: atPath('l1.proof', () => verify(proof)) }
+    } catch (error) {
+      // Proven about what L1 holds, so any other endpoint would say the same.
+      if (isProofError(error) && error.code.startsWith('ANCHOR_')) return { fact: error }
+      throw error
+    }
+  }, signal)
+  if ('fact' in outcome) throw outcome.fact
+  return outcome.value
+}
+
+interface FetchedL1Block {
+  /** As the endpoint sent it. */
+  readonly block: unknown
+  readonly l1Block: L1Block
+}
+
+/**
+ * Fetches an L1 block. Its header is verified against its hash. Unless the block was requested by hash, only the endpoint's
+ * word says that the hash is one of L1.
+ */
+export const fetchL1Block = (
+  { l1, signal }: Omit<L1Source, 'rollup'>,
+  id: bigint | L1BlockTag | Hex,
+): Promise<FetchedL1Block> => l1.run((provider, attempt) => fetchL1BlockFrom(provider, id, attempt.signal), signal)
+
+async function fetchL1BlockFrom(
+  provider: AnyProvider,
+  id: bigint | L1BlockTag | Hex,
+  signal: AbortSignal | undefined,
+): Promise<FetchedL1Block> {
+  const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
+  const isHash = typeof id === 'string' && id.startsWith('0x')
+  const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
+  const block = await callProvider(provider, method, [wanted, false], signal)
+  if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
+  const l1Block = atPath('l1.header', () => {
+    const header = encodeHeader(block)
+    if (redactorFor(provider).isInHex(header)) {
+      throw new ProofError('HEADER_MALFORMED', { found: 'the API key of the endpoint' })
+    }
+    return verifyHeader(header, hashHeader(header))
+  })
+  if (isHash && l1Block.hash !== id) {
+    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${id}`, found: l1Block.hash })
+  }
+  const said: unknown = readOwn(Object(block), 'hash')
+  if (said !== l1Block.hash) {
+    const found = typeof said === 'string' ? excerpt(said) : 'none'
+    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${l1Block.hash}`, found })
+  }
+  if (typeof id === 'bigint' && l1Block.number !== id) {
+    throw new EndpointError('L1_CONTRADICTION', { found: `block ${l1Block.number} for block ${id}`, layer: 'L1' })
+  }
+  return { block, l1Block }
+}
+
+/**
+ * What L1 holds for an L2 block decides which it is: a state root or a block hash.
+ *
+ * @param finalizedState a hint with which to prove the timestamp
+ * @throws ProofError `ANCHOR_NO_ROOT` if the block is not the last one of a finalization, and what `verifyAnchor` throws
+ */
+export async function fetchAnchor(
+  source: L1Source,
+  l1Block: L1Block,
+  l2BlockNumber: bigint,
+  finalizedState?: FinalizedState,
+): Promise<Anchor> {
+  const { rollup, holds, schemeAt } = source
+  const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
+  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, holds, finalizedState }
+  const verify = (proof: unknown): VerifiedAnchor => {
+    try {
+      return verifyAnchor(proof, claim)
+    } catch (error) {
+      if (schemeAt === undefined || !isProofError(error) || error.code !== 'ANCHOR_AMBIGUOUS') throw error
+      return verifyAnchor(proof, {
+        ...claim,
+        holds: schemeAt(l2BlockNumber) === 'ethereum' ? 'blockHash' : 'stateRoot',
+      })
+    }
+  }
+  return fetchProof(source, keys, l1Block.number, proof => {
+    const { currentL2BlockNumber, implementation, ...proven } = verify(proof)
+    // The keys ask for both. Nobody could tell otherwise whether the block is the newest, and whether the code has changed.
+    if (currentL2BlockNumber === undefined || implementation === undefined) {
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'too few slots' })
+    }
+    return { l2BlockNumber, proof, finalizedState, currentL2BlockNumber, implementation, ...proven }
+  })
+}
+
+/**
+ * Adds the timestamp of the L2 block to the anchor if it can be proven: the block is the newest finalized one, the layout has
+ * the slots for it, and the endpoint serves the log of the finalization. Otherwise returns the anchor unchanged.
+ */
+export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
+  const { l2BlockNumber, currentL2BlockNumber } = anchor
+  if (l2BlockNumber !== currentL2BlockNumber) return anchor
+  // If the hints are wrong, or the contract has another layout, what is proven without a hint stays proven.
+  return (await fetchTimed(source, l1Block, l2BlockNumber)) ?? anchor
+}
+
+/** The anchor of the newest finalization with its timestamp; null if that cannot be proven. */
+export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
+  const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
+  if (isKept === undefined) return null
+  const providers = source.l1.ranked()
+  const fetchFrom = async (turn: number, { signal }: Attempt): Promise<Anchor | undefined> => {
+    const [provider, own] = [providers[turn], { ...source, signal }]
+    const hint = provider && (await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber))
+    return (hint && (await fetchHinted(own, l1Block, l2BlockNumber, hint))) ?? undefined
+  }
+  try {
+    return (await inTime(HINT_MS, signal => race(providers.length, signal, fetchFrom), source.signal)) ?? null
+  } catch (error) {
+    if (isEndpointError(error) && error.code === 'TIMEOUT') return null
+    throw error
+  }
+}
+
+/** What `work` resolves to; null if it is refused with this code. */
+export async function unless<T>(code: ProofErrorCode, work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (isProofError(error) && error.code === code) return null
+    throw error
+  }
+}
+
+/** {@link fetchAnchor}; null if the hint is wrong. */
+export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
+  unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(...args))
+
+/**
+ * What the contract's log says about the finalization that ended with this L2 block: a hint, which `verifyAnchor` proves. The
+ * log is not above the L1 block. Requests the newest logs first, in ranges that endpoints allow.
+ *
+ * @returns null if the endpoint serves no logs, or none of this finalization: no timestamp is proven then
+ * @throws EndpointError `ABORTED` and nothing else
+ */
+export async function fetchFinalizedState(
+  provider: AnyProvider,
+  source: L1Source,
+  l1BlockNumber: bigint,
+  l2BlockNumber: bigint,
+): Promise<FinalizedState | null> {
+  const topics = [finalizedStateTopics, `0x${l2BlockNumber.toString(16).padStart(64, '0')}`]
+  const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
+  for await (const { logs } of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
+    // If there are several, the newest counts.
+    const log = Array.isArray(logs) && logs.find(log => log.l2BlockNumber === l2BlockNumber)
+    if (log) return log.finalizedState
+  }
+  return null
+}
+
+/**
+ * The contract's logs of finalizations between two L1 blocks, newest first, one list per request, with its first block. Ends with
+ * the failure if the endpoint fails, and with null if what it sends is no list: they are only hints.
+ *
+ * @throws EndpointError `ABORTED` and nothing else
+ */
+export async function* walkLogs(
+  provider: AnyProvider,
+  { rollup, signal }: L1Source,
+  topics: readonly unknown[],
+  newest: bigint,
+  oldest: bigint,
+): AsyncGenerator<WalkedLogs, void> {
+  const filter = { address: rollup.address, topics }
+  let first = newest + 1n
+  try {
+    for await (const piece of askLogs(
+      provider,
+      filter,
+      { first: oldest, last: newest },
+      { signal, isBackwards: true },
+    )) {
+      first = piece.first
+      const { logs } = piece
+      if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield { first, logs: null }
+      const decoded = inOrder(logs).map(decodeFinalizedStateLog)
+      yield { first, logs: decoded.filter(log => log !== undefined).reverse() }
+    }
+  } catch (error) {
+    yield { first, logs: orFailure(error) }
+  }
+}
+
+/** Logs of finalizations, newest first; the failure; null if they are no list. */
+interface WalkedLogs {
+  /** The first block that was asked for. */
+  readonly first: bigint
+  readonly logs: FinalizedStateLog[] | EndpointError | ProofError | null
+}
+
+/**
+ * Goes back through finalizations as long as the L2 endpoints may hold an earlier one. Whoever cannot be reached for two of them
+ * is not asked for more.
+ */
+export function steppingBack() {
+  const tried: bigint[] = []
+  const failures: (EndpointError | ProofError)[] = []
+  const isOver = () => failures.filter(failure => !isOfBlock(failure)).length > 1
+  /** PROOF_UNAVAILABLE if all of them are missing; otherwise, the first reason. */
+  const error = (): EndpointError | ProofError => {
+    const reason = failures.find(failure => !isMissing(failure))
+    const [first] = failures
+    const about = first !== undefined && isEndpointError(first) ? first : {}
+    return (
+      reason ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found: `tried ${tried.join(', ')}`, layer: 'L2' })
+    )
+  }
+  return {
+    tried,
+    error,
+    add(l2BlockNumber: bigint, failure: EndpointError | ProofError) {
+      tried.push(l2BlockNumber)
+      failures.push(failure)
+    },
+    /** Those that were not tried. What fails on the way to an earlier one says less than why the first one failed. */
+    async *through(anchors: AsyncGenerator<Anchor>): AsyncGenerator<Anchor, void> {
+      try {
+        for await (const anchor of anchors) {
+          if (!tried.includes(anchor.l2BlockNumber)) yield anchor
+          if (isOver()) return
+        }
+      } catch (thrown) {
+        throw failures.some(failure => !isMissing(failure)) ? error() : thrown
+      }
+    },
+  }
+}
+
+/** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. @param first the newest one */
+export async function* walkAnchors(
+  source: L1Source,
+  l1Block: L1Block,
+  most: number,
+  first?: bigint | Anchor,
+): AsyncGenerator<Anchor> {
+  const value = first ?? (await fetchNewest(source, l1Block))
+  const anchor = typeof value === 'bigint' ? await fetchAnchor(source, l1Block, value) : value
+  yield anchor
+  const newest: Sample = { at: l1Block.number, value: anchor.l2BlockNumber }
+  const previous = previousFrom(source, l1Block, newest)
+  let known = newest.value
+  for (let count = 1; count < most; count++) {
+    const anchor = await previous(known)
+    if (anchor === null) return
+    known = anchor.l2BlockNumber
+    yield anchor
+  }
+}
+
+/**
+ * Makes a function that returns the newest finalization below an L2 block, proven; null if there is none. Each endpoint goes back
+ * on its own, so one that hides finalizations hides nothing that another one tells.
+ */
+function previousFrom(source: L1Source, l1Block: L1Block, newest: Sample) {
+  const { l1 } = source
+  const samples = new Map<AnyProvider, Sample | null>(l1.providers.map(provider => [provider, newest]))
+  return async (below: bigint): Promise<Anchor | null> => {
+    const anchors = await l1.each(async provider => {
+      let sample = samples.get(provider) ?? null
+      while (sample !== null && sample.value >= below) sample = await findPrevious(provider, source, sample)
+      samples.set(provider, sample)
+      if (sample === null) return null
+      const alone = { ...source, l1: only(provider) }
+      const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(alone, l1Block, sample.value))
+      // Before the contract was deployed, its storage was zero.
+      if (anchor !== null || sample.value === 0n) return anchor
+      throw invented(sample.value)
+    })
+    return anchors.reduce<Anchor | null>(
+      (best, one) => (one.l2BlockNumber > (best?.l2BlockNumber ?? -1n) ? one : best),
+      null,
+    )
+  }
+}
+
+/** The last finalized L2 block, proven. */
+export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
+  const { address, layout = lineaLayout } = source.rollup
+  const storageKeys = [slotKey(layout.currentL2BlockNumber)]
+  const claim = { l1StateRoot: stateRoot, address, storageKeys }
+  const { storage } = await fetchProof(source, storageKeys, number, proof => verifyEthProof(proof, claim))
+  const newest = BigInt(storage[0]?.value ?? 0)
+  if (newest < 1n << 64n) return newest
+  const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'
+  throw new ArgumentError({ path: 'rollup', expected })
+}
+
+/** `currentL2BlockNumber` at an L1 block. */
+export interface Sample {
+  readonly at: bigint
+  readonly value: bigint
+}
+
+const FIRST_DISTANCE = 32n
+
+/** Two L1 blocks in a row between which the contract went on, according to an endpoint. */
+export interface Step {
+  readonly before: Sample
+  readonly after: Sample
+}
+
+/** The newest sample with another value than this one, according to an L1 endpoint. None of it is proven. */
+export const findPrevious = async (provider: AnyProvider, source: L1Source, newest: Sample): Promise<Sample | null> =>
+  (await findStep(provider, source, newest, newest.value))?.before ?? null
+
+/**
+ * The newest step to `value` or above. Goes back in doubling steps until the value is smaller, then bisects: at most 64 requests
+ * for each. None of it is proven.
+ *
+ * @returns null if the contract never held less
+ */
+export async function findStep(
+  provider: AnyProvider,
+  source: L1Source,
+  newest: Sample,
+  least: bigint,
+): Promise<Step | null> {
+  let after = newest
+  let before: Sample | null = null
+  for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
+    if (before === null && (after.at === 0n || newest.value === 0n)) return null
+    const back: bigint = newest.at > distance ? newest.at - distance : 0n
+    const at: bigint = before === null ? back : (before.at + after.at) / 2n
+    const value = await readCurrent(provider, source, at)
+    if (value > after.value || (before !== null && value < before.value)) {
+      const when = before === null ? `before ${after.value}` : `between ${before.value} and ${after.value}`
+      throw contradiction(`L2 block ${value} was finalized ${when}`)
+    }
+    if (value < least) before = { at, value }
+    else after = { at, value }
+  }
+  return { before, after }
+}
+
+/** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */
+const UNAMBIGUOUS: readonly EndpointErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
+
+/** `currentL2BlockNumber` at an L1 block, not proven. */
+export async function readCurrent(
+  provider: AnyProvider,
+  { rollup, signal }: L1Source,
+  at: bigint | L1BlockTag,
+): Promise<bigint> {
+  const { address, layout = lineaLayout } = rollup
+  const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
+  const value = await callProvider(provider, 'eth_getStorageAt', params, signal).catch((error: unknown) => {
+    if (!isEndpointError(error) || !error.report) throw error
+    // A public endpoint asks for a key when it is asked for an old state, and for nothing else.
+    const isOld = /archive/i.test(error.report.message)
+    if (UNAMBIGUOUS.includes(error.code) && !isOld) throw error
+    throw new EndpointError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, report: error.report, layer: 'L1' })
+  })
+  if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
+  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })
+}
+
+export const invented = (l2BlockNumber: bigint): EndpointError =>
+  contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has neither root nor hash`)
+
+const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })

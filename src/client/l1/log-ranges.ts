@@ -1,0 +1,155 @@
+import type { Hex } from '../../base/bytes.ts'
+import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
+import { EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
+import { BLOCKS_PER_REQUEST, MAX_SEARCH_REQUESTS, REMEMBERED_MS } from '../transport/limits.ts'
+import { type AnyProvider, callProvider } from '../transport/provider.ts'
+
+/** Blocks, both included. */
+interface BlockRange {
+  readonly first: bigint
+  readonly last: bigint
+}
+
+/** The logs of some blocks, as an endpoint sent them. */
+export interface LogPiece extends BlockRange {
+  readonly logs: unknown
+}
+
+/** Which logs. */
+interface LogFilter {
+  readonly address?: Hex | readonly Hex[]
+  readonly topics: readonly unknown[]
+}
+
+/** How to ask for them. */
+interface LogOptions {
+  readonly signal: AbortSignal | undefined
+  /** From the newest back. Default: from the oldest on. */
+  readonly isBackwards?: boolean
+  /** Takes the logs from the receipts of a block if the endpoint serves them in no other way. Default: it fails. */
+  readonly withReceipts?: boolean
+}
+
+/** How many blocks each endpoint allows per request, once it has refused more, and until when that is remembered. */
+const ALLOWED = new WeakMap<object, { readonly blocks: bigint; readonly until: number }>()
+
+/** How many blocks per request of logs the endpoint allows, as far as it has been asked; 0 if it serves no logs. */
+export function allowedBlocks(provider: AnyProvider): bigint {
+  const known = ALLOWED.get(provider)
+  return known === undefined || known.until < Date.now() ? BLOCKS_PER_REQUEST : known.blocks
+}
+
+const allow = (provider: AnyProvider, blocks: bigint) =>
+  void ALLOWED.set(provider, { blocks, until: Date.now() + REMEMBERED_MS })
+
+/**
+ * The logs of a range of blocks, in pieces that the endpoint allows: it is asked for half as many until it does not refuse. Where
+ * it refuses because there are too many logs, only that piece is cut.
+ *
+ * @throws EndpointError the last refusal, if it refuses a single block; `PARAMS_REFUSED` if it would take too many requests
+ */
+export async function* askLogs(
+  provider: AnyProvider,
+  filter: LogFilter,
+  range: BlockRange,
+  { signal, isBackwards = false, withReceipts = false }: LogOptions,
+): AsyncGenerator<LogPiece, void> {
+  let { first, last } = range
+  /** For this piece alone. */
+  let cut: bigint | null = null
+  for (let requests = 0; first <= last; requests++) {
+    const allowed = allowedBlocks(provider)
+    const blocks = smaller(cut ?? (allowed > 0n ? allowed : 1n), last - first + 1n)
+    // Whoever allows as many as most do may be asked for any range.
+    if (requests >= MAX_SEARCH_REQUESTS && allowed < BLOCKS_PER_REQUEST) throw tooMany(allowed, last - first + 1n)
+    const piece = isBackwards ? { first: last - blocks + 1n, last } : { first, last: first + blocks - 1n }
+    const isByReceipts = allowed === 0n && withReceipts
+    const logs = await (isByReceipts ? logsInReceipts : logsIn)(provider, filter, piece, signal).catch(orRefusal)
+    if (isEndpointError(logs)) {
+      if (blocks === 1n && (!withReceipts || isByReceipts)) throw logs
+      if (logs.code === 'METHOD_UNKNOWN' && !withReceipts) throw logs
+      const next = logs.code === 'METHOD_UNKNOWN' ? 0n : blocks / 2n
+      const isRangeToBlame = next === 0n || saysRange(logs)
+      if (isRangeToBlame) allow(provider, next)
+      cut = isRangeToBlame ? null : next
+      continue
+    }
+    yield { ...piece, logs }
+    cut = null
+    if (isBackwards) last = piece.first - 1n
+    else first = piece.last + 1n
+  }
+}
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
+const tooMany = (allowed: bigint, left: bigint): EndpointError =>
+  new EndpointError('PARAMS_REFUSED', {
+    found: `it allows ${allowed} blocks per request of logs, and ${left} are left after ${MAX_SEARCH_REQUESTS} requests`,
+  })
+
+/** For `catch`: the refusal as a value, if fewer blocks may mend it. */
+function orRefusal(error: unknown): EndpointError {
+  if (!isEndpointError(error)) throw error
+  const { code, report, status } = error
+  const isTooMuch = ['PARAMS_REFUSED', 'RESPONSE_TOO_LARGE'].includes(code) || (code === 'TIMEOUT' && report)
+  // Words that nobody knows may mean the range.
+  if (isTooMuch || (isOfBlock(error) && code !== 'BLOCK_MISSING' && (report || status))) return error
+  if (code === 'METHOD_UNKNOWN') return error
+  throw error
+}
+
+/** Whether there are too many blocks, not too many logs, which another range need not have. */
+const saysRange = ({ report }: EndpointError): boolean => /range|blocks/i.test(`${report?.message} ${report?.data}`)
+
+const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: BlockRange, signal?: AbortSignal) =>
+  callProvider(
+    provider,
+    'eth_getLogs',
+    [{ ...filter, fromBlock: encodeQuantity(first), toBlock: encodeQuantity(last) }],
+    signal,
+  )
+
+/** The logs of a single block, selected here. Whatever else the receipts say, somebody verifies the logs. */
+async function logsInReceipts(
+  provider: AnyProvider,
+  { address = [], topics }: LogFilter,
+  { first }: BlockRange,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const receipts = await callProvider(provider, 'eth_getBlockReceipts', [encodeQuantity(first)], signal)
+  if (!Array.isArray(receipts)) throw new EndpointError('BLOCK_MISSING', { found: `no receipts of block ${first}` })
+  const addresses: readonly string[] = [address].flat().map(one => one.toLowerCase())
+  const logs = receipts.flatMap((receipt): unknown[] => {
+    const own = readOwn(Object(receipt), 'logs')
+    return Array.isArray(own) ? own : []
+  })
+  return logs.filter(log => {
+    const [from, own] = [readOwn(Object(log), 'address'), readOwn(Object(log), 'topics')]
+    const isFrom = addresses.length === 0 || (typeof from === 'string' && addresses.includes(from.toLowerCase()))
+    return isFrom && Array.isArray(own) && topics.every((topic, index) => isSelected(topic, own[index]))
+  })
+}
+
+const isSelected = (wanted: unknown, topic: unknown): boolean =>
+  wanted === null || (Array.isArray(wanted) ? wanted.includes(topic) : wanted === topic)
+
+/**
+ * Logs in the order of their places, each once: some servers send the newest first, or one of them twice. What has no place stays
+ * for whoever reads it.
+ */
+export function inOrder(logs: readonly unknown[]): unknown[] {
+  const placed = logs.map(log => {
+    const [block, index] = ['blockNumber', 'logIndex'].map(name => decodeQuantity(readOwn(Object(log), name), 64))
+    return { log, block: block ?? -1n, index: index ?? -1n }
+  })
+  const sorted = placed.sort((a, b) => Number(a.block - b.block) || Number(a.index - b.index))
+  const isSame = (a: unknown, b: unknown) =>
+    ['data', 'topics'].every(name => `${readOwn(Object(a), name)}` === `${readOwn(Object(b), name)}`)
+  const isTwice = ({ log, block, index }: (typeof sorted)[number], at: number) => {
+    const before = sorted[at - 1]
+    return index >= 0n && before?.block === block && before.index === index && isSame(before.log, log)
+  }
+  return sorted.filter((one, at) => !isTwice(one, at)).map(({ log }) => log)
+}

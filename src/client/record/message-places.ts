@@ -1,0 +1,270 @@
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { isProofError } from '../../base/errors.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
+import { finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
+import { readRollup } from '../../verify/anchor/rollup.ts'
+import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } from '../../verify/messages/from-l2.ts'
+import type { MessageLayout } from '../../verify/messages/layout.ts'
+import { toMessage } from '../../verify/messages/message.ts'
+import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
+import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { fetchAnchor, fetchProof, findStep, type L1Source, readCurrent, unless, walkLogs } from '../l1/l1.ts'
+import { allowedBlocks } from '../l1/log-ranges.ts'
+import { type Attempt, type Endpoints, only } from '../sources/endpoints.ts'
+import type { ClientSettings } from '../sources/fetch.ts'
+import { atEndpoint, EndpointError, isEndpointError, isFailure, isPassing, orFailure } from '../transport/error.ts'
+import { BLOCKS_PER_REQUEST, MAX_FINALIZED_BLOCKS, MAX_SEARCH_REQUESTS } from '../transport/limits.ts'
+import type { AnyProvider } from '../transport/provider.ts'
+import type { Sender, SentMessage } from './messages.ts'
+
+/** Where messages from L2 are. */
+export interface MessageSource extends L1Source {
+  readonly l2: Endpoints
+  readonly sender: Sender
+  readonly layout: MessageLayout
+  /** With this, logs can be proven from the state of L2. */
+  readonly schemeAt?: ((l2BlockNumber: bigint) => HashScheme | 'ethereum') | undefined
+  /** How to ask for that state. */
+  readonly how: ClientSettings
+}
+
+/** The blocks of a finalization. */
+export interface FinalizedBlocks {
+  readonly first: bigint
+  readonly last: bigint
+}
+
+/** Which messages endpoints have named as those of which blocks. */
+export type Said = Map<AnyProvider, { readonly blocks: FinalizedBlocks; readonly all: readonly SentMessage[] }>
+
+/** What L1 holds about all messages of a finalization; null if they lead to no root that L1 knows. */
+export type Judge<T> = (all: readonly SentMessage[], onL1: OnL1) => Promise<T | null>
+
+/** A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them. */
+async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
+  // A finalization is one, whatever L1 holds for its end.
+  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => 'ethereum' }
+  const oldest = l1Block.number - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
+  let last: bigint | null = null
+  let before: bigint | null = oldest > 0n ? null : -1n
+  const least = oldest > 0n ? oldest : 0n
+  for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, least)) {
+    const isRefused = isEndpointError(logs) && !isPassing(logs)
+    // Whoever allows few blocks would be asked very often: the contract's slots take fewer requests.
+    if (isRefused || allowedBlocks(provider) < BLOCKS_PER_REQUEST) {
+      const found = await findBySlots(provider, source, l1Block, block).catch(orFailure)
+      if (!isFailure(found)) return found
+    }
+    if (!Array.isArray(logs)) throw logs ?? new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
+    const ends = logs.map(({ l2BlockNumber }) => l2BlockNumber)
+    const earlier = ends.filter(end => end < block)
+    last = leastOf([...ends.filter(end => end >= block), ...(last === null ? [] : [last])])
+    if (earlier.length === 0) continue
+    before = earlier.reduce((most, end) => (end > most ? end : most))
+    break
+  }
+  if (last === null || before === null) {
+    // What is before the search is not the fault of L1. An L2 endpoint may have invented it.
+    throw new EndpointError(last === null ? 'L1_CONTRADICTION' : 'MESSAGE_MISSING', {
+      found: `no log of the finalization of L2 block ${block} from L1 block ${oldest > 0n ? oldest : 0n} on`,
+      layer: 'L1',
+    })
+  }
+  return verifyEnds(alone, l1Block, before, last)
+}
+
+/** The blocks between two finalizations, whose ends L1 is proven to hold. */
+async function verifyEnds(alone: L1Source, l1Block: L1Block, before: bigint, last: bigint): Promise<FinalizedBlocks> {
+  for (const end of before > 0n ? [last, before] : [last]) {
+    const anchor = await unless('ANCHOR_BLOCK_AHEAD', unless('ANCHOR_NO_ROOT', fetchAnchor(alone, l1Block, end)))
+    if (anchor === null) throw new EndpointError('L1_CONTRADICTION', { found: `no L2 block ${end}`, layer: 'L1' })
+  }
+  return { first: before + 1n, last }
+}
+
+/**
+ * The same from what the contract held at older L1 blocks, which takes some dozens of requests, and from the logs of the one block
+ * in which the finalization arrived. If the endpoint does not serve those either, others that came in the same block are not told
+ * apart.
+ */
+async function findBySlots(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
+  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => 'ethereum' }
+  const newest = { at: l1Block.number, value: await readCurrent(provider, source, l1Block.number) }
+  const step = await findStep(provider, source, newest, block)
+  if (step === null)
+    throw new EndpointError('L1_CONTRADICTION', { found: `L2 block ${block} is older than L1`, layer: 'L1' })
+  const { before, after } = step
+  const ends: bigint[] = [before.value, after.value]
+  for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], after.at, after.at)) {
+    for (const { l2BlockNumber } of Array.isArray(logs) ? logs : []) ends.push(l2BlockNumber)
+  }
+  const earlier = ends.filter(end => end < block).reduce((most, end) => (end > most ? end : most))
+  // The value after the step is one of them.
+  return verifyEnds(alone, l1Block, earlier, leastOf(ends.filter(end => end >= block)) ?? after.value)
+}
+
+const isTooOld = (error: unknown) => isEndpointError(error) && error.code === 'MESSAGE_MISSING'
+
+const leastOf = (numbers: readonly bigint[]): bigint | null =>
+  numbers.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null)
+
+/**
+ * Yields the blocks of the finalization that holds an L2 block: fewer each time, as one L1 endpoint after the other answers. One
+ * that hides finalizations hides nothing that another one tells.
+ *
+ * @throws EndpointError, ProofError if no L1 endpoint knows it
+ */
+export async function* narrowBlocks(
+  source: L1Source,
+  l1Block: L1Block,
+  block: bigint,
+): AsyncGenerator<FinalizedBlocks, void> {
+  const ending = new AbortController()
+  const signal = source.signal ? AbortSignal.any([source.signal, ending.signal]) : ending.signal
+  const open = new Map(
+    source.l1.providers.map((provider, index) => {
+      const find = () => findBlocks(provider, { ...source, signal }, l1Block, block)
+      const found = atEndpoint('L1', find).catch(orFailure)
+      const settled = found.then(blocks => ({ index, blocks }))
+      // Nobody waits for it once another endpoint was enough.
+      settled.catch(() => {})
+      return [index, settled]
+    }),
+  )
+  try {
+    let known: FinalizedBlocks = { first: 0n, last: 1n << 64n }
+    let failure: Error | null = null
+    while (open.size > 0) {
+      const { index, blocks } = await Promise.race(open.values())
+      open.delete(index)
+      if (!('first' in blocks)) {
+        // Another endpoint may have known it.
+        if (failure === null || !isTooOld(blocks)) failure = blocks
+        continue
+      }
+      const next = {
+        first: blocks.first > known.first ? blocks.first : known.first,
+        last: blocks.last < known.last ? blocks.last : known.last,
+      }
+      const isNarrower = next.first !== known.first || next.last !== known.last
+      known = next
+      const count = next.last - next.first
+      const found = `a finalization of ${count} blocks`
+      if (count > MAX_FINALIZED_BLOCKS) failure = new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })
+      else if (isNarrower) yield known
+    }
+    if (known.last - known.first > MAX_FINALIZED_BLOCKS) throw failure
+  } finally {
+    ending.abort()
+  }
+}
+
+/** A message from L2, and its place in a tree. */
+export interface PlacedMessage {
+  readonly sent: SentMessage
+  readonly place: MessageProof
+}
+
+/** The places of messages in the trees of their finalization. */
+export const placesOf = (sent: readonly SentMessage[]): PlacedMessage[] => {
+  const places = messageTrees(sent.map(({ message }) => bytesToHex(message.hash))).flatMap(({ proofs }) => proofs)
+  // There is one place for each.
+  return sent.map((one, index) => ({ sent: one, place: places[index] as MessageProof }))
+}
+
+/** What L1 is proven to hold about a message from L2, and the proof. */
+export interface HeldMessage extends PlacedMessage {
+  readonly status: MessageFromL2['status']
+  /** The known fields of the `eth_getProof` answer. */
+  readonly proof: unknown
+}
+
+/** What L1 holds about a message. If the number is claimed without its root, the message is not the one that was sent. */
+export const fetchHeld = async (source: MessageSource, l1Block: L1Block, placed: PlacedMessage): Promise<HeldMessage> =>
+  // There is one for each.
+  (await fetchAllHeld(source, l1Block, [placed]))[0] as HeldMessage
+
+/** The same of several messages, in order, in as few requests as their keys need: many share the root of a tree, or a slot. */
+export async function fetchAllHeld(
+  source: MessageSource,
+  l1Block: L1Block,
+  all: readonly PlacedMessage[],
+): Promise<HeldMessage[]> {
+  const { rollup, layout, how } = source
+  const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
+  const groups: { readonly keys: Set<Hex>; readonly placed: (PlacedMessage & { readonly own: readonly Hex[] })[] }[] =
+    []
+  for (const placed of all) {
+    const own = messageFromL2Keys({ message: toMessage(placed.sent.message), root: placed.place.root, layout })
+    const last = groups.at(-1)
+    const isRoom = last && new Set([...last.keys, ...own]).size <= Math.max(how.maxKeysPerRequest, own.length)
+    const group = isRoom ? last : { keys: new Set<Hex>(), placed: [] }
+    if (group !== last) groups.push(group)
+    for (const key of own) group.keys.add(key)
+    group.placed.push({ ...placed, own })
+  }
+  const read = ({ own, ...placed }: PlacedMessage & { readonly own: readonly Hex[] }, proof: unknown): HeldMessage => {
+    const claim = { contract, message: placed.sent.message, layout }
+    try {
+      return { ...placed, proof, status: verifyInL1(proof, placed.place, claim).status }
+    } catch (error) {
+      if (!isProofError(error) || error.code !== 'MESSAGE_NUMBER_CLAIMED') throw error
+      return { ...placed, proof, status: 'notAnchored' }
+    }
+  }
+  const held: HeldMessage[] = []
+  for (const { keys, placed } of groups) {
+    const asked = [...keys]
+    const found = await fetchProof(source, asked, l1Block.number, proof =>
+      placed.map(one => read(one, onlySlots(proof, asked, one.own))),
+    )
+    for (const one of found) held.push(one)
+  }
+  return held
+}
+
+/** The part of an `eth_getProof` answer that is about some of its keys. */
+function onlySlots(proof: unknown, asked: readonly Hex[], keys: readonly Hex[]): unknown {
+  const slots = readOwn(Object(proof), 'storageProof')
+  if (!Array.isArray(slots)) return proof
+  const own = keys.map(key => slots[asked.indexOf(key)]).filter(slot => slot !== undefined)
+  return { ...Object(proof), storageProof: own }
+}
+
+/** Marks the part of a work on L2 that is done on L1, and not the L2 endpoint's fault unless its block is too old to be found. */
+type OnL1 = <T>(asking: Promise<T>) => Promise<T>
+
+/** Runs `work`, which asks several layers, with one L2 endpoint after the other. */
+export async function withEachL2<T>(
+  { l2, signal }: MessageSource,
+  work: (provider: AnyProvider, attempt: Attempt, onL1: OnL1) => Promise<T>,
+): Promise<T> {
+  let stopped: { readonly error: unknown } | undefined
+  const onL1 = <U>(asking: Promise<U>) =>
+    asking.catch((error: unknown) => {
+      // Perhaps the block of the L2 endpoint is wrong: another one may know better.
+      if (isTooOld(error)) throw error
+      stopped ??= { error }
+      // No failure of an endpoint.
+      throw new Error('L1 failed')
+    })
+  try {
+    return await l2.run((provider, attempt) => work(provider, attempt, onL1), signal)
+  } catch (error) {
+    throw stopped === undefined ? error : stopped.error
+  }
+}
+
+/** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
+export const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })
+
+/** A source that can prove logs. */
+export type ProvableSource = MessageSource & { readonly schemeAt: NonNullable<MessageSource['schemeAt']> }
+
+/** The source, if it makes sense to prove logs with it because those of the L2 endpoints have failed. */
+export function provableFrom(source: MessageSource, error: unknown): ProvableSource | null {
+  const { schemeAt } = source
+  const isOfL1 = isEndpointError(error) && error.layer === 'L1'
+  return schemeAt === undefined || isOfL1 || !isFailure(error) ? null : { ...source, schemeAt }
+}

@@ -1,0 +1,346 @@
+import { decodeArgument, invalid } from '../../base/arguments.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { isArgumentError, isProofError } from '../../base/errors.ts'
+import { lowerCase } from '../../base/hex.ts'
+import { readOptions, verifyFunction, verifyUint } from '../../base/options.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
+import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
+import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
+import {
+  createMessageBundle,
+  type MessageBundle,
+  type VerifiedMessage,
+  verifyMessageEvidence,
+} from '../../verify/messages/evidence.ts'
+import { decodeContract } from '../../verify/messages/from-l2.ts'
+import { type MessageLayout, messageServiceOf, readLayout } from '../../verify/messages/layout.ts'
+import { toMessage } from '../../verify/messages/message.ts'
+import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
+import { fetchNewest, fetchProof } from '../l1/l1.ts'
+import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
+import { verifyClientOptions } from '../sources/fetch.ts'
+import { redactProofErrors } from '../transport/diagnose.ts'
+import { EndpointError, isEndpointError, isFailure, orFailure } from '../transport/error.ts'
+import { readSchemes, verifySignal } from '../transport/options.ts'
+import {
+  fetchHeld,
+  type HeldMessage,
+  type Judge,
+  type MessageSource,
+  narrowBlocks,
+  type PlacedMessage,
+  placesOf,
+  provableFrom,
+  refuted,
+  type Said,
+  withEachL2,
+} from './message-places.ts'
+import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
+import { isFinalized, proveMessage } from './prove-messages.ts'
+import type { Recorded, RecordOptions, RecordProgress } from './record.ts'
+import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
+
+/** Which message. One field is needed; all that are given must fit. */
+export interface WantedMessage {
+  /** The hash of the message, 32 bytes: the last topic of its log. */
+  messageHash?: Hex | undefined
+  /** The transaction that sent it, 32 bytes. With it, no blocks are searched. */
+  transactionHash?: Hex | undefined
+  /** Its number, from 1. */
+  number?: bigint | undefined
+  /** Who sent it, 20 bytes. */
+  from?: Hex | undefined
+  /** Who receives it, 20 bytes. */
+  to?: Hex | undefined
+  /** The first block to search. Default: a million blocks before the newest. */
+  fromBlock?: bigint | undefined
+}
+
+/** Which message to record, and how. */
+export interface MessageRecordOptions extends Pick<RecordOptions, 'l1BlockNumber' | 'beacon' | 'signal'> {
+  /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
+  l1: Endpoint | readonly Endpoint[]
+  /** One or more endpoints of the rollup. */
+  l2: Endpoint | readonly Endpoint[]
+  /** The contract that you trust. */
+  rollup: Rollup
+  /** Where the message goes. Default: `toL1`. */
+  direction?: 'toL1' | 'toL2' | undefined
+  /** Which message. */
+  message: WantedMessage
+  /** The message service on L2, 20 bytes. Default: that of the rollup, if it is one of Linea's. */
+  messageService?: Hex | undefined
+  /**
+   * The kind of the rollup's state, as `recordEvidence` takes it. With it, a message from L2 is proven from the receipts of its
+   * blocks if no L2 endpoint has logs that lead to its root: among them are the newest 8,191 blocks. Default: logs have to suffice.
+   */
+  scheme?: RecordOptions['scheme'] | undefined
+  /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
+  layout?: MessageLayout | undefined
+  /** Called at every step. If it throws, the recording ends with that error. */
+  onProgress?: ((progress: RecordProgress) => void) | undefined
+}
+
+/** The evidence of a message, and what it proves. */
+export interface RecordedMessage extends Pick<Recorded, 'l1BlockHashFrom'> {
+  /** The bundle, verified; plain JSON. */
+  bundle: MessageBundle
+  /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
+  verified: VerifiedMessage<
+    | {
+        /** 32 bytes, lower case. */
+        l1BlockHash: Hex
+      }
+    | TrustedBeaconBlock
+  > & {
+    /** The L1 block, whose state holds the message. */
+    l1Block: L1Block
+  }
+  /** The data of the transaction to the rollup contract that claims the message; undefined if it is not claimable. */
+  claim: Hex | undefined
+  /** The block of the layer that sent the message, as an endpoint says. */
+  sentInBlock: bigint
+  /** The newest finalized L2 block, proven. Undefined for a message to L2. */
+  newestFinalized: bigint | undefined
+}
+
+/**
+ * Records the evidence of a message: finds its log, and proves what L1 holds about it. Of a message from L2, it also finds all
+ * messages of the finalization, without which there is no claim.
+ *
+ * Logs prove nothing, and endpoints may lie. A message from L2 is proven by the root on L1 to which the logs of its finalization
+ * lead. If they do not, the next L2 endpoint is asked. If one L1 endpoint of several tells which finalization it is, that is
+ * enough. Only if no endpoint can prove it, a message may be `notAnchored`: then only the endpoint says that it was sent.
+ *
+ * @param options which message, from where, and how
+ * @throws EndpointError `MESSAGE_MISSING` if no endpoint finds the message, `MESSAGES_REFUTED` if no logs lead to a root that
+ * L1 knows, and others. ProofError if no answer verifies. ArgumentError, also if several messages fit. None contains a URL or an
+ * API key
+ *
+ * @example
+ * ```ts
+ * import { lineaMessageService as messageService } from 'rollup-state-proof/messages'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { recordMessage } from 'rollup-state-proof/rpc'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup, messageService })
+ * const { chain } = service
+ * const user = `0x${'a1'.repeat(20)}` as const
+ * chain.messages.sendFromL2([{ from: user, to: user, value: 10n ** 18n }])
+ * chain.addBlock()
+ * chain.finalize()
+ *
+ * const { url: l2, l1Url: l1 } = await service.listen()
+ * const { verified, claim } = await recordMessage({ l1, l2, rollup, messageService, message: { from: user } })
+ * console.log(verified.status, verified.message.number, claim?.slice(0, 10)) // claimable 1n 0x6463fb2a
+ * await service.close()
+ * ```
+ */
+export async function recordMessage(options: MessageRecordOptions): Promise<RecordedMessage> {
+  // Check everything before the first request.
+  const settings = verifyOptions(options)
+  const { l1, l2 } = settings.source
+  return redactProofErrors(() => record(settings), ...l1.providers, ...l2.providers)
+}
+
+type Settings = ReturnType<typeof verifyOptions>
+
+const FIELDS = [
+  ...['l1', 'l2', 'rollup', 'direction', 'message', 'messageService', 'scheme', 'layout'],
+  ...['l1BlockNumber', 'beacon', 'onProgress', 'signal'],
+]
+
+function verifyOptions(options: MessageRecordOptions) {
+  const own = readOptions('', options, FIELDS)
+  const { direction = 'toL1', onProgress, signal } = own
+  if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
+  verifyFunction('onProgress', onProgress)
+  verifySignal(signal)
+  const rollup = readRollup(own.rollup)
+  const layout = readLayout(own.layout)
+  const onFailure: OnFailure = (layer, index, error) =>
+    onProgress?.({ step: 'endpointFailed', layer, index, code: error.code })
+  const onWait: OnWait = (layer, index, state) => onProgress?.({ step: 'waiting', layer, index, ...state })
+  const endpoints = {
+    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
+    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
+  }
+  const sender =
+    direction === 'toL2'
+      ? ({ layer: 'L1', address: lowerCase(rollup.address) } as const)
+      : ({ layer: 'L2', address: readService(own.messageService, rollup.address) } as const)
+  const schemeAt = own.scheme === undefined ? undefined : readSchemes(own.scheme, rollup)
+  const how = verifyClientOptions({ rollup })
+  const source: MessageSource = { ...endpoints, rollup, signal, sender, layout, schemeAt, how }
+  return { source, search: readWanted(own.message), start: verifyBlockOptions(own), onProgress }
+}
+
+/** The message service, in lower case. @throws ArgumentError */
+export function readService(given: Hex | undefined, rollup: Hex): Hex {
+  const service = given ?? messageServiceOf(lowerCase(rollup))
+  if (service !== undefined) return bytesToHex(decodeArgument('messageService', service, 20))
+  throw invalid('messageService', 'the message service on L2 of this rollup, 20 bytes', given)
+}
+
+const HASHES = ['messageHash', 'transactionHash'] as const
+const ADDRESSES = ['from', 'to'] as const
+
+/** @throws ArgumentError */
+function readWanted(message: WantedMessage): MessageSearch {
+  const own = readOptions('message', message, [...HASHES, ...ADDRESSES, 'number', 'fromBlock'])
+  const { number, fromBlock } = own
+  if (number !== undefined) verifyUint('message.number', number, 256, 1n)
+  if (fromBlock !== undefined) verifyUint('message.fromBlock', fromBlock, 64)
+  const lengths = [...HASHES.map(name => [name, 32] as const), ...ADDRESSES.map(name => [name, 20] as const)]
+  const given = lengths.flatMap(([name, length]) => {
+    const value = own[name]
+    return value === undefined ? [] : [[name, bytesToHex(decodeArgument(`message.${name}`, value, length))] as const]
+  })
+  if (given.length === 0 && number === undefined) {
+    throw invalid('message', 'a messageHash, a transactionHash, a number, or who sends or receives it', message)
+  }
+  return { ...Object.fromEntries(given), number, fromBlock }
+}
+
+async function record({ source, search, start, onProgress }: Settings): Promise<RecordedMessage> {
+  const at = await fetchRecordBlock(source, start, onProgress)
+  const isToL1 = source.sender.layer === 'L2'
+  const find = isToL1 ? findMessage : findToL2
+  const found = await find(source, at.l1Block, search).catch(orSeveral)
+  const { sent, proof } = found
+  const { block, l1Block, consensus } = at
+  const { rollup, layout } = source
+  const message = toMessage(sent.message)
+  const { place: messageProof, newest: newestFinalized } = { place: undefined, newest: undefined, ...found }
+  const bundle = createMessageBundle({ rollup, message, messageProof, consensus, l1: { block, proof } })
+  const trusted = start.beacon?.trusted ?? { l1BlockHash: l1Block.hash }
+  // The parts were verified one by one. This verifies the whole.
+  const verified = verifyMessageEvidence(bundle, { rollup, message, layout, trusted })
+  const isClaimable = verified.status === 'claimable'
+  const claim = isClaimable ? encodeMessageClaim({ message, messageProof: verified.messageProof }) : undefined
+  const l1BlockHashFrom = start.beacon === undefined ? 'l1Endpoint' : 'beaconBlock'
+  return { bundle, verified, claim, sentInBlock: sent.block, newestFinalized, l1BlockHashFrom }
+}
+
+/** For `catch`: that several messages fit is the caller's mistake, if no endpoint knows better. */
+function orSeveral(error: unknown): never {
+  const isOurs = isEndpointError(error) && error.code === 'MESSAGE_MISSING'
+  throw isOurs && isArgumentError(error.cause) ? error.cause : error
+}
+
+/** A message from L2, found and proven. */
+interface FoundMessage extends HeldMessage {
+  /** The newest finalized L2 block, proven. */
+  readonly newest: bigint
+}
+
+/**
+ * Finds a message from L2, all messages of its finalization, and what L1 holds about it. An endpoint whose logs do not lead to a
+ * root that L1 knows is left for the next one. If it is the same with all, the logs are proven.
+ *
+ * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the
+ * place is that in a tree of its own.
+ *
+ * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`
+ */
+async function findMessage(source: MessageSource, l1Block: L1Block, search: MessageSearch): Promise<FoundMessage> {
+  const newest = await fetchNewest(source, l1Block)
+  let waiting: SentMessage | undefined
+  const found: SentMessage[] = []
+  const said: Said = new Map()
+  const judgeOf =
+    (sent: SentMessage): Judge<FoundMessage> =>
+    async (all, onL1) => {
+      const isIt = isSameAs(sent)
+      const own = placesOf(all).find(one => isIt(one.sent))
+      const held = own && (await onL1(fetchHeld(source, l1Block, own)))
+      return held && held.status !== 'notAnchored' ? { ...held, newest } : null
+    }
+  try {
+    return await withEachL2(source, async (provider, attempt, onL1) => {
+      // With the kind of the state, receipts are proven in place of logs.
+      const withReceipts = source.schemeAt === undefined
+      const sent = await findSent(provider, source.sender, search, newest, attempt, withReceipts)
+      if (sent.block > newest) {
+        waiting = sent
+        throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
+      }
+      found.push(sent)
+      const judge = judgeOf(sent)
+      const ranges = narrowBlocks(source, l1Block, sent.block)
+      try {
+        for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
+          const blocks = next.value
+          const all = await askSent(provider, source.sender, blocks, attempt, [], withReceipts)
+          if (!said.has(provider)) said.set(provider, { blocks, all })
+          const held = await judge(all, onL1)
+          if (held) return held
+        }
+      } finally {
+        await ranges.return()
+      }
+      throw refuted(`the logs around L2 block ${sent.block}`)
+    })
+  } catch (error) {
+    const proving = provableFrom(source, error)
+    // Nothing is proven about blocks that are not finalized. That a block is none of these may be a lie.
+    const isProvable =
+      waiting === undefined ||
+      found.length > 0 ||
+      (proving && (await isFinalized(proving, { l1Block, newest }, waiting).catch(orFailure)) === true)
+    const outcome =
+      proving && isProvable
+        ? await proveMessage(proving, { l1Block, newest, said, error }, { search, found }, judgeOf).catch(orFailure)
+        : orFailure(error)
+    if (!isFailure(outcome)) return outcome
+    if (waiting === undefined) throw outcome
+    const [own] = placesOf([waiting])
+    // There is one place for one message.
+    return { ...(await fetchHeld(source, l1Block, own as PlacedMessage)), newest }
+  }
+}
+
+interface FoundToL2 {
+  readonly sent: SentMessage
+  readonly proof: unknown
+}
+
+/** Finds a message to L2. It is only taken for one that L1 has not sent yet if no endpoint has one that L1 has sent. */
+async function findToL2(source: MessageSource, l1Block: L1Block, search: MessageSearch): Promise<FoundToL2> {
+  const { l1, rollup, sender, layout, signal } = source
+  const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
+  let other: FoundToL2 | undefined
+  try {
+    return await l1.run(async (provider, attempt) => {
+      const sent = await findSent(provider, sender, search, l1Block.number, attempt)
+      const { message } = sent
+      const keys = messageToL2Keys({ message: toMessage(message), layout })
+      const { proof, status } = await fetchProof(source, keys, l1Block.number, proof => ({
+        ...{ proof, status: statusOf(() => verifySent(proof, { contract, message, layout })) },
+      }))
+      const found = { sent, proof }
+      if (status === 'sent') return found
+      if (status !== null) other = found
+      // A block after that of the proof says nothing false: its message is not final yet.
+      const code = status === 'notSent' && sent.block > l1Block.number ? 'BLOCK_NOT_FINALIZED' : 'L1_CONTRADICTION'
+      throw new EndpointError(code, { found: `L1 did not send this message ${message.number}` })
+    }, signal)
+  } catch (error) {
+    if (other === undefined || !isFailure(error)) throw error
+    return other
+  }
+}
+
+/** null if L1 sent another message with the number. */
+function statusOf(verify: () => MessageToL2): MessageToL2['status'] | null {
+  try {
+    return verify().status
+  } catch (error) {
+    if (isProofError(error) && error.code === 'MESSAGE_ROLLING_HASH_MISMATCH') return null
+    throw error
+  }
+}

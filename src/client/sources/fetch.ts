@@ -1,0 +1,371 @@
+import { decodeArgument, invalid, readKeys } from '../../base/arguments.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { atPath, isProofError } from '../../base/errors.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
+import { decodeKeys, readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
+import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
+import { type StateClaim, verifyState } from '../../verify/evidence/state.ts'
+import type { StateKind, StateOfKind } from '../../verify/evidence/types.ts'
+import { type Claim, decodeClaim } from '../../verify/proof/claim.ts'
+import { hashSchemeOf } from '../../verify/scheme/genuine.ts'
+import type { Scheme } from '../../verify/scheme/scheme.ts'
+import { diagnoseWith } from '../transport/diagnose.ts'
+import { verifySignal } from '../transport/options.ts'
+import {
+  admitAnswer,
+  answerAdmission,
+  type FetchProgress,
+  formOf,
+  joinAnswers,
+  readFetched,
+  readPartialAnswer,
+  verifyAgreement,
+} from '../transport/partial-answers.ts'
+import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
+import { redactorFor } from '../transport/redact.ts'
+import { type Attempt, type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
+
+/** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
+export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
+
+/** What to ask an endpoint for. */
+export interface ProofRequest {
+  /** 20 bytes, in upper or lower case. */
+  address: Hex
+  /** 32 bytes each. Default: none. */
+  storageKeys?: readonly Hex[] | undefined
+  /** A finalized L2 block. */
+  l2BlockNumber: bigint | BlockTag
+  /** Aborts the request. */
+  signal?: AbortSignal | undefined
+}
+
+/** How to send requests. */
+export interface RollupClientOptions {
+  /** The JSON-RPC method that serves proofs. Default: that of `rollup` or, if it names none, `rollup_getProof`. */
+  method?: string | undefined
+  /** The rollup that the endpoint serves, such as `lineaRollup`. Only its `method` counts here. */
+  rollup?: Rollup | undefined
+  /** Storage keys per request. More are fetched in several requests, one after the other. Default: 100. */
+  maxKeysPerRequest?: number | undefined
+}
+
+/** {@link RollupClientOptions} with the defaults. */
+export interface ClientSettings {
+  readonly method: string
+  readonly maxKeysPerRequest: number
+}
+
+/** How to send one request. */
+interface RequestOptions {
+  /** Aborts the request. */
+  signal?: AbortSignal | undefined
+}
+
+/** How to send requests, and what to do with the answers. */
+export interface FetchOptions extends ClientSettings {
+  /** With this, every answer is verified on arrival. Without it, nothing is verified. */
+  trusted?:
+    | {
+        /** The kind of the state. */
+        scheme: StateKind
+        /** The state root of the block, 32 bytes. */
+        stateRoot: Hex
+      }
+    | undefined
+  /** The kind of the state, without `trusted`. That of Ethereum is asked for with `eth_getProof`, whatever the `method`. */
+  scheme?: StateKind | undefined
+  /**
+   * The last progress that `onProgress` received. Parts for another request, or that do not verify, are fetched again; the
+   * last key is always fetched again.
+   */
+  resumeFrom?: unknown
+  /**
+   * Called after every request but the last, with the answers so far and the number of their keys. Not called for a block tag,
+   * because its block changes.
+   */
+  onProgress?: ((progress: FetchProgress, keyCount: number) => void) | undefined
+  /** Aborts the fetch. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Fetches the answer to a proof request, in as many requests as its keys need. Keeps only the fields that the method defines.
+ * With `trusted`, it returns exactly what was verified. If an endpoint fails, the next continues with the keys that are left.
+ *
+ * @throws EndpointError if a request fails. ArgumentError if the request or `trusted` is wrong. With `trusted`, what
+ * `verifyState` throws
+ */
+export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
+  const wanted = decodeRequest(request)
+  const { trusted, onProgress, signal } = bare(options)
+  // Checked before any request, so that a wrong claim does not look like a fault of the answer.
+  if (trusted) readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
+  let { resumeFrom } = bare(options)
+  let kept = 0
+  let stopped: { readonly error: unknown } | undefined
+  const keep = (made: FetchProgress, keyCount: number) => {
+    // Two endpoints may be at it at once.
+    if (trusted && keyCount <= kept) return
+    kept = keyCount
+    // What was not verified may be wrong, so the next endpoint must not build on it.
+    if (trusted) resumeFrom = made
+    try {
+      onProgress?.(made, keyCount)
+    } catch (error) {
+      // No failure of the endpoint, whatever its class.
+      stopped = { error }
+      throw new Error('stopped by onProgress')
+    }
+  }
+  try {
+    const how = () => ({ ...options, resumeFrom, onProgress: keep })
+    return await l2.run((provider, attempt) => fetchFrom(provider, wanted, how(), attempt), signal)
+  } catch (error) {
+    throw stopped === undefined ? error : stopped.error
+  }
+}
+
+/**
+ * {@link fetchAnswer}, and what `verify` makes of the answer, from the first endpoint whose answer it accepts.
+ *
+ * @throws what `verify` throws; a ProofError from it as what it says about the endpoint
+ */
+export async function fetchVerified<T>(
+  l2: Endpoints,
+  request: ProofRequest,
+  options: FetchOptions,
+  verify: (answer: unknown) => T,
+): Promise<{ answer: unknown; verified: T }> {
+  const wanted = decodeRequest(request)
+  return l2.run(async (provider, attempt) => {
+    const answer = await fetchFrom(provider, wanted, options, attempt)
+    try {
+      return { answer, verified: verify(answer) }
+    } catch (error) {
+      throw isProofError(error) ? diagnoseWith(redactorFor(provider), error) : error
+    }
+  }, bare(options).signal)
+}
+
+/** @throws ArgumentError */
+function readStateClaim({ scheme, ...asked }: StateClaim): void {
+  if (scheme !== 'ethereum') hashSchemeOf(scheme)
+  decodeClaim(asked)
+}
+
+/** Without a prototype, so that nothing comes from a polluted Object.prototype. */
+const bare = <T extends object>(options: T): T => Object.assign(Object.create(null), options)
+
+type DecodedRequest = ReturnType<typeof decodeRequest>
+
+async function fetchFrom(
+  provider: AnyProvider,
+  request: DecodedRequest,
+  options: FetchOptions,
+  attempt: Attempt,
+): Promise<unknown> {
+  const { method, maxKeysPerRequest, trusted, scheme = trusted?.scheme, resumeFrom, onProgress } = bare(options)
+  const { address, storageKeys, block, isFixed } = request
+  const isEthereum = scheme === 'ethereum'
+  const form = formOf(isEthereum)
+  const redact = redactorFor(provider)
+  const admission = () =>
+    answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
+
+  const verify = (answer: unknown, keys: readonly Hex[]) => {
+    if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
+  }
+  const all = admission()
+  const ask = async (keys: readonly Hex[]) => {
+    const said = await callProvider(
+      provider,
+      isEthereum ? 'eth_getProof' : method,
+      [address, keys, block],
+      attempt.signal,
+    )
+    const answer = admitAnswer(said, all, redact, form.shape)
+    verify(answer, keys)
+    attempt.heard()
+    return answer
+  }
+
+  const owner = { address, storageKeys, l2BlockNumber: block }
+  const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify, form) : []
+  const readCount = answers.length
+  let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
+  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
+  while (done < storageKeys.length) {
+    const keys = storageKeys.slice(done, done + maxKeysPerRequest)
+    answers.push(readPartialAnswer(await ask(keys), keys.length, form))
+    try {
+      verifyAgreement(answers)
+    } catch (error) {
+      // The new answer counts, not what was stored: start over without it.
+      if (readCount > 0) return fetchFrom(provider, request, { ...options, resumeFrom: undefined }, attempt)
+      throw error
+    }
+    done += keys.length
+    if (done < storageKeys.length && isFixed) {
+      const partialAnswers = answers.map(({ keyCount, answer }) => ({ keyCount, answer }))
+      onProgress?.({ ...owner, partialAnswers }, done)
+    }
+  }
+  return joinAnswers(answers, form)
+}
+
+/**
+ * Without the fields of `eth_getProof`, which nobody verifies beside those of the method. An answer in that format is passed on
+ * as it is: it was asked for, or is refused as such.
+ */
+function ownFields(answer: unknown): unknown {
+  const [accountProof, storageProofs] = ['accountProof', 'storageProofs'].map(name => readOwn(Object(answer), name))
+  const isOwn = typeof accountProof === 'object' && accountProof !== null && !Array.isArray(accountProof)
+  return isOwn ? { accountProof, storageProofs } : answer
+}
+
+/** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
+export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[], Kind extends StateKind = Scheme>
+  extends Omit<Claim<Keys>, 'scheme'> {
+  /** `mimc` or `poseidon2`: the hash scheme of the rollup at the block. Or `'ethereum'`: the state is that of Ethereum. */
+  scheme: Kind
+  /** The L2 block of `stateRoot`, which L1 has finalized. */
+  l2BlockNumber: bigint
+  /** Aborts the request. */
+  signal?: AbortSignal | undefined
+}
+
+/** Sends requests to endpoints. Every function throws an EndpointError if a request fails. */
+export interface RollupClient {
+  /**
+   * Returns the newest L2 block, from `eth_blockNumber`. L1 has not finalized it yet.
+   *
+   * @param options the `signal` aborts the request
+   */
+  getBlockNumber(options?: {
+    /** Aborts the request. */
+    signal?: AbortSignal | undefined
+  }): Promise<bigint>
+  /**
+   * Returns the endpoint's answer, reduced to the fields that the method defines. It is not verified.
+   *
+   * @param request what to ask for
+   * @throws ArgumentError if the request itself is wrong
+   */
+  getProof(request: ProofRequest): Promise<unknown>
+  /**
+   * {@link RollupClient.getProof}, then `verifyProof`. For an Ethereum state, `eth_getProof`, then `verifyEthProof`.
+   *
+   * @param request what to ask for, and the root that you trust
+   * @throws ProofError if the answer does not verify
+   */
+  getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateKind = Scheme>(
+    request: StateRequest<Keys, Kind>,
+  ): Promise<StateOfKind<Keys, Kind>>
+}
+
+/**
+ * A client over URLs, any EIP-1193 providers, or those of ethers. It never sends a batch, because several providers refuse
+ * batches of this method. Of several endpoints, the next is asked if one fails or its answer does not verify.
+ *
+ * @param l2 one or more endpoints of the rollup
+ * @param options the rollup or the method's name, and the number of keys per request
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createRollupClient } from 'rollup-state-proof/rpc'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * world.setAccount(address, { balance: 5n })
+ *
+ * // In production: a URL, a viem client, or the wallet in the browser.
+ * const provider = { request: async () => world.getProof(address) }
+ * const client = createRollupClient(provider, { method: 'linea_getProof' })
+ *
+ * const stateRoot = world.stateRoot()
+ * const { account } = await client.getVerifiedState({ scheme: poseidon2, stateRoot, address, l2BlockNumber: 7n })
+ * console.log(account?.balance) // 5n
+ * ```
+ */
+export function createRollupClient(
+  l2: Endpoint | readonly Endpoint[],
+  options: RollupClientOptions = {},
+): RollupClient {
+  const endpoints = openEndpoints('l2', l2)
+  const { method, maxKeysPerRequest } = verifyClientOptions(options)
+  const how = ({ signal }: RequestOptions) => {
+    verifySignal(signal)
+    return { method, maxKeysPerRequest, signal }
+  }
+  return {
+    async getBlockNumber(request = {}) {
+      const { signal } = how(readOptions('', request, ['signal']))
+      return endpoints.run(
+        async (provider, attempt) => parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal)),
+        signal,
+      )
+    },
+    async getProof(request) {
+      const { signal, ...wanted } = readOptions('', request, [...REQUEST_FIELDS, 'signal'])
+      return fetchAnswer(endpoints, wanted, how({ signal }))
+    },
+    async getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateKind = Scheme>(
+      request: StateRequest<Keys, Kind>,
+    ) {
+      const { l2BlockNumber, signal, ...asked } = readOptions('', request, STATE_FIELDS)
+      const { address } = asked
+      // A copy, because the caller may change the array before the answer is here.
+      const storageKeys =
+        asked.storageKeys && (readKeys(asked.storageKeys).map(({ text }) => text) as readonly Hex[] as Keys)
+      const claim: StateClaim = { ...asked, storageKeys }
+      verifyUint('l2BlockNumber', l2BlockNumber, 64)
+      // Before any request, so that a wrong claim does not look like a fault of the answer.
+      readStateClaim(claim)
+      const wanted = { address, storageKeys, l2BlockNumber }
+      const verify = (answer: unknown) => verifyState(answer, claim)
+      const { verified } = await fetchVerified(endpoints, wanted, { ...how({ signal }), scheme: claim.scheme }, verify)
+      // The kind is that of the claim, and there is one slot per key.
+      return verified as StateOfKind<Keys, Kind>
+    },
+  }
+}
+
+/** Adds the defaults. @param more the names of further options @throws ArgumentError */
+export function verifyClientOptions<T extends RollupClientOptions>(
+  options: T,
+  more: readonly string[] = [],
+): T & ClientSettings {
+  const own = readOptions('', options, ['method', 'rollup', 'maxKeysPerRequest', ...more])
+  const rollup = own.rollup === undefined ? undefined : readRollup(own.rollup)
+  const { method = rollup?.method ?? 'rollup_getProof', maxKeysPerRequest = 100 } = own
+  if (typeof method !== 'string' || method === '') throw invalid('method', 'the name of a method', method)
+  verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
+  // Not a new object, which would inherit from Object.prototype.
+  return Object.assign(own, { method, maxKeysPerRequest })
+}
+
+const REQUEST_FIELDS = ['address', 'storageKeys', 'l2BlockNumber']
+const STATE_FIELDS = [...REQUEST_FIELDS, 'scheme', 'stateRoot', 'signal']
+
+function decodeRequest(request: ProofRequest) {
+  const { address, storageKeys = [], l2BlockNumber } = readOptions('', request, REQUEST_FIELDS)
+  return {
+    address: bytesToHex(decodeArgument('address', address, 20)),
+    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+    block: encodeBlock(l2BlockNumber),
+    isFixed: typeof l2BlockNumber === 'bigint',
+  }
+}
+
+const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
+
+function encodeBlock(block: bigint | BlockTag): string {
+  if (typeof block === 'bigint' && block >= 0n && block < 1n << 64n) return encodeQuantity(block)
+  if (typeof block === 'string' && TAGS.includes(block)) return block
+  throw invalid('l2BlockNumber', `a bigint from 0 to 2^64 - 1, such as 3n, or one of ${TAGS.join(', ')}`, block)
+}

@@ -1,0 +1,292 @@
+import { excerpt, isProofError, ProofError } from '../../base/errors.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
+import { isPlain } from '../../base/options.ts'
+import { EndpointError, isKnownError } from './error.ts'
+import { LONGEST_RETRY_AFTER, MAX_CAUSES, MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
+import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
+import { meaningOf } from './refusals.ts'
+
+/** What was asked, as far as it is known: the same words mean different things for different requests. */
+export interface Asked {
+  /** The JSON-RPC method. */
+  readonly method?: string | undefined
+  /** Its parameters, in order. */
+  readonly params?: readonly unknown[] | undefined
+}
+
+/**
+ * Diagnoses an error that any provider, or `verifyProof`, threw on the way to a verified answer. Throws nothing.
+ *
+ * @param error what was thrown
+ * @param asked the request, if known: the same words mean something else if it names a block by tag, or asks for logs
+ * @returns an EndpointError that says what to do, without anything that looks like a URL. A ProofError is returned as it is, unless
+ * it shows a mistake of the endpoint rather than a lie. An unknown error becomes the `cause` of an `UNREACHABLE`
+ *
+ * @example
+ * ```ts
+ * import { diagnose } from 'rollup-state-proof/rpc'
+ *
+ * const thrown = { code: -32601, message: 'the method does not exist' } // by a wallet, for instance
+ * console.log(diagnose(thrown).code) // METHOD_UNKNOWN
+ * ```
+ */
+export function diagnose(error: unknown, asked: Asked = {}): EndpointError | ProofError {
+  return diagnoseWith(redactUrls, error, asked)
+}
+
+/** Like {@link diagnose}, for an endpoint whose URL is known. */
+export function diagnoseWith(redact: Redact, error: unknown, asked: Asked = {}): EndpointError | ProofError {
+  try {
+    if (isKnownError(error)) return redactError(error, redact)
+    if (isProofError(error)) {
+      const cause = redactError(error, redact)
+      if (cause.code === 'FOREIGN_PROOF') return new EndpointError('ETH_PROOF_ANSWER', { cause })
+      return cause.code === 'KEY_MISMATCH' ? new EndpointError('OTHER_KEYS', { cause }) : cause
+    }
+    return diagnoseThrown(error, asked, redact)
+  } catch {
+    // For example a proxy whose traps all throw.
+    return new EndpointError('UNREACHABLE', { found: 'the provider threw something that cannot be read' })
+  }
+}
+
+function diagnoseThrown(error: unknown, asked: Asked, redact: Redact): EndpointError {
+  const chain = causeChain(error)
+  // Checked by name, because the code of a DOMException is not a JSON-RPC code.
+  const isNamed = (name: string) => (link: object) => field(link, 'name') === name
+  if (chain.some(isNamed('TimeoutError'))) return new EndpointError('TIMEOUT')
+  // What the endpoint wrote, an object without a class that libraries keep as the `cause`, must not pass for the decision of
+  // the caller, after which nobody else is asked.
+  if (chain.filter(link => !isPlain(link)).some(isNamed('AbortError'))) return new EndpointError('ABORTED')
+  const numberIn = (name: string) => (link: object) => Number.isInteger(field(link, name))
+  const coded = chain.find(numberIn('code'))
+  const answered = chain.find(numberIn('status'))
+  const status = answered && (field(answered, 'status') as number)
+  if (coded === undefined && answered === undefined) {
+    return new EndpointError('UNREACHABLE', { cause: redactCause(error, redact) })
+  }
+  const link = coded ?? answered
+  const rpc = coded === undefined ? null : (field(coded, 'code') as number)
+  return diagnoseSaid(
+    { rpc, message: messageIn(link ?? {}), data: coded && field(coded, 'data') },
+    { ...asked, status },
+    redact,
+  )
+}
+
+/** The errors that libraries wrap in each other, innermost first: in `cause` (viem), `error` and `info` (ethers). */
+function causeChain(error: unknown): object[] {
+  const chain: object[] = []
+  const follow = (link: unknown, depth: number): void => {
+    if (typeof link !== 'object' || link === null || depth > MAX_DEPTH || chain.length >= MAX_CAUSES) return
+    for (const name of ['cause', 'error', 'info']) follow(field(link, name), depth + 1)
+    chain.push(link)
+  }
+  follow(error, 0)
+  return chain
+}
+
+/** A field that the library or its class has set, never one of a polluted `Object.prototype`. A getter can throw. */
+function field(source: object, name: string): unknown {
+  try {
+    let owner: object | null = source
+    for (let depth = 0; depth < MAX_CAUSES && owner !== null && owner !== Object.prototype; depth++) {
+      if (Object.hasOwn(owner, name)) return Reflect.get(source, name)
+      owner = Reflect.getPrototypeOf(owner)
+    }
+  } catch {
+    // A field that cannot be read counts as missing.
+  }
+  return undefined
+}
+
+/** viem keeps the endpoint's own message in `details`. */
+function messageIn(link: object): string {
+  const message = field(link, 'details') ?? field(link, 'message')
+  return typeof message === 'string' ? message : ''
+}
+
+/** What an endpoint says in place of a result, as it wrote it. */
+interface Said {
+  /** The JSON-RPC error code; null if it is no JSON-RPC error. */
+  readonly rpc: number | null
+  readonly message: unknown
+  readonly data?: unknown
+}
+
+/** What was asked, and how HTTP answered. */
+interface Answered extends Asked {
+  /** Any status but success; undefined if it is unknown. */
+  readonly status?: number | undefined
+  /** In milliseconds. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/** The EndpointError for what an endpoint says. The table in `refusals.ts` decides what it means. */
+function diagnoseSaid({ rpc, message, data }: Said, answered: Answered, redact: Redact): EndpointError {
+  const { status, method = '', params = [], retryAfterMs = backoffIn(data) } = answered
+  const said = admitText(message ?? '', redact)
+  const more = data === undefined || data === null ? undefined : admitText(data, redact)
+  // An API key may be a number, and appear as the code.
+  const code = rpc === null || redact(`${rpc}`) === `${rpc}` ? rpc : 0
+  const text = more === undefined ? said : `${said} ${more}`
+  const meaning = meaningOf({ rpc: code, text, status: status ?? null, method, params })
+  const report = code === null ? undefined : { code, message: excerpt(said), ...(more !== undefined && { data: more }) }
+  const found = code === null && said !== '' ? said : undefined
+  return new EndpointError(meaning, { found, report, status, retryAfterMs })
+}
+
+/** The time that Infura asks to wait, in milliseconds: docs.metamask.io, avoid rate limiting. */
+function backoffIn(data: unknown): number | undefined {
+  const seconds = readOwn(Object(readOwn(Object(data), 'rate')), 'backoff_seconds')
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_AFTER) : undefined
+}
+
+/**
+ * The EndpointError for an HTTP status that is no success. A JSON-RPC error in the body says more than the status, and so do
+ * the words of a gateway.
+ *
+ * @param body as text
+ * @param parsed the body from JSON; undefined if it is none
+ */
+export function diagnoseStatus(
+  answered: Answered & { readonly status: number },
+  body = '',
+  parsed?: unknown,
+  redact: Redact = redactUrls,
+): EndpointError {
+  const said = isObject(parsed) ? saidIn(parsed) : null
+  if (said !== null) return diagnoseSaid(said, answered, redact)
+  const text = body.trim()
+  const isPage = /^</.test(text)
+  return diagnoseSaid({ rpc: null, message: isPage ? 'an HTML page' : quoted(text) }, answered, redact)
+}
+
+/** What a gateway says in a few words. Anything longer is no explanation. */
+const quoted = (text: string): string => (text === '' || text.length > MAX_TEXT_LENGTH ? '' : excerpt(text))
+
+/** A JSON-RPC 2.0 request. */
+export interface RpcRequest {
+  jsonrpc: '2.0'
+  id: number
+  method: string
+  params: readonly unknown[]
+}
+
+/**
+ * The result of a JSON-RPC 2.0 response. Gateways write it almost right: without its version, with the id as a text, or with an
+ * error that is a mere text, or has no envelope around it. Whatever could be an error is one, never a result.
+ *
+ * @param response parsed from JSON
+ * @param request the request that was sent
+ * @param redact applied to what the endpoint says
+ * @throws EndpointError `ENVELOPE_MALFORMED`, `ID_MISMATCH`; the EndpointError for the endpoint's own error
+ */
+export function parseResponse(response: unknown, request: RpcRequest, redact: Redact = redactUrls): unknown {
+  if (!isObject(response)) throw malformed(Array.isArray(response) ? 'an array' : 'no object')
+  const version = readOwn(response, 'jsonrpc')
+  if (version !== undefined && version !== '2.0' && version !== '1.0') throw malformed('its jsonrpc is not "2.0"')
+  // Some serializers write null for a missing field. As a result, null is a value.
+  const isError = (readOwn(response, 'error') ?? undefined) !== undefined
+  const hasResult = Object.hasOwn(response, 'result')
+  if (isError && readOwn(response, 'result') != null) throw malformed('it has both a result and an error')
+  const said = isError || !hasResult ? saidIn(response) : null
+  if (said === null && !hasResult) throw malformed('it has neither a result nor an error')
+  if (said === null && isError) throw malformed('its error says nothing')
+  const id = readOwn(response, 'id')
+  const isOther = id !== request.id && id !== `${request.id}`
+  // An endpoint that could not read the request does not know its id.
+  if (isOther && (said === null || (id !== null && id !== undefined))) throw new EndpointError('ID_MISMATCH')
+  if (said === null) return readOwn(response, 'result')
+  throw diagnoseSaid(said, request, redact)
+}
+
+/** The EndpointError for the `error` of a response; `ENVELOPE_MALFORMED` if it says nothing. */
+export function parseError(error: unknown, asked: Asked, redact: Redact): EndpointError {
+  const said = saidIn({ error })
+  return said === null ? malformed('its error says nothing') : diagnoseSaid(said, asked, redact)
+}
+
+/**
+ * The error in a body: that of JSON-RPC, whose code may be a text, or which may be a mere text; or what gateways and beacon APIs
+ * write in its place. null if there is none.
+ */
+function saidIn(body: object): Said | null {
+  const given = readOwn(body, 'error') ?? readOwn(body, 'errors')
+  const inner: unknown = Array.isArray(given) ? given[0] : given
+  const error = isObject(inner) ? inner : body
+  const codes = ['code', 'statusCode'].map(name => readOwn(error, name))
+  const code = codes.find(one => Number.isInteger(one) || (typeof one === 'string' && /^-?\d{1,9}$/.test(one)))
+  const words = ['message', 'detail', 'error', 'reason', 'title'].map(name => readOwn(error, name))
+  const message = words.find(one => typeof one === 'string') ?? (typeof inner === 'string' ? inner : undefined)
+  if (code === undefined && message === undefined) return null
+  return { rpc: Number(code ?? 0), message, data: readOwn(error, 'data') }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const malformed = (found: string) => new EndpointError('ENVELOPE_MALFORMED', { found })
+
+/** Removes URLs and keys from an error. Returns the error itself if it contains none. */
+export function redactError<T extends EndpointError | ProofError>(error: T, redact: Redact): T
+export function redactError(error: EndpointError | ProofError, redact: Redact): EndpointError | ProofError {
+  /** Text that an error quotes may have been cut inside a key. */
+  const clean = (text: string) => (text.includes('…') ? redact(redact.trimCut(text)) : redact(text))
+  if (isProofError(error)) {
+    const { code, path, expected, found } = error
+    const redacted = new ProofError(code, { path, expected: expected && clean(expected), found: found && clean(found) })
+    return redacted.message === error.message ? error : redacted
+  }
+  const { found, report: endpoint, cause } = error
+  const data = endpoint?.data === undefined ? {} : { data: admitText(endpoint.data, redact) }
+  const redacted = new EndpointError(error.code, {
+    ...error,
+    found: found === undefined ? undefined : clean(found),
+    report: endpoint && { code: endpoint.code, message: clean(endpoint.message), ...data },
+    // The reason that the caller gave, not the endpoint.
+    cause: error.code === 'ABORTED' ? cause : redactCause(cause, redact),
+  })
+  const isSame = redacted.cause === cause && redacted.message === error.message
+  return isSame && redacted.report?.data === endpoint?.data ? error : redacted
+}
+
+/**
+ * What was thrown, as an error that may be shown: itself if it has no further properties and nothing in it looks like a URL or
+ * a key, otherwise a copy of its name, message, stack, code and causes.
+ */
+export function redactCause(error: unknown, redact: Redact, depth = 0): Error | undefined {
+  if (error === undefined || depth > MAX_DEPTH) return undefined
+  if (isProofError(error) || isKnownError(error)) return redactError(error, redact)
+  if (typeof error !== 'object' || error === null) return new Error(excerpt(admitText(error, redact)))
+  const text = (name: string): string => {
+    const value = field(error, name)
+    return typeof value === 'string' ? value : ''
+  }
+  const inner = field(error, 'cause')
+  const cause = redactCause(inner, redact, depth + 1)
+  const [name, message, stack] = ['name', 'message', 'stack'].map(text)
+  const [cleanName, cleanMessage, cleanStack] = [name, message, stack].map(part => admitText(part, redact))
+  const hasNoMore = Object.getOwnPropertyNames(error).every(own => ['name', 'message', 'stack', 'cause'].includes(own))
+  const isClean = cleanName === name && cleanMessage === message && cleanStack === stack && cause === inner
+  if (error instanceof Error && hasNoMore && isClean) return error
+  const code = field(error, 'code')
+  const copy = new Error(cleanMessage === '' ? admitText(error, redact) : cleanMessage, cause && { cause })
+  if (cleanName !== '') copy.name = cleanName ?? ''
+  if (typeof code === 'string') Object.assign(copy, { code: admitText(code, redact) })
+  copy.stack = cleanStack === '' ? `${copy.name}: ${copy.message}` : (cleanStack ?? '')
+  return copy
+}
+
+/** A failed check quotes what does not verify, so the URL of the provider is removed from it. */
+export const redactFailure = (error: unknown, ...providers: readonly object[]): unknown =>
+  isProofError(error) ? redactError(error, redactorFor(...providers)) : error
+
+/** Runs `work`. A ProofError from it quotes what does not verify, so the URLs of these endpoints are removed from it. */
+export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints: readonly object[]): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw redactFailure(error, ...endpoints)
+  }
+}

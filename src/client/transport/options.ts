@@ -1,0 +1,48 @@
+import { invalid } from '../../base/arguments.ts'
+import { verifyWhole } from '../../base/options.ts'
+import { type readRollup, verifyHasHashes } from '../../verify/anchor/rollup.ts'
+import type { StateKind } from '../../verify/evidence/types.ts'
+import { hashSchemeOf } from '../../verify/scheme/genuine.ts'
+import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { MAX_TIMEOUT } from './limits.ts'
+
+export const verifyTimeout = (timeoutMs: number, name = 'timeoutMs'): number =>
+  verifyWhole(name, timeoutMs, 1, MAX_TIMEOUT)
+
+export function isSignal(value: unknown): value is AbortSignal {
+  try {
+    return value instanceof AbortSignal
+  } catch {
+    // A proxy can throw anything.
+    return false
+  }
+}
+
+export function verifySignal(signal: AbortSignal | undefined): void {
+  if (signal !== undefined && !isSignal(signal)) throw invalid('signal', 'an AbortSignal', signal)
+}
+
+/** People pass the hash itself. @throws ArgumentError */
+export function verifyHashSource(l1BlockHash: unknown): void {
+  const expected = "a function: () => hash, or one of 'rollup-state-proof/rpc', such as beaconBlockHash"
+  if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', expected, l1BlockHash)
+}
+
+/**
+ * What the caller's option `scheme` says about an L2 block: the hash scheme of its state root, or that L1 has to hold its hash.
+ *
+ * @throws ArgumentError
+ */
+export function readSchemes(
+  scheme: StateKind | ((l2BlockNumber: bigint) => StateKind),
+  { layout }: ReturnType<typeof readRollup>,
+): (l2BlockNumber: bigint) => HashScheme | 'ethereum' {
+  const read = (kind: StateKind) => {
+    if (kind !== 'ethereum') return hashSchemeOf(kind)
+    verifyHasHashes(layout)
+    return kind
+  }
+  if (typeof scheme === 'function') return l2BlockNumber => read(scheme(l2BlockNumber))
+  const stated = read(scheme)
+  return () => stated
+}

@@ -1,0 +1,172 @@
+import type { Hex } from '../../base/bytes.ts'
+import { type Admission, pickKnown, readOwn, type Shape } from '../../base/json/known-fields.ts'
+import { ETH_PROOF_SHAPE } from '../../verify/anchor/eth-proof.ts'
+import type { KindName } from '../../verify/evidence/types.ts'
+import { ANSWER_SHAPE, unwrapResponse } from '../../verify/proof/known-answer.ts'
+import { parseError } from './diagnose.ts'
+import { withEmptyLists } from './empty-lists.ts'
+import { EndpointError } from './error.ts'
+import { MAX_ANSWER_LENGTH, MAX_PROOF_LENGTH } from './limits.ts'
+import { admitText, type Redact } from './redact.ts'
+
+/** What the answers of a method look like. */
+export interface AnswerForm {
+  readonly shape: Shape
+  /** The field with one proof per storage key. */
+  readonly slots: 'storageProofs' | 'storageProof'
+}
+
+const SPARSE: AnswerForm = { shape: ANSWER_SHAPE, slots: 'storageProofs' }
+const ETHEREUM: AnswerForm = { shape: ETH_PROOF_SHAPE, slots: 'storageProof' }
+
+/** The form of `eth_getProof`, or that of `rollup_getProof`. */
+export const formOf = (isEthereum: boolean): AnswerForm => (isEthereum ? ETHEREUM : SPARSE)
+
+/** The answer for some of the keys. */
+export interface PartialAnswer {
+  readonly keyCount: number
+  /** Only fields of the method. */
+  readonly answer: { readonly accountProof?: unknown; readonly [name: string]: unknown }
+  readonly slots: readonly unknown[]
+}
+
+/** Admits what an endpoint sends until the total exceeds `limit` characters. */
+export function admissionOf(limit: number, redact: Redact): Admission {
+  let left = limit
+  return {
+    charge(length) {
+      left -= length
+      if (left < 0) throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${limit} characters of proofs` })
+    },
+    // Every string in a proof is hexadecimal. Any other string is redacted, because the error that refuses it quotes it.
+    admitText: text => (/^0x[0-9a-f]*$/i.test(text) && !redact.isInHex(text) ? text : admitText(text, redact)),
+  }
+}
+
+/** {@link admissionOf} the answers for this many keys, with one account proof per request. */
+export const answerAdmission = (keyCount: number, requestCount: number, redact: Redact): Admission =>
+  admissionOf(Math.min((keyCount + requestCount) * MAX_PROOF_LENGTH, MAX_ANSWER_LENGTH), redact)
+
+/** The known fields of a result of this shape. If a provider returns the whole JSON-RPC response, it is unwrapped, once. */
+export function admitAnswer(
+  answer: unknown,
+  admission: Admission,
+  redact: Redact,
+  shape: Shape = ANSWER_SHAPE,
+): unknown {
+  const { result, error } = unwrapResponse(answer)
+  if (error !== undefined) throw parseError(error, {}, redact)
+  // Servers say so of a block that another back end behind the same URL knows.
+  if (result === null) throw new EndpointError('BLOCK_MISSING', { found: 'null in place of an answer' })
+  const known = pickKnown(result, shape, admission)
+  return shape === ETH_PROOF_SHAPE ? withEmptyLists(known) : known
+}
+
+/** Reads only what joining needs. Whoever verifies the answer checks the rest. */
+export function readPartialAnswer(answer: unknown, keyCount: number, { slots: name }: AnswerForm): PartialAnswer {
+  const read = (field: string) => readOwn(Object(answer), field)
+  const [accountProof, slots] = [read('accountProof'), read(name)]
+  const isSparse = name === SPARSE.slots
+  if (isSparse && Array.isArray(accountProof) && (read('storageHash') ?? read('storageProof')) != null) {
+    throw new EndpointError('ETH_PROOF_ANSWER')
+  }
+  if (!Array.isArray(slots) || ![0, keyCount].includes(slots.length)) {
+    throw new EndpointError('ANSWER_MALFORMED', { found: `the ${name} are not one for each of ${keyCount} keys` })
+  }
+  return { keyCount, answer: isSparse ? { accountProof, storageProofs: slots } : { ...Object(answer) }, slots }
+}
+
+/** The answer for all keys. */
+export const joinAnswers = (answers: readonly PartialAnswer[], { slots }: AnswerForm): object => ({
+  ...answers[0]?.answer,
+  [slots]: answers.flatMap(answer => answer.slots),
+})
+
+/** Answers with the same account proof have the same storage root, so they are of one state. Compares the newest answer. */
+export function verifyAgreement(answers: readonly PartialAnswer[]): void {
+  const [first, last] = [answers[0], answers.at(-1)]
+  // Known fields are copied in a fixed order, so equal values have the same text.
+  const [one, other] = [first, last].map(part => JSON.stringify(part?.answer.accountProof))
+  const areAllEmpty = first?.slots.length === 0 && last?.slots.length === 0
+  const isNoneEmpty = first?.slots.length !== 0 && last?.slots.length !== 0
+  if (one !== other || !(areAllEmpty || isNoneEmpty)) throw new EndpointError('ANSWERS_INCONSISTENT')
+}
+
+/** The answers for the first keys of a request, to resume an interrupted fetch. Plain JSON; untrusted once it was stored. */
+export interface FetchProgress {
+  /** The block, a quantity. */
+  l2BlockNumber: string
+  /** 20 bytes. */
+  address: Hex
+  /** All requested keys, 32 bytes each. */
+  storageKeys: readonly Hex[]
+  /** For a recording: the rollup contract on L1, 20 bytes. */
+  rollup?: Hex | undefined
+  /** For a recording: the kind of the state at that block. */
+  scheme?: KindName | undefined
+  /** For a recording: the code of the rollup contract, 20 bytes. */
+  implementation?: Hex | undefined
+  /** One per answered request, in order. */
+  partialAnswers: readonly {
+    /** How many of the keys it covers. */
+    keyCount: number
+    /** The known fields of the endpoint's answer. */
+    answer: unknown
+  }[]
+}
+
+/** What the progress must be for. Hexadecimal is in lower case. */
+type ProgressOwner = Pick<FetchProgress, 'address' | 'storageKeys'> &
+  Partial<Pick<FetchProgress, 'l2BlockNumber' | 'rollup' | 'scheme'>>
+
+/** Why stored progress is not for this request, for people; null if it is. It may be any value. */
+export function fetchedMismatch(progress: unknown, owner: ProgressOwner): string | null {
+  const read = (name: string) => readOwn(Object(progress), name)
+  const storageKeys = read('storageKeys')
+  if (!Array.isArray(read('partialAnswers')) || !Array.isArray(storageKeys))
+    return 'it is no progress that was handed out'
+  for (const name of ['rollup', 'scheme', 'address', 'l2BlockNumber'] as const) {
+    if (owner[name] !== undefined && read(name) !== owner[name]) return `it is of another ${name}`
+  }
+  const isSame =
+    storageKeys.length === owner.storageKeys.length &&
+    owner.storageKeys.every((key, index) => key === storageKeys[index])
+  return isSame ? null : 'it is of other storage keys'
+}
+
+/**
+ * The partial answers of stored progress that can be reused, from the first on. They never cover all keys: this library hands
+ * out no such progress, and at least one request must reach the endpoint.
+ *
+ * @param verify throws if the answer does not verify
+ */
+export function readFetched(
+  progress: unknown,
+  owner: ProgressOwner,
+  admission: Admission,
+  redact: Redact,
+  verify: (answer: unknown, keys: readonly Hex[]) => void,
+  form: AnswerForm = SPARSE,
+): PartialAnswer[] {
+  const answers: PartialAnswer[] = []
+  if (progress === undefined || fetchedMismatch(progress, owner) !== null) return answers
+  const { storageKeys } = owner
+  try {
+    let done = 0
+    // They may be anything: a value of another shape throws, which ends the loop.
+    for (const part of readOwn(Object(progress), 'partialAnswers') as Iterable<unknown>) {
+      const [keyCount, answer] = ['keyCount', 'answer'].map(name => readOwn(Object(part), name))
+      if (typeof keyCount !== 'number' || !Number.isSafeInteger(keyCount) || keyCount < 1) break
+      if (done + keyCount >= storageKeys.length) break
+      const known = admitAnswer(answer, admission, redact, form.shape)
+      verify(known, storageKeys.slice(done, done + keyCount))
+      const next = readPartialAnswer(known, keyCount, form)
+      verifyAgreement([...answers.slice(0, 1), next])
+      answers.push(next)
+      done += keyCount
+    }
+  } catch {
+    // The rest is fetched again.
+  }
+  return answers
+}

@@ -1,0 +1,153 @@
+import { bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
+import { EMPTY_TRIE_ROOT } from '../../verify/anchor/trie.ts'
+import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
+import { decodeBeacon, executionOf } from '../../verify/beacon/decode.ts'
+import { type BeaconNetwork, decodeNetwork, forkAt, type Layout } from '../../verify/beacon/network.ts'
+import { hashPair, rootOfUint } from '../../verify/beacon/ssz.ts'
+import { BASE_FEE, type Block, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
+import { createBlockStore } from './block-store.ts'
+import { committeeOf } from './committee.ts'
+import type { L1 } from './simulated-l1.ts'
+
+export type BeaconChain = ReturnType<typeof createBeaconChain>
+
+/**
+ * The number of slots between beacon blocks. A period has at least 8 beacon blocks, and enough that one of them can be
+ * finalized in the state of another.
+ */
+function slotsPerBlock(slotsPerPeriod: number, unfinalized: number): bigint {
+  const blocks = 2 ** Math.ceil(Math.log2(Math.max(8, unfinalized + 2)))
+  return BigInt(Math.max(2, slotsPerPeriod / blocks))
+}
+
+/**
+ * The beacon blocks of the simulated L1, by L1 block number.
+ *
+ * @param unfinalized how many of the newest L1 blocks are not final
+ */
+export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: number) {
+  const decoded = decodeNetwork(network)
+  const { slotsPerEpoch, slotsPerPeriod } = clockOf(network)
+  const spacing = slotsPerBlock(slotsPerPeriod, unfinalized)
+  const blocks = createBlockStore<BeaconBlock>(({ root }) => root)
+
+  /** The beacon block that is final in the state of this L1 block's beacon block. */
+  const finalizedIn = ({ number }: Block) => blocks.at(number - 1n - BigInt(unfinalized))
+
+  function makeBlock(l1Block: Block): BeaconBlock {
+    const slot = (l1Block.number + 1n) * spacing
+    const fork = forkAt(decoded, slot)
+    const finalized = finalizedIn(l1Block)
+    const period = periodOf(network, slot)
+    const state = new Map([
+      [fork.layout.finalizedRoot ^ 1, rootOfUint((finalized?.slot ?? 0n) / BigInt(slotsPerEpoch))],
+      [fork.layout.finalizedRoot, hexToBytes(finalized?.root ?? ZERO_HASH, 32)],
+      [fork.layout.currentCommittee, committeeOf(period).root],
+      [fork.layout.nextCommittee, committeeOf(period + 1).root],
+    ])
+    return makeBeaconBlock({ slot, fork, l1Block, state }, blocks.at(l1Block.number - 1n))
+  }
+
+  return {
+    at: blocks.at,
+    newest: blocks.newest,
+    withRoot: (root: Hex) => blocks.at(blocks.numberOf(root) ?? -1n),
+    network: decoded,
+    /** Adds beacon blocks for new L1 blocks, and drops those of L1 blocks that have been pruned or replaced. */
+    catchUp(): void {
+      blocks.forget(l1.blocks.oldest())
+      const isReplaced = (number: bigint) => blocks.at(number)?.l1Block.hash !== l1.blocks.at(number)?.block.hash
+      let last = blocks.newest()
+      while (last >= blocks.oldest() && isReplaced(last)) last--
+      blocks.rewind(last)
+      for (let next = l1.blocks.at(++last); next !== undefined; next = l1.blocks.at(++last))
+        blocks.add(makeBlock(next.block))
+    },
+    /** The newest block of a period that can be attested. It may be the next block of all, with an empty L1 block. */
+    attestedIn(period = Number.MAX_SAFE_INTEGER): BeaconBlock | undefined {
+      const lastOfPeriod = (BigInt(period) + 1n) * (BigInt(slotsPerPeriod) / spacing) - 2n
+      return lastOfPeriod <= blocks.newest() ? blocks.at(lastOfPeriod) : makeBlock(l1.nextBlock())
+    },
+    finalizedIn,
+    isFinal: ({ l1Block }: BeaconBlock): boolean => l1Block.number <= l1.blockNumber('finalized'),
+    finalized: (): BeaconBlock | undefined => blocks.at(l1.blockNumber('finalized')),
+    atSlot: (slot: bigint): BeaconBlock | undefined =>
+      slot % spacing === 0n ? blocks.at(slot / spacing - 1n) : undefined,
+  }
+}
+
+/** The beacon block that contains an L1 block. */
+export interface BeaconBlock {
+  readonly slot: bigint
+  readonly fork: ReturnType<typeof forkAt>
+  readonly l1Block: Block
+  readonly root: Hex
+  /** The parts of the state that are filled in, for proofs of them. */
+  readonly state: SparseTree
+  /** As the beacon API describes it. */
+  readonly header: object
+  /** The header with its execution block, as light clients get it. */
+  readonly lightHeader: object
+}
+
+function makeBeaconBlock(
+  { slot, fork, l1Block, state }: Pick<BeaconBlock, 'slot' | 'fork' | 'l1Block' | 'state'>,
+  parent: BeaconBlock | undefined,
+): BeaconBlock {
+  const { layout } = fork
+  const isGloas = layout.executionKind === 'gloas'
+  const execution = isGloas ? l1Block.hash : describePayload(l1Block, layout)
+  const body = new Map([[layout.execution, executionOf(layout)(execution).root]])
+  const header = {
+    slot: `${slot}`,
+    proposer_index: '0',
+    parent_root: parent?.root ?? zeros(32),
+    state_root: bytesToHex(sparseRoot(state)),
+    body_root: bytesToHex(sparseRoot(body)),
+  }
+  const lightHeader = {
+    beacon: header,
+    [isGloas ? 'execution_block_hash' : 'execution']: execution,
+    execution_branch: sparseBranch(body, layout.execution),
+  }
+  return { slot, fork, l1Block, root: bytesToHex(decodeBeacon(header).root), state, header, lightHeader }
+}
+
+/** The header of the execution payload. */
+const describePayload = (block: Block, { executionKind }: Layout) => ({
+  parent_hash: block.parentHash,
+  fee_recipient: zeros(20),
+  state_root: block.stateRoot,
+  receipts_root: EMPTY_TRIE_ROOT,
+  logs_bloom: zeros(256),
+  prev_randao: zeros(32),
+  block_number: `${block.number}`,
+  gas_limit: `${GAS_LIMIT}`,
+  gas_used: '0',
+  timestamp: `${block.timestamp}`,
+  extra_data: block.extraData,
+  base_fee_per_gas: `${BASE_FEE}`,
+  block_hash: block.hash,
+  // The roots of no transactions and no withdrawals.
+  transactions_root: '0x7ffe241ea60187fdb0187bfa22de35d1f9bed7ab061d9401fd47e34a54fbede1',
+  withdrawals_root: '0x792930bbd5baac43bcc798ee49aa8185ef76bb3b44ba62b91d86ae569e4bb535',
+  ...(executionKind === 'deneb' && { blob_gas_used: '0', excess_blob_gas: '0' }),
+})
+
+/** A container with only a few parts filled in, by generalized index. The rest is zero. */
+type SparseTree = ReadonlyMap<number, Uint8Array>
+
+function sparseRoot(tree: SparseTree, index = 1): Uint8Array {
+  const leaf = tree.get(index)
+  if (leaf !== undefined) return leaf
+  const isAbove = [...tree.keys()].some(below => {
+    const distance = Math.floor(Math.log2(below)) - Math.floor(Math.log2(index))
+    return distance > 0 && Math.floor(below / 2 ** distance) === index
+  })
+  return isAbove ? hashPair(sparseRoot(tree, 2 * index), sparseRoot(tree, 2 * index + 1)) : new Uint8Array(32)
+}
+
+/** The sibling hashes from `index` up to the root, lowest first. */
+export function sparseBranch(tree: SparseTree, index: number): Hex[] {
+  return index === 1 ? [] : [bytesToHex(sparseRoot(tree, index ^ 1)), ...sparseBranch(tree, index >> 1)]
+}

@@ -1,0 +1,120 @@
+import { decodeArgument, readItems } from '../../base/arguments.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { ArgumentError, atPath, isProofError } from '../../base/errors.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import { readOptions, verifyUint } from '../../base/options.ts'
+import { encodeHeader } from '../../verify/anchor/header.ts'
+import { GAS_PER_BLOB, verifyBlock } from '../../verify/blocks/block.ts'
+import { orderedTrieRoot } from '../../verify/blocks/ordered-trie.ts'
+import { bloomOf, decodeLog, decodeReceipt, encodeReceipt } from '../../verify/blocks/receipts.ts'
+import { type Block, type BlockContent, describeBlock, NO_CONTENT } from './block.ts'
+import { readRaw } from './raw-transaction.ts'
+
+/** A log that a transaction of a {@link ServiceChain} writes. */
+export interface ChainLog {
+  /** The contract that writes it, 20 bytes. */
+  readonly address: Hex
+  /** At most 4, of 32 bytes each. */
+  readonly topics: readonly Hex[]
+  /** Any length. */
+  readonly data: Hex
+}
+
+/** A transaction for a block of a {@link ServiceChain}, with what it did. */
+export interface ChainTransaction {
+  /** As signed and encoded, of any type from 0 to 4: what `eth_sendRawTransaction` takes. */
+  readonly transaction: Hex
+  /** 1 if it succeeded, 0 if it reverted. Default: 1. */
+  readonly status?: bigint | undefined
+  /** In gas, from 1. */
+  readonly gasUsed: bigint
+  /** Its logs, in order. Default: none. */
+  readonly logs?: readonly ChainLog[] | undefined
+}
+
+/** The transactions and receipts of a block as JSON-RPC has them, in order: what is encoded of them, and no more. */
+interface Parts {
+  readonly transactions: readonly object[]
+  readonly receipts: readonly object[]
+}
+
+/** What a block holds, as JSON-RPC has it, in order. */
+export interface DescribedContent extends Parts {
+  readonly transactions: readonly { readonly hash: Hex; readonly [field: string]: unknown }[]
+  readonly receipts: readonly { readonly logs: readonly ChainLog[]; readonly [field: string]: unknown }[]
+}
+
+/** What a header says about these transactions, and the parts of the block. @throws ArgumentError, ProofError */
+export function readContent(given: readonly ChainTransaction[]): { content: BlockContent; parts: Parts } {
+  let gasUsed = 0n
+  const read = readItems('transactions', given, item => {
+    const own = readOptions('', item, ['transaction', 'status', 'gasUsed', 'logs'])
+    const raw = decodeArgument('transaction', own.transaction)
+    const transaction = atPath('transaction', () => readRaw(raw))
+    gasUsed += verifyUint('gasUsed', own.gasUsed, 64, 1n)
+    const logs = readItems('logs', own.logs ?? [], log =>
+      decodeLog(readOptions('', log, ['address', 'topics', 'data'])),
+    )
+    const receipt = {
+      type: transaction.type,
+      status: encodeQuantity(verifyUint('status', own.status ?? 1n, 1)),
+      cumulativeGasUsed: encodeQuantity(gasUsed),
+      logsBloom: bytesToHex(bloomOf(logs)),
+      logs: logs.map(({ fields }) => fields),
+    }
+    return { raw, transaction, logs, receipt, encoded: encodeReceipt(decodeReceipt(receipt)) }
+  })
+  if (read.length === 0) return { content: NO_CONTENT, parts: { transactions: [], receipts: [] } }
+  const blobs = read.flatMap(({ transaction }) => transaction.blobVersionedHashes ?? [])
+  const encoded = read.map(({ raw }) => raw)
+  const content = {
+    transactionsRoot: bytesToHex(orderedTrieRoot(encoded)),
+    receiptsRoot: bytesToHex(orderedTrieRoot(read.map(({ encoded }) => encoded))),
+    logsBloom: bytesToHex(bloomOf(read.flatMap(({ logs }) => logs))),
+    gasUsed,
+    blobGasUsed: GAS_PER_BLOB * BigInt(blobs.length),
+    encoded,
+  }
+  const parts = {
+    transactions: read.map(({ transaction }) => transaction),
+    receipts: read.map(({ receipt }) => receipt),
+  }
+  return { content, parts }
+}
+
+/** The parts of a sealed block, with all that clients expect of them. @throws ProofError if a signature is none */
+export function describeContent(block: Block, parts: Parts): DescribedContent {
+  if (parts.transactions.length === 0) return { transactions: [], receipts: [] }
+  const { hash, number } = block
+  const verified = verifyBlock({ header: encodeHeader(describeBlock(block)), ...parts }, { hash, number })
+  return spell({
+    transactions: verified.transactions.map(({ chainId, yParity, ...transaction }) => ({
+      ...transaction,
+      ...(chainId !== null && { chainId }),
+      ...(transaction.type > 0 && { yParity }),
+    })),
+    receipts: verified.receipts.map(({ blobGasUsed, blockTimestamp: _, ...receipt }) => ({
+      ...receipt,
+      ...(blobGasUsed > 0n && { blobGasUsed, blobGasPrice: 1n }),
+    })),
+  })
+}
+
+/** With a quantity in place of each number. What is no number keeps its type. */
+const spell = (part: object): DescribedContent =>
+  JSON.parse(
+    JSON.stringify(part, (_, value: unknown) =>
+      typeof value === 'bigint' || typeof value === 'number' ? encodeQuantity(BigInt(value)) : value,
+    ),
+  )
+
+/** Runs `work`: what it refuses is the caller's argument. @throws ArgumentError */
+export function asArgument<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isProofError(error)) throw error
+    const { path, expected = 'a signed transaction', found = error.code } = error
+    throw new ArgumentError({ path, expected, found })
+  }
+}

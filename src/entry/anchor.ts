@@ -1,0 +1,58 @@
+/**
+ * From L1 to the state root: block headers, `eth_getProof` answers, the rollup contract, and evidence bundles that hold
+ * all of it in one document. Pure and synchronous.
+ *
+ * @module rollup-state-proof/anchor
+ */
+
+export { evidenceErrorMeanings } from '../base/error-meanings.ts'
+export {
+  type EthProofClaim,
+  type L1Account,
+  type L1Slot,
+  type VerifiedEthProof,
+  verifyEthProof,
+} from '../verify/anchor/eth-proof.ts'
+export {
+  decodeFinalizedStateLog,
+  type FinalizedState,
+  type FinalizedStateLog,
+  finalizedStateTopics,
+} from '../verify/anchor/finalized-state.ts'
+export { encodeHeader, type L1Block, verifyHeader } from '../verify/anchor/header.ts'
+export {
+  type AnchorClaim,
+  anchorStorageKeys,
+  type FinalizedStateLayout,
+  type HeldValue,
+  lineaLayout,
+  lineaRollup,
+  lineaSepoliaRollup,
+  type ProvenContract,
+  type Rollup,
+  type RollupLayout,
+  type VerifiedAnchor,
+  verifyAnchor,
+} from '../verify/anchor/rollup.ts'
+export type {
+  BeaconLightClient,
+  ConsensusVerifier,
+  ProvenConsensus,
+  TrustedBeaconBlock,
+} from '../verify/beacon/trusted-block.ts'
+export type { BundleConsensus } from '../verify/evidence/consensus.ts'
+export { type BundleParts, createBundle } from '../verify/evidence/create.ts'
+export type {
+  AnchoredState,
+  EthereumState,
+  EvidenceBundle,
+  EvidenceClaim,
+  EvidenceState,
+  KindName,
+  ProvenBeaconBlock,
+  StateKind,
+  StateOfKind,
+  Trusted,
+  VerifiedEvidence,
+} from '../verify/evidence/types.ts'
+export { verifyEvidence } from '../verify/evidence/verify.ts'

@@ -1,0 +1,39 @@
+/**
+ * The consensus layer: proves the finalized L1 block hash from one beacon block root that you trust, with the answers of a
+ * beacon API that you need not trust. Pure and synchronous.
+ *
+ * @module rollup-state-proof/beacon
+ */
+
+export { beaconErrorMeanings } from '../base/error-meanings.ts'
+export type { BeaconPreset } from '../verify/beacon/clock.ts'
+export type { Committee } from '../verify/beacon/committee.ts'
+export {
+  type BeaconFork,
+  type BeaconNetwork,
+  hoodiBeacon,
+  mainnetBeacon,
+  sepoliaBeacon,
+} from '../verify/beacon/network.ts'
+export {
+  type BeaconLightClient,
+  type ConsensusVerifier,
+  type ProvenConsensus,
+  type TrustedBeaconBlock,
+  trustBeaconBlock,
+} from '../verify/beacon/trusted-block.ts'
+export {
+  type BeaconBlock,
+  type ConsensusAnswers,
+  type TrustedBlock,
+  type UnfinalizedBlock,
+  type VerifiedBootstrap,
+  type VerifiedConsensus,
+  type VerifiedFinality,
+  type VerifiedUpdate,
+  verifyBootstrap,
+  verifyConsensus,
+  verifyFinality,
+  verifyUnfinalized,
+  verifyUpdate,
+} from '../verify/beacon/verify.ts'

@@ -1,0 +1,56 @@
+/**
+ * Verifies `rollup_getProof` (`linea_getProof`) answers against a state root that you trust: {@link verifyProof}, its
+ * building blocks, and what programs need around it: storage keys, errors, JSON. Pure and synchronous; no network, no
+ * platform module.
+ *
+ * @module rollup-state-proof
+ */
+
+export { type Hex, isHex } from '../base/bytes.ts'
+export {
+  type AnswerErrorCode,
+  answerErrorMeanings,
+  type BeaconErrorCode,
+  type BlocksErrorCode,
+  type EvidenceErrorCode,
+  type MessagesErrorCode,
+  type TransitionErrorCode,
+} from '../base/error-meanings.ts'
+export {
+  ArgumentError,
+  type ErrorAction,
+  type ErrorDetails,
+  isArgumentError,
+  isProofError,
+  ProofError,
+  type ProofErrorCode,
+} from '../base/errors.ts'
+export { stringify } from '../base/json/stringify.ts'
+export { verifyCode } from '../verify/anchor/code.ts'
+export { arraySlot, mappingSlot, slotKey } from '../verify/anchor/slots.ts'
+export type { Claim } from '../verify/proof/claim.ts'
+export type { ProvenAccount, ProvenSlot, ProvenSlots, VerifiedState } from '../verify/proof/verify.ts'
+export type { Scheme } from '../verify/scheme/scheme.ts'
+export type {
+  AccountProof,
+  ExistenceProof,
+  GetProofResult,
+  NonExistenceProof,
+  Proof,
+  StorageProof,
+} from '../verify/tree/answer.ts'
+export type { AccountFields } from '../verify/tree/kind.ts'
+export {
+  computeRoot,
+  decodeAccount,
+  hashAccountKey,
+  hashAccountValue,
+  hashStorageKey,
+  hashStorageValue,
+  type LeafProofClaim,
+  verifyExistence,
+  verifyNonExistence,
+} from '../verify/verifier/leaf-api.ts'
+export { type Outcome, safely } from '../verify/verifier/safe.ts'
+export { createVerifier, type Verifier, type VerifierClaim } from '../verify/verifier/verifier.ts'
+export { verifyProof } from '../verify/verifier/verify-proof.ts'

@@ -1,0 +1,26 @@
+/**
+ * The hash scheme of the Linea networks since spring 2026. A separate entry point, so that a program that needs only the
+ * other scheme does not carry this one's kernel.
+ *
+ * @module rollup-state-proof/poseidon2
+ */
+
+import { poseidon2 as scheme } from '../verify/scheme/poseidon2.ts'
+import type { Scheme } from '../verify/scheme/scheme.ts'
+
+/**
+ * Poseidon2 over KoalaBear: the Linea networks since the "small fields" upgrade of spring 2026.
+ * A digest is eight field elements of 4 bytes.
+ *
+ * @example
+ * ```ts
+ * import { hashAccountKey } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const address = '0x0000000000000000000000000000000000000000'
+ * console.log(poseidon2.name, hashAccountKey(poseidon2, address).length) // poseidon2 66
+ * ```
+ */
+export const poseidon2: Scheme = scheme
+
+export type { Scheme }

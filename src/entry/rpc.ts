@@ -1,0 +1,77 @@
+/**
+ * Clients over URLs or any EIP-1193 providers: they fetch and verify in one call, record evidence, follow finalizations, and say
+ * what to do when an endpoint fails.
+ *
+ * @module rollup-state-proof/rpc
+ */
+
+export type { Hex } from '../base/bytes.ts'
+export type { ProofError } from '../base/errors.ts'
+export {
+  type ConsensusOptions,
+  type ConsensusProgress,
+  type FetchedConsensus,
+  fetchConsensus,
+} from '../client/beacon/beacon.ts'
+export {
+  type BeaconBlockHashOptions,
+  type BeaconFailure,
+  type BeaconProgress,
+  beaconBlockHash,
+} from '../client/beacon/follow-beacon.ts'
+export { followFinalizations } from '../client/follow/follow.ts'
+export {
+  type ClaimableMessage,
+  type FollowedMessages,
+  type FollowMessagesOptions,
+  followMessages,
+  type MessagesProgress,
+} from '../client/follow/follow-messages.ts'
+export type { FollowEvent, FollowOptions, FollowRequest } from '../client/follow/follow-options.ts'
+export type { FollowProgress } from '../client/follow/follow-state.ts'
+export type { FollowedBlock, FollowedFinalization, FollowedState, VerifiedRequests } from '../client/follow/follower.ts'
+export type { L1BlockTag } from '../client/l1/l1.ts'
+export {
+  type AgreementOptions,
+  agreeingBlockHash,
+  type DissentingSource,
+  finalizedBlockHash,
+} from '../client/l1/l1-block-hash.ts'
+export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from '../client/l1/verified-root.ts'
+export {
+  type Recorded,
+  type RecordOptions,
+  type RecordProgress,
+  recordEvidence,
+} from '../client/record/record.ts'
+export {
+  type MessageRecordOptions,
+  type RecordedMessage,
+  recordMessage,
+  type WantedMessage,
+} from '../client/record/record-message.ts'
+export type { Endpoint } from '../client/sources/endpoints.ts'
+export {
+  type BlockTag,
+  createRollupClient,
+  type ProofRequest,
+  type RollupClient,
+  type RollupClientOptions,
+  type StateRequest,
+} from '../client/sources/fetch.ts'
+export { type Asked, diagnose } from '../client/transport/diagnose.ts'
+export {
+  EndpointError,
+  type EndpointErrorCode,
+  type EndpointErrorDetails,
+  type EndpointReport,
+  endpointErrorMeanings,
+  isEndpointError,
+  type Layer,
+} from '../client/transport/error.ts'
+export { type BeaconApi, createBeaconApi, createHttpProvider, type HttpOptions } from '../client/transport/http.ts'
+export type { FetchProgress } from '../client/transport/partial-answers.ts'
+export type { RequestProvider, SendProvider } from '../client/transport/provider.ts'
+export type { QueueState } from '../client/transport/queue.ts'
+export type { Rollup } from '../verify/anchor/rollup.ts'
+export type { Scheme } from '../verify/scheme/scheme.ts'

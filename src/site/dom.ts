@@ -1,0 +1,133 @@
+import type { Row } from '../cli/words/wording.ts'
+import { ITEMS_PER_STEP } from './limits.ts'
+
+/** Builds elements from text nodes and attributes only, so that nothing in a file is ever parsed as HTML. */
+
+export type Child = Node | string | null | false
+type Attributes = Readonly<Record<string, string | boolean | number | null | undefined>>
+
+/** Creates an element. True attributes get no value; false, null and undefined ones are omitted. */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes,
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue
+    element.setAttribute(name, value === true ? '' : String(value))
+  }
+  element.append(...nodesOf(children))
+  return element
+}
+
+/** The children that are neither null nor false. */
+export const nodesOf = (children: readonly Child[]): (Node | string)[] =>
+  children.filter(child => child !== null && child !== false)
+
+/** The element of the page with this id. */
+export function byId<Type extends HTMLElement>(id: string, type: new () => Type): Type {
+  const element = document.getElementById(id)
+  if (!(element instanceof type)) throw new Error(`the page has no ${type.name} #${id}`)
+  return element
+}
+
+/** A button that does something. */
+export function button(attributes: Attributes, onClick: () => void, ...children: readonly Child[]): HTMLButtonElement {
+  const element = h('button', { type: 'button', ...attributes }, ...children)
+  element.addEventListener('click', onClick)
+  return element
+}
+
+export const hidden = (text: string): HTMLElement => h('span', { class: 'visually-hidden' }, text)
+
+/** More characters are copied, but not shown. */
+const MAX_COPYABLE = 200
+
+/** A hash or another text, with a button that copies it in full. @param name what it is, for screen readers */
+export const copyable = (text: string, name: string): HTMLElement =>
+  h(
+    'span',
+    { class: 'copyable' },
+    h('code', {}, text.length > MAX_COPYABLE ? `${text.slice(0, MAX_COPYABLE)}… (${text.length} characters)` : text),
+    button({ class: 'copy', 'aria-label': `Copy ${name}`, title: 'Copy' }, () => void copy(text)),
+  )
+
+async function copy(text: string): Promise<void> {
+  const place = byId('copied', HTMLElement)
+  place.textContent = ''
+  try {
+    await navigator.clipboard.writeText(text)
+    place.textContent = 'Copied.'
+  } catch {
+    place.textContent = 'This browser does not let the page copy.'
+  }
+}
+
+/** A section that its summary folds and unfolds. */
+export const fold = (isOpen: boolean, summary: Child | readonly Child[], ...children: readonly Child[]): HTMLElement =>
+  h('details', { class: 'group', open: isOpen }, h('summary', {}, ...[summary].flat()), ...children)
+
+/** A list of which the first items are shown, and more of them on demand. @param wanted an item to show in any case */
+export function growing<T>(
+  attributes: Attributes,
+  items: readonly T[],
+  rowOf: (item: T, index: number) => HTMLElement,
+  wanted = -1,
+): Child[] {
+  const list = h('ol', attributes)
+  const more = button({}, () => show()?.querySelector('button')?.focus())
+  let end = 0
+  const show = () => {
+    const rows = items.slice(end, end + ITEMS_PER_STEP).map((item, index) => rowOf(item, end + index))
+    list.append(...rows)
+    end += rows.length
+    more.hidden = end >= items.length
+    more.textContent = `Show ${Math.min(ITEMS_PER_STEP, items.length - end)} more of ${items.length}`
+    return rows[0]
+  }
+  show()
+  const item = items[wanted]
+  if (item !== undefined && wanted >= end) list.append(rowOf(item, wanted))
+  return [list, more]
+}
+
+/** One row per line: a name, a value and its source. What is long can be copied. */
+export const rowList = (rows: readonly Row[]): HTMLElement =>
+  h(
+    'dl',
+    { class: 'rows' },
+    ...rows.map(([name, value, source]) => {
+      const from = source ? h('span', { class: 'from' }, ` · ${source}`) : null
+      const shown = value.length > 40 ? copyable(value, name) : h('span', { class: 'value' }, value)
+      return h('div', {}, h('dt', {}, name), h('dd', {}, shown, from))
+    }),
+  )
+
+/**
+ * Makes one tab stop of many elements: the arrow keys move between them.
+ *
+ * @param onMove called with the element that the focus has moved to
+ */
+export function rove(elements: readonly HTMLElement[], onMove: (index: number) => void = () => {}): void {
+  const last = elements.length - 1
+  const steps: Readonly<Record<string, number>> = {
+    ...{ ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -last, End: last },
+  }
+  for (const [index, element] of elements.entries()) {
+    element.tabIndex = index === 0 ? 0 : -1
+    element.addEventListener('focus', () => {
+      for (const other of elements) other.tabIndex = other === element ? 0 : -1
+      onMove(index)
+    })
+    element.addEventListener('keydown', event => {
+      const step = steps[event.key]
+      if (step === undefined) return
+      event.preventDefault()
+      // Those in a folded part cannot get the focus.
+      let next = Math.min(Math.max(index + step, 0), last)
+      while (next > 0 && next < last && elements[next]?.offsetParent === null) next += Math.sign(step)
+      elements[next]?.focus()
+    })
+  }
+}

@@ -1,0 +1,101 @@
+import { DocumentError } from '../cli/words/error.ts'
+import { toHex } from '../cli/words/layout.ts'
+import { brief, parseJson } from '../cli/words/value.ts'
+import { viewBlocks } from './blocks-view.ts'
+import { findChanges } from './changes.ts'
+import { judge } from './judge.ts'
+import { MAX_SEARCH_CHARACTERS } from './limits.ts'
+import { viewMessage } from './message-view.ts'
+import type { Reply, Request } from './messages.ts'
+import { type OpenedFile, openFile } from './opened-file.ts'
+import { type ProofView, viewLeafProof } from './proof-view.ts'
+import type { Judgement } from './report.ts'
+
+/** Answers the page's requests, one at a time. It remembers the last file and its last verdict. */
+export function createExplorer(maxMib: number): (request: Request) => Promise<Reply> {
+  let file: OpenedFile | null = null
+  let judgement: Judgement | null = null
+
+  async function answer(request: Request): Promise<Reply> {
+    const { id } = request
+    switch (request.kind) {
+      case 'load': {
+        file = null
+        judgement = null
+        const bytes = await readBlob(request.blob, maxMib)
+        file = openFile(readJson(bytes))
+        const { kind, subject, description, holds, suggested, notes, command } = file
+        const loaded = { kind, subject, description, holds, suggested, notes, command }
+        return { id, kind: 'load', loaded, digest: await digestOf(bytes) }
+      }
+      case 'verify':
+        if (file === null) throw new DocumentError('There is no file to verify.')
+        judgement = judge(file, request.statement)
+        return { id, kind: 'verify', report: judgement.report }
+      case 'proof':
+        if (file === null || judgement === null) throw new DocumentError('There is no verdict yet.')
+        return { id, kind: 'proof', proof: viewProof(file, judgement, request.index) }
+      case 'changes': {
+        const search = request.search.slice(0, MAX_SEARCH_CHARACTERS)
+        return { id, kind: 'changes', page: findChanges(judgement?.changes ?? [], search, request.start) }
+      }
+    }
+  }
+
+  let last: Promise<unknown> = Promise.resolve()
+  return request => {
+    const reply = last
+      .then(() => answer(request))
+      .catch((error: unknown): Reply => {
+        const message = error instanceof DocumentError ? error.message : `The explorer failed: ${String(error)}`
+        return { id: request.id, kind: 'problem', message }
+      })
+    last = reply
+    return reply
+  }
+}
+
+/** One proof of the file; null if it has none. */
+export function viewProof(file: OpenedFile, judgement: Judgement, index: number): ProofView | null {
+  if (file.subject === 'message') return viewMessage(file, judgement)
+  if (file.subject === 'logs' && index === judgement.forms.length) return viewBlocks(file, judgement)
+  return judgement.forms[index] === undefined ? null : viewLeafProof(file, judgement, index)
+}
+
+async function readBlob(blob: Blob, maxMib: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (blob.size > maxMib * 2 ** 20) {
+    throw new DocumentError(`The file is larger than ${maxMib} MiB. The command rollup-state-proof takes larger ones.`)
+  }
+  const bytes = await blob.arrayBuffer().catch(() => {
+    // Some browsers take a folder for a file until it is read.
+    throw new DocumentError('It cannot be read. It is a folder, or it was moved or changed meanwhile.')
+  })
+  return new Uint8Array(bytes)
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error
+    const isLines = isLineOfJson(bytes)
+    const hint = isLines ? ' Its first line is JSON: for a file of many records, use rollup-state-proof audit.' : ''
+    throw new DocumentError(`The file is ${brief(error.message)}.${hint}`)
+  }
+}
+
+/** Whether the first line alone is JSON, as in a file of records. */
+function isLineOfJson(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(0x0a)
+  try {
+    return end > 0 && typeof parseJson(bytes.subarray(0, end)) === 'object'
+  } catch {
+    return false
+  }
+}
+
+/** Empty on a page without TLS, where browsers compute no digests. */
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await globalThis.crypto?.subtle?.digest('SHA-256', bytes)
+  return digest === undefined ? '' : toHex(new Uint8Array(digest)).slice(2)
+}

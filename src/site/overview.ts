@@ -1,0 +1,179 @@
+import type { Row } from '../cli/words/wording.ts'
+import type { ProofSummary } from './chain.ts'
+import { chip } from './chain-view.ts'
+import type { Change, ChangePage } from './changes.ts'
+import { button, type Child, copyable, growing, h, hidden, nodesOf, rowList } from './dom.ts'
+import { MAX_SEARCH_CHARACTERS } from './limits.ts'
+import type { Report, Station } from './report.ts'
+
+/** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
+declare const CHECK_REASONS: Readonly<Record<string, string>>
+
+/** Asks for some of the changes. */
+export type FindChanges = (search: string, start: number) => Promise<ChangePage>
+
+export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'headline' | 'text'>): HTMLElement[] {
+  return [h('p', { class: 'badge' }, badge), h('p', { class: 'headline' }, headline), h('p', { class: 'basis' }, text)]
+}
+
+/** What is proven, or why not. */
+export function overview(report: Report, onChoose: (index: number) => void, find: FindChanges): Child[] {
+  const { failure, notes, way, facts, logs, proofs, totals, said, command } = report
+  return [
+    failure && failureView(failure),
+    ...notes.map(note => h('p', { class: 'note' }, note)),
+    way.length > 0 && wayView(way),
+    facts.length > 0 && factsView(facts),
+    logs && logs.count > 0 && logsView(logs),
+    proofs.length > 0 && proofTable(proofs, onChoose),
+    totals && changesView(totals, find),
+    command !== '' && h('p', { class: 'command' }, 'Verify it with: ', copyable(command, 'the command')),
+    said.length > 0 &&
+      h('section', {}, h('h3', {}, 'What the file says, unverified'), h('div', { class: 'said' }, rowList(said))),
+  ]
+}
+
+function failureView({ code, rows }: NonNullable<Report['failure']>): HTMLElement {
+  const reason = CHECK_REASONS[code]
+  return h(
+    'section',
+    { class: 'failure' },
+    h('h3', {}, 'Where it failed'),
+    rowList(rows),
+    reason ? h('p', {}, h('strong', {}, 'Without this check: '), reason) : null,
+  )
+}
+
+const stationWords: Readonly<Record<Station['state'], string>> = {
+  done: 'done',
+  next: 'next',
+  unknown: 'not shown here',
+}
+
+/** From one layer to the other. */
+const wayView = (way: readonly Station[]): HTMLElement =>
+  h(
+    'ol',
+    { class: 'way', 'aria-label': 'The way of the message' },
+    ...way.map(({ title, state, note }) =>
+      h(
+        'li',
+        { 'data-state': state },
+        h('span', { class: 'title' }, title, hidden(`: ${stationWords[state]}`)),
+        h('span', { class: 'from' }, note),
+      ),
+    ),
+  )
+
+/** Short values as cards, hashes as rows. */
+function factsView(facts: readonly Row[]): HTMLElement {
+  const isShort = ([, value]: Row) => value.length <= 40
+  const cards = facts.filter(isShort).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))
+  return h(
+    'section',
+    { class: 'facts' },
+    cards.length > 0 && h('dl', { class: 'cards' }, ...cards),
+    rowList(facts.filter(fact => !isShort(fact))),
+  )
+}
+
+/** What each log holds, oldest first. */
+function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLElement {
+  const title = listed.length < count ? `Logs: the first ${listed.length} of ${count}` : 'Logs'
+  const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows))
+  const hint =
+    fixed.length > 0 && h('p', { class: 'hint' }, `As the filter states, in all: ${fixed.join(', ').toLowerCase()}.`)
+  return h('section', {}, h('h3', {}, title), hint, ...nodesOf(growing({ class: 'logs' }, listed, logRow)))
+}
+
+/** The account and its slots. Each leads to its proof. */
+function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) => void): HTMLElement {
+  const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) =>
+    h(
+      'li',
+      { 'data-status': status },
+      button(
+        { 'aria-label': `Show the proof of the ${name.toLowerCase()}` },
+        () => onChoose(index),
+        h('span', { class: 'name' }, name),
+      ),
+      key === '' ? h('span', {}) : copyable(key, `the ${index === 0 ? 'address' : 'key'}`),
+      h('span', { class: 'outcome' }, value === '' ? outcome : describeValue(value)),
+      chip(status),
+    )
+  const failing = proofs.findIndex(({ status }) => status === 'failed')
+  return h('section', {}, h('h3', {}, 'Proofs'), ...nodesOf(growing({ class: 'proofs' }, proofs, proofRow, failing)))
+}
+
+/** The number that the bytes encode if it is small enough to read, and the bytes. */
+function describeValue(value: string): Child {
+  const number = BigInt(value)
+  return number < 2n ** 96n ? h('strong', {}, `${number}`) : copyable(value, 'the value')
+}
+
+/** A table that can be searched. The worker keeps the rows; the page has those that are shown. */
+function changesView(totals: NonNullable<Report['totals']>, find: FindChanges): HTMLElement {
+  const { blocks, accounts, accountChanges, slotChanges } = totals
+  const body = h('tbody', {})
+  const count = h('p', { class: 'hint', role: 'status' })
+  const search = h('input', { type: 'search', id: 'search', spellcheck: 'false', maxlength: MAX_SEARCH_CHARACTERS })
+  const more = button({}, () => void show(body.rows.length))
+  let timer = 0
+  let last: Change | undefined
+  const show = async (start: number) => {
+    const { rows, matching } = await find(search.value, start).catch(() => ({ rows: null, matching: 0 }))
+    if (rows === null) return
+    if (start === 0) body.replaceChildren()
+    body.append(...rows.map((row, index) => changeRow(row, rows[index - 1] ?? (start === 0 ? undefined : last))))
+    last = rows.at(-1)
+    count.textContent = `${matching} ${matching === 1 ? 'row' : 'rows'}, ${body.rows.length} shown`
+    more.hidden = body.rows.length >= matching
+    more.textContent = 'Show more'
+  }
+  search.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = window.setTimeout(() => void show(0), 150)
+  })
+  void show(0)
+  const numbers = { Blocks: blocks, Accounts: accounts, 'Account changes': accountChanges, 'Slot changes': slotChanges }
+  const cards = Object.entries(numbers).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, `${value}`)))
+  const headings = ['Block', 'Account', 'What', 'Before', 'After'].map(name => h('th', { scope: 'col' }, name))
+  return h(
+    'section',
+    { class: 'changes' },
+    h('dl', { class: 'cards' }, ...cards),
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: 'search' }, 'Search: an address, key, field or number'),
+      search,
+      count,
+    ),
+    h('table', {}, h('thead', {}, h('tr', {}, ...headings)), body),
+    more,
+  )
+}
+
+/** What the row above says, too, is not repeated. */
+function changeRow({ block, address, event, what, before, after }: Change, above: Change | undefined): HTMLElement {
+  const isSame = above?.block === block && above.address === address && above.event === event
+  const value = (text: string) =>
+    text === '' ? h('span', { class: 'from' }, 'nothing') : h('code', {}, readable(text))
+  const account = h('span', {}, h('code', {}, address), ' ', h('span', { class: 'chip' }, event))
+  return h(
+    'tr',
+    { 'data-event': event, 'data-same': isSame },
+    h('td', { 'data-name': 'Block' }, isSame ? hidden(`${block}`) : `${block}`),
+    h('td', { 'data-name': 'Account' }, isSame ? hidden(address) : account),
+    h(
+      'td',
+      { 'data-name': 'What' },
+      what.startsWith('0x') ? h('span', {}, 'slot ', h('code', {}, readable(what))) : what,
+    ),
+    h('td', { 'data-name': 'Before' }, value(before)),
+    h('td', { 'data-name': 'After' }, value(after)),
+  )
+}
+
+/** The number that 32 bytes encode, if it is small enough to read. */
+const readable = (text: string): string => (/^0x0{48}[0-9a-f]{16}$/.test(text) ? `${BigInt(text)}` : text)

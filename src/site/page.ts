@@ -1,0 +1,378 @@
+import { applyPatches } from '../cli/words/patches.ts'
+import { messageOf } from '../cli/words/value.ts'
+import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
+import { chainView, picture } from './chain-view.ts'
+import { button, byId, h } from './dom.ts'
+import { createEngine } from './engine.ts'
+import type { ExampleSource } from './examples.ts'
+import { clear, fieldOf, fill, forgetFile, listenToForm, readStatement, showReport } from './form.ts'
+import { MAX_FILES_KEPT, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
+import type { Loaded } from './opened-file.ts'
+import { overview, verdictText } from './overview.ts'
+import { bytesSection, proofSection } from './proof-section.ts'
+import type { Report } from './report.ts'
+import { createTabs } from './tabs.ts'
+
+/** With `base`, its content is a list of changes to that of another one. */
+type Example = Omit<ExampleSource, 'path'> & { readonly content: unknown; readonly base?: string }
+declare const rollupStateProofExamples: readonly Example[]
+
+const fileStatus = byId('file-status', HTMLElement)
+const stopButton = byId('stop', HTMLButtonElement)
+const paste = byId('paste', HTMLTextAreaElement)
+const drop = byId('drop', HTMLElement)
+const menu = byId('examples', HTMLElement)
+const results = byId('results', HTMLElement)
+const verdict = byId('verdict', HTMLElement)
+const verdictStatus = byId('verdict-text', HTMLElement)
+const picturePlace = byId('picture', HTMLElement)
+const views = byId('views', HTMLElement)
+const statement = byId('statement', HTMLDetailsElement)
+/** Narrow windows start with the form closed. */
+const isWide = () => window.matchMedia('(min-width: 64rem)').matches
+
+/** What the page shows. */
+let loaded: Loaded | null = null
+let report: Report | null = null
+let address: Address = readAddress('')
+let example: Example | null = null
+let timer = 0
+/** Files of this visit, for the browser's back button. The browser keeps their content, not the page. */
+const opened = new Map<string, { readonly blob: Blob; readonly name: string }>()
+
+const engine = createEngine(
+  isBusy => {
+    verdict.setAttribute('aria-busy', String(isBusy))
+    stopButton.hidden = !isBusy
+  },
+  () => {
+    byId('no-worker', HTMLElement).hidden = false
+  },
+)
+
+const tabs = createTabs(tab => go({ ...address, tab }))
+
+/** Changes the address, which the page follows. */
+function go(next: Address, replaces = false): void {
+  address = next
+  const fragment = writeAddress(next)
+  if (fragment !== location.hash) {
+    if (replaces) history.replaceState(null, '', fragment)
+    else history.pushState(null, '', fragment)
+  }
+  showView()
+}
+
+/** Shows what the address names: the visitor came with it, or went back or forward. */
+function follow(): void {
+  const next = readAddress(location.hash)
+  const source = next.source || (start ? nameOf(start.title) : '')
+  const isSame = source === address.source && loaded !== null
+  address = { ...next, source }
+  if (isSame) {
+    showView()
+    return
+  }
+  const named = rollupStateProofExamples.find(({ title }) => nameOf(title) === source)
+  const file = opened.get(source)
+  if (named) openExample(named, true)
+  else if (file) void open(file.blob, file.name, { replaces: true })
+  else if (source.startsWith('sha256-')) {
+    refuse(
+      `This address is of a file with the SHA-256 ${source.slice(7, 23)}…, which it does not contain. Open the file to see it.`,
+    )
+  } else refuse('This address names no example.')
+}
+
+interface Opening {
+  readonly example?: Example
+  /** Whether the address stays that of a link, or of a text that is still typed. */
+  readonly replaces?: boolean
+}
+
+/** Opens what was dropped, pasted or chosen. */
+async function open(blob: Blob, name: string, { example: of, replaces = false }: Opening = {}): Promise<void> {
+  clearTimeout(timer)
+  setStale(true)
+  fileStatus.textContent = `Reading ${name}…`
+  await attempt(async () => {
+    const reply = await engine.ask<'load'>({ kind: 'load', blob })
+    loaded = reply.loaded
+    example = of ?? null
+    fill(loaded.suggested, loaded.subject, of !== undefined)
+    fileStatus.textContent = describeFile(name, loaded)
+    markExample()
+    const source = of ? nameOf(of.title) : `sha256-${reply.digest}`
+    if (!of) keep(source, { blob, name })
+    const isLink = replaces && address.source === source
+    address = isLink ? address : { source, tab: 'overview', proof: null }
+    await judge()
+    go(address, replaces)
+    if (!replaces && verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
+  })
+}
+
+function keep(source: string, file: { readonly blob: Blob; readonly name: string }): void {
+  opened.delete(source)
+  opened.set(source, file)
+  for (const oldest of [...opened.keys()].slice(0, -MAX_FILES_KEPT)) opened.delete(oldest)
+}
+
+/** An example is often described by little more than its title. */
+const describeFile = (name: string, { kind, holds, description }: Loaded): string => {
+  const isSaid = description === '' || (example !== null && nameOf(description).includes(nameOf(example.title)))
+  return `${name}: ${kind}, ${holds}.${isSaid ? '' : ` ${description}`}`
+}
+
+async function judge(): Promise<void> {
+  if (loaded === null) return
+  const reply = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
+  report = reply.report
+  const { verdict: name } = report
+  verdict.setAttribute('data-verdict', name)
+  // What follows from something that nobody has confirmed is not proven.
+  results.toggleAttribute(
+    'data-assumed',
+    name === 'consistent' || report.boxes.some(({ state }) => state === 'assumed'),
+  )
+  showReport(report)
+  verdictStatus.replaceChildren(...verdictText(report))
+  const { boxes } = report
+  picturePlace.replaceChildren(...(boxes.length > 0 ? [picture(report, goTo)] : []))
+  const find = async (search: string, from: number) =>
+    (await engine.ask<'changes'>({ kind: 'changes', search, start: from })).page
+  await showProof()
+  tabs.fill(
+    'overview',
+    overview(report, index => goToProof(index), find),
+  )
+  tabs.fill('chain', chainView(report))
+  tabs.show(address.tab)
+  views.hidden = false
+  setStale(false)
+}
+
+function goTo({ proof }: { readonly proof: number | null }, index: number): void {
+  if (report === null) return
+  if (proof !== null) {
+    goToProof(proof)
+    return
+  }
+  go({ ...address, tab: 'chain' })
+  const left = report.boxes.slice(0, index).filter(({ state }) => state === 'left out').length
+  document.getElementById(`link-${index - left}`)?.focus()
+}
+
+function goToProof(proof: number): void {
+  const shown = address.tab
+  go({ ...address, tab: shown === 'bytes' ? shown : 'proof', proof })
+  tabs.focus(address.tab)
+}
+
+let shownProof = ''
+
+/** The proof that the address names or, if something was refused, the one that was. */
+function wantedProof({ verdict: name, shown, proofs }: Report): number {
+  const wanted = address.proof ?? (name === 'refused' ? null : example?.proof)
+  return wanted !== null && wanted !== undefined && wanted < Math.max(1, proofs.length) ? wanted : shown
+}
+
+async function showProof(): Promise<void> {
+  if (report === null) return
+  const index = wantedProof(report)
+  const { proof } = await engine.ask<'proof'>({ kind: 'proof', index })
+  shownProof = writeAddress({ ...address, tab: 'proof', proof: index })
+  const isJudged = report.verdict !== 'unjudged'
+  tabs.fill('proof', proof === null ? [] : proofSection(proof, isJudged, goToProof))
+  tabs.fill('bytes', proof === null ? [] : bytesSection(proof, goToProof))
+}
+
+/** Shows the view and the proof that the address names, of the file that is open. */
+function showView(): void {
+  if (report === null || loaded === null) return
+  tabs.show(address.tab)
+  const wanted = writeAddress({ ...address, tab: 'proof', proof: wantedProof(report) })
+  if (wanted !== shownProof) void attempt(() => showProof().then(() => tabs.show(address.tab)))
+}
+
+/** Old results stay where they are, so that nothing moves, but they must not pass for those of a new question. */
+function setStale(isStale: boolean): void {
+  results.toggleAttribute('data-stale', isStale)
+  views.inert = isStale
+  picturePlace.inert = isStale
+  if (!isStale) return
+  verdict.setAttribute('data-verdict', 'none')
+  verdictStatus.replaceChildren(...verdictText({ badge: 'Verifying…', headline: '\u00a0', text: '\u00a0' }))
+}
+
+async function attempt(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const message = messageOf(error)
+    // The request was abandoned.
+    if (message !== '') showProblem(message)
+  }
+}
+
+/** There is nothing to show but a message. */
+function showNothing(badge: string, headline: string): void {
+  setStale(false)
+  loaded = null
+  report = null
+  forgetFile()
+  verdict.setAttribute('data-verdict', 'none')
+  verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))
+  picturePlace.replaceChildren()
+  views.hidden = true
+}
+
+function showProblem(message: string): void {
+  const { command = '' } = loaded ?? {}
+  const isSlow = message.startsWith('Given up') && command !== ''
+  fileStatus.textContent = message
+  showNothing('Nothing to verify', isSlow ? `${message} The command line has more time: ${command}` : message)
+}
+
+/** Shows why nothing is opened, and drops what was asked before. */
+function refuse(message: string): void {
+  clearTimeout(timer)
+  engine.forget()
+  showProblem(message)
+}
+
+function judgeSoon(delay: number, then: () => void = () => {}): void {
+  clearTimeout(timer)
+  if (loaded === null) return
+  // A verdict on the previous content of the form must not arrive now.
+  engine.forget()
+  setStale(true)
+  timer = window.setTimeout(() => void attempt(judge).then(then), delay)
+}
+
+const openText = (text: string, replaces: boolean): void => void open(new Blob([text]), 'The pasted text', { replaces })
+
+function openExample(of: Example, replaces = false): void {
+  paste.value = ''
+  const base = rollupStateProofExamples.find(({ title }) => title === of.base)
+  const content = base ? applyPatches(of.content, base.content) : of.content
+  void open(new Blob([JSON.stringify(content)]), `Example “${of.title}”`, { example: of, replaces })
+}
+
+function openFiles([file, ...others]: readonly File[]): void {
+  paste.value = ''
+  if (others.length > 0) refuse(`These are ${1 + others.length} files. This page shows one at a time.`)
+  else if (file) void open(file, file.name.slice(0, MAX_NAME_CHARACTERS))
+}
+
+/** @returns whether there was anything to open */
+function openTransfer(data: DataTransfer | null): boolean {
+  const files = [...(data?.files ?? [])]
+  const isFolder = files.length === 1 && data?.items[0]?.webkitGetAsEntry()?.isDirectory
+  if (isFolder) refuse('This is a folder. Open one of the files in it.')
+  else openFiles(files)
+  if (files.length > 0) return true
+  if (!data?.getData('text')) return false
+  takeText(data.getData('text'))
+  return true
+}
+
+function takeText(text: string): void {
+  paste.value = text.length <= MAX_SHOWN_CHARACTERS ? text : ''
+  openText(text, false)
+}
+
+const exampleButtons = new Map<Example, HTMLButtonElement>()
+
+function listExamples(): void {
+  for (const group of new Set(rollupStateProofExamples.map(({ group }) => group))) {
+    const items = rollupStateProofExamples.flatMap(one => {
+      if (one.group !== group) return []
+      const choose = () => {
+        menu.hidePopover?.()
+        openExample(one)
+      }
+      const item = button({}, choose, one.title)
+      exampleButtons.set(one, item)
+      return [h('li', {}, item)]
+    })
+    menu.append(h('section', {}, h('h3', {}, group), h('ul', {}, ...items)))
+  }
+}
+
+function markExample(): void {
+  for (const [one, item] of exampleButtons) {
+    if (one === example) item.setAttribute('aria-current', 'true')
+    else item.removeAttribute('aria-current')
+  }
+}
+
+/** Leads to the field that is missing or wrong, wherever the page is. */
+function fixField(): void {
+  const field = report && fieldOf(report)
+  for (let part: Element | null = field ?? null; part; part = part.parentElement) {
+    if (part instanceof HTMLDetailsElement) part.open = true
+  }
+  ;(field ?? verdict).focus()
+}
+
+function listenToFiles(): void {
+  const file = byId('file', HTMLInputElement)
+  file.addEventListener('change', () => {
+    openFiles([...(file.files ?? [])])
+    file.value = ''
+  })
+  paste.addEventListener('paste', event => {
+    event.preventDefault()
+    takeText(event.clipboardData?.getData('text') ?? '')
+  })
+  paste.addEventListener('input', () => {
+    if (paste.value.trim() !== '') openText(paste.value, true)
+  })
+  // The whole window accepts drops, because the browser would leave the page for a file dropped outside the target.
+  window.addEventListener('dragover', event => {
+    event.preventDefault()
+    drop.setAttribute('data-over', '')
+  })
+  window.addEventListener('dragleave', () => drop.removeAttribute('data-over'))
+  window.addEventListener('drop', event => {
+    drop.removeAttribute('data-over')
+    if (openTransfer(event.dataTransfer)) event.preventDefault()
+  })
+}
+
+function listen(): void {
+  const form = byId('form', HTMLFormElement)
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    judgeSoon(0, fixField)
+  })
+  form.addEventListener('reset', event => {
+    event.preventDefault()
+    clear()
+    paste.value = ''
+    fileStatus.textContent = ''
+    engine.forget()
+    statement.open = true
+    showNothing('Nothing to verify yet', 'What does the server say?')
+  })
+  document.querySelector('.skip')?.addEventListener('click', event => {
+    // The address is that of a file.
+    event.preventDefault()
+    verdict.focus()
+  })
+  byId('fix', HTMLButtonElement).addEventListener('click', fixField)
+  stopButton.addEventListener('click', () => engine.stop('Stopped.'))
+  listenToForm(isTyping => judgeSoon(isTyping ? 250 : 0))
+  window.addEventListener('popstate', follow)
+}
+
+// The page opens with an example, because the chain from L1 to a slot best explains what this is.
+const start = rollupStateProofExamples.find(({ isStart }) => isStart)
+statement.open = isWide()
+listExamples()
+listenToFiles()
+listen()
+follow()
+// Until here, a first drawing could have shown what has just moved.
+byId('main', HTMLElement).removeAttribute('data-starting')

@@ -1,0 +1,170 @@
+import { type LeafPath, leafPaths, leafProofAt } from '../cli/words/answer.ts'
+import {
+  attempt,
+  isHexOf,
+  isLeafIndex,
+  LEAF_NODE,
+  nameLeafIndex,
+  readLeaf,
+  readLevels,
+  readRootNode,
+  SIBLING_LEAF_NODE,
+  toHex,
+} from '../cli/words/layout.ts'
+import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../cli/words/value.ts'
+import {
+  computeRoot,
+  decodeAccount,
+  type Hex,
+  hashAccountKey,
+  hashAccountValue,
+  hashStorageKey,
+  hashStorageValue,
+} from '../entry/index.ts'
+import type { HashScheme } from '../verify/scheme/scheme.ts'
+import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
+import { type Check, checksOf, placeError, type Status, statusesOf } from './checks.ts'
+import { describeFault, type Fault } from './fault.ts'
+import type { OpenedFile } from './opened-file.ts'
+import type { Judgement } from './report.ts'
+import { viewTrie } from './trie-view.ts'
+import { claimWords, partNames } from './wording.ts'
+
+export type ProofView = ReturnType<typeof viewLeafProof>
+export type PathView = ReturnType<typeof viewPath>
+/** One block of a bundle of logs. */
+export interface BlockRow {
+  readonly name: string
+  readonly status: Status
+  readonly text: string
+}
+
+/** The two neighbours of an absent key. */
+export type Gap = NonNullable<ReturnType<typeof viewGap>>
+
+/** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
+export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: number) {
+  const { scheme, forms, steps, failed, error, address, storageKeys } = judgement
+  const leafProof = fieldsOf(leafProofAt(file.answer, index))
+  const asked = index === 0 ? address : (storageKeys[index - 1] ?? '')
+  const keyHash = scheme && hashKey(scheme, index, asked)
+  const place = error && placeError(error, file)
+  const fault = place?.group === index ? describeFault(place) : null
+  // The paths that are present can be drawn.
+  const parts = leafPaths.filter(({ proof }) => isGiven(leafProof[proof]))
+  const checks = checksOf(steps, failed, index)
+  const root = rootOf(file, judgement, index)
+  const { isTrie } = file
+  const paths = scheme ? parts.map(part => viewPath(scheme, index, part, leafProof, root, fault)) : []
+  return {
+    index,
+    count: forms.length,
+    title: index === 0 ? 'the account' : `slot ${index}`,
+    claims: isTrie ? '' : claimWords[forms[index] ?? 'neither'],
+    key: brief(asked),
+    keyHash,
+    trie: isTrie ? viewTrie(file.answer, index, asked) : [],
+    checks,
+    gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checks) : null,
+    paths,
+    fault,
+    blocks: [] as readonly BlockRow[],
+  }
+}
+
+/** The casts are safe, because the published functions validate each argument. */
+const hashKey = (scheme: HashScheme, index: number, key: string): string | null =>
+  attempt(() => (index === 0 ? hashAccountKey : hashStorageKey)(scheme, key as Hex))
+
+const hashValue = (scheme: HashScheme, index: number, value: unknown): string | null =>
+  attempt(() => (index === 0 ? hashAccountValue : hashStorageValue)(scheme, value as Hex))
+
+/** The root that the paths must lead to, and its source. */
+function rootOf({ answer }: OpenedFile, { scheme, stateRoot, forms, steps, failed }: Judgement, index: number) {
+  if (index === 0) {
+    const root = stateRoot && isHexOf(32, stateRoot.value) ? stateRoot : null
+    return { rootName: 'state root', wantedRoot: root?.value ?? null, rootSource: root?.source ?? 'not known' }
+  }
+  const { proof } = fieldsOf(leafProofAt(answer, 0))
+  const { value } = fieldsOf(proof)
+  const root = scheme && attempt(() => decodeAccount(scheme, value as Hex).storageRoot)
+  const isProven = forms[0] === 'existence' && statusesOf(steps, failed).get(0) === 'passed'
+  const rootSource = isProven ? 'of the proven account' : 'as the account value says, not proven'
+  return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
+}
+
+/** One path of the leaf proof, its bytes, and the root that it must lead to. What cannot be read or is not known is null. */
+function viewPath(
+  scheme: HashScheme,
+  treeIndex: number,
+  part: LeafPath,
+  leafProof: Fields,
+  root: ReturnType<typeof rootOf>,
+  faultOfProof: Fault | null,
+) {
+  const { value, proofRelatedNodes } = fieldsOf(leafProof[part.proof])
+  const index = leafProof[part.index]
+  const nodes = itemsOf(proofRelatedNodes)
+  const isPath = nodes.length === LEAF_NODE + 1
+  const fault = faultOfProof?.part === part.proof ? faultOfProof : null
+  const leafIndex = isLeafIndex(index) ? index : null
+  // Unchecked, despite their type: computeRoot checks each node.
+  const computed = leafIndex === null ? null : attempt(() => computeRoot(scheme, leafIndex, nodes as readonly Hex[]))
+  const rootNode = readRootNode(scheme, nodes[0])
+  return {
+    part: part.proof,
+    title: `Path of the ${partNames[part.proof]}`,
+    leafIndex: leafIndex === null ? brief(show(index)) : nameLeafIndex(leafIndex),
+    ...root,
+    computedRoot: computed?.root ?? null,
+    nextFreeNode: rootNode?.nextFreeNode?.toString() ?? null,
+    statedSubRoot: rootNode?.subRoot ?? null,
+    computedSubRoot: computed?.subRoot ?? null,
+    levels: readLevels(scheme, leafIndex, nodes),
+    bytes: isPath
+      ? [
+          leafBytes(scheme, 'The leaf (node 41)', nodes[LEAF_NODE], fault),
+          node0Bytes(scheme, nodes[0], fault),
+          valueBytes(scheme, treeIndex, value, fault),
+          siblingBytes(scheme, nodes[SIBLING_LEAF_NODE], fault),
+        ]
+      : [valueBytes(scheme, treeIndex, value, fault)],
+    valueHash: hashValue(scheme, treeIndex, value),
+    fault,
+  }
+}
+
+/** The two leaves around an absent key; null if either cannot be read. */
+function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checks: readonly Check[]) {
+  const [, left, right] = leafPaths.map(part => readNeighbour(scheme, leafProof, part))
+  if (!left || !right) return null
+  // These are the last three checks of an absence.
+  const [forth, back, between] = checks.slice(-3).map(({ status }) => status)
+  const shown = (isSo: boolean, status: Status = 'not reached') => ({ isSo, status })
+  // Lower-case hexadecimal of equal length sorts like its bytes.
+  const isAfterLeft = left.hKey < keyHash
+  return {
+    left,
+    right,
+    keyHash,
+    last: toHex(scheme.tailKey()),
+    forth: shown(left.next === right.index, forth),
+    back: shown(right.prev === left.index, back),
+    between: shown(isAfterLeft && keyHash < right.hKey, between),
+    isAfterLeft,
+  }
+}
+
+function readNeighbour(scheme: HashScheme, leafProof: Fields, part: LeafPath) {
+  const { proofRelatedNodes } = fieldsOf(leafProof[part.proof])
+  const index = leafProof[part.index]
+  const leaf = readLeaf(scheme, itemsOf(proofRelatedNodes)[LEAF_NODE])
+  if (leaf === null || !isLeafIndex(index)) return null
+  return {
+    name: index > 1 ? `leaf ${index}` : nameLeafIndex(index),
+    index: nameLeafIndex(index),
+    prev: nameLeafIndex(leaf.prev),
+    next: nameLeafIndex(leaf.next),
+    hKey: toHex(leaf.hKey),
+  }
+}

@@ -1,0 +1,187 @@
+import type { L1Block } from '../verify/anchor/header.ts'
+import { brief } from '../cli/words/value.ts'
+import { listed, type PartSources, type Premise, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
+import { capitalized, formatTime, ifRight, type Row } from '../cli/words/wording.ts'
+import { meaningOf } from '../base/error-meanings.ts'
+import type { Refusal } from '../base/errors.ts'
+import type { HashScheme } from '../verify/scheme/scheme.ts'
+import type { ChainBox, ProofSummary } from './chain.ts'
+import type { Change, Totals } from './changes.ts'
+import { findFailed, placeError, type Step } from './checks.ts'
+import type { InputError } from './inputs.ts'
+import type { OpenedFile } from './opened-file.ts'
+import { type FieldName, isOwn, type Statement } from './statement.ts'
+import { basisWords, displayRows, type Form, fieldWords } from './wording.ts'
+
+/** One station on the way of a message. */
+export interface Station {
+  readonly title: string
+  readonly state: 'done' | 'next' | 'unknown'
+  readonly note: string
+}
+
+/** The logs of a range of blocks. */
+export interface ProvenLogs {
+  readonly count: number
+  /** The names of the rows that are the same in all, because the filter states them. */
+  readonly fixed: readonly string[]
+  /** The first ones, with what else they hold. */
+  readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
+}
+
+/** What the visitor has not confirmed yet, and can compare with a source of their own. */
+export interface Unconfirmed {
+  readonly field: FieldName
+  readonly name: string
+  /** As the file states it, in full. */
+  readonly value: string
+  /** Where to look it up, such as the number and the time of a block; empty if that is unknown. */
+  readonly about: string
+}
+
+export interface Report {
+  readonly verdict: Word | 'unjudged'
+  readonly badge: string
+  readonly headline: string
+  readonly text: string
+  /** The invalid inputs in the form. */
+  readonly inputErrors: readonly InputError[]
+  /** The field that has to be filled in. */
+  readonly missing: FieldName | null
+  readonly unconfirmed: Unconfirmed | null
+  readonly failure: { readonly code: string; readonly rows: readonly Row[] } | null
+  readonly notes: readonly string[]
+  /** The chain of trust. */
+  readonly boxes: readonly ChainBox[]
+  /** What is proven of the account or of the message. */
+  readonly facts: readonly Row[]
+  readonly proofs: readonly ProofSummary[]
+  /** The proof to show first. */
+  readonly shown: number
+  /** The way of a message. */
+  readonly way: readonly Station[]
+  /** The logs that are proven; null if it is not about logs. */
+  readonly logs: ProvenLogs | null
+  /** What a list of traces has changed. */
+  readonly totals: Totals | null
+  /** What the file says, if the page cannot verify it. */
+  readonly said: readonly Row[]
+  readonly command: string
+}
+
+/** A report, and what the view of a single proof needs. */
+export interface Judgement {
+  readonly report: Report
+  readonly scheme: HashScheme | null
+  /** The root that the account proof must lead to; null if it was neither stated nor proven. */
+  readonly stateRoot: { readonly value: string; readonly source: string } | null
+  readonly address: string
+  readonly storageKeys: readonly string[]
+  /** The claim of each leaf proof. */
+  readonly forms: readonly Form[]
+  readonly steps: readonly Step[]
+  readonly failed: number
+  readonly error: Refusal | null
+  /** The changes that a list of traces proves. */
+  readonly changes: readonly Change[]
+}
+
+/** What only one kind of verdict says. */
+export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Partial<Report>
+
+/** A whole report from its parts. */
+export function reportOf(file: OpenedFile, said: Said): Report {
+  const { boxes = [], verdict } = said
+  return {
+    ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, notes: file.notes, facts: [] },
+    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [], command: '' },
+    ...said,
+    boxes:
+      verdict === 'consistent' ? boxes.map(box => ({ ...box, rows: ifRight({ word: verdict }, box.rows) })) : boxes,
+  }
+}
+
+/**
+ * The checks pass: what follows, and on whose word.
+ *
+ * @param headline what follows, in a sentence @param name what the visitor trusts is called, if not by its kind
+ */
+export function established(
+  statement: Statement,
+  sources: PartSources,
+  headline: string,
+  { name, l1Block }: { readonly name?: string; readonly l1Block?: L1Block | undefined } = {},
+): Said {
+  const verdict = verdictOf(true, sources)
+  const { word, unconfirmed, chosen } = verdict
+  const badge = capitalized(word)
+  const [first] = unconfirmed
+  if (first === undefined) {
+    const about = chosen === '' ? '' : ` Verified for ${chosen}.`
+    return { verdict: word, badge, headline, text: `${basisWords(statement, name)}${about}` }
+  }
+  const field = fieldOf(first, statement)
+  const { value } = statement[field]
+  const ofBlock = first === 'l1BlockHash' && l1Block !== undefined
+  const about = ofBlock ? `of L1 block ${l1Block.number}, ${formatTime(l1Block.timestamp)}` : ''
+  const premise = `Nobody has confirmed the ${listed(unconfirmed.map(premiseWords))}.`
+  const following = headline.charAt(0).toLowerCase() + headline.slice(1)
+  return {
+    ...{ verdict: word, badge, headline: premise },
+    text: `If ${unconfirmed.length === 1 ? 'it is' : 'they are'} right: ${/^L\d/.test(headline) ? headline : following}`,
+    // What nobody states cannot be compared, but it can be entered.
+    ...(value === '' ? { missing: field } : { unconfirmed: { field, name: premiseWords(first), value, about } }),
+  }
+}
+
+/** The field that holds a premise. */
+function fieldOf(premise: Premise, { rootsSlot, currentSlot, hashesSlot }: Statement): FieldName {
+  if (premise === 'rollup' || premise === 'network') return premise
+  if (premise === 'rootAfter') return 'endRoot'
+  if (premise !== 'layout') return 'trusted'
+  const slots = Object.entries({ rootsSlot, currentSlot, hashesSlot })
+  // Despite its type, the name is one of these three.
+  return (slots.find(([, { value, source }]) => value !== '' && !isOwn(source))?.[0] ?? 'rootsSlot') as FieldName
+}
+
+/** The words of the verdict, without a file. */
+export const holds = ({ verdict }: Pick<Report, 'verdict'>): boolean =>
+  verdict === 'verified' || verdict === 'consistent'
+
+export function refused({ code, path, expected = '', found = '' }: Refusal): Said {
+  const rows = Object.entries({ expected, found }).filter(([, value]) => value !== '')
+  const meaning = meaningOf(code)
+  const failure = { code, rows: displayRows(rows) }
+  const text = path === '' ? 'Nothing of it is proven.' : `Nothing of it is proven. It failed at ${brief(path)}.`
+  return { verdict: 'refused', badge: `Refused: ${code}`, headline: meaning, text, failure }
+}
+
+/** Nothing is verified, because the form is incomplete or wrong. */
+export function unasked(missing: InputError | null, inputErrors: readonly InputError[]): Said {
+  const [wrong] = inputErrors
+  const verdict = 'unjudged'
+  if (wrong !== undefined) {
+    const headline = `${capitalized(fieldWords[wrong.field])} is not valid.`
+    const text = `${capitalized(wrong.message)}. Nothing was verified.`
+    return { verdict, badge: 'Check your input', headline, text, inputErrors, missing: wrong.field }
+  }
+  const headline = `${capitalized(missing?.message ?? '')}.`
+  const text = 'Until then, everything below is only what the file claims.'
+  return { verdict, badge: 'Not verified yet', headline, text, missing: missing?.field ?? null }
+}
+
+/** Where the checks ended: the index of the one that failed, or the length of the list. */
+export function failedAt(file: OpenedFile, steps: readonly Step[], error: Refusal | null, isVerified: boolean): number {
+  if (error !== null) return findFailed(steps, placeError(error, file))
+  return isVerified ? steps.length : -1
+}
+
+/** A judgement of something that has no leaf proofs. */
+export const withoutProofs = (parts: Pick<Judgement, 'report'> & Partial<Judgement>): Judgement => ({
+  ...{ scheme: null, stateRoot: null, address: '', storageKeys: [], forms: [], steps: [], failed: -1, error: null },
+  ...{ changes: [] },
+  ...parts,
+})
+
+/** A text of a file, in a row. */
+export const rowOf = (name: string, value: string): Row => [name, brief(value)]

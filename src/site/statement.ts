@@ -1,0 +1,44 @@
+import type { Source } from '../cli/words/claim.ts'
+
+/** The content of the form, and who stated each part of it. */
+
+export const fieldNames = [
+  'scheme',
+  'trustedKind',
+  'trusted',
+  'network',
+  'address',
+  'storageKeys',
+  'logs',
+  'rollup',
+  'l2Block',
+  'message',
+  'endRoot',
+  'implementation',
+  'rootsSlot',
+  'currentSlot',
+  'hashesSlot',
+] as const
+export type FieldName = (typeof fieldNames)[number]
+
+/** The content of one form field. `storageKeys` has one key per line. */
+export interface Field {
+  readonly value: string
+  readonly source: Source
+}
+export type Statement = Readonly<Record<FieldName, Field>>
+export type Suggested = Partial<Record<FieldName, Field>>
+
+export const eachField = <T>(make: (name: FieldName) => T): Record<FieldName, T> =>
+  // The entries have all field names.
+  Object.fromEntries(fieldNames.map(name => [name, make(name)])) as Record<FieldName, T>
+
+export const keysIn = ({ storageKeys }: Statement): string[] =>
+  storageKeys.value.split(/[\s,]/).filter(key => key !== '')
+
+/** Whether it is the visitor's word: typed, or compared with a source of their own. */
+export const isOwn = (source: Source): boolean => source === 'user' || source === 'confirmed'
+
+/** Whether the user or a vector stated this field. The bundle decides the fields that are empty. */
+export const isStated = (statement: Statement, name: FieldName): boolean =>
+  statement[name].source !== 'bundle' && statement[name].value !== ''

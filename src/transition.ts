@@ -1,9 +1,0 @@
-/**
- * State transitions, from the traces of the operator's state manager: every account and slot that was read or written between
- * two state roots, and nothing else. Pure and synchronous.
- *
- * @module rollup-state-proof/transition
- */
-export { transitionErrorMeanings } from './error-meanings.ts'
-export type { AccountDiff, SlotDiff } from './transition/segment.ts'
-export { type BlockDiff, type TransitionClaim, type VerifiedTransition, verifyTransition } from './transition/verify.ts'

@@ -1,0 +1,213 @@
+import { decodeArgument } from '../../base/arguments.ts'
+import { bytesToHex, equalBytes, type Hex } from '../../base/bytes.ts'
+import { atPath, excerpt, ProofError, refusal } from '../../base/errors.ts'
+import { decodeQuantity } from '../../base/hex.ts'
+import { bytesUpTo } from '../../base/json/decoders.ts'
+import { readerOf } from '../../base/json/reader.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
+import { mismatch } from '../tree/path.ts'
+import { MAX_EXTRA_LENGTH, MAX_HEADER_LENGTH } from './limits.ts'
+import { decodeInteger, decodeRlp, encodeInteger, encodeRlp, type RlpItem } from './rlp.ts'
+
+/** The fields of a proven L1 block header. */
+export interface L1Block {
+  /** The block number. */
+  number: bigint
+  /** Seconds since 1970. */
+  timestamp: bigint
+  /** keccak256 of the header's RLP, 32 bytes. */
+  hash: Hex
+  /** Root of the L1 state, 32 bytes: `eth_getProof` answers lead to it. */
+  stateRoot: Hex
+}
+
+/** A type of field: how its value is read from JSON-RPC, and which items of RLP are one. */
+interface FieldType {
+  readonly kind: 'bytes' | 'integer'
+  readonly encode: (value: unknown) => Uint8Array
+  readonly verify: (item: RlpItem | undefined) => void
+}
+
+const reader = readerOf('HEADER_MALFORMED')
+
+const bytes = (length: number): FieldType => ({
+  kind: 'bytes',
+  encode: reader.bytesOf(length),
+  verify: item => decodeData(item, length),
+})
+const integer = (bits: number): FieldType => ({
+  kind: 'integer',
+  encode: value => encodeInteger(parseQuantity(reader.string(value), bits)),
+  verify: item => decodeNumber(item, bits),
+})
+const hash = /* @__PURE__ */ bytes(32)
+const uint64 = /* @__PURE__ */ integer(64)
+const uint256 = /* @__PURE__ */ integer(256)
+const extra: FieldType = {
+  kind: 'bytes',
+  encode: /* @__PURE__ */ bytesUpTo(reader, MAX_EXTRA_LENGTH),
+  verify: item => decodeData(item),
+}
+
+/** The header's fields in the protocol's order, by their names in JSON-RPC. */
+export const FIELDS = [
+  ['parentHash', hash],
+  ['sha3Uncles', hash],
+  ['miner', /* @__PURE__ */ bytes(20)],
+  ['stateRoot', hash],
+  ['transactionsRoot', hash],
+  ['receiptsRoot', hash],
+  ['logsBloom', /* @__PURE__ */ bytes(256)],
+  ['difficulty', uint256],
+  ['number', uint64],
+  ['gasLimit', uint64],
+  ['gasUsed', uint64],
+  ['timestamp', uint64],
+  ['extraData', extra],
+  ['mixHash', hash],
+  ['nonce', /* @__PURE__ */ bytes(8)],
+  // Added by forks. A header with one of these has all those before it.
+  ['baseFeePerGas', uint256], // London, EIP-1559
+  ['withdrawalsRoot', hash], // Shanghai, EIP-4895
+  ['blobGasUsed', uint64], // Cancun, EIP-4844
+  ['excessBlobGas', uint64], // Cancun, EIP-4844
+  ['parentBeaconBlockRoot', hash], // Cancun, EIP-4788
+  ['requestsHash', hash], // Prague, EIP-7685; Osaka adds none
+  ['blockAccessListHash', hash], // Amsterdam, EIP-7928
+  ['slotNumber', uint64], // Amsterdam, EIP-7843
+] as const satisfies readonly (readonly [string, FieldType])[]
+
+type FieldName = (typeof FIELDS)[number][0]
+
+const NAMES: readonly FieldName[] = FIELDS.map(([name]) => name)
+const FRONTIER_COUNT = NAMES.indexOf('nonce') + 1
+
+/**
+ * The RLP of an L1 block header, from an `eth_getBlockByNumber` or `eth_getBlockByHash` result of any fork. The block's
+ * own `hash` field is not read: {@link verifyHeader} compares what was encoded with the hash that you trust.
+ *
+ * @param block what the endpoint sent as the result, parsed from JSON
+ * @returns some 600 bytes
+ * @throws ProofError `HEADER_MALFORMED`, `HEADER_FIELD_ORDER`, `HEADER_QUANTITY`, `BAD_HEX`, `WRONG_LENGTH`
+ *
+ * @example
+ * ```ts
+ * import { encodeHeader } from 'rollup-state-proof/anchor'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const { chain } = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const header = encodeHeader(chain.l1.getBlock(0n))
+ * console.log(header.startsWith('0xf9')) // true
+ * ```
+ */
+export function encodeHeader(block: unknown): Hex {
+  const fields = reader.fields(block, NAMES)
+  const count = NAMES.findLastIndex(name => fields[name] !== undefined) + 1
+  const items = FIELDS.slice(0, Math.max(count, FRONTIER_COUNT)).map(([name, type], index) =>
+    atPath(name, () => {
+      const value = fields[name]
+      if (value === undefined && index >= FRONTIER_COUNT) {
+        throw refusal('HEADER_FIELD_ORDER', `${name} before ${NAMES[count - 1]}`, 'none')
+      }
+      return type.encode(value)
+    }),
+  )
+  return bytesToHex(encodeRlp(items))
+}
+
+/** A JSON-RPC quantity. Other spellings of a number are refused: `0x00`, `0x01`, `1`. */
+function parseQuantity(value: string, bits: number): bigint {
+  const number = decodeQuantity(value, bits)
+  if (number !== null) return number
+  const expected = `a quantity of at most ${bits / 8} bytes without leading zeros`
+  throw new ProofError('HEADER_QUANTITY', { expected, found: excerpt(value) })
+}
+
+/**
+ * Verifies an L1 block header against a block hash that you trust.
+ *
+ * @param header the header's RLP in hexadecimal, as {@link encodeHeader} returns it
+ * @param trustedHash 32 bytes
+ * @throws ProofError `HEADER_HASH_MISMATCH` if it is another header; `RLP_NON_CANONICAL`, `HEADER_MALFORMED` or
+ * `HEADER_QUANTITY` if what was hashed is not a header; `BAD_HEX`, `WRONG_LENGTH`; ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { encodeHeader, verifyHeader } from 'rollup-state-proof/anchor'
+ *
+ * // The genesis block of mainnet, as eth_getBlockByNumber answers.
+ * const zeros = (length: number) => `0x${'00'.repeat(length)}`
+ * const emptyTrie = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+ * const block = {
+ *   parentHash: zeros(32),
+ *   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
+ *   miner: zeros(20),
+ *   stateRoot: '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
+ *   transactionsRoot: emptyTrie,
+ *   receiptsRoot: emptyTrie,
+ *   logsBloom: zeros(256),
+ *   difficulty: '0x400000000',
+ *   number: '0x0',
+ *   gasLimit: '0x1388',
+ *   gasUsed: '0x0',
+ *   timestamp: '0x0',
+ *   extraData: '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
+ *   mixHash: zeros(32),
+ *   nonce: '0x0000000000000042',
+ * }
+ * const trustedHash = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3'
+ * console.log(verifyHeader(encodeHeader(block), trustedHash).number) // 0n
+ * ```
+ */
+export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
+  const { hash, items } = openHeader(header, trustedHash)
+  const itemAt = (wanted: FieldName) => items[NAMES.indexOf(wanted)]
+  return {
+    number: decodeNumber(itemAt('number'), 64),
+    timestamp: decodeNumber(itemAt('timestamp'), 64),
+    stateRoot: bytesToHex(decodeData(itemAt('stateRoot'), 32)),
+    hash,
+  }
+}
+
+/** {@link verifyHeader}, for all fields: verified, in the order of {@link FIELDS}. */
+export function openHeader(header: unknown, trustedHash: Hex): { hash: Hex; items: Uint8Array[] } {
+  const expected = decodeArgument('trustedHash', trustedHash, 32)
+  const rlp = bytesUpTo(reader, MAX_HEADER_LENGTH)(header)
+  const found = keccak256(rlp)
+  // Before parsing: only bytes that the trusted hash commits to are parsed.
+  if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)
+  return { hash: bytesToHex(found), items: decodeItems(decodeRlp(rlp)) }
+}
+
+function decodeItems(item: RlpItem): Uint8Array[] {
+  if (item instanceof Uint8Array || item.length < FRONTIER_COUNT || item.length > FIELDS.length) {
+    const expected = `a list of ${FRONTIER_COUNT} to ${FIELDS.length} fields`
+    const found = item instanceof Uint8Array ? 'a string' : `a list of ${item.length}`
+    throw new ProofError('HEADER_MALFORMED', { expected, found })
+  }
+  for (const [index, [name, type]] of FIELDS.slice(0, item.length).entries()) {
+    atPath(name, () => type.verify(item[index]))
+  }
+  // Each field is a byte string: that was just verified.
+  return item as Uint8Array[]
+}
+
+/** @param length Default: any. */
+function decodeData(item: RlpItem | undefined, length?: number): Uint8Array {
+  if (!(item instanceof Uint8Array)) throw refusal('HEADER_MALFORMED', 'a string', 'a list')
+  if (length !== undefined && item.length !== length) {
+    throw refusal('HEADER_MALFORMED', `${length} bytes`, `${item.length} bytes`)
+  }
+  return item
+}
+
+function decodeNumber(item: RlpItem | undefined, bits: number): bigint {
+  const value = decodeInteger(decodeData(item), bits / 8)
+  if (value !== null) return value
+  const expected = `an integer of at most ${bits / 8} bytes without leading zeros`
+  throw new ProofError('HEADER_QUANTITY', { expected })
+}

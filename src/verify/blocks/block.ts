@@ -1,0 +1,264 @@
+import type { Hex } from '../../base/bytes.ts'
+import { hexLength, hexToBytes } from '../../base/bytes.ts'
+import { atPath, own, ProofError, refusal } from '../../base/errors.ts'
+import { unread } from '../../base/json/decoders.ts'
+import { decodeRlp, encodeInteger, encodeRlp } from '../anchor/rlp.ts'
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
+import { mapAt, reader, verifyStated } from './fields.ts'
+import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
+import { type Context, type Log, type OpenedReceipt, openReceipts, type Receipt } from './receipts.ts'
+import { contractAddressOf } from './sender.ts'
+import { type OpenedTransaction, openTransactions, type Transaction } from './transactions.ts'
+
+/** Where something is. */
+export interface BlockPlace {
+  /** 32 bytes. */
+  blockHash: Hex
+  /** The block number. */
+  blockNumber: bigint
+  /** Seconds since 1970. */
+  blockTimestamp: bigint
+}
+
+/** A proven transaction in a proven block. */
+export interface BlockTransaction extends Transaction, BlockPlace {
+  /** What was paid for a unit of gas, in wei, whatever the type. */
+  gasPrice: bigint
+}
+
+/** A proven log in a proven block. */
+export interface BlockLog extends Log, BlockPlace {
+  /** 32 bytes. */
+  transactionHash: Hex
+}
+
+/** A proven receipt in a proven block. */
+export interface BlockReceipt extends Omit<Receipt, 'logs'>, BlockPlace {
+  /** 32 bytes. */
+  transactionHash: Hex
+  /** The sender, 20 bytes. */
+  from: Hex
+  /** The recipient, 20 bytes; null if a contract is created. */
+  to: Hex | null
+  /** Where the transaction creates a contract, if it succeeds, 20 bytes; null if it creates none. */
+  contractAddress: Hex | null
+  /** What was paid for a unit of gas, in wei. */
+  effectiveGasPrice: bigint
+  /** In gas; zero for a transaction without blobs. */
+  blobGasUsed: bigint
+  /** All its logs, in order. */
+  logs: BlockLog[]
+}
+
+/** A block in which everything is proven. */
+export interface VerifiedBlock {
+  /** All fields. */
+  header: BlockHeader
+  /** All transactions, in order. */
+  transactions: BlockTransaction[]
+  /** One per transaction, in order. */
+  receipts: BlockReceipt[]
+}
+
+/** EIP-4844. */
+export const GAS_PER_BLOB = 131_072n
+
+/**
+ * Verifies a whole block against its hash: header, transactions and receipts. Every field that JSON-RPC has for them is derived
+ * from what was hashed, and what was sent is compared with it, except for `blobGasPrice`, which is left out: it depends on the
+ * forks of the chain.
+ *
+ * @param parts `header`: its RLP in hexadecimal, as `encodeHeader` makes it. `transactions`: those of an `eth_getBlockByNumber`
+ * result with full transactions. `receipts`: an `eth_getBlockReceipts` result
+ * @param claim the trusted hash, and the number asked for
+ * @throws ProofError as {@link verifyBlockHeader}, {@link verifyTransactions} and {@link verifyReceipts};
+ * `BLOCK_COUNT_MISMATCH`, `BLOCK_BLOOM`; ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { encodeHeader, verifyBlock } from 'rollup-state-proof/blocks'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * // A block without transactions.
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const { chain } = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const block = Object(chain.l1.getBlock(0n))
+ * const parts = { header: encodeHeader(block), transactions: [], receipts: [] }
+ * console.log(verifyBlock(parts, { hash: block.hash, number: 0n }).receipts.length) // 0
+ * ```
+ */
+export function verifyBlock(parts: unknown, claim: BlockClaim): VerifiedBlock {
+  const expected = decodeBlockClaim(claim)
+  const field = reader.fieldsOf(parts, ['header', 'transactions', 'receipts'])
+  const header = field('header', value => openHeader(value, expected))
+  const transactions = field('transactions', list =>
+    mapAt(openBlockTransactions(list, header), ({ open }): BlockTransaction => open()),
+  )
+  const sent = field('receipts', unread)
+  const receipts = openBlockReceipts(sent, header, transactions, transaction => contextOf(transaction, header))
+  return { header, transactions, receipts }
+}
+
+/** A transaction in a proven block. */
+export interface OpenedBlockTransaction extends Pick<OpenedTransaction, 'hash' | 'rlp' | 'signed'> {
+  /** What was paid for a unit of gas, in wei. */
+  readonly gasPrice: bigint
+  /** Compares what was sent, but for the sender, with what is proven. @throws ProofError */
+  compare(): void
+  /** Recovers the sender, which takes about a millisecond, and compares what was sent. @throws ProofError */
+  open(): BlockTransaction
+}
+
+const placeOf = ({ hash, number, timestamp }: BlockHeader): BlockPlace => ({
+  ...{ blockHash: hash, blockNumber: number, blockTimestamp: timestamp },
+})
+
+/** The transactions of {@link verifyBlock}, each of which is opened when it is needed. @param header proven */
+export const openBlockTransactions = (list: unknown, header: BlockHeader): OpenedBlockTransaction[] =>
+  openTransactions(list, hexToBytes(header.transactionsRoot, 32)).map(({ source, open, ...rest }, transactionIndex) => {
+    const gasPrice = effectivePrice(rest.signed, header)
+    const placed = { ...placeOf(header), gasPrice }
+    return {
+      ...{ ...rest, gasPrice },
+      compare: () => void verifyStated(source, { hash: rest.hash, transactionIndex, ...placed }),
+      open: () => verifyStated(source, { ...open(), ...placed }),
+    }
+  })
+
+/**
+ * The receipts of {@link verifyBlock}, one for each of the transactions.
+ *
+ * @param header proven
+ * @param contextFor what a transaction says about its receipt
+ */
+export function openBlockReceipts<T, R extends object, L extends object>(
+  list: unknown,
+  header: BlockHeader,
+  transactions: readonly T[],
+  contextFor: (transaction: T) => Context<R, L>,
+): OpenedReceipt<R, L>[] {
+  const root = hexToBytes(header.receiptsRoot, 32)
+  const receipts = atPath('receipts', () => {
+    const opened = openReceipts(list, root, index => contextFor(itemAt(transactions, index)))
+    if (opened.length < transactions.length) throw countMismatch(transactions.length, opened.length)
+    return opened
+  })
+  verifyBloom(header, receipts)
+  return receipts
+}
+
+/** Hash of the empty list. */
+export const NO_UNCLES: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+
+/**
+ * What follows from a header alone if the block has no uncles and no withdrawals, and its size in bytes, which follows from the
+ * transactions, too. Blocks of rollups have neither.
+ *
+ * @param headerLength of its RLP, in bytes
+ */
+export function deriveBody(header: BlockHeader, headerLength: number, transactions: readonly OpenedBlockTransaction[]) {
+  const { sha3Uncles, withdrawalsRoot = null } = own(header)
+  const uncles: [] | undefined = sha3Uncles === NO_UNCLES ? [] : undefined
+  const withdrawals: [] | undefined = withdrawalsRoot === EMPTY_TRIE_ROOT ? [] : undefined
+  if (uncles === undefined || (withdrawalsRoot !== null && withdrawals === undefined)) return { uncles, withdrawals }
+  // A typed transaction is a string in the block, a legacy one a list.
+  const lengths = transactions.map(({ rlp, signed }) => (signed.type === 0 ? rlp.length : itemLength(rlp.length)))
+  const list = itemLength(lengths.reduce((sum, length) => sum + length, 0))
+  return { uncles, withdrawals, size: itemLength(headerLength + list + (withdrawals === undefined ? 1 : 2)) }
+}
+
+/** Bytes of an item of RLP: those of its length, and what it holds. @param length of what it holds, not one */
+const itemLength = (length: number): number =>
+  length < 56 ? 1 + length : 1 + encodeInteger(BigInt(length)).length + length
+
+/**
+ * The RLP of a whole block that {@link deriveBody} knows the size of; null for any other.
+ *
+ * @param header its RLP
+ */
+export function encodeBlock(
+  header: Hex,
+  { sha3Uncles, withdrawalsRoot }: Pick<BlockHeader, 'sha3Uncles' | 'withdrawalsRoot'>,
+  transactions: readonly OpenedBlockTransaction[],
+): Uint8Array | null {
+  if (sha3Uncles !== NO_UNCLES || (withdrawalsRoot ?? EMPTY_TRIE_ROOT) !== EMPTY_TRIE_ROOT) return null
+  const listed = transactions.map(({ rlp, signed }) => (signed.type === 0 ? decodeRlp(rlp) : rlp))
+  return encodeRlp([decodeRlp(hexToBytes(header, hexLength(header))), listed, [], ...(withdrawalsRoot ? [[]] : [])])
+}
+
+/** A proven log in a proven block, before its transaction is known. */
+export type PlacedLog = Log & BlockPlace
+
+/**
+ * All logs of a block, by receipt: those of {@link verifyBlock}, without the senders. What the receipts say about their transactions
+ * is compared with these.
+ *
+ * @param header proven
+ * @param transactions all of the block, if they are known
+ */
+export function openBlockLogs(
+  list: unknown,
+  header: BlockHeader,
+  transactions?: readonly OpenedBlockTransaction[],
+): PlacedLog[][] {
+  const place = placeOf(header)
+  const contextAt = (index: number) => {
+    if (transactions === undefined) return { receipt: place, log: place }
+    const { hash: transactionHash, gasPrice: effectiveGasPrice, signed } = itemAt(transactions, index)
+    const { type, to } = signed
+    return {
+      receipt: { ...place, transactionHash, effectiveGasPrice, type, to },
+      log: { ...place, transactionHash },
+    }
+  }
+  const root = hexToBytes(header.receiptsRoot, 32)
+  const receipts = atPath('receipts', () => openReceipts(list, root, contextAt))
+  verifyBloom(header, receipts)
+  return receipts.map(({ logs }) => logs)
+}
+
+/** Adds the hashes of the transactions. @param transactions all of the block */
+export const withTransactions = (logs: readonly PlacedLog[], transactions: readonly { hash: Hex }[]): BlockLog[] =>
+  logs.map(log => ({ ...log, transactionHash: itemAt(transactions, log.transactionIndex).hash }))
+
+/** Whoever searches with the filter in the header skips the block if a log is not in it. */
+function verifyBloom({ logsBloom }: BlockHeader, receipts: readonly Pick<Receipt, 'logsBloom'>[]): void {
+  const union = receipts.reduce((all, receipt) => all | BigInt(receipt.logsBloom), 0n)
+  if (union === BigInt(logsBloom)) return
+  throw new ProofError('BLOCK_BLOOM', { path: 'header.logsBloom', expected: 'that of all logs' })
+}
+
+/** EIP-1559. A block before London has no base fee. */
+export const effectivePrice = (
+  signed: Pick<Transaction, 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+  header: Pick<BlockHeader, 'baseFeePerGas'>,
+): bigint => {
+  const { baseFeePerGas = 0n } = own(header)
+  const { gasPrice = 0n, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = own(signed)
+  const price = baseFeePerGas + maxPriorityFeePerGas
+  return price < maxFeePerGas ? price : maxFeePerGas
+}
+
+/** What the transaction and the block say about a receipt. */
+export function contextOf(transaction: BlockTransaction, header: BlockHeader) {
+  const place = placeOf(header)
+  const { hash: transactionHash, type, from, to, nonce, gasPrice, blobVersionedHashes = [] } = own(transaction)
+  const contractAddress = to === null ? contractAddressOf(from, nonce) : null
+  const blobGasUsed = GAS_PER_BLOB * BigInt(blobVersionedHashes.length)
+  const sent = { type, from, to, contractAddress, effectiveGasPrice: gasPrice, blobGasUsed }
+  return { receipt: { ...place, transactionHash, ...sent }, log: { ...place, transactionHash } }
+}
+
+/** For a receipt of which only what is hashed is wanted. */
+export const NO_CONTEXT: Context<object, object> = { receipt: {}, log: {} }
+
+function itemAt<T>(transactions: readonly T[], index: number): T {
+  const item = transactions[index]
+  if (item === undefined) throw countMismatch(transactions.length, index + 1)
+  return item
+}
+
+const countMismatch = (transactions: number, receipts: number) =>
+  refusal('BLOCK_COUNT_MISMATCH', `${transactions} receipts`, receipts)

@@ -1,0 +1,229 @@
+import type { Hex } from '../../base/bytes.ts'
+import type { VerifiedEthProof } from '../anchor/eth-proof.ts'
+import type { L1Block } from '../anchor/header.ts'
+import type { ProvenContract, Rollup } from '../anchor/rollup.ts'
+import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
+import type { BlockHeader } from '../blocks/header.ts'
+import type { VerifiedState } from '../proof/verify.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { BundleConsensus } from './consensus.ts'
+
+/**
+ * The kind of the rollup's state at an L2 block: one of the hash schemes, or `'ethereum'`. With a hash scheme, the state is a tree of
+ * the rollup's own, whose root L1 holds. `'ethereum'` is an ordinary Ethereum state: its root is in the header of the block, whose
+ * hash L1 holds.
+ */
+export type StateKind = Scheme | 'ethereum'
+
+/** What an answer proves, by the kind of the state. */
+export type StateOfKind<Keys extends readonly Hex[], Kind extends StateKind> = Kind extends 'ethereum'
+  ? VerifiedEthProof<Keys>
+  : VerifiedState<Keys>
+
+/** What an answer proves, of a state of any kind. */
+export type AnyState = StateOfKind<readonly Hex[], StateKind>
+
+/** The name of a kind of state: `mimc`, `poseidon2` or `ethereum`. */
+export type KindName = Scheme['name'] | 'ethereum'
+
+/**
+ * A bundle of evidence: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
+ * Its JSON Schema is `docs/evidence.schema.json`.
+ */
+export interface EvidenceBundle<Kind extends StateKind = Scheme> {
+  /** The version of this format: 2 for an Ethereum state, 1 for any other. */
+  version: Kind extends 'ethereum' ? 2 : 1
+  /** What it proves: a state. Bundles of calls say `call`. */
+  kind: 'state'
+  /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
+  scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
+  /** Whose state it is. */
+  rollup: {
+    /** A label for people. It proves nothing. */
+    name?: string | undefined
+    /** The contract on L1, 20 bytes. */
+    address: Hex
+  }
+  /** A quantity, such as `0x1b4`. */
+  l2BlockNumber: Hex
+  /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
+  consensus?: BundleConsensus | undefined
+  /** Proves the L2 state root, or the hash of the L2 block. Omitted if the verifier gets that root elsewhere. */
+  l1?:
+    | {
+        /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
+        header?: Hex | undefined
+        /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
+        proof: unknown
+        /** Quantities that prove the timestamp. Omitted if it is not proven. */
+        finalizedState?:
+          | {
+              /** Number of the last message that L2 received. */
+              messageNumber: Hex
+              /** Number of the last forced transaction. Omitted for contracts before version 8. */
+              forcedTransactionNumber?: Hex | undefined
+              /** Time of the last finalized L2 block, in seconds since 1970. */
+              timestamp: Hex
+            }
+          | undefined
+      }
+    | undefined
+  /** RLP of the L2 block header, in version 2. Omitted if the verifier gets the L2 state root elsewhere. */
+  l2Header?: Hex | undefined
+  /** The request to the L2 endpoint. */
+  request: {
+    /** 20 bytes. */
+    address: Hex
+    /** 32 bytes each. */
+    storageKeys: Hex[]
+  }
+  /** Its answer: the result of `rollup_getProof`; in version 2, of `eth_getProof`. */
+  answer: unknown
+}
+
+/** The beacon block that a bundle proves final, and the beacon block that you trust. */
+export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
+  /** Root of the beacon block that you trust, 32 bytes. */
+  trustedBlockRoot: Hex
+}
+
+/** The one thing that you trust. The higher in this list, the more is proven and the less you have to believe. */
+export type Trusted =
+  | TrustedBeaconBlock
+  | {
+      /** keccak256 of an L1 block header, 32 bytes. */
+      l1BlockHash: Hex
+    }
+  | {
+      /** Root of the L1 state, 32 bytes. */
+      l1StateRoot: Hex
+    }
+  | {
+      /** Root of the L2 state, 32 bytes. Nothing about L1 is read or proven then. */
+      l2StateRoot: Hex
+    }
+
+/** Which kind of trusted input a verdict rests on. */
+export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
+
+/**
+ * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
+ * chooses: check the value that is returned.
+ */
+export interface EvidenceClaim<
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+  Kind extends StateKind = Scheme,
+> {
+  /**
+   * `mimc` or `poseidon2`: the one that the rollup used at the L2 block. Or `'ethereum'`: the state is that of Ethereum, and L1
+   * holds the hash of the block.
+   */
+  scheme: Kind
+  /** The contract whose roots you trust. */
+  rollup: Rollup
+  /** The one value that everything is proven from. */
+  trusted: Trust
+  /** From 0 to 2^64 - 1; or `'fromBundle'`: any finalized block. An old state passes then too. */
+  l2BlockNumber: Block
+  /** 20 bytes, in upper or lower case; or `'fromBundle'`. */
+  address: Hex | 'fromBundle'
+  /** 32 bytes each, in the order of the bundle; or `'fromBundle'`. */
+  storageKeys: Keys
+}
+
+/** What a bundle proves, whichever input you trust. */
+export interface EvidenceState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
+  extends VerifiedState<Keys extends readonly Hex[] ? Keys : readonly Hex[]> {
+  /** The address of the account, 20 bytes, lower case. */
+  address: Hex
+  /** The root of the L2 state, 32 bytes. */
+  stateRoot: Hex
+}
+
+/** What a bundle proves of an Ethereum state, whichever input you trust. */
+export interface EthereumState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
+  extends VerifiedEthProof<Keys extends readonly Hex[] ? Keys : readonly Hex[]> {
+  /** The address of the account, 20 bytes, lower case. */
+  address: Hex
+  /** The root of the L2 state, 32 bytes. */
+  stateRoot: Hex
+}
+
+/** The state, by its kind, with what else is proven of the L2 block. */
+type StateOf<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateKind, Header> = Kind extends 'ethereum'
+  ? EthereumState<Keys> & {
+      /** The L2 block, whose hash L1 holds; undefined if the trusted input is an L2 state root. */
+      l2Block: Header
+    }
+  : EvidenceState<Keys>
+
+/** What a bundle proves about the rollup contract on L1. */
+export type AnchoredState<
+  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+  Kind extends StateKind = Scheme,
+> = StateOf<Keys, Kind, BlockHeader> &
+  ProvenContract & {
+    /** The L2 block of the root. */
+    l2BlockNumber: bigint
+  }
+
+/**
+ * What a bundle proves, and from which trusted input: `trustedInput` tells the four cases apart. If the compiler knows what is
+ * trusted, it knows the case.
+ */
+export type VerifiedEvidence<
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+  Kind extends StateKind = Scheme,
+> =
+  | (Trust extends TrustedBeaconBlock
+      ? AnchoredState<Keys, Kind> & {
+          /** All of this rests on a beacon block root. */
+          trustedInput: 'beaconBlockRoot'
+          /** The finalized beacon block that holds the L1 block. */
+          beaconBlock: ProvenBeaconBlock
+          /** The L1 block in it; since Gloas, the parent of that L1 block. */
+          l1Block: L1Block
+        }
+      : never)
+  | (Trust extends Record<'l1BlockHash', Hex>
+      ? AnchoredState<Keys, Kind> & {
+          /** All of this rests on an L1 block hash. */
+          trustedInput: 'l1BlockHash'
+          /** The L1 block with that hash. */
+          l1Block: L1Block
+        }
+      : never)
+  | (Trust extends Record<'l1StateRoot', Hex>
+      ? AnchoredState<Keys, Kind> & {
+          /** All of this rests on an L1 state root. */
+          trustedInput: 'l1StateRoot'
+          /** Nothing proves which L1 block this state belongs to. */
+          l1Block: undefined
+        }
+      : never)
+  | (Trust extends Record<'l2StateRoot', Hex>
+      ? StateOf<Keys, Kind, undefined> & {
+          /** All of this rests on an L2 state root: nothing of L1 is proven. */
+          trustedInput: 'l2StateRoot'
+          /** The block that you passed; undefined if you passed none. Not proven. */
+          l2BlockNumber: Block extends bigint ? bigint : undefined
+          /** Not proven. */
+          currentL2BlockNumber: undefined
+          /** Not proven. */
+          finalizedTimestamp: undefined
+          /** Not proven. */
+          implementation: undefined
+          /** Not proven. */
+          l1Block: undefined
+        }
+      : never)
+
+/** What a bundle of any kind proves. */
+export type AnyEvidence = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>
+
+/** A claim about a bundle of any kind. */
+export type AnyClaim = EvidenceClaim<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>

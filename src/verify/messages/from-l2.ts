@@ -1,0 +1,184 @@
+import { readKeys } from '../../base/arguments.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { atPath, ProofError, refusal } from '../../base/errors.ts'
+import { readerOf } from '../../base/json/reader.ts'
+import { readOptions } from '../../base/options.ts'
+import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
+import { IMPLEMENTATION_KEY, type Rollup, readRollup, verifyImplementation } from '../anchor/rollup.ts'
+import { mappingSlot } from '../anchor/slots.ts'
+import { type MessageLayout, readLayout } from './layout.ts'
+import { type DecodedMessage, type Message, readMessage } from './message.ts'
+import { type MessageProof, openMessageProof } from './tree.ts'
+
+/** What to verify about a message, in an L1 state that you trust. */
+export interface MessageClaim {
+  /** Root of the L1 state, 32 bytes. */
+  l1StateRoot: Hex
+  /** The contract that you trust. */
+  rollup: Rollup
+  /** The message. */
+  message: Message
+  /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
+  layout?: MessageLayout | undefined
+}
+
+/** What L1 holds about a message from L2, at the proven state. */
+export interface MessageFromL2 {
+  /**
+   * - `claimable`: its tree is anchored on L1, and nobody has claimed it yet
+   * - `claimed`: its tree is anchored on L1, and somebody has claimed it
+   * - `notAnchored`: L1 does not know the root of its tree. Either the finalization has not reached this L1 state, or these are
+   *   not all messages of the tree
+   */
+  status: 'claimable' | 'claimed' | 'notAnchored'
+  /** The hash of the message, 32 bytes. */
+  messageHash: Hex
+  /** The code behind the contract's proxy, 20 bytes, lower case (EIP-1967). Undefined if the proof does not cover it. */
+  implementation: Hex | undefined
+}
+
+/** Bits in a word of the bitmap. */
+const BITS = 256n
+
+const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
+
+/**
+ * The storage keys to request with `eth_getProof` for the rollup contract, to prove the status of a message from L2. They are the
+ * depth of its tree, the word of the bitmap that says whether it is claimed, and the code behind the proxy.
+ *
+ * @param request the message, and the root of its tree, as `messageTrees` returns it
+ * @returns 32 bytes each
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { messageFromL2Keys } from 'rollup-state-proof/messages'
+ *
+ * const [from, to] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as const
+ * const message = { from, to, fee: 0n, value: 1n, number: 300n, data: '0x' } as const
+ * console.log(messageFromL2Keys({ message, root: `0x${'cd'.repeat(32)}` }).length) // 3
+ * ```
+ */
+export function messageFromL2Keys(request: {
+  message: Message
+  root: Hex
+  layout?: MessageLayout | undefined
+}): [Hex, Hex, Hex] {
+  const { message, root, layout } = readOptions('', request, ['message', 'root', 'layout'])
+  return [...keysOf(readMessage('message', message), root, readLayout(layout)), IMPLEMENTATION_KEY]
+}
+
+const keysOf = ({ number }: DecodedMessage, root: Hex, { treeDepths, claimedMessages }: MessageLayout): [Hex, Hex] => [
+  atPath('root', () => mappingSlot({ slot: treeDepths, keys: [root] })),
+  mappingSlot({ slot: claimedMessages, keys: [number / BITS] }),
+]
+
+/**
+ * Verifies whether a message from L2 can be claimed on L1, from its place in a tree and an `eth_getProof` result for
+ * {@link messageFromL2Keys}. Messages that L1 took before it kept trees are never anchored here.
+ *
+ * @param parts `messageProof`: one of those that `messageTrees` returns. `l1Proof`: what the L1 endpoint sent as the result
+ * @param claim the L1 state root that you trust, the rollup, and the message
+ * @throws ProofError `MESSAGE_ROOT_MISMATCH` if the message is not in the tree, `MESSAGE_DEPTH_MISMATCH`,
+ * `MESSAGE_NUMBER_CLAIMED`, `MESSAGE_INDEX`, `MESSAGE_MALFORMED`, `ANCHOR_NO_CONTRACT`, `ANCHOR_IMPLEMENTATION_MISMATCH`, and what
+ * `verifyEthProof` throws; ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { hashMessage, messageFromL2Keys, messageTrees, verifyMessageFromL2 } from 'rollup-state-proof/messages'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const { l1 } = createService({ genesis: demoWorld(poseidon2), rollup }).chain
+ *
+ * const [from, to] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as const
+ * const message = { from, to, fee: 0n, value: 1n, number: 1n, data: '0x' } as const
+ * const [tree] = messageTrees([hashMessage(message)]) // in production: of all messages of the finalization
+ * const root = tree?.root ?? '0x'
+ * const l1Proof = l1.getProof(rollup.address, messageFromL2Keys({ message, root }), 0n)
+ * const l1StateRoot = Reflect.get(l1.getBlock(0n) ?? {}, 'stateRoot') // in production: from verifyHeader
+ * const parts = { messageProof: tree?.proofs[0], l1Proof }
+ * console.log(verifyMessageFromL2(parts, { l1StateRoot, rollup, message }).status) // notAnchored
+ * ```
+ */
+export function verifyMessageFromL2(parts: unknown, claim: MessageClaim): MessageFromL2 {
+  const decoded = readClaim(claim)
+  const field = reader.fieldsOf(parts, ['messageProof', 'l1Proof'])
+  const messageProof = field('messageProof', source => openMessageProof(source, decoded.message))
+  return field('l1Proof', proof => verifyInL1(proof, messageProof, decoded))
+}
+
+/** The status of a message whose place in a tree is verified. */
+export function verifyInL1(l1Proof: unknown, messageProof: MessageProof, claim: DecodedMessageClaim): MessageFromL2 {
+  const { message, layout } = claim
+  const { values, implementation } = readSlots(l1Proof, keysOf(message, messageProof.root, layout), claim)
+  const [depth, word] = values
+  const isClaimed = (word >> (message.number % BITS)) % 2n === 1n
+  return { status: statusOf(messageProof, depth, isClaimed), messageHash: bytesToHex(message.hash), implementation }
+}
+
+function statusOf({ proof }: MessageProof, depth: bigint, isClaimed: boolean): MessageFromL2['status'] {
+  if (depth === 0n && !isClaimed) return 'notAnchored'
+  // Another tree holds the message that was claimed. To wait for this one would be in vain.
+  if (depth === 0n) throw refusal('MESSAGE_NUMBER_CLAIMED', 'an anchored root', 'none, but the number is claimed')
+  if (depth !== BigInt(proof.length)) throw refusal('MESSAGE_DEPTH_MISMATCH', `${depth} nodes`, proof.length)
+  return isClaimed ? 'claimed' : 'claimable'
+}
+
+/** The rollup contract in an L1 state. */
+interface DecodedContract extends ReturnType<typeof decodeEthClaim> {
+  /** What the caller states about the code behind the proxy. */
+  readonly implementation: Hex | undefined
+}
+
+/** @throws ArgumentError */
+export function decodeContract(l1StateRoot: Hex, rollup: ReturnType<typeof readRollup>): DecodedContract {
+  const { address, implementation } = rollup
+  return { ...decodeEthClaim({ l1StateRoot, address }), implementation }
+}
+
+/** A validated {@link MessageClaim}. */
+export interface DecodedMessageClaim {
+  readonly contract: DecodedContract
+  readonly message: DecodedMessage
+  readonly layout: MessageLayout
+}
+
+/** @throws ArgumentError */
+export function readClaim(claim: MessageClaim): DecodedMessageClaim {
+  const { l1StateRoot, rollup, message, layout } = readOptions('', claim, [
+    'l1StateRoot',
+    'rollup',
+    'message',
+    'layout',
+  ])
+  return {
+    contract: decodeContract(l1StateRoot, readRollup(rollup)),
+    message: readMessage('message', message),
+    layout: readLayout(layout),
+  }
+}
+
+/** One per key, in order. */
+type Values<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: bigint }
+
+/**
+ * The values of these slots of the rollup contract, as numbers, and the code behind the proxy. What the slots mean depends on the
+ * code: its slot may be missing only if the caller states nothing about it.
+ */
+export function readSlots<Keys extends readonly Hex[]>(
+  proof: unknown,
+  storageKeys: Keys,
+  { contract }: Pick<DecodedMessageClaim, 'contract'>,
+): { values: Values<Keys>; implementation: Hex | undefined } {
+  const { implementation: stated, ...claim } = contract
+  const keys = readKeys([...storageKeys, IMPLEMENTATION_KEY])
+  const least = stated === undefined ? storageKeys.length : keys.length
+  const { account, storage } = verifyFirstSlots(proof, { ...claim, keys }, least)
+  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
+  const implementation = verifyImplementation(storage[storageKeys.length], stated)
+  // A proof of fewer slots was refused: what is not proven has no value, not even zero.
+  return { values: storage.map(({ value }) => BigInt(value)) as Values<Keys>, implementation }
+}

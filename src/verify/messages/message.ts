@@ -1,0 +1,94 @@
+import { decodeArgument } from '../../base/arguments.ts'
+import { bigintToBytes, bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
+import { atPath } from '../../base/errors.ts'
+import { readOptions, verifyUint } from '../../base/options.ts'
+import { keccak256 } from '../hash/keccak/index.ts'
+
+/** A message from one layer to the other, as its log `MessageSent` states it. */
+export interface Message {
+  /** Who sent it, 20 bytes. */
+  from: Hex
+  /** Who receives it, 20 bytes. */
+  to: Hex
+  /** What whoever claims it is paid, in wei: the `_fee` of the log. */
+  fee: bigint
+  /** What the recipient gets, in wei. */
+  value: bigint
+  /** The `_nonce` of the log. Each direction counts from 1. */
+  number: bigint
+  /** What the recipient is called with. */
+  data: Hex
+}
+
+/** The fields of a validated {@link Message}, as bytes. */
+interface MessageBytes extends Pick<Message, 'fee' | 'value' | 'number'> {
+  readonly from: Uint8Array
+  readonly to: Uint8Array
+  readonly data: Uint8Array
+}
+
+/** A validated {@link Message}. */
+export interface DecodedMessage extends MessageBytes {
+  /** The hash of the message, 32 bytes. */
+  readonly hash: Uint8Array
+}
+
+const FIELDS = ['from', 'to', 'fee', 'value', 'number', 'data']
+
+/** @param path empty for the argument itself. @throws ArgumentError */
+export const readMessage = (path: string, message: Message): DecodedMessage =>
+  atPath(path, () => {
+    const { from, to, fee, value, number, data } = readOptions('', message, FIELDS)
+    return withHash({
+      from: decodeArgument('from', from, 20),
+      to: decodeArgument('to', to, 20),
+      fee: verifyUint('fee', fee, 256),
+      value: verifyUint('value', value, 256),
+      number: verifyUint('number', number, 256, 1n),
+      data: decodeArgument('data', data),
+    })
+  })
+
+/** The message as a result has it, hexadecimal in lower case. */
+export const toMessage = ({ from, to, fee, value, number, data }: DecodedMessage): Message => ({
+  ...{ from: bytesToHex(from), to: bytesToHex(to), fee, value, number, data: bytesToHex(data) },
+})
+
+const WORD = 32
+
+/** A number, or bytes that are not longer, as the ABI encodes a value of fixed length: 32 bytes, the zeros in front. */
+export const toWord = (value: bigint | number | Uint8Array): Uint8Array =>
+  value instanceof Uint8Array
+    ? concatBytes(new Uint8Array(WORD - value.length), value)
+    : bigintToBytes(BigInt(value), WORD)
+
+/** Bytes as the ABI encodes them: the length, and the bytes with zeros up to the next word. */
+export const toTail = (bytes: Uint8Array): Uint8Array =>
+  concatBytes(toWord(bytes.length), bytes, new Uint8Array(-bytes.length & (WORD - 1)))
+
+/** The hash is over the ABI encoding. That is longer than what is hashed to a node of a tree: neither passes for the other. */
+export function withHash(message: MessageBytes): DecodedMessage {
+  const { from, to, fee, value, number, data } = message
+  const words = [from, to, fee, value, number]
+  const hash = keccak256(concatBytes(...[...words, WORD * (words.length + 1)].map(toWord), toTail(data)))
+  return { ...message, hash }
+}
+
+/**
+ * The hash under which both layers know a message, 32 bytes: keccak256(abi.encode(from, to, fee, value, number, data)).
+ *
+ * @param message its fields, from the log `MessageSent` of either layer
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { hashMessage } from 'rollup-state-proof/messages'
+ *
+ * // A message from Sepolia to Linea Sepolia. Its log states the hash as the last topic.
+ * const [from, to] = ['0x17e764ba16c95815ca06fb5d174f08d842e340df', '0x7a98052d4be677df72ede5a3f2829c893d10388d'] as const
+ * const data = '0x54686973206973206a75737420666f7220796f7520676f6f6420736972'
+ * const hash = hashMessage({ from, to, fee: 10n ** 16n, value: 10n ** 18n, number: 81987n, data })
+ * console.log(hash) // 0x6011e7f01aae0e2cd2650cbe229a330f93821d5ed8a2e8830d1e64ba3c76cc3f
+ * ```
+ */
+export const hashMessage = (message: Message): Hex => bytesToHex(readMessage('', message).hash)

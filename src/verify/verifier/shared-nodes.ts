@@ -1,0 +1,182 @@
+import { equalBytes, uint32At } from '../../base/bytes.ts'
+import type { Hasher } from '../hash/hasher.ts'
+import type { Tree, Trees } from '../proof/tree.ts'
+import { DIGEST_LENGTH, type LeafNode } from '../tree/leaf.ts'
+import { INNER_LENGTH } from '../tree/path.ts'
+import { hashUnknown } from './hash-unknown.ts'
+import { rememberLast } from './remember-last.ts'
+
+/** How many digests are remembered at most, a power of two: about 5 MB with their messages. */
+const PLACES = 2 ** 13
+/** The kernel of poseidon2 hashes this many messages of one length in little more time than two. */
+const TOGETHER = 4
+
+/**
+ * Trees for one answer, which decode and hash like `trees`. What several paths of a tree have in common, they decode and hash
+ * once. Nothing else refers to what they remember, so it is freed with them.
+ *
+ * @param slotCount how many slots the claim names: of several, every path is worth remembering
+ */
+export const shareNodes = ({ account, storage }: Trees, slotCount: number): Trees => ({
+  account: shareFromSecondPath(account),
+  storage: slotCount > 1 ? { ...storage, ...partsWithMemory(storage) } : shareFromSecondPath(storage),
+})
+
+/** Most trees have one path in an answer, which a memory would only slow down. So the second path brings the memory. */
+function shareFromSecondPath(tree: Tree): Tree {
+  let isFirst = true
+  const shared: Tree = {
+    ...tree,
+    decodeRootNode(hex, node) {
+      // In time for the hashes of both paths, because the whole answer is decoded before anything is hashed.
+      if (!isFirst) Object.assign(shared, partsWithMemory(tree))
+      isFirst = false
+      return tree.decodeRootNode(hex, node)
+    },
+  }
+  return shared
+}
+
+function partsWithMemory(tree: Tree) {
+  const openings: Uint8Array[] = []
+  const noteOpening = <Leaf extends LeafNode | null>(leaf: Leaf): Leaf => {
+    if (leaf !== null) openings.push(leaf.opening)
+    return leaf
+  }
+  return {
+    // Inherits from the scheme, because a copy would lose members that the scheme itself inherits.
+    scheme: Object.create(tree.scheme, { hasher: { value: sharingHasher(tree.scheme.hasher, openings) } }),
+    decodeRootNode: rememberLast(tree.decodeRootNode),
+    decodeInner: rememberLast(tree.decodeInner),
+    decodeSiblingLeaf: (hex, node) => noteOpening(tree.decodeSiblingLeaf(hex, node)),
+    decodeLeafNode: (hex, node) => noteOpening(tree.decodeLeafNode(hex, node)),
+  } satisfies Partial<Tree>
+}
+
+/**
+ * A hasher that remembers which digest belongs to which bytes, and nothing about places in a tree.
+ *
+ * @param openings those that it will have to hash, in this order
+ */
+function sharingHasher(hasher: Hasher, openings: readonly Uint8Array[]): Hasher {
+  const { recall, remember, hashAll, hashPair } = createMemory(hasher)
+  let nextOpening = 0
+  let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: readonly Uint8Array[] } = {
+    messages: [],
+    digests: [],
+  }
+  let lastFold: FoldedPath = { siblings: [], leafIndex: 0 }
+  /** The running digest of the last fold at each level, then its top. */
+  const running: Uint8Array[] = []
+  return {
+    hash(message) {
+      const isNext = openings[nextOpening] === message
+      const digest = recall(message)
+      if (digest !== undefined) {
+        if (isNext) nextOpening++
+        return digest
+      }
+      if (!isNext) return remember(message, hasher.hash(message))
+      const digests = hashAll(openings.slice(nextOpening, nextOpening + TOGETHER))
+      nextOpening += digests.length
+      return digests[0] as Uint8Array
+    },
+    hashBatch(messages) {
+      const last = lastBatch
+      const recallAt = (message: Uint8Array, index: number) =>
+        message === last.messages[index] ? last.digests[index] : recall(message)
+      lastBatch = { messages, digests: hashUnknown(messages, recallAt, hashAll) }
+      return lastBatch.digests as Uint8Array[]
+    },
+    foldPath(leafDigest, siblings, leafIndex) {
+      const meeting = meetingLevel(lastFold, siblings, leafIndex)
+      // `running` is overwritten below: if this fold fails, the next one must not reuse it.
+      lastFold = { siblings: [], leafIndex }
+      let digest = leafDigest
+      let rest = leafIndex
+      for (let level = 0; level < siblings.length; level++) {
+        if (level >= meeting && running[level] === digest) {
+          // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
+          digest = running[siblings.length] as Uint8Array
+          break
+        }
+        running[level] = digest
+        const sibling = siblings[level] as Uint8Array
+        const isRight = rest % 2 === 1
+        digest = isRight ? hashPair(sibling, digest) : hashPair(digest, sibling)
+        rest = Math.floor(rest / 2)
+      }
+      running[siblings.length] = digest
+      lastFold = { siblings, leafIndex }
+      return digest
+    },
+  }
+}
+
+interface FoldedPath {
+  readonly siblings: readonly Uint8Array[]
+  readonly leafIndex: number
+}
+
+/** The level from which two paths have the same siblings on the same sides. */
+export function meetingLevel(last: FoldedPath, siblings: readonly Uint8Array[], leafIndex: number): number {
+  let level = siblings.length
+  while (level > 0 && last.siblings[level - 1] === siblings[level - 1]) level--
+  const placeOf = (index: number) => Math.floor(index / 2 ** level)
+  while (placeOf(last.leafIndex) !== placeOf(leafIndex)) level++
+  return level
+}
+
+/** A message and its digest. The message is `left`, or `left` and then `right`. */
+interface Known {
+  readonly left: Uint8Array
+  readonly right: Uint8Array | null
+  readonly digest: Uint8Array
+}
+
+function createMemory(hasher: Hasher) {
+  const known = new Map<number, Known>()
+  const pair = new Uint8Array(INNER_LENGTH)
+  const placeOf = (message: Uint8Array) => placeOfEnds(message, message.length - DIGEST_LENGTH, message)
+  const remember = (message: Uint8Array, digest: Uint8Array): Uint8Array => {
+    known.set(placeOf(message), { left: message, right: null, digest })
+    return digest
+  }
+  const isPair = (one: Known, left: Uint8Array, right: Uint8Array) =>
+    one.right === null ? equalBytes(one.left, pair) : isSame(one.left, left) && isSame(one.right, right)
+  return {
+    remember,
+    /** The digest of a message that was hashed before. */
+    recall(message: Uint8Array): Uint8Array | undefined {
+      const one = known.get(placeOf(message))
+      return one !== undefined && one.right === null && isSame(one.left, message) ? one.digest : undefined
+    },
+    /** Hashes messages of one length. */
+    hashAll(messages: readonly Uint8Array[]): Uint8Array[] {
+      const digests = hasher.hashBatch(messages)
+      for (let index = 0; index < digests.length; index++)
+        remember(messages[index] as Uint8Array, digests[index] as Uint8Array)
+      return digests
+    },
+    /** The digest of `left` and then `right`, two digests. */
+    hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
+      const place = placeOfEnds(left, DIGEST_LENGTH, right)
+      pair.set(left)
+      pair.set(right, DIGEST_LENGTH)
+      const one = known.get(place)
+      if (one !== undefined && isPair(one, left, right)) return one.digest
+      const digest = hasher.hash(pair)
+      known.set(place, { left, right, digest })
+      return digest
+    },
+  }
+}
+
+const isSame = (one: Uint8Array, other: Uint8Array): boolean => one === other || equalBytes(one, other)
+
+/** Mixes the ends of two digests, which look random. Two messages of one place cost only time: the later is remembered. */
+function placeOfEnds(left: Uint8Array, leftEnd: number, right: Uint8Array): number {
+  const leftWord = leftEnd < 4 ? 0 : uint32At(left, leftEnd - 4)
+  const mixed = Math.imul(uint32At(right, right.length - 4), 0x9e3779b1) ^ Math.imul(leftWord, 0x85ebca6b)
+  return (mixed ^ (mixed >>> 15)) & (PLACES - 1)
+}

@@ -1,6 +1,0 @@
-/** Keccak, which every kind of evidence uses, comes to workerd with either scheme: see `mimc.ts`. */
-import { keccakWasm } from '../hash/keccak/generated.ts'
-import { provideKernel } from '../hash/kernel.ts'
-import module from './keccak.wasm'
-
-provideKernel(keccakWasm, module)

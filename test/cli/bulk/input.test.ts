@@ -1,0 +1,159 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
+import zlib, { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { readFileChunks, unpack } from '../../../src/cli/audit/input.ts'
+import { folderOf } from '../io.ts'
+
+async function* pieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += length) yield bytes.subarray(start, start + length)
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Buffer[] = []
+  // Chunks of a file are reused, so they are copied.
+  for await (const chunk of chunks) all.push(Buffer.from(chunk))
+  return Buffer.concat(all)
+}
+
+/** Incompressible bytes. */
+function noise(length: number): Buffer {
+  const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
+    createHash('sha256').update(`${index}`).digest(),
+  )
+  return Buffer.concat(blocks).subarray(0, length)
+}
+
+it('decompresses multi-member gzip, and passes on plain bytes, in chunks of any length', async () => {
+  const text = Buffer.concat([noise(2000), Buffer.alloc(5000, 'a')])
+  const members = Buffer.concat([gzipSync(text.subarray(0, 10)), gzipSync(text.subarray(10))])
+  for (const length of [1, 2, 3, 5, 1000, 100_000]) {
+    expect((await collect(unpack(pieces(members, length)))).equals(text)).toBe(true)
+    expect((await collect(unpack(pieces(text, length)))).equals(text)).toBe(true)
+  }
+  expect(await collect(unpack(pieces(new Uint8Array(), 1)))).toHaveLength(0)
+})
+
+it('keeps nothing of the pieces that are unpacked', async () => {
+  const packed = gzipSync(noise(5000))
+  const promises = new Map<number, number>()
+  async function* counted() {
+    let passed = 0
+    for await (const piece of pieces(packed, 1)) {
+      if (++passed === 1000 || passed === 5000) promises.set(passed, queryObjects(Promise, { format: 'count' }))
+      yield piece
+    }
+  }
+  expect(await collect(unpack(counted()))).toHaveLength(5000)
+  const [first = 0, last = Number.MAX_SAFE_INTEGER] = promises.values()
+  // Other tests of this file's process may add a few.
+  expect(last - first).toBeLessThan(400)
+})
+
+it('reads a file to its end, compressed or not', async () => {
+  const bytes = noise(2 ** 20 + 17)
+  const folder = folderOf({ plain: bytes, packed: gzipSync(bytes) })
+  let read = 0
+  const count = (length: number) => {
+    read += length
+  }
+  expect((await collect(readFileChunks(join(folder, 'plain'), count))).equals(bytes)).toBe(true)
+  expect(read).toBe(bytes.length)
+  expect((await collect(unpack(readFileChunks(join(folder, 'packed'))))).equals(bytes)).toBe(true)
+})
+
+it('decompresses no further ahead of the consumer than a few chunks, however much the bytes expand', async () => {
+  const [members, length] = [128, 2 ** 20]
+  const bomb = Buffer.concat(new Array<Buffer>(members).fill(gzipSync(Buffer.alloc(length))))
+  const memory = () => process.memoryUsage().arrayBuffers
+  const before = memory()
+  let came = 0
+  for await (const chunk of unpack(pieces(bomb, bomb.length))) {
+    // Time to go on, for a decompressor that does not wait.
+    if (came === 0) await setTimeout(500)
+    if (came === 0) expect(memory() - before).toBeLessThan((members * length) / 8)
+    came += chunk.length
+  }
+  expect(came).toBe(members * length)
+})
+
+it('yields what precedes the damage, then throws', async () => {
+  const text = noise(300_000)
+  const packed = gzipSync(text)
+  const cases = [
+    [packed.subarray(0, 200_000), 'unexpected end of file'],
+    [Buffer.concat([packed.subarray(0, 200_000), Buffer.alloc(1000)]), ''],
+    [Buffer.concat([gzipSync('a'), Buffer.from('b')]), ''],
+  ] as const
+  let whole = 0
+  for (const [bytes, message] of cases) {
+    let came = 0
+    const read = async () => {
+      for await (const chunk of unpack(pieces(bytes, 50_000))) came += chunk.length
+    }
+    if (message === '') await read().catch(() => {})
+    else await expect(read()).rejects.toThrow(message)
+    if (came > 0) whole++
+  }
+  expect(whole).toBe(3)
+})
+
+it('refuses what follows the end of the compressed data, unless it is padding', async () => {
+  const [one, two] = [gzipSync('one\n'), gzipSync('two\n')]
+  const padding = Buffer.alloc(600)
+  for (const length of [1, 10, 10_000]) {
+    expect((await collect(unpack(pieces(Buffer.concat([one, two, padding]), length)))).toString()).toBe('one\ntwo\n')
+    let came = ''
+    const read = async () => {
+      for await (const chunk of unpack(pieces(Buffer.concat([one, padding, two]), length))) came += Buffer.from(chunk)
+    }
+    await expect(read()).rejects.toThrow('more bytes follow the end of the compressed data')
+    expect(came).toBe('one\n')
+  }
+})
+
+it('yields what is unpacked before its source fails', async () => {
+  const text = noise(2 ** 21)
+  const packed = gzipSync(text)
+  async function* failing() {
+    yield* pieces(packed.subarray(0, 2 ** 20), 2 ** 19)
+    throw new Error('EIO')
+  }
+  let came = 0
+  const read = async () => {
+    for await (const chunk of unpack(failing())) {
+      came += chunk.length
+      // The decompressor is ahead of a slow consumer.
+      await setTimeout(20)
+    }
+  }
+  await expect(read()).rejects.toThrow('EIO')
+  expect(came).toBeGreaterThan(2 ** 20 - 2 ** 17)
+})
+
+it('does not read a pipe ahead', async () => {
+  const pipe = join(folderOf({}), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  // The writer stays silent after its first bytes, until the reader has left.
+  const writer = spawn('sh', ['-c', 'exec > "$0"; echo one; read line', pipe], { stdio: ['pipe', 'ignore', 'ignore'] })
+  for await (const chunk of readFileChunks(pipe)) {
+    expect(Buffer.from(chunk).toString()).toBe('one\n')
+    break
+  }
+  writer.stdin.end('\n')
+  await once(writer, 'exit')
+})
+
+it('decompresses zstd if Node supports it, or names the required version', async () => {
+  // A frame of one uncompressed block: "one\ntwo\n".
+  const frame = Uint8Array.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x08, 0x41, 0, 0, ...Buffer.from('one\ntwo\n')])
+  if ('createZstdDecompress' in zlib) {
+    expect((await collect(unpack(pieces(frame, 3)))).toString()).toBe('one\ntwo\n')
+  } else {
+    await expect(collect(unpack(pieces(frame, 3)))).rejects.toThrow('it is packed with zstd, which takes Node 22.15')
+  }
+})

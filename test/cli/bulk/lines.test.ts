@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type Batch, linesOf, readBatches, skipLines } from '../../../src/cli/audit/lines.ts'
+
+const RUNS = { seed: 16, numRuns: 300 }
+
+/** Bytes with frequent line terminators. */
+const input = fc.array(fc.constantFrom(0x0a, 0x0d, 0x61, 0x62, 0xff), { maxLength: 120 })
+
+async function* chunked(bytes: readonly number[], length: number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += length) yield Uint8Array.from(bytes.slice(start, start + length))
+}
+
+async function collect(batches: AsyncIterable<Batch>): Promise<Batch[]> {
+  const all: Batch[] = []
+  for await (const batch of batches) all.push(batch)
+  return all
+}
+
+const asText = (line: Uint8Array | null): string | null => line && Buffer.from(line).toString('latin1')
+
+/** Splits lines with string functions. */
+function naiveLines(bytes: readonly number[], maxLineLength: number): (string | null)[] {
+  const lines = Buffer.from(bytes).toString('latin1').split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines.map(line => line.replace(/\r$/, '')).map(line => (line.length > maxLineLength ? null : line))
+}
+
+it('splits any bytes into their lines, whatever the chunks', async () => {
+  const shape = fc.tuple(input, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), fc.nat({ max: 12 }))
+  await fc.assert(
+    fc.asyncProperty(shape, async ([bytes, chunkLength, batchLength, maxLineLength]) => {
+      const batches = await collect(readBatches(chunked(bytes, chunkLength), { batchLength, maxLineLength }))
+      const lines = batches.flatMap(batch => [...linesOf(batch)].map(asText))
+      expect(lines).toEqual(naiveLines(bytes, maxLineLength))
+      let line = 1
+      for (const { firstLine, count } of batches) {
+        expect(firstLine).toBe(line)
+        expect(count).toBeGreaterThan(0)
+        line += count
+      }
+    }),
+    RUNS,
+  )
+})
+
+it('skips lines without changing the others', async () => {
+  let passedOver = 0
+  await fc.assert(
+    fc.asyncProperty(input, fc.nat({ max: 9 }), async (bytes, skip) => {
+      for (const batch of await collect(readBatches(chunked(bytes, 7), { batchLength: 30, maxLineLength: 4 }))) {
+        const all = [...linesOf(batch)].map(asText)
+        const rest = skipLines(batch, skip)
+        expect(rest === null ? [] : [...linesOf(rest)].map(asText)).toEqual(all.slice(skip))
+        if (rest !== null) expect(rest.firstLine + rest.count).toBe(batch.firstLine + batch.count)
+        passedOver++
+      }
+    }),
+    RUNS,
+  )
+  expect(passedOver).toBeGreaterThan(100)
+})
+
+it('buffers at most a batch and a line of input without line breaks', async () => {
+  let read = 0
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (; read < 2000; read++) yield new Uint8Array(2 ** 16).fill(0x61)
+    yield Uint8Array.of(0x0a, 0x62)
+  }
+  const batches = await collect(readBatches(endless(), { batchLength: 2 ** 18, maxLineLength: 1000 }))
+  expect(batches.flatMap(batch => [...linesOf(batch)].map(asText))).toEqual([null, 'b'])
+  expect(batches.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(10)
+})

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { checkLogs, type LogProblem } from '../../../src/cli/logs/check-logs.ts'
+import { type LogsProgress, writeLogs } from '../../../src/cli/logs/logs.ts'
+import { searchLogs } from '../../../src/client/l1/logs.ts'
+import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
+import { kinds } from '../../../vectors/blocks/truth.ts'
+import { blockEndpoint, claimOf, makeChain } from '../../verify/blocks/chain.ts'
+
+async function* linesOf(text: string): AsyncGenerator<string, undefined> {
+  yield* text.trimEnd().split('\n')
+  return undefined
+}
+
+it('writes the logs of a block newest first, and finds those that are swapped', async () => {
+  const all = await kinds()
+  const chain = await makeChain(3, number => (number === 2 ? all : all.slice(1, 2)))
+  const range = { filter: { address: [], topics: [] }, fromBlock: 1n, toBlock: 3n }
+  const saved = { rows: '', kept: '', progress: [] as LogsProgress[] }
+  const blocks = searchLogs({ l2: openEndpoints('l2', [blockEndpoint(chain)]) }, claimOf(chain, 3), range)
+  const counts = await writeLogs(blocks, { format: 'csv', toBlock: 3n }, undefined, {
+    keepsBlocks: true,
+    async save(rows, kept, progress) {
+      saved.rows += rows
+      saved.kept += kept
+      saved.progress.push(progress)
+    },
+  })
+  expect(counts).toEqual({ blocks: 3, ruledOut: 0, receipts: 9, logs: 8 })
+  expect(saved.progress.map(({ next }) => next.number)).toEqual(['0'])
+  const [heading = '', ...rows] = saved.rows.trimEnd().split('\n')
+  expect(rows.map(row => [0, 5].map(column => row.split(',')[column]).join())).toEqual([
+    ...['3,0', '2,5', '2,4', '2,3', '2,2', '2,1', '2,0', '1,0'],
+  ])
+
+  const problemsIn = async (rows: readonly string[]) => {
+    const files = { rows: linesOf([heading, ...rows].join('\n')), blocks: linesOf(saved.kept) }
+    const problems: LogProblem[] = []
+    for await (const step of checkLogs({ ...range, format: 'csv', ...files }, claimOf(chain, 3))) {
+      if ('problem' in step) problems.push(step.problem)
+    }
+    return problems.map(problem => ('row' in problem ? `${problem.kind} ${problem.row}` : problem.kind))
+  }
+  expect(await problemsIn(rows)).toEqual([])
+  expect(await problemsIn(rows.with(2, rows[3] ?? '').with(3, rows[2] ?? ''))).toEqual(['different 3', 'different 4'])
+})

@@ -1,0 +1,153 @@
+import { expect, it } from 'vitest'
+import { DocumentError } from '../../../src/cli/words/error.ts'
+import {
+  claimOfVector,
+  evidenceSources,
+  forkOf,
+  linkOf,
+  links,
+  linksFrom,
+  linkWords,
+  nameOfRollup,
+  networkNamed,
+  parseNumber,
+  rollupNamed,
+} from '../../../src/cli/words/evidence.ts'
+import { type BundleFile, isBundleFile, readInputFile } from '../../../src/cli/words/input-file.ts'
+import { verifyEvidence } from '../../../src/entry/anchor.ts'
+import { mainnetBeacon, sepoliaBeacon } from '../../../src/entry/beacon.ts'
+import { ArgumentError, ProofError, safely } from '../../../src/entry/index.ts'
+import { poseidon2 } from '../../../src/entry/poseidon2.ts'
+import { lineaRollup, lineaSepoliaRollup } from '../../../src/verify/anchor/rollup.ts'
+import { evidence, read } from './files.ts'
+
+function bundleFile(content: unknown): BundleFile {
+  const file = readInputFile(content)
+  if (!isBundleFile(file)) throw new Error(`not a bundle: ${file.kind}`)
+  return file
+}
+const withClaim = (claim: object) => bundleFile({ ...evidence, claim: { ...evidence.claim, ...claim } })
+
+it('reads numbers, decimal and hexadecimal, of a bounded size', () => {
+  expect(parseNumber('18446744073709551615', 64)).toBe(2n ** 64n - 1n)
+  expect(parseNumber(`0x${'F'.repeat(16)}`, 64)).toBe(2n ** 64n - 1n)
+  expect([parseNumber('0', 64), parseNumber('007', 64), parseNumber('0x0a', 64)]).toEqual([0n, 7n, 10n])
+  for (const text of ['18446744073709551616', '-1', '0x', '1.5', '', ' 1', '1n', '0X1', '1e3', 7, 7n, null, ['1']]) {
+    expect(parseNumber(text, 64)).toBeNull()
+  }
+  expect(parseNumber('9'.repeat(100_000), 256)).toBeNull()
+})
+
+it('knows rollups and networks by name, and rollups by their contract', () => {
+  expect([rollupNamed('mainnet'), rollupNamed('sepolia')]).toEqual([lineaRollup, lineaSepoliaRollup])
+  expect([networkNamed('mainnet'), networkNamed('sepolia')]).toEqual([mainnetBeacon, sepoliaBeacon])
+  for (const name of ['Mainnet', 'Linea-Mainnet']) {
+    expect([rollupNamed(name), networkNamed(name)]).toEqual([lineaRollup, mainnetBeacon])
+  }
+  expect([rollupNamed('linea-sepolia'), networkNamed('linea-sepolia')]).toEqual([lineaSepoliaRollup, sepoliaBeacon])
+  for (const name of ['', 'main', 'ethereum', 'linea', 'linea-', 'linea-linea-mainnet', '__proto__', 'constructor']) {
+    expect([rollupNamed(name), networkNamed(name)]).toEqual([undefined, undefined])
+  }
+  expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('mainnet')
+  expect(nameOfRollup(lineaSepoliaRollup.address.toUpperCase().replace('0X', '0x'))).toBe('sepolia')
+  for (const other of [evidence.bundle.rollup.address, undefined, null, 7, ['x']]) {
+    expect(nameOfRollup(other)).toBeUndefined()
+  }
+})
+
+it('takes the layout of Linea for a fork, except for the stated slots', () => {
+  const { layout } = forkOf('0x12', undefined, 7n)
+  expect(layout).toEqual({ ...lineaRollup.layout, currentL2BlockNumber: 7n })
+  expect(forkOf('0x12', 8n, undefined).layout).toEqual({ ...lineaRollup.layout, stateRootHashes: 8n })
+})
+
+it('reads the claim of a vector, and leaves malformed parts to the verifier', () => {
+  const { trusted, rollup, scheme, l2BlockNumber } = claimOfVector(bundleFile(evidence))
+  expect({ trusted, rollup, scheme }).toEqual({
+    trusted: evidence.claim.trusted,
+    rollup: evidence.claim.rollup,
+    scheme: poseidon2,
+  })
+  expect(l2BlockNumber).toBe(BigInt(evidence.claim.l2BlockNumber))
+  const layout = { stateRootHashes: '0x7', currentL2BlockNumber: '8' }
+  const stated = claimOfVector(withClaim({ l2BlockNumber: '0x7', rollup: { address: 7, layout }, address: ['x'] }))
+  expect(stated).toMatchObject({
+    ...{ l2BlockNumber: 7n, address: ['x'] },
+    rollup: { address: 7, layout: { stateRootHashes: 7n, currentL2BlockNumber: 8n } },
+  })
+  expect(claimOfVector(withClaim({ trusted: undefined }))).not.toHaveProperty('trusted', expect.anything())
+})
+
+it('hides no field of a claim from the verifier', () => {
+  const { rollup, trusted } = evidence.claim
+  const layout = { stateRootHashes: '0x7', currentL2BlockNumber: '0x8', finalisedState: {} }
+  const misspelt = [
+    [{ adress: rollup.address }, 'adress'],
+    [{ rollup: { ...rollup, adress: rollup.address } }, 'rollup.adress'],
+    [{ rollup: { ...rollup, layout } }, 'rollup.layout.finalisedState'],
+    [{ trusted: { ...trusted, l1StateRot: '0x' } }, 'trusted.l1StateRot'],
+  ] as const
+  for (const [claim, path] of misspelt) {
+    const outcome = safely(() => verifyEvidence(evidence.bundle, claimOfVector(withClaim(claim))))
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'ARGUMENT_INVALID', path } })
+  }
+})
+
+it('refuses a claim with a scheme or a number that cannot be read', () => {
+  for (const [file, message] of [
+    [bundleFile({ ...evidence, scheme: 'keccak' }), 'the scheme is neither mimc nor poseidon2: keccak'],
+    [bundleFile(evidence.bundle), 'the scheme is neither mimc nor poseidon2: nothing'],
+    [withClaim({ l2BlockNumber: '-1' }), 'l2BlockNumber: expected a number below 2^64'],
+    [withClaim({ l2BlockNumber: null }), 'l2BlockNumber: expected a number below 2^64'],
+    [withClaim({ rollup: { layout: {} } }), 'layout.stateRootHashes: expected a number below 2^256'],
+  ] as const) {
+    expect(() => claimOfVector(file)).toThrow(DocumentError)
+    expect(() => claimOfVector(file)).toThrow(message)
+  }
+})
+
+it('adds the verification of the consensus to a trusted beacon block', () => {
+  const vector = read('evidence/valid/poseidon2-beacon-block-root')
+  const { trusted } = claimOfVector(bundleFile(vector))
+  expect(trusted).toMatchObject({ beaconBlockRoot: vector.claim.trusted.beaconBlockRoot })
+  expect(Object.values(trusted).some(value => typeof value === 'function' || typeof value === 'object')).toBe(true)
+  // A malformed network is not one that could verify anything.
+  const broken = { ...vector, claim: { ...vector.claim, trusted: { ...vector.claim.trusted, network: { name: 7 } } } }
+  expect(claimOfVector(bundleFile(broken)).trusted).toEqual({ beaconBlockRoot: vector.claim.trusted.beaconBlockRoot })
+})
+
+it('says who stated what', () => {
+  const claim = claimOfVector(bundleFile(evidence))
+  const none = { ...claim, address: 'fromBundle', storageKeys: 'fromBundle', l2BlockNumber: 'fromBundle' } as const
+  expect(evidenceSources(none, 'user')).toEqual({
+    ...{ trusted: 'user', scheme: 'user', rollup: 'user' },
+    ...{ l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
+  })
+  const all = { ...claim, address: '0x00', storageKeys: [], l2BlockNumber: 0n } as const
+  expect(new Set(Object.values(evidenceSources(all, 'file')))).toEqual(new Set(['file']))
+})
+
+it.each([
+  ['beaconBlockRoot', Object.keys(links)],
+  ['l1BlockHash', ['bundle', 'l1Header', 'rollupContract', 'l2Header', 'answer']],
+  ['l1StateRoot', ['bundle', 'rollupContract', 'l2Header', 'answer']],
+  ['l2StateRoot', ['bundle', 'answer']],
+])('starts the chain at a trusted %s', (name, expected) => {
+  // Only the name counts.
+  const trusted = { [name]: '0x' } as unknown as Parameters<typeof linksFrom>[0]
+  expect(linksFrom(trusted, 'ethereum')).toEqual(expected)
+  // Only the state of Ethereum has its root in the header of the block.
+  expect(linksFrom(trusted, poseidon2)).toEqual(expected.filter(link => link !== 'l2Header'))
+  expect([linkWords('rollupContract', poseidon2), linkWords('rollupContract', 'ethereum')]).toEqual([
+    ...[links.rollupContract, 'L1 state root -> rollup contract -> L2 block hash'],
+  ])
+})
+
+it('tells the broken link by the path of the error', () => {
+  const linkAt = (path: string) => linkOf(new ProofError('BAD_HEX', { path }))
+  const paths = ['consensus.updates[0]', 'l1.header', 'l1.proof.accountProof[1]', 'l2Header', 'answer', 'rollup', '']
+  expect(paths.map(path => linkAt(path))).toEqual([
+    ...['consensus', 'l1Header', 'rollupContract', 'l2Header', 'answer', 'bundle', 'bundle'],
+  ])
+  expect(linkOf(new ArgumentError({ path: 'answer' }))).toBeNull()
+})

@@ -1,0 +1,164 @@
+import { readdirSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { DocumentError } from '../../../src/cli/words/error.ts'
+import { inspectContent, type UnverifiedField } from '../../../src/cli/words/unverified.ts'
+import { answer, contract, evidence, read } from './files.ts'
+
+const pathsOf = (content: unknown) => inspectContent(content).problems.map(({ path }) => path)
+
+it('inspects a vector and an answer without verifying them', () => {
+  const { kind, fields, problems } = inspectContent(contract)
+  expect({ kind, problems }).toEqual({ kind: 'vector', problems: [] })
+  expect(fields).toMatchObject({
+    scheme: 'poseidon2',
+    expected: { valid: 'true' },
+    answer: { accountProof: { key: contract.address, claims: 'existence', proof: { scheme: 'poseidon2' } } },
+  })
+  const recording = inspectContent({ scheme: 'poseidon2', result: answer })
+  expect(Object.keys(recording.fields)).toEqual(['scheme', 'result'])
+  const response = inspectContent({ jsonrpc: '2.0', id: 7, result: answer })
+  expect(response).toMatchObject({ kind: 'JSON-RPC response', problems: [], fields: { jsonrpc: '2.0', id: '7' } })
+  expect(response.fields).toHaveProperty('result.accountProof.proof.value.nonce')
+  const absent = inspectContent(read('mimc/valid/absent-account-between').answer)
+  expect(absent.fields).toMatchObject({ accountProof: { claims: 'non-existence', leftProof: { scheme: 'mimc' } } })
+  const forged = inspectContent(read('poseidon2/invalid/inner-node-altered'))
+  expect(forged).toMatchObject({ problems: [], fields: { expected: { valid: 'false', code: 'SUB_ROOT_MISMATCH' } } })
+})
+
+it('inspects a bundle, from the header to the slots', () => {
+  const { kind, fields, problems } = inspectContent(evidence.bundle)
+  expect({ kind, problems }).toEqual({ kind: 'evidence bundle', problems: [] })
+  expect(fields).toMatchObject({
+    l2BlockNumber: BigInt(evidence.bundle.l2BlockNumber),
+    l1: {
+      header: { hash: evidence.claim.trusted.l1BlockHash, stateRoot: evidence.expected.l1Block.stateRoot },
+      proof: { accountProof: expect.stringMatching(/^an array of \d+$/) },
+    },
+  })
+  expect(inspectContent(evidence)).toMatchObject({
+    ...{ kind: 'evidence vector', problems: [] },
+    fields: { claim: { trusted: evidence.claim.trusted }, bundle: fields },
+  })
+  const beacon = inspectContent(read('evidence/valid/poseidon2-beacon-block-root')).fields
+  expect(beacon).toHaveProperty('bundle.consensus.bootstrap.beaconBlockRoot', expect.stringMatching(/^0x/))
+  expect(beacon).toHaveProperty('bundle.consensus.finality.signers', expect.any(Number))
+})
+
+it('inspects logs', () => {
+  const { input } = read('logs/valid/transfers-poseidon2')
+  expect(inspectContent(input)).toMatchObject({
+    ...{ kind: 'logs as evidence', problems: [] },
+    fields: { fromBlock: 994n, toBlock: 999n, blocks: 6, blocksWithReceipts: 4, blocksWithTransactions: 3 },
+  })
+  const broken = inspectContent({
+    ...input,
+    filter: { address: 7, topics: 'x' },
+    blocks: [null, 5, { receipts: null }],
+  })
+  expect(broken.fields).toMatchObject({ filter: { address: '7', topics: {} }, blocks: 3, blocksWithReceipts: 0 })
+  expect(broken.problems.map(({ path }) => path)).toEqual(['filter.topics'])
+  // Only bundles of an Ethereum state can do without an answer.
+  const { answer: _, ...unanswered } = input
+  expect(inspectContent(unanswered).problems[0]).toMatchObject({ path: 'answer' })
+  const [anchored, slotted] = ['anchored', 'slotted'].map(name => read(`logs/valid/ethereum-${name}`).input)
+  expect(inspectContent(anchored)).toMatchObject({ problems: [], fields: expect.not.objectContaining({ answer: {} }) })
+  expect(inspectContent(slotted)).toMatchObject({ problems: [], fields: { answer: expect.anything() } })
+})
+
+it('inspects calls and vectors for functions', () => {
+  const names = readdirSync('vectors/calls/valid')
+  expect(names.length).toBeGreaterThan(0)
+  for (const name of names) {
+    const { bundle } = read(`calls/valid/${name.replace('.json', '')}`)
+    const { kind, problems } = inspectContent(bundle)
+    expect({ kind, problems }, name).toEqual({ kind: 'call as evidence', problems: [] })
+  }
+  const vector = { operation: 'encodeHeader', block: {}, expected: { valid: false, code: 'HEADER_MALFORMED' } }
+  expect(inspectContent(vector)).toMatchObject({
+    ...{ kind: 'evidence vector', fields: { operation: 'encodeHeader', block: 'an object' } },
+    problems: [{ path: expect.stringMatching(/^block/), message: expect.stringMatching(/^HEADER_MALFORMED/) }],
+  })
+  expect(inspectContent({ operation: 'verifyCode', code: '0x', expected: 7 }).fields).toEqual({
+    ...{ operation: 'verifyCode', code: '0x', expected: '7' },
+  })
+})
+
+it('notes what cannot be decoded and where, and goes on', () => {
+  const [slot] = answer.storageProofs
+  const { proof } = answer.accountProof
+  const broken = {
+    accountProof: { ...answer.accountProof, key: 7, proof: { ...proof, value: '0x00' }, leafIndex: -1 },
+    storageProofs: [{ ...slot, key: '0x' }, 'x', null],
+  }
+  expect(pathsOf(broken)).toEqual([
+    ...['accountProof.key', 'accountProof.leafIndex', 'accountProof.proof.value', 'storageProofs[0].key'],
+    ...['storageProofs[1]', 'storageProofs[1].key'],
+  ])
+  expect(inspectContent(broken).problems[0]?.message).toBe('BAD_HEX: expected a string, found a number')
+  expect(inspectContent(broken).fields).toMatchObject({ storageProofs: { '[2]': null } })
+  expect(pathsOf({ ...evidence.bundle, rollup: 7, request: null, l1: { header: '0x00' } })).toEqual([
+    ...['rollup', 'request', 'l1.header'],
+  ])
+  expect(pathsOf({ jsonrpc: '2.0', error: 7 })).toEqual(['error'])
+  expect(pathsOf({ jsonrpc: '2.0', result: 7 })).toEqual([
+    ...['result', 'result.accountProof', 'result.accountProof.key', 'result.storageProofs'],
+  ])
+  const nodes = proof.proofRelatedNodes.with(41, '0x')
+  const unknownScheme = { ...answer.accountProof, proof: { ...proof, proofRelatedNodes: nodes } }
+  expect(pathsOf({ accountProof: unknownScheme, storageProofs: [] })).toEqual([
+    'accountProof.proof.proofRelatedNodes[41]',
+  ])
+})
+
+it('counts null as missing in the parts of a bundle', () => {
+  const { fields, problems } = inspectContent({
+    ...evidence.bundle,
+    consensus: null,
+    l1: { header: null, proof: null },
+  })
+  expect(problems).toEqual([])
+  expect(fields).toMatchObject({ l1: {} })
+  expect(fields).not.toHaveProperty('consensus')
+})
+
+it('lists some items, and counts the others', () => {
+  const many = Array.from({ length: 1005 }, () => null)
+  const { fields } = inspectContent({ ...answer, storageProofs: many })
+  const { storageProofs } = fields
+  expect(fields).toMatchObject({ storageProofs: { '[999]': null, more: 5 } })
+  expect(Object.keys(storageProofs ?? {})).toHaveLength(1001)
+  const keys = inspectContent({ ...contract, storageKeys: many }).fields
+  expect(keys).toMatchObject({ storageKeys: { '[999]': 'null', more: 5 } })
+})
+
+it('passes on no part of a file whole', () => {
+  let deep: unknown = 1
+  for (let depth = 0; depth < 50_000; depth++) deep = [deep]
+  const hostile = [
+    { jsonrpc: deep, error: { code: deep, message: deep, data: deep } },
+    {
+      ...evidence.bundle,
+      version: deep,
+      rollup: { name: deep },
+      request: { storageKeys: deep },
+      answer: deep,
+      l1: deep,
+    },
+    { ...evidence.bundle, consensus: { bootstrap: deep, updates: [deep, { data: deep }], finality: { data: {} } } },
+    {
+      scheme: deep,
+      answer: { accountProof: { proof: { value: deep, proofRelatedNodes: deep } }, storageProofs: deep },
+    },
+    { version: 1, kind: 'call', call: deep, answers: [deep, { answer: deep }], environment: deep, codes: deep },
+  ]
+  const depthOf = (field: UnverifiedField): number =>
+    typeof field === 'object' && field !== null ? 1 + Math.max(0, ...Object.values(field).map(depthOf)) : 0
+  for (const content of hostile) expect(depthOf(inspectContent(content).fields)).toBeLessThan(10)
+})
+
+it('refuses what is no object, and an unknown kind of file', () => {
+  for (const content of [null, 'x', 7, [answer]])
+    expect(() => inspectContent(content)).toThrow('it is not a JSON object')
+  expect(() => inspectContent({ a: 1 })).toThrow(DocumentError)
+  expect(() => inspectContent({ scheme: 'mimc' })).toThrow('neither an answer nor a result')
+})

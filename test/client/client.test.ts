@@ -1,0 +1,208 @@
+import { expect, it } from 'vitest'
+import type { FetchOptions } from '../../src/client/sources/fetch.ts'
+import { type GetProofResult, ProofError, verifyProof } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import {
+  createRollupClient,
+  diagnose,
+  EndpointError,
+  type FetchProgress,
+  type RequestProvider,
+  type RollupClientOptions,
+} from '../../src/entry/rpc.ts'
+import { demoWorld } from '../../src/entry/service/demo.ts'
+import { fetchAnswer } from './fetching.ts'
+import { CONTRACT, USER, word } from './servers.ts'
+
+const world = demoWorld(poseidon2)
+const stateRoot = world.stateRoot()
+const storageKeys = [0, 1, 2, 7, 9].map(word)
+const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys }
+const request = { ...claim, l2BlockNumber: 1n }
+const asking = { address: CONTRACT, storageKeys, l2BlockNumber: 1n }
+const honest = (keys = storageKeys, address = CONTRACT): GetProofResult => world.getProof(address, keys)
+
+/** A client, and the requests its provider received. `answer` may lie about `keys`. */
+function clientOf(answer: (keys: typeof storageKeys, turn: number) => unknown, options: RollupClientOptions = {}) {
+  const asked: { method: string; params?: unknown }[] = []
+  const provider: RequestProvider = {
+    async request(args) {
+      asked.push(args)
+      const keys = Array.isArray(args.params) ? args.params[1] : []
+      return JSON.parse(JSON.stringify(answer(keys, asked.length - 1)))
+    },
+  }
+  return { client: createRollupClient(provider, options), asked }
+}
+
+it('sends one request in lower case, and returns the verified state', async () => {
+  const { client, asked } = clientOf(keys => honest(keys))
+  const address = `0x${CONTRACT.slice(2).toUpperCase()}` as const
+  expect(await client.getVerifiedState({ ...request, address })).toEqual(verifyProof(honest(), claim))
+  expect(asked).toEqual([{ method: 'rollup_getProof', params: [CONTRACT, storageKeys, '0x1'] }])
+  const tagged = clientOf(keys => honest(keys), { method: 'linea_getProof' })
+  await tagged.client.getProof({ address: USER, l2BlockNumber: 'finalized' })
+  expect(tagged.asked).toEqual([{ method: 'linea_getProof', params: [USER, [], 'finalized'] }])
+})
+
+it('splits long lists of keys, and joins consistent answers', async () => {
+  let verified = 0
+  for (const maxKeysPerRequest of [1, 2, 3, 4, 5, 6]) {
+    const { client, asked } = clientOf(keys => honest(keys), { maxKeysPerRequest })
+    expect(await client.getVerifiedState(request)).toEqual(verifyProof(honest(), claim))
+    expect(asked).toHaveLength(Math.ceil(5 / maxKeysPerRequest))
+    verified++
+  }
+  expect(verified).toBe(6)
+  // No part of the answer for an account without storage has storage proofs.
+  const { client } = clientOf(keys => honest(keys, USER), { maxKeysPerRequest: 2 })
+  const { storage } = await client.getVerifiedState({ ...request, address: USER })
+  expect(storage.map(({ exists }) => exists)).toEqual([false, false, false, false, false])
+})
+
+it('does not join answers of different states', async () => {
+  const later = world.fork()
+  later.setStorage(CONTRACT, { key: word(0), value: word(1) })
+  const lies: [string, (keys: typeof storageKeys, turn: number) => unknown][] = [
+    ['ANSWERS_INCONSISTENT', (keys, turn) => (turn === 1 ? later.getProof(CONTRACT, keys) : honest(keys))],
+    ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
+    ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), accountProof: [turn] })],
+    ['ANSWER_MALFORMED', keys => ({ ...honest(keys), storageProofs: honest(keys).storageProofs.slice(1) })],
+    ['BLOCK_MISSING', () => null],
+    ['ETH_PROOF_ANSWER', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
+  ]
+  for (const [code, lie] of lies) {
+    const { client, asked } = clientOf(lie, { maxKeysPerRequest: 2 })
+    await expect(client.getProof(asking)).rejects.toMatchObject({ name: 'EndpointError', code })
+    expect(asked.length).toBeLessThan(3)
+  }
+})
+
+it('resumes from a checkpoint, and drops parts of another state', async () => {
+  const later = world.fork()
+  later.setStorage(CONTRACT, { key: word(0), value: word(1) })
+  /** Fetches from an endpoint that fails after `turns` answers. */
+  const fetchFrom = async (
+    state: typeof world,
+    options: Partial<FetchOptions>,
+    turns = 9,
+    block: bigint | 'finalized' = 1n,
+  ) => {
+    const asked: unknown[] = []
+    const provider: RequestProvider = {
+      async request({ params }) {
+        const [address, keys] = params as [`0x${string}`, typeof storageKeys]
+        if (asked.push(keys) > turns) throw new TypeError('fetch failed')
+        return state.getProof(address, keys)
+      },
+    }
+    const parts: [FetchProgress, number][] = []
+    const onProgress = (part: FetchProgress, count: number) => void parts.push([part, count])
+    const limits = { maxKeysPerRequest: 2, onProgress, ...options }
+    const answer = await fetchAnswer(provider, { ...asking, l2BlockNumber: block }, limits).catch(
+      (error: unknown) => error,
+    )
+    return { answer, parts, requests: asked.length }
+  }
+  const { answer, parts } = await fetchFrom(world, {}, 2)
+  expect(answer).toMatchObject({ code: 'UNREACHABLE' })
+  expect(parts.map(([, count]) => count)).toEqual([2, 4])
+  const kept = parts.at(-1)?.[0]
+  expect(await fetchFrom(world, { resumeFrom: kept })).toMatchObject({ answer: honest(), requests: 1 })
+  const pieces = kept?.partialAnswers ?? []
+  expect((await fetchFrom(world, { resumeFrom: { ...kept, partialAnswers: [...pieces, ...pieces] } })).answer).toEqual(
+    honest(),
+  )
+  // Without a trusted root nothing is verified, but the parts must be of the state that the endpoint answers from.
+  expect(await fetchFrom(later, { resumeFrom: kept })).toMatchObject({
+    answer: later.getProof(CONTRACT, storageKeys),
+    requests: 4,
+  })
+  const trusted = { scheme: poseidon2, stateRoot: later.stateRoot() }
+  const verified = await fetchFrom(later, { resumeFrom: kept, trusted })
+  expect(verified).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 3 })
+  expect(await fetchFrom(world, { trusted })).toMatchObject({ answer: { code: 'STATE_ROOT_MISMATCH' }, requests: 1 })
+  // The block that a tag refers to changes over time.
+  expect(await fetchFrom(world, { resumeFrom: { ...kept, l2BlockNumber: 'finalized' } }, 9, 'finalized')).toMatchObject(
+    {
+      answer: honest(),
+      parts: [],
+      requests: 3,
+    },
+  )
+})
+
+it('never returns a lie', async () => {
+  const other = world.fork()
+  other.setAccount(USER, { balance: 6n })
+  const answer = honest()
+  const lies: [string, string, unknown][] = [
+    ['another address', 'OTHER_KEYS', honest(storageKeys, `0x${'b2'.repeat(20)}`)],
+    ['other keys', 'OTHER_KEYS', honest(storageKeys.map((_, index) => word(50 + index)))],
+    ['another order', 'OTHER_KEYS', honest(storageKeys.toReversed())],
+    ['another block', 'STATE_ROOT_MISMATCH', other.getProof(CONTRACT, storageKeys)],
+    ['fewer keys', 'STORAGE_PROOF_MISSING', honest(storageKeys.slice(1))],
+    ['more keys', 'STORAGE_PROOF_UNEXPECTED', honest([...storageKeys, word(99)])],
+    ['no keys', 'STORAGE_PROOF_MISSING', { ...answer, storageProofs: [] }],
+    ['eth_getProof', 'ETH_PROOF_ANSWER', { accountProof: ['0x'], storageHash: '0x', storageProof: [] }],
+    ['nothing', 'BLOCK_MISSING', null],
+  ]
+  for (const [what, code, lie] of lies) {
+    const { client } = clientOf(() => lie)
+    await expect(client.getVerifiedState(request), what).rejects.toMatchObject({ code })
+  }
+  expect(lies.length).toBe(9)
+})
+
+it('refuses a wrong request before anything is sent', async () => {
+  const { client, asked } = clientOf(() => honest())
+  const wrong = [
+    { address: '0x12' },
+    { storageKeys: ['0x1'] },
+    { l2BlockNumber: -1n },
+    { l2BlockNumber: 1n << 64n },
+  ] as const
+  for (const change of wrong) {
+    await expect(client.getProof({ ...asking, ...change })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
+  }
+  expect(asked).toEqual([])
+  for (const maxKeysPerRequest of [0, 1.5, Number.NaN]) {
+    expect(() => clientOf(() => null, { maxKeysPerRequest })).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    )
+  }
+})
+
+it('accepts only a quantity as a block number', async () => {
+  expect(await clientOf(() => '0x1b4').client.getBlockNumber()).toBe(436n)
+  for (const answer of ['1', '0x', '0x01', 7, null, `0x1${'0'.repeat(16)}`]) {
+    await expect(clientOf(() => answer).client.getBlockNumber()).rejects.toMatchObject({ code: 'ANSWER_MALFORMED' })
+  }
+})
+
+it('diagnoses errors of other libraries without showing their URLs', () => {
+  const at = 'at https://rpc.example/v3/secret-key'
+  const loop = { cause: {} }
+  loop.cause = loop
+  const cases: [string, unknown][] = [
+    ['BLOCK_MISSING', { cause: { code: -32600, details: `BLOCK_MISSING_IN_CHAIN ${at}`, message: at } }],
+    ['METHOD_UNKNOWN', { code: 'UNKNOWN_ERROR', error: { code: -32601, message: at }, message: at }],
+    ['UNAUTHORIZED', { name: 'HttpRequestError', status: 401, message: at }],
+    ['RATE_LIMITED', { status: 429 }],
+    ['TIMEOUT', { name: 'TimeoutError', message: at }],
+    ['ABORTED', new DOMException(at, 'AbortError')],
+    ['ENDPOINT_ERROR', { code: 4900, message: at, data: { url: at } }],
+    ['BLOCK_NOT_FINALIZED', { code: -32000, message: 'block 7 is not finalized on L1' }],
+    ['UNREACHABLE', new TypeError(at)],
+    ['UNREACHABLE', loop],
+    ['UNREACHABLE', undefined],
+    ['UNREACHABLE', 'no'],
+    ['STATE_ROOT_MISMATCH', new ProofError('STATE_ROOT_MISMATCH')],
+    ['TIMEOUT', new EndpointError('TIMEOUT')],
+  ]
+  for (const [code, thrown] of cases) {
+    const found = diagnose(thrown)
+    expect(found, code).toMatchObject({ code })
+    expect(`${found.message} ${JSON.stringify(found)}`).not.toContain('secret')
+  }
+})

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest'
+import { listFinalizations } from '../../src/client/l1/finalizations.ts'
+import { fetchFinalizedState } from '../../src/client/l1/l1.ts'
+import { openEndpoints } from '../../src/client/sources/endpoints.ts'
+import { createChain } from '../../src/devnet/service/chain.ts'
+import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import type { RequestProvider } from '../../src/entry/rpc.ts'
+import { demoWorld } from '../../src/entry/service/demo.ts'
+import { finalizedStateTopics } from '../../src/verify/anchor/finalized-state.ts'
+import { readRollup } from '../../src/verify/anchor/rollup.ts'
+import { ROLLUP, word } from './servers.ts'
+
+/** The log of a finalization that ends with block 9. */
+function logOfNine(): { topics: readonly Hex[] } {
+  const chain = createChain(demoWorld(poseidon2), ROLLUP)
+  for (let count = 0; count < 9; count++) chain.addBlock()
+  chain.finalize()
+  const filter = { fromBlock: '0x0', toBlock: 'latest', address: ROLLUP.address, topics: [finalizedStateTopics] }
+  return [l1Methods(chain, 1n).get('eth_getLogs')?.([filter])].flat().at(-1) as { topics: readonly Hex[] }
+}
+
+const l1Block = { number: 22_000_000n, hash: word(1), stateRoot: word(2) }
+
+function list(newest: bigint, request: RequestProvider['request']) {
+  const source = { l1: openEndpoints('l1', [{ request }], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
+  const listers = { inventors: new Set<number>(), absent: new Set<number>(), isLastRound: false, onUseless: () => {} }
+  return listFinalizations(source, { after: -1n, newest, l1After: null, l1Block } as never, listers)
+}
+
+it('lists some 50,000 finalizations, and asks for no more', async () => {
+  const log = logOfNine()
+  const [event, , ...rest] = log.topics
+  let below = 1_000_000
+  let asked = 0
+  const hints = await list(999_999n, async () => {
+    if (++asked > 30) throw new Error('enough')
+    below -= 2000
+    return Array.from({ length: 2000 }, (_, index) => ({ ...log, topics: [event, word(below + index), ...rest] }))
+  })
+  expect([asked, hints.length]).toEqual([26, 52_000])
+})
+
+it('looks for the log of one finalization in ten answers', async () => {
+  let asked = 0
+  const provider = {
+    async request() {
+      asked++
+      return []
+    },
+  }
+  const source = { l1: openEndpoints('l1', [provider], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
+  expect(await fetchFinalizedState(provider, source, l1Block.number, 9n)).toBe(null)
+  expect(asked).toBe(10)
+})
+
+it('takes 2,000 logs from one answer, and none of more', async () => {
+  const log = logOfNine()
+  for (const [count, next] of [
+    [2000, 'eth_getLogs'],
+    [2001, 'eth_getStorageAt'],
+  ] as const) {
+    const asked: string[] = []
+    const listed = list(999_999n, async ({ method }) => {
+      asked.push(method)
+      if (asked.length > 1) throw new Error('enough')
+      return new Array(count).fill(log)
+    })
+    await expect(listed).rejects.toMatchObject({ code: 'UNREACHABLE' })
+    expect(asked.slice(0, 2)).toEqual(['eth_getLogs', next])
+  }
+})
+
+it('does not read logs back to the first block', async () => {
+  const log = logOfNine()
+  for (const [name, first] of [
+    ['only the newest', [log]],
+    ['none', []],
+  ] as const) {
+    const asked: string[] = []
+    const hints = await list(9n, async ({ method }) => {
+      asked.push(method)
+      if (method === 'eth_getStorageAt') return word(0)
+      return asked.length === 1 ? first : []
+    }).catch(() => [])
+    expect(asked.filter(method => method === 'eth_getLogs').length, name).toBe(name === 'none' ? 100 : 101)
+    expect(hints.length).toBe(name === 'none' ? 0 : 1)
+  }
+})

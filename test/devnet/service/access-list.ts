@@ -1,0 +1,116 @@
+import { Common, Hardfork, Mainnet, type StateManagerInterface } from '@ethereumjs/common'
+import { createEVM } from '@ethereumjs/evm'
+import { type Account, Address, bytesToHex, createAccount, hexToBytes } from '@ethereumjs/util'
+import type { AccessListBlock, AccessListCall, AccessListFunction } from '../../../src/entry/service.ts'
+import type { Hex, World } from '../../../src/entry/world.ts'
+
+const toHex = (bytes: Uint8Array): Hex => bytesToHex(bytes)
+const word = (key: Uint8Array): Hex => `0x${toHex(key).slice(2).padStart(64, '0')}`
+
+/** Executes a call in an EVM that holds the full state. */
+export async function executeCall(
+  call: AccessListCall,
+  state: World,
+  { number, timestamp }: AccessListBlock,
+): Promise<{ returnData: Hex; gasUsed: bigint; error: string | undefined; touched: ReadonlyMap<Hex, Set<Hex>> }> {
+  const touched = new Map<Hex, Set<Hex>>()
+  const touch = (address: Hex) => {
+    const keys = touched.get(address) ?? new Set()
+    touched.set(address, keys)
+    return keys
+  }
+  const evm = await createEVM({
+    common: new Common({ chain: Mainnet, hardfork: Hardfork.Cancun }),
+    stateManager: stateOf(state, touch),
+  })
+  const { execResult } = await evm.runCall({
+    caller: new Address(hexToBytes(call.from)),
+    ...(call.to !== undefined && { to: new Address(hexToBytes(call.to)) }),
+    data: hexToBytes(call.data),
+    value: call.value,
+    gasLimit: call.gas ?? 30_000_000n,
+    skipBalance: true,
+    block: { header: { ...emptyHeader, number, timestamp } },
+  })
+  const { returnValue, executionGasUsed, exceptionError } = execResult
+  return { returnData: toHex(returnValue), gasUsed: executionGasUsed, error: exceptionError?.error, touched }
+}
+
+/** Lists what a call really reads, as an honest endpoint does. */
+export const honestAccessList: AccessListFunction = async (call, state, block) => {
+  const { touched, gasUsed, error } = await executeCall(call, state, block)
+  const accessList = [...touched]
+    // Like real endpoints, omit precompiled contracts and the sender.
+    .filter(([address]) => BigInt(address) > 0xffn && address !== call.from)
+    .map(([address, keys]) => ({ address, storageKeys: [...keys] }))
+  return { accessList, gasUsed, ...(error !== undefined && { error }) }
+}
+
+/** The EVM's view of a state. Every checkpoint is a fork of it. */
+function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManagerInterface {
+  const states = [initial.fork()]
+  const current = (): World => states.at(-1) ?? initial
+  const original = initial.fork()
+  const read = (world: World, address: Address, key: Uint8Array): Uint8Array => {
+    touch(hexOf(address)).add(word(key))
+    return hexToBytes(world.getStorage(hexOf(address), word(key)))
+  }
+  function put(address: Address, account: Account | undefined): void {
+    if (account === undefined) return
+    const { nonce, balance } = account
+    current().setAccount(hexOf(address), { nonce, balance })
+  }
+  const manager: StateManagerInterface = {
+    async getAccount(address) {
+      touch(hexOf(address))
+      const account = current().getAccount(hexOf(address))
+      if (account === null) return undefined
+      return createAccount({ nonce: account.nonce, balance: account.balance, codeHash: hexToBytes(account.codeHash) })
+    },
+    putAccount: async (address, account) => put(address, account),
+    async deleteAccount(address) {
+      if (current().getAccount(hexOf(address))) current().deleteAccount(hexOf(address))
+    },
+    async modifyAccountFields(address, { nonce, balance }) {
+      current().setAccount(hexOf(address), {
+        ...(nonce !== undefined && { nonce }),
+        ...(balance !== undefined && { balance }),
+      })
+    },
+    putCode: async (address, value) => current().setAccount(hexOf(address), { code: toHex(value) }),
+    async getCode(address) {
+      touch(hexOf(address))
+      return hexToBytes(current().getCode(hexOf(address)) ?? '0x')
+    },
+    getCodeSize: async address => (await manager.getCode(address)).length,
+    getStorage: async (address, key) => read(current(), address, key),
+    putStorage: async (address, key, value) =>
+      current().setStorage(hexOf(address), { key: word(key), value: word(value) }),
+    // Called only for a new account, which has no storage.
+    clearStorage: async () => {},
+    checkpoint: async () => void states.push(current().fork()),
+    async commit() {
+      const newest = states.pop()
+      if (newest) states[states.length - 1] = newest
+    },
+    revert: async () => void states.pop(),
+    getStateRoot: async () => hexToBytes(current().stateRoot()),
+    setStateRoot: async () => {},
+    hasStateRoot: async () => true,
+    originalStorageCache: { get: async (address, key) => read(original, address, key), clear: () => {} },
+    clearCaches: () => {},
+    shallowCopy: () => stateOf(current(), touch),
+  }
+  return manager
+}
+
+const hexOf = (address: Address): Hex => toHex(address.bytes)
+
+const emptyHeader = {
+  coinbase: new Address(new Uint8Array(20)),
+  difficulty: 0n,
+  prevRandao: new Uint8Array(32),
+  gasLimit: 30_000_000n,
+  baseFeePerGas: 0n,
+  getBlobGasPrice: () => 0n,
+}

@@ -1,0 +1,820 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import type { Source } from '../../src/cli/words/claim.ts'
+import { applyPatches, baseNameOf } from '../../src/cli/words/patches.ts'
+import type { Fields } from '../../src/cli/words/value.ts'
+import { allCodes } from '../../src/base/error-meanings.ts'
+import { type FailureCode, failure } from '../../src/base/errors.ts'
+import { nameOf, readAddress, writeAddress } from '../../src/site/address.ts'
+import { findChanges } from '../../src/site/changes.ts'
+import {
+  type Check,
+  findFailed,
+  listMessageSteps,
+  listSteps,
+  listTraceSteps,
+  placeError,
+} from '../../src/site/checks.ts'
+import { compare, describeComparison } from '../../src/site/compare.ts'
+import { exampleSources } from '../../src/site/examples.ts'
+import { createExplorer, viewProof } from '../../src/site/explore.ts'
+import { judge } from '../../src/site/judge.ts'
+import { MAX_BLOCKS_SHOWN, MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from '../../src/site/limits.ts'
+import { type OpenedFile, openFile, statementFrom } from '../../src/site/opened-file.ts'
+import type { ProofView } from '../../src/site/proof-view.ts'
+import type { Judgement } from '../../src/site/report.ts'
+import { eachField, type Field } from '../../src/site/statement.ts'
+import { premiseSources } from '../../src/site/wording.ts'
+import { mimc } from '../../src/verify/scheme/mimc.ts'
+import { poseidon2 } from '../../src/verify/scheme/poseidon2.ts'
+import { rollup } from '../../vectors/evidence/truth.ts'
+import { anchorOf, makeChain, partsOf } from '../../vectors/logs/truth.ts'
+import { changedAt } from '../verify/evidence/places.ts'
+
+const schemes = { mimc, poseidon2 }
+
+/** Does what the page does with a vector that is dropped on it. */
+function explore(content: unknown): { file: OpenedFile; judgement: Judgement } {
+  const file = openFile(content)
+  return { file, judgement: judge(file, statementFrom(file.suggested)) }
+}
+
+function vectorsIn(folder: string) {
+  return readdirSync(folder).map(file => ({
+    name: `${folder}/${file}`,
+    vector: JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')),
+  }))
+}
+
+/** The proofs that the page can show. */
+const viewsOf = (file: OpenedFile, judgement: Judgement): ProofView[] =>
+  [0, ...judgement.report.proofs.slice(1).map((_, index) => index + 1)].flatMap(
+    index => viewProof(file, judgement, index) ?? [],
+  )
+
+/** All checks that the page can show: those of the chain and those of each leaf proof. */
+const allChecks = (file: OpenedFile, judgement: Judgement): Check[] => [
+  ...judgement.report.boxes.flatMap(({ checks }) => checks),
+  ...viewsOf(file, judgement).flatMap(({ checks }) => checks),
+]
+
+/** It is refused with the code, exactly one check has failed, and no other line of the list matches. Returns its place. */
+function expectOneFailure({ file, judgement }: ReturnType<typeof explore>, code: FailureCode, name: string) {
+  const { report, error, steps } = judgement
+  expect(report.failure?.code, name).toBe(code)
+  const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
+  expect(
+    failed.map(({ codes }) => codes.includes(code)),
+    `${name} at ${error?.path}`,
+  ).toEqual([true])
+  if (error === null) throw new Error(`${name}: no error`)
+  const place = placeError(error, file)
+  const claims = steps.filter(
+    step => step.group === place.group && step.codes.includes(place.code) && step.raises(place),
+  )
+  expect(claims.length, name).toBe(1)
+  return place
+}
+
+/** Vectors that the page's form has no field for. */
+const NOT_EXPLORED: Readonly<Record<string, string>> = {
+  'rollup-name-of-another': 'the page takes the address of a contract, not a label for it',
+  'trusted-two': 'the page has one field for the trusted input',
+  'trusted-beacon-block-and-hash': 'the same',
+  'claim-misspelt': 'the fields of the form have their names',
+  'claim-rollup-misspelt': 'the same',
+  'claim-no-address': 'an empty field leaves the address to the bundle, and the page says so',
+  'ethereum-layout-without-hashes': 'the page always reads block hashes',
+  'ethereum-scheme-number': 'a vector states its scheme in words',
+}
+
+it('says in words that a file cannot be read', async () => {
+  const folder = Object.assign(new Blob(['{}']), {
+    arrayBuffer: () => Promise.reject(new DOMException('A requested file could not be found', 'NotFoundError')),
+  })
+  const reply = await createExplorer(1)({ id: 1, kind: 'load', blob: folder })
+  const message = 'It cannot be read. It is a folder, or it was moved or changed meanwhile.'
+  expect(reply).toEqual({ id: 1, kind: 'problem', message })
+})
+
+for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
+  const isProof = ({ vector: { operation } }: { vector: { operation?: string } }) =>
+    operation === undefined || operation === 'verifyEvidence' || operation === 'verifyEthereumEvidence'
+
+  it(`shows every valid ${scheme} vector as consistent with its own root, with every check passed`, () => {
+    const vectors = vectorsIn(`vectors/${scheme}/valid`).filter(isProof)
+    expect(vectors.length).toBeGreaterThanOrEqual(18)
+    for (const { name, vector } of vectors) {
+      const { file, judgement } = explore(vector)
+      const { report } = judgement
+      expect(report.verdict, name).toBe('consistent')
+      expect(report.text.includes('this account does not exist'), name).toBe(vector.expected.account === null)
+      const slots = vector.expected.storage.map((slot: { exists: boolean; value: string }) =>
+        slot.exists ? `exists ${slot.value}` : 'does not exist ',
+      )
+      expect(
+        report.proofs.slice(1).map(({ outcome, value }) => `${outcome} ${value}`),
+        name,
+      ).toEqual(slots)
+      const checks = allChecks(file, judgement)
+      expect(checks.length).toBeGreaterThanOrEqual(20)
+      expect(new Set(checks.map(({ status }) => status)), name).toEqual(new Set(['passed']))
+    }
+  })
+
+  it(`finds the one failed check of every invalid ${scheme} vector`, () => {
+    const vectors = vectorsIn(`vectors/${scheme}/invalid`).filter(isProof)
+    expect(vectors.length).toBeGreaterThanOrEqual(70)
+    let [refused, skipped, drawn] = [0, 0, 0]
+    for (const { name, vector } of vectors) {
+      const short = name.replace(/^.*\//, '').replace('.json', '')
+      if (NOT_EXPLORED[short] !== undefined) {
+        skipped++
+        continue
+      }
+      const { file, judgement } = explore(vector)
+      const { report } = judgement
+      if (vector.expected.code === 'ARGUMENT_INVALID' && report.verdict === 'unjudged') continue
+      refused++
+      const place = expectOneFailure({ file, judgement }, vector.expected.code, name)
+      // A failed check of a leaf proof shows in the drawing of that proof.
+      if (typeof place.group !== 'number') continue
+      const [view] = viewsOf(file, judgement).filter(({ index }) => index === report.shown)
+      const { fault, paths } = view ?? { fault: null, paths: [] }
+      expect(fault?.code, name).toBe(vector.expected.code)
+      const isDrawn = paths.some(({ part }) => place.path.startsWith(part))
+      if (isDrawn) expect(paths.filter(path => path.fault !== null).length, name).toBe(1)
+      drawn += isDrawn ? 1 : 0
+    }
+    console.log(`${scheme}: ${refused} refusals, ${skipped} vectors not explored`)
+    expect(refused + skipped).toBeGreaterThanOrEqual(70)
+    if (scheme !== 'evidence') expect(drawn).toBeGreaterThan(80)
+  })
+}
+
+it('gives no verdict without a root, an address, a scheme or a rollup', () => {
+  const answer = vectorsIn('vectors/poseidon2/valid').find(({ name }) => name.includes('/contract.json'))?.vector
+  const bundle = vectorsIn('vectors/evidence/valid').find(({ name }) => name.includes('poseidon2-block-hash'))?.vector
+  for (const [content, names] of [
+    [answer, ['trusted', 'address', 'scheme']],
+    [bundle, ['trusted', 'scheme', 'rollup']],
+  ] as const) {
+    for (const name of names) {
+      const file = openFile(content)
+      const statement = { ...statementFrom(file.suggested), [name]: { value: '', source: 'user' as const } }
+      const judgement = judge(file, statement)
+      expect(judgement.report.verdict, name).toBe('unjudged')
+      const statuses = allChecks(file, judgement).map(({ status }) => status)
+      expect(statuses.length).toBeGreaterThan(10)
+      expect(new Set(statuses), name).toEqual(new Set(['not reached']))
+    }
+  }
+})
+
+it('shows what it cannot verify as unverified, with the command that verifies it', () => {
+  const content = { version: 1, kind: 'call', call: {}, answers: [] }
+  const { file, judgement } = explore(content)
+  expect(file).toMatchObject({ kind: 'call as evidence', subject: 'other' })
+  const { report } = judgement
+  expect(report).toMatchObject({ verdict: 'unjudged', badge: 'Not verified here' })
+  expect(report.text).toContain('EVM')
+  expect(report.command).toMatch(/^rollup-state-proof verify call\.json --scheme/)
+  expect(report.said).toContainEqual(['kind', content.kind])
+  expect(new Set(report.boxes.map(({ state }) => state))).toEqual(new Set(['not reached']))
+  for (const { vector } of vectorsIn('vectors/calls/valid')) {
+    const { report } = explore(vector).judgement
+    expect(report.said.length).toBeGreaterThan(20)
+    expect(report.said.length).toBeLessThanOrEqual(61)
+    if (report.said.length === 61) expect(report.said[60]).toEqual(['…', expect.stringMatching(/^and \d+ more$/)])
+  }
+})
+
+it('suggests 4,096 storage keys of a file, and none of more', () => {
+  const answers = vectorsIn('vectors/poseidon2/valid').map(({ vector }) => vector.answer)
+  const answer = answers.find(each => each?.storageProofs[0]?.key)
+  const [slot] = answer.storageProofs
+  for (const [count, known] of [
+    [4096, 4096],
+    [4097, 0],
+  ] as const) {
+    const { holds, suggested } = openFile({ ...answer, storageProofs: Array(count).fill(slot) })
+    expect(holds).toBe(`${count} storage proofs`)
+    expect(suggested.storageKeys?.value.split('\n').filter(line => line !== '').length ?? 0).toBe(known)
+  }
+})
+
+it('leaves the rollup to the user unless the bundle is for a known one', () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
+  const { bundle, claim } = vector
+  const file = openFile(bundle)
+  expect(file.suggested.rollup).toBeUndefined()
+  expect(file.notes.join()).toContain(`${bundle.rollup.address} (devnet)`)
+  const statement = {
+    ...statementFrom(file.suggested),
+    trusted: { value: claim.trusted.l1BlockHash, source: 'user' as const },
+  }
+  expect(judge(file, statement).report.headline).toContain('Enter the rollup: anyone can deploy')
+  const stated = { ...statement, rollup: { value: claim.rollup.address, source: 'user' as const } }
+  const { report } = judge(file, stated)
+  expect(report.verdict).toBe('verified')
+  expect(report.notes).toContain(
+    'Whoever made the bundle chose the scheme, L2 block, address and storage keys: check that this is what you asked for.',
+  )
+  const nothing = { value: '', source: 'user' as const }
+  const cleared = judge(file, { ...stated, address: nothing, storageKeys: nothing, l2Block: nothing }).report
+  expect(cleared.verdict).toBe('verified')
+  expect(cleared.notes).toEqual(report.notes)
+  const mainnet = { ...bundle, rollup: { address: '0xD19D4B5D358258f05D7B411E21A1460D11B0876F' } }
+  expect(openFile(mainnet).suggested.rollup).toEqual({ value: 'mainnet', source: 'bundle' })
+  // The layout decides which storage is believed, so it counts as much as the contract.
+  const user = (field: { readonly value: string }) => ({ value: field.value, source: 'user' as const })
+  const all = Object.fromEntries(Object.entries(stated).map(([name, field]) => [name, user(field)])) as typeof stated
+  expect(judge(file, all).report).toMatchObject({ verdict: 'verified', badge: 'Verified', unconfirmed: null })
+  for (const [name, slot] of [
+    ['rootsSlot', '282'],
+    ['currentSlot', '281'],
+  ] as const) {
+    const ofFile = judge(file, { ...all, [name]: { value: slot, source: 'file' as const } }).report
+    expect(ofFile).toMatchObject({ verdict: 'consistent', unconfirmed: { field: name, value: slot } })
+    expect(ofFile.headline).toBe('Nobody has confirmed the storage layout of the contract.')
+    expect(judge(file, { ...all, [name]: { value: slot, source: 'user' as const } }).report.verdict).toBe('verified')
+  }
+  const wrongSlot = { ...stated, rootsSlot: { value: 'x', source: 'user' as const } }
+  expect(judge(file, wrongSlot).report).toMatchObject({
+    verdict: 'unjudged',
+    inputErrors: [{ field: 'rootsSlot', message: 'no slot number' }],
+    missing: 'rootsSlot',
+  })
+  const wrongBlock = { ...stated, l2Block: { value: '-1', source: 'user' as const } }
+  expect(judge(file, wrongBlock).report).toMatchObject({ verdict: 'unjudged', inputErrors: [{ field: 'l2Block' }] })
+})
+
+it('has a line for every check that the verifier makes', () => {
+  const states = { block: true, address: true, keys: true, implementation: true }
+  const chain = { trustedKind: 'beaconBlockRoot', states, l1SlotCount: 4, l1StatedCount: 2 }
+  const message = { trustedKind: 'l1StateRoot', states: { message: true, implementation: true }, l1SlotCount: 4 }
+  const steps = [
+    ...listSteps({
+      forms: ['existence', 'existence', 'non-existence', 'implied'],
+      chain,
+      isEthereum: false,
+    }),
+    ...listSteps({ forms: ['existence', 'existence'], chain, isEthereum: true }),
+    ...listSteps({ forms: ['non-existence', 'existence'], chain: null, isEthereum: false }),
+    ...listSteps({ forms: [], chain, isEthereum: true, isOfLogs: true }),
+    ...listMessageSteps({ ...message, isFromL2: true }),
+    ...listMessageSteps({ ...message, isFromL2: false }),
+    ...listTraceSteps(true),
+  ]
+  const listed = new Set(steps.flatMap(({ codes }) => codes))
+  // Codes of what the page does not verify: verifyCode, encodeHeader, a stored committee, calls, and messages on L2.
+  const calls = ['CALL_MISMATCH', 'CALL_STATE_MISSING', 'CALL_STATE_UNUSED']
+  const onL2 = ['MESSAGE_NO_SERVICE', 'MESSAGE_STATUS']
+  // Evidence always says what L1 has to hold.
+  const others = [
+    'CODE_HASH_MISMATCH',
+    'HEADER_FIELD_ORDER',
+    'BEACON_COMMITTEE_ROOT',
+    'ANCHOR_AMBIGUOUS',
+    ...calls,
+    ...onL2,
+  ]
+  const codes = allCodes().filter(code => !others.includes(code))
+  expect([...listed].sort()).toEqual(codes.sort())
+})
+
+it('names the slots of the rollup contract, with and without those of the finalized state', () => {
+  const states = { block: true, address: true, keys: true, implementation: false }
+  const slotsOf = (l1SlotCount: number, l1StatedCount: number) => {
+    const chain = { trustedKind: 'l1StateRoot', states, l1SlotCount, l1StatedCount }
+    const titles = listSteps({ forms: ['existence'], chain, isEthereum: false }).map(({ title }) => title)
+    return titles.flatMap(title => /^Slot of (.*): it is the requested one$/.exec(title)?.[1] ?? [])
+  }
+  const [first, last] = [
+    ['the root of the L2 block', 'the last finalized L2 block'],
+    ['the hash of the L2 block', 'the code behind the proxy'],
+  ]
+  expect(slotsOf(2, 0)).toEqual(first)
+  expect(slotsOf(4, 0)).toEqual([...first, ...last])
+  const stated = ['currentFinalizedState', 'the message’s rolling hash', 'the forced transaction’s rolling hash']
+  expect(slotsOf(7, 3)).toEqual([...first, ...stated, ...last])
+  expect(slotsOf(6, 2)).toEqual([...first, ...stated.slice(0, 2), ...last])
+})
+
+it('verifies with the published code, through its entry points', () => {
+  const folder = 'src/site'
+  const files = readdirSync(folder).filter(file => file.endsWith('.ts'))
+  // Types are free to come from inside: they run nothing.
+  const statement = /^import (?!type )[^']*'(\.\.\/[^']+)'/gm
+  const imported = files.flatMap(file =>
+    [...readFileSync(`${folder}/${file}`, 'utf8').matchAll(statement)].map(([, from = '']) => from),
+  )
+  const others = new Set(imported.filter(name => !name.startsWith('../cli/words/')))
+  const entries = ['anchor', 'beacon', 'blocks', 'index', 'messages', 'poseidon2', 'transition'].map(
+    name => `../entry/${name}.ts`,
+  )
+  // The sentences of all families of codes; and Keccak, which draws hashes and decides nothing.
+  expect([...others].sort()).toEqual([...entries, '../base/error-meanings.ts', '../verify/hash/keccak/index.ts'].sort())
+})
+
+it('shows what a message has come to, on its way from one layer to the other', () => {
+  const statuses = { claimable: 'can be claimed', sent: 'has sent' }
+  let seen = 0
+  for (const { name, vector } of vectorsIn('vectors/messages/valid')) {
+    if (vector.operation !== 'verifyMessageEvidence') continue
+    const { file, judgement } = explore(vector)
+    const { report } = judgement
+    const { status, message } = vector.expected.verified
+    expect(report.text, name).toContain(statuses[status as keyof typeof statuses])
+    expect(report.facts).toContainEqual(['From', message.from])
+    expect(new Set(allChecks(file, judgement).map(check => check.status)), name).toEqual(new Set(['passed']))
+    expect(report.way.map(({ state }) => state)).toEqual(
+      status === 'sent' ? ['done', 'unknown', 'unknown'] : ['done', 'done', 'done', 'next'],
+    )
+    const { root, proof } = vector.expected.verified.messageProof ?? {}
+    const [path] = viewsOf(file, judgement).flatMap(({ paths }) => paths)
+    expect(path?.levels.map(({ sibling }) => sibling)).toEqual(proof?.toReversed())
+    expect([path?.wantedRoot, path?.computedRoot]).toEqual([root, root])
+    if (status === 'claimable') expect(report.facts.at(-1)?.[1]).toMatch(/^0x6463fb2a/)
+    seen++
+  }
+  expect(seen).toBe(4)
+})
+
+it('finds the one failed check of every message that is refused', () => {
+  let refused = 0
+  for (const { name, vector } of vectorsIn('vectors/messages/invalid')) {
+    if (vector.operation !== 'verifyMessageEvidence' || NOT_EXPLORED_MESSAGES.some(part => name.includes(part)))
+      continue
+    expectOneFailure(explore(vector), vector.expected.code, name)
+    refused++
+  }
+  expect(refused).toBeGreaterThanOrEqual(20)
+})
+
+/** The page has a field for the hash of the message only, none for two trusted inputs. */
+const NOT_EXPLORED_MESSAGES = ['claim-', 'trusted-', 'message-of-another', 'message-altered', 'rollup-name']
+
+/** A vector that is a list of changes, as one that is whole. */
+function wholeVector(vector: Fields, folder: string): Fields {
+  const base = baseNameOf(vector)
+  return base === null
+    ? vector
+    : applyPatches(vector, JSON.parse(readFileSync(`vectors/${folder}/valid/${base}.json`, 'utf8')))
+}
+
+it('shows all logs of a range, each block, and what the verdict rests on', () => {
+  let seen = 0
+  for (const { name, vector } of vectorsIn('vectors/logs/valid')) {
+    const { file, judgement } = explore(vector)
+    const { report } = judgement
+    const { logs, blockCount, ruledOutCount, receiptCount } = vector.expected.verified
+    expect(report.verdict, name).toBe('consistent')
+    expect(report.text).toMatch(new RegExp(`exactly ${logs.length} logs?\\b.*: none is left out`))
+    expect(report.headline).toMatch(/^Nobody has confirmed the L[12] /)
+    expect(report.logs?.count).toBe(logs.length)
+    // What the filter states stands once, above the logs.
+    const stated = Object.fromEntries(
+      report.facts.map(([name, value]) => [name.replace(/^Filter: (.)/, (_, first) => first.toUpperCase()), value]),
+    )
+    const same = Object.fromEntries((report.logs?.fixed ?? []).map(name => [name, stated[name]?.toLowerCase()]))
+    expect(report.logs?.listed.map(({ rows }) => ({ ...Object.fromEntries(rows), ...same }))).toEqual(
+      logs.map(({ address, topics, data, transactionHash }: Record<string, string | string[]>) => ({
+        ...{ Contract: address, Data: data, Transaction: transactionHash },
+        ...Object.fromEntries([...(topics ?? [])].map((topic, index) => [`Topic ${index}`, topic])),
+      })),
+    )
+    const facts = Object.fromEntries(report.facts)
+    expect(facts).toMatchObject({
+      'Blocks ruled out by headers': `${ruledOutCount}`,
+      'Receipts verified': `${receiptCount}`,
+    })
+    const checks = allChecks(file, judgement)
+    expect(new Set(checks.map(({ status }) => status)), name).toEqual(new Set(['passed']))
+    const blocks = viewsOf(file, judgement).at(-1)?.blocks ?? []
+    expect(blocks.filter(({ text }) => !text.startsWith('after the range')).length).toBe(blockCount)
+    expect(blocks.filter(({ text }) => text.startsWith('ruled out by the bloom filter')).length).toBe(ruledOutCount)
+    expect(report.boxes.slice(-3).map(({ title }) => title)).toEqual([
+      vector.input.answer === undefined ? 'L2 state' : 'Block hash',
+      ...['Blocks', 'Logs'],
+    ])
+    seen++
+  }
+  expect(seen).toBeGreaterThanOrEqual(9)
+})
+
+it('finds the one failed check of every bundle of logs that is refused, and the block that it is about', () => {
+  let refused = 0
+  for (const { name, vector: own } of vectorsIn('vectors/logs/invalid')) {
+    const vector = wholeVector(own, 'logs')
+    const { code } = own.expected
+    const { file, judgement } = explore(vector)
+    const { error } = judgement
+    expectOneFailure({ file, judgement }, code, name)
+    const blocks = viewsOf(file, judgement).at(-1)?.blocks ?? []
+    const [, at] = /^blocks\[(\d+)\]/.exec(error?.path ?? '') ?? []
+    const statuses = blocks.map((_, index) =>
+      at === undefined || index > Number(at) ? 'not reached' : index < Number(at) ? 'passed' : 'failed',
+    )
+    expect(
+      blocks.map(({ status }) => status),
+      name,
+    ).toEqual(statuses)
+    if (at !== undefined) expect(blocks[Number(at)]?.text).toContain(code)
+    refused++
+  }
+  expect(refused).toBeGreaterThanOrEqual(40)
+})
+
+it('finds the failed check of a part of a block that is malformed', () => {
+  const vector = JSON.parse(readFileSync('vectors/logs/valid/ethereum-anchored.json', 'utf8'))
+  const places: [place: string, title: RegExp, value: unknown][] = [
+    ['', /^Each header/, null],
+    ['.header', /^Each header/, null],
+    ['.receipts', /^All its receipts/, {}],
+    ['.receipts[0]', /^All its receipts/, null],
+    ['.receipts[0].status', /^All its receipts/, '0x2'],
+    ['.receipts[0].logs[0].data', /^All its receipts/, 'x'],
+    ['.transactions[0]', /^All its transactions/, null],
+    ['.transactions[0].type', /^All its transactions/, '0xff'],
+  ]
+  for (const [place, title, value] of places) {
+    const path = ['input', 'blocks', '0', ...(place.match(/\w+/g) ?? [])]
+    const { file, judgement } = explore(changedAt(vector, path, () => value))
+    const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
+    expect(judgement.error?.path, place).toBe(`blocks[0]${place}`)
+    expect(
+      failed.map(check => title.test(check.title)),
+      place,
+    ).toEqual([true])
+  }
+})
+
+it('lists only as many logs and blocks as a page can show, and copies no longer data', async () => {
+  const log = (length: number) => ({ address: rollup.address, topics: [], data: `0x${'ab'.repeat(length)}` as const })
+  const most = MAX_DATA_CHARACTERS / 2 - 1
+  const data = [log(most), log(most + 1), ...Array(MAX_LOGS_SHOWN - 1).fill(log(0))]
+  const [block] = await makeChain([[data]], 50n)
+  if (block === undefined) throw new Error('a chain without blocks')
+  const { bundleFor, blockHash } = await anchorOf(poseidon2, [[50n, block.block.hash]], [51n])
+  const range = { fromBlock: '0x32', toBlock: '0x32', filter: { address: [], topics: [] } }
+  const bundle = { ...(await bundleFor(51n, 50n)), kind: 'logs', ...range, blocks: [partsOf(block)] }
+  const claim = { rollup, trusted: { l1BlockHash: blockHash } }
+  const vector = { operation: 'verifyLogs', scheme: 'poseidon2', claim, input: bundle }
+  const { logs, text } = explore(vector).judgement.report
+  expect(text).toContain(`exactly ${MAX_LOGS_SHOWN + 1} logs`)
+  expect([logs?.count, logs?.listed.length]).toEqual([MAX_LOGS_SHOWN + 1, MAX_LOGS_SHOWN])
+  const texts = logs?.listed.slice(0, 2).map(({ rows }) => Object.fromEntries(rows).Data)
+  expect(texts?.map(text => text?.length === MAX_DATA_CHARACTERS)).toEqual([true, false])
+  expect(texts?.[1]).toContain(`… (${MAX_DATA_CHARACTERS + 2} characters)`)
+  const many = { ...vector, input: { ...bundle, blocks: Array(MAX_BLOCKS_SHOWN + 1).fill(null) } }
+  const { file, judgement } = explore(many)
+  expect(judgement.report.failure?.code).toBe('LOGS_RANGE')
+  expect(viewsOf(file, judgement).at(-1)?.blocks.length).toBe(MAX_BLOCKS_SHOWN)
+})
+
+it('leaves range and filter to a bundle of logs and says so, and takes the block of a state root from the user alone', () => {
+  const vector = JSON.parse(readFileSync('vectors/logs/valid/from-state-root.json', 'utf8'))
+  const file = openFile(vector.input)
+  const user = (value: string) => ({ value, source: 'user' as const })
+  const root = user(vector.claim.trusted.l2StateRoot)
+  const stated = {
+    ...statementFrom(file.suggested),
+    trustedKind: user('l2StateRoot'),
+    trusted: root,
+    rollup: user(vector.claim.rollup.address),
+  }
+  expect(judge(file, stated).report).toMatchObject({ verdict: 'unjudged', missing: 'l2Block' })
+  // Nothing of L1 is proven, so neither is its code.
+  const pinned = { ...stated, l2Block: user('1000'), implementation: user(root.value.slice(0, 42)) }
+  expect(judge(file, pinned).report).toMatchObject({ verdict: 'unjudged', missing: 'implementation' })
+  const { report } = judge(file, { ...stated, l2Block: user('1000') })
+  expect(report).toMatchObject({
+    verdict: 'verified',
+    text: expect.stringContaining('Verified for the filter that the'),
+  })
+  expect(report.notes.join()).toContain('Whoever made the bundle chose the blocks and the filter')
+  // In a state of Ethereum, L1 can hold the hash of the newest block.
+  const { answer: _, ...rest } = vector.input
+  const ofEthereum = openFile({ ...rest, version: 2, scheme: 'ethereum' })
+  const { boxes, proofs } = judge(ofEthereum, statementFrom(ofEthereum.suggested)).report
+  expect(boxes.map(({ title }) => title).slice(-4)).toEqual(['L2 block', 'L2 state', 'Blocks', 'Logs'])
+  expect(proofs.map(({ name }) => name)).toEqual(['Blocks'])
+})
+
+it('holds a bundle of logs to the range and filter that the user states, and vouches for no other', () => {
+  const { input, claim } = JSON.parse(readFileSync('vectors/logs/valid/transfers-poseidon2.json', 'utf8'))
+  const file = openFile({
+    operation: 'verifyLogs',
+    scheme: 'poseidon2',
+    description: '',
+    expected: { valid: true },
+    input,
+    claim,
+  })
+  const suggested = statementFrom(file.suggested)
+  expect(JSON.parse(suggested.logs.value)).toEqual({ fromBlock: '994', toBlock: '999', ...claim.filter })
+  const own = eachField((name): Field => ({ ...suggested[name], source: 'user' as const }))
+  const withLogs = (logs: object | string, source: Source = 'user') =>
+    judge(file, { ...own, logs: { value: typeof logs === 'string' ? logs : JSON.stringify(logs), source } }).report
+  const asked = { fromBlock: '994', toBlock: '999', address: claim.filter.address, topics: claim.filter.topics }
+  const report = withLogs(asked)
+  expect(report).toMatchObject({ verdict: 'verified', badge: 'Verified', unconfirmed: null })
+  expect(report.notes.join()).not.toContain('asked for')
+  for (const source of ['file', 'bundle'] as const) {
+    const other = withLogs(asked, source)
+    expect(other).toMatchObject({
+      verdict: 'verified',
+      text: expect.stringContaining('Verified for the filter that the'),
+    })
+    expect(other.notes.join()).toContain('check that this is what you asked for')
+  }
+  expect(withLogs('').text).toContain('Verified for the filter that the bundle names.')
+  for (const wrong of [{ fromBlock: '993' }, { toBlock: '998' }, { topics: [] }, { address: [] }]) {
+    expect(withLogs({ ...asked, ...wrong })).toMatchObject({ verdict: 'refused', badge: 'Refused: LOGS_MISMATCH' })
+  }
+  const noRange = { fromBlock: 'latest', toBlock: undefined, address: '0x12', topics: 'any' }
+  for (const wrong of [
+    '{',
+    '[]',
+    'null',
+    ...Object.entries(noRange).map(([name, value]) => ({ ...asked, [name]: value })),
+  ]) {
+    expect(withLogs(wrong), JSON.stringify(wrong)).toMatchObject({ verdict: 'unjudged', missing: 'logs' })
+  }
+})
+
+it('shows a list of traces as changes, and the rule that one breaks', () => {
+  for (const { name, vector } of vectorsIn('vectors/transitions/valid')) {
+    const { file, judgement } = explore(vector)
+    expect(judgement.report.verdict, name).toBe('consistent')
+    expect(file.suggested.scheme?.value).toBe(vector.input.scheme)
+    const guessed = openFile(vector.input.answer).suggested.scheme?.value
+    expect(guessed, name).toBe(name.includes('nothing') ? undefined : vector.input.scheme)
+    const expected = vector.expected.blocks.flatMap(
+      ({ accounts }: { accounts: { changed: boolean; address: string }[] }) =>
+        accounts.filter(({ changed }) => changed).map(({ address }) => address),
+    )
+    expect(new Set(judgement.changes.map(({ address }) => address)), name).toEqual(new Set(expected))
+    expect(judgement.report.totals?.accountChanges, name).toBe(expected.length)
+  }
+  let refused = 0
+  for (const { name, vector: own } of vectorsIn('vectors/transitions/invalid')) {
+    // The rules are the same for both schemes.
+    if (name.includes('/mimc')) continue
+    const vector = wholeVector(own, 'transitions')
+    const code = String(own.expected.code)
+    const { file, judgement } = explore(vector)
+    const { report } = judgement
+    if (report.verdict === 'unjudged') continue
+    expect(report.failure?.code, name).toBe(code)
+    const checks = allChecks(file, judgement)
+    expect(
+      checks.filter(({ status }) => status === 'failed').map(({ codes }) => codes.some(each => each === code)),
+      name,
+    ).toEqual([true])
+    // Which other rules hold is not known.
+    expect(checks.filter(({ status }) => status === 'passed').length, name).toBeLessThanOrEqual(1)
+    refused++
+  }
+  expect(refused).toBeGreaterThan(75)
+})
+
+it('finds changes by their words, some at a time', () => {
+  const change = (block: number) =>
+    ({ block, address: `0xAB${block}`, event: 'updated', what: 'nonce', before: '1', after: '2' }) as const
+  const changes = Array.from({ length: 120 }, (_, index) => change(index + 1))
+  expect(findChanges(changes, '', 0)).toMatchObject({ matching: 120, rows: { length: 50 } })
+  expect(findChanges(changes, '', 100).rows.length).toBe(20)
+  expect(findChanges(changes, ' 0xab7 NONCE', 0).matching).toBe(11)
+  expect(findChanges(changes, 'balance', 0)).toEqual({ matching: 0, rows: [] })
+})
+
+it('names a file in the address by an example or a hash, and reads nothing else from it', () => {
+  for (const fragment of [
+    '#absent-slot',
+    '#absent-slot/proof/1',
+    `#sha256-${'ab'.repeat(32)}/bytes/12`,
+    '#call/chain',
+  ]) {
+    expect(writeAddress(readAddress(fragment))).toBe(fragment)
+  }
+  const nothing = { source: '', tab: 'overview', proof: null }
+  for (const fragment of ['', '#', '#<img src=x>', '#a/b/c', `#${'a'.repeat(100)}`, '#a/proof/-1']) {
+    expect(readAddress(fragment)).toEqual(nothing)
+  }
+  const names = exampleSources.map(({ title }) => nameOf(title))
+  expect(new Set(names).size).toBe(names.length)
+  for (const name of names) expect(readAddress(`#${name}`).source).toBe(name)
+})
+
+it('decides by codes and paths, never by the wording of an error', () => {
+  let errors = 0
+  for (const scheme of ['mimc', 'poseidon2', 'evidence']) {
+    for (const { name, vector } of vectorsIn(`vectors/${scheme}/invalid`)) {
+      if (vector.operation !== undefined && vector.operation !== 'verifyEvidence') continue
+      const { file, judgement } = explore(vector)
+      const { error, steps, failed } = judgement
+      if (error === null) continue
+      const { code, path } = error
+      const wordless = failure(code, { path, expected: 'x', found: 'x' })
+      expect(findFailed(steps, placeError(wordless, file)), name).toBe(failed)
+      errors++
+    }
+  }
+  expect(errors).toBeGreaterThan(250)
+})
+
+it('reports an error of an endpoint as one, whatever the question', () => {
+  const { answer } = JSON.parse(readFileSync('vectors/poseidon2/invalid/rpc-error.json', 'utf8'))
+  const { report } = explore(answer).judgement
+  expect(report.verdict).toBe('unjudged')
+  expect(report.badge).toBe('No proof to verify: ANSWER_IS_ERROR')
+})
+
+it('verifies an eth_getProof answer, as the state that Ethereum has', () => {
+  const { bundle, claim } = JSON.parse(readFileSync('vectors/evidence/valid/ethereum-state-root.json', 'utf8'))
+  const whole = explore(JSON.parse(readFileSync('vectors/evidence/valid/ethereum-state-root.json', 'utf8'))).judgement
+  const stateRoot = whole.stateRoot?.value ?? ''
+  for (const answer of [bundle.answer, { jsonrpc: '2.0', id: 1, result: bundle.answer }]) {
+    const file = openFile(answer)
+    expect(file.suggested.scheme?.value).toBe('ethereum')
+    const statement = {
+      ...statementFrom(file.suggested),
+      trusted: { value: stateRoot, source: 'user' as const },
+      address: { value: claim.address, source: 'user' as const },
+    }
+    const judgement = judge(file, statement)
+    expect(judgement.report.verdict).toBe('verified')
+    expect(judgement.report.facts).toEqual(whole.report.facts)
+    expect(new Set(allChecks(file, judgement).map(({ status }) => status))).toEqual(new Set(['passed']))
+    const [account] = viewsOf(file, judgement)
+    expect(account?.trie.at(-1)?.kind).toBe('leaf')
+    const wrong = judge(file, { ...statement, trusted: { value: `0x${'00'.repeat(32)}`, source: 'user' } })
+    expect(wrong.report.failure?.code).toBe('MPT_HASH_MISMATCH')
+    expect(allChecks(file, wrong).filter(({ status }) => status === 'failed').length).toBe(1)
+    const other = judge(file, { ...statement, scheme: { value: 'poseidon2', source: 'user' } })
+    expect(other.report.failure?.code).toBe('FOREIGN_PROOF')
+  }
+})
+
+it('weighs less than 200 kB in all', () => {
+  const scripts = ['examples', 'explorer', 'worker'].map(name => readFileSync(`docs/explorer/${name}.js`))
+  const sizes = scripts.map(script => gzipSync(script, { level: 9 }).length)
+  console.log(`scripts of the page, compressed: ${sizes.join(' + ')} bytes`)
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(200_000)
+})
+
+it('reports where each part of the question came from', () => {
+  const [vector] = vectorsIn('vectors/poseidon2/valid')
+    .filter(({ name }) => name.endsWith('/contract-slots-mixed.json'))
+    .map(({ vector }) => vector)
+  const bare = openFile(vector.answer)
+  const stateRoot = { value: vector.stateRoot, source: 'user' as const }
+  const { report } = judge(bare, { ...statementFrom(bare.suggested), trusted: stateRoot })
+  expect(report.verdict).toBe('verified')
+  expect(report.notes.join()).toContain('The address, storage keys and scheme came from the answer')
+  expect(report.text).toMatch(
+    /^Rests on the L2 state root 0x\S+, which you typed\. Verified for the address and storage keys that/,
+  )
+  const ofFile = explore(vector).judgement.report
+  expect(ofFile).toMatchObject({
+    ...{ verdict: 'consistent', badge: 'Consistent', headline: 'Nobody has confirmed the state root.' },
+    unconfirmed: { field: 'trusted', name: 'state root', value: vector.stateRoot, about: '' },
+  })
+  expect(ofFile.text).toMatch(/^If it is right: this account exists and holds /)
+})
+
+it('compares what the visitor has with what the file states, digit by digit', () => {
+  const hash = `0x${'0123456789abcdef'.repeat(4)}`
+  const cases: [string, string, string][] = [
+    ['', 'none', ''],
+    [`  ${hash.toUpperCase().replace('0X', '0x')}\n`, 'same', 'The same, all 64 digits.'],
+    [hash.slice(0, 12), 'begun', 'The same so far: 10 of 64 digits.'],
+    [
+      `${hash.slice(0, 19)}f${hash.slice(20)}`,
+      'different',
+      'Not the same: at digit 18, the file has 1, and your source has f.',
+    ],
+    [`${hash}0`, 'different', 'Not the same: at digit 65, the file ends, and your source has 0.'],
+    [hash.slice(2), 'different', 'It does not begin with 0x.'],
+  ]
+  for (const [pasted, state, words] of cases) {
+    expect([compare(hash, pasted).state, describeComparison(hash, pasted)]).toEqual([state, words])
+  }
+  expect(describeComparison('mainnet', 'mainland')).toBe(
+    'Not the same: at character 5, the file has n, and your source has l.',
+  )
+})
+
+it('is verified by what is typed or confirmed alone, and says "proven" of nothing else', () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
+  const file = openFile(vector)
+  const suggested = statementFrom(file.suggested)
+  const withSources = (trusted: Source, rollup: Source) =>
+    judge(file, {
+      ...suggested,
+      trusted: { ...suggested.trusted, source: trusted },
+      rollup: { ...suggested.rollup, source: rollup },
+    })
+  let count = 0
+  for (const trusted of ['user', 'confirmed', 'file'] as const) {
+    for (const rollup of ['user', 'confirmed', 'file'] as const) {
+      const { report, stateRoot } = withSources(trusted, rollup)
+      const isOwn = trusted !== 'file' && rollup !== 'file'
+      expect(report.verdict, `${trusted} ${rollup}`).toBe(isOwn ? 'verified' : 'consistent')
+      expect(report.badge).toBe(isOwn ? 'Verified' : 'Consistent')
+      expect(stateRoot?.source).toBe(isOwn ? 'proven from L1' : 'follows from the L1 block hash')
+      const bases = report.boxes.flatMap(({ rows }) => rows.map(([, , basis = '']) => basis))
+      expect(bases.length).toBeGreaterThan(2)
+      if (!isOwn) expect(bases.join()).not.toContain('proven by')
+      const field = trusted === 'file' ? 'trusted' : 'rollup'
+      expect(report.unconfirmed?.field ?? null).toBe(isOwn ? null : field)
+      // The full hash, and where to look it up.
+      if (trusted === 'file') {
+        expect(report.unconfirmed).toMatchObject({
+          value: vector.claim.trusted.l1BlockHash,
+          about: expect.stringMatching(/^of L1 block 24000000, 20\S+Z$/),
+        })
+      }
+      count++
+    }
+  }
+  expect(count).toBe(9)
+  // A contract that the page knows by its name is none that a file can invent.
+  const mainnet = { ...suggested, trusted: { ...suggested.trusted, source: 'user' as const } }
+  expect(premiseSources({ ...mainnet, rollup: { value: 'mainnet', source: 'bundle' } })).toEqual({
+    ...{ l1BlockHash: 'user', rollupName: 'bundle' },
+  })
+  // But that has no slot for block hashes that the page knows: whoever names one chooses what is read.
+  const slot = { value: '7', source: 'file' as const }
+  expect(premiseSources({ ...mainnet, rollup: { value: 'mainnet', source: 'user' }, hashesSlot: slot })).toEqual({
+    ...{ l1BlockHash: 'user', rollupName: 'user', layout: 'file' },
+  })
+})
+
+it('takes the network of a known name for that, whatever a file says that it is', () => {
+  const text = readFileSync('vectors/evidence/valid/poseidon2-beacon-block-root.json', 'utf8')
+  const verdicts = ['vectors', 'mainnet', 'sepolia'].map(name => {
+    const vector = JSON.parse(text)
+    vector.claim.trusted.network.name = name
+    vector.bundle.consensus.network = name
+    const file = openFile(vector)
+    const { trusted, rollup, ...others } = statementFrom(file.suggested)
+    const own = { trusted: { ...trusted, source: 'user' }, rollup: { ...rollup, source: 'user' } } as const
+    return judge(file, { ...others, ...own }).report.verdict
+  })
+  expect(verdicts).toEqual(['consistent', 'refused', 'refused'])
+})
+
+it('draws the path that the published function computes', () => {
+  let paths = 0
+  for (const scheme of ['mimc', 'poseidon2'] as const) {
+    for (const { name, vector } of vectorsIn(`vectors/${scheme}/valid`).slice(0, 20)) {
+      const { file, judgement } = explore(vector)
+      for (const view of viewsOf(file, judgement)) {
+        for (const path of view.paths) {
+          expect(path.computedRoot, name).toBe(path.wantedRoot)
+          expect(path.computedSubRoot, name).toBe(path.statedSubRoot)
+          const [top] = path.levels
+          const children = [top?.running ?? '', (top?.sibling ?? '').slice(2)]
+          const pair = top?.siblingSide === 'right' ? children.join('') : `0x${children[1]}${children[0]?.slice(2)}`
+          const bytes = Buffer.from(pair.slice(2), 'hex')
+          const digest = `0x${Buffer.from(schemes[scheme].hasher.hash(bytes)).toString('hex')}`
+          expect(digest, name).toBe(path.computedSubRoot)
+          paths++
+        }
+      }
+    }
+  }
+  expect(paths).toBeGreaterThan(60)
+})
+
+it('marks the faulty field', () => {
+  const blamed = {
+    'element-lifted-leaf-key': 'hKey',
+    'element-lifted-leaf-next': 'next',
+    'element-lifted-leaf-prev': 'prev',
+    'element-lifted-leaf-value': 'hVal',
+    'element-lifted-next-free-node': 'nextFreeNode',
+    'element-lifted-sibling-key': 'hKey',
+    'element-lifted-sub-root': 'sub-root',
+    'stray-byte-next': 'next',
+    'stray-byte-next-free-node': 'nextFreeNode',
+    'nonce-above-64-bits': 'nonce',
+    'code-size-above-64-bits': 'codeSize',
+    'account-value-lifted-storage-root': 'storageRoot',
+    'key-rewritten': 'hKey',
+    'sub-root-altered': 'sub-root',
+  }
+  for (const [name, field] of Object.entries(blamed)) {
+    const { file, judgement } = explore(JSON.parse(readFileSync(`vectors/poseidon2/invalid/${name}.json`, 'utf8')))
+    const paths = viewProof(file, judgement, judgement.report.shown)?.paths ?? []
+    const fields = paths.flatMap(({ bytes }) => bytes.flatMap(part => part.fields.filter(({ isFault }) => isFault)))
+    expect(
+      fields.map(({ name }) => name),
+      name,
+    ).toEqual([field])
+  }
+})
