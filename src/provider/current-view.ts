@@ -91,19 +91,17 @@ export function createCurrentView(
       const wanted = readBlock(block, isForWallet)
       const { state: view, blocks } = await pairNow()
       if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
-      const isNewest = wanted === newestIn(blocks)
-      if (isForWallet && isNewest) return view
-      if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN')
+      if (isForWallet && wanted === newestIn(blocks)) return view
+      const found = noState(view, oneHead)
+      if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN', { found })
       const known = others.get(wanted)
       if (known !== undefined) return known
       await pace.beSlow()
-      const found = views.findAt(view, wanted).catch(error => {
-        throw isNewest && isProviderError(error)
-          ? refusedFor('BLOCK_UNPROVEN', { found: twoHeads(view), cause: error })
-          : error
+      const finding = views.findAt(view, wanted).catch(error => {
+        throw isProviderError(error) ? refusedFor('BLOCK_UNPROVEN', { found, cause: error }) : error
       })
-      others.set(wanted, found, 1)
-      return found.catch(error => {
+      others.set(wanted, finding, 1)
+      return finding.catch(error => {
         others.delete(wanted)
         throw error
       })
@@ -111,7 +109,12 @@ export function createCurrentView(
   }
 }
 
-/** Why there is no state at the number that `eth_blockNumber` names. */
-const twoHeads = ({ l2BlockNumber: number }: Held): string =>
-  `State is proven after block ${number}, and blocks up to ${number - 1n}. A program that asks for state at the number of ` +
-  'eth_blockNumber needs the option `oneHead` (of the proxy, --one-head).'
+/**
+ * Why there is no state at a number that a client names. Often it was that of `eth_blockNumber`, perhaps of a view before this one, or
+ * of another provider.
+ */
+function noState({ l2BlockNumber: number, header }: Held, oneHead: boolean): string {
+  const proven = `State is proven after block ${number}, and after the last blocks of earlier finalizations.`
+  if (oneHead || header !== undefined) return proven
+  return `${proven} A program that asks for state at the number of eth_blockNumber needs the option \`oneHead\` (of the proxy, --one-head).`
+}

@@ -26,8 +26,15 @@ export const ABI = [
   'function balanceOf(address) view returns (uint256)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]
+/**
+ * How long programs and proxies may wait, in seconds: a slow machine must not decide what is heard. A program that gives up an answer
+ * that is on its way has lost it, with every node.
+ */
+export const PATIENCE = 600
 /** Returns the tip that a call pays, and reverts if it pays less than the base fee. */
 export const TIP = '0x483a03483a10600f575f5260205ff35b5f80fd'
+
+const PROXY = ['--port', '0', '--refresh', '1', '--json', '--deadline', `${PATIENCE / 3}`, '--timeout', `${PATIENCE}`]
 
 export async function startRollup() {
   const service = createService({
@@ -43,35 +50,39 @@ export async function startRollup() {
     chain: service.chain,
     /** Finalizes blocks, each of which has a transfer of the token. */
     finalize: count => addDemoBlocks(service.chain, { counts: [count], l1Blocks: 1 }),
-    /** Waits until a proxy answers from the newest finalization, whose last blocks have transactions. */
-    async settle(url) {
+    /**
+     * Finalizes blocks, and waits until a proxy answers from these, whose last ones have transactions. Nothing moves afterwards.
+     *
+     * @param isPinned whether it has one head: the end of the finalization before
+     */
+    async settle(url, isPinned = false) {
+      const before = service.chain.latest()
+      if (service.chain.finalized() < before) service.chain.finalize()
       addDemoBlocks(service.chain, { counts: [3], l1Blocks: 1 })
-      const head = service.chain.latest() - 1n
-      await until(async () => BigInt(await rpc(url, 'eth_blockNumber')) === head, 'the newest finalization')
+      const head = isPinned ? before : service.chain.latest() - 1n
+      await until(async () => BigInt(await rpc(url, 'eth_blockNumber')) === head)
     },
-    /** As time goes by: finalizes what was sent, and a block after it, until the work is done. */
+    /** As time goes by: finalizes what was sent with a block after it, and another block from time to time, until the work is done. */
     async meanwhile(work) {
+      let ticks = 0
       const timer = setInterval(() => {
-        for (let count = 0; count < 2; count++) service.chain.addBlock()
+        if (service.chain.latest() === service.chain.finalized() && ++ticks % 40 !== 0) return
+        service.chain.addBlock()
         service.chain.finalize()
-      }, 500)
+      }, 250)
       try {
         return await work
       } finally {
         clearInterval(timer)
       }
     },
-    /** Starts a proxy. @returns its URL, and what it has forwarded */
+    /** Starts a proxy. @returns its URL */
     async proxy(...options) {
       const args = ['proxy', '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', `${CHAIN_ID}`]
-      const child = spawn(
-        process.execPath,
-        [`${root}/dist/cli/main.js`, ...args, '--port', '0', '--refresh', '1', '--json', ...options],
-        {
-          env: { ...process.env, L1_URL: l1Url, L2_URL: url },
-          stdio: ['ignore', 'pipe', 'inherit'],
-        },
-      )
+      const child = spawn(process.execPath, [`${root}/dist/cli/main.js`, ...args, ...PROXY, ...options], {
+        env: { ...process.env, L1_URL: l1Url, L2_URL: url },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       ended.push(async () => {
         child.kill('SIGTERM')
         await once(child, 'close')
@@ -101,12 +112,19 @@ export async function rpc(url, method, ...params) {
   return result
 }
 
-export async function until(isDone, what, limit = 300_000) {
-  const began = Date.now()
-  while (!(await isDone())) {
-    if (Date.now() - began > limit) throw new Error(`${what}: not within ${limit} ms`)
-    await new Promise(resolve => setTimeout(resolve, 50))
-  }
+export async function until(isDone) {
+  while (!(await isDone())) await pause(50)
+}
+
+let isOver = false
+/** Ends what still waits when a flow has run out of time. */
+export const endPauses = () => {
+  isOver = true
+}
+
+export async function pause(ms) {
+  await new Promise(resolve => setTimeout(resolve, ms))
+  if (isOver) throw new Error('the tests are over')
 }
 
 /** The program of a package of Foundry. @param from where the package is installed */

@@ -90,11 +90,35 @@ it('is the newest block where L1 holds its hash', async () => {
 })
 
 it('is named where a program needs it', async () => {
-  const { ask } = setUp([5n, 8n, 12n], {})
+  const { ask, finalize, verified } = setUp([5n, 8n, 12n], {})
+  const hint = 'needs the option `oneHead` (of the proxy, --one-head)'
+  const refusalsAt = (numbers: readonly bigint[]) =>
+    Promise.all(numbers.map(number => refusalOf(ask('eth_getBalance', USER, quantity(number)))))
   expect(await ask('eth_blockNumber')).toBe('0xb')
-  const refused = await refusalOf(ask('eth_getBalance', USER, '0xb'))
-  expect(refused).toMatch(/^BLOCK_UNPROVEN/)
-  expect(refused).toContain('needs the option `oneHead` (of the proxy, --one-head)')
-  expect(await refusalOf(ask('eth_getBalance', USER, '0xa'))).not.toContain('oneHead')
+  // The number of this head, of one before, and of another provider, which is ahead.
+  const before = await refusalsAt([11n, 7n, 13n, 99n])
+  finalize(20n)
+  await verified.refresh()
+  const after = await refusalsAt([19n, 11n, 21n])
+  for (const refused of [...before, ...after]) {
+    expect(refused).toMatch(/^BLOCK_UNPROVEN/)
+    expect(refused).toContain(hint)
+  }
   expect(() => setUp([5n], { oneHead: 'yes' })).toThrow('oneHead')
+})
+
+it('is not named where it changes nothing', async () => {
+  const { ask } = setUp([5n, 8n, 12n])
+  const endpoints = createEndpoints(new Map([[USER, { balance: 5n }]]), false)
+  for (let count = 0; count < 3; count++) endpoints.chain.addBlock()
+  upgrade(endpoints)
+  const refused = await Promise.all([
+    refusalOf(ask('eth_getBalance', USER, '0x7')),
+    refusalOf(ask('eth_getBalance', USER, '0xc')),
+    refusalOf(asking(endpoints.provider())('eth_getBalance', USER, '0x9')),
+  ])
+  for (const one of refused) {
+    expect(one).toMatch(/^BLOCK_UNPROVEN.*State is proven after block \d, and after the last blocks/)
+    expect(one).not.toContain('oneHead')
+  }
 })
