@@ -1,7 +1,7 @@
+import { meaningOf } from '../base/error-meanings.ts'
 import { parseNumber } from '../cli/words/evidence.ts'
 import { fieldIn, isGiven, itemsOf } from '../cli/words/value.ts'
 import { count } from '../cli/words/wording.ts'
-import { meaningOf } from '../base/error-meanings.ts'
 import { checksOf, type Status } from './checks.ts'
 import { newestIn } from './judge-logs.ts'
 import { MAX_BLOCKS_SHOWN } from './limits.ts'

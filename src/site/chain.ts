@@ -1,6 +1,6 @@
-import type { L1Block } from '../verify/anchor/header.ts'
 import { isHexOf } from '../cli/words/layout.ts'
 import { beaconRows, formatTime, type Row, sourceWords } from '../cli/words/wording.ts'
+import type { L1Block } from '../verify/anchor/header.ts'
 import type { ProvenBeaconBlock } from '../verify/evidence/types.ts'
 import { type Check, checksOf, type GroupKey, type Status, type Step, statusesOf } from './checks.ts'
 import { isOwn, type Statement } from './statement.ts'

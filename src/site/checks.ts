@@ -1,3 +1,5 @@
+import { blocksErrorMeanings } from '../base/error-meanings.ts'
+import type { FailureCode, Refusal } from '../base/errors.ts'
 import { guessSchemeOfPath, type LeafPath, leafPaths, leafProofAt } from '../cli/words/answer.ts'
 import { type Link, linkOf } from '../cli/words/evidence.ts'
 import {
@@ -11,8 +13,6 @@ import {
 } from '../cli/words/layout.ts'
 import { fieldIn, fieldsOf, itemsOf } from '../cli/words/value.ts'
 import { capitalized } from '../cli/words/wording.ts'
-import { blocksErrorMeanings } from '../base/error-meanings.ts'
-import type { FailureCode, Refusal } from '../base/errors.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type Form, partNames } from './wording.ts'
 

@@ -1,8 +1,8 @@
+import { meaningOf } from '../base/error-meanings.ts'
+import type { FailureCode } from '../base/errors.ts'
 import { leafPaths } from '../cli/words/answer.ts'
 import { LEAF_NODE } from '../cli/words/layout.ts'
 import { brief } from '../cli/words/value.ts'
-import { meaningOf } from '../base/error-meanings.ts'
-import type { FailureCode } from '../base/errors.ts'
 import type { PlacedError } from './checks.ts'
 
 /** The place in the drawing where the check failed. */

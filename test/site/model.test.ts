@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import { allCodes } from '../../src/base/error-meanings.ts'
+import { type FailureCode, failure } from '../../src/base/errors.ts'
 import type { Source } from '../../src/cli/words/claim.ts'
 import { applyPatches, baseNameOf } from '../../src/cli/words/patches.ts'
 import type { Fields } from '../../src/cli/words/value.ts'
-import { allCodes } from '../../src/base/error-meanings.ts'
-import { type FailureCode, failure } from '../../src/base/errors.ts'
 import { nameOf, readAddress, writeAddress } from '../../src/site/address.ts'
 import { findChanges } from '../../src/site/changes.ts'
 import {
