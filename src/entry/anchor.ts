@@ -48,11 +48,9 @@ export type {
   EvidenceBundle,
   EvidenceClaim,
   EvidenceState,
-  KindName,
   ProvenBeaconBlock,
-  StateKind,
-  StateOfKind,
   Trusted,
   VerifiedEvidence,
 } from '../verify/evidence/types.ts'
 export { verifyEvidence } from '../verify/evidence/verify.ts'
+export type { ByKind, KindName, NameOf, StateOfKind, StateScheme } from '../verify/state/types.ts'

@@ -1,5 +1,6 @@
-import type { StateKind, Trusted } from '../verify/evidence/types.ts'
+import type { Trusted } from '../verify/evidence/types.ts'
 import type { Scheme } from '../verify/scheme/scheme.ts'
+import type { StateScheme } from '../verify/state/types.ts'
 import type {
   CallClaim,
   CallRecordOptions,
@@ -47,7 +48,7 @@ import type {
  * }
  * ```
  */
-export async function verifyCallEvidence<Trust extends Trusted, Kind extends StateKind = Scheme>(
+export async function verifyCallEvidence<Trust extends Trusted, Kind extends StateScheme = Scheme>(
   bundle: unknown,
   claim: CallClaim<Trust, Kind>,
   options: CallVerifyOptions = {},

@@ -1,6 +1,7 @@
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
 import { encodeQuantity } from '../base/hex.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
+import { stateKind } from '../verify/state/kind.ts'
 import type { CurrentView } from './current-view.ts'
 import { invalidParams } from './error.ts'
 import type { KnownState } from './known-state.ts'
@@ -200,10 +201,11 @@ function createLazyBlockMethods(settings: VerifiedOptions, current: CurrentView[
 
 /** @throws ProviderError `PARAMS_INVALID` if the state of the block is of another kind than the method's */
 function verifyProvedBy(method: string, { state, l2BlockNumber }: Held): void {
-  const isEthereum = state.scheme === 'ethereum'
-  if (isEthereum === (method === 'eth_getProof')) return
-  const kind = isEthereum ? 'one of Ethereum: ask eth_getProof' : "a tree of the rollup's own: ask rollup_getProof"
-  throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}.`)
+  const { method: served } = stateKind(state.scheme)
+  // All other methods are names of the one for trees.
+  if (served === method || (served === null && method !== 'eth_getProof')) return
+  const kind = served === null ? "a tree of the rollup's own" : 'one of Ethereum'
+  throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}: ask ${served ?? 'rollup_getProof'}.`)
 }
 
 /** An answer that states nothing about the chain. */

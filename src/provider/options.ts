@@ -7,7 +7,7 @@ import { type RollupClientOptions, verifyClientOptions } from '../client/sources
 import { readSchemes, verifyHashSource, verifySignal, verifyTimeout } from '../client/transport/options.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import { type Rollup, readRollup } from '../verify/anchor/rollup.ts'
-import type { StateKind } from '../verify/evidence/types.ts'
+import type { StateScheme } from '../verify/state/types.ts'
 import { endpointsOf } from './chain.ts'
 import {
   chainIdOf,
@@ -29,10 +29,10 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   rollup: Rollup
   /**
    * The hash scheme of the rollup's state roots, or a function that returns it for an L2 block: the Linea networks changed theirs.
-   * Where L1 holds the hash of a block in place of a root, its state is one of Ethereum, whatever this says. `'ethereum'`: L1 has
-   * to hold hashes, and no root is believed.
+   * Where L1 holds the hash of a block in place of a root, its state is one of Ethereum, whatever this says. With the name of that
+   * kind, L1 has to hold hashes, and no root is believed.
    */
-  scheme: StateKind | ((l2BlockNumber: bigint) => StateKind)
+  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme)
   /**
    * The chain id of the rollup, for `eth_chainId` and the instruction CHAINID. Default: that of `rollup`. No proof covers it;
    * before the first answer, it is compared with what `l2` says. Another one is refused with `CHAIN_MISMATCH`; an endpoint that

@@ -5,8 +5,8 @@ import { fetchVerified } from '../client/sources/fetch.ts'
 import { EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
 import { callProvider } from '../client/transport/provider.ts'
 import { EMPTY_CODE_HASH, verifyCode } from '../verify/anchor/code.ts'
-import type { StateVerifier } from '../verify/evidence/state.ts'
-import type { StateKind } from '../verify/evidence/types.ts'
+import type { StateVerifier } from '../verify/state/kind.ts'
+import type { StateScheme } from '../verify/state/types.ts'
 import { createAccounts, type KnownState } from './known-state.ts'
 import type { VerifiedOptions } from './options.ts'
 import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from './state-reader.ts'
@@ -15,7 +15,7 @@ const NO_CODE = new Uint8Array(0)
 
 /** The state of one L2 block. Each part is fetched and proven when it is first read. */
 export interface ProvenState extends StateReader {
-  readonly scheme: StateKind
+  readonly scheme: StateScheme
   /** Whether this is cached, so that reading it takes no request. */
   holds(address: Hex, key?: Hex): boolean
   holdsCode(address: Hex): boolean
@@ -31,7 +31,7 @@ export interface ProvenState extends StateReader {
 export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
   readonly block: bigint
   readonly stateRoot: Hex
-  readonly scheme: StateKind
+  readonly scheme: StateScheme
   readonly verify: StateVerifier
   readonly known: KnownState
 }

@@ -1,8 +1,7 @@
 import type { Hex } from '../base/bytes.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
-import { EMPTY_TRIE_ROOT } from '../verify/anchor/trie.ts'
-import type { AnyState, StateKind } from '../verify/evidence/types.ts'
-import { hashSchemeOf } from '../verify/scheme/genuine.ts'
+import { stateKind } from '../verify/state/kind.ts'
+import type { AnyState, StateScheme } from '../verify/state/types.ts'
 
 /** The default sender of a call, which most calls read. */
 export const NOBODY: Hex = `0x${'0'.repeat(40)}`
@@ -38,9 +37,8 @@ export interface HeldAccount {
 }
 
 /** What one answer proves. */
-export const toProvenAccount = ({ account, storage }: AnyState, scheme: StateKind): HeldAccount => ({
-  account:
-    account && toReadAccount(account, scheme === 'ethereum' ? EMPTY_TRIE_ROOT : hashSchemeOf(scheme).emptyTreeRoot),
+export const toProvenAccount = ({ account, storage }: AnyState, scheme: StateScheme): HeldAccount => ({
+  account: account && toReadAccount(account, stateKind(scheme).emptyRoot),
   slots: new Map(storage.map(({ key, value }) => [key, value])),
 })
 

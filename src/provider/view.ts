@@ -17,8 +17,8 @@ import { EndpointError, isFailure, isPassing } from '../client/transport/error.t
 import { orAbort } from '../client/transport/provider.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
-import { type StateVerifier, stateVerifier } from '../verify/evidence/state.ts'
-import type { StateKind } from '../verify/evidence/types.ts'
+import { type StateVerifier, stateKind } from '../verify/state/kind.ts'
+import type { StateScheme } from '../verify/state/types.ts'
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
 import type { KnownState } from './known-state.ts'
@@ -73,12 +73,12 @@ export type Views = ReturnType<typeof createViews>
 /** Makes views of blocks as L1 holds them: that decides what their state is. */
 function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, known }: ViewSource) {
   // There are three kinds. A `schemeAt` that creates a new object each time must not fill the memory.
-  const verifiers = createCache<StateKind, StateVerifier>(3)
+  const verifiers = createCache<StateScheme, StateVerifier>(3)
 
   return async (anchor: Anchor, l1Block: L1Block, newest: bigint): Promise<Held> => {
     const { l2BlockNumber: block } = anchor
     const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, schemeAt)
-    const verify = verifiers.get(scheme) ?? stateVerifier(scheme)
+    const verify = verifiers.get(scheme) ?? stateKind(scheme).createVerifier()
     verifiers.set(scheme, verify, 1)
     const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verify, known })
     return { l2BlockNumber: block, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }

@@ -1,4 +1,4 @@
-import { schemeNamed } from '../cli/words/answer.ts'
+import { kindNamed, schemeNamed } from '../cli/words/answer.ts'
 import { digitOffChecksum } from '../cli/words/checksum.ts'
 import { forkOf, networkNamed, parseNumber, rollupNamed } from '../cli/words/evidence.ts'
 import { attempt, isHexOf } from '../cli/words/layout.ts'
@@ -23,8 +23,7 @@ export function findMissing(file: OpenedFile, statement: Statement): InputError 
   const { subject } = file
   const { scheme, trustedKind, trusted, network, address, rollup, implementation } = statement
   const lacks = (field: FieldName, message: string): InputError => ({ field, message })
-  const isOfTree = subject !== 'traces' && scheme.value === 'ethereum'
-  const hasScheme = schemeNamed(scheme.value) !== undefined || isOfTree
+  const hasScheme = (subject === 'traces' ? schemeNamed : kindNamed)(scheme.value) !== undefined
   if (subject !== 'message' && !hasScheme) {
     return lacks('scheme', 'choose the hash scheme that the rollup used at the block of the proof')
   }

@@ -7,7 +7,7 @@ import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { drawLogs, drawState, type L2Chain, type LogsChain, summarize } from './chain.ts'
 import { blameRule, failedProof, listSteps, type Shape, statusesOf } from './checks.ts'
 import { MAX_KEYS } from './limits.ts'
-import type { OpenedFile } from './opened-file.ts'
+import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import { failedAt, type Judgement, reportOf, type Said } from './report.ts'
 import { type FieldName, isStated, type Statement } from './statement.ts'
 import { displayAccount, type Form, type ProvenState } from './wording.ts'
@@ -87,7 +87,7 @@ function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly s
   const storageProof = fieldIn(fieldIn(l1, 'proof'), 'storageProof')
   const finalizedState = fieldIn(l1, 'finalizedState')
   const states = (name: FieldName) => isStated(statement, name)
-  const isEthereum = statement.scheme.value === 'ethereum'
+  const isEthereum = isTrieOf(statement.scheme.value)
   const isOfLogs = file.subject === 'logs'
   // Then L1 holds the hash of the newest block, not the state.
   const isOfL1 = isOfLogs && isEthereum && !isGiven(file.answer) && statement.trustedKind.value !== 'l2StateRoot'

@@ -14,7 +14,7 @@ import { judgeLogs } from './judge-logs.ts'
 import { judgeMessage } from './judge-message.ts'
 import { judgementOf, provenChain } from './judge-state.ts'
 import { judgeTraces } from './judge-traces.ts'
-import type { OpenedFile } from './opened-file.ts'
+import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import { established, type Judgement, refused, reportOf, type Said, unasked, withoutProofs } from './report.ts'
 import { isStated, keysIn, type Statement } from './statement.ts'
 import { evidenceSourcesOf, premiseSources, rootWords, stateWords, trustedName } from './wording.ts'
@@ -31,7 +31,7 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
   if (subject === 'logs') return judgeLogs(file, statement, isAsked ? null : unasked(missing, inputErrors))
   if (isAsked && subject === 'bundle') return judgeBundle(file, statement)
   // The user says what the answer is to be.
-  if (isAsked) return judgeAnswer({ ...file, isTrie: statement.scheme.value === 'ethereum' }, statement)
+  if (isAsked) return judgeAnswer({ ...file, isTrie: isTrieOf(statement.scheme.value) }, statement)
   const { address } = statement
   const basis = { file, statement, stateRoot: null, address: address.value, storageKeys: keysIn(statement) }
   return judgementOf(basis, noProof(file) ?? unasked(missing, inputErrors), {}, inputErrors.length > 0)

@@ -124,7 +124,7 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
   const served = isTooMany ? 0 : storageKeysIn(answer)
   const areServed = typeof served !== 'number'
   const { scheme, stateRoot, address, storageKeys } = stated
-  const isTrie = scheme === undefined ? isEth : scheme === 'ethereum'
+  const isTrie = scheme === undefined ? isEth : isTrieOf(scheme)
   const said = suggest('file', { scheme, trusted: stateRoot, address, storageKeys })
   const isAsking = said.storageKeys === undefined && slotCount > 0 && !areServed
   const reason = isTooMany
@@ -138,7 +138,7 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
     suggested: {
       trustedKind: { value: 'l2StateRoot', source: stateRoot === undefined ? 'answer' : 'file' },
       ...suggest('answer', {
-        scheme: nameOfKind(guessKind(answer)),
+        scheme: guessKind(answer)?.name,
         address: addressIn(answer),
         storageKeys: areServed ? served : undefined,
       }),
@@ -165,7 +165,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
     suggested: {
       trustedKind: { value: 'l1BlockHash', source: 'bundle' },
       ...suggest('bundle', {
-        scheme: nameOfKind(kindNamed(scheme)),
+        scheme: kindNamed(scheme)?.name,
         rollup: nameOfRollup(fieldIn(rollup, 'address')),
         l2Block: decimal(l2BlockNumber),
         address,
@@ -177,7 +177,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
     command: commands.bundle,
     answer,
     bundle,
-    isTrie: scheme === 'ethereum',
+    isTrie: isTrieOf(scheme),
     network: fieldIn(fieldIn(stated?.claim, 'trusted'), 'network'),
   }
 }
@@ -307,7 +307,8 @@ function openOther(what: keyof typeof otherKinds, description: string, content: 
   }
 }
 
-const nameOfKind = (kind: ReturnType<typeof kindNamed>): string | undefined => (kind === 'ethereum' ? kind : kind?.name)
+/** Whether the state of this kind is a trie of Ethereum. */
+export const isTrieOf = (scheme: unknown): boolean => kindNamed(scheme)?.hashScheme === null
 
 /** What an evidence vector states. It leaves the rest to the bundle. */
 function suggestClaim(scheme: unknown, claim: unknown): Suggested {

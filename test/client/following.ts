@@ -4,7 +4,7 @@ import { createChain, type FullChain, type ServiceChainOptions } from '../../src
 import type { Methods } from '../../src/devnet/service/json-rpc.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
-import { type EvidenceBundle, type StateKind, verifyEvidence } from '../../src/entry/anchor.ts'
+import { type EvidenceBundle, type StateScheme, verifyEvidence } from '../../src/entry/anchor.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   type FollowEvent,
@@ -142,8 +142,8 @@ export function expectTrue(item: FollowedFinalization, chain: FullChain): void {
   expect(isEthereum && finalizedTimestamp === undefined).toBe(false)
   expect(item.l2Block?.hash).toBe(item.blockHash)
   if (finalizedTimestamp !== undefined && world) expect(finalizedTimestamp).toBe(chain.timestamp(l2BlockNumber))
-  for (const [index, bundle] of (evidence as EvidenceBundle<StateKind>[]).entries()) {
-    const scheme: StateKind = isEthereum ? 'ethereum' : poseidon2
+  for (const [index, bundle] of (evidence as EvidenceBundle<StateScheme>[]).entries()) {
+    const scheme: StateScheme = isEthereum ? 'ethereum' : poseidon2
     const trusted = { l1BlockHash: l1Block.hash }
     const claim = { scheme, rollup: ROLLUP, trusted, l2BlockNumber, address: CONTRACT, storageKeys: KEYS }
     expect(bundle.version).toBe(isEthereum ? 2 : 1)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
-import type { StateKind, Trusted } from '../../src/entry/anchor.ts'
+import type { StateScheme, Trusted } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type CallClaim, verifyCallEvidence } from '../../src/entry/provider.ts'
@@ -14,7 +14,7 @@ const vectors = (['valid', 'invalid'] as const).flatMap(kind =>
   }),
 )
 
-function claimOf({ claim, scheme }: CallVector): CallClaim<Trusted, StateKind> {
+function claimOf({ claim, scheme }: CallVector): CallClaim<Trusted, StateScheme> {
   const { chainId, l2BlockNumber, hardfork, call, ...rest } = claim
   const number = (text: Hex | 'fromBundle') => (text === 'fromBundle' ? text : BigInt(text))
   return {

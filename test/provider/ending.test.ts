@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
-import type { StateKind } from '../../src/entry/anchor.ts'
+import type { StateScheme } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
@@ -217,7 +217,7 @@ describe('a call as evidence', () => {
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
   const call = { to: LOOP, gas: 100_000n }
 
-  async function bundleOf(code: Hex = '0x5b5f56'): Promise<{ bundle: CallBundle<StateKind>; claim: CallClaim }> {
+  async function bundleOf(code: Hex = '0x5b5f56'): Promise<{ bundle: CallBundle<StateScheme>; claim: CallClaim }> {
     const { l1, l2 } = endpointsFor({ code })
     // With little gas, the loop ends soon. The gas is not proven.
     const { bundle, verified } = await recordCall({ l1, l2, ...about, call })

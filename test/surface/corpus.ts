@@ -6,7 +6,7 @@ import { runFunction } from '../../src/cli/words/expected.ts'
 import { readInputFile } from '../../src/cli/words/input-file.ts'
 import { applyPatches, baseNameOf } from '../../src/cli/words/patches.ts'
 import { type Fields, fieldsOf } from '../../src/cli/words/value.ts'
-import type { StateKind, Trusted } from '../../src/entry/anchor.ts'
+import type { StateScheme, Trusted } from '../../src/entry/anchor.ts'
 import { verifyProof } from '../../src/entry/index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../src/entry/provider.ts'
 import { verifyEvidence } from '../../src/verify/evidence/verify.ts'
@@ -48,7 +48,7 @@ function verifyCase(content: Fields): unknown {
   if (file.kind === 'function vector') return runFunction(file)
   if (file.kind === 'evidence vector') return verifyEvidence(file.bundle, claimOfVector(file))
   if (file.kind !== 'vector') throw new Error(`no vector: ${file.kind}`)
-  const stated: unknown = { ...file.stated, scheme: kindNamed(file.stated.scheme) }
+  const stated: unknown = { ...file.stated, scheme: kindNamed(file.stated.scheme)?.scheme }
   return verifyProof(file.answer, stated as Parameters<typeof verifyProof>[1])
 }
 
@@ -58,10 +58,10 @@ function verifyCall({ scheme, claim, bundle }: Fields): Promise<unknown> {
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
   const { value, gas, ...others } = fieldsOf(call)
   const stated: unknown = {
-    ...{ ...rest, scheme: kindNamed(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
+    ...{ ...rest, scheme: kindNamed(scheme)?.scheme, chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
     call: typeof call === 'string' ? call : { ...others, value: number(value), gas: number(gas) },
   }
-  return verifyCallEvidence(bundle, stated as CallClaim<Trusted, StateKind>)
+  return verifyCallEvidence(bundle, stated as CallClaim<Trusted, StateScheme>)
 }
 
 /** What became of it: what is proven, or the code and the place of the refusal. */

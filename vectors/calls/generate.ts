@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../src/base/errors.ts'
-import type { StateKind, Trusted } from '../../src/entry/anchor.ts'
+import type { StateScheme, Trusted } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type CallBundle, recordCall, type VerifiedCall } from '../../src/entry/provider.ts'
@@ -126,7 +126,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
   }
 }
 
-function expectedOf(verified: VerifiedCall<Trusted, StateKind>): CallVector['expected'] {
+function expectedOf(verified: VerifiedCall<Trusted, StateScheme>): CallVector['expected'] {
   const { outcome, gasUsed, finalizedTimestamp } = verified
   return {
     ...{ valid: true, outcome },
@@ -181,7 +181,7 @@ async function addEthereum(add: (kind: 'valid' | 'invalid', name: string, vector
   }
 }
 
-function headerForgeries(bundle: CallBundle<StateKind>, l2StateRoot: Hex): Forgery[] {
+function headerForgeries(bundle: CallBundle<StateScheme>, l2StateRoot: Hex): Forgery[] {
   const { l2Header = '0x', l2BlockNumber, answers, ...rest } = bundle
   const whole = { ...rest, l2BlockNumber, answers }
   const row = (name: string, code: FailureCode, description: string, change: object): Forgery => ({
@@ -231,7 +231,7 @@ function withSlots(answer: CallBundle['answers'][number], change: (list: readonl
 }
 
 /** @param other a true answer of the same block, for an account that the call does not read */
-function forgeriesOf(bundle: CallBundle<StateKind>, other: unknown): Forgery[] {
+function forgeriesOf(bundle: CallBundle<StateScheme>, other: unknown): Forgery[] {
   const { answers, codes, call } = bundle
   const without = <T>(list: readonly T[], at: number) => list.filter((_, index) => index !== at)
   const withAnswer = (at: number, change: (answer: CallBundle['answers'][number]) => object) => ({
@@ -393,7 +393,7 @@ function forgeriesOf(bundle: CallBundle<StateKind>, other: unknown): Forgery[] {
 }
 
 /** A state root alone does not prove a timestamp. */
-const timeForgeries = (bundle: CallBundle<StateKind>, claim: CallVector['claim']): Forgery[] => [
+const timeForgeries = (bundle: CallBundle<StateScheme>, claim: CallVector['claim']): Forgery[] => [
   {
     name: 'timestamp-missing',
     code: 'CALL_STATE_MISSING',

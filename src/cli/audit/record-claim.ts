@@ -3,16 +3,17 @@ import type { Hex } from '../../base/bytes.ts'
 import { readOptions, unlessLeft } from '../../base/options.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
 import { type DecodedStateClaim, decodeStateClaim } from '../../verify/evidence/claim.ts'
-import type { KindName, Trusted } from '../../verify/evidence/types.ts'
+import type { Trusted } from '../../verify/evidence/types.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
-import { kindNamed } from '../words/answer.ts'
+import type { KindName } from '../../verify/state/types.ts'
+import { kindNamed, kindNames } from '../words/answer.ts'
 
 /**
  * What you know about all records: about answers, about evidence bundles, or about both. It overrides what a record says.
  * Where you write `'fromRecord'`, whoever made a record chooses: check the value that its verdict names.
  */
 export type RecordClaim = {
-  /** The hash scheme of every record; or `'ethereum'`: its state is that of Ethereum; or `'fromRecord'`. */
+  /** The kind of every record's state; or `'fromRecord'`. */
   scheme: KindName | 'fromRecord'
   /** The address that every record is for, 20 bytes; or `'fromRecord'`. */
   address: Hex | 'fromRecord'
@@ -66,7 +67,7 @@ const stated = <T>(path: string, value: T | 'fromRecord' | undefined, read: (val
   unlessLeft('fromRecord', path, value, read)
 
 function requireScheme(name: KindName): KindName {
-  if (kindNamed(name) === undefined) throw invalid('scheme', "'mimc', 'poseidon2', 'ethereum' or 'fromRecord'", name)
+  if (kindNamed(name) === undefined) throw invalid('scheme', `one of ${[...kindNames, 'fromRecord'].join(', ')}`, name)
   return name
 }
 
@@ -80,7 +81,7 @@ function readAnchor(
   rollup: Rollup | undefined,
   trusted: Trusted | undefined,
   about: { readonly address: Hex | undefined; readonly storageKeys: readonly Hex[] | undefined },
-): Omit<DecodedStateClaim, 'scheme'> {
+): Omit<DecodedStateClaim, 'kind'> {
   // Despite the type, either may be missing: this refuses it.
   const anchor = { rollup, trusted } as { rollup: Rollup; trusted: Trusted }
   // The scheme is that of each bundle, if the caller states none.

@@ -5,11 +5,11 @@ import { lowerCase } from '../../base/hex.ts'
 import { parseBounded } from '../../base/json/parse.ts'
 import { hasMethod } from '../../base/options.ts'
 import { verifyReachable } from '../../verify/evidence/claim.ts'
-import { kindName, type StateVerifier, stateVerifier } from '../../verify/evidence/state.ts'
-import type { AnyState, KindName, StateKind, StateOfKind } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import { kindNamed } from '../words/answer.ts'
+import { kindName, type StateVerifier, stateKind } from '../../verify/state/kind.ts'
+import type { AnyState, Ethereum, KindName, NameOf, StateOfKind, StateScheme } from '../../verify/state/types.ts'
+import { kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../words/input-file.ts'
@@ -24,10 +24,10 @@ import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './re
 export type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
 
 /** The verdict on a record that verifies. If the compiler knows the `scheme`, it knows what an account and a slot consist of. */
-export type ProvenVerdict = VerdictOn<Scheme> | VerdictOn<'ethereum'>
+export type ProvenVerdict = VerdictOn<Scheme> | VerdictOn<Ethereum>
 
 /** The verdict on a record that verifies, of a state of this kind. */
-export interface VerdictOn<Kind extends StateKind> {
+export interface VerdictOn<Kind extends StateScheme> {
   /** Whether the account exists. */
   verdict: 'present' | 'absent'
   /**
@@ -36,7 +36,7 @@ export interface VerdictOn<Kind extends StateKind> {
    */
   trusted: 'user' | 'record'
   /** The hash scheme; or that the state is that of Ethereum. */
-  scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
+  scheme: NameOf<Kind>
   /** The root that the record was verified against, 32 bytes. */
   stateRoot: Hex
   /** The address of the account, 20 bytes, lower case. */
@@ -160,9 +160,9 @@ export function readRecord(record: unknown): ReadRecord {
 /** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
 export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
   const claim = readRecordClaim(recordClaim)
-  const verifiers = new Map<StateKind, StateVerifier>()
-  const verifierOf = (scheme: StateKind): StateVerifier => {
-    const verifier = verifiers.get(scheme) ?? stateVerifier(scheme)
+  const verifiers = new Map<StateScheme, StateVerifier>()
+  const verifierOf = (scheme: StateScheme): StateVerifier => {
+    const verifier = verifiers.get(scheme) ?? stateKind(scheme).createVerifier()
     verifiers.set(scheme, verifier)
     return verifier
   }
@@ -203,7 +203,7 @@ function attempt<T>(reason: string, work: () => T): T {
   }
 }
 
-const UNKNOWN_SCHEME = 'the scheme is neither mimc nor poseidon2 nor ethereum'
+const UNKNOWN_SCHEME = `the scheme is neither ${kindNames.join(' nor ')}`
 
 function reasonOf({ problem, found }: ClaimProblem): string {
   if (problem === 'storageKeys') return `no storage key: storageProofs[${found}] names none`
@@ -225,7 +225,7 @@ const sourceWords: Readonly<Record<Source, ClaimSource>> = {
 function judgeAnswer(
   file: AnswerFile,
   claim: DecodedRecordClaim,
-  verifierOf: (scheme: StateKind) => StateVerifier,
+  verifierOf: (scheme: StateScheme) => StateVerifier,
 ): Verdict {
   const { scheme, root, address, storageKeys } = claim
   if (root === null) return unreadable('an answer: state its state root')
@@ -251,15 +251,15 @@ function judgeAnswer(
 function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict {
   const { anchor, address, storageKeys } = claim
   if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
-  const scheme = kindNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
-  if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
-  const known = { ...anchor, scheme }
+  const kind = kindNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
+  if (kind === undefined) return unreadable(UNKNOWN_SCHEME)
+  const known = { ...anchor, kind }
   verifyReachable(known)
   const evidence = verifyDecoded(bundle, known)
   const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
   const { l2BlockNumber } = evidence
   return proven(evidence, {
-    scheme: kindName(scheme),
+    scheme: kind.name,
     stateRoot: evidence.stateRoot,
     address: evidence.address,
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),

@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { kindName } from '../../verify/evidence/state.ts'
+import { kindName } from '../../verify/state/kind.ts'
 import { AuditInputError, type AuditOptions, audit as auditInputs } from '../audit/audit.ts'
 import { addTally } from '../audit/audited.ts'
 import type { RecordClaim } from '../audit/record-claim.ts'

@@ -1,8 +1,8 @@
 import { openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchAnswer } from '../../client/sources/fetch.ts'
 import { type BlockTag, EndpointError } from '../../entry/rpc.ts'
-import { verifyState } from '../../verify/evidence/state.ts'
-import type { AnyState } from '../../verify/evidence/types.ts'
+import { verifyState } from '../../verify/state/kind.ts'
+import type { AnyState } from '../../verify/state/types.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { fetchToFile } from '../files/fetched-file.ts'
@@ -14,7 +14,7 @@ import { requireKind } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { formatState, formatTable } from '../output/report.ts'
 import { formatVerdict } from '../output/verdict.ts'
-import { isEthAnswer } from '../words/answer.ts'
+import { isEthAnswer, kindNamed } from '../words/answer.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { existenceOf } from '../words/wording.ts'
 import { fetchTraces, tracesOptions } from './fetch-traces.ts'
@@ -82,8 +82,9 @@ export const command: Command = {
     const { block, scheme, 'state-root': stateRoot } = values
     if (block === undefined) throw new UsageError('--block is needed: the number of an L2 block that L1 has finalized')
     const request = { ...requestOf(values), l2BlockNumber: isTag(block) ? block : toInteger('--block', block, 64) }
-    const isEthereum = scheme === 'ethereum'
-    if (scheme !== undefined && !isEthereum && stateRoot === undefined)
+    const kind = kindNamed(scheme)
+    const isTrie = kind?.hashScheme === null
+    if (scheme !== undefined && !isTrie && stateRoot === undefined)
       throw new UsageError('--scheme is of use with --state-root only, unless it is ethereum')
     requireHex('--state-root', 32, stateRoot)
     const trusted = stateRoot === undefined ? undefined : { scheme: requireKind(scheme), stateRoot }
@@ -100,7 +101,7 @@ export const command: Command = {
         const l2 = openEndpoints('l2', open('l2', values.l2))
         return async ({ progress, saveProgress }) => {
           const answer = await fetchAnswer(l2, request, {
-            ...{ method: methodOf(values), ...(isEthereum && { scheme }) },
+            ...{ method: methodOf(values), scheme: kind?.scheme },
             ...{ maxKeysPerRequest: keysPerRequestOf(values), trusted, resumeFrom: progress, signal },
             onProgress(made, keyCount) {
               saveProgress(made)
@@ -108,8 +109,7 @@ export const command: Command = {
             },
           })
           // An endpoint of another kind of chain would go unnoticed: nothing else is checked without --state-root.
-          if (isEthAnswer(answer) !== isEthereum)
-            throw new EndpointError(isEthereum ? 'ANSWER_MALFORMED' : 'ETH_PROOF_ANSWER')
+          if (isEthAnswer(answer) !== isTrie) throw new EndpointError(isTrie ? 'ANSWER_MALFORMED' : 'ETH_PROOF_ANSWER')
           return { bundle: answer, verified: claim && verifyState(answer, claim) }
         }
       },

@@ -1,7 +1,7 @@
 import { searchLogs } from '../../client/l1/logs.ts'
 import { openNewest, type ProvenNewest, recordNewest } from '../../client/record/record-logs.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
-import type { EvidenceBundle, StateKind } from '../../entry/anchor.ts'
+import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
 import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { statRegular } from '../files/output-file.ts'
@@ -101,7 +101,7 @@ export const command: Command = {
 type Wanted = WantedLogs & { readonly format: 'ndjson' | 'csv' }
 
 /** How far a search is. */
-type Saved = LogsProgress & { readonly bundle: EvidenceBundle<StateKind> }
+type Saved = LogsProgress & { readonly bundle: EvidenceBundle<StateScheme> }
 
 const isSaved = (saved: object): boolean => {
   const [number, hash] = ['number', 'hash'].map(name => String(fieldIn(fieldIn(saved, 'next'), name)))

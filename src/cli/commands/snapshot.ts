@@ -1,4 +1,4 @@
-import { type EvidenceBundle, type StateKind, verifyEvidence } from '../../entry/anchor.ts'
+import { type EvidenceBundle, type StateScheme, verifyEvidence } from '../../entry/anchor.ts'
 import { isProofError, safely } from '../../entry/index.ts'
 import { type RequestProvider, recordEvidence } from '../../entry/rpc.ts'
 import type { Command, Io } from '../command.ts'
@@ -137,7 +137,7 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
 }
 
 /** How far a snapshot is. */
-type Saved = SnapshotProgress & { readonly bundle: EvidenceBundle<StateKind> }
+type Saved = SnapshotProgress & { readonly bundle: EvidenceBundle<StateScheme> }
 type Counts = SnapshotProgress['counts']
 
 const nameOf = ({ address, holders }: SnapshotRequest): string =>
@@ -149,14 +149,14 @@ async function fetchBundle(
   l2: readonly RequestProvider[],
   { target, holders, scheme, rollup, l2Block, method }: Wanted,
   signal: AbortSignal,
-): Promise<EvidenceBundle<StateKind>> {
+): Promise<EvidenceBundle<StateScheme>> {
   const address = target.contract ?? holders[0] ?? `0x${'00'.repeat(20)}`
   const request = { scheme, rollup, address, l2BlockNumber: l2Block }
   return (await recordEvidence({ l1, l2, ...request, method, signal })).bundle
 }
 
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
-function verifyBundle(bundle: EvidenceBundle<StateKind>, { scheme: roots, rollup, l1BlockHash }: Wanted) {
+function verifyBundle(bundle: EvidenceBundle<StateScheme>, { scheme: roots, rollup, l1BlockHash }: Wanted) {
   const scheme = kindOf(bundle, roots)
   const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
   const rest = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const

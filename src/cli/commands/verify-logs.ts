@@ -1,4 +1,4 @@
-import type { StateKind, Trusted } from '../../entry/anchor.ts'
+import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import { type LogsClaim, verifyLogs } from '../../entry/blocks.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
 import type { Io } from '../command.ts'
@@ -36,7 +36,7 @@ export async function verifyLogsFile(
   requireOnly(others, allowed, 'logs as evidence')
   const { event, topic } = others
   const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
-  const claim: LogsClaim<Trusted, StateKind> = {
+  const claim: LogsClaim<Trusted, StateScheme> = {
     ...{ ...blockClaimOf(flags), trusted: await trustedOf(flags, io) },
     fromBlock: integerOf(flags, 'from-block', 64) ?? 'fromBundle',
     toBlock: integerOf(flags, 'to-block', 64) ?? 'fromBundle',

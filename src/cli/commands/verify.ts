@@ -1,8 +1,7 @@
-import { type StateKind, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
+import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
 import { isArgumentError, isProofError, safely } from '../../entry/index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../entry/provider.ts'
-import { kindName } from '../../verify/evidence/state.ts'
-import type { KindName } from '../../verify/evidence/types.ts'
+import type { KindName } from '../../verify/state/types.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
@@ -17,7 +16,7 @@ import { reportOnBundle } from '../output/evidence-report.ts'
 import { paint } from '../output/paint.ts'
 import { describeSources, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE, trustOptions } from '../output/verdict.ts'
-import { guessKind, leafProofAt } from '../words/answer.ts'
+import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
 import { claimOfVector, constantSources } from '../words/evidence.ts'
 import { compare, spellEvidence, spellState } from '../words/expected.ts'
@@ -231,9 +230,8 @@ function print(report: VerdictReport, flags: Printing, { stdout }: Io, mismatche
 
 /** The kind of state that a bundle says it is of, or that the form of its answer shows. */
 function kindIn(bundle: unknown): KindName | undefined {
-  if (fieldIn(bundle, 'scheme') === 'ethereum') return 'ethereum'
-  const kind = guessKind(answerIn(bundle))
-  return kind && kindName(kind)
+  const stated = kindNamed(fieldIn(bundle, 'scheme'))
+  return (stated?.hashScheme === null ? stated : guessKind(answerIn(bundle)))?.name
 }
 
 /** The answer in a bundle; the first of a call as evidence. */
@@ -244,7 +242,7 @@ const answerIn = (bundle: unknown): unknown =>
 async function verifyCall(bundle: unknown, flags: Flags, isSchemeFound: boolean, io: Io): Promise<VerdictReport> {
   const { call, ...about } = callClaimOf(flags)
   const trusted = await trustedOf(flags, io)
-  const claim: CallClaim<Trusted, StateKind> = { ...blockClaimOf(flags), ...about, call, trusted }
+  const claim: CallClaim<Trusted, StateScheme> = { ...blockClaimOf(flags), ...about, call, trusted }
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
   const parts: PartSources = {
     l2BlockNumber: of(claim.l2BlockNumber),

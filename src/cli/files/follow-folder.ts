@@ -9,11 +9,12 @@ import {
   truncateSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type StateKind, verifyEvidence } from '../../entry/anchor.ts'
+import { verifyEvidence } from '../../entry/anchor.ts'
 import { safely } from '../../entry/index.ts'
 import { verifyMessageEvidence } from '../../entry/messages.ts'
 import type { ClaimableMessage, FollowedFinalization, FollowedMessages, Rollup } from '../../entry/rpc.ts'
 import type { AnyClaim } from '../../verify/evidence/types.ts'
+import { ETHEREUM } from '../../verify/state/types.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
 import { parseNumber, statedBlockHash } from '../words/evidence.ts'
@@ -150,7 +151,7 @@ export async function openMessagesFolder(path: string, rollup: Rollup, askedFor:
 async function verifyExisting(path: string, item: FollowedFinalization, request: FollowedClaim): Promise<void> {
   const bundle = await readRegularJson(path, { followLinks: false })
   const { l2BlockNumber, stateRoot, blockHash } = item
-  const scheme: StateKind = blockHash === undefined ? request.scheme : 'ethereum'
+  const scheme = blockHash === undefined ? request.scheme : ETHEREUM
   // The root was proven with the code that is stated.
   const { implementation: _, ...rollup } = request.rollup
   const claim = { ...request, rollup, scheme, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }

@@ -16,6 +16,7 @@ import { methodOf } from '../options/chain-flags.ts'
 import { asArgument, commandLine, type EndpointFlags, keysPerRequestOf, showProgress } from '../options/endpoint.ts'
 import { type RecordTrust, type RecordTrustFlags, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
 import { paint } from '../output/paint.ts'
+import { kindNamed } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
 import { fieldIn } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
@@ -165,8 +166,8 @@ export async function recordToFile<T extends AnyRecorded>(
 const schemeOf = (bundle: unknown, { scheme }: RecordFlags): string[] =>
   fieldIn(bundle, 'kind') === 'message'
     ? []
-    : fieldIn(bundle, 'scheme') === 'ethereum'
-      ? ['--scheme', 'ethereum']
+    : kindNamed(fieldIn(bundle, 'scheme'))?.held === 'blockHash'
+      ? ['--scheme', `${fieldIn(bundle, 'scheme')}`]
       : scheme === undefined
         ? []
         : ['--scheme', scheme]

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Hex } from '../../base/bytes.ts'
-import type { EvidenceBundle, StateKind } from '../../entry/anchor.ts'
+import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
 import type { LogsCounts } from '../logs/logs.ts'
 import type { RowFormat, SnapshotProgress } from '../snapshot/snapshot.ts'
 import { fieldIn, isObject, otherVersion } from '../words/value.ts'
@@ -47,7 +47,7 @@ export interface RowPaths {
 /** How far it is: the counts, the bundle that proves the state root, and where to go on. */
 interface SavedProgress<Counts> {
   readonly counts: Counts
-  readonly bundle: EvidenceBundle<StateKind>
+  readonly bundle: EvidenceBundle<StateScheme>
 }
 
 /** The files that are written piece by piece. */
@@ -133,7 +133,7 @@ export interface AboutRows<Counts> {
   readonly range?: { readonly fromBlock: string; readonly toBlock: string }
   readonly counts: Counts
   /** Proves the state root. */
-  readonly bundle: EvidenceBundle<StateKind>
+  readonly bundle: EvidenceBundle<StateScheme>
 }
 
 const kindOf = ({ name }: { readonly name: string }): string => `manifest of ${name}`

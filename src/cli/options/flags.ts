@@ -1,15 +1,16 @@
 import { lowerCase } from '../../base/hex.ts'
-import type { Rollup, StateKind, Trusted, TrustedBeaconBlock } from '../../entry/anchor.ts'
+import type { Rollup, StateScheme, Trusted, TrustedBeaconBlock } from '../../entry/anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../../entry/beacon.ts'
 import { type Hex, isArgumentError, type Outcome, type Scheme, safely } from '../../entry/index.ts'
-import { kindName, verifyResponse } from '../../verify/evidence/state.ts'
-import type { AnyClaim, AnyState } from '../../verify/evidence/types.ts'
+import type { AnyClaim } from '../../verify/evidence/types.ts'
 import { messageServiceOf } from '../../verify/messages/layout.ts'
+import { stateKind } from '../../verify/state/kind.ts'
+import type { AnyState } from '../../verify/state/types.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
-import { guessKind, kindNamed } from '../words/answer.ts'
+import { guessKind, kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimWithSources, completeClaim, isProblem } from '../words/claim.ts'
 import { forkOf, networkNamed, rollupNamed } from '../words/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../words/input-file.ts'
@@ -20,29 +21,29 @@ import { didYouMean } from './suggest.ts'
 
 /** A hash scheme, for what knows no Ethereum state. @throws UsageError */
 export function requireScheme(name: unknown): Scheme {
-  const scheme = requireKind(name)
-  if (scheme !== 'ethereum') return scheme
-  throw new UsageError('the scheme is neither mimc nor poseidon2: ethereum.')
+  const kind = requireKind(name)
+  if (typeof kind !== 'string') return kind
+  throw new UsageError(`the scheme is neither mimc nor poseidon2: ${kind}.`)
 }
 
 /** @throws UsageError */
-export function requireKind(name: unknown): StateKind {
+export function requireKind(name: unknown): StateScheme {
   if (name === undefined) {
     throw new UsageError('--scheme is needed: poseidon2, or mimc for blocks of Linea before it changed')
   }
   const kind = kindNamed(name)
   if (kind === undefined) {
-    const [text, names] = [show(name), ['mimc', 'poseidon2', 'ethereum']]
-    throw new UsageError(`the scheme is neither mimc nor poseidon2 nor ethereum: ${text}.${didYouMean(text, names)}`)
+    const text = show(name)
+    throw new UsageError(`the scheme is neither ${kindNames.join(' nor ')}: ${text}.${didYouMean(text, kindNames)}`)
   }
-  return kind
+  return kind.scheme
 }
 
 /** The claim on an answer: from the options, the file and, last, the answer itself. @throws UsageError */
 export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
   const isUnstated = stated.scheme === undefined && file.stated.scheme == null
   const guess = isUnstated ? guessKind(file.answer) : undefined
-  const claim = completeClaim(guess ? { ...stated, scheme: kindName(guess) } : stated, file)
+  const claim = completeClaim(guess ? { ...stated, scheme: guess.name } : stated, file)
   if (!isProblem(claim)) return guess ? { ...claim, sources: { ...claim.sources, scheme: 'lengths' } } : claim
   const { problem, found } = claim
   if (problem === 'scheme') requireKind(found)
@@ -55,7 +56,8 @@ export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSo
 
 /** Verifies the answer. @throws UsageError if the claim itself is wrong, unless a vector states it */
 export function verifyAnswer({ kind, answer }: AnswerFile, { claim, sources }: ClaimWithSources): Outcome<AnyState> {
-  const outcome = safely(() => verifyResponse(answer, claim))
+  const { scheme, ...asked } = claim
+  const outcome = safely(() => stateKind(scheme).createVerifier()(answer, asked))
   if (outcome.ok || !isArgumentError(outcome.error)) return outcome
   const { path } = outcome.error
   if (Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))) {

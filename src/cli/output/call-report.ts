@@ -1,5 +1,5 @@
 import { stringify } from '../../base/json/stringify.ts'
-import type { StateKind, Trusted } from '../../entry/anchor.ts'
+import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { CallOutcome, StatedCall, VerifiedCall } from '../../entry/provider.ts'
 import { revertReason } from '../../provider/revert.ts'
 import type { Output } from '../command.ts'
@@ -16,7 +16,7 @@ export const environmentSource = ({ environment }: Pick<VerifiedCall, 'environme
 /** @param stated what the user stated about the call */
 export function formatCall(
   verdict: Verdict,
-  verified: VerifiedCall<Trusted, StateKind>,
+  verified: VerifiedCall<Trusted, StateScheme>,
   stream: Output,
   stated: Omit<StatedCall, 'gas'>,
 ): string {

@@ -1,7 +1,7 @@
 import type { Trusted } from '../../entry/anchor.ts'
 import type { Outcome } from '../../entry/index.ts'
-import { kindName } from '../../verify/evidence/state.ts'
 import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
+import { kindName } from '../../verify/state/kind.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import {

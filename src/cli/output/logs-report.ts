@@ -1,4 +1,4 @@
-import type { StateKind, Trusted } from '../../entry/anchor.ts'
+import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { VerifiedLogs } from '../../entry/blocks.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
@@ -16,7 +16,7 @@ type Statable = 'fromBlock' | 'toBlock' | 'filter'
 /** @param pinnedBy who stated the implementation @param stated what the user stated; by default everything */
 export function formatLogs(
   verdict: Verdict,
-  verified: VerifiedLogs<Trusted, StateKind>,
+  verified: VerifiedLogs<Trusted, StateScheme>,
   stream: Output,
   pinnedBy: Source | undefined,
   stated: readonly Statable[] = ['fromBlock', 'toBlock', 'filter'],

@@ -1,5 +1,5 @@
 import type { Hex } from '../../base/bytes.ts'
-import type { StateVerifier } from '../../verify/evidence/state.ts'
+import type { StateVerifier } from '../../verify/state/kind.ts'
 import { safely } from '../../verify/verifier/safe.ts'
 import { fieldIn, itemsOf, otherVersion } from '../words/value.ts'
 import { type RowFormat, requestFor, rowWriter, type Target } from './snapshot.ts'

@@ -4,8 +4,8 @@ import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchVerified } from '../../client/sources/fetch.ts'
 import type { EndpointError } from '../../client/transport/error.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
-import { kindName, stateVerifier } from '../../verify/evidence/state.ts'
-import type { AnyState, StateKind } from '../../verify/evidence/types.ts'
+import { kindName, stateKind } from '../../verify/state/kind.ts'
+import type { AnyState, StateScheme } from '../../verify/state/types.ts'
 import { fieldIn } from '../words/value.ts'
 import { askInOrder, createLimits } from './in-order.ts'
 
@@ -51,7 +51,7 @@ export type SnapshotPart =
 
 export interface SnapshotOptions {
   /** The kind of the state at the block. */
-  readonly scheme: StateKind
+  readonly scheme: StateScheme
   readonly stateRoot: Hex
   readonly block: bigint
   readonly method: string
@@ -75,7 +75,7 @@ export function takeSnapshot(
 ): AsyncGenerator<SnapshotPart[]> {
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const endpoints = openEndpoints('l2', l2)
-  const verifyAnswer = stateVerifier(scheme)
+  const verifyAnswer = stateKind(scheme).createVerifier()
   const limits = createLimits(concurrency, signal)
   const how = { scheme, method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {

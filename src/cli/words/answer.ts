@@ -1,18 +1,21 @@
 import { mimc } from '../../verify/scheme/mimc.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { type StateKind, stateKind } from '../../verify/state/kind.ts'
+import { ETHEREUM } from '../../verify/state/types.ts'
 import { isHexOf, LEAF_NODE, leafLength } from './layout.ts'
 import { type Fields, fieldIn, fieldsOf, isGiven, isObject, itemsOf } from './value.ts'
 
 /** What an answer itself says was asked. The user stated none of it. */
 
 const schemes: readonly HashScheme[] = [mimc, poseidon2]
+const kinds: readonly StateKind[] = [...schemes.map(stateKind), stateKind(ETHEREUM)]
 
 export const schemeNamed = (name: unknown): HashScheme | undefined => schemes.find(scheme => scheme.name === name)
 
 /** The kind of state with this name. */
-export const kindNamed = (name: unknown): HashScheme | 'ethereum' | undefined =>
-  name === 'ethereum' ? name : schemeNamed(name)
+export const kindNamed = (name: unknown): StateKind | undefined => kinds.find(kind => kind.name === name)
+export const kindNames: readonly string[] = kinds.map(({ name }) => name)
 
 /** The result inside a JSON-RPC response, or the bare answer itself, as the verifier reads it. */
 export function resultIn(answer: unknown): Fields {
@@ -70,8 +73,8 @@ export function guessSchemeOfPath(proof: unknown): HashScheme | undefined {
 }
 
 /** The kind of the state by the form of the answer; undefined if it has none of the forms. */
-export const guessKind = (answer: unknown): HashScheme | 'ethereum' | undefined =>
-  isEthAnswer(answer) ? 'ethereum' : guessScheme(leafProofAt(answer, 0))
+export const guessKind = (answer: unknown): StateKind | undefined =>
+  isEthAnswer(answer) ? kindNamed(ETHEREUM) : kindNamed(guessScheme(leafProofAt(answer, 0))?.name)
 
 /** The address that the answer says it is for; undefined if it names none. */
 export function addressIn(answer: unknown): string | undefined {

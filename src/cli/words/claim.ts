@@ -1,5 +1,5 @@
-import { kindName, type StateClaim } from '../../verify/evidence/state.ts'
-import type { KindName } from '../../verify/evidence/types.ts'
+import { kindName, type StateClaim } from '../../verify/state/kind.ts'
+import type { KindName } from '../../verify/state/types.ts'
 import { addressIn, kindNamed, storageKeysIn } from './answer.ts'
 import type { AnswerFile, StatedClaim } from './input-file.ts'
 
@@ -43,7 +43,7 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
     return { problem: 'storageKeys', found: servedKeys }
   return {
     claim: {
-      scheme: known,
+      scheme: known.scheme,
       stateRoot: stateRoot.value,
       // If the answer has no readable key, any address will do: decoding refuses it before the keys are compared.
       address: address.value ?? addressIn(file.answer) ?? `0x${'00'.repeat(20)}`,

@@ -9,8 +9,10 @@ import {
   sepoliaBeacon,
 } from '../../verify/beacon/network.ts'
 import { trustBeaconBlock } from '../../verify/beacon/trusted-block.ts'
-import type { AnyClaim, AnyEvidence, EvidenceClaim, StateKind, Trusted } from '../../verify/evidence/types.ts'
+import type { AnyClaim, AnyEvidence, EvidenceClaim, Trusted } from '../../verify/evidence/types.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
+import { decidedKind, stateKind } from '../../verify/state/kind.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import { schemeNamed } from './answer.ts'
 import type { Source } from './claim.ts'
 import { DocumentError } from './error.ts'
@@ -148,8 +150,8 @@ export function partSources(
  * The kind of state for which to verify a bundle if L1 decides: a bundle that says that it is of an Ethereum state has to prove that
  * L1 holds the hash of its block, whatever the hash scheme of state roots is.
  */
-export const kindOf = (bundle: unknown, scheme: StateKind): StateKind =>
-  fieldIn(bundle, 'scheme') === 'ethereum' ? 'ethereum' : scheme
+export const kindOf = (bundle: unknown, scheme: StateScheme): StateScheme =>
+  decidedKind(fieldIn(bundle, 'scheme'), scheme)
 
 /** The links of the chain of evidence, in the order in which they are verified. */
 export const links = {
@@ -164,13 +166,19 @@ export const links = {
 export type Link = keyof typeof links
 
 /** What a link proves, in a chain that leads to a state of this kind. */
-export const linkWords = (link: Link, scheme: StateKind): string =>
-  link === 'rollupContract' && scheme === 'ethereum' ? 'L1 state root -> rollup contract -> L2 block hash' : links[link]
+export const linkWords = (link: Link, scheme: StateScheme): string =>
+  link === 'rollupContract' && stateKind(scheme).held === 'blockHash'
+    ? 'L1 state root -> rollup contract -> L2 block hash'
+    : links[link]
 
 /** The links of the chain that starts at this trusted input and leads to a state of this kind. */
-export function linksFrom(trusted: Trusted, scheme: StateKind): Link[] {
+export function linksFrom(trusted: Trusted, scheme: StateScheme): Link[] {
   const has = (name: string) => isObject(trusted) && Object.hasOwn(trusted, name)
-  const rest: Link[] = ['rollupContract', ...(scheme === 'ethereum' ? (['l2Header'] as const) : []), 'answer']
+  const rest: Link[] = [
+    'rollupContract',
+    ...(stateKind(scheme).held === 'blockHash' ? (['l2Header'] as const) : []),
+    'answer',
+  ]
   if (has('beaconBlockRoot')) return ['bundle', 'consensus', 'l1Header', ...rest]
   if (has('l1BlockHash')) return ['bundle', 'l1Header', ...rest]
   return has('l1StateRoot') ? ['bundle', ...rest] : ['bundle', 'answer']

@@ -17,7 +17,7 @@ import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../../veri
 import { verifyReceipts } from '../../verify/blocks/receipts.ts'
 import { verifyTransactions } from '../../verify/blocks/transactions.ts'
 import { type LogsClaim, verifyLogs } from '../../verify/evidence/logs.ts'
-import type { AnyEvidence, AnyState } from '../../verify/evidence/types.ts'
+import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../verify/messages/evidence.ts'
 import { type MessageClaim, verifyMessageFromL2 } from '../../verify/messages/from-l2.ts'
@@ -27,6 +27,7 @@ import {
   readMessageArrival,
   verifyMessageToL2,
 } from '../../verify/messages/to-l2.ts'
+import { type AnyState, ETHEREUM } from '../../verify/state/types.ts'
 import { type TransitionClaim, verifyTransition } from '../../verify/transition/verify.ts'
 import type { Outcome } from '../../verify/verifier/safe.ts'
 import { kindNamed, schemeNamed } from './answer.ts'
@@ -95,7 +96,7 @@ export function runFunction({ operation, fields }: FunctionVector): object {
       return {}
     }
     case 'verifyEthereumEvidence':
-      return spellEvidence(verifyEvidence(bundle, { ...claimOf(claim), scheme: 'ethereum' }))
+      return spellEvidence(verifyEvidence(bundle, { ...claimOf(claim), scheme: ETHEREUM }))
     case 'verifyConsensus': {
       const trusted = { network, blockRoot } as TrustedBlock
       const { committee: last, ...verified } = verifyConsensus(answers as ConsensusAnswers, trusted)
@@ -112,7 +113,7 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'verifyLogs': {
       const stated: Fields = {
         ...toNumbers(claim, ['l2BlockNumber', 'fromBlock', 'toBlock']),
-        scheme: kindNamed(scheme),
+        scheme: kindNamed(scheme)?.scheme,
       }
       const { logs, blockCount, ruledOutCount, receiptCount } = verifyLogs(input, stated as unknown as LogsClaim)
       return spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } })

@@ -7,7 +7,7 @@ import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
 import type { Leaf } from '../../verify/tree/leaf.ts'
 import { decodeAccount } from '../../verify/verifier/leaf-api.ts'
-import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
+import { formOf, guessSchemeOfPath, kindNamed, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
 import { holdsTraces, isBundleFile, readInputFile } from './input-file.ts'
@@ -179,7 +179,9 @@ function inspectLogsEvidence(bundle: Part): UnverifiedFields {
     ...{ blocks: blocks.length, blocksWithReceipts: count('receipts'), blocksWithTransactions: count('transactions') },
     ...bundle.given({ consensus: inspectConsensus, l1: inspectL1, l2Header: header => inspectHeader(header) }),
     // Where L1 holds the hash of the newest block, there need not be one.
-    ...((answer.isGiven || schemeName !== 'ethereum') && { answer: inspectAnswer(answer, schemeNamed(schemeName)) }),
+    ...((answer.isGiven || kindNamed(schemeName)?.held !== 'blockHash') && {
+      answer: inspectAnswer(answer, schemeNamed(schemeName)),
+    }),
   }
 }
 

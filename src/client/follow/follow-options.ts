@@ -3,7 +3,7 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
 import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
 import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
-import type { StateKind } from '../../verify/evidence/types.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
@@ -140,9 +140,9 @@ export interface FollowOptions<Requests extends readonly FollowRequest[] = reado
   rollup: Rollup
   /**
    * The hash scheme of the rollup's state roots, or a function that returns it for an L2 block. Where L1 holds the hash of a block in
-   * place of a root, the state is that of Ethereum, whatever this says. `'ethereum'`: L1 has to hold hashes.
+   * place of a root, the state is that of Ethereum, whatever this says. With the name of that kind, L1 has to hold hashes.
    */
-  scheme: StateKind | ((l2BlockNumber: bigint) => StateKind)
+  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme)
   /**
    * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
    * `beaconBlockHash`, or ask a light client.

@@ -4,9 +4,10 @@ import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
-import type { EvidenceBundle, StateKind, VerifiedEvidence } from '../../verify/evidence/types.ts'
+import type { EvidenceBundle, VerifiedEvidence } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
+import type { Ethereum, StateScheme } from '../../verify/state/types.ts'
 import { type Hint, type ListRange, listFinalizations } from '../l1/finalizations.ts'
 import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
@@ -33,7 +34,7 @@ import {
 
 /** One finalization, proven. */
 export type FollowedFinalization<Requests extends readonly FollowRequest[] = readonly FollowRequest[]> = FollowedBlock &
-  (FollowedState<Requests, Scheme, undefined, undefined> | FollowedState<Requests, 'ethereum', Hex, BlockHeader>)
+  (FollowedState<Requests, Scheme, undefined, undefined> | FollowedState<Requests, Ethereum, Hex, BlockHeader>)
 
 /** What is proven about the block and the contract. */
 export interface FollowedBlock {
@@ -57,7 +58,7 @@ export interface FollowedBlock {
 }
 
 /** What is proven about the state, by its kind. */
-export interface FollowedState<Requests extends readonly FollowRequest[], Kind extends StateKind, Hash, Header> {
+export interface FollowedState<Requests extends readonly FollowRequest[], Kind extends StateScheme, Hash, Header> {
   /** Hash of the block, 32 bytes, if that is what L1 holds. The state is then that of Ethereum. */
   blockHash: Hash
   /** The block with this hash. */
@@ -69,7 +70,7 @@ export interface FollowedState<Requests extends readonly FollowRequest[], Kind e
 }
 
 /** One proven state per request. If the compiler knows how many requests there are, it knows how many states there are. */
-export type VerifiedRequests<Requests extends readonly FollowRequest[], Kind extends StateKind = Scheme> = {
+export type VerifiedRequests<Requests extends readonly FollowRequest[], Kind extends StateScheme = Scheme> = {
   -readonly [Index in keyof Requests]: VerifiedEvidence<
     {
       /** Hash of `l1Block`. */
@@ -262,7 +263,7 @@ async function prove(settings: Settings, { block, l1Block, newest }: View, ancho
   const { l2, rollup, schemeAt, requests, how, signal } = settings
   const { l2BlockNumber, blockHash, proof, finalizedState, implementation } = anchor
   const { scheme, stateRoot, header: l2Block, block: sentBlock } = await openAnchor({ l2, signal }, anchor, schemeAt)
-  const bundles: EvidenceBundle<StateKind>[] = []
+  const bundles: EvidenceBundle<StateScheme>[] = []
   const verified: object[] = []
   for (const { address, storageKeys } of requests) {
     const asked = { address, storageKeys, l2BlockNumber }

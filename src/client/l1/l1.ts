@@ -19,7 +19,8 @@ import {
   verifyAnchor,
 } from '../../verify/anchor/rollup.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
-import type { StateKind } from '../../verify/evidence/types.ts'
+import { stateKind } from '../../verify/state/kind.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import { type Attempt, type Endpoints, only, race } from '../sources/endpoints.ts'
 import {
   EndpointError,
@@ -45,7 +46,7 @@ export interface L1Source {
   /** What the contract has to hold. Default: whichever it holds. */
   readonly holds?: HeldValue | undefined
   /** Says what counts if the contract holds a state root and a block hash of this L2 block. Default: an error. */
-  readonly schemeAt?: ((l2BlockNumber: bigint) => StateKind) | undefined
+  readonly schemeAt?: ((l2BlockNumber: bigint) => StateScheme) | undefined
 }
 
 /** The block tags that every L1 endpoint accepts. */
@@ -160,10 +161,7 @@ export async function fetchAnchor(
       return verifyAnchor(proof, claim)
     } catch (error) {
       if (schemeAt === undefined || !isProofError(error) || error.code !== 'ANCHOR_AMBIGUOUS') throw error
-      return verifyAnchor(proof, {
-        ...claim,
-        holds: schemeAt(l2BlockNumber) === 'ethereum' ? 'blockHash' : 'stateRoot',
-      })
+      return verifyAnchor(proof, { ...claim, holds: stateKind(schemeAt(l2BlockNumber)).held })
     }
   }
   return fetchProof(source, keys, l1Block.number, proof => {

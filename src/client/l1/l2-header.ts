@@ -1,45 +1,39 @@
 import type { Hex } from '../../base/bytes.ts'
 import { refusal } from '../../base/errors.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
-import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { stateKind } from '../../verify/state/kind.ts'
+import { ETHEREUM, type StateScheme } from '../../verify/state/types.ts'
 import { type BlockSource, fetchHeader } from './headers.ts'
 import type { Anchor } from './l1.ts'
 
 /** The root of the state after an L2 block, and the kind of that state: L1 decides both. */
-export type OpenedAnchor =
-  | {
-      readonly scheme: HashScheme
-      readonly stateRoot: Hex
-      readonly header: undefined
-      readonly block: undefined
-    }
-  | {
-      readonly scheme: 'ethereum'
-      readonly stateRoot: Hex
-      /** L1 holds its hash. */
-      readonly header: BlockHeader
-      /** The same as an endpoint sent it: the `l2Block` of `createBundle`. */
-      readonly block: unknown
-    }
+export interface OpenedAnchor {
+  readonly scheme: StateScheme
+  readonly stateRoot: Hex
+  /** Undefined unless L1 holds its hash. */
+  readonly header: BlockHeader | undefined
+  /** The same as an endpoint sent it: the `l2Block` of `createBundle`. */
+  readonly block: unknown
+}
 
 /**
  * The state of an anchored L2 block. If L1 holds the hash of the block, its header comes from the first L2 endpoint that sends the
  * one with that hash, whatever the caller's scheme is: that one is about state roots.
  *
  * @param schemeAt what `readSchemes` returns
- * @throws ProofError `ANCHOR_NO_ROOT` if L1 holds a state root and the caller's kind is `'ethereum'`; `HEADER_*`,
+ * @throws ProofError `ANCHOR_NO_ROOT` if L1 holds a state root, and the caller's kind takes the hash; `HEADER_*`,
  * `BLOCK_NUMBER_MISMATCH`; EndpointError `BLOCK_MISSING`, ...
  */
 export async function openAnchor(
   source: BlockSource,
   { l2BlockNumber: number, stateRoot, blockHash }: Anchor,
-  schemeAt: (l2BlockNumber: bigint) => HashScheme | 'ethereum',
+  schemeAt: (l2BlockNumber: bigint) => StateScheme,
 ): Promise<OpenedAnchor> {
   if (blockHash !== undefined) {
     const { header, block } = await fetchHeader(source, { hash: blockHash, number })
-    return { scheme: 'ethereum', stateRoot: header.stateRoot, header, block }
+    return { scheme: ETHEREUM, stateRoot: header.stateRoot, header, block }
   }
-  const scheme = schemeAt(number)
-  if (scheme !== 'ethereum') return { scheme, stateRoot, header: undefined, block: undefined }
-  throw refusal('ANCHOR_NO_ROOT', `the hash of L2 block ${number}, because the scheme is 'ethereum'`, 'its state root')
+  const { name, scheme, held } = stateKind(schemeAt(number))
+  if (held === 'stateRoot') return { scheme, stateRoot, header: undefined, block: undefined }
+  throw refusal('ANCHOR_NO_ROOT', `the hash of L2 block ${number}, because the scheme is '${name}'`, 'its state root')
 }

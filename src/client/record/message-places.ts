@@ -8,7 +8,7 @@ import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } fro
 import type { MessageLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
-import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { ETHEREUM, type StateScheme } from '../../verify/state/types.ts'
 import { fetchAnchor, fetchProof, findStep, type L1Source, readCurrent, unless, walkLogs } from '../l1/l1.ts'
 import { allowedBlocks } from '../l1/log-ranges.ts'
 import { type Attempt, type Endpoints, only } from '../sources/endpoints.ts'
@@ -24,7 +24,7 @@ export interface MessageSource extends L1Source {
   readonly sender: Sender
   readonly layout: MessageLayout
   /** With this, logs can be proven from the state of L2. */
-  readonly schemeAt?: ((l2BlockNumber: bigint) => HashScheme | 'ethereum') | undefined
+  readonly schemeAt?: ((l2BlockNumber: bigint) => StateScheme) | undefined
   /** How to ask for that state. */
   readonly how: ClientSettings
 }
@@ -44,7 +44,7 @@ export type Judge<T> = (all: readonly SentMessage[], onL1: OnL1) => Promise<T | 
 /** A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them. */
 async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
   // A finalization is one, whatever L1 holds for its end.
-  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => 'ethereum' }
+  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => ETHEREUM }
   const oldest = l1Block.number - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
   let last: bigint | null = null
   let before: bigint | null = oldest > 0n ? null : -1n
@@ -89,7 +89,7 @@ async function verifyEnds(alone: L1Source, l1Block: L1Block, before: bigint, las
  * apart.
  */
 async function findBySlots(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
-  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => 'ethereum' }
+  const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => ETHEREUM }
   const newest = { at: l1Block.number, value: await readCurrent(provider, source, l1Block.number) }
   const step = await findStep(provider, source, newest, block)
   if (step === null)

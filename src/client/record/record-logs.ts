@@ -7,8 +7,10 @@ import { historyContract, historySlot, readBlockHash } from '../../verify/blocks
 import { MAX_HEADERS } from '../../verify/blocks/limits.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
 import { anchoredFor, type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../../verify/evidence/logs.ts'
-import type { AnyClaim, AnyEvidence, EvidenceBundle, StateKind } from '../../verify/evidence/types.ts'
+import type { AnyClaim, AnyEvidence, EvidenceBundle } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
+import { decidedKind, stateKind } from '../../verify/state/kind.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import { searchLogs } from '../l1/logs.ts'
 import { openEndpoints } from '../sources/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../sources/fetch.ts'
@@ -49,9 +51,9 @@ export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint
 }
 
 export interface RecordedNewest extends ProvenNewest, Pick<Recorded, 'l1BlockHashFrom'> {
-  readonly bundle: EvidenceBundle<StateKind>
+  readonly bundle: EvidenceBundle<StateScheme>
   /** That of the state. */
-  readonly scheme: StateKind
+  readonly scheme: StateScheme
 }
 
 /** How to record, whatever the range. */
@@ -71,8 +73,9 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
   })
   const first = await recordEvidence({ ...options, address: historyContract })
   const { l2BlockNumber, stateRoot, l1Block } = first.verified
-  const scheme = first.scheme === 'ethereum' ? first.scheme : options.scheme
-  const last = scheme === 'ethereum' ? l2BlockNumber : l2BlockNumber - 1n
+  const scheme = decidedKind(first.scheme, options.scheme)
+  const isHashed = stateKind(scheme).held === 'blockHash'
+  const last = isHashed ? l2BlockNumber : l2BlockNumber - 1n
   if (toBlock !== undefined && toBlock > last) throw afterNewest('toBlock', last)
   const withSlot = async () => {
     // Which slot it is depends on the block, which was not known before.
@@ -84,11 +87,11 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
     return { ...first.bundle, request, answer: known }
   }
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-  const recorded = (bundle: EvidenceBundle<StateKind>) => {
+  const recorded = (bundle: EvidenceBundle<StateScheme>) => {
     const opened = openNewest(bundle, { scheme, rollup, trusted, l2BlockNumber }, toBlock)
     return { ...opened, bundle, scheme, l1BlockHashFrom: first.l1BlockHashFrom }
   }
-  if (scheme !== 'ethereum') return recorded(await withSlot())
+  if (!isHashed) return recorded(await withSlot())
   if (toBlock === undefined || toBlock === last) return recorded(first.bundle)
   try {
     // A state that holds the hash of the range's end shortens the way.
@@ -109,7 +112,7 @@ export interface RecordedLogs extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The verified bundle, as JSON. */
   bundle: LogsBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedLogs<{ l1BlockHash: Hex } | NonNullable<RecordOptions['beacon']>['trusted'], StateKind>
+  verified: VerifiedLogs<{ l1BlockHash: Hex } | NonNullable<RecordOptions['beacon']>['trusted'], StateScheme>
 }
 
 /** Records logs as evidence. @throws as {@link recordNewest}; ArgumentError if no bundle can hold the range */

@@ -8,10 +8,10 @@ import type { L1Block } from '../../verify/anchor/header.ts'
 import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
-import { kindName, verifyState } from '../../verify/evidence/state.ts'
-import type { EvidenceBundle, StateKind, VerifiedEvidence } from '../../verify/evidence/types.ts'
+import type { EvidenceBundle, VerifiedEvidence } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
-import type { Scheme } from '../../verify/scheme/scheme.ts'
+import { decidedKind, kindName, stateKind, verifyState } from '../../verify/state/kind.ts'
+import type { NameOf, StateScheme } from '../../verify/state/types.ts'
 import type { ConsensusProgress } from '../beacon/beacon.ts'
 import { type Anchor, fetchAnchor, fetchTimestamp, type L1Source, steppingBack, walkAnchors } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
@@ -28,13 +28,7 @@ import {
   type Layer,
 } from '../transport/error.ts'
 import { readSchemes, verifySignal } from '../transport/options.ts'
-import {
-  answerAdmission,
-  type FetchProgress,
-  fetchedMismatch,
-  formOf,
-  readFetched,
-} from '../transport/partial-answers.ts'
+import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from '../transport/partial-answers.ts'
 import { parseQuantity } from '../transport/provider.ts'
 import type { QueueState } from '../transport/queue.ts'
 import { redactorFor } from '../transport/redact.ts'
@@ -50,9 +44,9 @@ export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
   l2: Endpoint | readonly Endpoint[]
   /**
    * The hash scheme of the rollup's state roots. Where L1 holds the hash of the block instead, its state is that of Ethereum,
-   * whatever you state. Or `'ethereum'`: L1 has to hold the hash.
+   * whatever you state. If you name that kind, L1 has to hold the hash.
    */
-  scheme: StateKind
+  scheme: StateScheme
   /** The contract whose roots and hashes you trust. */
   rollup: Rollup
   /** 20 bytes, in upper or lower case. */
@@ -146,11 +140,11 @@ export type RecordProgress =
 /** A bundle, and what it proves: `scheme` tells the two kinds apart. */
 export type Recorded<
   Keys extends readonly Hex[] = readonly Hex[],
-  Kind extends StateKind = StateKind,
-> = Kind extends StateKind
+  Kind extends StateScheme = StateScheme,
+> = Kind extends StateScheme
   ? {
-      /** The kind of the state: `'ethereum'` if L1 holds the hash of the block, and otherwise the hash scheme that you stated. */
-      scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
+      /** The kind of the state: that of Ethereum if L1 holds the hash of the block, and otherwise the hash scheme that you stated. */
+      scheme: NameOf<Kind>
       /** The bundle, verified; plain JSON. */
       bundle: EvidenceBundle<Kind>
       /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
@@ -299,7 +293,7 @@ function createRecorder(settings: Settings) {
           // Only now: the timestamp of a block that no L2 endpoint holds is of no use. A header has it.
           const { proof, finalizedState } = found.l2Block ? anchor : await fetchTimestamp(source, l1Block, anchor)
           const parts = { ...found, rollup, l2BlockNumber, address, storageKeys, consensus }
-          const bundle = createBundle<StateKind>({ ...parts, l1: { block, proof, finalizedState } })
+          const bundle = createBundle<StateScheme>({ ...parts, l1: { block, proof, finalizedState } })
           return verifyBundle(bundle, found.scheme, settings, l1Block, l2BlockNumber)
         }
         onProgress?.({ step: 'proofUnavailable', l2BlockNumber, code: found.failure.code })
@@ -319,8 +313,8 @@ function tellOfChange({ implementation: after }: Anchor, { resumeFrom, onProgres
 
 /** The parts were verified one by one. This verifies the whole. */
 function verifyBundle(
-  bundle: EvidenceBundle<StateKind>,
-  scheme: StateKind,
+  bundle: EvidenceBundle<StateScheme>,
+  scheme: StateScheme,
   { rollup, address, keysAsWritten: storageKeys, beacon }: Settings,
   l1Block: L1Block,
   l2BlockNumber: bigint,
@@ -337,8 +331,8 @@ async function* anchorsFor(source: L1Source, l1Block: L1Block, settings: Setting
   const { l2BlockNumber, kind, owner, resumeFrom, maxFinalizations, onProgress } = settings
   const ignore = (reason: string) => onProgress?.({ step: 'progressIgnored', reason })
   const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
-  const isEthereum = readOwn(Object(resumeFrom), 'scheme') === 'ethereum'
-  const wanted = { ...owner, ...block, scheme: isEthereum ? 'ethereum' : kindName(kind) } as const
+  const begun = decidedKind(readOwn(Object(resumeFrom), 'scheme'), kind)
+  const wanted = { ...owner, ...block, scheme: kindName(begun) }
   const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, wanted)
   if (mismatch !== null) ignore(mismatch)
   if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
@@ -365,7 +359,7 @@ async function fetchBegun(
     const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
     const held = { ...owner, scheme: kindName(scheme), l2BlockNumber: encodeQuantity(anchor.l2BlockNumber) }
     // Without an answer that verifies, anyone could have named this block.
-    const isHeld = readFetched(resumeFrom, held, admission, redact, verify, formOf(scheme === 'ethereum')).length > 0
+    const isHeld = readFetched(resumeFrom, held, admission, redact, verify, stateKind(scheme)).length > 0
     return isHeld ? anchor : 'its answers do not verify'
   } catch (error) {
     // An endpoint without the block fails when its answer is asked for.

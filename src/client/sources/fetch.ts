@@ -5,21 +5,20 @@ import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { decodeKeys, readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
-import { type StateClaim, verifyState } from '../../verify/evidence/state.ts'
-import type { StateKind, StateOfKind } from '../../verify/evidence/types.ts'
 import { type Claim, decodeClaim } from '../../verify/proof/claim.ts'
-import { hashSchemeOf } from '../../verify/scheme/genuine.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
+import { type StateClaim, stateKind, verifyState } from '../../verify/state/kind.ts'
+import type { StateOfKind, StateScheme } from '../../verify/state/types.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import { verifySignal } from '../transport/options.ts'
 import {
   admitAnswer,
   answerAdmission,
   type FetchProgress,
-  formOf,
   joinAnswers,
   readFetched,
   readPartialAnswer,
+  TREE_FORM,
   verifyAgreement,
 } from '../transport/partial-answers.ts'
 import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
@@ -69,13 +68,13 @@ export interface FetchOptions extends ClientSettings {
   trusted?:
     | {
         /** The kind of the state. */
-        scheme: StateKind
+        scheme: StateScheme
         /** The state root of the block, 32 bytes. */
         stateRoot: Hex
       }
     | undefined
   /** The kind of the state, without `trusted`. That of Ethereum is asked for with `eth_getProof`, whatever the `method`. */
-  scheme?: StateKind | undefined
+  scheme?: StateScheme | undefined
   /**
    * The last progress that `onProgress` received. Parts for another request, or that do not verify, are fetched again; the
    * last key is always fetched again.
@@ -151,7 +150,7 @@ export async function fetchVerified<T>(
 
 /** @throws ArgumentError */
 function readStateClaim({ scheme, ...asked }: StateClaim): void {
-  if (scheme !== 'ethereum') hashSchemeOf(scheme)
+  stateKind(scheme)
   decodeClaim(asked)
 }
 
@@ -168,8 +167,8 @@ async function fetchFrom(
 ): Promise<unknown> {
   const { method, maxKeysPerRequest, trusted, scheme = trusted?.scheme, resumeFrom, onProgress } = bare(options)
   const { address, storageKeys, block, isFixed } = request
-  const isEthereum = scheme === 'ethereum'
-  const form = formOf(isEthereum)
+  // A caller who asks for a method need not know the kind.
+  const form = scheme === undefined ? TREE_FORM : stateKind(scheme)
   const redact = redactorFor(provider)
   const admission = () =>
     answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
@@ -179,12 +178,7 @@ async function fetchFrom(
   }
   const all = admission()
   const ask = async (keys: readonly Hex[]) => {
-    const said = await callProvider(
-      provider,
-      isEthereum ? 'eth_getProof' : method,
-      [address, keys, block],
-      attempt.signal,
-    )
+    const said = await callProvider(provider, form.method ?? method, [address, keys, block], attempt.signal)
     const answer = admitAnswer(said, all, redact, form.shape)
     verify(answer, keys)
     attempt.heard()
@@ -226,9 +220,9 @@ function ownFields(answer: unknown): unknown {
 }
 
 /** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
-export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[], Kind extends StateKind = Scheme>
+export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[], Kind extends StateScheme = Scheme>
   extends Omit<Claim<Keys>, 'scheme'> {
-  /** `mimc` or `poseidon2`: the hash scheme of the rollup at the block. Or `'ethereum'`: the state is that of Ethereum. */
+  /** The kind of the rollup's state at the block. */
   scheme: Kind
   /** The L2 block of `stateRoot`, which L1 has finalized. */
   l2BlockNumber: bigint
@@ -260,7 +254,7 @@ export interface RollupClient {
    * @param request what to ask for, and the root that you trust
    * @throws ProofError if the answer does not verify
    */
-  getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateKind = Scheme>(
+  getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateScheme = Scheme>(
     request: StateRequest<Keys, Kind>,
   ): Promise<StateOfKind<Keys, Kind>>
 }
@@ -314,7 +308,7 @@ export function createRollupClient(
       const { signal, ...wanted } = readOptions('', request, [...REQUEST_FIELDS, 'signal'])
       return fetchAnswer(endpoints, wanted, how({ signal }))
     },
-    async getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateKind = Scheme>(
+    async getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateScheme = Scheme>(
       request: StateRequest<Keys, Kind>,
     ) {
       const { l2BlockNumber, signal, ...asked } = readOptions('', request, STATE_FIELDS)

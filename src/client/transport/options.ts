@@ -1,9 +1,8 @@
 import { invalid } from '../../base/arguments.ts'
 import { verifyWhole } from '../../base/options.ts'
 import { type readRollup, verifyHasHashes } from '../../verify/anchor/rollup.ts'
-import type { StateKind } from '../../verify/evidence/types.ts'
-import { hashSchemeOf } from '../../verify/scheme/genuine.ts'
-import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { stateKind } from '../../verify/state/kind.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import { MAX_TIMEOUT } from './limits.ts'
 
 export const verifyTimeout = (timeoutMs: number, name = 'timeoutMs'): number =>
@@ -29,17 +28,16 @@ export function verifyHashSource(l1BlockHash: unknown): void {
 }
 
 /**
- * What the caller's option `scheme` says about an L2 block: the hash scheme of its state root, or that L1 has to hold its hash.
+ * What the caller's option `scheme` says about an L2 block.
  *
  * @throws ArgumentError
  */
 export function readSchemes(
-  scheme: StateKind | ((l2BlockNumber: bigint) => StateKind),
+  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme),
   { layout }: ReturnType<typeof readRollup>,
-): (l2BlockNumber: bigint) => HashScheme | 'ethereum' {
-  const read = (kind: StateKind) => {
-    if (kind !== 'ethereum') return hashSchemeOf(kind)
-    verifyHasHashes(layout)
+): (l2BlockNumber: bigint) => StateScheme {
+  const read = (kind: StateScheme) => {
+    if (stateKind(kind).held === 'blockHash') verifyHasHashes(layout)
     return kind
   }
   if (typeof scheme === 'function') return l2BlockNumber => read(scheme(l2BlockNumber))

@@ -1,26 +1,20 @@
 import type { Hex } from '../../base/bytes.ts'
 import { type Admission, pickKnown, readOwn, type Shape } from '../../base/json/known-fields.ts'
 import { ETH_PROOF_SHAPE } from '../../verify/anchor/eth-proof.ts'
-import type { KindName } from '../../verify/evidence/types.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../../verify/proof/known-answer.ts'
+import type { StateKind } from '../../verify/state/kind.ts'
+import type { KindName } from '../../verify/state/types.ts'
 import { parseError } from './diagnose.ts'
 import { withEmptyLists } from './empty-lists.ts'
 import { EndpointError } from './error.ts'
 import { MAX_ANSWER_LENGTH, MAX_PROOF_LENGTH } from './limits.ts'
 import { admitText, type Redact } from './redact.ts'
 
-/** What the answers of a method look like. */
-export interface AnswerForm {
-  readonly shape: Shape
-  /** The field with one proof per storage key. */
-  readonly slots: 'storageProofs' | 'storageProof'
-}
+/** What the answers about a state look like. */
+type AnswerForm = Pick<StateKind, 'shape' | 'slots' | 'method'>
 
-const SPARSE: AnswerForm = { shape: ANSWER_SHAPE, slots: 'storageProofs' }
-const ETHEREUM: AnswerForm = { shape: ETH_PROOF_SHAPE, slots: 'storageProof' }
-
-/** The form of `eth_getProof`, or that of `rollup_getProof`. */
-export const formOf = (isEthereum: boolean): AnswerForm => (isEthereum ? ETHEREUM : SPARSE)
+/** With either hash scheme. */
+export const TREE_FORM: AnswerForm = { shape: ANSWER_SHAPE, slots: 'storageProofs', method: null }
 
 /** The answer for some of the keys. */
 export interface PartialAnswer {
@@ -66,7 +60,7 @@ export function admitAnswer(
 export function readPartialAnswer(answer: unknown, keyCount: number, { slots: name }: AnswerForm): PartialAnswer {
   const read = (field: string) => readOwn(Object(answer), field)
   const [accountProof, slots] = [read('accountProof'), read(name)]
-  const isSparse = name === SPARSE.slots
+  const isSparse = name === TREE_FORM.slots
   if (isSparse && Array.isArray(accountProof) && (read('storageHash') ?? read('storageProof')) != null) {
     throw new EndpointError('ETH_PROOF_ANSWER')
   }
@@ -146,7 +140,7 @@ export function readFetched(
   admission: Admission,
   redact: Redact,
   verify: (answer: unknown, keys: readonly Hex[]) => void,
-  form: AnswerForm = SPARSE,
+  form: AnswerForm = TREE_FORM,
 ): PartialAnswer[] {
   const answers: PartialAnswer[] = []
   if (progress === undefined || fetchedMismatch(progress, owner) !== null) return answers

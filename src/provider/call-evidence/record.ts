@@ -12,8 +12,8 @@ import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
 import { readRollup } from '../../verify/anchor/rollup.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
-import { type StateClaim, stateVerifier } from '../../verify/evidence/state.ts'
-import type { StateKind } from '../../verify/evidence/types.ts'
+import { decidedKind, type StateClaim, stateKind } from '../../verify/state/kind.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import type { CallRequest } from '../call-request.ts'
 import { endpointsOf } from '../chain.ts'
 import { chainIdOf, DEFAULT_HARDFORK, verifyEnvironment, verifyHardfork } from '../environment.ts'
@@ -93,10 +93,10 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const recorded = await recordEvidence({ ...endpoints, ...first, ...how, ...wanted.others })
   const { l2BlockNumber, stateRoot, l1Block } = recorded.verified
   // L1 decides whether it is the state that the caller expects.
-  const scheme = recorded.scheme === 'ethereum' ? recorded.scheme : wanted.scheme
+  const scheme = decidedKind(recorded.scheme, wanted.scheme)
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, known: createKnownState() }
-  const proven = createProvenState({ ...source, stateRoot, verify: stateVerifier(scheme) })
+  const proven = createProvenState({ ...source, stateRoot, verify: stateKind(scheme).createVerifier() })
   const block = provenIn(recorded.verified)
   const values = watchEnvironment(environment, block)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }
@@ -123,7 +123,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
     answers: await fetchAnswers(wanted, { scheme, stateRoot }, l2BlockNumber, state.touched),
     codes: [...state.codes.values()].map(bytesToHex),
     // The recording's kind is that of its bundle.
-  } as CallBundle<StateKind>
+  } as CallBundle<StateScheme>
   // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const stated = { from, to, data, value, gas }

@@ -1,8 +1,8 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { atPath, ProofError } from '../../base/errors.ts'
-import { verifyState } from '../../verify/evidence/state.ts'
-import type { StateKind } from '../../verify/evidence/types.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
+import { verifyState } from '../../verify/state/kind.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import type { Pace } from '../pace.ts'
 import {
   createStateReader,
@@ -20,7 +20,7 @@ type Answers = DecodedCallEvidence['answers']
 /** Verifies the answers of a bundle. @param pause called before each answer */
 export async function verifyAnswers(
   answers: Answers,
-  scheme: StateKind,
+  scheme: StateScheme,
   stateRoot: Hex,
   pause: Pause,
 ): Promise<ReadonlyMap<Hex, HeldAccount>> {

@@ -2,8 +2,9 @@ import type { Hex } from '../../base/bytes.ts'
 import type { Recorded, RecordOptions } from '../../client/record/record.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
-import type { EvidenceBundle, StateKind, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
+import type { EvidenceBundle, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import type { Environment, Hardfork } from '../environment.ts'
 
 /** A call in a bundle. */
@@ -24,7 +25,7 @@ export interface CallStatement {
  * A call as evidence: one JSON document with everything that an execution reads, and every proof from an L1 block hash to it.
  * Its JSON Schema is `docs/call-evidence.schema.json`.
  */
-export interface CallBundle<Kind extends StateKind = Scheme> {
+export interface CallBundle<Kind extends StateScheme = Scheme> {
   /** The version of this format: 2 for an Ethereum state, 1 for any other. */
   version: EvidenceBundle<Kind>['version']
   /** Distinguishes it from evidence of accounts and slots. */
@@ -84,10 +85,9 @@ export interface CallBundle<Kind extends StateKind = Scheme> {
  * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
  * chooses: check the value that is returned.
  */
-export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> {
+export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> {
   /**
-   * `mimc` or `poseidon2`: the hash scheme of the rollup at the L2 block. Or `'ethereum'`: its state is that of Ethereum, and L1
-   * holds the hash of the block.
+   * The kind of the rollup's state at the L2 block.
    */
   scheme: Kind
   /** The contract whose roots you trust. */
@@ -135,7 +135,7 @@ export interface CallVerifyOptions {
 }
 
 /** What a bundle proves about the block of the call. */
-export type CallAnchor<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> =
+export type CallAnchor<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> =
   VerifiedEvidence<Trust, bigint, readonly Hex[] | 'fromBundle', Kind> extends infer One
     ? One extends unknown
       ? Omit<One, 'account' | 'storage' | 'address'>
@@ -162,7 +162,7 @@ export type CallOutcome =
     }
 
 /** The outcome of a call, and what it rests on. */
-export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> = CallAnchor<Trust, Kind> &
+export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> = CallAnchor<Trust, Kind> &
   CallOutcome & {
     /** Chain id of the rollup, as you passed it. */
     chainId: bigint
@@ -221,7 +221,7 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'stor
 }
 
 /** A bundle, and what it proves: `scheme` tells the two kinds apart. */
-export type RecordedCall<Kind extends StateKind = StateKind> = Kind extends StateKind
+export type RecordedCall<Kind extends StateScheme = StateScheme> = Kind extends StateScheme
   ? Pick<Recorded<readonly Hex[], Kind>, 'l1BlockHashFrom' | 'scheme'> & {
       /** The verified bundle, as JSON. */
       bundle: CallBundle<Kind>

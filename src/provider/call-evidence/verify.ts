@@ -5,8 +5,9 @@ import { readOptions, verifyUint } from '../../base/options.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
 import { type DecodedStateClaim, decodeStateClaim, unlessFromBundle } from '../../verify/evidence/claim.ts'
 import { decodeConsensus } from '../../verify/evidence/consensus.ts'
-import type { StateKind, Trusted } from '../../verify/evidence/types.ts'
+import type { Trusted } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
 import { safely } from '../../verify/verifier/safe.ts'
 import { chainIdOf, verifyHardfork } from '../environment.ts'
 import { isProviderError } from '../error.ts'
@@ -26,9 +27,9 @@ const CALL_FIELDS = ['from', 'to', 'data', 'value', 'gas'] as const
 /** Implements the function of the same name in `../call-evidence.ts`. */
 export async function verifyCallEvidence(
   bundle: unknown,
-  claim: CallClaim<Trusted, StateKind>,
+  claim: CallClaim<Trusted, StateScheme>,
   options: CallVerifyOptions,
-): Promise<VerifiedCall<Trusted, StateKind>> {
+): Promise<VerifiedCall<Trusted, StateScheme>> {
   const wanted = decodeCallClaim(claim)
   const { signal, timeoutMs = DEFAULT_TIMEOUT } = readOptions('', options, ['signal', 'timeoutMs'])
   verifySignal(signal)
@@ -39,17 +40,12 @@ export async function verifyCallEvidence(
     verifyExpected(decoded, wanted)
     const anchor = verifyAnchor(decoded, await withConsensus(decoded.anchor.consensus, wanted.evidence, pace))
     await pace.pause()
-    return { ...anchor, ...(await verifyExecution(decoded, wanted.evidence.scheme, anchor, pace)) }
+    return { ...anchor, ...(await verifyExecution(decoded, wanted.evidence.kind.scheme, anchor, pace)) }
   })
 }
 
 /** Verifies the state in a bundle, and executes the call on it. */
-async function verifyExecution(
-  decoded: DecodedCallEvidence,
-  scheme: Wanted['evidence']['scheme'],
-  anchor: AnyAnchor,
-  pace: Pace,
-) {
+async function verifyExecution(decoded: DecodedCallEvidence, scheme: StateScheme, anchor: AnyAnchor, pace: Pace) {
   const { call, chainId, hardfork, environment } = decoded
   const { stateRoot, l2BlockNumber: blockNumber } = anchor
   const accounts = await verifyAnswers(decoded.answers, scheme, stateRoot, pace.pause)
@@ -68,7 +64,7 @@ async function verifyExecution(
 }
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
-function decodeCallClaim(claim: CallClaim<Trusted, StateKind>) {
+function decodeCallClaim(claim: CallClaim<Trusted, StateScheme>) {
   const { chainId, hardfork, call, maxGas = CALL_GAS, ...about } = readOptions('', claim, CLAIM_FIELDS)
   const evidence = decodeStateClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
   if (evidence.trusted.kind === 'l2StateRoot' && evidence.l2BlockNumber === undefined) {
@@ -83,7 +79,7 @@ function decodeCallClaim(claim: CallClaim<Trusted, StateKind>) {
   }
 }
 
-type AnyAnchor = CallAnchor<Trusted, StateKind>
+type AnyAnchor = CallAnchor<Trusted, StateScheme>
 
 type CallParts = { readonly [Name in (typeof CALL_FIELDS)[number]]?: Hex | bigint | undefined }
 

@@ -5,9 +5,9 @@ import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions, unlessLeft } from '../../base/options.ts'
 import { readRollup, verifyBlockNumber, verifyHasHashes } from '../anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
+import { type StateKind, stateKind } from '../state/kind.ts'
 import type { DecodedEvidence } from './decode.ts'
-import type { AnyClaim, EvidenceClaim, Reach, StateKind, Trusted } from './types.ts'
+import type { AnyClaim, EvidenceClaim, Reach, Trusted } from './types.ts'
 
 /** A validated {@link EvidenceClaim} about a state of any kind. What is left to the bundle is undefined. */
 export type DecodedStateClaim = ReturnType<typeof decodeStateClaim>
@@ -18,7 +18,7 @@ const FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'address', 'stor
 export function decodeStateClaim(claim: AnyClaim) {
   const { scheme, rollup, trusted, l2BlockNumber, address, storageKeys } = readOptions('', claim, FIELDS)
   const decoded = {
-    scheme: scheme === 'ethereum' ? scheme : hashSchemeOf(scheme),
+    kind: stateKind(scheme),
     rollup: readRollup(rollup),
     trusted: decodeTrusted(trusted),
     l2BlockNumber: unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber),
@@ -33,13 +33,13 @@ export function decodeStateClaim(claim: AnyClaim) {
   return decoded
 }
 
-/** From L1, an Ethereum state is reached through the hash of a block. @throws ArgumentError if the layout has no slot for it */
-export function verifyReachable({ scheme, trusted, rollup }: Reached): void {
-  if (scheme === 'ethereum' && trusted.kind !== 'l2StateRoot') verifyHasHashes(rollup.layout)
+/** Where L1 holds the hash of a block, its state is reached through that. @throws ArgumentError if the layout has no slot for it */
+export function verifyReachable({ kind, trusted, rollup }: Reached): void {
+  if (kind.held === 'blockHash' && trusted.kind !== 'l2StateRoot') verifyHasHashes(rollup.layout)
 }
 
 interface Reached {
-  readonly scheme: StateKind
+  readonly kind: StateKind
   readonly trusted: { readonly kind: Reach }
   readonly rollup: ReturnType<typeof readRollup>
 }
@@ -85,9 +85,9 @@ export function decodeTrusted(trusted: Trusted) {
 
 /** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*` */
 export function verifyExpected(evidence: DecodedEvidence, claim: DecodedStateClaim): void {
-  const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
+  const { kind, rollup, l2BlockNumber, address, storageKeys } = claim
   const { request } = evidence
-  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', scheme === 'ethereum' ? scheme : scheme.name, evidence.scheme)
+  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', kind.name, evidence.scheme)
   verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.address, evidence.rollup.address)
   verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.name, evidence.rollup.name)
   verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', l2BlockNumber, evidence.l2BlockNumber)

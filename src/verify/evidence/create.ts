@@ -11,8 +11,9 @@ import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-s
 import { encodeHeader } from '../anchor/header.ts'
 import { type Rollup, readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
-import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
+import { unwrapResponse } from '../proof/known-answer.ts'
+import { stateKind } from '../state/kind.ts'
+import type { StateScheme } from '../state/types.ts'
 import {
   BOOTSTRAP_SHAPE,
   type BundleConsensus,
@@ -23,13 +24,13 @@ import {
 } from './consensus.ts'
 import { ETHEREUM_VERSION, KIND, VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
-import type { EvidenceBundle, StateKind } from './types.ts'
+import type { EvidenceBundle } from './types.ts'
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
 /** The parts of a bundle for {@link createBundle}. */
-export interface BundleParts<Kind extends StateKind = StateKind> {
-  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. Or `'ethereum'`: its state is that of Ethereum. */
+export interface BundleParts<Kind extends StateScheme = StateScheme> {
+  /** The kind of the rollup's state at the L2 block. */
   scheme: Kind
   /** Whose state it is. */
   rollup: Rollup
@@ -92,18 +93,18 @@ export interface BundleParts<Kind extends StateKind = StateKind> {
  * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea-mainnet 0x1b4
  * ```
  */
-export function createBundle<Kind extends StateKind>(parts: BundleParts<Kind>): EvidenceBundle<Kind> {
+export function createBundle<Kind extends StateScheme>(parts: BundleParts<Kind>): EvidenceBundle<Kind> {
   const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, l2Block, consensus, l1 } = readParts(parts)
-  const isEthereum = scheme === 'ethereum'
-  const schemeName = isEthereum ? scheme : hashSchemeOf(scheme).name
-  if (l2Block !== undefined && !isEthereum)
-    throw invalid('l2Block', "nothing, unless the scheme is 'ethereum'", l2Block)
+  const kind = stateKind(scheme)
+  if (l2Block !== undefined && kind.held !== 'blockHash') {
+    throw invalid('l2Block', 'nothing, unless L1 holds the hash of the block', l2Block)
+  }
   const { name, address: rollupAddress } = readRollup(rollup)
   const keys = decodeKeys(storageKeys).map(bytesToHex)
   return {
-    version: isEthereum ? ETHEREUM_VERSION : VERSION,
+    version: kind.held === 'blockHash' ? ETHEREUM_VERSION : VERSION,
     kind: KIND,
-    scheme: schemeName,
+    scheme: kind.name,
     rollup: { ...(name !== undefined && { name }), address: rollupAddress },
     l2BlockNumber: encodeQuantity(verifyBlockNumber(l2BlockNumber)),
     ...(consensus !== undefined && { consensus: encodeConsensus(consensus) }),
@@ -113,12 +114,7 @@ export function createBundle<Kind extends StateKind>(parts: BundleParts<Kind>): 
       address: bytesToHex(decodeArgument('address', address, 20)),
       storageKeys: keys,
     },
-    answer: knownFields(
-      'answer',
-      unwrapResponse(answer).result,
-      isEthereum ? ETH_PROOF_SHAPE : ANSWER_SHAPE,
-      keys.length + 1,
-    ),
+    answer: knownFields('answer', unwrapResponse(answer).result, kind.shape, keys.length + 1),
     // The scheme determines the version.
   } as EvidenceBundle<Kind>
 }

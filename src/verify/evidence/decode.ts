@@ -4,6 +4,7 @@ import { atMost, hexOf, optional, unread } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import type { FinalizedState } from '../anchor/finalized-state.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import { ETHEREUM, type KindName } from '../state/types.ts'
 import { MAX_STORAGE_KEYS } from './limits.ts'
 
 /** The version of the format for a state with a hash scheme, and of bundles of calls. */
@@ -69,10 +70,10 @@ function decodeSchemeName(value: unknown): Scheme['name'] {
   throw refusal('EVIDENCE_MALFORMED', 'mimc or poseidon2', excerpt(scheme))
 }
 
-function verifyEthereum(value: unknown): 'ethereum' {
+function verifyEthereum(value: unknown): KindName {
   const scheme = reader.string(value)
-  if (scheme === 'ethereum') return scheme
-  throw refusal('EVIDENCE_MALFORMED', `ethereum, in version ${ETHEREUM_VERSION}`, excerpt(scheme))
+  if (scheme === ETHEREUM) return scheme
+  throw refusal('EVIDENCE_MALFORMED', `${ETHEREUM}, in version ${ETHEREUM_VERSION}`, excerpt(scheme))
 }
 
 export function decodeRollup(rollup: unknown) {

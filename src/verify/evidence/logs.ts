@@ -11,10 +11,11 @@ import { firstInWindow, historyContract, historySlot, readBlockHash } from '../b
 import { MAX_HEADERS, MAX_TOPICS } from '../blocks/limits.ts'
 import { searchBlocks } from '../blocks/logs.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import type { StateScheme } from '../state/types.ts'
 import { decodeStateClaim, unlessFromBundle } from './claim.ts'
 import { quantityOf, VERSIONS, verifyVersion } from './decode.ts'
 import { MAX_CHOICES } from './limits.ts'
-import type { EvidenceBundle, StateKind, Trusted, VerifiedEvidence } from './types.ts'
+import type { EvidenceBundle, Trusted, VerifiedEvidence } from './types.ts'
 import { verifyDecoded, verifyL2Block } from './verify.ts'
 
 /** What a document of this kind says that it proves. */
@@ -24,7 +25,7 @@ const LOGS_KIND = 'logs'
  * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2
  * blocks. Its JSON Schema is `docs/logs-evidence.schema.json`.
  */
-export interface LogsBundle<Kind extends StateKind = StateKind>
+export interface LogsBundle<Kind extends StateScheme = StateScheme>
   extends Pick<EvidenceBundle<Kind>, 'version' | 'scheme' | 'rollup' | 'consensus' | 'l1' | 'l2Header'> {
   /** Distinguishes it from evidence of accounts and slots. */
   kind: 'logs'
@@ -64,8 +65,8 @@ export interface LogsBundle<Kind extends StateKind = StateKind>
  * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
  * chooses: check the value that is returned.
  */
-export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> {
-  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. Or `'ethereum'`: its state is that of Ethereum. */
+export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> {
+  /** The kind of the rollup's state at the L2 block. */
   scheme: Kind
   /** The contract whose roots you trust. */
   rollup: Rollup
@@ -82,7 +83,7 @@ export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateKi
 }
 
 /** What is proven about the state that holds the block hash, whichever input you trust. */
-type LogsAnchor<Trust extends Trusted, Kind extends StateKind> =
+type LogsAnchor<Trust extends Trusted, Kind extends StateScheme> =
   VerifiedEvidence<Trust, bigint, readonly Hex[], Kind> extends infer One
     ? One extends object
       ? Omit<One, 'account' | 'storage' | 'address'>
@@ -90,7 +91,10 @@ type LogsAnchor<Trust extends Trusted, Kind extends StateKind> =
     : never
 
 /** All logs that a filter selects in a range of blocks, and what that rests on. */
-export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateKind = Scheme> = LogsAnchor<Trust, Kind> & {
+export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> = LogsAnchor<
+  Trust,
+  Kind
+> & {
   /** First block of the range. */
   fromBlock: bigint
   /** Last block of the range. */
@@ -150,7 +154,7 @@ const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'fromBlock
  * console.log(logs.length, blockCount) // 0 1
  * ```
  */
-export function verifyLogs<Trust extends Trusted, Kind extends StateKind = Scheme>(
+export function verifyLogs<Trust extends Trusted, Kind extends StateScheme = Scheme>(
   bundle: unknown,
   claim: LogsClaim<Trust, Kind>,
 ): VerifiedLogs<Trust, Kind> {
@@ -187,7 +191,7 @@ type Wanted = ReturnType<typeof decodeLogsClaim>
 type Decoded = ReturnType<typeof decodeBundle>
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. @throws ArgumentError */
-function decodeLogsClaim(claim: LogsClaim<Trusted, StateKind>) {
+function decodeLogsClaim(claim: LogsClaim<Trusted, StateScheme>) {
   const { fromBlock, toBlock, filter, ...about } = readOptions('', claim, CLAIM_FIELDS)
   const evidence = decodeStateClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
   if (evidence.trusted.kind === 'l2StateRoot' && evidence.l2BlockNumber === undefined) {
@@ -259,7 +263,7 @@ function verifyNewest({ fields, l2BlockNumber: stateBlock, fromBlock, toBlock }:
     throw new ProofError('LOGS_RANGE', { path: 'fromBlock', expected: `at most ${toBlock}`, found: `${fromBlock}` })
   }
   const bundle = { ...fields, kind: 'state' }
-  if (fields.answer === undefined && evidence.scheme === 'ethereum' && evidence.trusted.kind !== 'l2StateRoot') {
+  if (fields.answer === undefined && evidence.kind.held === 'blockHash' && evidence.trusted.kind !== 'l2StateRoot') {
     const request = { address: historyContract, storageKeys: [] }
     const anchor = verifyL2Block({ ...bundle, request }, evidence)
     return { ...anchoredFor(anchor.l2Block, toBlock), anchor }

@@ -6,37 +6,20 @@ import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-bloc
 import type { BlockHeader } from '../blocks/header.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import type { ByKind, NameOf, StateScheme } from '../state/types.ts'
 import type { BundleConsensus } from './consensus.ts'
-
-/**
- * The kind of the rollup's state at an L2 block: one of the hash schemes, or `'ethereum'`. With a hash scheme, the state is a tree of
- * the rollup's own, whose root L1 holds. `'ethereum'` is an ordinary Ethereum state: its root is in the header of the block, whose
- * hash L1 holds.
- */
-export type StateKind = Scheme | 'ethereum'
-
-/** What an answer proves, by the kind of the state. */
-export type StateOfKind<Keys extends readonly Hex[], Kind extends StateKind> = Kind extends 'ethereum'
-  ? VerifiedEthProof<Keys>
-  : VerifiedState<Keys>
-
-/** What an answer proves, of a state of any kind. */
-export type AnyState = StateOfKind<readonly Hex[], StateKind>
-
-/** The name of a kind of state: `mimc`, `poseidon2` or `ethereum`. */
-export type KindName = Scheme['name'] | 'ethereum'
 
 /**
  * A bundle of evidence: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
  * Its JSON Schema is `docs/evidence.schema.json`.
  */
-export interface EvidenceBundle<Kind extends StateKind = Scheme> {
+export interface EvidenceBundle<Kind extends StateScheme = Scheme> {
   /** The version of this format: 2 for an Ethereum state, 1 for any other. */
-  version: Kind extends 'ethereum' ? 2 : 1
+  version: ByKind<Kind, 2, 1>
   /** What it proves: a state. Bundles of calls say `call`. */
   kind: 'state'
   /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
-  scheme: Kind extends 'ethereum' ? Kind : Scheme['name']
+  scheme: NameOf<Kind>
   /** Whose state it is. */
   rollup: {
     /** A label for people. It proves nothing. */
@@ -114,12 +97,9 @@ export interface EvidenceClaim<
   Trust extends Trusted = Trusted,
   Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
   Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
-  Kind extends StateKind = Scheme,
+  Kind extends StateScheme = Scheme,
 > {
-  /**
-   * `mimc` or `poseidon2`: the one that the rollup used at the L2 block. Or `'ethereum'`: the state is that of Ethereum, and L1
-   * holds the hash of the block.
-   */
+  /** The kind of the rollup's state at the L2 block. */
   scheme: Kind
   /** The contract whose roots you trust. */
   rollup: Rollup
@@ -152,17 +132,19 @@ export interface EthereumState<Keys extends readonly Hex[] | 'fromBundle' = read
 }
 
 /** The state, by its kind, with what else is proven of the L2 block. */
-type StateOf<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateKind, Header> = Kind extends 'ethereum'
-  ? EthereumState<Keys> & {
-      /** The L2 block, whose hash L1 holds; undefined if the trusted input is an L2 state root. */
-      l2Block: Header
-    }
-  : EvidenceState<Keys>
+type StateOf<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateScheme, Header> = ByKind<
+  Kind,
+  EthereumState<Keys> & {
+    /** The L2 block, whose hash L1 holds; undefined if the trusted input is an L2 state root. */
+    l2Block: Header
+  },
+  EvidenceState<Keys>
+>
 
 /** What a bundle proves about the rollup contract on L1. */
 export type AnchoredState<
   Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
-  Kind extends StateKind = Scheme,
+  Kind extends StateScheme = Scheme,
 > = StateOf<Keys, Kind, BlockHeader> &
   ProvenContract & {
     /** The L2 block of the root. */
@@ -177,7 +159,7 @@ export type VerifiedEvidence<
   Trust extends Trusted = Trusted,
   Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
   Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
-  Kind extends StateKind = Scheme,
+  Kind extends StateScheme = Scheme,
 > =
   | (Trust extends TrustedBeaconBlock
       ? AnchoredState<Keys, Kind> & {
@@ -223,7 +205,7 @@ export type VerifiedEvidence<
       : never)
 
 /** What a bundle of any kind proves. */
-export type AnyEvidence = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>
+export type AnyEvidence = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateScheme>
 
 /** A claim about a bundle of any kind. */
-export type AnyClaim = EvidenceClaim<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateKind>
+export type AnyClaim = EvidenceClaim<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateScheme>

@@ -4,19 +4,11 @@ import { optional } from '../../base/json/decoders.ts'
 import { type HeldValue, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
 import { type BlockHeader, openHeader } from '../blocks/header.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import type { StateScheme } from '../state/types.ts'
 import { type DecodedStateClaim, decodeStateClaim, verifyExpected } from './claim.ts'
 import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
 import { verifyL1State } from './l1-state.ts'
-import { verifyState } from './state.ts'
-import type {
-  AnyEvidence,
-  EthereumState,
-  EvidenceClaim,
-  EvidenceState,
-  StateKind,
-  Trusted,
-  VerifiedEvidence,
-} from './types.ts'
+import type { AnyEvidence, EthereumState, EvidenceClaim, EvidenceState, Trusted, VerifiedEvidence } from './types.ts'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust.
@@ -26,7 +18,7 @@ import type {
  * ones that you expected.
  * If you trust an `l2StateRoot`, the rollup and the block are compared, but not proven.
  * Parts of the bundle that the trusted input makes unnecessary are not read.
- * If the claim says that the state is that of Ethereum (`scheme: 'ethereum'`), L1 has to hold the hash of the L2 block, whose header
+ * If the claim says that the state is that of Ethereum, L1 has to hold the hash of the L2 block, whose header
  * has the root; otherwise L1 has to hold the root.
  *
  * @param bundle an untrusted {@link EvidenceBundle}, parsed from JSON
@@ -59,7 +51,7 @@ export function verifyEvidence<
   Trust extends Trusted,
   Block extends bigint | 'fromBundle',
   const Keys extends readonly Hex[] | 'fromBundle',
-  Kind extends StateKind = Scheme,
+  Kind extends StateScheme = Scheme,
 >(bundle: unknown, claim: EvidenceClaim<Trust, Block, Keys, Kind>): VerifiedEvidence<Trust, Block, Keys, Kind> {
   // The claim decides which case it is.
   return verifyBundle(bundle, decodeStateClaim(claim)) as VerifiedEvidence<Trust, Block, Keys, Kind>
@@ -91,11 +83,11 @@ function verifyBundle(
   verifyExpected(evidence, claim)
 
   if (kind === 'l2StateRoot') {
-    const state = verifyAnswer(evidence, claim, root)
+    const answer = verifyAnswer(evidence, claim, root)
     // Without an anchor, the bundle's number is only a claim.
-    const { scheme, l2BlockNumber } = claim
-    const header = scheme === 'ethereum' && { l2Block: undefined }
-    return { ...state, l2BlockNumber, ...UNPROVEN, ...header, trustedInput: kind }
+    const { kind: state, l2BlockNumber } = claim
+    const header = state.held === 'blockHash' && { l2Block: undefined }
+    return { ...answer, l2BlockNumber, ...UNPROVEN, ...header, trustedInput: kind }
   }
   const { l1StateRoot, l1Block, beaconBlock } = verifyL1State(evidence, claim.trusted)
   const state = verify(evidence, claim, l1StateRoot)
@@ -110,7 +102,7 @@ const UNPROVEN = {
 /** From the L1 state to the account and its slots. */
 function verifyAnchored(evidence: DecodedEvidence, claim: DecodedStateClaim, l1StateRoot: Hex) {
   const { l2BlockNumber } = evidence
-  if (claim.scheme !== 'ethereum') {
+  if (claim.kind.held === 'stateRoot') {
     const { stateRoot, blockHash: _, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'stateRoot')
     return { ...verifyAnswer(evidence, claim, stateRoot), l2BlockNumber, ...contract }
   }
@@ -144,10 +136,10 @@ function verifyL2Header({ l2Header, l2BlockNumber: number }: DecodedEvidence, ha
 
 function verifyAnswer(
   { request, answer }: DecodedEvidence,
-  { scheme, storageKeys }: DecodedStateClaim,
+  { kind, storageKeys }: DecodedStateClaim,
   stateRoot: Hex,
 ): EvidenceState | EthereumState {
   const { address } = request
-  const asked = { scheme, stateRoot, address, storageKeys: storageKeys?.written ?? request.storageKeys }
-  return { ...atPath('answer', () => verifyState(answer, asked)), address, stateRoot }
+  const asked = { stateRoot, address, storageKeys: storageKeys?.written ?? request.storageKeys }
+  return { ...atPath('answer', () => kind.verify(answer, asked)), address, stateRoot }
 }

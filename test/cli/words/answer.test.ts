@@ -60,15 +60,19 @@ it('reads what an eth_getProof answer names, in quantities or 32 bytes', () => {
   const slots = (...keys: unknown[]) => ({ address, accountProof: [], storageProof: keys.map(key => ({ key })) })
   for (const named of [slots('0x7', key), { jsonrpc: '2.0', result: slots('0x7', key) }]) {
     expect(isEthAnswer(named)).toBe(true)
-    expect(guessKind(named)).toBe('ethereum')
+    expect(guessKind(named)?.name).toBe('ethereum')
     expect(addressIn(named)).toBe(address)
     expect(storageKeysIn(named)).toEqual([key, key])
   }
   for (const wrong of [7, null, '7', '0x', `0x${'0'.repeat(65)}`]) expect(storageKeysIn(slots('0x7', wrong))).toBe(1)
   expect(storageKeysIn({ accountProof: [], storageProof: [null] })).toBe(0)
   expect(addressIn({ accountProof: [], address: 7 })).toBeUndefined()
-  expect([isEthAnswer(answer), guessKind(answer), guessKind({})]).toEqual([false, poseidon2, undefined])
-  expect([kindNamed('ethereum'), kindNamed('mimc'), kindNamed('keccak')]).toEqual(['ethereum', mimc, undefined])
+  expect([isEthAnswer(answer), guessKind(answer)?.scheme, guessKind({})]).toEqual([false, poseidon2, undefined])
+  expect([kindNamed('ethereum'), kindNamed('mimc'), kindNamed('keccak')].map(kind => kind?.scheme)).toEqual([
+    'ethereum',
+    mimc,
+    undefined,
+  ])
 })
 
 it.each([

@@ -8,7 +8,7 @@ import { EndpointError } from '../../../src/entry/rpc.ts'
 import { createWorld } from '../../../src/entry/world.ts'
 import { createKnownState } from '../../../src/provider/known-state.ts'
 import { createProvenState } from '../../../src/provider/proven-state.ts'
-import type { StateVerifier } from '../../../src/verify/evidence/state.ts'
+import type { StateVerifier } from '../../../src/verify/state/kind.ts'
 import { at, word } from '../endpoints.ts'
 import { bytesOf } from '../full-state.ts'
 

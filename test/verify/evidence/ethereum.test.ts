@@ -5,7 +5,7 @@ import {
   type BundleParts,
   createBundle,
   type EvidenceClaim,
-  type StateKind,
+  type StateScheme,
   verifyEvidence,
 } from '../../../src/entry/anchor.ts'
 import { type Hex, safely } from '../../../src/entry/index.ts'
@@ -18,7 +18,7 @@ import { randomOf } from '../../random.ts'
 import { refusal, verdict } from '../../refusal.ts'
 import { sized } from '../../size.ts'
 
-type Claim = EvidenceClaim<{ l1BlockHash: Hex }, bigint, readonly Hex[], StateKind>
+type Claim = EvidenceClaim<{ l1BlockHash: Hex }, bigint, readonly Hex[], StateScheme>
 
 const made = await makeEthereum()
 const bundle = await made.bundleOf([present, absent], address, made.proof)

@@ -28,7 +28,7 @@ function claimOf({ scheme, claim }: LogsVector): LogsClaim {
   const number = (text: Hex | 'fromBundle') => (text === 'fromBundle' ? text : BigInt(text))
   const [l2BlockNumber, fromBlock, toBlock] = [claim.l2BlockNumber, claim.fromBlock, claim.toBlock].map(number)
   // Known to be a scheme, and three numbers.
-  return { ...claim, scheme: kindNamed(scheme), l2BlockNumber, fromBlock, toBlock } as LogsClaim
+  return { ...claim, scheme: kindNamed(scheme)?.scheme, l2BlockNumber, fromBlock, toBlock } as LogsClaim
 }
 
 /** A vector whose bundle is the changed one of its base. */

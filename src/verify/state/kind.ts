@@ -1,0 +1,106 @@
+import { decodeArgument } from '../../base/arguments.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { ProofError } from '../../base/errors.ts'
+import type { Shape } from '../../base/json/known-fields.ts'
+import { ETH_PROOF_SHAPE, verifyEthProof } from '../anchor/eth-proof.ts'
+import type { HeldValue } from '../anchor/rollup.ts'
+import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
+import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
+import { createVerifier } from '../verifier/verifier.ts'
+import { verifyProof } from '../verifier/verify-proof.ts'
+import { type AnyState, ETHEREUM, type KindName, type StateScheme } from './types.ts'
+
+/** What was asked about a state, and the root that is trusted. */
+export interface StateRequest {
+  readonly stateRoot: Hex
+  readonly address: Hex
+  readonly storageKeys?: readonly Hex[] | undefined
+}
+
+export type StateVerifier = (answer: unknown, asked: StateRequest) => AnyState
+
+/** Everything that differs between the kinds of state. There are three: a tree with either hash scheme, and that of Ethereum. */
+export interface StateKind {
+  /** What reports and files call it. */
+  readonly name: KindName
+  /** What a caller passes for it. */
+  readonly scheme: StateScheme
+  /** That of its tree; null for an Ethereum state, which is no such tree. */
+  readonly hashScheme: HashScheme | null
+  /** What L1 holds of a block with such a state. */
+  readonly held: HeldValue
+  /** The method that serves its proofs; null if the rollup names it. */
+  readonly method: string | null
+  /** The known fields of an answer, and which of them has one proof per storage key. */
+  readonly shape: Shape
+  readonly slots: 'storageProofs' | 'storageProof'
+  /** The storage root of an account without storage. */
+  readonly emptyRoot: Hex
+  /** Verifies a result; of a tree, also the JSON-RPC response around it. @throws as `verifyProof` or `verifyEthProof` do */
+  readonly verify: StateVerifier
+  /** Verifies many results, or the JSON-RPC responses around them. In a tree, those under one root share what they hash. */
+  createVerifier(): StateVerifier
+}
+
+const ethereum: StateKind = {
+  name: ETHEREUM,
+  scheme: ETHEREUM,
+  hashScheme: null,
+  held: 'blockHash',
+  method: 'eth_getProof',
+  shape: ETH_PROOF_SHAPE,
+  slots: 'storageProof',
+  emptyRoot: EMPTY_TRIE_ROOT,
+  verify(answer, { stateRoot, address, storageKeys }) {
+    // Under its name here.
+    decodeArgument('stateRoot', stateRoot, 32)
+    return verifyEthProof(answer, { l1StateRoot: stateRoot, address, storageKeys })
+  },
+  createVerifier: () => (response, asked) => {
+    const { result, error } = unwrapResponse(response)
+    if (error !== undefined) throw new ProofError('ANSWER_IS_ERROR', { path: 'error' })
+    return ethereum.verify(result, asked)
+  },
+}
+
+const treeWith = (scheme: HashScheme): StateKind => ({
+  name: scheme.name,
+  scheme,
+  hashScheme: scheme,
+  held: 'stateRoot',
+  method: null,
+  shape: ANSWER_SHAPE,
+  slots: 'storageProofs',
+  emptyRoot: scheme.emptyTreeRoot,
+  verify: (answer, { stateRoot, address, storageKeys }) =>
+    verifyProof(answer, { scheme, stateRoot, address, storageKeys }),
+  createVerifier: () => createVerifier(scheme).verifyProof,
+})
+
+const trees = /* @__PURE__ */ new WeakMap<HashScheme, StateKind>()
+
+/** A request, and the kind of the state that it is about. */
+export interface StateClaim extends StateRequest {
+  readonly scheme: StateScheme
+}
+
+/** Verifies a result. @throws as `verifyProof` or `verifyEthProof` do */
+export const verifyState = (answer: unknown, { scheme, ...asked }: StateClaim): AnyState =>
+  stateKind(scheme).verify(answer, asked)
+
+/** What reports and files call it. */
+export const kindName = (scheme: StateScheme): KindName => (scheme === ETHEREUM ? scheme : scheme.name)
+
+/** The kind of state that L1 decides on: that of Ethereum if the name says so, whatever the caller's scheme of state roots is. */
+export const decidedKind = (name: unknown, scheme: StateScheme): StateScheme => (name === ETHEREUM ? ETHEREUM : scheme)
+
+/** The kind of state that a caller's `scheme` stands for. @throws ArgumentError */
+export function stateKind(scheme: StateScheme): StateKind {
+  if (scheme === ETHEREUM) return ethereum
+  const hashScheme = hashSchemeOf(scheme)
+  const kind = trees.get(hashScheme) ?? treeWith(hashScheme)
+  trees.set(hashScheme, kind)
+  return kind
+}
