@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { tellChecks } from './test/tools/rules/telling.ts'
 
 /** The slowest files, slowest first. If a worker started one of them last, the others would wait for it. */
 const LONGEST = [
@@ -78,7 +79,13 @@ export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hos
 )
 
 /** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
-const DOCS = ['documents', 'site'].map(inFolder)
+const DOCS = [inFolder('documents')]
+const SITE = [inFolder('site')]
+/** As in the page that is built, each check of the verifier tells that it is run. */
+const telling = {
+  ...{ name: 'telling', enforce: 'pre' as const },
+  transform: (text: string, path: string) => tellChecks(path, text),
+}
 
 /** Long enough for a machine that is busy with other work. Nothing else here depends on time. */
 const shared = { testTimeout: 600_000, hookTimeout: 600_000 }
@@ -102,11 +109,12 @@ export default defineConfig({
         test: {
           ...{ ...withPackage, name: 'rest', include: ['test/**/*.test.ts'], isolate: false },
           // What .ci/clients has installed brings tests of its own.
-          exclude: [...CORE, ...ALONE, ...DOCS, '**/node_modules/**'],
+          exclude: [...CORE, ...ALONE, ...DOCS, ...SITE, '**/node_modules/**'],
         },
       },
       { extends: true, test: { ...shared, name: 'alone', include: [...ALONE, ...SLOW] } },
       { extends: true, test: { ...withPackage, name: 'docs', include: DOCS, isolate: false } },
+      { extends: true, plugins: [telling], test: { ...shared, name: 'site', include: SITE, isolate: false } },
     ],
     coverage: {
       provider: 'v8',

@@ -10,7 +10,7 @@ import type { BlockRow, ProofView } from './proof-view.ts'
 import { holds, type Judgement } from './report.ts'
 
 /** The blocks of a bundle of logs, as far as they were verified. */
-export function viewBlocks({ bundle }: OpenedFile, { report, forms, steps, failed, error }: Judgement): ProofView {
+export function viewBlocks({ bundle }: OpenedFile, { report, forms, checked, error }: Judgement): ProofView {
   const newest = newestIn(bundle)
   const last = parseNumber(fieldIn(bundle, 'toBlock'), 64)
   const [, broken] = /^blocks\[(\d+)\]/.exec(error?.path ?? '') ?? []
@@ -19,7 +19,7 @@ export function viewBlocks({ bundle }: OpenedFile, { report, forms, steps, faile
   const blocks = itemsOf(fieldIn(bundle, 'blocks')).slice(0, MAX_BLOCKS_SHOWN)
   return {
     ...{ index: forms.length, count: forms.length + 1, title: 'the blocks', claims: '', key: '', keyHash: null },
-    ...{ trie: [], gap: null, paths: [], fault: null, checks: checksOf(steps, failed, forms.length) },
+    ...{ trie: [], gap: null, paths: [], fault: null, checks: checksOf(checked, 'history', 'blocks') },
     blocks: blocks.map((block, index): BlockRow => {
       const number = newest === null ? null : newest - BigInt(index)
       const status = index < end ? 'passed' : index === end ? 'failed' : 'not reached'

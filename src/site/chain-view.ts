@@ -77,8 +77,8 @@ const checkList = (checks: readonly Check[]): HTMLElement =>
         'li',
         { 'data-status': check.status },
         h('span', { class: 'mark', 'aria-hidden': 'true' }, marks[check.status]),
-        h('span', {}, check.title, hidden(`: ${check.status}`)),
-        h('span', { class: 'codes' }, check.codes.join(' ')),
+        h('span', {}, check.status === 'passed' ? hidden('Ruled out: ') : null, check.title),
+        h('span', { class: 'codes' }, check.code, check.times > 1 && ` × ${check.times}`),
       ),
     ),
   )

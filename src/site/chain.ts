@@ -2,7 +2,7 @@ import { isHexOf } from '../cli/words/layout.ts'
 import { beaconRows, formatTime, type Row, sourceWords } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { ProvenBeaconBlock } from '../verify/evidence/types.ts'
-import { type Check, checksOf, type GroupKey, type Status, type Step, statusesOf } from './checks.ts'
+import { type Check, type Checked, checksOf, type GroupKey, type Status, statusOfAll } from './checks.ts'
 import { isOwn, type Statement } from './statement.ts'
 import { claimWords, type Form, type ProvenState, type VerifiedAccount } from './wording.ts'
 
@@ -32,13 +32,11 @@ interface ProvenL1 {
 /** How far the checks have come. */
 export interface Progress {
   readonly statement: Statement
-  readonly steps: readonly Step[]
-  readonly failed: number
+  readonly checked: Checked
 }
 
 /** Makes links whose state is that of their checks. */
-function linker({ steps, failed }: Progress) {
-  const statuses = statusesOf(steps, failed)
+function linker({ checked }: Progress) {
   return (
     layer: ChainBox['layer'],
     title: string,
@@ -48,9 +46,8 @@ function linker({ steps, failed }: Progress) {
     } = {},
   ): ChainBox => {
     const { lists = groups, ...others } = parts
-    const states = groups.map(group => statuses.get(group) ?? 'not reached')
-    const state = (['failed', 'not reached'] as const).find(one => states.includes(one)) ?? 'passed'
-    const checks = checksOf(steps, failed, ...lists)
+    const state = statusOfAll(checked, groups)
+    const checks = checksOf(checked, ...lists)
     return { ...{ title, layer, state, value: '', note: '', rows: [], checks, proof: null }, ...others }
   }
 }
@@ -144,7 +141,12 @@ export interface LogsChain extends L2Chain {
 export function drawLogs(input: LogsChain): ChainBox[] {
   const { proof, words } = input
   const link = linker(input)
-  const blocks = link('Rollup', 'Blocks', [proof], { proof, value: words.blocks, note: words.ruledOut, lists: [] })
+  const blocks = link('Rollup', 'Blocks', ['history', 'blocks'], {
+    proof,
+    value: words.blocks,
+    note: words.ruledOut,
+    lists: [],
+  })
   return [
     ...l2Trunk(input),
     ...(proof > 0
@@ -155,7 +157,7 @@ export function drawLogs(input: LogsChain): ChainBox[] {
         ]
       : []),
     blocks,
-    link('Rollup', 'Logs', [proof], {
+    link('Rollup', 'Logs', ['history', 'blocks'], {
       ...{ value: words.logs, note: words.range, lists: [] },
       // They follow from the blocks. What they follow from is refused, not they.
       ...(blocks.state === 'failed' && { state: 'not reached' as const }),

@@ -3,10 +3,10 @@ import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
 import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../cli/words/value.ts'
 import { bundleNotes, capitalized, count, type Row } from '../cli/words/wording.ts'
 import { historyContract, historySlot, type LogsClaim, type VerifiedLogs, verifyLogs } from '../entry/blocks.ts'
-import { safely } from '../entry/index.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { LogsChain } from './chain.ts'
+import { MISASKED, UNCHECKED, watch } from './checks.ts'
 import { logsClaimOf, stateClaimOf } from './inputs.ts'
 import { judgementOf, provenChain } from './judge-state.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
@@ -27,14 +27,16 @@ export function judgeLogs(file: OpenedFile, statement: Statement, unasked: Said 
     storageKeys: isInState && slot !== null ? [slot] : [],
     stateRoot: isTrusted ? { value: trusted.value, source: rootWords(trusted) } : null,
   }
-  if (unasked !== null) return judgementOf(question, unasked, {}, unasked.inputErrors !== undefined)
+  if (unasked !== null) {
+    return judgementOf(question, unasked, { checked: unasked.inputErrors === undefined ? UNCHECKED : MISASKED })
+  }
   const claim = {
     ...stateClaimOf(file, statement),
     ...logsClaimOf(statement),
     // Despite its type, it is unchecked: verifyLogs refuses an invalid claim with an ArgumentError.
   } as unknown as LogsClaim
-  const outcome = safely(() => verifyLogs(file.bundle, claim))
-  if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error })
+  const { outcome, checked } = watch(file, () => verifyLogs(file.bundle, claim))
+  if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error, checked })
   const proven = outcome.value
   const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const
   // Nothing is asked for that is missing here: an account and its slots.
@@ -59,7 +61,7 @@ export function judgeLogs(file: OpenedFile, statement: Statement, unasked: Said 
       ...said,
       ...{ notes, facts: factsOf(proven), logs: listed(proven) },
     },
-    { chain: provenChain(evidence, claim.rollup.address), logs: wordsOf(file, proven) },
+    { chain: provenChain(evidence, claim.rollup.address), logs: wordsOf(file, proven), checked },
   )
 }
 

@@ -1,7 +1,6 @@
 import { rollupNamed } from '../cli/words/evidence.ts'
-import { fieldIn, hasFields, itemsOf } from '../cli/words/value.ts'
+import { hasFields } from '../cli/words/value.ts'
 import type { Row } from '../cli/words/wording.ts'
-import { safely } from '../entry/index.ts'
 import {
   encodeMessageClaim,
   type MessageEvidenceClaim,
@@ -9,12 +8,11 @@ import {
   verifyMessageEvidence,
 } from '../entry/messages.ts'
 import { drawMessage } from './chain.ts'
-import { failedProof, listMessageSteps, type Step } from './checks.ts'
+import { failedProof, MISASKED, UNCHECKED, watch } from './checks.ts'
 import { rollupOf, trustedOf } from './inputs.ts'
 import type { OpenedFile } from './opened-file.ts'
 import {
   established,
-  failedAt,
   type Judgement,
   refused,
   reportOf,
@@ -44,23 +42,18 @@ const statusWords: Readonly<Record<VerifiedMessage['status'], string>> = {
 export function judgeMessage(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
   const { bundle } = file
   const isFromL2 = hasFields(bundle, 'messageProof')
-  const storageProof = fieldIn(fieldIn(fieldIn(bundle, 'l1'), 'proof'), 'storageProof')
-  const steps = listMessageSteps({
-    ...{ trustedKind: statement.trustedKind.value, isFromL2, l1SlotCount: itemsOf(storageProof).length },
-    states: { message: statement.message.value !== '', implementation: statement.implementation.value !== '' },
-  })
-  const subject = { file, statement, steps, isFromL2 }
-  if (said !== null) return judgementOf(subject, said, { failed: said.inputErrors?.length ? 0 : -1 })
+  const subject = { file, statement, isFromL2 }
+  if (said !== null) return judgementOf(subject, said, { checked: said.inputErrors?.length ? MISASKED : UNCHECKED })
   const { value: message } = statement.message
   const claim = {
     ...{ rollup: rollupOf(statement), trusted: trustedOf(file, statement) },
     message: message === '' ? 'fromBundle' : message,
     // Despite its type, it is unchecked: verifyMessageEvidence refuses an invalid claim with an ArgumentError.
   } as MessageEvidenceClaim
-  const outcome = safely(() => verifyMessageEvidence(bundle, claim))
+  const { outcome, checked } = watch(file, () => verifyMessageEvidence(bundle, claim))
   if (!outcome.ok) {
     const { error } = outcome
-    return judgementOf(subject, refused(error), { failed: failedAt(file, steps, error, false), error })
+    return judgementOf(subject, refused(error), { checked, error })
   }
   const proven = outcome.value
   const { rollup, message: hash } = statement
@@ -74,31 +67,30 @@ export function judgeMessage(file: OpenedFile, statement: Statement, said: Said 
       ...established(statement, parts, headlines[proven.status], proven),
       ...{ notes, facts: factsOf(proven, isKnown ? claim.rollup.address : rollup.value), way: wayOf(proven) },
     },
-    { failed: steps.length, proven },
+    { checked, proven },
   )
 }
 
 interface Subject {
   readonly file: OpenedFile
   readonly statement: Statement
-  readonly steps: readonly Step[]
   readonly isFromL2: boolean
 }
 
-type Finding = Pick<Judgement, 'failed'> & Partial<Pick<Judgement, 'error'>> & { readonly proven?: VerifiedMessage }
+type Finding = Pick<Judgement, 'checked'> & Partial<Pick<Judgement, 'error'>> & { readonly proven?: VerifiedMessage }
 
-function judgementOf({ file, statement, steps, isFromL2 }: Subject, said: Said, finding: Finding): Judgement {
-  const { failed, error = null, proven } = finding
+function judgementOf({ file, statement, isFromL2 }: Subject, said: Said, finding: Finding): Judgement {
+  const { checked, error = null, proven } = finding
   const { l1Block, beaconBlock, implementation } = proven ?? {}
   const boxes = drawMessage({
-    ...{ statement, steps, failed, isFromL2, l1Block, beaconBlock },
+    ...{ statement, checked, isFromL2, l1Block, beaconBlock },
     root: proven?.messageProof?.root ?? '',
     messageHash: proven?.messageHash ?? '',
     status: proven ? statusWords[proven.status] : '',
     rows: implementation === undefined ? [] : [['Code behind the proxy', implementation]],
   })
-  const report = reportOf(file, { boxes, shown: failedProof(steps, failed), ...said })
-  return withoutProofs({ report, steps, failed, error })
+  const report = reportOf(file, { boxes, shown: failedProof(checked), ...said })
+  return withoutProofs({ report, checked, error })
 }
 
 function factsOf(proven: VerifiedMessage, contract: string): Row[] {

@@ -9,6 +9,7 @@ import { createVerifier, type Hex, safely, verifyProof } from '../entry/index.ts
 import { poseidon2 } from '../entry/poseidon2.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { drawUnverified } from './chain.ts'
+import { MISASKED, UNCHECKED, watch } from './checks.ts'
 import { findInputErrors, findMissing, stateClaimOf } from './inputs.ts'
 import { judgeLogs } from './judge-logs.ts'
 import { judgeMessage } from './judge-message.ts'
@@ -34,7 +35,9 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
   if (isAsked) return judgeAnswer({ ...file, isTrie: isTrieOf(statement.scheme.value) }, statement)
   const { address } = statement
   const basis = { file, statement, stateRoot: null, address: address.value, storageKeys: keysIn(statement) }
-  return judgementOf(basis, noProof(file) ?? unasked(missing, inputErrors), {}, inputErrors.length > 0)
+  return judgementOf(basis, noProof(file) ?? unasked(missing, inputErrors), {
+    checked: inputErrors.length > 0 ? MISASKED : UNCHECKED,
+  })
 }
 
 /** Recognizes an answer that is no proof, whatever was requested: an endpoint's error. */
@@ -56,7 +59,7 @@ function judgeOther(file: OpenedFile, statement: Statement): Judgement {
   const { kind, said = [], command } = file
   const isCall = kind.startsWith('call')
   const why = isCall ? 'Verifying it takes an EVM, which this page does not have.' : 'This page does not verify it.'
-  const progress = { statement, steps: [], failed: -1 }
+  const progress = { statement, checked: UNCHECKED }
   const boxes = isCall ? drawUnverified(progress, ['L1 block', 'L1 state', 'L2 state', 'Accounts', 'Call']) : []
   const headline = `This is a ${kind}: a command verifies it.`
   const text = `${why} Everything below is only what the file says.`
@@ -71,21 +74,21 @@ function judgeAnswer(file: OpenedFile, statement: Statement): Judgement {
   const root = trusted.value as Hex
   const asked = { address: address.value as Hex, storageKeys: storageKeys as Hex[] }
   const scheme = schemeNamed(statement.scheme.value)
-  const outcome = safely(() =>
+  const { outcome, checked } = watch(file, () =>
     scheme === undefined
       ? verifyEthProof(resultIn(file.answer), { ...asked, l1StateRoot: root })
       : createVerifier(scheme).verifyProof(file.answer, { ...asked, stateRoot: root }),
   )
   const stateRoot = { value: trusted.value, source: rootWords(trusted) }
   const question = { file, statement, storageKeys, address: address.value, stateRoot }
-  if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error })
+  if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error, checked })
   const sources: Record<ClaimField, Source> = {
     ...{ scheme: statement.scheme.source, stateRoot: 'user', address: address.source },
     storageKeys: storageKeys.length === 0 ? 'user' : statement.storageKeys.source,
   }
   const notes = answerNotes(sources, storageKeys.length).map(capitalized)
   const said = established(statement, { ...sources, stateRoot: trusted.source }, stateWords(outcome.value))
-  return judgementOf(question, { ...said, notes }, { state: outcome.value })
+  return judgementOf(question, { ...said, notes }, { state: outcome.value, checked })
 }
 
 function judgeBundle(file: OpenedFile, statement: Statement): Judgement {
@@ -100,13 +103,13 @@ function judgeBundle(file: OpenedFile, statement: Statement): Judgement {
   const question = { file, statement, storageKeys, address }
   const byContract = 'proven from L1'
   const follows = `follows from the ${trustedName(trustedKind.value)}`
-  const outcome = safely(() => verifyEvidence(file.bundle, claim))
+  const { outcome, checked } = watch(file, () => verifyEvidence(file.bundle, claim))
   if (!outcome.ok) {
     const { code, expected } = outcome.error
     // If the answer is refused for its root, the error contains the root that L1 proves.
     const provenRoot = code === 'STATE_ROOT_MISMATCH' && expected ? { value: expected, source: byContract } : null
     const stateRoot = isTrusted ? { value: trusted.value, source: 'trusted' } : provenRoot
-    return judgementOf({ ...question, stateRoot }, refused(outcome.error), { error: outcome.error })
+    return judgementOf({ ...question, stateRoot }, refused(outcome.error), { error: outcome.error, checked })
   }
   const proven = outcome.value
   const sources = evidenceSourcesOf(statement)
@@ -117,7 +120,7 @@ function judgeBundle(file: OpenedFile, statement: Statement): Judgement {
   return judgementOf(
     { ...question, stateRoot: { value: proven.stateRoot, source: ofRoot } },
     { ...said, notes },
-    { state: proven, chain: provenChain(proven, claim.rollup.address) },
+    { state: proven, chain: provenChain(proven, claim.rollup.address), checked },
   )
 }
 

@@ -8,7 +8,7 @@ import type { ProofView } from './proof-view.ts'
 import type { Judgement } from './report.ts'
 
 /** The way of a message from L2 to the root of its tree; null if it is none. */
-export function viewMessage({ bundle }: OpenedFile, { report, steps, failed, error }: Judgement): ProofView | null {
+export function viewMessage({ bundle }: OpenedFile, { report, checked, error }: Judgement): ProofView | null {
   const { messageProof: place } = fieldsOf(bundle)
   if (place === undefined) return null
   const hash = report.boxes.at(-1)?.value ?? ''
@@ -29,7 +29,7 @@ export function viewMessage({ bundle }: OpenedFile, { report, steps, failed, err
       trie: [],
       gap: null,
     },
-    checks: checksOf(steps, failed, 'place'),
+    checks: checksOf(checked, 'place'),
     paths: [
       {
         ...{ part: 'proof', title: 'From the root of the tree to the message', leafIndex: index },

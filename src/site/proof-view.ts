@@ -23,7 +23,7 @@ import {
 } from '../entry/index.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
-import { type Check, checksOf, placeError, type Status, statusesOf } from './checks.ts'
+import { type Checked, checksOf, placeError, type Status, statusOf, statusOfOne } from './checks.ts'
 import { describeFault, type Fault } from './fault.ts'
 import type { OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
@@ -44,7 +44,7 @@ export type Gap = NonNullable<ReturnType<typeof viewGap>>
 
 /** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
 export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: number) {
-  const { scheme, forms, steps, failed, error, address, storageKeys } = judgement
+  const { scheme, forms, checked, error, address, storageKeys } = judgement
   const leafProof = fieldsOf(leafProofAt(file.answer, index))
   const asked = index === 0 ? address : (storageKeys[index - 1] ?? '')
   const keyHash = scheme && hashKey(scheme, index, asked)
@@ -52,7 +52,7 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
   const fault = place?.group === index ? describeFault(place) : null
   // The paths that are present can be drawn.
   const parts = leafPaths.filter(({ proof }) => isGiven(leafProof[proof]))
-  const checks = checksOf(steps, failed, index)
+  const checks = checksOf(checked, index)
   const root = rootOf(file, judgement, index)
   const { isTrie } = file
   const paths = scheme ? parts.map(part => viewPath(scheme, index, part, leafProof, root, fault)) : []
@@ -65,7 +65,7 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
     keyHash,
     trie: isTrie ? viewTrie(file.answer, index, asked) : [],
     checks,
-    gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checks) : null,
+    gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checked, index) : null,
     paths,
     fault,
     blocks: [] as readonly BlockRow[],
@@ -80,7 +80,7 @@ const hashValue = (scheme: HashScheme, index: number, value: unknown): string | 
   attempt(() => (index === 0 ? hashAccountValue : hashStorageValue)(scheme, value as Hex))
 
 /** The root that the paths must lead to, and its source. */
-function rootOf({ answer }: OpenedFile, { scheme, stateRoot, forms, steps, failed }: Judgement, index: number) {
+function rootOf({ answer }: OpenedFile, { scheme, stateRoot, forms, checked }: Judgement, index: number) {
   if (index === 0) {
     const root = stateRoot && isHexOf(32, stateRoot.value) ? stateRoot : null
     return { rootName: 'state root', wantedRoot: root?.value ?? null, rootSource: root?.source ?? 'not known' }
@@ -88,7 +88,7 @@ function rootOf({ answer }: OpenedFile, { scheme, stateRoot, forms, steps, faile
   const { proof } = fieldsOf(leafProofAt(answer, 0))
   const { value } = fieldsOf(proof)
   const root = scheme && attempt(() => decodeAccount(scheme, value as Hex).storageRoot)
-  const isProven = forms[0] === 'existence' && statusesOf(steps, failed).get(0) === 'passed'
+  const isProven = forms[0] === 'existence' && statusOf(checked, 0) === 'passed'
   const rootSource = isProven ? 'of the proven account' : 'as the account value says, not proven'
   return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
 }
@@ -135,12 +135,12 @@ function viewPath(
 }
 
 /** The two leaves around an absent key; null if either cannot be read. */
-function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checks: readonly Check[]) {
+function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checked: Checked, group: number) {
   const [, left, right] = leafPaths.map(part => readNeighbour(scheme, leafProof, part))
   if (!left || !right) return null
-  // These are the last three checks of an absence.
-  const [forth, back, between] = checks.slice(-3).map(({ status }) => status)
-  const shown = (isSo: boolean, status: Status = 'not reached') => ({ isSo, status })
+  const shown = (isSo: boolean, status: Status) => ({ isSo, status })
+  // Above the left neighbour, and below the right one.
+  const sides = [0, 1].map(side => statusOfOne(checked, group, 'KEY_NOT_BETWEEN', side))
   // Lower-case hexadecimal of equal length sorts like its bytes.
   const isAfterLeft = left.hKey < keyHash
   return {
@@ -148,9 +148,9 @@ function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checks:
     right,
     keyHash,
     last: toHex(scheme.tailKey()),
-    forth: shown(left.next === right.index, forth),
-    back: shown(right.prev === left.index, back),
-    between: shown(isAfterLeft && keyHash < right.hKey, between),
+    forth: shown(left.next === right.index, statusOfOne(checked, group, 'NOT_ADJACENT', 0)),
+    back: shown(right.prev === left.index, statusOfOne(checked, group, 'NOT_ADJACENT', 1)),
+    between: shown(isAfterLeft && keyHash < right.hKey, sides.find(side => side !== 'passed') ?? 'passed'),
     isAfterLeft,
   }
 }

@@ -7,7 +7,7 @@ import type { L1Block } from '../verify/anchor/header.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import type { ChainBox, ProofSummary } from './chain.ts'
 import type { Change, Totals } from './changes.ts'
-import { findFailed, placeError, type Step } from './checks.ts'
+import { type Checked, UNCHECKED } from './checks.ts'
 import type { InputError } from './inputs.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, isOwn, type Statement } from './statement.ts'
@@ -79,8 +79,7 @@ export interface Judgement {
   readonly storageKeys: readonly string[]
   /** The claim of each leaf proof. */
   readonly forms: readonly Form[]
-  readonly steps: readonly Step[]
-  readonly failed: number
+  readonly checked: Checked
   readonly error: Refusal | null
   /** The changes that a list of traces proves. */
   readonly changes: readonly Change[]
@@ -170,15 +169,9 @@ export function unasked(missing: InputError | null, inputErrors: readonly InputE
   return { verdict, badge: 'Not verified yet', headline, text, missing: missing?.field ?? null }
 }
 
-/** Where the checks ended: the index of the one that failed, or the length of the list. */
-export function failedAt(file: OpenedFile, steps: readonly Step[], error: Refusal | null, isVerified: boolean): number {
-  if (error !== null) return findFailed(steps, placeError(error, file))
-  return isVerified ? steps.length : -1
-}
-
 /** A judgement of something that has no leaf proofs. */
 export const withoutProofs = (parts: Pick<Judgement, 'report'> & Partial<Judgement>): Judgement => ({
-  ...{ scheme: null, stateRoot: null, address: '', storageKeys: [], forms: [], steps: [], failed: -1, error: null },
+  ...{ scheme: null, stateRoot: null, address: '', storageKeys: [], forms: [], checked: UNCHECKED, error: null },
   ...{ changes: [] },
   ...parts,
 })

@@ -1,14 +1,26 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { exampleSources } from '../../src/site/examples.ts'
+import { tellChecks } from './rules/telling.ts'
 
 /** Builds the page into `docs/explorer/`. With `--check`, compares it with the existing files instead. */
 const source = fileURLToPath(new URL('../../src/site/', import.meta.url))
 const target = fileURLToPath(new URL('../../docs/explorer/', import.meta.url))
 const catalogue = fileURLToPath(new URL('../../docs/checks.md', import.meta.url))
 const vectors = fileURLToPath(new URL('../../vectors/', import.meta.url))
+
+/** The checks of the verifier tell the page that they are run. */
+const telling: Plugin = {
+  name: 'telling',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      const contents = tellChecks(path, readFileSync(path, 'utf8'))
+      return contents === null ? undefined : { contents, loader: 'ts' }
+    })
+  },
+}
 
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
@@ -20,6 +32,7 @@ async function bundle(entry: string): Promise<string> {
     minify: true,
     charset: 'utf8',
     legalComments: 'none',
+    plugins: [telling],
     define: { CHECK_REASONS: JSON.stringify(listReasons()) },
   })
   return outputFiles.map(({ text }) => text).join('')

@@ -185,7 +185,7 @@ export function linksFrom(trusted: Trusted, scheme: StateScheme): Link[] {
 }
 
 /** The broken link; null if the claim itself is wrong. */
-export function linkOf({ code, path }: Refusal): Link | null {
+export function linkOf({ code, path }: Pick<Refusal, 'code' | 'path'>): Link | null {
   if (code === 'ARGUMENT_INVALID') return null
   if (path.startsWith('consensus')) return 'consensus'
   if (path.startsWith('l1.header')) return 'l1Header'

@@ -9,7 +9,6 @@ import {
 } from '../../base/bytes.ts'
 import { isRefusal, type Refusal } from '../../base/errors.ts'
 import { readerOf } from '../../base/json/reader.ts'
-import { MAX_NODE_COUNT } from '../../verify/anchor/limits.ts'
 import { decodeRlp } from '../../verify/anchor/rlp.ts'
 import { decodeLeafIndex, decodeNodes } from '../../verify/proof/decode.ts'
 import { plainTree } from '../../verify/proof/tree.ts'
@@ -162,6 +161,3 @@ function hashNode(scheme: HashScheme, node: unknown, length: number) {
 /** What the error expected and found, in one line. */
 export const describeDetails = ({ code, expected, found }: Refusal): string =>
   [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ') || code
-
-/** Whether a Merkle-Patricia proof holds more nodes than any key's path can have. */
-export const hasTooManyNodes = (nodes: unknown): boolean => Array.isArray(nodes) && nodes.length > MAX_NODE_COUNT

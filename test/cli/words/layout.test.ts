@@ -3,7 +3,6 @@ import {
   attempt,
   decodeHex,
   describeDetails,
-  hasTooManyNodes,
   isHexOf,
   isLeafIndex,
   nameLeafIndex,
@@ -16,7 +15,7 @@ import {
 import { ArgumentError, computeRoot, ProofError } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
-import { answer, contract, read } from './files.ts'
+import { answer, read } from './files.ts'
 
 const { leafIndex, proof } = answer.accountProof
 const nodes: string[] = proof.proofRelatedNodes
@@ -120,12 +119,4 @@ it('says in one line what an error expected and found', () => {
   expect(describeDetails(new ProofError('WRONG_LENGTH', { expected: '2', found: '3' }))).toBe('expected 2, found 3')
   expect(describeDetails(new ProofError('WRONG_LENGTH', { found: '3' }))).toBe('found 3')
   expect(describeDetails(new ProofError('WRONG_LENGTH'))).toBe('WRONG_LENGTH')
-})
-
-it('knows when a Merkle-Patricia proof is longer than any key', () => {
-  const list = (length: number) => Array.from({ length }, () => '0x')
-  expect([list(0), list(64)].some(hasTooManyNodes)).toBe(false)
-  expect(hasTooManyNodes(list(1000))).toBe(true)
-  expect(hasTooManyNodes({ length: 1000 })).toBe(false)
-  expect(contract.expected.valid).toBe(true)
 })

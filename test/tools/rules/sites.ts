@@ -83,7 +83,7 @@ const idOf = (file: string, position: number, kind: number): number => (files.in
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 /** What is thrown again, one or the other error, or is about the caller's own arguments, is no rule. */
-function isRule({ expression }: ts.ThrowStatement, source: ts.SourceFile): boolean {
+export function isRule({ expression }: ts.ThrowStatement, source: ts.SourceFile): boolean {
   return !/^(\w+( \?\? \w+)?$|invalid\(|new ArgumentError|new ExcessiveJson)/.test(expression.getText(source))
 }
 
@@ -203,6 +203,30 @@ export function markSites(file: string, refusing: ReadonlySet<string>): { text: 
   }
   return { text: marked + text.slice(done), sites }
 }
+
+/** What decides whether an error is thrown: it is if that is true (`if`), or if it is not. Null if nothing in the source does. */
+export function guardOf(node: ts.ThrowStatement): { kind: 'if' | 'guard' | 'catch'; expression: ts.Expression } | null {
+  const block = ts.isBlock(node.parent) ? node.parent : undefined
+  const branch = block ?? node
+  const { parent } = branch
+  if (block && ts.isCatchClause(parent)) {
+    const end = parent.parent.tryBlock.statements.at(-1)
+    return end && ts.isReturnStatement(end) && end.expression ? { kind: 'catch', expression: end.expression } : null
+  }
+  const before = block?.statements
+    .slice(0, block.statements.indexOf(node))
+    .findLast(one => !ts.isVariableStatement(one))
+  // What is caught is reported below it.
+  const last = before && ts.isTryStatement(before) ? before.tryBlock.statements.at(-1) : before
+  if (last && ts.isIfStatement(last) && !last.elseStatement && leaves(last.thenStatement)) {
+    return { kind: 'guard', expression: last.expression }
+  }
+  const isOwn =
+    ts.isIfStatement(parent) && parent.thenStatement === branch && (before === undefined || block === undefined)
+  return isOwn ? { kind: 'if', expression: parent.expression } : null
+}
+
+const leaves = (statement: ts.Statement): boolean => endsInReturn(statement) || ts.isContinueStatement(statement)
 
 function endsInReturn(statement: ts.Statement): boolean {
   return ts.isReturnStatement(ts.isBlock(statement) ? (statement.statements.at(-1) ?? statement) : statement)
