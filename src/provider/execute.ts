@@ -11,6 +11,7 @@ import { executionFailed, unprovenValue } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState, type Written } from './evm-state.ts'
 import { readHistory } from './history.ts'
+import { meterOpcodes } from './metered-opcodes.ts'
 import type { Pace } from './pace.ts'
 import { verifyPointEvaluation } from './point-evaluation.ts'
 import { createPrecompiles } from './precompiles.ts'
@@ -157,31 +158,28 @@ function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
 const KEPT_RULES = 8
 const keptRules = createCache<string, Common>(KEPT_RULES)
 
-/** The rules of a hard fork. They are kept, except for a rehearsal, which counts what is hashed: 64 bytes as a step. */
-function rulesOf(common: EvmPackages['common'], chainId: bigint, hardfork: Hardfork, { budget }: Pace): Common {
+/** The rules of a hard fork. */
+function rulesOf({ common, evm }: EvmPackages, chainId: bigint, hardfork: Hardfork): Common {
   const name = `${chainId} ${hardfork}`
-  const kept = budget === undefined ? keptRules.get(name) : undefined
+  const kept = keptRules.get(name)
   if (kept !== undefined) return kept
-  function hash(data: Uint8Array): Uint8Array {
-    budget?.spend(data.length / 64)
-    return keccak256(data)
-  }
   // The EVM uses this function of it alone.
   const kzg = { verifyProof: verifyPointEvaluation } as unknown as NonNullable<Common['customCrypto']['kzg']>
-  const options = { hardfork, customCrypto: { kzg, keccak256: hash } }
+  const options = { hardfork, params: evm.paramsEVM, customCrypto: { kzg, keccak256 } }
   const rules = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
-  if (budget === undefined) keptRules.set(name, rules, 1)
+  keptRules.set(name, rules, 1)
   return rules
 }
 
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */
 async function createEvm(
-  { evm, common, util }: EvmPackages,
+  packages: EvmPackages,
   state: EvmState,
   { chainId, hardfork, environment, hashAt }: ExecutionContext & Required<Pick<ExecutionContext, 'hashAt'>>,
   pace: Pace,
 ) {
-  const chain = rulesOf(common, chainId, hardfork, pace)
+  const { evm } = packages
+  const chain = rulesOf(packages, chainId, hardfork)
   const blockHashes = environment.blockHashes ?? {}
   const blockchain = {
     async getBlock(number: number) {
@@ -192,8 +190,9 @@ async function createEvm(
     putBlock: state.unneeded,
     shallowCopy: state.unneeded,
   }
-  const precompiles = createPrecompiles({ evm, common, util }, chain, state, pace)
-  const machine = await evm.createEVM({ common: chain, stateManager: state, blockchain, ...precompiles })
+  const precompiles = createPrecompiles(packages, chain, state, pace)
+  const metered = pace.budget && { customOpcodes: meterOpcodes(evm, chain, pace.budget) }
+  const machine = await evm.createEVM({ common: chain, stateManager: state, blockchain, ...precompiles, ...metered })
   // The rules never change. Otherwise, they would keep every EVM that listens.
   chain.events.removeAllListeners()
   paceSteps(machine, pace)

@@ -22,8 +22,12 @@ export const MAX_GUESSED = 1024
 export const MAX_GUESSED_AT_ONCE = 640
 /** Accounts that one rehearsal guesses something of. */
 export const MAX_GUESSED_CONTRACTS = 64
-/** Steps of all rehearsals of a call, besides 1,024 for each unit of this cost that the call has read. */
+/**
+ * Steps of all rehearsals of a call, besides so many times those of the call itself up to its last miss, and 1,024 for each unit of
+ * this cost that the call need not read alone.
+ */
 export const MAX_REHEARSED_STEPS = 2 ** 18
+export const REHEARSED_AGAIN = 3
 /** Steps of a rehearsal after its last guess. */
 export const MAX_IDLE_STEPS = 2 ** 15
 

@@ -13,7 +13,7 @@ type Result = Awaited<ReturnType<Precompile>>
 /** A work that takes too long to be done without a pause. */
 type Work = () => Promise<Uint8Array>
 
-/** What of the gas of a precompile, or of the words that are hashed, counts as one step. */
+/** What of the gas of a precompile counts as one step. */
 const GAS_A_STEP = 4n
 
 const G1_BYTES = 128

@@ -9,6 +9,7 @@ import {
   MAX_HINTED_KEYS,
   MAX_IDLE_STEPS,
   MAX_REHEARSED_STEPS,
+  REHEARSED_AGAIN,
 } from './limits.ts'
 import type { Budget, Pace } from './pace.ts'
 import type { ProvenState } from './proven-state.ts'
@@ -30,6 +31,8 @@ export type Rehearse = (guesses: StateReader, pace: Pace) => Promise<unknown>
 const [KNOWN_SLOT, SLOT, ACCOUNT] = [1, 4, 16]
 /** How many codes of accounts about which nothing is known are fetched together with the accounts. Several may have the same. */
 const EARLY_CODES = 4
+/** After so many rehearsals in a row that saved nothing, one miss is not rehearsed, then two, four, and so on. */
+const VAIN = 5
 
 /** The account about which nothing is known. It can pay for everything, so that the rehearsal goes on. */
 const STRANGER: ReadAccount = { nonce: 0n, balance: 2n ** 128n, codeHash: EMPTY_CODE_HASH, hasStorage: false }
@@ -61,15 +64,19 @@ interface Tally {
   readonly unused: Map<string, number>
   /** The cost of the guesses that the call has read, and of what it had to read alone. */
   used: number
+  /** The same without what had to be read alone, and without the first one that the call read after each rehearsal. */
+  saved: number
   guessed: number
+  /** The steps of all rehearsals, and those of the call up to its last miss: each rehearsal begins with these. */
   steps: number
+  own: number
 }
 
 /** One rehearsal: the guesses that it reads, and how much it may compute. */
 function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tally: Tally) {
   const { reads, of } = collectReads()
   const seen = new Set<string>()
-  let [cost, codes, idle, isBlind] = [0, 0, 0, false]
+  let [cost, codes, steps, idle, isBlind] = [0, 0, 0, 0, false]
 
   const end = (): never => {
     // So that it does not go on, whatever the contract makes of the error.
@@ -77,10 +84,15 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
     throw new Error('the rehearsal has come to its bounds')
   }
   const budget: Budget = {
-    left: () => Math.min(MAX_REHEARSED_STEPS + 2 ** 10 * tally.used - tally.steps, MAX_IDLE_STEPS - idle),
-    spend(steps) {
-      tally.steps += steps
-      if (seen.size > 0) idle += steps
+    left() {
+      const most = MAX_REHEARSED_STEPS + 2 ** 10 * tally.saved + REHEARSED_AGAIN * tally.own
+      return Math.min(most - tally.steps, MAX_IDLE_STEPS - idle)
+    },
+    spend(more) {
+      steps += more
+      tally.steps += more
+      if (seen.size > 0) idle += more
+      else tally.own = Math.max(tally.own, steps)
       if (budget.left() <= 0) end()
     },
   }
@@ -136,25 +148,31 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
  * else remains of it: so a wrong guess costs requests and time, and both are bounded by what the call has read so far.
  */
 export function createRehearsals(state: ProvenState, known: KnownState, pace: Pace, rehearse: Rehearse) {
-  const tally: Tally = { unused: new Map(), used: 0, guessed: 0, steps: 0 }
-  let count = 0
+  const tally: Tally = { unused: new Map(), used: 0, saved: 0, guessed: 0, steps: 0, own: 0 }
+  /** How many reads the call made use of since the last rehearsal, how often that was one at most, and misses until the next one. */
+  let [gained, vain, skipped] = [0, 0, 0]
   return {
     /** The cost of what the call has read. */
     used: (): number => tally.used,
     /** Notes what the call itself reads. @param part a slot, or `code` @param isMissed whether it is fetched alone */
     use(address: Hex, part: Hex | 'code' | undefined, isMissed: boolean): void {
       const id = address + (part ?? '')
-      tally.used += tally.unused.get(id) ?? (isMissed ? SLOT : 0)
+      const price = tally.unused.get(id)
+      tally.used += price ?? (isMissed ? SLOT : 0)
+      if (price !== undefined && gained++ > 0) tally.saved += price
       tally.unused.delete(id)
     },
     /** What the next rehearsal reads that is not proven, and whether it knew nothing of some code. Nothing if none is due. */
     async next(): Promise<{ reads: CallReads; isBlind: boolean }> {
       const { guesses, pace: limited, found } = createRehearsal(state, known, pace, tally)
-      // Four, and one for each two slots that the call has read.
-      if (8 * count < 32 + tally.used && limited.budget.left() > 0) {
-        count++
-        await rehearse(guesses, limited).catch(() => {})
+      if (skipped > 0 || limited.budget.left() <= 0) {
+        skipped--
+        return found()
       }
+      // One that finds a single read saves nothing. After some of these, ever fewer are tried.
+      vain = gained > 1 ? 0 : vain + 1
+      ;[gained, skipped] = [0, Math.floor(2 ** (vain - VAIN))]
+      await rehearse(guesses, limited).catch(() => {})
       return found()
     },
   }

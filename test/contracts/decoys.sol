@@ -64,6 +64,53 @@ contract Decoys {
         }
     }
 
+    /// Raises to a power before each read.
+    function power(uint256 steps, uint256 count) external view returns (uint256 at) {
+        at = 1;
+        for (uint256 i = 0; i < steps; i++) {
+            uint256 zero;
+            assembly {
+                for { let j := 0 } lt(j, count) { j := add(j, 1) } { zero := or(zero, eq(exp(3, not(j)), 7)) }
+            }
+            at = load(at + zero);
+        }
+    }
+
+    /// Copies memory before each read.
+    function copy(uint256 steps, uint256 length) external view returns (uint256 at) {
+        at = 1;
+        for (uint256 i = 0; i < steps; i++) {
+            assembly {
+                mcopy(0x1000, 0x2000, length)
+            }
+            at = load(at);
+        }
+    }
+
+    /// Grows the memory before each read.
+    function grow(uint256 steps, uint256 length) external view returns (uint256 at) {
+        at = 1;
+        for (uint256 i = 0; i < steps; i++) {
+            assembly {
+                mstore(mul(add(i, 1), length), 1)
+            }
+            at = load(at);
+        }
+    }
+
+    /// Raises to a power before each pair of reads, of which the second is of use, too.
+    function pairs(uint256 steps, uint256 count) external view returns (uint256 at) {
+        at = 1;
+        for (uint256 i = 0; i < steps; i++) {
+            uint256 zero;
+            assembly {
+                for { let j := 0 } lt(j, count) { j := add(j, 1) } { zero := or(zero, eq(exp(3, not(j)), 7)) }
+            }
+            zero += load(at + 2 ** 50);
+            at = load(at + zero);
+        }
+    }
+
     /// Reads that do not depend on each other, and are all of use.
     function sum(uint256 slots, uint256 accounts) external view returns (uint256 total) {
         for (uint256 j = 0; j < slots; j++) total += load(FAR + j);

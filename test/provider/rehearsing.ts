@@ -84,7 +84,7 @@ export interface Setting {
   readonly maxRequests?: number
   /** What the endpoint says that the call reads. Default: nothing. */
   readonly hint?: unknown
-  /** Sees each rehearsal's pace, which counts its steps. */
+  /** Sees each rehearsal's pace, which counts its steps. For {@link runPlain}: that of the call. */
   readonly watch?: (pace: Pace) => Pace
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
@@ -116,8 +116,10 @@ async function outcomeOf(noted: ReturnType<typeof noteReads>, running: Promise<A
 }
 
 /** The call as it is without any guess: each value is read from the state when the call needs it. */
-export const runPlain = (state: FullState, call: FullCall, { assumed = {}, environment }: Setting = {}) =>
-  inPace(UNHURRIED, pace => {
+export const runPlain = (state: FullState, call: FullCall, { assumed = {}, environment, watch }: Setting = {}) =>
+  inPace(UNHURRIED, given => {
+    const unlimited = { left: () => Number.MAX_SAFE_INTEGER, spend: () => {} }
+    const pace = watch?.({ ...given, budget: unlimited }) ?? given
     const noted = noteReads(readerOver(state))
     const reader = overrideState(noted.reader, assumed)
     return outcomeOf(
