@@ -145,7 +145,7 @@ describe('hashSchemeOf', () => {
   })
 
   it('accepts the scheme of another copy of the package', async () => {
-    const other = '../src/verify/scheme/genuine.ts?copy'
+    const other = '../../src/verify/scheme/genuine.ts?copy'
     const copy: { createScheme: typeof createScheme; hashSchemeOf: typeof hashSchemeOf } = await import(other)
     expect(copy.createScheme).not.toBe(createScheme)
     const scheme = copy.createScheme(Object.create(poseidon2))
