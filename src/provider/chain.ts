@@ -1,7 +1,8 @@
 import type { Endpoints } from '../client/sources/endpoints.ts'
 import { EndpointError, isEndpointError } from '../client/transport/error.ts'
 import { lackOf, noteLack } from '../client/transport/lacking.ts'
-import { type AnyProvider, callProvider, orAbort, parseQuantity } from '../client/transport/provider.ts'
+import { type AnyProvider, callProvider, parseQuantity } from '../client/transport/provider.ts'
+import { orAbort } from '../client/transport/waiting.ts'
 
 /**
  * Endpoints of a chain. Before its first request, each is asked once which chain it serves. One that does not say is used all the
@@ -35,21 +36,25 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
 
   return {
     ...endpoints,
-    run: (work, over) =>
+    run: (work, over, isBlamed) =>
       orAbort(
         () =>
-          endpoints.run(async (provider, attempt) => {
-            await verifyOnce(provider)
-            attempt.heard()
-            return work(provider, attempt)
-          }, over),
+          endpoints.run(
+            async (provider, attempt, index) => {
+              await verifyOnce(provider)
+              attempt.heard()
+              return work(provider, attempt, index)
+            },
+            over,
+            isBlamed,
+          ),
         signal,
       ),
-    each: work =>
-      endpoints.each(async provider => {
+    each: (work, options) =>
+      endpoints.each(async (provider, attempt, index) => {
         await verifyOnce(provider)
-        return work(provider)
-      }),
+        return work(provider, attempt, index)
+      }, options),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { StateManagerInterface } from '@ethereumjs/common'
 import type { Account, Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
-import { orAbort } from '../client/transport/provider.ts'
+import { orAbort } from '../client/transport/waiting.ts'
 import { EMPTY_TRIE_ROOT } from '../verify/anchor/trie.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { EvmPackages } from './evm-packages.ts'

@@ -1,7 +1,7 @@
 import { readOwn } from '../base/json/known-fields.ts'
 import { parseBounded } from '../base/json/parse.ts'
 import { isEndpointError } from '../client/transport/error.ts'
-import { createSemaphore, inTime } from '../client/transport/waiting.ts'
+import { createBudget, inTime } from '../client/transport/waiting.ts'
 import { invalidParams, type ProviderErrorReason, toProviderError, withProviderErrors } from './error.ts'
 import { idTexts } from './json-rpc-ids.ts'
 import type { RequestOptions } from './provider.ts'
@@ -134,31 +134,20 @@ export function createJsonRpcServer(
 
 /** Each request claims a slot, takes it once it is slow, and frees it when it has ended, for whatever reason. */
 function createSlots({ concurrency, maxWaiting }: ServerLimits) {
-  const slots = createSemaphore(concurrency)
+  const slots = createBudget(concurrency)
   return {
     /** @param owner by whom those who wait take turns */
     claim(owner = '') {
       let [hasEnded, isRefused] = [false, false]
       let free = () => {}
       return {
-        take: () =>
-          new Promise<void>((resolve, reject) => {
-            if (
-              slots.free === 0 &&
-              (slots.waiting(owner) >= maxWaiting || slots.waiting() >= MOST_CLIENTS * maxWaiting)
-            ) {
-              isRefused = true
-              return reject(new Error('too many requests'))
-            }
-            const untilFreed = new Promise<void>(end => {
-              free = end
-            })
-            slots.run(async () => {
-              if (hasEnded) return
-              resolve()
-              await untilFreed
-            }, owner)
-          }),
+        async take() {
+          const isFull = slots.waiting(owner) >= maxWaiting || slots.waiting() >= MOST_CLIENTS * maxWaiting
+          isRefused = slots.free === 0 && isFull
+          if (isRefused) throw new Error('too many requests')
+          free = await slots.take(1, undefined, owner)
+          if (hasEnded) free()
+        },
         isRefused: () => isRefused,
         free() {
           hasEnded = true

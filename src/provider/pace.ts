@@ -1,5 +1,6 @@
 import { abortedBy } from '../client/transport/error.ts'
-import { orAbort } from '../client/transport/provider.ts'
+import { scoped } from '../client/transport/waiting.ts'
+import { partOf } from '../client/transport/whose.ts'
 import { refusedFor } from './error.ts'
 import { FURTHER_SLICE, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 
@@ -153,39 +154,27 @@ export async function inPace<T>(
   { timeoutMs, signals, admit = async () => {} }: PaceOptions,
   work: (pace: Pace) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController()
-  let isLate = false
   let describe: (() => string) | undefined
   const tell: Pace['tell'] = text => {
     describe = text
   }
-  const timer = setTimeout(() => {
-    isLate = true
-    controller.abort()
-  }, timeoutMs)
-  // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
-  let refusal: { readonly error: unknown } | undefined
-  const admitOnce = () =>
-    admit().catch(error => {
-      refusal = { error }
-      controller.abort()
-      throw error
-    })
-  const given = signals.filter(signal => signal !== undefined)
-  const ends = given.map(signal => [signal, () => controller.abort(signal.reason)] as const)
-  for (const [signal, end] of ends) {
-    signal.addEventListener('abort', end, { once: true })
-    if (signal.aborted) end()
-  }
+  const tooLate = () => refusedFor('TIMEOUT', { found: [`It took ${timeoutMs} ms.`, describe?.()].join(' ').trim() })
+  const given = new AbortController()
+  const links = signals.map(signal => partOf(signal, () => given.abort(signal?.reason)))
+  let end = () => {}
   try {
-    return await orAbort(() => work(createPace(controller.signal, admitOnce, tell)), controller.signal)
-  } catch (error) {
-    if (refusal !== undefined) throw refusal.error
-    if (isLate) throw refusedFor('TIMEOUT', { found: [`It took ${timeoutMs} ms.`, describe?.()].join(' ').trim() })
-    throw error
+    return await scoped(given.signal, ({ signal, stop }) => {
+      const timer = setTimeout(() => stop(tooLate()), timeoutMs)
+      end = () => {
+        clearTimeout(timer)
+        turns.end(signal)
+      }
+      // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
+      const admitOnce = () => admit().catch(error => Promise.reject(stop(error)))
+      return work(createPace(signal, admitOnce, tell))
+    })
   } finally {
-    clearTimeout(timer)
-    turns.end(controller.signal)
-    for (const [signal, end] of ends) signal.removeEventListener('abort', end)
+    end()
+    for (const link of links) link.forget()
   }
 }

@@ -13,8 +13,9 @@ import {
   walkAnchors,
 } from '../client/l1/l1.ts'
 import { openAnchor } from '../client/l1/l2-header.ts'
+import { allOf } from '../client/sources/pool.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
-import { orAbort } from '../client/transport/provider.ts'
+import { orAbort } from '../client/transport/waiting.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { type StateVerifier, stateKind } from '../verify/state/kind.ts'
@@ -172,7 +173,7 @@ export function createViews(source: ViewSource) {
      */
     async find(current: Held | null): Promise<Held> {
       // Meanwhile, L2 says which chain it serves. If that fails, it is asked again by what needs it.
-      if (current === null) l2.each(async () => null).catch(() => {})
+      if (current === null) allOf(l2.each(async () => null)).catch(() => {})
       const naming = current === null ? nameNewest(l1Source) : null
       const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
       const [block, named] = (await naming) ?? [current?.l1Block, null]

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { ProofError } from '../../base/errors.ts'
 import { type EndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
 import { isBusy } from '../../client/transport/queue.ts'
-import { createSemaphore, sleep } from '../../client/transport/waiting.ts'
+import { createBudget, sleep } from '../../client/transport/waiting.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../audit/limits.ts'
 
 /** Many requests to one endpoint. They run concurrently within its limits, and their outcomes come in order. */
@@ -60,7 +60,7 @@ export function createLimits(concurrency: number, signal: AbortSignal) {
   setMaxListeners(0, signal)
   const pause = (milliseconds: number) => sleep(milliseconds, signal)
   const pauses = createPauses(pause)
-  const semaphore = createSemaphore(concurrency)
+  const semaphore = createBudget(concurrency)
   return {
     ...{ concurrency, pause, pauses },
     /** Runs `work` as soon as it may start. */

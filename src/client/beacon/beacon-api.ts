@@ -3,6 +3,7 @@ import { periodOf } from '../../verify/beacon/clock.ts'
 import { MAX_UPDATES } from '../../verify/beacon/limits.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evidence/consensus.ts'
+import { redactError } from '../transport/diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
 import { BEACON_STEP_LENGTH, FINALITY_LENGTH } from '../transport/limits.ts'
@@ -23,7 +24,7 @@ async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: nu
     const { found, status, report, method, retryAfterMs } = error
     // An API of the caller need not know what the status means.
     const code = status === 404 && found === undefined ? 'BLOCK_MISSING' : error.code
-    throw new EndpointError(code, { found, status, report, method, retryAfterMs, layer: 'beacon' })
+    throw redactError(new EndpointError(code, { found, status, report, method, retryAfterMs, layer: 'beacon' }), redact)
   }
 }
 

@@ -77,17 +77,11 @@ export async function extendChain(
   async function step(period: number): Promise<void> {
     const first = newestOf(chain).period
     const count = Math.min(period - first, MAX_UPDATES_AT_ONCE)
-    await session.race(
-      (api, signal) => fetchUpdates(api, first, count, signal),
-      updates => take(updates as readonly unknown[]),
-      false,
-    )
+    await session.race((api, signal) => fetchUpdates(api, first, count, signal), take, false)
   }
 
   const claims = new Map<number, bigint>()
-  await session.each(isEnough, async (index, heard) => {
-    const finality = await session.ask(index, fetchFinality)
-    heard()
+  await session.each(fetchFinality, isEnough, async (finality, index) => {
     const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
     const period = claimedPeriod(network, readClaimed(finality, 'data', 'signature_slot'))
     if (slot < start) throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT')

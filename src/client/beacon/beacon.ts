@@ -11,7 +11,7 @@ import { BEACON_TOTAL_MS } from '../transport/limits.ts'
 import { verifySignal, verifyTimeout } from '../transport/options.ts'
 import { claimedPeriod, fetchBootstrap } from './beacon-api.ts'
 import { extendChain, type KnownBlock, type Steps } from './beacon-chain.ts'
-import { createPool, unavailable, withSession } from './beacon-session.ts'
+import { unavailable, withSession } from './beacon-session.ts'
 
 /** One period's update as JSON, in bytes: a bundle grows by this for each period since the trusted block. */
 const BYTES_PER_PERIOD = 64_000
@@ -107,14 +107,14 @@ export interface FetchedConsensus {
 export async function fetchConsensus(options: ConsensusOptions): Promise<FetchedConsensus> {
   const own = readOptions('', options, CONSENSUS_OPTIONS)
   const { trusted, onProgress, maxTrustedAgeSeconds } = own
-  const { beacon, pool, limits } = readBeaconSource(own)
+  const { beacon, sources, limits } = readBeaconSource(own)
   verifyFunction('onProgress', onProgress)
   verifySeconds({ maxTrustedAgeSeconds: maxTrustedAgeSeconds ?? 0 })
   const report = (progress: ConsensusProgress) => onProgress?.(progress)
   const onFailure = (index: number, code: string) => {
-    if (pool.apis.length > 1) report({ step: 'endpointFailed', index, code })
+    if (sources.apis.length > 1) report({ step: 'endpointFailed', index, code })
   }
-  return withSession(pool, { ...limits, onFailure }, async session => {
+  return withSession(sources, { ...limits, onFailure }, async session => {
     const { bootstrap, block } = await session.race(
       (api, signal) => fetchBootstrap(api, trusted.beaconBlockRoot, signal),
       async bootstrap => ({ bootstrap, block: verifyTrusted(bootstrap, trusted) }),
@@ -125,7 +125,7 @@ export async function fetchConsensus(options: ConsensusOptions): Promise<Fetched
     const chain = { best: block, newestSlot: block.slot - 1n, committees: [block.committee] }
     await extendChain(session, chain, beacon, () => true, collected.steps)
     const found = collected.result()
-    if (found === undefined) throw unavailable(pool, session.failures)
+    if (found === undefined) throw unavailable(sources.apis.length, session.failures)
     const { updates, finality, proven } = found
     return { consensus: { network: trusted.network, bootstrap, updates, finality }, proven }
   })
@@ -188,7 +188,11 @@ export function readBeaconSource(
   verifyTimeout(timeoutMs)
   verifyTimeout(totalTimeoutMs, 'totalTimeoutMs')
   verifySignal(signal)
-  return { beacon, pool: createPool(Array.from(apis)), limits: { timeoutMs, totalTimeoutMs, signal } }
+  return {
+    beacon,
+    sources: { apis: Array.from(apis), demoted: new Map<number, number>() },
+    limits: { timeoutMs, totalTimeoutMs, signal },
+  }
 }
 
 const FUNCTIONS = ['verifyCommittee', 'verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const

@@ -105,7 +105,7 @@ export interface BeaconBlockHashOptions {
  */
 export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<Hex> {
   const settings = verifyOptions(options)
-  const { trusted, beacon, pool, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds } = settings
+  const { trusted, beacon, sources, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds } = settings
   const resumed = settings.resumeFrom && readBeaconProgress(settings.resumeFrom, beacon)
   let chain = resumed && chainFrom(resumed)
   /** The block that `onProgress` has received. */
@@ -139,7 +139,7 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
   }
 
   async function refresh(): Promise<Hex> {
-    return withSession(pool, settings.limits, async session => {
+    return withSession(sources, settings.limits, async session => {
       chain ??= await begin(session)
       // Checked at every call: the newest block may have been proven long ago.
       verifyTrustedAge(chain.best, beacon.network, maxTrustedAgeSeconds)
@@ -150,7 +150,7 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
       const { best } = current
       await keep(best)
       report(session)
-      const hasFailed = session.failures.size === pool.apis.length && current.newestSlot === before
+      const hasFailed = session.failures.size === sources.apis.length && current.newestSlot === before
       // A failure that passes does not matter while the known block is recent.
       if (hasFailed && !(hasProven && isRecent(best))) throw allFailed(session.failures)
       hasProven = true

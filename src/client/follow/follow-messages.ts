@@ -276,9 +276,9 @@ async function readMessages(
     const asked = await onL1(fetchAllHeld(source, l1Block, witnessesOf(placesOf(all), isSelected)))
     return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
   }
-  const held = await withEachL2(source, async (provider, attempt, onL1) => {
+  const held = await withEachL2(source, async (provider, attempt, onL1, index) => {
     const all = await askSent(provider, source.sender, blocks, attempt)
-    said.set(provider, { blocks, all })
+    said.set(index, { blocks, all })
     const found = await judge(all, onL1)
     if (found) return found
     throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)

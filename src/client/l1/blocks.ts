@@ -9,7 +9,7 @@ import {
   type PlacedLog,
 } from '../../verify/blocks/block.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from '../../verify/blocks/header.ts'
-import type { Attempt } from '../sources/endpoints.ts'
+import type { Attempt } from '../sources/pool.ts'
 import { HEADERS_AT_ONCE } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import { inAdvance } from '../transport/waiting.ts'

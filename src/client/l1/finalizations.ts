@@ -50,7 +50,7 @@ export interface Listers {
  * @throws EndpointError if an endpoint that may know more has failed, and may answer later: a failure is no empty list
  */
 export async function listFinalizations(source: L1Source, range: ListRange, listers: Listers): Promise<Hint[]> {
-  const { providers } = source.l1
+  const providers = source.l1.sources
   const { inventors, onUseless } = listers
   const failures = createFailures(listers)
   const found = new Map<number, ReadonlyMap<bigint, FinalizedState | null>>()

@@ -172,7 +172,7 @@ function readSource(l1: Endpoint) {
   if (isArray(l1)) throw invalid('', 'one endpoint', l1)
   const source = openEndpoints('', l1)
   // A URL counts once, as it is or in a provider.
-  const [provider] = source.providers
+  const [provider] = source.sources
   return { source, identity: (provider && originOf(provider)?.href) ?? provider }
 }
 

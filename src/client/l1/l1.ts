@@ -21,7 +21,8 @@ import {
 import { slotKey } from '../../verify/anchor/slots.ts'
 import { stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import { type Attempt, type Endpoints, only, race } from '../sources/endpoints.ts'
+import { type Endpoints, only } from '../sources/endpoints.ts'
+import { allOf } from '../sources/pool.ts'
 import {
   EndpointError,
   type EndpointErrorCode,
@@ -189,14 +190,23 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
 export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
   const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
   if (isKept === undefined) return null
-  const providers = source.l1.ranked()
-  const fetchFrom = async (turn: number, { signal }: Attempt): Promise<Anchor | undefined> => {
-    const [provider, own] = [providers[turn], { ...source, signal }]
-    const hint = provider && (await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber))
-    return (hint && (await fetchHinted(own, l1Block, l2BlockNumber, hint))) ?? undefined
+  const fetchFirst = async (over: AbortSignal): Promise<Anchor | null> => {
+    const round = source.l1.each(
+      async (provider, { signal }) => {
+        const own = { ...source, signal }
+        const hint = await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber)
+        return hint && (await fetchHinted(own, l1Block, l2BlockNumber, hint))
+      },
+      { signal: over, atOnce: 1 },
+    )
+    for await (const one of round) {
+      if ('error' in one) throw one.error
+      if (one.value !== null) return one.value
+    }
+    return null
   }
   try {
-    return (await inTime(HINT_MS, signal => race(providers.length, signal, fetchFrom), source.signal)) ?? null
+    return await inTime(HINT_MS, fetchFirst, source.signal)
   } catch (error) {
     if (isEndpointError(error) && error.code === 'TIMEOUT') return null
     throw error
@@ -345,9 +355,9 @@ export async function* walkAnchors(
  */
 function previousFrom(source: L1Source, l1Block: L1Block, newest: Sample) {
   const { l1 } = source
-  const samples = new Map<AnyProvider, Sample | null>(l1.providers.map(provider => [provider, newest]))
+  const samples = new Map<AnyProvider, Sample | null>(l1.sources.map(provider => [provider, newest]))
   return async (below: bigint): Promise<Anchor | null> => {
-    const anchors = await l1.each(async provider => {
+    const round = l1.each(async provider => {
       let sample = samples.get(provider) ?? null
       while (sample !== null && sample.value >= below) sample = await findPrevious(provider, source, sample)
       samples.set(provider, sample)
@@ -358,10 +368,11 @@ function previousFrom(source: L1Source, l1Block: L1Block, newest: Sample) {
       if (anchor !== null || sample.value === 0n) return anchor
       throw invented(sample.value)
     })
-    return anchors.reduce<Anchor | null>(
-      (best, one) => (one.l2BlockNumber > (best?.l2BlockNumber ?? -1n) ? one : best),
-      null,
-    )
+    const outcomes = await allOf(round)
+    const anchors = outcomes.flatMap(one => ('value' in one && one.value !== null ? [one.value] : []))
+    const failures = new Map(outcomes.flatMap(one => ('error' in one ? [[one.index, one.error] as const] : [])))
+    if (anchors.length === 0 && failures.size > 0) throw l1.failed(failures)
+    return anchors.sort((a, b) => (a.l2BlockNumber > b.l2BlockNumber ? -1 : 1))[0] ?? null
   }
 }
 

@@ -11,11 +11,13 @@ import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
 import { ETHEREUM, type StateScheme } from '../../verify/state/types.ts'
 import { fetchAnchor, fetchProof, findStep, type L1Source, readCurrent, unless, walkLogs } from '../l1/l1.ts'
 import { allowedBlocks } from '../l1/log-ranges.ts'
-import { type Attempt, type Endpoints, only } from '../sources/endpoints.ts'
+import { type Endpoints, only } from '../sources/endpoints.ts'
 import type { ClientSettings } from '../sources/fetch.ts'
-import { atEndpoint, EndpointError, isEndpointError, isFailure, isPassing, orFailure } from '../transport/error.ts'
+import type { Attempt } from '../sources/pool.ts'
+import { EndpointError, isEndpointError, isFailure, isPassing, orFailure } from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_FINALIZED_BLOCKS, MAX_SEARCH_REQUESTS } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
+import { scoped } from '../transport/waiting.ts'
 import type { Sender, SentMessage } from './messages.ts'
 
 /** Where messages from L2 are. */
@@ -35,8 +37,8 @@ export interface FinalizedBlocks {
   readonly last: bigint
 }
 
-/** Which messages endpoints have named as those of which blocks. */
-export type Said = Map<AnyProvider, { readonly blocks: FinalizedBlocks; readonly all: readonly SentMessage[] }>
+/** Which messages L2 endpoints have named as those of which blocks, by the index of the endpoint. */
+export type Said = Map<number, { readonly blocks: FinalizedBlocks; readonly all: readonly SentMessage[] }>
 
 /** What L1 holds about all messages of a finalization; null if they lead to no root that L1 knows. */
 export type Judge<T> = (all: readonly SentMessage[], onL1: OnL1) => Promise<T | null>
@@ -120,44 +122,29 @@ export async function* narrowBlocks(
   l1Block: L1Block,
   block: bigint,
 ): AsyncGenerator<FinalizedBlocks, void> {
-  const ending = new AbortController()
-  const signal = source.signal ? AbortSignal.any([source.signal, ending.signal]) : ending.signal
-  const open = new Map(
-    source.l1.providers.map((provider, index) => {
-      const find = () => findBlocks(provider, { ...source, signal }, l1Block, block)
-      const found = atEndpoint('L1', find).catch(orFailure)
-      const settled = found.then(blocks => ({ index, blocks }))
-      // Nobody waits for it once another endpoint was enough.
-      settled.catch(() => {})
-      return [index, settled]
-    }),
-  )
-  try {
-    let known: FinalizedBlocks = { first: 0n, last: 1n << 64n }
-    let failure: Error | null = null
-    while (open.size > 0) {
-      const { index, blocks } = await Promise.race(open.values())
-      open.delete(index)
-      if (!('first' in blocks)) {
-        // Another endpoint may have known it.
-        if (failure === null || !isTooOld(blocks)) failure = blocks
-        continue
-      }
-      const next = {
-        first: blocks.first > known.first ? blocks.first : known.first,
-        last: blocks.last < known.last ? blocks.last : known.last,
-      }
-      const isNarrower = next.first !== known.first || next.last !== known.last
-      known = next
-      const count = next.last - next.first
-      const found = `a finalization of ${count} blocks`
-      if (count > MAX_FINALIZED_BLOCKS) failure = new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })
-      else if (isNarrower) yield known
+  const find = (provider: AnyProvider, { signal }: Attempt) =>
+    findBlocks(provider, { ...source, signal }, l1Block, block)
+  let known: FinalizedBlocks = { first: 0n, last: 1n << 64n }
+  let failure: Error | null = null
+  for await (const found of source.l1.each(find, { signal: source.signal, isBlamed: () => false })) {
+    if ('error' in found) {
+      // Another endpoint may have known it.
+      if (failure === null || !isTooOld(found.error)) failure = found.error
+      continue
     }
-    if (known.last - known.first > MAX_FINALIZED_BLOCKS) throw failure
-  } finally {
-    ending.abort()
+    const { first, last } = found.value
+    const next = {
+      first: first > known.first ? first : known.first,
+      last: last < known.last ? last : known.last,
+    }
+    const isNarrower = next.first !== known.first || next.last !== known.last
+    known = next
+    const count = next.last - next.first
+    const size = `a finalization of ${count} blocks`
+    if (count > MAX_FINALIZED_BLOCKS) failure = new EndpointError('L1_CONTRADICTION', { found: size, layer: 'L1' })
+    else if (isNarrower) yield known
   }
+  if (known.last - known.first > MAX_FINALIZED_BLOCKS) throw failure
 }
 
 /** A message from L2, and its place in a tree. */
@@ -235,26 +222,19 @@ function onlySlots(proof: unknown, asked: readonly Hex[], keys: readonly Hex[]):
 /** Marks the part of a work on L2 that is done on L1, and not the L2 endpoint's fault unless its block is too old to be found. */
 type OnL1 = <T>(asking: Promise<T>) => Promise<T>
 
-/** Runs `work`, which asks several layers, with one L2 endpoint after the other. */
-export async function withEachL2<T>(
+/** Runs `work`, which asks several layers, with one L2 endpoint after the other. @param work its last argument is the endpoint's index */
+export const withEachL2 = <T>(
   { l2, signal }: MessageSource,
-  work: (provider: AnyProvider, attempt: Attempt, onL1: OnL1) => Promise<T>,
-): Promise<T> {
-  let stopped: { readonly error: unknown } | undefined
-  const onL1 = <U>(asking: Promise<U>) =>
-    asking.catch((error: unknown) => {
-      // Perhaps the block of the L2 endpoint is wrong: another one may know better.
-      if (isTooOld(error)) throw error
-      stopped ??= { error }
-      // No failure of an endpoint.
-      throw new Error('L1 failed')
-    })
-  try {
-    return await l2.run((provider, attempt) => work(provider, attempt, onL1), signal)
-  } catch (error) {
-    throw stopped === undefined ? error : stopped.error
-  }
-}
+  work: (provider: AnyProvider, attempt: Attempt, onL1: OnL1, index: number) => Promise<T>,
+): Promise<T> =>
+  scoped(signal, over => {
+    const onL1 = <U>(asking: Promise<U>) =>
+      asking.catch((error: unknown) => {
+        // Perhaps the block of the L2 endpoint is wrong: another one may know better.
+        throw isTooOld(error) ? error : over.stop(error)
+      })
+    return l2.run((provider, attempt, index) => work(provider, attempt, onL1, index), over.signal)
+  })
 
 /** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
 export const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })

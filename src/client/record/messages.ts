@@ -8,7 +8,7 @@ import { slotKey } from '../../verify/anchor/slots.ts'
 import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../../verify/messages/log.ts'
 import type { DecodedMessage } from '../../verify/messages/message.ts'
 import { allowedBlocks, askLogs, inOrder } from '../l1/log-ranges.ts'
-import type { Attempt } from '../sources/endpoints.ts'
+import type { Attempt } from '../sources/pool.ts'
 import { EndpointError, type Layer } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,

@@ -239,7 +239,7 @@ async function fetchSent(source: ProvableSource, newest: BlockClaim, first: bigi
 
 /** Tells of the endpoints whose logs lack a message of proven blocks, or have another. Of each once. */
 function blameLiars({ l2 }: ProvableSource, said: Said, proven: FinalizedBlocks, sent: readonly SentMessage[]): void {
-  for (const [provider, { blocks, all }] of said) {
+  for (const [index, { blocks, all }] of said) {
     const first = mostOf(blocks.first, proven.first)
     const isProven = ({ block }: SentMessage) => block >= first && block <= blocks.last && block <= proven.last
     const [truth, lies] = [sent, all].map(list => new Map(list.filter(isProven).map(one => [keyOf(one), one])))
@@ -248,7 +248,7 @@ function blameLiars({ l2 }: ProvableSource, said: Said, proven: FinalizedBlocks,
     const one = missing ?? invented
     if (one === undefined) continue
     const lie = missing === undefined ? 'it invented' : 'it left out'
-    l2.blame(provider, refuted(`${lie} message ${one.message.number} of L2 block ${one.block}, whose logs are proven`))
-    said.delete(provider)
+    l2.blame(index, refuted(`${lie} message ${one.message.number} of L2 block ${one.block}, whose logs are proven`))
+    said.delete(index)
   }
 }

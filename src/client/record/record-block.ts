@@ -67,7 +67,7 @@ export async function fetchRecordBlock(
   const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
   const fetched = beacon && (await fetchConsensus({ ...beacon, onProgress: tell, signal }))
   const id = fetched?.proven.l1BlockHash ?? l1BlockNumber
-  const isProvable = beacon === undefined && l1.providers.length > 1
+  const isProvable = beacon === undefined && l1.sources.length > 1
   // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
   const { block, l1Block } = isProvable
     ? await l1.run(async (provider, attempt) => {

@@ -144,7 +144,7 @@ export async function recordMessage(options: MessageRecordOptions): Promise<Reco
   // Check everything before the first request.
   const settings = verifyOptions(options)
   const { l1, l2 } = settings.source
-  return redactProofErrors(() => record(settings), ...l1.providers, ...l2.providers)
+  return redactProofErrors(() => record(settings), ...l1.sources, ...l2.sources)
 }
 
 type Settings = ReturnType<typeof verifyOptions>
@@ -261,7 +261,7 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
       return held && held.status !== 'notAnchored' ? { ...held, newest } : null
     }
   try {
-    return await withEachL2(source, async (provider, attempt, onL1) => {
+    return await withEachL2(source, async (provider, attempt, onL1, index) => {
       // With the kind of the state, receipts are proven in place of logs.
       const withReceipts = source.schemeAt === undefined
       const sent = await findSent(provider, source.sender, search, newest, attempt, withReceipts)
@@ -276,7 +276,7 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
         for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
           const blocks = next.value
           const all = await askSent(provider, source.sender, blocks, attempt, [], withReceipts)
-          if (!said.has(provider)) said.set(provider, { blocks, all })
+          if (!said.has(index)) said.set(index, { blocks, all })
           const held = await judge(all, onL1)
           if (held) return held
         }

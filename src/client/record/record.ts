@@ -204,7 +204,7 @@ export async function recordEvidence<const Keys extends readonly Hex[] = []>(
   // Check everything before the first request.
   const settings = verifyRecordOptions(options)
   const { l1, l2 } = settings
-  const recorded = await redactProofErrors(() => createRecorder(settings).record(), ...l1.providers, ...l2.providers)
+  const recorded = await redactProofErrors(() => createRecorder(settings).record(), ...l1.sources, ...l2.sources)
   // The slots are those of the keys.
   return recorded as Recorded<Keys>
 }
@@ -350,7 +350,7 @@ async function fetchBegun(
   l1Block: L1Block,
   { l1, l2, kind, address, storageKeys, owner, resumeFrom, signal }: Settings,
 ): Promise<Anchor | string> {
-  const redact = redactorFor(...l1.providers, ...l2.providers)
+  const redact = redactorFor(...l1.sources, ...l2.sources)
   try {
     const anchor = await fetchAnchor(source, l1Block, parseQuantity(readOwn(Object(resumeFrom), 'l2BlockNumber')))
     const { scheme, stateRoot } = await openAnchor({ l2, signal }, anchor, () => kind)

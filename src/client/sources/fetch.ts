@@ -23,7 +23,9 @@ import {
 } from '../transport/partial-answers.ts'
 import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { type Attempt, type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
+import { scoped } from '../transport/waiting.ts'
+import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
+import type { Attempt } from './pool.ts'
 
 /** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
 export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
@@ -103,27 +105,22 @@ export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options:
   if (trusted) readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
   let { resumeFrom } = bare(options)
   let kept = 0
-  let stopped: { readonly error: unknown } | undefined
-  const keep = (made: FetchProgress, keyCount: number) => {
-    // Two endpoints may be at it at once.
-    if (trusted && keyCount <= kept) return
-    kept = keyCount
-    // What was not verified may be wrong, so the next endpoint must not build on it.
-    if (trusted) resumeFrom = made
-    try {
-      onProgress?.(made, keyCount)
-    } catch (error) {
-      // No failure of the endpoint, whatever its class.
-      stopped = { error }
-      throw new Error('stopped by onProgress')
+  return scoped(signal, over => {
+    const keep = (made: FetchProgress, keyCount: number) => {
+      // Two endpoints may be at it at once.
+      if (trusted && keyCount <= kept) return
+      kept = keyCount
+      // What was not verified may be wrong, so the next endpoint must not build on it.
+      if (trusted) resumeFrom = made
+      try {
+        onProgress?.(made, keyCount)
+      } catch (error) {
+        throw over.stop(error)
+      }
     }
-  }
-  try {
     const how = () => ({ ...options, resumeFrom, onProgress: keep })
-    return await l2.run((provider, attempt) => fetchFrom(provider, wanted, how(), attempt), signal)
-  } catch (error) {
-    throw stopped === undefined ? error : stopped.error
-  }
+    return l2.run((provider, attempt) => fetchFrom(provider, wanted, how(), attempt), over.signal)
+  })
 }
 
 /**

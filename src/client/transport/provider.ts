@@ -6,7 +6,7 @@ import { lackOf, noteLack } from './lacking.ts'
 import { MAX_RETRIES, REQUEST_TIMEOUT_MS } from './limits.ts'
 import { queueOf } from './queue.ts'
 import { originOf, redactorFor } from './redact.ts'
-import { inTime } from './waiting.ts'
+import { inTime, orAbort } from './waiting.ts'
 import { inherit } from './whose.ts'
 
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
@@ -150,21 +150,6 @@ export async function shareFlight<T>(
     flight.answer.then(end, end)
     return flight
   }
-}
-
-/** Runs `work`, unless the signal is aborted, and stops waiting for it when that happens. */
-export async function orAbort<T>(work: () => Promise<T> | T, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work()
-  if (signal.aborted) throw abortedBy(signal)
-  const working = work()
-  return new Promise((resolve, reject) => {
-    const end = () => reject(abortedBy(signal))
-    const forget = () => signal.removeEventListener('abort', end)
-    // The work may already have aborted the signal.
-    if (signal.aborted) end()
-    signal.addEventListener('abort', end, { once: true })
-    Promise.resolve(working).then(resolve, reject).then(forget)
-  })
 }
 
 /** A JSON-RPC quantity of at most `bits` bits. @throws EndpointError `ANSWER_MALFORMED` */

@@ -18,6 +18,48 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
   })
 }
 
+/** A piece of work that can be ended from within. */
+export interface Scope {
+  /** Aborted with the work as a whole, or when something stops it. */
+  readonly signal: AbortSignal
+  /** Ends the work with this error, whatever its parts make of it. @returns the error, to throw it as well */
+  stop(error: unknown): unknown
+}
+
+/**
+ * Runs `work`. When it is stopped, when the time is over or when `whole` is aborted, nobody waits for it any longer.
+ *
+ * @param timeoutMs default: no limit
+ * @throws what stops it; EndpointError `TIMEOUT`, `ABORTED`
+ */
+export async function scoped<T>(
+  whole: AbortSignal | undefined,
+  work: (scope: Scope) => Promise<T>,
+  timeoutMs?: number,
+): Promise<T> {
+  if (whole?.aborted) throw abortedBy(whole)
+  let end = () => {}
+  try {
+    return await new Promise((resolve, reject) => {
+      const part = partOf(whole, () => whole && reject(abortedBy(whole)))
+      const stop = (error: unknown) => {
+        reject(error)
+        part.abort()
+        return error
+      }
+      const late = () => stop(new EndpointError('TIMEOUT'))
+      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
+      end = () => {
+        clearTimeout(timer)
+        part.forget()
+      }
+      work({ signal: part.signal, stop }).then(resolve, reject)
+    })
+  } finally {
+    end()
+  }
+}
+
 /**
  * Runs `work` with a time limit, so that a silent source does not hold up the others.
  *
@@ -26,27 +68,15 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
  * @param signal ends it early
  * @throws EndpointError `TIMEOUT`, `ABORTED`
  */
-export async function inTime<T>(
+export const inTime = <T>(
   timeout: number,
   work: (signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
-): Promise<T> {
-  let stop: (error: EndpointError) => void = () => {}
-  const late = new Promise<never>((_, reject) => {
-    stop = reject
-  })
-  const part = partOf(signal, () => signal && stop(abortedBy(signal)))
-  const timer = setTimeout(() => {
-    stop(new EndpointError('TIMEOUT'))
-    part.abort()
-  }, timeout)
-  try {
-    return await Promise.race([late, work(part.signal)])
-  } finally {
-    clearTimeout(timer)
-    part.forget()
-  }
-}
+): Promise<T> => scoped(signal, own => work(own.signal), timeout)
+
+/** Runs `work`, unless the signal is aborted, and stops waiting for it when that happens. */
+export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal | undefined): Promise<T> =>
+  signal === undefined ? work() : scoped(signal, async () => work())
 
 /** Runs parts of a work, each with a signal of its own, because Node warns of many listeners to one. `end` aborts those that run. */
 function createParts(signal: AbortSignal | undefined, isMany: boolean) {
@@ -74,34 +104,10 @@ function createParts(signal: AbortSignal | undefined, isMany: boolean) {
 }
 
 /**
- * The results of `count` works in order, of which up to `atOnce` have begun at any time. When one of them fails, or nobody wants
- * further results, the others are aborted. More than a few are bulk: what others ask one by one goes first.
+ * What becomes of each of the items that `list` yields, in order. Up to `atOnce` of them have begun at any time. What is done before
+ * one of them, or `list`, fails is handed on first. When one fails, or nobody wants further results, the others are aborted.
  *
- * @throws what the first of them throws, in order; EndpointError `ABORTED`
- */
-export async function* inAdvance<T>(
-  count: number,
-  atOnce: number,
-  begin: (index: number, signal: AbortSignal) => Promise<T>,
-  signal?: AbortSignal,
-): AsyncGenerator<T, void> {
-  const { start, end } = createParts(signal, count > FEW)
-  const begun: Promise<T>[] = []
-  try {
-    for (let index = 0; index < count; ) {
-      const next = index++
-      begun.push(start(own => begin(next, own)))
-      while (begun.length >= (index < count ? atOnce : 1)) yield await (begun.shift() as Promise<T>)
-    }
-  } finally {
-    end()
-  }
-}
-
-/**
- * What becomes of each of the items that `list` yields, in order, as {@link inAdvance}. What is done before one of them, or `list`,
- * fails is handed on first.
- *
+ * @param isMany more than a few are bulk: what others ask one by one goes first
  * @throws what the first of them throws, in order; EndpointError `ABORTED`
  */
 export async function* eachInAdvance<S, T>(
@@ -109,8 +115,9 @@ export async function* eachInAdvance<S, T>(
   atOnce: number,
   begin: (item: S, signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
+  isMany = true,
 ): AsyncGenerator<T, void> {
-  const [{ start, end }, listing] = [createParts(signal, true), partOf(signal)]
+  const [{ start, end }, listing] = [createParts(signal, isMany), partOf(signal)]
   const items = list(listing.signal)
   const pull = () =>
     items.next().then(
@@ -149,80 +156,80 @@ const toNull = () => null
 /** An item, or that there is no further one. */
 type Pulled<S> = { readonly item: S } | { readonly failure: { readonly error: unknown } | undefined }
 
-/** Lets `count` works run at once; the others wait for their turn, in order. */
-export function createSemaphore(count: number) {
-  /** By owner: those who wait take turns. */
-  const waiting = new Map<string, (() => void)[]>()
-  let free = count
-  function next(): (() => void) | undefined {
-    for (const [owner, [first, ...others]] of waiting) {
-      waiting.delete(owner)
-      if (others.length > 0) waiting.set(owner, others)
-      return first
-    }
-    return undefined
-  }
-  return {
-    /** How many works wait; of one owner only, if it is named. */
-    waiting: (owner?: string): number =>
-      (owner === undefined ? [...waiting.values()] : [waiting.get(owner) ?? []]).reduce(
-        (sum, { length }) => sum + length,
-        0,
-      ),
-    /** How many may still start at once. */
-    get free() {
-      return free
-    },
-    async run<T>(work: () => Promise<T>, owner = ''): Promise<T> {
-      if (free > 0) free--
-      else await new Promise<void>(resolve => waiting.set(owner, [...(waiting.get(owner) ?? []), resolve]))
-      try {
-        return await work()
-      } finally {
-        const begin = next()
-        if (begin === undefined) free++
-        else begin()
-      }
-    },
-  }
+/** The same for the numbers below `count`. */
+export const inAdvance = <T>(
+  count: number,
+  atOnce: number,
+  begin: (index: number, signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void> => eachInAdvance(() => below(count), atOnce, begin, signal, count > FEW)
+
+async function* below(count: number): AsyncGenerator<number, void> {
+  for (let index = 0; index < count; index++) yield index
 }
 
 export type Budget = ReturnType<typeof createBudget>
 
+interface Waiting {
+  readonly amount: number
+  readonly begin: () => void
+}
+
 /** Lets works hold `total` of something together; the others wait, in order. One that needs more holds all of it. */
 export function createBudget(total: number) {
-  const waiting: { readonly amount: number; readonly begin: () => void }[] = []
+  /** By owner: they take turns. */
+  const waiting = new Map<string, Waiting[]>()
   let free = total
   const serve = () => {
-    for (let next = waiting[0]; next !== undefined && next.amount <= free; next = waiting[0]) {
-      waiting.shift()
-      free -= next.amount
-      next.begin()
+    for (let [first] = waiting; first !== undefined && (first[1][0]?.amount ?? 0) <= free; [first] = waiting) {
+      const [owner, [next, ...others]] = first
+      waiting.delete(owner)
+      if (others.length > 0) waiting.set(owner, others)
+      free -= next?.amount ?? 0
+      next?.begin()
     }
   }
-  return {
-    /** @returns what gives it back. @throws EndpointError `ABORTED` */
-    take(wanted: number, signal: AbortSignal): Promise<() => void> {
-      const amount = Math.min(wanted, total)
-      return new Promise((resolve, reject) => {
-        const end = () => {
-          waiting.splice(waiting.indexOf(turn), 1)
-          reject(abortedBy(signal))
-          serve()
-        }
-        const begin = () => {
-          signal.removeEventListener('abort', end)
-          resolve(() => {
-            free += amount
-            serve()
-          })
-        }
-        const turn = { amount, begin }
-        waiting.push(turn)
-        if (signal.aborted) return end()
-        signal.addEventListener('abort', end, { once: true })
+  /** @returns what gives it back. @throws EndpointError `ABORTED` */
+  function take(wanted: number, signal?: AbortSignal, owner = ''): Promise<() => void> {
+    const amount = Math.min(wanted, total)
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        const others = (waiting.get(owner) ?? []).filter(one => one !== turn)
+        if (others.length > 0) waiting.set(owner, others)
+        else waiting.delete(owner)
+        if (signal) reject(abortedBy(signal))
         serve()
-      })
+      }
+      const begin = () => {
+        signal?.removeEventListener('abort', end)
+        resolve(() => {
+          free += amount
+          serve()
+        })
+      }
+      const turn = { amount, begin }
+      waiting.set(owner, [...(waiting.get(owner) ?? []), turn])
+      if (signal?.aborted) return end()
+      signal?.addEventListener('abort', end, { once: true })
+      serve()
+    })
+  }
+  return {
+    take,
+    /** How many wait; of one owner only, if it is named. */
+    waiting: (owner?: string): number =>
+      [...waiting].reduce((sum, [own, { length }]) => (owner === undefined || own === owner ? sum + length : sum), 0),
+    get free() {
+      return free
+    },
+    /** Runs `work` once it holds one of them. */
+    async run<T>(work: () => Promise<T>, owner?: string): Promise<T> {
+      const release = await take(1, undefined, owner)
+      try {
+        return await work()
+      } finally {
+        release()
+      }
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
 import { type FetchedBlock, fetchBlock, fetchPlacedLogs } from '../../client/l1/blocks.ts'
-import type { Attempt } from '../../client/sources/endpoints.ts'
+import type { Attempt } from '../../client/sources/pool.ts'
 import { shareFlight } from '../../client/transport/provider.ts'
 import { type BlockLog, openBlockLogs, type PlacedLog, withTransactions } from '../../verify/blocks/block.ts'
 import { type DecodedFilter, isDense, selectedBy } from '../../verify/blocks/filter.ts'

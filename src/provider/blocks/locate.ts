@@ -1,7 +1,7 @@
 import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
-import type { Attempt } from '../../client/sources/endpoints.ts'
+import type { Attempt } from '../../client/sources/pool.ts'
 import { EndpointError } from '../../client/transport/error.ts'
 import { encodeHeader } from '../../verify/anchor/header.ts'
 import type { BlockTransaction, OpenedBlockTransaction } from '../../verify/blocks/block.ts'

@@ -39,7 +39,7 @@ const OPTIONS = [
 /** Implements the function of the same name in `../call-evidence.ts`. */
 export async function recordCall(options: CallRecordOptions): Promise<RecordedCall> {
   const wanted = readRecordOptions(options)
-  return redactProofErrors(() => recordVerified(wanted), ...wanted.l1.providers, ...wanted.l2.providers)
+  return redactProofErrors(() => recordVerified(wanted), ...wanted.l1.sources, ...wanted.l2.sources)
 }
 
 type Wanted = ReturnType<typeof readRecordOptions>
@@ -89,7 +89,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const { l1, l2, rollup, chainId, call, hardfork, environment, beacon, how } = wanted
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
   const first = { scheme: wanted.scheme, rollup, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
-  const endpoints = { l1: l1.providers, l2: l2.providers }
+  const endpoints = { l1: l1.sources, l2: l2.sources }
   const recorded = await recordEvidence({ ...endpoints, ...first, ...how, ...wanted.others })
   const { l2BlockNumber, stateRoot, l1Block } = recorded.verified
   // L1 decides whether it is the state that the caller expects.

@@ -195,7 +195,7 @@ it('passes on the error of the state before that of the timestamp', async () => 
   await expect(views.find(null)).rejects.toMatchObject({ layer: 'L1' })
   lie.l2 = no
   await expect(views.find(null)).rejects.toMatchObject({ layer: 'L2' })
-  const elsewhere = setUp({ l2: { providers: [], ranked: () => [], each: async () => [], run: no, blame: () => {} } })
+  const elsewhere = setUp({ l2: { ...openEndpoints('l2', 'http://127.0.0.1:1'), run: no } })
   await expect(elsewhere.views.find(null)).rejects.toThrow('no')
 })
 

@@ -454,7 +454,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Hold all places of the proxy',
       'cli/proxy',
       'never keep quick ones waiting',
-      ...['src/provider/json-rpc.ts', 'createSemaphore(concurrency)', 'createSemaphore(concurrency + 1)'],
+      ...['src/provider/json-rpc.ts', 'createBudget(concurrency)', 'createBudget(concurrency + 1)'],
     ),
     promised(
       'Fill the memory of the proxy',

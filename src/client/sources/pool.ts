@@ -1,0 +1,248 @@
+import type { ProofError } from '../../base/errors.ts'
+import { redactFailure } from '../transport/diagnose.ts'
+import {
+  abortedBy,
+  atEndpoint,
+  type EndpointError,
+  isEndpointError,
+  isFailure,
+  isMissing,
+  type Layer,
+} from '../transport/error.ts'
+import { isNews } from '../transport/lacking.ts'
+import { DEMOTION_MS, SILENCE_MS } from '../transport/limits.ts'
+import { type QueueState, queueOf } from '../transport/queue.ts'
+import { partOf } from '../transport/whose.ts'
+
+/** One source's attempt at a piece of work. */
+export interface Attempt {
+  /** Aborted when the work has ended: another source has done it, or the caller has aborted. */
+  readonly signal: AbortSignal
+  /** To call whenever the source has answered a part of the work: it is not silent. */
+  heard(): void
+}
+
+/** What to do with one source. */
+type Work<Source, T> = (source: Source, attempt: Attempt, index: number) => Promise<T>
+
+type Failure = EndpointError | ProofError
+
+/** What became of the attempt of one source. */
+export type Outcome<T> = { readonly index: number } & ({ readonly value: T } | { readonly error: Failure })
+
+/** Attempts of several sources, and their outcomes as they end. Whoever leaves the loop over them ends all that are under way. */
+export interface Round<T> extends AsyncIterable<T> {
+  /** Those under way: of them, those that another one was begun beside. None of them is waited for once the round has ended. */
+  readonly running: ReadonlyMap<number, { readonly isSilent: boolean }>
+  /** Ends it as if there were no more. */
+  end(): void
+}
+
+interface RoundOptions {
+  readonly signal?: AbortSignal | undefined
+  /** How many are asked at once. A further one is asked when one has ended, or the newest is silent. Default: all. */
+  readonly atOnce?: number
+  /** Which failures are the source's fault. Default: all. */
+  readonly isBlamed?: (error: Failure) => boolean
+}
+
+/** One or more sources of the same data: JSON-RPC endpoints or beacon APIs. None is trusted. */
+export interface Pool<Source> {
+  readonly sources: readonly Source[]
+  /** Which sources failed lately, and for how long they are asked last for that. */
+  isDemoted(index: number): boolean
+  /**
+   * Runs `work` with one source. Tries each of the others when one has failed, or has been silent. One that does not serve a
+   * method of the work fails without a request once that is known. `work` must verify what it returns, because the first result is
+   * final.
+   *
+   * @throws what is no failure of a source, at once. If all fail: what `failed` makes of it
+   */
+  run<T>(work: Work<Source, T>, signal?: AbortSignal, isBlamed?: RoundOptions['isBlamed']): Promise<T>
+  /** Runs `work` with every source, those that failed lately last. For what a single one could hide. */
+  each<T>(work: Work<Source, T>, options?: RoundOptions): Round<Outcome<T>>
+  /** What the failures of all sources come to. */
+  failed(failures: ReadonlyMap<number, Failure>): unknown
+  /** Tells of a failure that came out after the work, such as a lie. */
+  blame(index: number, error: Failure): void
+}
+
+/** What is told of the sources of a layer. What these throw ends the work, and is no failure of a source. */
+interface PoolOptions {
+  readonly layer?: Layer | undefined
+  readonly onFailure?: ((index: number, error: Failure) => void) | undefined
+  readonly onWait?: ((index: number, state: QueueState) => void) | undefined
+  /** Called with one that was so slow that another one has done the work. */
+  readonly onSilence?: (index: number) => void
+  readonly silenceMs?: number
+  /** Until when each of those that failed is asked last. Default: none has failed. */
+  readonly demoted?: Map<number, number>
+  /** What the failures of all sources come to. */
+  failed(failures: ReadonlyMap<number, Failure>): unknown
+}
+
+export function createPool<Source extends object>(sources: readonly Source[], options: PoolOptions): Pool<Source> {
+  const { layer, onFailure, onWait, onSilence, silenceMs = SILENCE_MS, demoted = new Map(), failed } = options
+
+  const isDemoted = (index: number) => (demoted.get(index) ?? 0) > Date.now()
+  // The time does not start anew, so that a source is not put behind the others for ever.
+  const demote = (index: number) => void (isDemoted(index) || demoted.set(index, Date.now() + DEMOTION_MS))
+  /** Those that failed lately come last, the earliest failure first. */
+  const order = () => {
+    const rank = (index: number) => (isDemoted(index) ? (demoted.get(index) ?? 0) : 0)
+    return [...sources.keys()].sort((a, b) => rank(a) - rank(b))
+  }
+
+  function blame(index: number, error: Failure): void {
+    // It serves other methods as before. Beacon APIs hand out what they have, and are not to blame for what they have not.
+    const isLack = isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
+    if (!isLack && !(layer === 'beacon' && isMissing(error))) demote(index)
+    const source = sources[index]
+    if (isLack && onFailure !== undefined && source !== undefined && !isNews(source, error)) return
+    onFailure?.(index, error)
+  }
+
+  function each<T>(work: Work<Source, T>, { signal, atOnce = sources.length, isBlamed }: RoundOptions = {}) {
+    const attempt = async (index: number, own: Attempt): Promise<Outcome<T>> => {
+      // There are as many.
+      const source = sources[index] as Source
+      try {
+        // Its place says which it is. A URL never does.
+        const place = sources.length > 1 ? index : undefined
+        const value = await atEndpoint(layer, () => work(source, own, index), place)
+        demoted.delete(index)
+        return { index, value }
+      } catch (thrown) {
+        const error = redactFailure(thrown, source)
+        // Whoever stops a work throws what is no failure of a source, whatever its class.
+        if (signal?.aborted) throw abortedBy(signal)
+        if (!isFailure(error)) throw error
+        if (isBlamed?.(error) ?? true) blame(index, error)
+        return { index, error }
+      }
+    }
+    const watch = (stop: (error: unknown) => void) => {
+      const watchOne = (source: Source, index: number) =>
+        queueOf(source).watch(state => {
+          try {
+            onWait?.(index, state)
+          } catch (error) {
+            stop(error)
+          }
+        })
+      return onWait === undefined ? [] : sources.map(watchOne)
+    }
+    return startRound(order(), { signal, atOnce, silenceMs, watch }, attempt)
+  }
+
+  return {
+    ...{ sources, isDemoted, each, blame, failed },
+    async run<T>(work: Work<Source, T>, signal?: AbortSignal, isBlamed?: RoundOptions['isBlamed']) {
+      const failures = new Map<number, Failure>()
+      const round = each(work, { signal, atOnce: 1, ...(isBlamed && { isBlamed }) })
+      for await (const outcome of round) {
+        if ('error' in outcome) {
+          failures.set(outcome.index, outcome.error)
+          continue
+        }
+        for (const [index, { isSilent }] of round.running) {
+          if (!isSilent) continue
+          // It is not asked first again.
+          demote(index)
+          onSilence?.(index)
+        }
+        return outcome.value
+      }
+      throw failed(failures)
+    },
+  }
+}
+
+/** All that comes of a round. */
+export async function allOf<T>(round: Round<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of round) all.push(one)
+  return all
+}
+
+interface RoundSettings {
+  readonly signal: AbortSignal | undefined
+  readonly atOnce: number
+  readonly silenceMs: number
+  /** Called when it begins. @returns what to call when it has ended */
+  readonly watch: (stop: (error: unknown) => void) => readonly (() => void)[]
+}
+
+/** @param attempt what it throws ends the round */
+function startRound<T>(
+  order: readonly number[],
+  { signal, atOnce, silenceMs, watch }: RoundSettings,
+  attempt: (index: number, attempt: Attempt) => Promise<T>,
+): Round<T> {
+  const ending = partOf(signal)
+  const outcomes: T[] = []
+  const running = new Map<number, { isSilent: boolean }>()
+  const waiting = [...order]
+  let failure: { readonly error: unknown } | undefined
+  let [newest, isOver] = [-1, false]
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let wake = () => {}
+
+  function end(): void {
+    isOver = true
+    clearTimeout(timer)
+    ending.forget()
+    ending.abort()
+    wake()
+  }
+  function stop(error: unknown): void {
+    if (isOver) return
+    failure = { error }
+    end()
+  }
+  /** Listens for the newest one: if it stays silent, another one is begun. */
+  function listen(index: number): void {
+    if (index !== newest || isOver) return
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      const one = running.get(index)
+      if (one !== undefined) one.isSilent = true
+      begin()
+    }, silenceMs)
+  }
+  function begin(): void {
+    const index = ending.signal.aborted ? undefined : waiting.shift()
+    if (index === undefined) return
+    newest = index
+    running.set(index, { isSilent: false })
+    listen(index)
+    attempt(index, { signal: ending.signal, heard: () => listen(index) }).then(outcome => {
+      if (isOver) return
+      running.delete(index)
+      outcomes.push(outcome)
+      wake()
+    }, stop)
+  }
+  async function* read(): AsyncGenerator<T, void> {
+    if (signal?.aborted) throw abortedBy(signal)
+    const unwatch = watch(stop)
+    try {
+      for (;;) {
+        const [outcome] = outcomes.splice(0, 1)
+        if (failure !== undefined) throw failure.error
+        if (outcome !== undefined) yield outcome
+        if (outcome !== undefined) continue
+        if (isOver) return
+        while (running.size < atOnce && waiting.length > 0 && !ending.signal.aborted) begin()
+        if (running.size === 0) return
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+    } finally {
+      end()
+      for (const forget of unwatch) forget()
+    }
+  }
+  return { running, end, [Symbol.asyncIterator]: read }
+}
