@@ -210,7 +210,7 @@ function createMessageFollower(settings: Settings, following: Following): () => 
   /** A finalization whose messages could not be proven yet. */
   let begun: FollowedFinalization | null = null
   return async () => {
-    begun ??= await follower.next()
+    begun ??= await follower()
     if (begun === null) return null
     const { l2BlockNumber, progress: finalization } = begun
     const nextNumber = nextNumberIn(begun)

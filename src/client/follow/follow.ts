@@ -79,7 +79,7 @@ export function followFinalizations<const Requests extends readonly FollowReques
 /** {@link followFinalizations} with another {@link Timing}. */
 export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
   const settings = verifyFollowOptions(options)
-  return repeat(settings, timing, createFollower(settings).next)
+  return repeat(settings, timing, createFollower(settings))
 }
 
 const FIRST_BACKOFF = 1_000

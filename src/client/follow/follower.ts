@@ -1,6 +1,6 @@
 import { decodeArgument } from '../../base/arguments.ts'
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import type { FinalizedState } from '../../verify/anchor/finalized-state.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { bytesToHex } from '../../base/bytes.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
@@ -8,29 +8,16 @@ import type { EvidenceBundle, VerifiedEvidence } from '../../verify/evidence/typ
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { Ethereum, StateScheme } from '../../verify/state/types.ts'
-import { type Hint, type ListRange, listFinalizations } from '../l1/finalizations.ts'
+import { type Hint, listFinalizations } from '../l1/finalizations.ts'
 import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
 import { fetchAnswer } from '../sources/fetch.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
-import { EndpointError, isEndpointError, isGone, isOfBlock, isPassing } from '../transport/error.ts'
-import { MAX_LAGGING_ROUNDS, MAX_LIST_ROUNDS, MAX_MISSING_ROUNDS } from '../transport/limits.ts'
+import { type EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
 import { redactUrls } from '../transport/redact.ts'
-import type { FollowEvent, FollowOptions, FollowRequest, Settings } from './follow-options.ts'
-import {
-  beginAt,
-  candidatesOf,
-  type FollowProgress,
-  heldIn,
-  isAhead,
-  listed,
-  newRange,
-  verifyLast,
-  without,
-  withoutInventions,
-  writeState,
-  yielded,
-} from './follow-state.ts'
+import { beginAt, type Course, isAhead, newRange, nextHint, type Observation, step, verifyLast } from './course.ts'
+import type { FollowOptions, FollowRequest, Settings } from './follow-options.ts'
+import { type FollowProgress, heldIn, writeState } from './follow-state.ts'
 
 /** One finalization, proven. */
 export type FollowedFinalization<Requests extends readonly FollowRequest[] = readonly FollowRequest[]> = FollowedBlock &
@@ -93,167 +80,104 @@ interface View {
   readonly block: unknown
   readonly l1Block: L1Block
   readonly newest: bigint
+  /** What the contract says about finalizations; null for one that never took place. */
+  readonly anchors: Map<bigint, Anchor | null>
 }
 
-/** Proves one finalization after another. What follows from its state alone is in `follow-state.ts`. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: every part changes the same view, progress and known anchors.
-export function createFollower(settings: Settings) {
-  const { l1, rollup, schemeAt, newestOnly, skipUnavailable, signal, onEvent } = settings
+/**
+ * Proves one finalization after another: asks the endpoints for what `step` has to see, and does what it says.
+ *
+ * @returns a function that returns the next finalization; null if there is nothing new
+ */
+export function createFollower(settings: Settings): () => Promise<FollowedFinalization | null> {
+  const { l1, rollup, schemeAt, signal, onEvent } = settings
   const source = { l1, rollup, schemeAt, signal }
-  let progress = beginAt(settings.position)
+  let course = beginAt(settings.position)
   let view: View | null = null
-  /** What the contract says about finalizations at the L1 block of the view; null for one that never took place. */
-  const anchors = new Map<bigint, Anchor | null>()
-  /** What is known about the lists of the L1 endpoints, by index. */
-  const [inventors, absent] = [new Set<number>(), new Set<number>()]
-  /** In a row: lists that failed, and rounds without the proofs of the next finalization. */
-  let [failedLists, missingRounds] = [0, 0]
   /** Whether the endpoints have been polled since the last wait. */
   let isFresh = false
 
-  const tell = (event: FollowEvent) => onEvent?.(event)
-  const tellOf = (name: 'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped', hint: Hint) =>
-    tell({ name, attributes: { 'l2.block.number': Number(hint.l2BlockNumber) } })
+  /** @returns whether the finalization that was seen is to be yielded */
+  function take(seen: Observation): boolean {
+    const { course: next, events, outcome } = step(course, seen, settings)
+    course = next
+    for (const event of events) onEvent?.(event)
+    if (outcome instanceof Error) throw outcome
+    return outcome === 'yield'
+  }
 
   async function poll(): Promise<void> {
     const hash = await trustedHash(settings.l1BlockHash)
-    if (hash === view?.l1Block.hash) return tell({ name: 'follow.poll', attributes: {} })
+    if (hash === view?.l1Block.hash) return onEvent?.({ name: 'follow.poll', attributes: {} })
     const { block, l1Block } = await fetchL1Block(source, hash)
-    tell({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
-    if (!isAhead(progress, l1Block)) return
-    const newest = await fetchNewestAfter(l1Block)
-    const range = newRange(progress, l1Block, newest, settings.from)
-    const hints = range === null ? [] : await list(range)
-    // A failure above has changed nothing.
-    view = { block, l1Block, newest }
-    progress = listed(progress, hints, l1Block)
-    anchors.clear()
+    onEvent?.({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
+    if (!isAhead(course, l1Block)) return
+    const { newest, implementation } = await fetchNewestAfter(source, l1Block, course)
+    if (implementation !== undefined) take({ kind: 'code', implementation, l1Block })
+    const range = newRange(course, l1Block, newest, settings.from)
+    const listing = range && (await listFinalizations(source, range, course.inventors))
+    take({ kind: 'listing', l1Block, range, listing })
+    // What has failed before has changed nothing.
+    view = { block, l1Block, newest, anchors: new Map() }
   }
 
-  /** The last finalized L2 block. What was yielded last must still be what the contract says. */
-  async function fetchNewestAfter(l1Block: L1Block): Promise<bigint> {
-    const { last, held } = progress
-    if (last === null) return fetchNewest(source, l1Block)
-    const anchor = await unless(
-      'ANCHOR_BLOCK_AHEAD',
-      unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, holds: held?.kind }, l1Block, last)).then(found => ({ found })),
-    )
-    const found = anchor?.found ?? null
-    if (anchor !== null) verifyLast(progress, l1Block, found && heldIn(found))
-    if (found !== null) noteImplementation(found, l1Block)
-    // Without it, the last one is ahead: `newRange` refuses what it returns then.
-    return found?.currentL2BlockNumber ?? fetchNewest(source, l1Block)
-  }
-
-  function noteImplementation({ implementation: now }: Anchor, { number }: L1Block): void {
-    const { implementation: before } = progress
-    progress = { ...progress, implementation: now }
-    if (before === null || before === now) return
-    const code = { 'implementation.old': before, 'implementation.new': now }
-    tell({ name: 'follow.implementation.changed', attributes: { 'l1.block.number': Number(number), ...code } })
-  }
-
-  async function list(range: ListRange): Promise<Hint[]> {
-    const onUseless = (index: number) => tell({ name: 'follow.logs.unusable', attributes: { 'endpoint.index': index } })
-    // The newest alone is what matters, and it is proven.
-    const isLastRound = newestOnly || failedLists + 1 >= MAX_LIST_ROUNDS
-    try {
-      const hints = await listFinalizations(source, range, { inventors, absent, isLastRound, onUseless })
-      failedLists = 0
-      return hints
-    } catch (error) {
-      if (isPassing(error)) failedLists++
-      throw error
-    }
-  }
-
-  async function anchorOf({ l1Block, newest }: View, { l2BlockNumber, states }: Hint): Promise<Anchor | null> {
-    const known = anchors.get(l2BlockNumber)
-    if (known !== undefined) return known
-    const isNewest = l2BlockNumber === newest && (rollup.layout === undefined || rollup.layout.finalizedState)
-    // null if the contract has no root of the block, which is proven too.
-    const proven = fetchProven(source, l1Block, l2BlockNumber, isNewest ? states : [])
-    const anchor = await unless('ANCHOR_NO_ROOT', proven)
-    anchors.set(l2BlockNumber, anchor)
-    if (anchor !== null) noteImplementation(anchor, l1Block)
-    return anchor
-  }
-
-  async function tryProve(at: View, hint: Hint): Promise<FollowedFinalization | EndpointError | 'refuted'> {
-    const { l2BlockNumber } = hint
-    const anchor = await anchorOf(at, hint)
-    if (anchor === null) {
-      tellOf('follow.hint.refused', hint)
-      // Before the contract was deployed, its storage was zero.
-      if (l2BlockNumber !== 0n) for (const index of hint.namedBy) inventors.add(index)
-      return 'refuted'
-    }
-    try {
-      const proven = await prove(settings, at, anchor)
-      const held = heldIn(anchor)
-      const { mark, implementation } = yielded(progress, l2BlockNumber, held)
-      return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, held, implementation, mark }) }
-    } catch (error) {
-      if (!isEndpointError(error) || !isOfBlock(error)) throw error
-      tellOf('follow.proof.unavailable', hint)
-      return error
-    }
-  }
-
-  function handOut(item: FollowedFinalization): FollowedFinalization {
-    const { l2BlockNumber, finalizedTimestamp, l1Block } = item
-    progress = yielded(progress, l2BlockNumber, heldIn(item))
-    missingRounds = 0
-    // What is not pending any more is not asked for again.
-    for (const number of anchors.keys()) if (number <= l2BlockNumber) anchors.delete(number)
-    const timestamp = finalizedTimestamp === undefined ? {} : { 'l2.block.timestamp': Number(finalizedTimestamp) }
-    const blocks = { 'l2.block.number': Number(l2BlockNumber), 'l1.block.number': Number(l1Block.number) }
-    tell({ name: 'follow.finalization', attributes: { ...blocks, ...timestamp } })
-    return item
-  }
-
-  async function nextOf(at: View): Promise<FollowedFinalization | null> {
-    for (;;) {
-      const [first, ...others] = candidatesOf(progress, newestOnly)
-      if (first === undefined) return null
-      const tried = await tryProve(at, first)
-      if (!isEndpointError(tried) && tried !== 'refuted') return handOut(tried)
-      if (isEndpointError(tried)) {
-        // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
-        const other = await firstHeld(at, others)
-        if (other !== null && newestOnly) return handOut(other)
-        const held = other === null ? '' : `, while ${other.l2BlockNumber} is held`
-        const about = { ...tried, found: `L2 block ${first.l2BlockNumber}${held}`, layer: 'L2', cause: tried } as const
-        if (other !== null && !skipUnavailable) throw new EndpointError('PROOF_UNAVAILABLE', about)
-        // One miss may be that of a node that lags behind the others at its URL. Once some are gone, so are their neighbours.
-        const most = other !== null || isGone(tried) ? MAX_MISSING_ROUNDS : MAX_LAGGING_ROUNDS
-        if (!skipUnavailable || ++missingRounds < most) throw new EndpointError(tried.code, about)
-        tellOf('follow.skipped', first)
-      }
-      progress = withoutInventions(without(progress, first), inventors)
-      anchors.delete(first.l2BlockNumber)
-    }
-  }
-
-  async function firstHeld(at: View, hints: readonly Hint[]): Promise<FollowedFinalization | null> {
-    for (const hint of hints) {
-      const tried = await tryProve(at, hint)
-      if (tried !== 'refuted' && !isEndpointError(tried)) return tried
+  return async () => {
+    if (!isFresh) await poll()
+    // After a failure, the endpoints are polled again, and the candidates tried anew.
+    isFresh = false
+    course = { ...course, tried: [] }
+    for (let hint = nextHint(course, settings); view && hint; hint = nextHint(course, settings)) {
+      const { seen, proven } = await observe(settings, source, view, hint)
+      const isYielded = seen.map(take).includes(true)
+      if (!isYielded || proven === undefined) continue
+      isFresh = true
+      return { ...proven, progress: writeState(rollup.address, { ...course, l2BlockNumber: hint.l2BlockNumber }) }
     }
     return null
   }
+}
 
-  return {
-    /** The next finalization; null if there is nothing new. */
-    async next(): Promise<FollowedFinalization | null> {
-      if (!isFresh) await poll()
-      // After a failure, the endpoints are polled again.
-      isFresh = false
-      const item = view && (await nextOf(view))
-      isFresh = item !== null
-      return item
-    },
-  }
+/** The last finalized L2 block, and the code of the contract. What was yielded last must still be what the contract says. */
+async function fetchNewestAfter(source: L1Source, l1Block: L1Block, course: Course) {
+  const { last, held } = course
+  if (last === null) return { newest: await fetchNewest(source, l1Block) }
+  const anchor = await unless(
+    'ANCHOR_BLOCK_AHEAD',
+    unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, holds: held?.kind }, l1Block, last)).then(found => ({ found })),
+  )
+  const found = anchor?.found ?? null
+  if (anchor !== null) verifyLast(course, l1Block, found && heldIn(found))
+  // Without it, the last one is ahead: `newRange` refuses what it returns then.
+  const newest = found?.currentL2BlockNumber ?? (await fetchNewest(source, l1Block))
+  return { newest, implementation: found?.implementation }
+}
+
+/** Tries to prove a candidate. */
+async function observe(
+  settings: Settings,
+  source: L1Source,
+  view: View,
+  hint: Hint,
+): Promise<{ seen: Observation[]; proven?: Proven }> {
+  const { l1Block, anchors } = view
+  const { l2BlockNumber } = hint
+  const known = anchors.get(l2BlockNumber)
+  const anchor = known === undefined ? await fetchProven(source, view, hint) : known
+  anchors.set(l2BlockNumber, anchor)
+  if (anchor === null) return { seen: [{ kind: 'refuted', hint }] }
+  const code = { kind: 'code', implementation: anchor.implementation, l1Block } as const
+  const proven = await prove(settings, view, anchor).catch(orMissing)
+  if (isEndpointError(proven)) return { seen: [code, { kind: 'missing', hint, error: proven }] }
+  // What is not pending any more is not asked for again.
+  for (const number of anchors.keys()) if (number <= l2BlockNumber) anchors.delete(number)
+  const { finalizedTimestamp: timestamp } = proven
+  return { seen: [code, { kind: 'proven', hint, held: heldIn(anchor), l1Block, timestamp }], proven }
+}
+
+/** For `catch`: that no L2 endpoint has the proofs. Anything else is thrown again. */
+function orMissing(error: unknown): EndpointError {
+  if (isEndpointError(error) && isOfBlock(error)) return error
+  throw error
 }
 
 type Proven = FollowedFinalization extends infer Item ? (Item extends unknown ? Omit<Item, 'progress'> : never) : never
@@ -280,18 +204,23 @@ async function prove(settings: Settings, { block, l1Block, newest }: View, ancho
   return { ...proven, blockHash, l2Block, verified, bundles } as Proven
 }
 
-/** With the timestamp, if one of the hints is right. */
+/** With the timestamp, if one of the hints is right. null if the contract has nothing of the block, which is proven too. */
 async function fetchProven(
   source: L1Source,
-  l1Block: L1Block,
-  l2BlockNumber: bigint,
-  hints: readonly FinalizedState[],
-): Promise<Anchor> {
-  for (const hint of hints) {
-    const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
-    if (anchor !== null) return anchor
+  { l1Block, newest }: View,
+  { l2BlockNumber, states }: Hint,
+): Promise<Anchor | null> {
+  const { layout } = source.rollup
+  const isTimed = l2BlockNumber === newest && (layout === undefined || layout.finalizedState)
+  return unless('ANCHOR_NO_ROOT', fetchTimedAnchor())
+
+  async function fetchTimedAnchor(): Promise<Anchor> {
+    for (const hint of isTimed ? states : []) {
+      const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
+      if (anchor !== null) return anchor
+    }
+    return fetchAnchor(source, l1Block, l2BlockNumber)
   }
-  return fetchAnchor(source, l1Block, l2BlockNumber)
 }
 
 /** @throws EndpointError, or ArgumentError if it is not a hash */

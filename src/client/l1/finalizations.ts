@@ -1,6 +1,7 @@
+import type { ProofError } from '../../base/errors.ts'
 import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { atEndpoint, isPassing, orFailure } from '../transport/error.ts'
+import { atEndpoint, type EndpointError, orFailure } from '../transport/error.ts'
 import { MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import { fetchAnchor, findPrevious, invented, type L1Source, readCurrent, type Sample, unless, walkLogs } from './l1.ts'
@@ -29,77 +30,59 @@ export interface ListRange {
   readonly l1Block: L1Block
 }
 
-/** What is known about the L1 endpoints, by their index. */
-export interface Listers {
-  /** They named finalizations that never were. */
-  readonly inventors: ReadonlySet<number>
-  /** They failed for so long that nobody waits for their logs any more, until they answer. */
-  readonly absent: Set<number>
-  /** Whether this is the last time that their failures count. */
-  readonly isLastRound: boolean
-  /** Told of each endpoint whose logs are unusable. */
-  onUseless(index: number): void
+/** What the L1 endpoints list. */
+export interface Listing {
+  /** Oldest first. */
+  readonly hints: readonly Hint[]
+  /** What each endpoint came to, in the order in which they ended: its list, its failure, or null for a list that is refuted. */
+  readonly outcomes: ReadonlyMap<number, Listed | EndpointError | ProofError | null>
+  /** The endpoints whose logs are unusable. */
+  readonly useless: readonly number[]
 }
 
+type Listed = ReadonlyMap<bigint, FinalizedState | null>
+
 /**
- * Lists the finalizations in the range, oldest first, from the contract's logs at all L1 endpoints. An endpoint whose logs lack
+ * Lists the finalizations in the range from the contract's logs at all L1 endpoints. An endpoint whose logs lack
  * the newest finalization, or that invented some before, is not believed. If no endpoint has usable logs, it searches the
  * contract's storage at older L1 blocks. One endpoint that lists everything is enough. More hints do no harm, because each is
  * proven before it counts.
  *
- * @throws EndpointError if an endpoint that may know more has failed, and may answer later: a failure is no empty list
+ * @param inventors endpoints that named finalizations that never were
  */
-export async function listFinalizations(source: L1Source, range: ListRange, listers: Listers): Promise<Hint[]> {
+export async function listFinalizations(
+  source: L1Source,
+  range: ListRange,
+  inventors: ReadonlySet<number>,
+): Promise<Listing> {
   const providers = source.l1.sources
-  const { inventors, onUseless } = listers
-  const failures = createFailures(listers)
-  const found = new Map<number, ReadonlyMap<bigint, FinalizedState | null>>()
-  const open: number[] = []
+  const outcomes = new Map<number, Listed | EndpointError | ProofError | null>()
+  const useless: number[] = []
+  const note = (index: number, outcome: Listed | EndpointError | ProofError | null) => {
+    outcomes.delete(index)
+    outcomes.set(index, outcome)
+  }
   for (const [index, provider] of providers.entries()) {
     if (inventors.has(index) && inventors.size < providers.length) continue
     const outcome = await listFromLogs(provider, source, range)
-    if (outcome instanceof Map) found.set(index, outcome)
-    else onUseless(index)
-    failures.note(index, outcome)
-    // What lacks the newest finalization is refuted.
-    if (outcome !== null) open.push(index)
+    if (!(outcome instanceof Map)) useless.push(index)
+    note(index, outcome)
   }
-  if (found.size === 0) {
-    for (const index of open.length > 0 ? open : providers.keys()) {
-      const provider = providers[index]
-      const outcome = provider && (await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
-      if (Array.isArray(outcome)) found.set(index, new Map(outcome.map(number => [number, null])))
-      failures.note(index, outcome)
+  if (![...outcomes.values()].some(one => one instanceof Map)) {
+    // What lacks the newest finalization is refuted.
+    const open = [...outcomes].flatMap(([index, outcome]) => (outcome === null ? [] : [index]))
+    for (const index of open.length > 0 ? open : [...providers.keys()]) {
+      // There are as many.
+      const provider = providers[index] as AnyProvider
+      note(index, await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
     }
   }
-  // One finalization hides no other if it comes right after the last.
-  if (found.size === 0 || range.newest > range.after + 1n) failures.throwIfAny(found.size === 0)
-  return hintsOf(found)
+  const found = new Map([...outcomes].flatMap(([index, one]) => (one instanceof Map ? [[index, one] as const] : [])))
+  return { hints: hintsOf(found), outcomes, useless }
 }
 
-/** The last failure of each endpoint. */
-function createFailures({ absent, isLastRound }: Listers) {
-  const failures = new Map<number, Error>()
-  return {
-    note(index: number, outcome: unknown) {
-      failures.delete(index)
-      if (outcome instanceof Error) failures.set(index, outcome)
-      if (outcome instanceof Error && isPassing(outcome)) {
-        if (isLastRound) absent.add(index)
-      } else if (!(outcome instanceof Error)) absent.delete(index)
-    },
-    /** Throws the failure of one that is waited for; if none has answered, of any. */
-    throwIfAny(isEmpty: boolean) {
-      const all = [...failures]
-      const passing = all.find(([index, failure]) => isPassing(failure) && (isEmpty || !absent.has(index)))
-      const [, failure] = passing ?? (isEmpty ? all.at(-1) : undefined) ?? []
-      if (failure !== undefined) throw failure
-    },
-  }
-}
-
-function hintsOf(found: ReadonlyMap<number, ReadonlyMap<bigint, FinalizedState | null>>): Hint[] {
-  const listedBy = [...found.keys()]
+function hintsOf(found: ReadonlyMap<number, Listed>): Hint[] {
+  const listedBy = [...found.keys()].sort((a, b) => a - b)
   const numbers = new Set([...found.values()].flatMap(list => [...list.keys()]))
   return [...numbers]
     .sort((a, b) => (a < b ? -1 : 1))
@@ -116,7 +99,7 @@ async function listFromLogs(
   provider: AnyProvider,
   source: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
-): Promise<Map<bigint, FinalizedState> | Error | null> {
+): Promise<Map<bigint, FinalizedState> | EndpointError | ProofError | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
   let empty = 0
@@ -146,9 +129,10 @@ async function walkBack(
   provider: AnyProvider,
   source: L1Source,
   { after, newest, l1Block }: ListRange,
-): Promise<bigint[]> {
+): Promise<Listed> {
   const numbers = [newest]
-  if (newest === after + 1n) return numbers
+  const listed = () => new Map(numbers.map(number => [number, null]))
+  if (newest === after + 1n) return listed()
   let sample: Sample | null = { at: l1Block.number, value: newest }
   while (numbers.length <= MAX_LISTED) {
     sample = await findPrevious(provider, source, sample)
@@ -158,5 +142,5 @@ async function walkBack(
     if (anchor === null && sample.value !== 0n) throw invented(sample.value)
     numbers.push(sample.value)
   }
-  return numbers
+  return listed()
 }

@@ -104,10 +104,34 @@ function createParts(signal: AbortSignal | undefined, isMany: boolean) {
 }
 
 /**
- * What becomes of each of the items that `list` yields, in order. Up to `atOnce` of them have begun at any time. What is done before
- * one of them, or `list`, fails is handed on first. When one fails, or nobody wants further results, the others are aborted.
+ * The results of `count` works in order, of which up to `atOnce` have begun at any time. When one of them fails, or nobody wants
+ * further results, the others are aborted. More than a few are bulk: what others ask one by one goes first.
  *
- * @param isMany more than a few are bulk: what others ask one by one goes first
+ * @throws what the first of them throws, in order; EndpointError `ABORTED`
+ */
+export async function* inAdvance<T>(
+  count: number,
+  atOnce: number,
+  begin: (index: number, signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void> {
+  const { start, end } = createParts(signal, count > FEW)
+  const begun: Promise<T>[] = []
+  try {
+    for (let index = 0; index < count; ) {
+      const next = index++
+      begun.push(start(own => begin(next, own)))
+      while (begun.length >= (index < count ? atOnce : 1)) yield await (begun.shift() as Promise<T>)
+    }
+  } finally {
+    end()
+  }
+}
+
+/**
+ * What becomes of each of the items that `list` yields, in order, as {@link inAdvance}. What is done before one of them, or `list`,
+ * fails is handed on first.
+ *
  * @throws what the first of them throws, in order; EndpointError `ABORTED`
  */
 export async function* eachInAdvance<S, T>(
@@ -115,9 +139,8 @@ export async function* eachInAdvance<S, T>(
   atOnce: number,
   begin: (item: S, signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
-  isMany = true,
 ): AsyncGenerator<T, void> {
-  const [{ start, end }, listing] = [createParts(signal, isMany), partOf(signal)]
+  const [{ start, end }, listing] = [createParts(signal, true), partOf(signal)]
   const items = list(listing.signal)
   const pull = () =>
     items.next().then(
@@ -155,18 +178,6 @@ export async function* eachInAdvance<S, T>(
 const toNull = () => null
 /** An item, or that there is no further one. */
 type Pulled<S> = { readonly item: S } | { readonly failure: { readonly error: unknown } | undefined }
-
-/** The same for the numbers below `count`. */
-export const inAdvance = <T>(
-  count: number,
-  atOnce: number,
-  begin: (index: number, signal: AbortSignal) => Promise<T>,
-  signal?: AbortSignal,
-): AsyncGenerator<T, void> => eachInAdvance(() => below(count), atOnce, begin, signal, count > FEW)
-
-async function* below(count: number): AsyncGenerator<number, void> {
-  for (let index = 0; index < count; index++) yield index
-}
 
 export type Budget = ReturnType<typeof createBudget>
 

@@ -366,11 +366,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Keep an honest endpoint from being heard',
       'client/endpoints',
       'never returns a wrong answer if another endpoint has the right one',
-      ...[
-        'src/client/sources/endpoints.ts',
-        'if (outcome !== undefined) return resolve(outcome)',
-        'if (outcome !== null) return resolve(outcome)',
-      ],
+      ...['src/client/sources/pool.ts', 'failures.set(outcome.index, outcome.error)', 'throw outcome.error'],
     ),
     promised(
       'Hold up the honest beacon API',
@@ -378,8 +374,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'gets the honest answer beside an endpoint that …',
       ...[
         'src/client/beacon/beacon-session.ts',
-        'wins.push(await verify(answer))',
-        'wins.push(await verify(answer).finally(() => over.abort()))',
+        'const value = await verify(answer)',
+        'const value = await verify(answer).finally(() => { hasWon = true })',
       ],
     ),
     promised(
@@ -387,7 +383,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'client/follow',
       'loses no finalization to a failure: each is yielded once, beside an endpoint that hides them',
       ...[
-        'src/client/follow/follow-state.ts',
+        'src/client/follow/course.ts',
         '[...pending.slice(0, 1), ...pending.slice(1).slice(-1)]',
         'pending.slice(-1)',
       ],
