@@ -12,9 +12,9 @@ Record honest_l2 (S : scheme) (s : state) : Prop := {
     /\ storage_root_of v = root S (s_storage s hk);
 }.
 
-Lemma empty_stores : forall S, stores S Storage (empty_tree S) (fun _ => zero_digest).
+Lemma empty_stores : forall S K, stores S K (empty_tree S) (fun _ => zero_digest).
 Proof.
-  intros S i l H. cbn [get empty_tree] in H.
+  intros S K i l H. cbn [get empty_tree] in H.
   destruct (N.eqb_spec i 0) as [->|]; [reflexivity|]. destruct (N.eqb_spec i 1) as [->|]; [reflexivity|discriminate].
 Qed.
 
@@ -38,16 +38,26 @@ Definition segments_accounts (segments : list (bytes * list entry)) : list accou
 Definition blocks_accounts (blocks : list (list entry)) : list account_trace :=
   flat_map (fun block => segments_accounts (segments_of block)) blocks.
 
+(** Those that a transition takes. *)
+Definition transition_rules : list trace_rule := StorageAfter :: EndRoot :: tree_rules.
+
 Section World.
+Variable on : trace_rule -> bool.
+Hypothesis ON : Forall (fun r => on r = true) transition_rules.
 Variable S : scheme.
 Hypothesis OK : scheme_ok S.
+
+Lemma tree_kept : Forall (fun r => on r = true) tree_rules.
+Proof. now inversion ON as [|? ? _ H]; inversion H. Qed.
+Lemma taken : forall r b, In r transition_rules -> on r && negb b = false -> b = true.
+Proof. intros r b HI H. rewrite (proj1 (Forall_forall _ _) ON r HI) in H. now destruct b. Qed.
 
 Fixpoint follow_accounts (came : option tree_state) (parent_root : bytes) (traces : list account_trace)
   : result (list account_diff * option tree_state) :=
   match traces with
   | [] => Ok ([], came)
   | (address, tr, slots) :: traces =>
-      take (diff, s) from verify_account all_trace_rules S (empty_root S) came parent_root address tr slots;
+      take (diff, s) from verify_account on S (empty_root S) came parent_root address tr slots;
       take (diffs, came) from follow_accounts (Some s) parent_root traces;
       Ok (diff :: diffs, came)
   end.
@@ -63,7 +73,7 @@ Proof.
 Qed.
 
 Lemma entries_follow : forall entries came root address last slots ds came',
-  verify_entries all_trace_rules S (empty_root S) came root address last slots entries = Ok (ds, came') ->
+  verify_entries on S (empty_root S) came root address last slots entries = Ok (ds, came') ->
   follow_accounts came root (entries_accounts address slots entries) = Ok (ds, came').
 Proof.
   induction entries as [|e entries IH]; intros came root address last slots ds came' H; cbn [verify_entries entries_accounts] in *.
@@ -75,7 +85,7 @@ Proof.
 Qed.
 
 Lemma segments_follow : forall segments came root last ds came',
-  verify_segments all_trace_rules S (empty_root S) came root last segments = Ok (ds, came') ->
+  verify_segments on S (empty_root S) came root last segments = Ok (ds, came') ->
   follow_accounts came root (segments_accounts segments) = Ok (ds, came').
 Proof.
   induction segments as [|[address entries] segments IH]; intros came root last ds came' H; cbn [verify_segments] in H;
@@ -86,7 +96,7 @@ Proof.
 Qed.
 
 Lemma blocks_follow : forall blocks came root bs came',
-  verify_blocks all_trace_rules S (empty_root S) came root blocks = Ok (bs, came') ->
+  verify_blocks on S (empty_root S) came root blocks = Ok (bs, came') ->
   follow_accounts came root (blocks_accounts blocks) = Ok (flat_map snd bs, came').
 Proof.
   induction blocks as [|block blocks IH]; intros came root bs came' H; cbn [verify_blocks] in H.
@@ -140,10 +150,10 @@ Definition true_diff (s : state) (t : account_trace) (d : account_diff) : Prop :
                     | Some _ => note_slots changes
                     end.
 
-Lemma before_by_kind : forall on K came root hk tr c, step on S K came root hk tr = Ok c ->
+Lemma before_by_kind : forall K came root hk tr c, step on S K came root hk tr = Ok c ->
   match kind_of tr with KInsert | KReadAbsent => before c = None | _ => exists v, before c = Some v end.
 Proof.
-  intros on K came root hk tr c H. unfold step in H. passes H. passes H. passes H.
+  intros K came root hk tr c H. unfold step in H. passes H. passes H. passes H.
   destruct tr; cbn [kind_of apply_trace] in *; cbv zeta in *.
   - passes H. destruct a0. passes H. inversion H; subst. cbn. eauto.
   - passes H. destruct a0. passes H. passes H. now inversion H; subst.
@@ -155,10 +165,10 @@ Proof.
     passes H. passes H. inversion H; subst. cbn. eauto.
 Qed.
 
-Lemma follow_keys : forall on K traces came root changes came', follow on S K came root traces = Ok (changes, came') ->
+Lemma follow_keys : forall K traces came root changes came', follow on S K came root traces = Ok (changes, came') ->
   map (fun c => fst (fst c)) changes = map fst traces.
 Proof.
-  intros on K. induction traces as [|[key tr] traces IH]; intros came root changes came' H; cbn [follow] in H.
+  intros K. induction traces as [|[key tr] traces IH]; intros came root changes came' H; cbn [follow] in H.
   - now inversion H.
   - passes H. destruct (follow on S K (Some (reached a)) root traces) as [[more came1]|] eqn:E; [|discriminate].
     inversion H; subst. cbn [map fst]. f_equal. exact (IH _ _ _ _ E).
@@ -166,21 +176,21 @@ Qed.
 
 Lemma account_trace_binds : forall s came parent_root address tr slots diff st, honest_l2 S s ->
   come_to S (s_accounts s) came parent_root ->
-  verify_account all_trace_rules S (empty_root S) came parent_root address tr slots = Ok (diff, st) ->
+  verify_account on S (empty_root S) came parent_root address tr slots = Ok (diff, st) ->
   (let s' := next_state s (address, tr, slots) in
    honest_l2 S s' /\ at_state S (s_accounts s') st /\ true_diff s (address, tr, slots) diff)
   \/ broken S (account_trace_candidates s (address, tr, slots)).
 Proof.
   intros s came parent_root address tr slots diff st HS HCome H. unfold verify_account in H. cbv zeta in H. passes H.
-  destruct (step all_trace_rules S Account came parent_root (hash_key S Account address) tr) as [c|] eqn:HStep; [|discriminate].
+  destruct (step on S Account came parent_root (hash_key S Account address) tr) as [c|] eqn:HStep; [|discriminate].
   set (root_before := match before c with None => empty_root S | Some v => storage_root_of v end) in *.
-  destruct (follow all_trace_rules S Storage None root_before slots) as [[changes storage']|] eqn:HFollow; [|discriminate].
-  passes H. inversion H; subst. clear H. cbn [negb andb all_trace_rules] in Heqb0.
+  destruct (follow on S Storage None root_before slots) as [[changes storage']|] eqn:HFollow; [|discriminate].
+  passes H. inversion H; subst. clear H. 
   unfold account_trace_candidates. set (hk := hash_key S Account address) in *.
-  destruct (trace_binds S Account (s_accounts s) (s_value s) address came parent_root tr c OK (l2_accounts S s HS)
+  destruct (step_binds on tree_kept S OK Account (s_accounts s) (s_value s) came parent_root address tr c (l2_accounts S s HS)
     (l2_values S s HS) HCome HStep) as [HU|HB]; [|right; eapply broken_incl; [|exact HB]; intros; apply in_or_app; now left].
   fold hk in HU. destruct HU as (U1 & U2 & U3 & U4 & U5 & U6).
-  pose proof (before_by_kind _ _ _ _ _ _ _ HStep) as HKind.
+  pose proof (before_by_kind _ _ _ _ _ _ HStep) as HKind.
   set (t0 := fst (storage_before s hk tr)). set (v0 := snd (storage_before s hk tr)).
   assert (H0 : honest S t0 /\ stores S Storage t0 v0 /\ root_before = Tree.root S t0).
   { unfold t0, v0, storage_before, root_before. destruct (kind_of tr).
@@ -188,11 +198,11 @@ Proof.
       destruct (l2_storage S s HS hk v U4) as (A & B & C); cbn [fst snd]; auto.
     1, 2: rewrite HKind; cbn [fst snd]; split; [now apply empty_tree_honest|]; split; [apply empty_stores|reflexivity]. }
   destruct H0 as (T1 & T2 & T3).
-  destruct (follow_binds all_trace_rules all_kept S OK Storage slots t0 v0 None root_before changes storage' T1 T2 T3 HFollow)
+  destruct (follow_binds on tree_kept S OK Storage slots t0 v0 None root_before changes storage' T1 T2 T3 HFollow)
     as [(F1 & F2 & F3 & F4 & F5)|HB]; [left|right; eapply broken_incl; [|exact HB]; intros; apply in_or_app; now right].
   assert (HAfter : forall v, after c = Some v -> storage_root_of v = Tree.root S (last_tree S Storage t0 slots)).
-  { intros v HV. rewrite HV in Heqb0. destruct (equal_bytes (root_of_state S storage' root_before) (storage_root_of v)) eqn:E;
-      [|discriminate]. apply equal_bytes_eq in E. rewrite <- E. now apply come_to_root. }
+  { intros v HV. rewrite HV in Heqb0. apply taken in Heqb0; [|now left]. apply equal_bytes_eq in Heqb0. rewrite <- Heqb0.
+    now apply come_to_root. }
   cbv zeta. unfold true_diff. fold hk. cbn [next_state s_accounts s_value s_storage s_slot]. fold hk. fold t0. fold v0.
   rewrite equal_bytes_refl. split; [|split; [exact U3|]].
   - constructor; cbn [s_accounts s_value s_storage s_slot]; [exact U1|exact U2|].
@@ -201,7 +211,7 @@ Proof.
       symmetry. exact (holds_one S _ _ hk (Some v) (after c) U1 HC U5).
     + apply equal_bytes_neq in E. apply (l2_storage S s HS). now apply U6.
   - cbn [d_address d_before d_after d_slots]. split; [reflexivity|]. split; [exact U4|]. split; [exact U5|]. split; [exact U6|].
-    exists changes. split; [exact (follow_keys _ _ _ _ _ _ _ HFollow)|]. split; [exact F4|]. split; [exact F5|reflexivity].
+    exists changes. split; [exact (follow_keys _ _ _ _ _ _ HFollow)|]. split; [exact F4|]. split; [exact F5|reflexivity].
 Qed.
 
 (** *** The whole transition *)
@@ -238,27 +248,23 @@ Proof.
     right. eapply broken_incl; [|exact HB]. intros. apply in_or_app. now right.
 Qed.
 
-(** An accepted transition leads from an honest state with the parent root to an honest state with the root that it states.
-    Each difference says what was there before and after, in its turn. Or a break is found. *)
-Theorem transition_binds : forall s parent_root end_root blocks root bs, honest_l2 S s ->
+Lemma blocks_bind : forall s parent_root end_root blocks root bs, honest_l2 S s ->
   parent_root = Tree.root S (s_accounts s) ->
-  check_transition S (empty_root S) parent_root end_root blocks = Ok (root, bs) ->
+  check_transition_with on S (empty_root S) parent_root end_root blocks = Ok (root, bs) ->
   (let traces := blocks_accounts blocks in
    honest_l2 S (last_state s traces) /\ root = Tree.root S (s_accounts (last_state s traces))
    /\ true_diffs s traces (flat_map snd bs) /\ (forall r, end_root = Some r -> r = root))
   \/ broken S (transition_candidates s (blocks_accounts blocks)).
 Proof.
-  intros s parent_root end_root blocks root bs HS HR H. unfold check_transition, check_transition_with in H.
-  change (fun _ : trace_rule => true) with all_trace_rules in H.
+  intros s parent_root end_root blocks root bs HS HR H. unfold check_transition_with in H.
   destruct (verify_blocks _ _ _ None parent_root blocks) as [[diffs came]|] eqn:E; [|discriminate]. cbv zeta in H.
-  passes H. inversion H; subst. clear H. cbn [negb andb all_trace_rules] in Heqb.
+  passes H. inversion H; subst. clear H. apply taken in Heqb; [|now right; left].
   destruct (accounts_bind _ s None _ _ came HS eq_refl (blocks_follow _ _ _ _ _ E)) as [(A1 & A2 & A3)|HB]; [left|now right].
   cbv zeta. split; [exact A1|]. split; [now apply come_to_root|]. split; [exact A3|]. intros r HE. subst end_root.
-  apply negb_false_iff in Heqb. now apply equal_bytes_eq in Heqb.
+  now apply equal_bytes_eq in Heqb.
 Qed.
 
-(** An account that is in no difference is as it was, and so is all of its storage. *)
-Theorem no_other_account : forall traces s diffs hk, true_diffs s traces diffs ->
+Lemma no_other : forall traces s diffs hk, true_diffs s traces diffs ->
   (forall d, In d diffs -> hash_key S Account (d_address d) <> hk) ->
   (forall v, content (s_accounts (last_state s traces)) (s_value (last_state s traces)) hk v
      <-> content (s_accounts s) (s_value s) hk v)
@@ -275,3 +281,27 @@ Proof.
 Qed.
 
 End World.
+
+(** An accepted transition leads from an honest state with the parent root to an honest state with the root that it states.
+    Each difference says what was there before and after, in its turn. Or a break is found. *)
+Definition transition_binds_with (on : trace_rule -> bool) : Prop :=
+  forall S s parent_root end_root blocks root bs, scheme_ok S -> honest_l2 S s -> parent_root = Tree.root S (s_accounts s) ->
+  check_transition_with on S (empty_root S) parent_root end_root blocks = Ok (root, bs) ->
+  (let traces := blocks_accounts blocks in
+   honest_l2 S (last_state S s traces) /\ root = Tree.root S (s_accounts (last_state S s traces))
+   /\ true_diffs S s traces (flat_map snd bs) /\ (forall r, end_root = Some r -> r = root))
+  \/ broken S (transition_candidates S s (blocks_accounts blocks)).
+
+Theorem transition_binds_by : forall on, Forall (fun r => on r = true) transition_rules -> transition_binds_with on.
+Proof. intros on ON S s parent_root end_root blocks root bs OK. now apply blocks_bind. Qed.
+
+Theorem transition_binds : transition_binds_with all_trace_rules.
+Proof. apply transition_binds_by. apply Forall_forall. reflexivity. Qed.
+
+(** An account that is in no difference is as it was, and so is all of its storage. *)
+Theorem no_other_account : forall S traces s diffs hk, true_diffs S s traces diffs ->
+  (forall d, In d diffs -> hash_key S Account (d_address d) <> hk) ->
+  (forall v, content (s_accounts (last_state S s traces)) (s_value (last_state S s traces)) hk v
+     <-> content (s_accounts s) (s_value s) hk v)
+  /\ s_storage (last_state S s traces) hk = s_storage s hk /\ s_slot (last_state S s traces) hk = s_slot s hk.
+Proof. exact no_other. Qed.

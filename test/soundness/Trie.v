@@ -95,7 +95,7 @@ Definition decode_branch (items : list item) (rest : list nibble) : result node_
   let children := removelast items in
   demand BranchEnd that negb (length rest =? 0);
   take _ from verify_children children;
-  demand BranchValue that (size_of (last items (Str [])) =? 0);
+  demand BranchValue that match last items (Str []) with Str [] => true | _ => false end;
   Ok (InnerNode IsBranch [nibble] (nth (nibble_index nibble) children (Str []))).
 
 Definition decode_short (items : list item) (rest : list nibble) : result node_view :=

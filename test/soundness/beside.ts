@@ -1,8 +1,19 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { isProofError } from '../../src/base/errors.ts'
 
 /** So many characters are sent to the other program at once. */
-const BATCH = 2 ** 26
+const BATCH = 2 ** 25
+
+/** Questions that were sent, and what they were answered here. */
+interface Batch {
+  readonly questions: readonly string[]
+  readonly answers: readonly string[]
+  /** What the other program answers. */
+  readonly others: Promise<string>
+}
 
 /**
  * Asks two verifiers the same questions: one here, and the program extracted from Coq.
@@ -12,7 +23,8 @@ const BATCH = 2 ** 26
 export function besideOf(program: string, told: () => readonly string[] = () => []) {
   let questions: string[] = []
   let answers: string[] = []
-  let [waiting, asked, different] = [0, 0, 0]
+  const batches: Batch[] = []
+  let [waiting, asked] = [0, 0]
   const counts = new Map<string, number>()
 
   /** @param verify returns the verdict, or throws a ProofError. @returns the first word of the verdict, or the code */
@@ -29,25 +41,40 @@ export function besideOf(program: string, told: () => readonly string[] = () => 
     return outcome
   }
 
+  /** The other program reads and writes files, so that it needs nothing from this one, which goes on meanwhile. */
   function send(): void {
-    const input = `${[...told(), ...questions].join('\n')}\n`
-    const { stdout, stderr, status } = spawnSync(program, { input, encoding: 'utf8', maxBuffer: 2 ** 30 })
-    if (status !== 0) throw new Error(stderr)
-    const others = stdout.split('\n').slice(0, -1)
-    if (others.length !== answers.length) throw new Error(`${answers.length} questions, ${others.length} answers`)
-    for (const [index, answer] of answers.entries()) {
-      if (answer === others[index]) continue
-      different += 1
-      if (different <= 3) console.log(`${answer} here, ${others[index]} there: ${questions[index]?.slice(0, 2000)}`)
-    }
+    const folder = mkdtempSync(`${tmpdir()}/soundness-`)
+    const [input, output] = [`${folder}/questions`, `${folder}/answers`]
+    writeFileSync(input, `${[...told(), ...questions].join('\n')}\n`)
+    const [source, target] = [openSync(input, 'r'), openSync(output, 'w')]
+    const running = spawn(program, { stdio: [source, target, 'inherit'] })
+    closeSync(source)
+    closeSync(target)
+    const others = once(running, 'close').then(([status]) => {
+      const text = readFileSync(output, 'utf8')
+      rmSync(folder, { recursive: true })
+      if (status !== 0) throw new Error(`${program} ended with ${status}`)
+      return text
+    })
+    batches.push({ questions, answers, others })
     questions = []
     answers = []
     waiting = 0
   }
 
   /** Sets the exit code if a verdict differs. */
-  function compare(title: string): void {
+  async function compare(title: string): Promise<void> {
     send()
+    let different = 0
+    for (const { questions, answers, others } of batches) {
+      const found = (await others).split('\n').slice(0, -1)
+      if (found.length !== answers.length) throw new Error(`${answers.length} questions, ${found.length} answers`)
+      for (const [index, answer] of answers.entries()) {
+        if (answer === found[index]) continue
+        different += 1
+        if (different <= 3) console.log(`${answer} here, ${found[index]} there: ${questions[index]?.slice(0, 2000)}`)
+      }
+    }
     console.log(`${title}: ${asked} questions, ${different} verdicts differ`)
     if (different > 0) process.exitCode = 1
   }

@@ -24,7 +24,7 @@ const LEAF_OUTCOMES = [
 const made = besideOf(program)
 askMadeLeaves(made, Number(size))
 made.expectOutcomes(LEAF_OUTCOMES)
-made.compare('made leaf proofs')
+await made.compare('made leaf proofs')
 
 const whole = besideOf(program)
 askMadeAnswers(whole, Number(size) / 5)
@@ -33,7 +33,7 @@ whole.expectOutcomes([
   ...['INDEX_OUT_OF_RANGE', 'KEY_MISMATCH', 'STORAGE_ROOT_MISMATCH', 'NON_CANONICAL', 'VALUE_MISMATCH', 'ZERO_OPENING'],
   ...['SUB_ROOT_MISMATCH', 'SCHEME_MISMATCH', 'SENTINEL_MISPLACED', 'STATE_ROOT_MISMATCH', 'NOT_ADJACENT'],
 ])
-whole.compare('made answers')
+await whole.compare('made answers')
 
 const tries = besideOf(program)
 askMadeTries(tries, Number(size))
@@ -41,7 +41,7 @@ tries.expectOutcomes([
   ...['present', 'absent', 'RLP_NON_CANONICAL', 'MPT_NODES_MISSING', 'MPT_HASH_MISMATCH', 'MPT_NODES_UNUSED'],
   ...['MPT_NODE_MALFORMED', 'MPT_PATH_NON_CANONICAL'],
 ])
-tries.compare('made trie proofs')
+await tries.compare('made trie proofs')
 
 const ethereum = besideOf(program)
 askMadeEthProofs(ethereum, Number(size))
@@ -49,19 +49,19 @@ ethereum.expectOutcomes([
   ...['present', 'absent', 'RLP_NON_CANONICAL', 'MPT_NODES_MISSING', 'MPT_HASH_MISMATCH', 'MPT_NODES_UNUSED'],
   ...['MPT_NODE_MALFORMED', 'MPT_PATH_NON_CANONICAL', 'L1_ACCOUNT_MALFORMED', 'L1_VALUE_MALFORMED'],
 ])
-ethereum.compare('made answers of Ethereum')
+await ethereum.compare('made answers of Ethereum')
 
 const lists = besideOf(program)
 askMadeLists(lists, Number(size) / 50)
-lists.compare('made lists')
+await lists.compare('made lists')
 
 const messages = besideOf(program)
 askMadeMessages(messages, Number(size))
 messages.expectOutcomes(['present', 'MESSAGE_MALFORMED', 'MESSAGE_INDEX', 'MESSAGE_ROOT_MISMATCH'])
-messages.compare('made places of messages')
+await messages.compare('made places of messages')
 
 const transitions = besideOf(program)
-askMadeTransitions(transitions, Number(size) * 0.3)
+askMadeTransitions(transitions, Number(size))
 transitions.expectOutcomes([
   ...['accepted', 'WRONG_LENGTH', 'NON_CANONICAL', 'INDEX_OUT_OF_RANGE', 'TRACE_SIBLING_COUNT', 'TRACE_KEY_MISMATCH'],
   ...['TRACE_VALUE_MISMATCH', 'TRACE_NOT_NEIGHBOURS', 'TRACE_KEY_NOT_BETWEEN', 'TRACE_PATH_MISMATCH'],
@@ -69,7 +69,7 @@ transitions.expectOutcomes([
   ...['TRANSITION_PARENT_NOT_OPENED', 'TRANSITION_END_MISMATCH', 'SEGMENT_STORAGE_BEFORE', 'SEGMENT_STORAGE_AFTER'],
   ...['SEGMENT_ORDER', 'SEGMENT_INCOMPLETE', 'VALUE_OUT_OF_RANGE', 'ZERO_VALUE'],
 ])
-transitions.compare('made transitions')
+await transitions.compare('made transitions')
 
 // The corpus, with the real hashes. The model asks for a digest, and gets the one that was computed here: it must ask for no
 // other message.
@@ -140,7 +140,7 @@ function askVector(scheme: HashScheme, { answer, stateRoot, address, storageKeys
 
 askTransitionVectors(real, recorded, transitions.counts)
 askEthereumFiles(real, ['vectors', '../shared/vectors'])
-real.compare('the corpus')
+await real.compare('the corpus')
 console.log(
   `vectors: ${judged.valid} valid, ${judged.invalid} invalid for a rule of the model, ${judged.elsewhere} for another`,
 )

@@ -23,7 +23,11 @@ let bytes_of hex =
   let rec from i = if i < 2 then [] else Char.chr ((16 * digit hex.[i - 2]) + digit hex.[i - 1]) :: from (i - 2) in
   List.rev (from (String.length hex))
 
-let string_of bytes = String.of_seq (List.to_seq bytes)
+let string_of bytes =
+  let text = Bytes.create (List.length bytes) in
+  List.iteri (Bytes.unsafe_set text) bytes;
+  Bytes.unsafe_to_string text
+
 let hex_of bytes = String.concat "" (List.map (fun c -> Printf.sprintf "%02x" (Char.code c)) bytes)
 let list_of text = List.of_seq (String.to_seq text)
 
@@ -340,6 +344,8 @@ let answer line =
   | _ -> failwith line
 
 let () =
+  (* Lists of characters are short-lived: with much room for new ones, few are ever moved. *)
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
   try
     while true do
       answer (input_line stdin)

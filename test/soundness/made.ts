@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { bytesToHex, concatBytes, equalBytes, type Hex, hexToBytes } from '../../src/base/bytes.ts'
 import {
   createKind,
@@ -31,7 +31,7 @@ export interface Question {
   proof: LooseLeafProof
 }
 
-const md5 = (message: Uint8Array) => Uint8Array.from(createHash('md5').update(message).digest())
+const md5 = (message: Uint8Array) => Uint8Array.from(hash('md5', message, 'buffer'))
 export const toys: HashScheme[] = [
   { ...mimc, hasher: hasherOf(message => concatBytes(new Uint8Array(16), md5(message))) },
   { ...poseidon2, hasher: hasherOf(message => poseidon2.encodeWord(md5(message))) },

@@ -121,7 +121,8 @@ function decodeBranch(items: readonly RlpItem[], [nibble]: readonly number[]): N
   const children = items.slice(0, -1)
   for (const child of children) verifyChild(child)
   // All keys have the same length, so none ends at a branch.
-  if (items.at(-1)?.length !== 0) throw malformed('a branch without a value')
+  const value = items.at(-1)
+  if (!(value instanceof Uint8Array) || value.length > 0) throw malformed('a branch without a value')
   return { kind: 'branch', path: [nibble], child: children[nibble] }
 }
 

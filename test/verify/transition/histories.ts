@@ -26,8 +26,12 @@ interface LivedBlock {
 const copy = (written: Written): Written =>
   new Map([...written].map(([address, { balance, slots }]) => [address, { balance, slots: new Map(slots) }]))
 
-/** A history of random blocks: accounts and slots are created, written, deleted, created again and read. */
-export function live(scheme: Scheme, random: () => number, count: number): Lived {
+/**
+ * A history of random blocks: accounts and slots are created, written, deleted, created again and read.
+ *
+ * @param share how many of the accounts a block has
+ */
+export function live(scheme: Scheme, random: () => number, count: number, share = 0.5): Lived {
   const world = createWorld(scheme)
   for (const index of [0, 1, 2, 3]) world.setAccount(addressFor(`crowd ${index}`), { balance: BigInt(index) })
   const written: Written = new Map()
@@ -36,7 +40,7 @@ export function live(scheme: Scheme, random: () => number, count: number): Lived
   const parentStateRoot = world.stateRoot()
   const blocks = Array.from({ length: count }, (): LivedBlock => {
     const before = copy(written)
-    const accesses = addresses.filter(() => random() < 0.5).map(address => access(address, { written, random, note }))
+    const accesses = addresses.filter(() => random() < share).map(address => access(address, { written, random, note }))
     return { accesses, traces: world.applyBlock(accesses), stateRoot: world.stateRoot(), before, after: copy(written) }
   })
   return { parentStateRoot, blocks, counts }
