@@ -285,7 +285,7 @@ Proof.
   intro H. set (parent := Tree.root plain (s_accounts nothing)).
   destruct (H plain nothing parent (Some []) [] parent [] (toy_ok mix) nothing_honest eq_refl eq_refl)
     as [(_ & _ & _ & HE)|[b HB]]; [|discriminate]. specialize (HE [] eq_refl). apply (f_equal (@length byte)) in HE.
-  now rewrite (ok_hash_length plain (toy_ok mix)) in HE.
+  unfold parent, Tree.root in HE. now rewrite (ok_hash_length plain (toy_ok mix)) in HE.
 Qed.
 
 (** An account that comes with a storage root, and no storage. *)
@@ -340,9 +340,8 @@ Proof.
   apply andb_false_iff in HO as [HO|HO].
   - destruct (segments_of block) as [|[address own] segments]; [discriminate|]. cbn [map fst] in HS. clear HF own.
     revert address HS HO. induction segments as [|[other own] segments IH]; intros address HS HO; [discriminate|].
-    cbn [map fst] in HS. inversion HS as [|? ? HS' HR]; subst. inversion HR; subst.
-    apply andb_false_iff in HO as [HO|HO]; [|now apply (IH other)].
-    match goal with HX : below _ _ |- _ => apply is_below_below in HX end. congruence.
+    cbn [map fst] in HS. apply Sorted_inv in HS as [HS' HR]. apply HdRel_inv, is_below_below in HR.
+    apply andb_false_iff in HO as [HO|HO]; [congruence|now apply (IH other)].
   - assert (HT : forallb (fun segment =>
        let traces := segments_accounts [segment] in
        one_account (account_kinds traces) && forallb allowed_slots traces && (trace_count traces =? length (snd segment)))
