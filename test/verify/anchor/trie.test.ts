@@ -187,6 +187,7 @@ it('refuses malformed nodes, even if their hash matches', () => {
     [evenPath(0, 62), [evenPath(2, 2), value]],
     // A branch with a value, with a child of the wrong length, or with an embedded node of 32 bytes or more.
     [...branch().slice(0, -1), value],
+    [...branch().slice(0, -1), []],
     branch(none, value),
     branch(none, new Uint8Array(31)),
     branch(none, new Uint8Array(33)),
