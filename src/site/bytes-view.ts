@@ -1,56 +1,58 @@
 import type { ByteField, Bytes } from './bytes.ts'
-import { type Child, h, hidden, nodesOf, rove } from './dom.ts'
+import { digitsView } from './digits.ts'
+import { button, type Child, h, hidden, nodesOf, rove } from './dom.ts'
+import type { Place } from './part.ts'
 
 let made = 0
 
-/** Bytes, one part per line. The list is a single tab stop, the arrow keys move between parts, and a text explains each. */
-export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
+/**
+ * Bytes, one part per line. They are a single tab stop: up and down lead from part to part, left and right from digit to digit.
+ * A text explains each part.
+ *
+ * @param place where in the file they are; null if that is not known
+ */
+export function bytesView({ title, hex, fields, problem }: Bytes, place: Place | null, onFind: (place: Place) => void) {
   const id = `bytes-${++made}`
+  const find =
+    place !== null &&
+    button({ class: 'plain', 'aria-label': `${title}: show it in the file` }, () => onFind(place), 'In the file')
+  const heading = h('h4', { id }, title, ' ', find)
   if (problem !== null) {
     const raw = h('code', { class: 'raw' }, hex === '' ? 'nothing' : hex)
-    return h('div', { class: 'bytes' }, h('h4', {}, title), h('p', { class: 'note' }, problem), raw)
+    return h('div', { class: 'bytes' }, heading, h('p', { class: 'note' }, problem), raw)
   }
   const explanation = h('p', { class: 'explanation', role: 'status' })
-  const options = fields.map((field, index) => fieldOption(field, hex, index))
+  const digits = fields.map(({ name, start, end, isFault }) =>
+    digitsView(
+      place ?? [],
+      2 + 2 * start,
+      hex.slice(2 + 2 * start, 2 + 2 * end),
+      `${name}, ${end - start} bytes${isFault ? ', at fault' : ''}`,
+    ),
+  )
   const explain = (index: number) => {
     const field = fields[index]
     if (field) explanation.replaceChildren(...nodesOf(explanationOf(field)))
   }
-  rove(options, index => {
-    for (const [other, option] of options.entries()) option.setAttribute('aria-selected', String(other === index))
-    explain(index)
+  rove(digits, explain)
+  const rows = fields.map((field, index) => {
+    const row = fieldRow(field, index, digits[index] ?? hidden(''))
+    row.addEventListener('pointerenter', () => explain(index))
+    return row
   })
-  for (const [index, option] of options.entries()) option.addEventListener('pointerenter', () => explain(index))
-  return h(
-    'div',
-    { class: 'bytes' },
-    h('h4', { id }, title),
-    h('div', { role: 'listbox', class: 'parts', 'aria-labelledby': id }, ...options),
-    explanation,
-  )
+  return h('div', { class: 'bytes' }, heading, h('ul', { class: 'parts', 'aria-labelledby': id }, ...rows), explanation)
 }
 
-function fieldOption({ name, start, end, value, isFault }: ByteField, hex: string, index: number): HTMLElement {
-  const digits = hex.slice(2 + 2 * start, 2 + 2 * end)
+function fieldRow({ name, value, isFault }: ByteField, index: number, digits: HTMLElement): HTMLElement {
   const isShort = value.length <= 24
-  const option = h(
-    'div',
-    { role: 'option', class: 'part', 'aria-selected': 'false', 'data-fault': isFault },
+  const row = h(
+    'li',
+    { class: 'part', 'data-fault': isFault },
     h('span', { class: 'part-name' }, name, isShort ? h('span', { class: 'part-value' }, ` = ${value}`) : null),
-    hidden(`, ${end - start} bytes${isFault ? ', at fault' : ''}`),
-    // Screen readers would read this digit by digit. The explanation has the value.
-    h('code', { class: 'raw', 'aria-hidden': 'true' }, foldZeros(digits)),
+    digits,
   )
-  option.style.setProperty('--tone', `var(--tone-${index % 6})`)
-  return option
-}
-
-/** More leading zero bytes than this are shown as their number. */
-const MAX_ZERO_BYTES = 8
-
-function foldZeros(digits: string): string {
-  const zeros = Math.floor((digits.length - digits.replace(/^0+/, '').length) / 2)
-  return zeros <= MAX_ZERO_BYTES ? digits : `[${zeros} zero bytes] ${digits.slice(2 * zeros)}`.trim()
+  row.style.setProperty('--tone', `var(--tone-${index % 6})`)
+  return row
 }
 
 export const explanationOf = ({ name, start, end, value, note }: ByteField): Child[] => [

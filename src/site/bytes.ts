@@ -1,10 +1,12 @@
 import {
   DIGEST_LENGTH,
   isHexOf,
+  LEAF_NODE,
   MAX_LEAVES,
   nameLeafIndex,
   readBytes,
   readWord,
+  SIBLING_LEAF_NODE,
   toHex,
   toNumber,
 } from '../cli/words/layout.ts'
@@ -18,6 +20,9 @@ import type { Fault } from './fault.ts'
 export type Bytes = ReturnType<typeof planBytes>
 /** One part. `end` is exclusive, both are in bytes. */
 export type ByteField = Bytes['fields'][number]
+
+/** Which part of a proof some bytes are: its value, or a node. */
+export type Entry = 'value' | number
 
 interface FieldPlan {
   readonly name: string
@@ -33,13 +38,19 @@ interface FieldPlan {
  *
  * @param isFault whether the failed check covers a field. If it covers several, only unsound ones are marked
  */
-function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean) {
+function planBytes(
+  title: string,
+  entry: Entry,
+  hex: unknown,
+  plan: readonly FieldPlan[],
+  isFault: (name: string) => boolean,
+) {
   const length = plan.reduce((sum, field) => sum + field.length, 0)
   const bytes = readBytes(length, hex)
   if (bytes === null) {
     const problem =
       typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${brief(show(hex))}.`
-    return { title, hex: typeof hex === 'string' ? brief(hex) : '', fields: [], problem }
+    return { title, entry, hex: typeof hex === 'string' ? brief(hex) : '', fields: [], problem }
   }
   let end = 0
   const parts = plan.map(field => {
@@ -54,7 +65,7 @@ function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFa
     const isMarked = isBlamed ? isUnsound : isFault(name)
     return { name, start, end, value: value(part), note, isFault: isMarked }
   })
-  return { title, hex: toHex(bytes), fields, problem: null }
+  return { title, entry, hex: String(hex), fields, problem: null }
 }
 
 const plainField = (name: string, value: FieldPlan['value'], note: string): FieldPlan => ({
@@ -98,16 +109,16 @@ const leafPlan = (scheme: HashScheme): FieldPlan[] => [
   digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
 ]
 
-export function leafBytes(scheme: HashScheme, title: string, node: unknown, fault: Fault | null) {
+export function leafBytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
   const isWhole = fault?.place === 'leaf' && fault.field === null
-  return planBytes(title, node, leafPlan(scheme), name => isWhole || fault?.field === name)
+  return planBytes('The leaf (node 41)', LEAF_NODE, node, leafPlan(scheme), name => isWhole || fault?.field === name)
 }
 
 export function siblingBytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
   const note = '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.'
   const missing = plainField('missing leaf', () => 'there is no leaf here', note)
   const plan = isHexOf(DIGEST_LENGTH, node) ? [missing] : leafPlan(scheme)
-  return planBytes('The sibling leaf (node 40)', node, plan, () => fault?.place === 'level 0')
+  return planBytes('The sibling leaf (node 40)', SIBLING_LEAF_NODE, node, plan, () => fault?.place === 'level 0')
 }
 
 export function node0Bytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
@@ -115,7 +126,7 @@ export function node0Bytes(scheme: HashScheme, node: unknown, fault: Fault | nul
   const top = 'The top of the 40 levels. The root is the hash of these two fields together.'
   const plan = [wordField(scheme, 'nextFreeNode', next, 'a number', MAX_LEAVES), digestField(scheme, 'sub-root', top)]
   const isWhole = fault?.place === 'node 0' || fault?.place === 'root'
-  return planBytes('Node 0', node, plan, name => isWhole || (name === 'sub-root' && fault?.place === name))
+  return planBytes('Node 0', 0, node, plan, name => isWhole || (name === 'sub-root' && fault?.place === name))
 }
 
 function accountPlan(scheme: HashScheme, fault: Fault | null): FieldPlan[] {
@@ -139,11 +150,11 @@ function accountPlan(scheme: HashScheme, fault: Fault | null): FieldPlan[] {
 export function valueBytes(scheme: HashScheme, index: number, value: unknown, fault: Fault | null) {
   const isRefused = () => fault?.place === 'value'
   if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
-    return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
+    return planBytes('The account value', 'value', value, accountPlan(scheme, fault), isRefused)
   }
   const [title, note] =
     index === 0
       ? ['The value of HEAD or TAIL', 'HEAD and TAIL are not accounts: their value is 32 zero bytes.']
       : ['The slot value', 'What the storage slot holds, as a number.']
-  return planBytes(title, value, [plainField('value', bytes => `${toNumber(bytes)}`, note)], isRefused)
+  return planBytes(title, 'value', value, [plainField('value', bytes => `${toNumber(bytes)}`, note)], isRefused)
 }

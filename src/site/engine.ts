@@ -34,6 +34,8 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
   let onPage: Promise<Explore> | null = null
   let lastId = 0
   let pending: { request: Request; resolve: (reply: Reply) => void; reject: (error: EngineError) => void } | null = null
+  /** Requests that wait for the pending one, because they are only about what is shown. */
+  const waiting: (() => void)[] = []
   let worker: Worker | null = null
   worker = start()
 
@@ -75,6 +77,8 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     const ended = pending
     pending = null
     if (ended !== null) onBusy(false)
+    // Whoever waits for this reply may ask for more.
+    setTimeout(() => waiting.shift()?.())
     return ended
   }
 
@@ -111,8 +115,13 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     })
   }
 
+  function ask(question: Question): Promise<Reply> {
+    if (question.kind !== 'part' || pending === null) return send(question)
+    return new Promise(resolve => waiting.push(() => resolve(ask(question))))
+  }
+
   // A reply has the kind of its request.
-  return { ask: question => send(question) as Promise<never>, forget, stop }
+  return { ask: question => ask(question) as Promise<never>, forget, stop }
 }
 
 const SCRIPT = 'worker.js'

@@ -33,6 +33,15 @@ export const ITEMS_PER_STEP = 20
 /** Rows of what a file says that the page cannot verify. */
 export const MAX_SAID_ROWS = 60
 
+/** Parts of the file that are added at a time. */
+export const PARTS_PER_STEP = 50
+
+/** Characters of a text that the view of the file shows. */
+export const MAX_PART_CHARACTERS = 2000
+
+/** Digits of a file that can be other ones at a time. */
+export const MAX_CHANGED_DIGITS = 100
+
 /** Rows of a table of changes that are shown at a time. */
 export const CHANGES_PER_STEP = 50
 

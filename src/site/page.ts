@@ -2,13 +2,16 @@ import { applyPatches } from '../cli/words/patches.ts'
 import { messageOf } from '../cli/words/value.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
 import { chainView, picture } from './chain-view.ts'
+import { changedDigits, forgetDigits, listenToDigits, refocusDigit } from './digits.ts'
 import { button, byId, h } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
+import { type FileTree, fileTree } from './file-view.ts'
 import { clear, fieldOf, fill, forgetFile, listenToForm, readStatement, showReport } from './form.ts'
 import { MAX_FILES_KEPT, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
 import type { Loaded } from './opened-file.ts'
 import { overview, verdictText } from './overview.ts'
+import type { Place } from './part.ts'
 import { bytesSection, proofSection } from './proof-section.ts'
 import type { Report } from './report.ts'
 import { createTabs } from './tabs.ts'
@@ -36,6 +39,7 @@ let loaded: Loaded | null = null
 let report: Report | null = null
 let address: Address = readAddress('')
 let example: Example | null = null
+let tree: FileTree | null = null
 let timer = 0
 /** Files of this visit, for the browser's back button. The browser keeps their content, not the page. */
 const opened = new Map<string, { readonly blob: Blob; readonly name: string }>()
@@ -99,6 +103,9 @@ async function open(blob: Blob, name: string, { example: of, replaces = false }:
     const reply = await engine.ask<'load'>({ kind: 'load', blob })
     loaded = reply.loaded
     example = of ?? null
+    tree = null
+    forgetDigits()
+    showChanged()
     fill(loaded.suggested, loaded.subject, of !== undefined)
     fileStatus.textContent = describeFile(name, loaded)
     markExample()
@@ -107,9 +114,53 @@ async function open(blob: Blob, name: string, { example: of, replaces = false }:
     const isLink = replaces && address.source === source
     address = isLink ? address : { source, tab: 'overview', proof: null }
     await judge()
+    tree = fileTree(askPart, goToBytes)
+    tabs.fill('file', tree.content)
     go(address, replaces)
     if (!replaces && verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
   })
+}
+
+const askPart = async (place: Place, start: number) =>
+  (await engine.ask<'part'>({ kind: 'part', place, start }).catch(() => null))?.part ?? null
+
+function goToBytes(proof: number): void {
+  go({ ...address, tab: 'bytes', proof })
+  tabs.focus('bytes')
+}
+
+function findInFile(place: Place): void {
+  go({ ...address, tab: 'file' })
+  void tree?.find(place)
+}
+
+/** A digit is another one, or was put back. */
+function judgeChanged(): void {
+  showChanged()
+  judgeSoon(
+    0,
+    () => {},
+    async () => {
+      await engine.ask<'change'>({
+        kind: 'change',
+        changes: changedDigits().map(({ place, at, digit }) => ({ place, at, digit })),
+      })
+      await judge()
+    },
+  )
+}
+
+function showChanged(): void {
+  const all = changedDigits()
+  const [first] = all
+  byId('changed', HTMLElement).hidden = first === undefined
+  if (first === undefined) return
+  const { place, at, original, digit } = first
+  const what =
+    all.length === 1
+      ? `1 digit of this file, from ${original} to ${digit}: digit ${at - 1} of ${place.join('.')}`
+      : `${all.length} digits of this file`
+  byId('changed-text', HTMLElement).textContent = `You changed ${what}. This is not what the server sent.`
 }
 
 function keep(source: string, file: { readonly blob: Blob; readonly name: string }): void {
@@ -150,6 +201,8 @@ async function judge(): Promise<void> {
   tabs.show(address.tab)
   views.hidden = false
   setStale(false)
+  byId('changed-verdict', HTMLElement).textContent = `${report.badge}.`
+  refocusDigit()
 }
 
 function goTo({ proof }: { readonly proof: number | null }, index: number): void {
@@ -180,11 +233,11 @@ function wantedProof({ verdict: name, shown, proofs }: Report): number {
 async function showProof(): Promise<void> {
   if (report === null) return
   const index = wantedProof(report)
-  const { proof } = await engine.ask<'proof'>({ kind: 'proof', index })
+  const { proof, place } = await engine.ask<'proof'>({ kind: 'proof', index })
   shownProof = writeAddress({ ...address, tab: 'proof', proof: index })
   const isJudged = report.verdict !== 'unjudged'
   tabs.fill('proof', proof === null ? [] : proofSection(proof, isJudged, goToProof))
-  tabs.fill('bytes', proof === null ? [] : bytesSection(proof, goToProof))
+  tabs.fill('bytes', proof === null ? [] : bytesSection(proof, place, goToProof, findInFile))
 }
 
 /** Shows the view and the proof that the address names, of the file that is open. */
@@ -201,6 +254,7 @@ function setStale(isStale: boolean): void {
   views.inert = isStale
   picturePlace.inert = isStale
   if (!isStale) return
+  byId('changed-verdict', HTMLElement).textContent = 'Verifying…'
   verdict.setAttribute('data-verdict', 'none')
   verdictStatus.replaceChildren(...verdictText({ badge: 'Verifying…', headline: '\u00a0', text: '\u00a0' }))
 }
@@ -221,6 +275,8 @@ function showNothing(badge: string, headline: string): void {
   loaded = null
   report = null
   forgetFile()
+  forgetDigits()
+  showChanged()
   verdict.setAttribute('data-verdict', 'none')
   verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))
   picturePlace.replaceChildren()
@@ -241,13 +297,13 @@ function refuse(message: string): void {
   showProblem(message)
 }
 
-function judgeSoon(delay: number, then: () => void = () => {}): void {
+function judgeSoon(delay: number, then: () => void = () => {}, work = judge): void {
   clearTimeout(timer)
   if (loaded === null) return
   // A verdict on the previous content of the form must not arrive now.
   engine.forget()
   setStale(true)
-  timer = window.setTimeout(() => void attempt(judge).then(then), delay)
+  timer = window.setTimeout(() => void attempt(work).then(then), delay)
 }
 
 const openText = (text: string, replaces: boolean): void => void open(new Blob([text]), 'The pasted text', { replaces })
@@ -363,6 +419,12 @@ function listen(): void {
   })
   byId('fix', HTMLButtonElement).addEventListener('click', fixField)
   stopButton.addEventListener('click', () => engine.stop('Stopped.'))
+  byId('put-back', HTMLButtonElement).addEventListener('click', () => {
+    forgetDigits()
+    judgeChanged()
+    verdict.focus()
+  })
+  listenToDigits(judgeChanged)
   listenToForm(isTyping => judgeSoon(isTyping ? 250 : 0))
   window.addEventListener('popstate', follow)
 }

@@ -2,6 +2,7 @@ import { bytesView } from './bytes-view.ts'
 import { checksView, chip } from './chain-view.ts'
 import { button, type Child, copyable, growing, h, hidden } from './dom.ts'
 import { neighboursView } from './neighbours.ts'
+import type { Place } from './part.ts'
 import { pathsView } from './path-view.ts'
 import type { BlockRow, ProofView } from './proof-view.ts'
 import type { TrieNode } from './trie-view.ts'
@@ -32,16 +33,35 @@ export function proofSection(proof: ProofView, isJudged: boolean, onChoose: (ind
 }
 
 /** The bytes of the leaves, of node 0 and of the values. */
-export function bytesSection(proof: ProofView, onChoose: (index: number) => void): Child[] {
+export function bytesSection(
+  proof: ProofView,
+  place: Place | null,
+  onChoose: (index: number) => void,
+  onFind: (place: Place) => void,
+): Child[] {
   const paths = proof.paths.filter(({ bytes }) => bytes.length > 0)
   if (paths.length === 0) return []
   return [
     heading(`Bytes of ${proof.title}`, proof, onChoose),
-    h('p', { class: 'hint' }, 'Point at a field, or use the arrow keys.'),
+    h(
+      'p',
+      { class: 'hint' },
+      'Click a digit to change it, or type another; Backspace puts it back. The verdict follows.',
+    ),
     h(
       'div',
       { class: 'columns' },
-      ...paths.map(path => h('section', {}, h('h4', {}, bytesTitles[path.part]), ...path.bytes.map(bytesView))),
+      ...paths.map(({ part, bytes }) =>
+        h(
+          'section',
+          {},
+          h('h4', {}, bytesTitles[part]),
+          ...bytes.map(one => {
+            const inside = one.entry === 'value' ? ['value'] : ['proofRelatedNodes', one.entry]
+            return bytesView(one, place && [...place, part, ...inside], onFind)
+          }),
+        ),
+      ),
     ),
   ]
 }

@@ -123,7 +123,7 @@ function viewPath(
     levels: readLevels(scheme, leafIndex, nodes),
     bytes: isPath
       ? [
-          leafBytes(scheme, 'The leaf (node 41)', nodes[LEAF_NODE], fault),
+          leafBytes(scheme, nodes[LEAF_NODE], fault),
           node0Bytes(scheme, nodes[0], fault),
           valueBytes(scheme, treeIndex, value, fault),
           siblingBytes(scheme, nodes[SIBLING_LEAF_NODE], fault),

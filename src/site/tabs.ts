@@ -6,6 +6,7 @@ const titles: Readonly<Record<TabName, string>> = {
   chain: 'Chain',
   proof: 'Proof',
   bytes: 'Bytes',
+  file: 'File',
 }
 
 /** The views of a file, one at a time. The arrow keys move between their tabs. */

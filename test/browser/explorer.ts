@@ -455,11 +455,63 @@ async function checkPrint(): Promise<string> {
   const shown = await page
     .locator('[role=tabpanel]')
     .evaluateAll(all => all.map(panel => panel.getBoundingClientRect().height > 0))
-  assert.deepEqual(shown, [true, true, true, true])
+  assert.deepEqual(shown, [true, true, true, true, true])
   assert.equal(await page.getByRole('tab').count(), 0)
   assert.equal(await page.locator('.actions:visible').count(), 0)
   await closePage(opened)
   return 'all of it is printed'
+}
+
+/** Any digit can be another one and be put back, in the bytes and in the file; the verdict follows. */
+async function checkDigits(): Promise<string> {
+  const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
+  const { page } = opened
+  const shown = (tab: string) => page.locator(`#${tab} [data-changed]`)
+  await choose(page, 'Absent slot')
+  await page.getByRole('tab', { name: 'Bytes' }).click()
+  const hKey = page.locator('#bytes .digits').nth(2)
+  const text = await hKey.innerText()
+  await hKey.click({ position: { x: 3, y: 8 } })
+  await page.locator('#verdict[data-verdict="refused"]').waitFor()
+  assert.equal(await badgeOf(page), 'Refused: SUB_ROOT_MISMATCH')
+  const next = ((Number.parseInt(text[0] ?? '', 16) + 1) % 16).toString(16)
+  assert.equal(await hKey.innerText(), next + text.slice(1))
+  assert.match(
+    await page.locator('#changed').innerText(),
+    /^Refused: SUB_ROOT_MISMATCH\. You changed 1 digit of this file, from \w to \w: digit \d+ of answer\.storageProofs\.0\.leftProof/,
+  )
+  await page.getByRole('button', { name: 'The leaf (node 41): show it in the file' }).first().click()
+  assert.equal(await tabOf(page), 'File')
+  await shown('file').waitFor()
+  assert.equal(await shown('file').getAttribute('title'), `The file has ${text[0]}`)
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === '41')
+  // Another digit of the same leaf, by the keyboard; and a digit of an inner node.
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('7')
+  await page.locator('#changed', { hasText: 'You changed 2 digits' }).waitFor()
+  await verdictOf(page)
+  assert.equal(await shown('file').count(), 2)
+  await page.getByRole('button', { name: '41: show its bytes' }).click()
+  assert.equal(await tabOf(page), 'Bytes')
+  assert.equal(await shown('bytes').count(), 2)
+  await page.getByRole('button', { name: 'Put it back' }).click()
+  await page.locator(CONSISTENT).waitFor()
+  assert.equal(await page.locator('[data-changed]').count(), 0)
+  assert.equal(await hKey.innerText(), text)
+  assert.equal(await page.locator('#changed:visible').count(), 0)
+  // What is changed goes with the file.
+  await hKey.click({ position: { x: 3, y: 8 } })
+  await page.locator('#verdict[data-verdict="refused"]').waitFor()
+  assert.equal(await choose(page, 'Absent account'), 'consistent')
+  assert.equal(await page.locator('#changed:visible').count(), 0)
+  // Long lists say how much more there is.
+  await chooseFile(page, JSON.stringify({ scheme: 'poseidon2', ...manySlots(120), expected: { valid: true } }))
+  await page.getByRole('tab', { name: 'File' }).click()
+  await page.locator('#file summary', { hasText: 'storageKeys' }).click()
+  await page.getByRole('button', { name: 'Show more: 50 of 120 are shown' }).click()
+  await page.getByRole('button', { name: 'Show more: 100 of 120 are shown' }).waitFor()
+  await closePage(opened)
+  return 'a digit that is changed is refused, wherever it is, and can be put back'
 }
 
 /** Presses Tab until the focused element matches. */
@@ -500,7 +552,7 @@ async function checkKeyboard(): Promise<string> {
   await page.keyboard.press('ArrowRight')
   assert.equal(await tabOf(page), 'Chain')
   await page.keyboard.press('End')
-  assert.equal(await tabOf(page), 'Bytes')
+  assert.equal(await tabOf(page), 'File')
   await page.keyboard.press('Home')
   await tabTo(page, '.proofs li:nth-child(2) > button')
   await page.keyboard.press('Enter')
@@ -516,12 +568,19 @@ async function checkKeyboard(): Promise<string> {
   await page.keyboard.press('ArrowLeft')
   assert.match(await page.locator('.path .explanation').innerText(), /^hKey Hash of the key/)
   await page.getByRole('tab', { name: 'Bytes' }).click()
-  await tabTo(page, '[role=option]')
+  await tabTo(page, '#bytes .digits')
   await page.keyboard.press('ArrowDown')
   const explanation = await page.locator('.bytes .explanation').first().innerText()
   assert.match(explanation, /^next Index of the leaf with the next larger key hash/)
   await page.keyboard.press('End')
-  assert.equal(await page.locator('[role=option]:focus').getAttribute('aria-selected'), 'true')
+  assert.equal(await page.locator('.digits:focus').getAttribute('aria-label'), 'hVal, 32 bytes')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('f')
+  await page.locator('#verdict[data-verdict="refused"]').waitFor()
+  assert.equal(await page.locator('.digits:focus').getAttribute('aria-label'), 'hVal, 32 bytes')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Backspace')
+  await page.locator(CONSISTENT).waitFor()
   await closePage(opened)
   return 'the keyboard reaches everything'
 }
@@ -762,6 +821,7 @@ try {
     checkTraces,
     checkPrint,
     checkKeyboard,
+    checkDigits,
     checkWaysIn,
     checkAppearance,
     checkHostileFiles,
