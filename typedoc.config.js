@@ -7,20 +7,16 @@ const doors = [
   'blocks',
   'messages',
   'transition',
-  'bulk',
   'rpc',
   'provider',
   'provider/evm',
-  'service',
-  'service/demo',
-  'world',
 ]
 
 /** @type {import('typedoc').TypeDocOptions} */
 export default {
   name: 'rollup-state-proof',
-  entryPoints: doors.map(door => `src/entry/${door}.ts`),
-  tsconfig: 'src/tsconfig.json',
+  entryPoints: [...doors.map(door => `src/entry/${door}.ts`), 'src/devnet/index.ts'],
+  tsconfig: 'tsconfig.json',
   out: 'site',
   disableSources: true,
   sort: ['source-order'],

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { createWorld, type World } from '../src/devnet/index.ts'
 import {
   type Hex,
   hashAccountKey,
@@ -9,7 +10,6 @@ import {
   type VerifiedState,
   verifyProof,
 } from '../src/entry/index.ts'
-import { createWorld, type World } from '../src/entry/world.ts'
 import { addressFor, keyFor, wordFor } from '../vectors/vector.ts'
 import {
   ACCOUNTS,

@@ -55,9 +55,6 @@ it('bundles only what each import needs', () => {
     ).toEqual([])
   }
   expect(filesOf('…/anchor').join()).not.toMatch(/src\/(devnet|client|cli)\/|(mimc|poseidon2)\/generated/)
-  expect(filesOf('…/bulk').join()).not.toMatch(
-    /src\/(devnet|client)\/|src\/cli\/(?!words|audit\/(record|lines|read-lines|limits))/,
-  )
   expect(filesOf('createRollupClient alone').join()).not.toMatch(/src\/(devnet|cli)\/|(mimc|poseidon2)\/generated/)
   // The cryptography of beacon chains is not part of other entry points, only the names of fields and the clock.
   for (const name of ['…/anchor', '…/rpc']) {

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
+import { sourceFiles } from './sources.ts'
 
 /**
  * The wings and their rooms, from the trusted core outwards. A room imports only from itself and from rooms before it. A wing
@@ -34,9 +35,7 @@ const PACKAGES_OF_WING: Record<string, readonly string[]> = {
 }
 const PLATFORM_WINGS = ['devnet', 'cli']
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .map(file => normalize(file).replaceAll('\\', '/'))
-  .filter(file => file.endsWith('.ts') && !file.startsWith('verify/hash/assembly/'))
+const files = sourceFiles().filter(file => !file.startsWith('verify/hash/assembly/'))
 
 const wingOf = (file: string): string => file.split('/')[0] ?? ''
 /** A folder of a wing, or a file at its top; of the command line, what is in no other room. */
@@ -44,7 +43,7 @@ function roomOf(file: string): string {
   const [wing = '', name = ''] = file.replace(/\.ts$/, '').split('/')
   return [join(wing, name), wing].find(room => ROOMS.includes(room)) ?? file
 }
-const isEntryPoint = (file: string): boolean => file.startsWith('entry/')
+const isEntryPoint = (file: string): boolean => file.startsWith('entry/') || file === 'devnet/index.ts'
 /** The programs that workerd gets in place of some of them. */
 const isForWorkerd = (file: string): boolean => file.startsWith('entry/workerd/')
 /** Needs more than a re-export: bundlers must see its imports. */

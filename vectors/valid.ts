@@ -1,5 +1,5 @@
+import { createWorld, type World } from '../src/devnet/index.ts'
 import { type Hex, hashAccountKey, hashStorageKey, type Scheme } from '../src/entry/index.ts'
-import { createWorld, type World } from '../src/entry/world.ts'
 import { addressFor, type ExpectedState, keyFor, wordFor } from './vector.ts'
 import { findAbsent } from './world.ts'
 

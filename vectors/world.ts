@@ -1,5 +1,5 @@
+import { createWorld, type World } from '../src/devnet/index.ts'
 import type { Hex, Scheme } from '../src/entry/index.ts'
-import { createWorld, type World } from '../src/entry/world.ts'
 import { addressFor, keyFor, wordFor } from './vector.ts'
 
 /** Accounts of {@link makeWorld}: two contracts of nine slots each, and one without code. */

@@ -1,7 +1,3 @@
-import { readFileSync } from 'node:fs'
+import manifest from './package.json' with { type: 'json' }
 
-/** The package is two folders up, both from src/cli and from dist/cli. */
-export function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return String(version)
-}
+export const readVersion = (): string => manifest.version

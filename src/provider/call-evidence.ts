@@ -70,8 +70,7 @@ export async function verifyCallEvidence<Trust extends Trusted, Kind extends Sta
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { recordCall } from 'rollup-state-proof/provider'
- * import { createService } from 'rollup-state-proof/service'
- * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff', chainId: 1337 } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

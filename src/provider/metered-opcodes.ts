@@ -3,6 +3,8 @@ import type { EVMOpts } from '@ethereumjs/evm'
 import type { EvmPackages } from './evm-packages.ts'
 import type { Budget } from './pace.ts'
 
+type Metered = NonNullable<EVMOpts['customOpcodes']>
+
 /** What of their gas counts as one step: powers take long, copies do not. */
 const [EXP, GAS_A_STEP, GAS_OF_EXP] = [0x0a, 8n, 2n]
 /** Instructions that read or write the state and do nothing else: what is read is bounded otherwise. */
@@ -14,9 +16,9 @@ const [TOUCHING, TOUCH] = [[0x3c, 0xf1, 0xf2, 0xf4, 0xfa], 2600n]
  * The instructions whose price depends on their operands, for a rehearsal: what they are charged for powers, hashes, copies, memory,
  * logs and creations counts as steps, which take about as long. Every other instruction is one step.
  */
-export function meterOpcodes({ getOpcodesForHF }: EvmPackages['evm'], rules: Common, budget: Budget) {
+export function meterOpcodes({ getOpcodesForHF }: EvmPackages['evm'], rules: Common, budget: Budget): Metered {
   const { opcodes, handlers, dynamicGasHandlers } = getOpcodesForHF(rules)
-  const metered: NonNullable<EVMOpts['customOpcodes']> = []
+  const metered: Metered = []
   for (const [opcode, gasOf] of dynamicGasHandlers) {
     const [info, logicFunction] = [opcodes.get(opcode), handlers.get(opcode)]
     if (info === undefined || logicFunction === undefined || OF_STATE.includes(opcode)) continue

@@ -132,8 +132,7 @@ const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createVerifiedProvider } from 'rollup-state-proof/provider'
  * import { finalizedBlockHash } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff', chainId: 1337 } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

@@ -2,9 +2,9 @@ import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'no
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { createWorld } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { createWorld } from '../../src/entry/world.ts'
 import { median } from './measure.ts'
 import { type Contestant, inTurns } from './turns.ts'
 

@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { writeModules } from '../package/build.ts'
 import { median } from './measure.ts'
 
 const VECTOR = resolve('vectors/poseidon2/valid/account.json')
@@ -31,17 +29,7 @@ export function measureColdStart(turns: number): { bare: number; first: number }
   return { bare: median(times.map(({ bare }) => bare)), first: median(times.map(({ first }) => first)) }
 }
 
-/** The command with a file per module, to compare with. */
-const MODULES = 'node_modules/.cache/rollup-state-proof-modules'
-
-/** Median milliseconds of `verify` in fresh processes, run in turns: with a file per module, and as it is built. */
-export async function measureCommand(turns: number): Promise<{ modules: number; bundled: number }> {
-  await writeModules(`${MODULES}/dist`)
-  cpSync('package.json', `${MODULES}/package.json`)
-  const verify = (program: string) => processMs([program, 'verify', VECTOR])
-  const times = Array.from({ length: turns }, () => ({
-    modules: verify(`${MODULES}/dist/cli/main.js`),
-    bundled: verify('dist/cli/main.js'),
-  }))
-  return { modules: median(times.map(({ modules }) => modules)), bundled: median(times.map(({ bundled }) => bundled)) }
+/** Median milliseconds of `verify` in fresh processes, as it is built. */
+export function measureCommand(turns: number): number {
+  return median(Array.from({ length: turns }, () => processMs(['src/cli/main.js', 'verify', VECTOR, '--trust-file'])))
 }

@@ -55,7 +55,7 @@ async function load(url: string, claim: Parameters<typeof verifyProof>[1]): Prom
 
 /** Starts the service over the demo state, and reads the root of its last block. */
 async function startService(scheme: string) {
-  const program = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--port', '0', '--scheme', scheme])
+  const program = spawn(process.execPath, ['src/cli/main.js', 'serve', '--port', '0', '--scheme', scheme])
   let printed = ''
   for await (const chunk of program.stdout) {
     printed += chunk

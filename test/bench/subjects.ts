@@ -1,5 +1,5 @@
+import { createWorld, type World } from '../../src/devnet/index.ts'
 import { type Claim, type Hex, type Scheme, type VerifiedState, verifyProof } from '../../src/entry/index.ts'
-import { createWorld, type World } from '../../src/entry/world.ts'
 import type { Hasher } from '../../src/verify/hash/hasher.ts'
 import { mimcKernel } from '../../src/verify/hash/mimc/kernel.ts'
 import { mimcPlain } from '../../src/verify/hash/mimc/plain.ts'

@@ -2,10 +2,11 @@
  * `npm run bench:transitions -- [BLOCKS]`: verifies random histories of so many blocks in each scheme against the roots of the world,
  * and compares the time per trace with that of hashing alone, in the same run.
  */
+
+import type { Trace } from '../../src/devnet/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { verifyTransition } from '../../src/entry/transition.ts'
-import type { Trace } from '../../src/entry/world.ts'
 import { hashSchemeOf } from '../../src/verify/scheme/genuine.ts'
 import { randomOf } from '../random.ts'
 import { live } from '../verify/transition/histories.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
+import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
 import { folderOf, runHere } from './io.ts'
 

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { g1, precompile } from '../provider/precompile-inputs.ts'
 import { folderOf, runHere } from './io.ts'
 

@@ -2,9 +2,8 @@ import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSyn
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { addDemoBlocks, type ServiceOptions } from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
-import type { ServiceOptions } from '../../src/entry/service.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
 import { folderOf, runHere } from './io.ts'
 

@@ -5,8 +5,8 @@ import { Readable, Writable } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import { it, onTestFinished } from 'vitest'
 import { run } from '../../src/cli/run.ts'
+import { createWorld } from '../../src/devnet/index.ts'
 import type { GetProofResult, Hex, Scheme } from '../../src/entry/index.ts'
-import { createWorld } from '../../src/entry/world.ts'
 
 /** Runs the program in this process. */
 export async function runHere(

@@ -6,9 +6,9 @@ import { mappingKeyOf, storageKeyOf } from '../../src/cli/options/storage-key.ts
 import { didYouMean } from '../../src/cli/options/suggest.ts'
 import { toJson } from '../../src/cli/output/report.ts'
 import { fitToTerminal, OVERWRITE } from '../../src/cli/output/terminal.ts'
+import { createWorld } from '../../src/devnet/index.ts'
 import { mappingSlot } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { createWorld } from '../../src/entry/world.ts'
 import { ADDRESS, COMMANDS, collector, fileOf, runHere } from './io.ts'
 
 const word = (digits: string) => `0x${digits.padStart(64, '0')}`

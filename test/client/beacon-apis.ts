@@ -1,10 +1,9 @@
 import { vi } from 'vitest'
+import { addDemoBlocks, createService, demoWorld, type Service } from '../../src/devnet/index.ts'
 import * as beacon from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type BeaconApi, type BeaconBlockHashOptions, beaconBlockHash, EndpointError } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService, type Service } from '../../src/entry/service.ts'
 import { ROLLUP, startService } from './servers.ts'
 
 /** The demo, whose blocks have a fixed time long ago. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { FetchOptions } from '../../src/client/sources/fetch.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { type GetProofResult, ProofError, verifyProof } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type RequestProvider,
   type RollupClientOptions,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { fetchAnswer } from './fetching.ts'
 import { CONTRACT, USER, word } from './servers.ts'
 

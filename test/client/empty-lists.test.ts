@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { withEmptyLists } from '../../src/client/transport/empty-lists.ts'
+import { addDemoBlocks, demoWorld } from '../../src/devnet/index.ts'
 import { createService } from '../../src/devnet/service/service.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { finalizedBlockHash, recordEvidence } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
 import { ROLLUP, word } from './servers.ts'
 
 /** As Erigon and other Go servers write what is empty. */

@@ -2,6 +2,7 @@ import { JsonRpcProvider } from 'ethers'
 import { expect, it, vi } from 'vitest'
 import { answerAdmission } from '../../src/client/transport/partial-answers.ts'
 import { redactorOf } from '../../src/client/transport/redact.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
 import { createBundle, lineaLayout } from '../../src/entry/anchor.ts'
@@ -21,7 +22,6 @@ import {
   type RequestProvider,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { fetchAnswer } from './fetching.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from './servers.ts'

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { followMessagesWith } from '../../src/client/follow/follow-messages.ts'
+import { createService, demoWorld } from '../../src/devnet/index.ts'
 import { type Hex, isArgumentError } from '../../src/entry/index.ts'
 import { encodeMessageClaim, lineaMessageService, verifyMessageEvidence } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
@@ -12,8 +13,6 @@ import {
   isEndpointError,
   type RequestProvider,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { encodeMessageLog, readMessageLog } from '../../src/verify/messages/log.ts'
 import { withHash } from '../../src/verify/messages/message.ts'
 import type { Sent } from '../../vectors/messages/bridge.ts'

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { followWith } from '../../src/client/follow/follow.ts'
+import { createService, demoWorld } from '../../src/devnet/index.ts'
 import { createChain, type FullChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import type { Hex } from '../../src/entry/index.ts'
@@ -12,8 +13,6 @@ import {
   type FollowOptions,
   finalizedBlockHash,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
 import { skipTime } from './clock.ts'

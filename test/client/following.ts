@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { followWith } from '../../src/client/follow/follow.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain, type FullChain, type ServiceChainOptions } from '../../src/devnet/service/chain.ts'
 import type { Methods } from '../../src/devnet/service/json-rpc.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
@@ -13,7 +14,6 @@ import {
   finalizedBlockHash,
   type RequestProvider,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** Chains, in-process endpoints that may fail or lie, and followers without delays. */

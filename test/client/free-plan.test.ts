@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
 import type { Methods } from '../../src/devnet/service/json-rpc.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
@@ -14,7 +15,6 @@ import {
   recordEvidence,
   recordMessage,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { skipTime, tokenBucket } from './clock.ts'
 import { ROLLUP, USER } from './servers.ts'
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
+import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { ProofError } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type RecordProgress,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
 import { runHere } from '../cli/io.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'

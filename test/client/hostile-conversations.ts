@@ -1,8 +1,8 @@
+import { addDemoBlocks, demoWorld } from '../../src/devnet/index.ts'
 import { type FullChain as Chain, createChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
 import { ROLLUP } from './servers.ts'
 
 /**

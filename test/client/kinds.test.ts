@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { type SnapshotPart, takeSnapshot } from '../../src/cli/snapshot/snapshot.ts'
 import { followWith } from '../../src/client/follow/follow.ts'
 import { followMessagesWith } from '../../src/client/follow/follow-messages.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
 import type { Methods } from '../../src/devnet/service/json-rpc.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
@@ -10,7 +11,6 @@ import { lineaMessageService as messageService } from '../../src/entry/messages.
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { type FollowEvent, finalizedBlockHash, type RequestProvider, recordEvidence } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { ROLLUP, USER } from './servers.ts'
 
 const chain = createChain(demoWorld(poseidon2), ROLLUP, { messageService })

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { askLogs, inOrder } from '../../src/client/l1/log-ranges.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { createService } from '../../src/devnet/service/service.ts'
 import { lineaMessageService as messageService } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
@@ -11,7 +12,6 @@ import {
   type RequestProvider,
   recordMessage,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { ROLLUP, USER } from './servers.ts'
 
 const OTHER = `0x${'b2'.repeat(20)}` as const

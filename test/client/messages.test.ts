@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { lowerCase } from '../../src/base/hex.ts'
 import { findSent, readSent } from '../../src/client/record/messages.ts'
 import { MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from '../../src/client/transport/limits.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { trustBeaconBlock } from '../../src/entry/beacon.ts'
 import { type Hex, isArgumentError, isProofError } from '../../src/entry/index.ts'
 import { lineaMessageService, verifyMessageEvidence } from '../../src/entry/messages.ts'
@@ -13,8 +14,6 @@ import {
   type RequestProvider,
   recordMessage,
 } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { encodeMessageLog } from '../../src/verify/messages/log.ts'
 import { readMessage } from '../../src/verify/messages/message.ts'
 import { createBridge, hashOf, type Place, type Sent } from '../../vectors/messages/bridge.ts'

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { type SnapshotPart, takeSnapshot } from '../../src/cli/snapshot/snapshot.ts'
 import { followWith } from '../../src/client/follow/follow.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
 import type { Methods } from '../../src/devnet/service/json-rpc.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
@@ -16,7 +17,6 @@ import {
   type RequestProvider,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { skipTime } from './clock.ts'
 import { ROLLUP, USER } from './servers.ts'
 

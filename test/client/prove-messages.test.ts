@@ -2,6 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bytesToHex } from '../../src/base/bytes.ts'
 import { followMessagesWith } from '../../src/client/follow/follow-messages.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
@@ -17,7 +18,6 @@ import {
   type RequestProvider,
   recordMessage,
 } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { encodeMessageLog } from '../../src/verify/messages/log.ts'
 import { readMessage } from '../../src/verify/messages/message.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'

@@ -1,9 +1,8 @@
 import { beforeAll, expect, it, vi } from 'vitest'
 import { recordLogs } from '../../src/client/record/record-logs.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { isArgumentError } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { decodeFilter } from '../../src/verify/blocks/filter.ts'
 import { ROLLUP } from './servers.ts'
 

@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { addDemoBlocks, demoWorld } from '../../src/devnet/index.ts'
 import { type FullChain as Chain, createChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
@@ -18,7 +19,6 @@ import {
   type RecordProgress,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
 import { fail, providerOf, type Tamper, to } from './tampered.ts'

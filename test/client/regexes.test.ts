@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkSync } from 'recheck'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
+import { sourceFiles } from '../sources.ts'
 
 /** Every regular expression literal in a file. Those built at run time see at most 4 KiB of text. */
 function patternsOf(file: string): [source: string, flags: string][] {
@@ -22,8 +23,7 @@ function patternsOf(file: string): [source: string, flags: string][] {
 const isSafe = (source: string, flags: string): boolean => checkSync(source, flags).status === 'safe'
 
 it('has no regular expression that is slow on long text', () => {
-  const names = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  const files = names.filter(name => name.endsWith('.ts')).map(name => join('src', name))
+  const files = sourceFiles().map(name => join('src', name))
   /** The last place of each expression. Many occur in several places. */
   const found = new Map<string, { file: string; source: string; flags: string }>()
   for (const file of files) {

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
+import { createService, demoWorld, type Service, type ServiceOptions } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
-import { createService, type Service, type ServiceOptions } from '../../src/entry/service.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
 export const CONTRACT: Hex = `0x${'c0'.repeat(20)}`

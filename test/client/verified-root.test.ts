@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
+import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { lineaLayout, type RollupLayout } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { createHttpProvider, fetchVerifiedRoot, finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
 import { CONTRACT, ROLLUP, startService, word } from './servers.ts'
 
 /** The service with the demo: L1 blocks 64 to 127 or so finalize L2 blocks up to 9. */

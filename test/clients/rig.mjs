@@ -79,7 +79,7 @@ export async function startRollup() {
     /** Starts a proxy. @returns its URL */
     async proxy(...options) {
       const args = ['proxy', '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', `${CHAIN_ID}`]
-      const child = spawn(process.execPath, [`${root}/dist/cli/main.js`, ...args, ...PROXY, ...options], {
+      const child = spawn(process.execPath, [`${root}/src/cli/main.js`, ...args, ...PROXY, ...options], {
         env: { ...process.env, L1_URL: l1Url, L2_URL: url },
         stdio: ['ignore', 'pipe', 'inherit'],
       })

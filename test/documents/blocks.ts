@@ -15,7 +15,7 @@ export function blocksOf(file: string): Block[] {
 
 /** All documents in the repository, without generated ones. */
 export function listDocuments(): string[] {
-  const folders = ['.', 'docs', 'vectors', 'vectors/evidence', 'vectors/beacon']
+  const folders = ['.', 'docs', 'vectors', 'vectors/evidence', 'vectors/beacon', 'src/cli', 'src/devnet']
   return folders.flatMap(folder =>
     readdirSync(folder)
       .filter(name => name.endsWith('.md'))

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { sourceFiles } from '../sources.ts'
 
 /** Checks the table of bounds in `docs/threat-model.md`. */
 const ROW =
@@ -32,9 +33,7 @@ it('names for each bound the tests that fail without it', () => {
 })
 
 it('names the bounds of every layer', () => {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).map(
-    file => `src/${file.replaceAll('\\', '/')}`,
-  )
+  const files = sourceFiles().map(file => `src/${file}`)
   const named = new Set(rows.map(({ file }) => file))
   expect(files.filter(file => file.endsWith('/limits.ts') && !named.has(file))).toEqual([])
 })

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { allCodes } from '../../src/base/error-meanings.ts'
 import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
+import { sourceFiles } from '../sources.ts'
 
 /** Checks that `docs/checks.md`, the source and the invalid vectors name the same checks. */
 const ROW = /^\| `([A-Z0-9_]+)` \| (.+) \| `(\w+)` in `([\w/.-]+)` \| (.+) \|$/gm
@@ -29,9 +30,9 @@ const FOLDERS: readonly (readonly [folder: string, isOfFolder: (code: string) =>
   ['evidence', isAnchorCode],
 ]
 const folderOf = (code: string) => FOLDERS.find(([, isOfFolder]) => isOfFolder(code))?.[0] ?? 'scheme'
-const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+const sources = sourceFiles()
   // The page names codes to show which check failed. It raises none.
-  .filter(file => file.endsWith('.ts') && file !== 'base/error-meanings.ts' && !file.startsWith('site/'))
+  .filter(file => file !== 'base/error-meanings.ts' && !file.startsWith('site/'))
   .map(file => readFileSync(`src/${file}`, 'utf8'))
   .join('\n')
 

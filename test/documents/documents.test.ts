@@ -104,9 +104,7 @@ it('uses only existing commands and options', async () => {
   for (const file of documents) {
     for (const { text } of blocksOf(file).filter(({ language }) => language === 'sh')) {
       if (text.includes('…')) patterns++
-      const lines = text
-        .replaceAll(/\\\n/g, ' ')
-        .matchAll(/(?:npx rollup-state-proof|node dist\/cli\/main\.js) (\w+)(.*)/g)
+      const lines = text.replaceAll(/\\\n/g, ' ').matchAll(/npx rollup-state-proof (\w+)(.*)/g)
       for (const [line, command = '', rest = ''] of lines) {
         const help = await helpOf(command)
         expect(help, line).toContain(`Usage: rollup-state-proof ${command} `)

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
+import { sourceFiles } from '../sources.ts'
 import { blocksOf, listDocuments } from './blocks.ts'
 
 /**
@@ -13,18 +14,13 @@ rmSync(FOLDER, { recursive: true, force: true })
 mkdirSync(FOLDER, { recursive: true })
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-const listFiles = (folder: string, extension: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(file => file.endsWith(extension))
-    .map(file => join(folder, file))
-
 /** Replaces imports of the package with local ones, for a file `depth` folders below `test/`. */
 const toLocal = (code: string, depth: number) =>
-  code.replaceAll(/'rollup-state-proof(?:\/([a-z0-9/]+))?'/g, (_, door = 'index') => {
-    return `'${'../'.repeat(depth + 1)}src/entry/${door}.ts'`
+  code.replaceAll(/'rollup-state-proof(-devnet)?(?:\/([a-z0-9/]+))?'/g, (_, devnet, door = 'index') => {
+    return `'${'../'.repeat(depth + 1)}src/${devnet ? 'devnet' : 'entry'}/${door}.ts'`
   })
 
-const sources = [...listDocuments(), ...listFiles('src', '.ts')]
+const sources = [...listDocuments(), ...sourceFiles().map(file => join('src', file))]
 const examples = sources.flatMap(source =>
   blocksOf(source)
     .filter(({ language }) => language === 'ts')

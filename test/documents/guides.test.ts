@@ -2,24 +2,24 @@ import { execFile, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createService } from '../../src/devnet/index.ts'
 import { demoCode, tokenSlots } from '../../src/devnet/service/demo-contracts.generated.ts'
 import { readGenesis } from '../../src/devnet/service/genesis.ts'
 import { lineaRollup } from '../../src/entry/anchor.ts'
 import { slotKey } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { finalizedBlockHash } from '../../src/entry/rpc.ts'
-import { createService } from '../../src/entry/service.ts'
-import { PACKAGE } from '../package/build.ts'
+import { COMMAND_PACKAGE, DEVNET_PACKAGE, PACKAGE, PROGRAM } from '../package/build.ts'
 import { blocksOf } from './blocks.ts'
 
 /**
  * Runs each guide as a reader would: in an empty folder, block after block, in one shell. A `js` block is the file that its
  * first line names. A `text` block is the output of the commands above it, where `…` matches anything.
  *
- * Steps that need the network are replaced: the package is the local build (or the tarball GUIDES_TARBALL, installed by npm),
+ * Steps that need the network are replaced: the package is the local build (or the tarballs in GUIDES_TARBALLS, installed by npm),
  * and a clone is a folder of links to this repository. `sh` blocks with a `…` are patterns for the reader to fill in, which
  * `documents.test.ts` checks.
  */
@@ -27,42 +27,43 @@ const GUIDES = ['light-client', 'proxy', 'evidence', 'checkpoint', 'relayer', 'a
 /** The ports in the guides. Each run has others. */
 const PORTS = ['8545', '8546'] as const
 const ROOT = resolve('.')
-const { GUIDES_TARBALL: TARBALL } = process.env
+const { GUIDES_TARBALLS: TARBALLS } = process.env
 
 const folder = mkdtempSync(join(tmpdir(), 'guides-'))
 const modules = join(folder, 'package/node_modules')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 beforeAll(() => {
-  const home = join(modules, 'rollup-state-proof')
-  const dist = join(home, 'dist')
-  cpSync(PACKAGE, home, { recursive: true })
+  for (const home of [PACKAGE, COMMAND_PACKAGE, DEVNET_PACKAGE]) {
+    cpSync(home, join(modules, basename(home)), { recursive: true })
+  }
   for (const scope of ['@noble', '@ethereumjs', 'tinypool', 'viem'])
     symlinkSync(join(ROOT, 'node_modules', scope), join(modules, scope))
-  mkdirSync(join(modules, '.bin'))
-  spawnSync('chmod', ['+x', join(dist, 'cli/main.js')])
-  symlinkSync('../rollup-state-proof/dist/cli/main.js', join(modules, '.bin/rollup-state-proof'))
 
   const clone = join(folder, 'clone')
   mkdirSync(clone)
   const isLinked = (name: string) => !['.git', 'dist', 'coverage'].includes(name)
   for (const name of readdirSync(ROOT).filter(isLinked)) symlinkSync(join(ROOT, name), join(clone, name))
-  symlinkSync(dist, join(clone, 'dist'))
 }, 120_000)
 
 const preamble = `
 set -e -m
 exec 2>&1
 trap 'for pid in $(jobs -p); do kill -- -"$pid" 2>/dev/null || true; done' EXIT
+tarball() { case "$1" in rollup-state-proof*) echo '${TARBALLS}'/"$1"-[0-9]*.tgz ;; *) echo "$1" ;; esac; }
 npm() {
   case "$1 $2" in
-    'install rollup-state-proof') ${TARBALL ? `shift 2; command npm install --silent '${TARBALL}' "$@"` : `cp -a '${modules}' node_modules`} ;;
+    'install rollup-state-proof'*) ${
+      TARBALLS
+        ? 'shift; command npm install --silent $(for name in "$@"; do tarball "$name"; done)'
+        : `cp -a '${modules}' node_modules`
+    } ;;
     'ci '* | 'run build') ;;
     run\\ * | test\\ * | start\\ *) node -e 'process.exit(JSON.parse(fs.readFileSync("package.json")).scripts[process.argv[1]] ? 0 : 1)' "\${2:-$1}" ;;
     *) command npm "$@" ;;
   esac
 }
-${TARBALL ? '' : 'npx() { if [ "$1" = rollup-state-proof ]; then "./node_modules/.bin/$@"; else command npx "$@"; fi; }'}
+${TARBALLS ? '' : `npx() { if [ "$1" = rollup-state-proof ]; then node '${resolve(PROGRAM)}' "\${@:2}"; else command npx "$@"; fi; }`}
 git() { cp -a '${join(folder, 'clone')}' rollup-state-proof; }
 `
 
@@ -159,7 +160,7 @@ it('runs what the documents offer for mainnet, against a service with the same c
   const cwd = join(folder, 'mainnet')
   mkdirSync(cwd)
 
-  let script = `${preamble}npm init -y\nnpm install rollup-state-proof viem @ethereumjs/evm @ethereumjs/common @ethereumjs/util\n`
+  let script = `${preamble}npm init -y\nnpm install rollup-state-proof rollup-state-proof-cli viem\n`
   for (const [file, name] of Object.entries(MAINNET)) {
     const isHere = ({ language, text }: { language: string; text: string }) =>
       language === 'js' ? text.startsWith(`// ${name}\n`) : /publicnode|weth\.json/.test(text) && language === 'sh'

@@ -1,8 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../src/base/bytes.ts'
+import { demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
 import { blocksOf } from './blocks.ts'
 
 const SIGNATURE = 'verifyProof(bytes[],uint256,bytes32)'

@@ -1,25 +1,35 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { build } from 'esbuild'
-import { bundleCommand } from './command.ts'
+import { sourceFiles } from '../sources.ts'
+import { bundleCommand, bundleDevnet } from './bundle.ts'
 
-/** The package as npm installs it, for tests that start it as a separate process. */
-export const PACKAGE = 'node_modules/.cache/rollup-state-proof'
-export const PROGRAM = `${PACKAGE}/dist/cli/main.js`
+const HOME = 'node_modules/.cache/packages'
+/** The packages as npm installs them, for tests that start them as separate processes. */
+export const PACKAGE = `${HOME}/rollup-state-proof`
+export const COMMAND_PACKAGE = `${HOME}/rollup-state-proof-cli`
+export const DEVNET_PACKAGE = `${HOME}/rollup-state-proof-devnet`
+export const PROGRAM = `${COMMAND_PACKAGE}/main.js`
 
 /** Runs before all tests. Writes the same files as `npm run build`, without types, in a tenth of the time. */
 export async function setup(): Promise<void> {
-  rmSync(PACKAGE, { recursive: true, force: true })
+  rmSync(HOME, { recursive: true, force: true })
   await writeModules(`${PACKAGE}/dist`)
-  await bundleCommand(`${PACKAGE}/dist`)
   cpSync('package.json', `${PACKAGE}/package.json`)
+  await bundleCommand(COMMAND_PACKAGE)
+  for (const file of ['main.js', 'package.json']) cpSync(`src/cli/${file}`, `${COMMAND_PACKAGE}/${file}`)
+  await bundleDevnet(DEVNET_PACKAGE)
+  cpSync('src/devnet/package.json', `${DEVNET_PACKAGE}/package.json`)
 }
 
-/** Writes each module as a file, as the compiler does. */
+/** The wings of the library. */
+const WINGS = /^(base|verify|client|provider|entry)\b(?!\/hash\/assembly)/
+
+/** Writes each module of the library as a file, as the compiler does. */
 export async function writeModules(dist: string): Promise<void> {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).map(file => file.replaceAll('\\', '/'))
-  const isPublished = (file: string) => file.endsWith('.ts') && !/^(site|verify\/hash\/assembly)\b/.test(file)
   await build({
-    entryPoints: files.filter(isPublished).map(file => `src/${file}`),
+    entryPoints: sourceFiles()
+      .filter(file => WINGS.test(file))
+      .map(file => `src/${file}`),
     outdir: dist,
     outbase: 'src',
     bundle: true,

@@ -11,7 +11,7 @@ function runAs(version: string) {
 }
 
 it('says which Node the command needs, and begins with it', () => {
-  const { engines, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const { engines, version } = JSON.parse(readFileSync('src/cli/package.json', 'utf8'))
   expect(engines.node).toBe('>=20.19')
   for (const node of ['18.20.8', '20.18.3']) {
     expect(runAs(node)).toMatchObject({
@@ -25,5 +25,5 @@ it('says which Node the command needs, and begins with it', () => {
 })
 
 it('imports nothing before', () => {
-  expect(readFileSync('src/cli/main.ts', 'utf8')).not.toMatch(/^import/m)
+  expect(readFileSync('src/cli/main.js', 'utf8')).not.toMatch(/^import/m)
 })

@@ -15,6 +15,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 
 const hasGit = spawnSync('git', ['--version']).status === 0
 if (!hasGit) console.warn('skipped: all tests of the release script, for there is no git')
+/** All packages, from what was built before. */
+const PUBLISH = 'npm publish --ignore-scripts --workspaces --include-workspace-root'
 const withGit = it.skipIf(!hasGit)
 
 /** Contains an origin, a checkout of it, and an `npm` that only records its arguments. */
@@ -63,7 +65,7 @@ function release({ options = [], token = '' }: { options?: string[]; token?: str
 withGit('runs every step but publishes nothing without --publish', () => {
   expect(release()).toEqual({
     said: 'release: v1.2.3 would be published',
-    calls: ['run', 'npm publish --dry-run --access public'],
+    calls: ['run', 'npm run build', `${PUBLISH} --dry-run --access public`],
   })
   expect(git('ls-remote', '--tags', 'origin')).toBe('')
 })
@@ -71,7 +73,7 @@ withGit('runs every step but publishes nothing without --publish', () => {
 withGit('publishes from the workflow, with provenance, and sets the tag', () => {
   expect(release({ options: ['--publish'], token: 'https://token' })).toEqual({
     said: 'release: v1.2.3 is published',
-    calls: ['run', 'npm publish --provenance --access public'],
+    calls: ['run', 'npm run build', `${PUBLISH} --provenance --access public`],
   })
   expect(git('ls-remote', '--tags', 'origin')).toContain('refs/tags/v1.2.3')
   expect(release().said).toBe('release: refused: the tag v1.2.3 exists')

@@ -1,17 +1,18 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
+import * as worlds from '../../src/devnet/index.ts'
 import * as core from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import * as worlds from '../../src/entry/world.ts'
-import { PACKAGE } from './build.ts'
+import { DEVNET_PACKAGE, PACKAGE } from './build.ts'
 
 // Bundlers and package managers may install two copies. Whatever one of them makes, the other one understands.
 
-const load = (name: string) => import(/* @vite-ignore */ pathToFileURL(resolve(PACKAGE, `dist/entry/${name}.js`)).href)
+const loadFile = (...path: [string, string]) => import(/* @vite-ignore */ pathToFileURL(resolve(...path)).href)
+const load = (name: string) => loadFile(PACKAGE, `dist/entry/${name}.js`)
 const copy: typeof core = await load('index')
 const { poseidon2: otherScheme }: { poseidon2: core.Scheme } = await load('poseidon2')
-const { createWorld }: typeof worlds = await load('world')
+const { createWorld }: typeof worlds = await loadFile(DEVNET_PACKAGE, 'dist/index.js')
 
 const address = `0x${'aa'.repeat(20)}` as const
 const stateOf = (world: worlds.World) => {
@@ -28,7 +29,7 @@ it('is another copy', () => {
 it.each([
   ['the scheme of a copy', core, otherScheme, createWorld],
   ['a copy with this scheme', copy, poseidon2, worlds.createWorld],
-  ['a world of the copy with this scheme', copy, poseidon2, createWorld],
+  ['a world of the devnet with this scheme', copy, poseidon2, createWorld],
 ])('verifies with %s', (_, { verifyProof, createVerifier, hashAccountKey }, scheme, create) => {
   const { answer, stateRoot } = stateOf(create(scheme))
   expect(verifyProof(answer, { scheme, stateRoot, address }).account?.balance).toBe(5n)

@@ -1,6 +1,6 @@
 import { type Hex, safely, verifyProof } from 'rollup-state-proof'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
-import { createWorld } from 'rollup-state-proof/world'
+import { createWorld } from 'rollup-state-proof-devnet'
 
 const address: Hex = `0x${'ab'.repeat(20)}`
 const [honest, forger] = [createWorld(poseidon2), createWorld(poseidon2)]

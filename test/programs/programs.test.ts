@@ -2,17 +2,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { addDemoBlocks, createService, demoWorld, type Service } from '../../src/devnet/index.ts'
 import { type Hex, slotKey, stringify } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { finalizedBlockHash, recordEvidence } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService, type Service } from '../../src/entry/service.ts'
 import { startProxyProcess } from '../cli/proxy-process.ts'
 import { PROGRAM } from '../package/build.ts'
 import { countLines } from '../tools/count.ts'
 import { readBundle } from './bundle.ts'
 import { outcome } from './forgery.ts'
-import { judgeRecords } from './records.ts'
 import { relay } from './relayer.ts'
 import { readSettings } from './slots-by-name.ts'
 import { readTokenBalance } from './token-balance.ts'
@@ -22,13 +20,12 @@ import { readWithViem } from './with-viem.ts'
 import worker from './worker.ts'
 
 /**
- * Ten programs as their authors would write them: they import only the package, and what they use beside it. They show what the
+ * Nine programs as their authors would write them: they import only the package, and what they use beside it. They show what the
  * public API costs: each has a limit of lines.
  */
 const LIMITS: Readonly<Record<string, number>> = {
   'bundle.ts': 10,
   'forgery.ts': 10,
-  'records.ts': 6,
   'relayer.ts': 18,
   'slots-by-name.ts': 8,
   'token-balance.ts': 12,
@@ -119,15 +116,6 @@ it('relays each finalization once, across a restart', async () => {
     [4n, [46n]],
     [8n, [50n]],
   ])
-})
-
-it('judges the records of an NDJSON stream', async () => {
-  const { answer, stateRoot } = answerFor(user)
-  const lines = [stringify({ address: user, storageKeys: [], result: answer }), '{}', 'no JSON']
-  const { body } = new Response(lines.join('\n'))
-  const verdicts: string[] = []
-  if (body !== null) for await (const line of judgeRecords(body, stateRoot)) verdicts.push(JSON.parse(line).verdict)
-  expect(verdicts).toEqual(['present', 'unreadable', 'unreadable'])
 })
 
 it('verifies in a worker', async () => {

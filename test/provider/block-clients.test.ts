@@ -1,8 +1,8 @@
 import { BrowserProvider, Contract, Interface, type Log } from 'ethers'
 import { createPublicClient, custom, defineChain, parseAbi } from 'viem'
 import { expect, it, onTestFinished } from 'vitest'
+import { addDemoBlocks } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
 import { createBlockEndpoints } from './block-endpoints.ts'
 
 // Both clients as their users write them: they fall back to polling where filters are refused.

@@ -1,4 +1,5 @@
 import { bytesToHex } from '../../src/base/bytes.ts'
+import { addDemoBlocks, createService, demoWorld, type ServiceChain } from '../../src/devnet/index.ts'
 import type { FullChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
@@ -6,8 +7,6 @@ import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider, type VerifiedProviderOptions } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService, type ServiceChain } from '../../src/entry/service.ts'
 import { encodeTransaction, kinds, makeBlock } from '../../vectors/blocks/truth.ts'
 
 /** Endpoints over the blocks of a service, in one process. They may lie. */

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
+import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { createBlockEndpoints } from './block-endpoints.ts'
 
 // Room for the logs of three blocks, or of fifteen that hold none; and for one block as it was sent.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { addDemoBlocks } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError } from '../../src/entry/provider.ts'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
 import { skipTime, tokenBucket } from '../client/clock.ts'
 import { createBlockEndpoints, type Endpoint } from './block-endpoints.ts'

@@ -1,3 +1,4 @@
+import { createService, type ServiceChain } from '../../src/devnet/index.ts'
 import type { FullChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods as methodsOfL1 } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods as methodsOfL2 } from '../../src/devnet/service/methods/l2.ts'
@@ -10,7 +11,6 @@ import {
   type VerifiedProviderOptions,
 } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
-import { createService, type ServiceChain } from '../../src/entry/service.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
+import { addDemoBlocks } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError, type VerifiedProvider } from '../../src/entry/provider.ts'
-import { addDemoBlocks } from '../../src/entry/service/demo.ts'
 import { FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../../src/provider/limits.ts'
 import { createBlockEndpoints, type Lie } from './block-endpoints.ts'
 

@@ -3,9 +3,9 @@ import { createEVM } from '@ethereumjs/evm'
 import { Address, createAccount } from '@ethereumjs/util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
+import { createWorld, type World } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { createWorld, type World } from '../../src/entry/world.ts'
 
 /** A whole state in memory. */
 export type FullState = ReadonlyMap<Hex, FullAccount>

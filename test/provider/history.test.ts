@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { createService, demoWorld } from '../../src/devnet/index.ts'
 import type { FullChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
@@ -12,8 +13,6 @@ import {
   verifyCallEvidence,
 } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
-import { demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { at, createEndpoints, LEFT, ROLLUP, word } from './endpoints.ts'
 
 /** What calls learn of earlier blocks, from their hashes in the state (EIP-2935). */

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import * as demo from '../../src/devnet/index.ts'
+import * as service from '../../src/devnet/index.ts'
+import * as world from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { DEMO_SIGNERS, transferToken } from '../../src/devnet/service/demo-transfer.ts'
 import * as anchor from '../../src/entry/anchor.ts'
 import * as beacon from '../../src/entry/beacon.ts'
 import * as blocks from '../../src/entry/blocks.ts'
-import * as bulk from '../../src/entry/bulk.ts'
 import * as core from '../../src/entry/index.ts'
 import * as messages from '../../src/entry/messages.ts'
 import * as mimc from '../../src/entry/mimc.ts'
@@ -12,10 +14,7 @@ import * as poseidon2 from '../../src/entry/poseidon2.ts'
 import * as evm from '../../src/entry/provider/evm.ts'
 import * as provider from '../../src/entry/provider.ts'
 import * as rpc from '../../src/entry/rpc.ts'
-import * as demo from '../../src/entry/service/demo.ts'
-import * as service from '../../src/entry/service.ts'
 import * as transition from '../../src/entry/transition.ts'
-import * as world from '../../src/entry/world.ts'
 
 /** A call that the public API accepts, which the walk spoils in every way that it knows. */
 export interface Case {
@@ -40,7 +39,6 @@ export const doors: Readonly<Record<string, object>> = {
   './blocks': blocks,
   './messages': messages,
   './transition': transition,
-  './bulk': bulk,
   './world': world,
   './rpc': rpc,
   './provider': provider,
@@ -399,22 +397,6 @@ export const cases: Readonly<Record<string, Case>> = {
     call: beacon.verifyConsensus,
     args: [answers, { network, blockRoot }],
     ...{ free: ['0.bootstrap', '0.updates', '0.finality'], optional: ['0.finality'] },
-  },
-
-  verifyRecords: {
-    call: bulk.verifyRecords,
-    args: [[], { scheme: 'poseidon2', stateRoot, address, storageKeys: [key] }],
-    free: ['0'],
-  },
-  'verifyRecords, of bundles': {
-    call: bulk.verifyRecords,
-    args: [[], { scheme: 'poseidon2', rollup, trusted: { l1BlockHash }, address, storageKeys: 'fromRecord' }],
-    ...{ free: ['0'], optional: ofRollup('1.rollup') },
-  },
-  readLines: {
-    call: bulk.readLines,
-    args: [asWhole(new Blob(['{}\n']).stream()), { maxLineLength: 10 }],
-    optional: ['1', '1.maxLineLength'],
   },
 
   createWorld: { call: world.createWorld, args: [scheme] },

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
+import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import * as anchor from '../../src/entry/anchor.ts'
 import * as core from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import * as provider from '../../src/entry/provider.ts'
 import * as rpc from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { PACKAGE } from '../package/build.ts'
 
 /**

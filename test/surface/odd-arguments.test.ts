@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
+import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { createBundle, verifyEthProof, verifyEvidence } from '../../src/entry/anchor.ts'
-import { verifyRecords } from '../../src/entry/bulk.ts'
 import { createVerifier, type Hex, mappingSlot, verifyProof } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
@@ -11,8 +11,6 @@ import {
   followFinalizations,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 import { refusal, verdict } from '../refusal.ts'
 
 /** Arguments that no program passes on purpose: arrays that change while they are read, and objects that throw. */
@@ -81,7 +79,6 @@ it('refuses an argument that cannot be read', async () => {
   const lists = [proxy, listTrap, itemTrap] as never[]
   const source = { l1, l2, rollup, scheme: poseidon2, l1BlockHash: () => first }
   const l1StateRoot = first
-  const recordClaim = { ...claim, scheme: 'poseidon2', storageKeys: [] } as const
   const readers: [string, (odd: never) => unknown, odd: never[]][] = [
     ['storageKeys', storageKeys => verifyProof({}, { ...claim, storageKeys }), lists],
     ['storageKeys', storageKeys => verifyEthProof({}, { l1StateRoot, address, storageKeys }), lists],
@@ -91,13 +88,12 @@ it('refuses an argument that cannot be read', async () => {
     ['forward', forward => createVerifiedProvider({ ...source, forward }), [proxy, listTrap] as never[]],
     ['l1s', l1s => agreeingBlockHash(l1s), lists],
     ['l2', endpoint => createRollupClient(endpoint), [...lists, trap] as never[]],
-    ['records', records => verifyRecords(records, recordClaim), [proxy, trap] as never[]],
     ['scheme', scheme => verifyProof({}, { ...claim, scheme }), [proxy, trap] as never[]],
   ]
   for (const [path, read, odd] of readers) {
     for (const one of odd) expect(verdict(() => read(one)).replace(/\[0\]$/, '')).toBe(`ARGUMENT_INVALID at ${path}`)
   }
-  expect(readers.length).toBe(10)
+  expect(readers.length).toBe(9)
 })
 
 it('counts no L1 endpoint twice, in whatever way it is listed', () => {

@@ -23,15 +23,18 @@ interface EntryPoint {
   readonly exports: readonly Export[]
 }
 
-/** The entry points of the package, and a checker for their symbols. */
+/** The entry points of the library and of the devnet, and a checker for their symbols. */
 export function readApi(): { entryPoints: readonly EntryPoint[]; checker: ts.TypeChecker } {
-  const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
-  const doors = Object.keys(manifest.exports)
-    .filter(subpath => !subpath.endsWith('.json'))
-    .map(subpath => ({
-      specifier: `${manifest.name}${subpath.slice(1)}`,
-      file: `src/entry/${subpath.slice(2) || 'index'}.ts`,
-    }))
+  const doors = [['package.json', 'src/entry'] as const, ['src/devnet/package.json', 'src/devnet'] as const].flatMap(
+    ([manifest, folder]) => {
+      const { name, exports } = JSON.parse(readFileSync(manifest, 'utf8'))
+      const subpaths = Object.keys(exports).filter(subpath => !subpath.endsWith('.json'))
+      return subpaths.map(subpath => ({
+        specifier: `${name}${subpath.slice(1)}`,
+        file: `${folder}/${subpath.slice(2) || 'index'}.ts`,
+      }))
+    },
+  )
   const { config } = ts.readConfigFile('tsconfig.json', name => readFileSync(name, 'utf8'))
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, '.')
   const files = doors.map(({ file }) => file)
@@ -78,13 +81,14 @@ export function describeApi(): string {
       exports.filter(({ symbol }) => !isValue(symbol)),
     ),
   ])
-  const all = entryPoints.flatMap(({ exports }) => exports)
+  const all = entryPoints.flatMap(({ file, exports }) => (file.startsWith('src/entry/') ? exports : []))
   const count = (some: readonly Export[]) => new Set(some.map(({ name }) => name)).size
   const values = all.filter(({ symbol }) => isValue(symbol))
   const head = [
     '# Every export',
     '',
-    `${count(all)} names: ${count(values)} functions, classes and constants, the others types. Some are exported by several entry points.`,
+    `${count(all)} names of the library: ${count(values)} functions, classes and constants, the others types. Some are exported by`,
+    'several entry points. The names of the devnet come last.',
     'This page is written by `npm run generate` from the doc comments, which say more: shapes, units, errors, and an example for',
     'every function.',
   ]
@@ -93,7 +97,7 @@ export function describeApi(): string {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const page = describeApi()
-  const [, count = ''] = /^(\d+) names/m.exec(page) ?? []
+  const [, count = ''] = /^(\d+) names of the library/m.exec(page) ?? []
   if (!process.argv.includes('--check')) writeFileSync(PAGE, page)
   else if (readFileSync(PAGE, 'utf8') !== page) throw new Error(`${PAGE} is not what the doc comments make`)
   console.log(`${PAGE}: ${count} exported names`)

@@ -15,7 +15,7 @@ const flags = [
 ]
 
 function verify(evidence: unknown): number | null {
-  const { status } = spawnSync(process.execPath, ['dist/cli/main.js', 'verify', '-', ...flags], {
+  const { status } = spawnSync(process.execPath, ['src/cli/main.js', 'verify', '-', ...flags], {
     input: JSON.stringify(evidence),
     stdio: ['pipe', 'inherit', 'inherit'],
   })
@@ -34,8 +34,8 @@ const at = text.search(/0x[0-9a-f]{128}/) + 66
 const changed = text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1)
 const forged = verify({ ...bundle, answer: JSON.parse(changed) })
 console.log('\nAll test vectors, true and forged:\n')
-const corpus = spawnSync(process.execPath, ['dist/cli/main.js', 'vectors', 'vectors', '--trust-file'], {
+const corpus = spawnSync(process.execPath, ['src/cli/main.js', 'vectors', 'vectors', '--trust-file'], {
   stdio: 'inherit',
 })
-console.log('\nThe command for files of your own: node dist/cli/main.js verify --help')
+console.log('\nThe command for files of your own: npx rollup-state-proof verify --help')
 process.exitCode = genuine === 0 && forged === 1 && corpus.status === 0 ? 0 : 1

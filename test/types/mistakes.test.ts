@@ -1,7 +1,7 @@
 import { beforeEach, expect, expectTypeOf, it } from 'vitest'
+import { addDemoBlocks, createService, createWorld, demoWorld } from '../../src/devnet/index.ts'
 import { lineaRollup, verifyAnchor, verifyEvidence } from '../../src/entry/anchor.ts'
 import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
-import { verifyRecords } from '../../src/entry/bulk.ts'
 import { arraySlot, createVerifier, type Hex, mappingSlot, type Scheme, verifyProof } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider, recordCall, verifyCallEvidence } from '../../src/entry/provider.ts'
@@ -15,9 +15,6 @@ import {
   followFinalizations,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
-import { createWorld } from '../../src/entry/world.ts'
 
 /**
  * Mistakes that must not compile: a misspelt option, a required one left out, two arguments swapped. `tsc` judges this file:
@@ -171,19 +168,6 @@ it('calls', () => {
     () => verifyCallEvidence({}, { ...claim, hardfork: 'prague' }),
     // @ts-expect-error no gas
     () => verifyCallEvidence({}, { ...claim, hardfork: 'prague', call: { from: hex, to: hex, data: hex, value: 0n } }),
-  )
-})
-
-it('records', () => {
-  const stated = { address: hex, storageKeys: [hex] }
-  uncalled(
-    () => verifyRecords([], { ...stated, scheme: 'poseidon2', stateRoot: 'fromRecord' }),
-    // @ts-expect-error misspelt
-    () => verifyRecords([], { ...stated, scheme: 'poseidon2', stateroot: hex }),
-    // @ts-expect-error nothing is stated
-    () => verifyRecords([], {}),
-    // @ts-expect-error a root cannot be undefined
-    () => verifyRecords([], { ...stated, scheme: 'poseidon2', stateRoot: undefined }),
   )
 })
 

@@ -1,4 +1,5 @@
 import { beforeEach, expect, expectTypeOf, it } from 'vitest'
+import type { Verdict } from '../../src/cli/audit/record.ts'
 import {
   type EvidenceBundle,
   evidenceErrorMeanings,
@@ -13,7 +14,6 @@ import {
 } from '../../src/entry/anchor.ts'
 import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
 import type { BlockHeader } from '../../src/entry/blocks.ts'
-import type { Verdict } from '../../src/entry/bulk.ts'
 import {
   type AnswerErrorCode,
   type ArgumentError,

@@ -1,11 +1,10 @@
 import type { FailureCode } from '../../src/base/errors.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import type { StateScheme, Trusted } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type CallBundle, recordCall, type VerifiedCall } from '../../src/entry/provider.ts'
 import { createHttpProvider } from '../../src/entry/rpc.ts'
-import { addDemoBlocks, demoWorld } from '../../src/entry/service/demo.ts'
-import { createService } from '../../src/entry/service.ts'
 
 /** A vector of `verifyCallEvidence`. Numbers in the claim are quantities. */
 export interface CallVector {

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../src/base/errors.ts'
+import type { World } from '../../src/devnet/index.ts'
 import type { Hex, Scheme } from '../../src/entry/index.ts'
-import type { World } from '../../src/entry/world.ts'
 import { type LooseAnswer, type LooseLeafProof, type LooseProof, layoutOf } from '../forge.ts'
 import { addressFor, keyFor } from '../vector.ts'
 import { CONTRACT, makeLaterWorld, makeWorld, OTHER_CONTRACT, PLAIN } from '../world.ts'

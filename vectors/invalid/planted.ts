@@ -1,6 +1,6 @@
 import { bytesToHex, concatBytes, hexToBytes } from '../../src/base/bytes.ts'
+import { createWorld } from '../../src/devnet/index.ts'
 import { type Hex, hashAccountKey, hashAccountValue, type Scheme } from '../../src/entry/index.ts'
-import { createWorld } from '../../src/entry/world.ts'
 import { hashSchemeOf } from '../../src/verify/scheme/genuine.ts'
 import { emptySubtreeDigests } from '../../src/verify/tree/empty-subtrees.ts'
 import { encodeOpening, encodeRootNode } from '../../src/verify/tree/encode.ts'

@@ -1,4 +1,4 @@
-import { createWorld } from '../../src/entry/world.ts'
+import { createWorld } from '../../src/devnet/index.ts'
 import { changeInteger, slice } from '../forge.ts'
 import { bytesFor } from '../vector.ts'
 import { CONTRACT } from '../world.ts'

@@ -1,4 +1,4 @@
-import { createWorld } from '../../src/entry/world.ts'
+import { createWorld } from '../../src/devnet/index.ts'
 import { type PlantedLeaf, plantSentinels, plantTree, zeros } from '../forge.ts'
 import { wordFor } from '../vector.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'

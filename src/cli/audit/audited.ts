@@ -3,7 +3,6 @@ import type { L1Account } from '../../verify/anchor/eth-proof.ts'
 import { escapeUnprintable, messageOf } from '../words/value.ts'
 import { BYTES_PER_VALUE, FREE_LENGTH, MAX_EXAMPLES } from './limits.ts'
 import { type Batch, linesOf } from './lines.ts'
-import { TOO_LONG } from './read-lines.ts'
 import {
   type ProvenVerdict,
   type ReadRecord,
@@ -36,6 +35,9 @@ export interface AuditedBatch {
   /** The memory of the batch. It is free for the next one as soon as the verdicts, which it may hold, are written. */
   readonly memory: Uint8Array<ArrayBuffer>
 }
+
+/** What stands in the verdict on a line without a text. */
+const TOO_LONG = 'longer than a record may be'
 
 // No prototypes, so that a lookup finds no inherited property.
 export const createTally = (): Tally => ({

@@ -2,10 +2,6 @@
 
 /** Lines per batch, even if they are short: a verdict is longer than an empty line. */
 export const MAX_LINES = 4096
-/** A line that `readLines` reads, in bytes, unless its caller allows less or more. */
-export const DEFAULT_LINE_LENGTH = 2 ** 24
-/** What its caller may allow: some engines have no longer strings. */
-export const MAX_LINE_LENGTH = 2 ** 28
 /** A record up to this length may have any number of JSON values. In bytes. */
 export const FREE_LENGTH = 2 ** 20
 /** A longer record may have one value per so many bytes: small values take many times their length in memory. Proofs have a hundred. */

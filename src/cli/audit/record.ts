@@ -1,9 +1,7 @@
-import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
-import { ArgumentError, atPath, isArgumentError, isProofError, type ProofErrorCode } from '../../base/errors.ts'
+import { isArgumentError, isProofError, type ProofErrorCode } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { parseBounded } from '../../base/json/parse.ts'
-import { hasMethod } from '../../base/options.ts'
 import { verifyReachable } from '../../verify/evidence/claim.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
@@ -14,7 +12,6 @@ import { type ClaimProblem, completeClaim, isProblem, type Source } from '../wor
 import { DocumentError } from '../words/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../words/input-file.ts'
 import { fieldIn } from '../words/value.ts'
-import { TEXTS_IN_PLACE_OF_LINES } from './read-lines.ts'
 import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './record-claim.ts'
 
 /**
@@ -89,67 +86,9 @@ export type RecordVerifier = (record: ReadRecord) => Verdict
 
 const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
 
-/**
- * Verifies many records, one after another: recordings, answers and evidence bundles. Answers under the same state root share
- * work. Only one record is in memory at a time.
- *
- * A record is a JSON text, or the value parsed from it. A bad record affects only its own verdict.
- *
- * @param records in any order, from an array, a generator or `readLines(stream)`
- * @param claim what you know about all records, and what you leave to each of them
- * @returns one verdict per record, in order. It throws what `records` throws, and ArgumentError if these are bytes
- * @throws ArgumentError if the claim misses a part, has an unknown one, or one that is invalid
- *
- * @example
- * ```ts
- * import { verifyRecords } from 'rollup-state-proof/bulk'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
- *
- * const world = demoWorld(poseidon2)
- * const known = { scheme: 'poseidon2', stateRoot: world.stateRoot() } as const
- * const claim = { ...known, address: 'fromRecord', storageKeys: 'fromRecord' } as const
- * const answers = [`0x${'a1'.repeat(20)}`, `0x${'ff'.repeat(20)}`].map(address => world.getProof(address as `0x${string}`))
- * for await (const { verdict } of verifyRecords([...answers, 'no JSON'], claim)) console.log(verdict)
- * // present
- * // absent
- * // unreadable
- * ```
- */
-export function verifyRecords(
-  records: Iterable<unknown> | AsyncIterable<unknown>,
-  claim: RecordClaim,
-): AsyncGenerator<Verdict, void, undefined> {
-  if (!hasMethod(records, Symbol.iterator) && !hasMethod(records, Symbol.asyncIterator)) {
-    atPath('records', () => {
-      throw invalid('', 'an array, a generator, or readLines(stream)', records)
-    })
-  }
-  refuseBytes(records)
-  return judgeAll(records, createRecordVerifier(claim))
-}
-
-async function* judgeAll(records: Iterable<unknown> | AsyncIterable<unknown>, verify: RecordVerifier) {
-  for await (const record of records) {
-    refuseBytes(record)
-    yield verify(readRecord(record))
-  }
-}
-
-/** A stream of bytes is no stream of records: a chunk of it begins and ends anywhere. */
-function refuseBytes(record: unknown): void {
-  if (!ArrayBuffer.isView(record)) return
-  throw new ArgumentError({
-    path: 'records',
-    expected: 'records: of a stream of bytes, pass readLines(stream)',
-    found: 'bytes',
-  })
-}
-
 /** @param record its JSON text, as a string or UTF-8 bytes, or the value parsed from it */
 export function readRecord(record: unknown): ReadRecord {
   try {
-    if (typeof record === 'string' && TEXTS_IN_PLACE_OF_LINES.includes(record)) return unreadable(record)
     return { content: record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record }
   } catch (error) {
     if (error instanceof DocumentError) return unreadable(error.message)

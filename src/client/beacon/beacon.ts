@@ -87,8 +87,7 @@ export interface FetchedConsensus {
  * import { trustBeaconBlock } from 'rollup-state-proof/beacon'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createBeaconApi, fetchConsensus } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

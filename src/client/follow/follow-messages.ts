@@ -111,8 +111,7 @@ export interface FollowedMessages {
  * import { lineaMessageService as messageService } from 'rollup-state-proof/messages'
  * import { poseidon2 as scheme } from 'rollup-state-proof/poseidon2'
  * import { finalizedBlockHash, followMessages } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(scheme), rollup, messageService })

@@ -24,8 +24,7 @@ import { fetchL1Block, type L1BlockTag } from './l1.ts'
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
@@ -79,8 +78,7 @@ export interface AgreementOptions {
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { agreeingBlockHash, createHttpProvider } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

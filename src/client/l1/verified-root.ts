@@ -51,8 +51,7 @@ export type VerifiedRoot<Held extends HeldValue = HeldValue> = VerifiedAnchor<He
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { fetchVerifiedRoot, finalizedBlockHash } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

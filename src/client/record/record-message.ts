@@ -123,8 +123,7 @@ export interface RecordedMessage extends Pick<Recorded, 'l1BlockHashFrom'> {
  * import { lineaMessageService as messageService } from 'rollup-state-proof/messages'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { recordMessage } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup, messageService })

@@ -268,7 +268,7 @@ export interface RollupClient {
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createRollupClient } from 'rollup-state-proof/rpc'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const world = createWorld(poseidon2)
  * const address = '0x00000000000000000000000000000000000000aa'

@@ -60,8 +60,7 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createHttpProvider } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
@@ -132,8 +131,7 @@ export interface BeaconApi {
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createBeaconApi } from 'rollup-state-proof/rpc'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

@@ -42,7 +42,7 @@ const HISTORY_CODE =
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { demoWorld } from 'rollup-state-proof-devnet'
  *
  * const world = demoWorld(poseidon2)
  * console.log(world.getAccount(`0x${'a1'.repeat(20)}`)?.nonce) // 7n
@@ -108,8 +108,7 @@ export interface DemoBlocksOptions {
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createService } from 'rollup-state-proof/service'
- * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const { chain } = createService({ genesis: demoWorld(poseidon2), rollup })

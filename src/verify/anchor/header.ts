@@ -93,8 +93,7 @@ const FRONTIER_COUNT = NAMES.indexOf('nonce') + 1
  * @example
  * ```ts
  * import { encodeHeader } from 'rollup-state-proof/anchor'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const

@@ -318,8 +318,7 @@ function stateKeys(
  * ```ts
  * import { anchorStorageKeys, verifyAnchor } from 'rollup-state-proof/anchor'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const genesis = demoWorld(poseidon2)

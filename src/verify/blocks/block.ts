@@ -77,8 +77,7 @@ export const GAS_PER_BLOB = 131_072n
  * @example
  * ```ts
  * import { encodeHeader, verifyBlock } from 'rollup-state-proof/blocks'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * // A block without transactions.

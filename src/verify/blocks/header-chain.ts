@@ -14,8 +14,7 @@ import { MAX_HEADERS } from './limits.ts'
  * @example
  * ```ts
  * import { encodeHeader, verifyHeaderChain } from 'rollup-state-proof/blocks'
- * import { createService } from 'rollup-state-proof/service'
- * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * const { chain } = createService({

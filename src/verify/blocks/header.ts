@@ -75,8 +75,7 @@ export interface BlockClaim {
  * @example
  * ```ts
  * import { encodeHeader, verifyBlockHeader } from 'rollup-state-proof/blocks'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const

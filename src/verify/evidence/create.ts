@@ -85,7 +85,7 @@ export interface BundleParts<Kind extends StateScheme = StateScheme> {
  * ```ts
  * import { createBundle, lineaRollup } from 'rollup-state-proof/anchor'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const address = '0x00000000000000000000000000000000000000aa'
  * const answer = createWorld(poseidon2).getProof(address)

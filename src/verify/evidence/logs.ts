@@ -133,8 +133,7 @@ const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'fromBlock
  * ```ts
  * import { encodeHeader, historyContract, historySlot, verifyLogs } from 'rollup-state-proof/blocks'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createService } from 'rollup-state-proof/service'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createService, createWorld } from 'rollup-state-proof-devnet'
  *
  * // A block without logs, and a state that holds its hash.
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const

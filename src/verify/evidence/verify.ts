@@ -31,7 +31,7 @@ import type { AnyEvidence, EthereumState, EvidenceClaim, EvidenceState, Trusted,
  * ```ts
  * import { createBundle, verifyEvidence } from 'rollup-state-proof/anchor'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const world = createWorld(poseidon2)
  * const address = '0x00000000000000000000000000000000000000aa'

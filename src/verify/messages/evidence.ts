@@ -165,8 +165,7 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
  * ```ts
  * import { createMessageBundle, messageToL2Keys, verifyMessageEvidence } from 'rollup-state-proof/messages'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const { l1 } = createService({ genesis: demoWorld(poseidon2), rollup }).chain

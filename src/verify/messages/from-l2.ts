@@ -87,8 +87,7 @@ const keysOf = ({ number }: DecodedMessage, root: Hex, { treeDepths, claimedMess
  * ```ts
  * import { hashMessage, messageFromL2Keys, messageTrees, verifyMessageFromL2 } from 'rollup-state-proof/messages'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createService } from 'rollup-state-proof/service'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const { l1 } = createService({ genesis: demoWorld(poseidon2), rollup }).chain

@@ -67,7 +67,7 @@ const FIELDS = ['zkParentStateRootHash', 'zkEndStateRootHash', 'zkStateMerklePro
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { verifyTransition } from 'rollup-state-proof/transition'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const world = createWorld(poseidon2)
  * const parentStateRoot = world.stateRoot()

@@ -42,7 +42,7 @@ export type LeafProofClaim =
  * ```ts
  * import { decodeAccount, verifyExistence } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const world = createWorld(poseidon2)
  * const address = '0x00000000000000000000000000000000000000aa'
@@ -81,7 +81,7 @@ export function verifyExistence(
  * ```ts
  * import { verifyNonExistence } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * // In an empty state the neighbours of every key are HEAD and TAIL.
  * const world = createWorld(poseidon2)
@@ -156,7 +156,7 @@ const hasForm = <Form extends DecodedLeafProof['claims']>(
  * ```ts
  * import { computeRoot } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const world = createWorld(poseidon2)
  * const address = '0x00000000000000000000000000000000000000aa'

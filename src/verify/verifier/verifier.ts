@@ -37,7 +37,7 @@ const DIGESTS = 2 ** 14
  * ```ts
  * import { createVerifier } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const world = createWorld(poseidon2)
  * const addresses = ['0x00000000000000000000000000000000000000aa', '0x00000000000000000000000000000000000000bb'] as const

@@ -20,7 +20,7 @@ import { shareNodes } from './shared-nodes.ts'
  * ```ts
  * import { verifyProof } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
+ * import { createWorld } from 'rollup-state-proof-devnet'
  *
  * const world = createWorld(poseidon2)
  * const address = '0x00000000000000000000000000000000000000aa'

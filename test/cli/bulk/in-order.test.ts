@@ -2,11 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { askInOrder, createLimits } from '../../../src/cli/snapshot/in-order.ts'
 import { type SnapshotRequest, takeSnapshot } from '../../../src/cli/snapshot/snapshot.ts'
+import { createService, createWorld } from '../../../src/devnet/index.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { createHttpProvider, EndpointError } from '../../../src/entry/rpc.ts'
-import { createService } from '../../../src/entry/service.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { ROLLUP, word } from '../../client/servers.ts'
 
 const { signal } = new AbortController()

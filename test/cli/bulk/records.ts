@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { type Hex, type Scheme, safely, verifyProof } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 
 /** A line of input and its expected verdict: `present`, `absent`, `refused CODE` or `unreadable: REASON`. */
 export interface RecordLine {

@@ -1,10 +1,11 @@
-import { createReadStream, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { createRecordVerifier, readRecord, type Verdict } from '../../../src/cli/audit/record.ts'
+import type { RecordClaim } from '../../../src/cli/audit/record-claim.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { createBundle } from '../../../src/entry/anchor.ts'
-import { type RecordClaim, readLines, type Verdict, verifyRecords } from '../../../src/entry/bulk.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 const ADDRESS: Hex = `0x${'ab'.repeat(20)}`
@@ -27,10 +28,9 @@ const STATED = { scheme: 'poseidon2', stateRoot, address: ADDRESS, storageKeys }
 const { stateRoot: _, ...WITHOUT_ROOT } = STATED
 const FOR_BUNDLES = { ...WITHOUT_ROOT, rollup: ROLLUP, trusted: { l2StateRoot: stateRoot } } as const
 
-async function judge(records: Iterable<unknown> | AsyncIterable<unknown>, claim: RecordClaim): Promise<Verdict[]> {
-  const verdicts: Verdict[] = []
-  for await (const verdict of verifyRecords(records, claim)) verdicts.push(verdict)
-  return verdicts
+function judge(records: Iterable<unknown>, claim: RecordClaim): Verdict[] {
+  const verify = createRecordVerifier(claim)
+  return Array.from(records, record => verify(readRecord(record)))
 }
 
 it('refuses a claim that is misspelt, incomplete or wrong, when it is called', () => {
@@ -59,33 +59,33 @@ it('refuses a claim that is misspelt, incomplete or wrong, when it is called', (
     ['address', { rollup: ROLLUP, trusted: FOR_BUNDLES.trusted, scheme: 'poseidon2', storageKeys }],
   ]
   for (const [path, claim] of cases) {
-    expect(() => verifyRecords([recording], claim as RecordClaim), JSON.stringify([path, claim])).toThrow(
+    expect(() => createRecordVerifier(claim as RecordClaim), JSON.stringify([path, claim])).toThrow(
       expect.objectContaining({ code: 'ARGUMENT_INVALID', path }),
     )
   }
   expect(cases.length).toBe(44)
   for (const name of Object.keys(STATED)) {
     const claim = { ...STATED, [name]: undefined } as unknown as RecordClaim
-    expect(() => verifyRecords([recording], claim)).toThrow(
+    expect(() => createRecordVerifier(claim)).toThrow(
       expect.objectContaining({ path: name, expected: "a value, or 'fromRecord'", found: 'nothing' }),
     )
   }
 })
 
-it('says who stated what, and which parts are those of the record', async () => {
+it('says who stated what, and which parts are those of the record', () => {
   const all = { scheme: 'record', stateRoot: 'record', address: 'record', storageKeys: 'record' }
-  expect(await judge([recording], ALL_LEFT)).toMatchObject([{ verdict: 'present', sources: all }])
+  expect(judge([recording], ALL_LEFT)).toMatchObject([{ verdict: 'present', sources: all }])
   for (const name of Object.keys(STATED)) {
     const claim = { ...ALL_LEFT, [name]: STATED[name as keyof typeof STATED] }
-    expect(await judge([recording], claim)).toMatchObject([{ verdict: 'present', sources: { ...all, [name]: 'user' } }])
+    expect(judge([recording], claim)).toMatchObject([{ verdict: 'present', sources: { ...all, [name]: 'user' } }])
   }
   const answered = { ...STATED, address: LEFT, storageKeys: LEFT } as const
-  expect(await judge([result], answered)).toMatchObject([
+  expect(judge([result], answered)).toMatchObject([
     { verdict: 'present', sources: { scheme: 'user', stateRoot: 'user', address: 'answer', storageKeys: 'answer' } },
   ])
 })
 
-it('judges every record by what is stated, whatever the record says', async () => {
+it('judges every record by what is stated, whatever the record says', () => {
   const wrong: readonly [Partial<typeof STATED>, object][] = [
     [{ stateRoot: word(1) }, { code: 'STATE_ROOT_MISMATCH' }],
     [{ address: OTHER }, { verdict: 'refused' }],
@@ -94,7 +94,7 @@ it('judges every record by what is stated, whatever the record says', async () =
     [{ scheme: 'mimc' } as object, { verdict: 'refused' }],
   ]
   for (const [change, verdict] of wrong) {
-    expect(await judge([recording, recording], { ...STATED, ...change })).toMatchObject([verdict, verdict])
+    expect(judge([recording, recording], { ...STATED, ...change })).toMatchObject([verdict, verdict])
   }
   const others: readonly Partial<typeof FOR_BUNDLES>[] = [
     { trusted: { l2StateRoot: word(1) } },
@@ -102,26 +102,26 @@ it('judges every record by what is stated, whatever the record says', async () =
     { address: OTHER },
     { storageKeys: [] },
   ]
-  expect(await judge([bundle], FOR_BUNDLES)).toMatchObject([{ verdict: 'present', sources: { stateRoot: 'user' } }])
+  expect(judge([bundle], FOR_BUNDLES)).toMatchObject([{ verdict: 'present', sources: { stateRoot: 'user' } }])
   for (const change of others) {
-    expect(await judge([bundle], { ...FOR_BUNDLES, ...change })).toMatchObject([{ verdict: 'refused' }])
+    expect(judge([bundle], { ...FOR_BUNDLES, ...change })).toMatchObject([{ verdict: 'refused' }])
   }
 })
 
-it('judges answers, bundles or both, as the claim says', async () => {
+it('judges answers, bundles or both, as the claim says', () => {
   const records = [recording, bundle]
-  const kinds = async (claim: RecordClaim) =>
-    (await judge(records, claim)).map(verdict => ('reason' in verdict ? verdict.reason : verdict.verdict))
+  const kinds = (claim: RecordClaim) =>
+    judge(records, claim).map(verdict => ('reason' in verdict ? verdict.reason : verdict.verdict))
   const noBundle = 'an evidence bundle: state the rollup, and what you trust'
   const noAnswer = 'an answer: state its state root'
-  expect(await kinds(STATED)).toEqual(['present', noBundle])
-  expect(await kinds({ ...STATED, rollup: undefined, trusted: undefined })).toEqual(['present', noBundle])
-  expect(await kinds(FOR_BUNDLES)).toEqual([noAnswer, 'present'])
-  expect(await kinds({ ...FOR_BUNDLES, stateRoot })).toEqual(['present', 'present'])
-  expect(await kinds({ ...FOR_BUNDLES, stateRoot: LEFT })).toEqual(['present', 'present'])
+  expect(kinds(STATED)).toEqual(['present', noBundle])
+  expect(kinds({ ...STATED, rollup: undefined, trusted: undefined })).toEqual(['present', noBundle])
+  expect(kinds(FOR_BUNDLES)).toEqual([noAnswer, 'present'])
+  expect(kinds({ ...FOR_BUNDLES, stateRoot })).toEqual(['present', 'present'])
+  expect(kinds({ ...FOR_BUNDLES, stateRoot: LEFT })).toEqual(['present', 'present'])
 })
 
-it('finds a record unreadable that names malformed parts, and goes on', async () => {
+it('finds a record unreadable that names malformed parts, and goes on', () => {
   const malformed = [
     { stateRoot: '0x01' },
     { stateRoot: 7 },
@@ -129,7 +129,7 @@ it('finds a record unreadable that names malformed parts, and goes on', async ()
     { storageKeys: 'none' },
     { storageKeys: [word(1), null] },
   ]
-  const verdicts = await judge([...malformed.map(change => ({ ...recording, ...change })), recording], ALL_LEFT)
+  const verdicts = judge([...malformed.map(change => ({ ...recording, ...change })), recording], ALL_LEFT)
   const named = ['stateRoot', 'stateRoot', 'address', 'storageKeys', 'storageKeys[1]']
   expect(verdicts.map(verdict => ('reason' in verdict ? verdict.reason : verdict.verdict))).toEqual([
     ...named.map(path => `malformed: ${path}, which the record names`),
@@ -137,7 +137,7 @@ it('finds a record unreadable that names malformed parts, and goes on', async ()
   ])
 })
 
-it('judges all records by the claim as it was stated, even if it is changed meanwhile', async () => {
+it('judges all records by the claim as it was stated, even if it is changed meanwhile', () => {
   const lies: object[] = [
     { scheme: 'mimc', stateRoot: word(1), address: OTHER },
     { trusted: {}, rollup: {} },
@@ -150,8 +150,9 @@ it('judges all records by the claim as it was stated, even if it is changed mean
       ...('trusted' in stated && { trusted, rollup: { ...ROLLUP } }),
     }
     const verdicts: string[] = []
-    for await (const { verdict } of verifyRecords([record, record, record], claim as RecordClaim)) {
-      verdicts.push(verdict)
+    const verify = createRecordVerifier(claim as RecordClaim)
+    for (let turn = 0; turn < 3; turn++) {
+      verdicts.push(verify({ content: record }).verdict)
       claim.storageKeys[0] = verdicts.length === 1 ? word(2) : '0x'
       Object.assign(trusted, { l2StateRoot: word(1) })
       Object.assign(claim, ...lies)
@@ -160,50 +161,16 @@ it('judges all records by the claim as it was stated, even if it is changed mean
   }
 })
 
-it('refuses bytes, which are no records, and names readLines', async () => {
-  const bytes = new TextEncoder().encode(`${JSON.stringify(recording)}\n`)
-  const message = expect.objectContaining({
-    code: 'ARGUMENT_INVALID',
-    path: 'records',
-    message: expect.stringContaining('readLines(stream)'),
-  })
-  for (const records of [bytes, Buffer.from(bytes), JSON.stringify(recording), 7, null, undefined, {}]) {
-    expect(() => verifyRecords(records as never, STATED)).toThrow(message)
-  }
-  const streams = [
-    new Response(bytes).body,
-    createReadStream('package.json'),
-    [recording, bytes],
-    [new DataView(bytes.buffer)],
-  ]
-  for (const stream of streams) {
-    await expect(judge(stream as AsyncIterable<unknown>, STATED)).rejects.toEqual(message)
-  }
-  expect(await judge(readLines(new Blob([bytes]).stream()), STATED)).toMatchObject([{ verdict: 'present' }])
+it('takes texts, bytes and values', () => {
+  const text = JSON.stringify(recording)
+  const verdicts = judge([text, new TextEncoder().encode(text), recording], STATED)
+  expect(verdicts.map(({ verdict }) => verdict)).toEqual(['present', 'present', 'present'])
+  const lines = ['', 'no JSON', '[]', '"a text"', new Uint8Array([0xff])]
+  const reasons = ['empty', 'not JSON', 'not a record', 'not a record', 'not UTF-8']
+  expect(judge(lines, ALL_LEFT)).toEqual(reasons.map(reason => ({ verdict: 'unreadable', reason })))
 })
 
-it('takes texts, values and lines, and throws what its records throw', async () => {
-  async function* failing() {
-    yield JSON.stringify(recording)
-    yield recording
-    throw new Error('the disk is gone')
-  }
-  const verdicts: Verdict[] = []
-  const run = async () => {
-    for await (const verdict of verifyRecords(failing(), STATED)) verdicts.push(verdict)
-  }
-  await expect(run()).rejects.toThrow('the disk is gone')
-  expect(verdicts.map(({ verdict }) => verdict)).toEqual(['present', 'present'])
-  const lines = ['', 'no JSON', '[]', 'longer than a record may be', 'not UTF-8', '"not UTF-8"']
-  expect(await judge(new Set(lines), ALL_LEFT)).toEqual(
-    ['empty', 'not JSON', 'not a record', 'longer than a record may be', 'not UTF-8', 'not a record'].map(reason => ({
-      verdict: 'unreadable',
-      reason,
-    })),
-  )
-})
-
-it('judges real vectors by what they state', async () => {
+it('judges real vectors by what they state', () => {
   const vector: unknown = JSON.parse(readFileSync('vectors/poseidon2/valid/contract-slots-mixed.json', 'utf8'))
-  expect(await judge([vector], ALL_LEFT)).toMatchObject([{ verdict: 'present', sources: { stateRoot: 'record' } }])
+  expect(judge([vector], ALL_LEFT)).toMatchObject([{ verdict: 'present', sources: { stateRoot: 'record' } }])
 })

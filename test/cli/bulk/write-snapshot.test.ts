@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import { type SnapshotPlan, type SnapshotProgress, writeSnapshot } from '../../../src/cli/snapshot/snapshot.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { trieRoot } from '../../../src/devnet/service/growing-trie.ts'
 import { ethereumTrie, proveEthereum } from '../../../src/devnet/service/state-trie.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { mappingSlot } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { CONTRACT, word } from '../../client/servers.ts'
 
 const holders = Array.from({ length: 150 }, (_, index): Hex => `0x${(index + 1).toString(16).padStart(40, '0')}`)

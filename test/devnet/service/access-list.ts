@@ -1,8 +1,8 @@
 import { Common, Hardfork, Mainnet, type StateManagerInterface } from '@ethereumjs/common'
 import { createEVM } from '@ethereumjs/evm'
 import { type Account, Address, bytesToHex, createAccount, hexToBytes } from '@ethereumjs/util'
-import type { AccessListBlock, AccessListCall, AccessListFunction } from '../../../src/entry/service.ts'
-import type { Hex, World } from '../../../src/entry/world.ts'
+import type { Hex } from '../../../src/base/bytes.ts'
+import type { AccessListBlock, AccessListCall, AccessListFunction, World } from '../../../src/devnet/index.ts'
 
 const toHex = (bytes: Uint8Array): Hex => bytesToHex(bytes)
 const word = (key: Uint8Array): Hex => `0x${toHex(key).slice(2).padStart(64, '0')}`

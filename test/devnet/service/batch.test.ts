@@ -1,8 +1,8 @@
 import { JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, it } from 'vitest'
+import type { Fault, FaultRequest } from '../../../src/devnet/index.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import type { Fault, FaultRequest } from '../../../src/entry/service.ts'
 import { CONTRACT, startService, USER, word } from '../../client/servers.ts'
 
 interface Answered {

@@ -1,10 +1,15 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { expect, it } from 'vitest'
+import {
+  addDemoBlocks,
+  createService,
+  demoWorld,
+  type Service,
+  type ServiceOptions,
+} from '../../../src/devnet/index.ts'
 import { verifyConsensus } from '../../../src/entry/beacon.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { addDemoBlocks, demoWorld } from '../../../src/entry/service/demo.ts'
-import { createService, type Service, type ServiceOptions } from '../../../src/entry/service.ts'
 import { ROLLUP, startService, word } from '../../client/servers.ts'
 
 /** Typed as a string to hide the import from the compiler, because lodestar's declarations do not compile here. */

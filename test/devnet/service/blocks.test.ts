@@ -3,6 +3,13 @@ import { createPublicClient, http, parseAbi, serializeTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it, onTestFinished } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
+import {
+  addDemoBlocks,
+  type ChainTransaction,
+  createService,
+  createWorld,
+  demoWorld,
+} from '../../../src/devnet/index.ts'
 import { createChain } from '../../../src/devnet/service/chain.ts'
 import { tokenSlots } from '../../../src/devnet/service/demo-contracts.generated.ts'
 import { DEMO_SIGNERS } from '../../../src/devnet/service/demo-transfer.ts'
@@ -11,9 +18,6 @@ import { encodeHeader, historyContract, historySlot, readBlockHash, verifyBlock 
 import { type Hex, mappingSlot, verifyProof } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { addDemoBlocks, demoWorld } from '../../../src/entry/service/demo.ts'
-import { type ChainTransaction, createService } from '../../../src/entry/service.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { encodeTransaction, kinds, makeBlock, type Sent } from '../../../vectors/blocks/truth.ts'
 import { ROLLUP, startService, word } from '../../client/servers.ts'
 import { askRpc } from './ask.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import type { Fault, FaultRequest } from '../../../src/devnet/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../../src/entry/rpc.ts'
-import type { Fault, FaultRequest } from '../../../src/entry/service.ts'
 import { startService, USER } from '../../client/servers.ts'
 import { askRpc } from './ask.ts'
 import { corrupt, seededFaults } from './faults.ts'

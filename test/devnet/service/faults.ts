@@ -1,4 +1,4 @@
-import type { Fault, FaultFunction } from '../../../src/entry/service.ts'
+import type { Fault, FaultFunction } from '../../../src/devnet/index.ts'
 
 /** The probability of each fault. Their sum is at most 1. */
 export interface FaultRates {

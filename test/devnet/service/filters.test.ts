@@ -1,10 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest'
+import { addDemoBlocks, createService, demoWorld } from '../../../src/devnet/index.ts'
 import type { FullChain } from '../../../src/devnet/service/chain.ts'
 import { MAX_FILTERS } from '../../../src/devnet/service/limits.ts'
 import { l2Methods } from '../../../src/devnet/service/methods/l2.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { addDemoBlocks, demoWorld } from '../../../src/entry/service/demo.ts'
-import { createService } from '../../../src/entry/service.ts'
 import { ROLLUP } from '../../client/servers.ts'
 
 function setUp() {

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
+import { addDemoBlocks, createService, demoWorld, type Service } from '../../../src/devnet/index.ts'
 import { lineaRollup } from '../../../src/entry/anchor.ts'
 import { isArgumentError } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { addDemoBlocks, demoWorld } from '../../../src/entry/service/demo.ts'
-import { createService, type Service } from '../../../src/entry/service.ts'
 import { ROLLUP, word } from '../../client/servers.ts'
 import { askRpc } from './ask.ts'
 

@@ -3,12 +3,11 @@ import { request as httpRequest } from 'node:http'
 import { JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, it } from 'vitest'
+import { createService, demoWorld } from '../../../src/devnet/index.ts'
 import { readGenesis } from '../../../src/devnet/service/genesis.ts'
 import { anchorStorageKeys, createBundle, verifyEvidence } from '../../../src/entry/anchor.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../../src/entry/rpc.ts'
-import { demoWorld } from '../../../src/entry/service/demo.ts'
-import { createService } from '../../../src/entry/service.ts'
 import { CONTRACT, ROLLUP, startService, USER, word } from '../../client/servers.ts'
 
 const post = (url: string, body: string, headers: Record<string, string> = { 'Content-Type': 'application/json' }) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex, type Hex } from '../../../src/base/bytes.ts'
-import { createWorld } from '../../../src/entry/world.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import { refusal } from '../../refusal.ts'

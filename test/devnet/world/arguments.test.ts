@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createWorld, type World } from '../../../src/entry/world.ts'
+import { createWorld, type World } from '../../../src/devnet/index.ts'
 import type { Scheme } from '../../../src/verify/scheme/scheme.ts'
 import { refusal } from '../../refusal.ts'
 import { ALICE, BOB, schemes, word, worldWithAlice, ZERO } from './worlds.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesToHex, type Hex } from '../../../src/base/bytes.ts'
-import { createWorld } from '../../../src/entry/world.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { type NaiveEntry, naiveRoot } from './naive.ts'
 import { accountHash, accountValueHash, address, expectProves, fullHash, schemes, word, ZERO } from './worlds.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
-import { createWorld } from '../../../src/entry/world.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { createScheme } from '../../../src/verify/scheme/genuine.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import type { HashScheme } from '../../../src/verify/scheme/scheme.ts'

@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../../src/base/bytes.ts'
-import { createWorld, type Proof, type StorageProof, type World } from '../../../src/entry/world.ts'
+import { createWorld, type World } from '../../../src/devnet/index.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import type { HashScheme } from '../../../src/verify/scheme/scheme.ts'
+import type { Proof, StorageProof } from '../../../src/verify/tree/answer.ts'
 import { naiveOpen } from './naive.ts'
 
 export const schemes = [mimc, poseidon2]

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { Hex } from '../../../src/base/bytes.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { createVerifier, type ProvenSlot, verifyProof } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { refusal } from '../../refusal.ts'
 
 const address = `0x${'aa'.repeat(20)}` as const

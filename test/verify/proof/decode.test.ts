@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex, concatBytes, hexToBytes } from '../../../src/base/bytes.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { decodeAnswer, decodeLeafIndex, decodeNodes } from '../../../src/verify/proof/decode.ts'
 import { type Decode, plainTree, plainTrees } from '../../../src/verify/proof/tree.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hexToBytes } from '../../../src/base/bytes.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import {
   type Claim,
   computeRoot,
@@ -10,7 +11,6 @@ import {
   safely,
   verifyProof,
 } from '../../../src/entry/index.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { createScheme } from '../../../src/verify/scheme/genuine.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { createVerifier, safely, verifyProof } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { refusal } from '../../refusal.ts'
 
 const address = `0x${'aa'.repeat(20)}` as const

@@ -1,5 +1,5 @@
+import { type BlockAccess, createWorld, type Trace, type World } from '../../../src/devnet/index.ts'
 import type { Hex, Scheme } from '../../../src/entry/index.ts'
-import { type BlockAccess, createWorld, type Trace, type World } from '../../../src/entry/world.ts'
 import { addressFor, keyFor, wordFor } from '../../../vectors/vector.ts'
 
 const addresses = Array.from({ length: 6 }, (_, index) => addressFor(`account ${index}`))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex, hexToBytes, uint32At } from '../../../src/base/bytes.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { type Hex, hashStorageKey, isProofError, verifyProof } from '../../../src/entry/index.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import type { Hasher } from '../../../src/verify/hash/hasher.ts'
 import { plainTrees } from '../../../src/verify/proof/tree.ts'
 import { createScheme } from '../../../src/verify/scheme/genuine.ts'

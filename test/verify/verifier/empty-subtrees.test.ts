@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { bytesToHex, concatBytes } from '../../../src/base/bytes.ts'
-import { createWorld } from '../../../src/entry/world.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { plainTree, plainTrees } from '../../../src/verify/proof/tree.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createWorld } from '../../../src/devnet/index.ts'
 import {
   computeRoot,
   decodeAccount,
@@ -13,7 +14,6 @@ import {
 } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { layoutOf, lift, slice } from '../../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../../vectors/vector.ts'
 import { verdict } from '../../refusal.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { createVerifier, type Hex, safely, verifyProof } from '../../../src/entry/index.ts'
-import { createWorld } from '../../../src/entry/world.ts'
 import { createScheme } from '../../../src/verify/scheme/genuine.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'

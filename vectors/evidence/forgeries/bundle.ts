@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../../src/base/errors.ts'
-import { createWorld } from '../../../src/entry/world.ts'
+import { createWorld } from '../../../src/devnet/index.ts'
 import { named } from '../l1.ts'
 import { absent, address, present, rollup } from '../truth.ts'
 import type { VectorClaim } from '../vector.ts'

@@ -1,0 +1,28 @@
+/**
+ * A devnet in this process, for experiments and tests: a state in memory that builds the trees of the rollup, and a service
+ * over a chain of such states, finalized on a simulated L1 with a consensus layer. It never calls the verifier. Needs Node
+ * (`node:http`).
+ *
+ * @module rollup-state-proof-devnet
+ */
+export type { SimulatedBeacon } from './service/beacon.ts'
+export type { ServiceChain, ServiceChainOptions } from './service/chain.ts'
+export type { BeaconAnswer } from './service/consensus.ts'
+export type { ChainLog, ChainTransaction } from './service/content.ts'
+export type { ContractVersion, Finalization } from './service/contract.ts'
+export { addDemoBlocks, type DemoBlocksOptions, demoWorld } from './service/demo-chain.ts'
+export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
+export type { MessageContent, ServiceMessages } from './service/messages.ts'
+export type {
+  AccessListBlock,
+  AccessListCall,
+  AccessListFunction,
+  AccessListResult,
+} from './service/methods/access-list.ts'
+export type { ServiceOptions } from './service/options.ts'
+export { type CloseOptions, createService, type Service } from './service/service.ts'
+export type { L1Options, SimulatedL1 } from './service/simulated-l1.ts'
+export type { AccountChanges } from './world/account.ts'
+export type { BlockAccess, SlotWrite } from './world/block.ts'
+export type { Trace } from './world/trace.ts'
+export { type AccountState, createWorld, type World } from './world/world.ts'
