@@ -14,7 +14,7 @@ import { type Message, toMessage } from '../../verify/messages/message.ts'
 import type { MessageProof } from '../../verify/messages/tree.ts'
 import { fetchL1Block, fetchNewest } from '../l1/l1.ts'
 import {
-  fetchAllHeld,
+  fetchHeld,
   type HeldMessage,
   type Judge,
   type MessageSource,
@@ -268,17 +268,17 @@ async function readMessages(
   fetching.catch(() => {})
   const blocks = { first: position.end + 1n, last: l2BlockNumber }
   const said: Said = new Map()
-  const judge: Judge<HeldMessage[]> = async (all, onL1) => {
+  const judge: Judge<HeldMessage[]> = async all => {
     const isWhole = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
     if (!isWhole || BigInt(all.length) !== count) return null
-    const { l1Block } = await onL1(fetching)
-    const asked = await onL1(fetchAllHeld(source, l1Block, witnessesOf(placesOf(all), isSelected)))
+    const { l1Block } = await fetching
+    const asked = await fetchHeld(source, l1Block, witnessesOf(placesOf(all), isSelected))
     return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
   }
   const held = await withEachL2(source, async (provider, attempt, onL1, index) => {
     const all = await askSent(provider, source.sender, blocks, attempt)
     said.set(index, { blocks, all })
-    const found = await judge(all, onL1)
+    const found = await onL1(judge(all))
     if (found) return found
     throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
   }).catch(async error => {

@@ -2,10 +2,12 @@ import { invalid, isArray, readItems } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
 import { readOptions, verifyFunction, verifyWhole } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { type Endpoint, type Endpoints, openEndpoints } from '../sources/endpoints.ts'
+import { type Endpoint, type Endpoints, only, openEndpoints } from '../sources/endpoints.ts'
+import type { Attempt } from '../sources/pool.ts'
 import { EndpointError } from '../transport/error.ts'
 import { STRAGGLE_MS } from '../transport/limits.ts'
 import { verifyTimeout } from '../transport/options.ts'
+import type { AnyProvider } from '../transport/provider.ts'
 import { originOf } from '../transport/redact.ts'
 import { inTime } from '../transport/waiting.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
@@ -92,44 +94,43 @@ export interface AgreementOptions {
  * ```
  */
 export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOptions = {}): () => Promise<Hex> {
-  const given = readItems('l1s', l1s, readSource)
-  const sources = given.map(({ source }) => source)
-  const count = given.length
-  if (new Set(given.map(({ identity }) => identity)).size < count) throw invalid('l1s', 'each endpoint once', l1s)
+  const pool = openSources(l1s)
+  const count = pool.sources.length
   const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
   const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = 10_000, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
   verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
-  const ask = async (l1: Endpoints, id: bigint | L1BlockTag, asking: Asking): Promise<Vote> => {
-    // Each has a signal of its own, because Node warns of many listeners to one.
-    const ended = new AbortController()
-    asking.add(ended)
+  const ask = async (provider: AnyProvider, id: bigint | L1BlockTag, over: AbortSignal): Promise<Vote> => {
     try {
-      return { block: await inTime(timeout, signal => fetchBlock(l1, id, signal), ended.signal) }
+      return { block: await inTime(timeout, signal => fetchBlock(only(provider), id, signal), over) }
     } catch (error) {
       const code: unknown = Reflect.get(Object(error), 'code')
       return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
     }
   }
-  const voteOn = async (number: bigint, l1: Endpoints, said: Vote | undefined, asking: Asking): Promise<Vote> => {
-    const { block, failure } = said ?? {}
-    if (block === undefined) return { failure }
-    if (block.number < number) return { failure: `has finalized only block ${block.number}` }
-    return block.number === number ? { block } : ask(l1, number, asking)
+  const askNewest = (isEnough: (votes: readonly Vote[]) => boolean) =>
+    collect(pool, isEnough, (provider, { signal }) => ask(provider, 'finalized', signal))
+  const voteOn = (number: bigint, newest: readonly Vote[]) => {
+    const hasWinner = (votes: readonly Vote[]) => winnerOf(votes, quorum) !== null
+    return collect(pool, hasWinner, async (provider, { signal }, index) => {
+      const { block, failure } = newest[index] ?? LATE
+      if (block === undefined) return { failure }
+      if (block.number < number) return { failure: `has finalized only block ${block.number}` }
+      return block.number === number ? { block } : ask(provider, number, signal)
+    })
   }
 
-  /** The newest block on which enough of them agree, by what they said about their newest ones. */
-  async function decide(said: readonly Vote[], asking: Asking): Promise<Decision> {
-    const heights = said.flatMap(({ block }) => block?.number ?? [])
+  /** The newest block on which enough of them agree, by what they say about their newest ones. */
+  async function decide(newest: readonly Vote[]): Promise<Decision> {
+    const heights = newest.flatMap(({ block }) => block?.number ?? [])
     // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
     const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
-    let odd = said.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
+    let odd = newest.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
     let isContradicted = false
     for (const number of new Set(candidates)) {
-      const asked = sources.map((l1, index) => voteOn(number, l1, said[index], asking))
-      const votes = await unlessSlow(asked, votes => winnerOf(votes, quorum) !== null)
+      const votes = await voteOn(number, newest)
       const agreed = winnerOf(votes, quorum)
       isContradicted ||= new Set(votes.flatMap(({ block }) => block?.hash ?? [])).size > 1
       odd = votes.flatMap(({ block, failure }, index) => {
@@ -142,36 +143,34 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
   }
 
   return async () => {
-    const asking: Asking = new Set()
-    try {
-      const asked = sources.map(l1 => ask(l1, 'finalized', asking))
-      const hasEnough = (votes: readonly Vote[]) => votes.filter(({ block }) => block).length >= quorum
-      const early = await decide(await unlessSlow(asked, hasEnough), asking)
-      // A slow one may be the one that agrees.
-      const { agreed, odd, isContradicted } =
-        early.agreed === null ? await decide(await Promise.all(asked), asking) : early
-      if (agreed !== null) {
-        if (odd.length > 0) onDissent?.(odd)
-        return agreed
-      }
-      const list = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
-      const found = `${quorum} of ${count} must agree. ${list}`
-      // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
-      throw new EndpointError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
-    } finally {
-      for (const ended of asking) ended.abort()
+    const early = await askNewest(votes => votes.filter(({ block }) => block).length >= quorum)
+    let decision = await decide(early)
+    // A slow one may be the one that agrees.
+    if (decision.agreed === null && early.includes(LATE)) decision = await decide(await askNewest(() => false))
+    const { agreed, odd, isContradicted } = decision
+    if (agreed !== null) {
+      if (odd.length > 0) onDissent?.(odd)
+      return agreed
     }
+    const list = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
+    const found = `${quorum} of ${count} must agree. ${list}`
+    // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
+    throw new EndpointError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
   }
 }
 
-/** A source, and what it is that is asked, which tells whether another one is the same. @throws ArgumentError */
-function readSource(l1: Endpoint) {
-  // Two lists of the same endpoint would look like two endpoints.
-  if (isArray(l1)) throw invalid('', 'one endpoint', l1)
-  const source = openEndpoints('', l1)
+/** @throws ArgumentError unless they are single endpoints, each of them once */
+function openSources(l1s: readonly Endpoint[]): Endpoints {
+  const given = readItems('l1s', l1s, l1 => {
+    // Two lists of the same endpoint would look like two endpoints.
+    if (isArray(l1)) throw invalid('', 'one endpoint', l1)
+    return openEndpoints('', l1).sources
+  })
+  const providers = given.flat()
   // A URL counts once, as it is or in a provider.
-  const [provider] = source.sources
-  return { source, identity: (provider && originOf(provider)?.href) ?? provider }
+  const identities = new Set(providers.map(provider => originOf(provider)?.href ?? provider))
+  if (identities.size < providers.length || providers.length === 0) throw invalid('l1s', 'each endpoint once', l1s)
+  return openEndpoints('l1s', providers)
 }
 
 /** What a source says about one block. A failure is described by its code alone. */
@@ -180,8 +179,7 @@ interface Vote {
   readonly failure?: string | undefined
 }
 
-/** What ends the requests of one agreement. */
-type Asking = Set<AbortController>
+const LATE: Vote = { failure: 'no answer in time' }
 
 /** What the sources agree on, if they do, and who does not. */
 interface Decision {
@@ -191,24 +189,20 @@ interface Decision {
 }
 
 /** All votes. Once there are enough, those that take much longer count as failures. */
-function unlessSlow(asked: readonly Promise<Vote>[], isEnough: (votes: readonly Vote[]) => boolean): Promise<Vote[]> {
-  const votes: Vote[] = asked.map(() => ({ failure: 'no answer in time' }))
-  let left = asked.length
+async function collect(
+  pool: Endpoints,
+  isEnough: (votes: readonly Vote[]) => boolean,
+  ask: (provider: AnyProvider, attempt: Attempt, index: number) => Promise<Vote>,
+): Promise<readonly Vote[]> {
+  const votes = pool.sources.map(() => LATE)
+  const round = pool.each(ask)
   let timer: ReturnType<typeof setTimeout> | undefined
-  return new Promise(resolve => {
-    const end = () => {
-      clearTimeout(timer)
-      // What arrives later changes nothing.
-      resolve([...votes])
-    }
-    for (const [index, one] of asked.entries()) {
-      one.then(vote => {
-        votes[index] = vote
-        if (--left === 0) end()
-        else if (timer === undefined && isEnough(votes)) timer = setTimeout(end, STRAGGLE_MS)
-      })
-    }
-  })
+  for await (const outcome of round) {
+    if ('value' in outcome) votes[outcome.index] = outcome.value
+    if (timer === undefined && isEnough(votes)) timer = setTimeout(round.end, STRAGGLE_MS)
+  }
+  clearTimeout(timer)
+  return votes
 }
 
 /** The only hash that enough sources name; null if there is none, or more than one. */

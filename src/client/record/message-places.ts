@@ -41,7 +41,7 @@ export interface FinalizedBlocks {
 export type Said = Map<number, { readonly blocks: FinalizedBlocks; readonly all: readonly SentMessage[] }>
 
 /** What L1 holds about all messages of a finalization; null if they lead to no root that L1 knows. */
-export type Judge<T> = (all: readonly SentMessage[], onL1: OnL1) => Promise<T | null>
+export type Judge<T> = (all: readonly SentMessage[]) => Promise<T | null>
 
 /** A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them. */
 async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
@@ -167,13 +167,11 @@ export interface HeldMessage extends PlacedMessage {
   readonly proof: unknown
 }
 
-/** What L1 holds about a message. If the number is claimed without its root, the message is not the one that was sent. */
-export const fetchHeld = async (source: MessageSource, l1Block: L1Block, placed: PlacedMessage): Promise<HeldMessage> =>
-  // There is one for each.
-  (await fetchAllHeld(source, l1Block, [placed]))[0] as HeldMessage
-
-/** The same of several messages, in order, in as few requests as their keys need: many share the root of a tree, or a slot. */
-export async function fetchAllHeld(
+/**
+ * What L1 holds about messages, in order, in as few requests as their keys need: many share the root of a tree, or a slot. If a
+ * number is claimed without its root, the message is not the one that was sent.
+ */
+export async function fetchHeld(
   source: MessageSource,
   l1Block: L1Block,
   all: readonly PlacedMessage[],

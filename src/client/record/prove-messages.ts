@@ -89,14 +89,10 @@ export const proveMessage = <T>(
 ): Promise<T> =>
   orEarlier(unproven, async () => {
     const judgeAround = async (sent: SentMessage) => {
-      const { block, message } = sent
-      const judge: Judge<T> = async (all, onL1) => {
-        if (all.some(isSameAs(sent))) return judgeOf(sent)(all, onL1)
-        throw refuted(`message ${message.number} of L2 block ${block} is not in the receipts of its finalization`)
-      }
       let failure = unproven.error
-      for await (const blocks of narrowBlocks(source, unproven.l1Block, block)) {
-        const outcome = await judgeBlocks(source, unproven, blocks, judge).then(value => ({ value }), orFailure)
+      for await (const blocks of narrowBlocks(source, unproven.l1Block, sent.block)) {
+        const judging = judgeBlocks(source, unproven, blocks, judgeOf(sent), sent)
+        const outcome = await judging.then(value => ({ value }), orFailure)
         if ('value' in outcome) return outcome.value
         failure = outcome
       }
@@ -141,7 +137,13 @@ async function judgeBlocks<T>(
   { l1Block, newest, said }: Unproven,
   { first, last }: FinalizedBlocks,
   judge: Judge<T>,
+  wanted?: SentMessage,
 ): Promise<T> {
+  const verifyHas = (all: readonly SentMessage[]) => {
+    if (wanted === undefined || all.some(isSameAs(wanted))) return
+    const { block, message } = wanted
+    throw refuted(`message ${message.number} of L2 block ${block} is not in the receipts of its finalization`)
+  }
   const claim = await fetchClaim(source, l1Block, newest, last)
   const inBlocks = `the L2 blocks ${first} to ${last}`
   if (claim.number - first >= MAX_WALK) {
@@ -150,7 +152,8 @@ async function judgeBlocks<T>(
   const { sent } = await fetchSent(source, claim, first)
   blameLiars(source, said, { first, last: claim.number }, sent)
   if (claim.number === last) {
-    const found = await judge(sent, asking => asking)
+    verifyHas(sent)
+    const found = await judge(sent)
     if (found !== null) return found
     const isElse = 'or its trees have another depth than 5: the roots of their proven messages are unknown to L1'
     throw new EndpointError('L1_CONTRADICTION', {
@@ -162,7 +165,9 @@ async function judgeBlocks<T>(
   return withEachL2(source, async (provider, { signal }, onL1) => {
     const own = await askChild(provider, claim, signal)
     const ofLast = await fetchSent({ ...source, l2: only(provider), signal }, own, last)
-    const found = await judge([...sent, ...ofLast.sent], onL1)
+    const all = [...sent, ...ofLast.sent]
+    verifyHas(all)
+    const found = await onL1(judge(all))
     if (found !== null) return found
     throw refuted(`those in ${inBlocks}, of which only the last is not proven`)
   })

@@ -2,7 +2,7 @@ import { decodeArgument, invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { isArgumentError, isProofError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
-import { readOptions, verifyFunction, verifyUint } from '../../base/options.ts'
+import { readOptions, verifyUint } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
@@ -18,18 +18,17 @@ import { type MessageLayout, messageServiceOf, readLayout } from '../../verify/m
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
 import { fetchNewest, fetchProof } from '../l1/l1.ts'
-import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
+import type { Endpoint } from '../sources/endpoints.ts'
 import { verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from '../transport/error.ts'
-import { readSchemes, verifySignal } from '../transport/options.ts'
+import { readSchemes } from '../transport/options.ts'
 import {
   fetchHeld,
   type HeldMessage,
   type Judge,
   type MessageSource,
   narrowBlocks,
-  type PlacedMessage,
   placesOf,
   provableFrom,
   refuted,
@@ -38,7 +37,7 @@ import {
 } from './message-places.ts'
 import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
 import { isFinalized, proveMessage } from './prove-messages.ts'
-import type { Recorded, RecordOptions, RecordProgress } from './record.ts'
+import { openRecorded, type Recorded, type RecordOptions, type RecordProgress } from './record.ts'
 import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
 
 /** Which message. One field is needed; all that are given must fit. */
@@ -155,19 +154,11 @@ const FIELDS = [
 
 function verifyOptions(options: MessageRecordOptions) {
   const own = readOptions('', options, FIELDS)
-  const { direction = 'toL1', onProgress, signal } = own
+  const { direction = 'toL1', signal } = own
   if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
-  verifyFunction('onProgress', onProgress)
-  verifySignal(signal)
   const rollup = readRollup(own.rollup)
   const layout = readLayout(own.layout)
-  const onFailure: OnFailure = (layer, index, error) =>
-    onProgress?.({ step: 'endpointFailed', layer, index, code: error.code })
-  const onWait: OnWait = (layer, index, state) => onProgress?.({ step: 'waiting', layer, index, ...state })
-  const endpoints = {
-    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
-    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
-  }
+  const { tell, ...endpoints } = openRecorded(own)
   const sender =
     direction === 'toL2'
       ? ({ layer: 'L1', address: lowerCase(rollup.address) } as const)
@@ -175,7 +166,7 @@ function verifyOptions(options: MessageRecordOptions) {
   const schemeAt = own.scheme === undefined ? undefined : readSchemes(own.scheme, rollup)
   const how = verifyClientOptions({ rollup })
   const source: MessageSource = { ...endpoints, rollup, signal, sender, layout, schemeAt, how }
-  return { source, search: readWanted(own.message), start: verifyBlockOptions(own), onProgress }
+  return { source, search: readWanted(own.message), start: verifyBlockOptions(own), tell }
 }
 
 /** The message service, in lower case. @throws ArgumentError */
@@ -205,8 +196,8 @@ function readWanted(message: WantedMessage): MessageSearch {
   return { ...Object.fromEntries(given), number, fromBlock }
 }
 
-async function record({ source, search, start, onProgress }: Settings): Promise<RecordedMessage> {
-  const at = await fetchRecordBlock(source, start, onProgress)
+async function record({ source, search, start, tell }: Settings): Promise<RecordedMessage> {
+  const at = await fetchRecordBlock(source, start, tell)
   const isToL1 = source.sender.layer === 'L2'
   const find = isToL1 ? findMessage : findToL2
   const found = await find(source, at.l1Block, search).catch(orSeveral)
@@ -237,6 +228,15 @@ interface FoundMessage extends HeldMessage {
   readonly newest: bigint
 }
 
+/** What the logs of the L2 endpoints have come to, for whoever goes on without them. */
+interface Searched {
+  /** The message, according to those that have it in finalized blocks. */
+  readonly found: SentMessage[]
+  readonly said: Said
+  /** The same in a block that is not finalized. */
+  waiting?: SentMessage
+}
+
 /**
  * Finds a message from L2, all messages of its finalization, and what L1 holds about it. An endpoint whose logs do not lead to a
  * root that L1 knows is left for the next one. If it is the same with all, the logs are proven.
@@ -248,43 +248,16 @@ interface FoundMessage extends HeldMessage {
  */
 async function findMessage(source: MessageSource, l1Block: L1Block, search: MessageSearch): Promise<FoundMessage> {
   const newest = await fetchNewest(source, l1Block)
-  let waiting: SentMessage | undefined
-  const found: SentMessage[] = []
-  const said: Said = new Map()
+  const searched: Searched = { found: [], said: new Map() }
   const judgeOf =
-    (sent: SentMessage): Judge<FoundMessage> =>
-    async (all, onL1) => {
-      const isIt = isSameAs(sent)
-      const own = placesOf(all).find(one => isIt(one.sent))
-      const held = own && (await onL1(fetchHeld(source, l1Block, own)))
-      return held && held.status !== 'notAnchored' ? { ...held, newest } : null
+    (sent: SentMessage): Judge<HeldMessage> =>
+    async all => {
+      const own = placesOf(all).find(one => isSameAs(sent)(one.sent))
+      const [held] = own === undefined ? [] : await fetchHeld(source, l1Block, [own])
+      return held && held.status !== 'notAnchored' ? held : null
     }
-  try {
-    return await withEachL2(source, async (provider, attempt, onL1, index) => {
-      // With the kind of the state, receipts are proven in place of logs.
-      const withReceipts = source.schemeAt === undefined
-      const sent = await findSent(provider, source.sender, search, newest, attempt, withReceipts)
-      if (sent.block > newest) {
-        waiting = sent
-        throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
-      }
-      found.push(sent)
-      const judge = judgeOf(sent)
-      const ranges = narrowBlocks(source, l1Block, sent.block)
-      try {
-        for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
-          const blocks = next.value
-          const all = await askSent(provider, source.sender, blocks, attempt, [], withReceipts)
-          if (!said.has(index)) said.set(index, { blocks, all })
-          const held = await judge(all, onL1)
-          if (held) return held
-        }
-      } finally {
-        await ranges.return()
-      }
-      throw refuted(`the logs around L2 block ${sent.block}`)
-    })
-  } catch (error) {
+  const found = await findInLogs(source, { l1Block, newest }, search, searched, judgeOf).catch(async error => {
+    const { found, said, waiting } = searched
     const proving = provableFrom(source, error)
     // Nothing is proven about blocks that are not finalized. That a block is none of these may be a lie.
     const isProvable =
@@ -297,11 +270,43 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
         : orFailure(error)
     if (!isFailure(outcome)) return outcome
     if (waiting === undefined) throw outcome
-    const [own] = placesOf([waiting])
-    // There is one place for one message.
-    return { ...(await fetchHeld(source, l1Block, own as PlacedMessage)), newest }
-  }
+    // There is one for one message.
+    return (await fetchHeld(source, l1Block, placesOf([waiting])))[0] as HeldMessage
+  })
+  return { ...found, newest }
 }
+
+/** The message in the logs of the first L2 endpoint whose logs lead to a root that L1 knows. */
+const findInLogs = (
+  source: MessageSource,
+  { l1Block, newest }: { readonly l1Block: L1Block; readonly newest: bigint },
+  search: MessageSearch,
+  searched: Searched,
+  judgeOf: (sent: SentMessage) => Judge<HeldMessage>,
+): Promise<HeldMessage> =>
+  withEachL2(source, async (provider, attempt, onL1, index) => {
+    // With the kind of the state, receipts are proven in place of logs.
+    const withReceipts = source.schemeAt === undefined
+    const sent = await findSent(provider, source.sender, search, newest, attempt, withReceipts)
+    if (sent.block > newest) {
+      searched.waiting = sent
+      throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
+    }
+    searched.found.push(sent)
+    const ranges = narrowBlocks(source, l1Block, sent.block)
+    try {
+      for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
+        const blocks = next.value
+        const all = await askSent(provider, source.sender, blocks, attempt, [], withReceipts)
+        if (!searched.said.has(index)) searched.said.set(index, { blocks, all })
+        const held = await onL1(judgeOf(sent)(all))
+        if (held) return held
+      }
+    } finally {
+      await ranges.return()
+    }
+    throw refuted(`the logs around L2 block ${sent.block}`)
+  })
 
 interface FoundToL2 {
   readonly sent: SentMessage

@@ -1,6 +1,5 @@
 import { decodeArgument, readKeys } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import type { ProofError } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
@@ -13,20 +12,12 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { decidedKind, kindName, stateKind, verifyState } from '../../verify/state/kind.ts'
 import type { NameOf, StateScheme } from '../../verify/state/types.ts'
 import type { ConsensusProgress } from '../beacon/beacon.ts'
-import { type Anchor, fetchAnchor, fetchTimestamp, type L1Source, steppingBack, walkAnchors } from '../l1/l1.ts'
+import { type Anchor, fetchAnchor, fetchTimestamp, steppingBack, walkAnchors } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
 import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
-import {
-  type EndpointError,
-  isEndpointError,
-  isFailure,
-  isMissing,
-  isOfBlock,
-  isPassing,
-  type Layer,
-} from '../transport/error.ts'
+import { isEndpointError, isFailure, isMissing, isPassing, type Layer } from '../transport/error.ts'
 import { readSchemes, verifySignal } from '../transport/options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from '../transport/partial-answers.ts'
 import { parseQuantity } from '../transport/provider.ts'
@@ -201,164 +192,173 @@ export async function recordEvidence<const Keys extends readonly Hex[] = []>(
   options: RecordOptions<Keys>,
 ): Promise<Recorded<Keys>> {
   // Check everything before the first request.
-  const settings = verifyRecordOptions(options)
-  const { l1, l2 } = settings
-  const recorded = await redactProofErrors(() => createRecorder(settings).record(), ...l1.sources, ...l2.sources)
+  const recording = readRecording(options)
+  const { l1, l2 } = recording.source
+  const recorded = await redactProofErrors(() => record(recording), ...l1.sources, ...l2.sources)
   // The slots are those of the keys.
   return recorded as Recorded<Keys>
 }
 
-type Settings = ReturnType<typeof verifyRecordOptions>
+/** What to record, from where and how: decided before the first request. */
+type Recording = ReturnType<typeof readRecording>
 
 const FIELDS = [
   ...['l1', 'l2', 'scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber', 'l1BlockNumber', 'beacon'],
   ...['maxFinalizations', 'resumeFrom', 'onProgress', 'signal'],
 ]
 
-function verifyRecordOptions(options: RecordOptions) {
+function readRecording(options: RecordOptions) {
   const own = verifyClientOptions(options, FIELDS)
-  const { scheme, storageKeys = [], maxFinalizations = 8, onProgress, signal } = own
-  const { method, maxKeysPerRequest, l2BlockNumber } = own
+  const { storageKeys = [], maxFinalizations = 8, method, maxKeysPerRequest, l2BlockNumber, signal } = own
   const rollup = readRollup(own.rollup)
-  const kind = readSchemes(scheme, rollup)(0n)
+  const schemeAt = readSchemes(own.scheme, rollup)
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
   verifyWhole('maxFinalizations', maxFinalizations, 1)
-  verifyFunction('onProgress', onProgress)
-  verifySignal(signal)
-  const { l1BlockNumber, beacon } = verifyBlockOptions(own)
   const keys = readKeys(storageKeys)
   const asked = {
     address: bytesToHex(decodeArgument('address', own.address, 20)),
     storageKeys: keys.map(({ bytes }) => bytesToHex(bytes)),
   }
-  /** What an L2 endpoint said of a block that it does not hold, since this was last reset. */
-  const missed: { error?: EndpointError | ProofError | undefined } = {}
-  const onFailure: OnFailure = (layer, index, error) => {
-    if (layer === 'L2' && isOfBlock(error) && !isMissing(missed.error)) missed.error = error
-    onProgress?.({ step: 'endpointFailed', layer, index, code: error.code })
-  }
-  const onWait: OnWait = (layer, index, state) => onProgress?.({ step: 'waiting', layer, index, ...state })
+  const { tell, ...endpoints } = openRecorded(own, l2BlockNumber === undefined)
   return {
-    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
-    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
-    ...{ kind, rollup, ...asked, keysAsWritten: keys.map(({ text }) => text), l2BlockNumber, l1BlockNumber, beacon },
-    ...{ maxFinalizations, onProgress, signal, missed, resumeFrom: own.resumeFrom ?? undefined },
+    source: { ...endpoints, rollup, signal, schemeAt: () => schemeAt(0n) },
     how: { method, maxKeysPerRequest },
-    owner: { ...asked, rollup: rollup.address },
+    start: verifyBlockOptions(own),
+    keysAsWritten: keys.map(({ text }) => text),
+    resume: readResume(own.resumeFrom ?? undefined, { ...asked, rollup: rollup.address, l2BlockNumber }, schemeAt(0n)),
+    ...{ asked, l2BlockNumber, maxFinalizations, tell },
   }
 }
 
-function createRecorder(settings: Settings) {
-  const { l1, l2, kind, rollup, address, storageKeys, resumeFrom, onProgress, signal, owner } = settings
-  const source = { l1, rollup, signal, schemeAt: () => kind }
-
-  /** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
-  async function answerAt(anchor: Anchor) {
-    const { l2BlockNumber, implementation } = anchor
-    let hasBegun = false
-    const isResumed = readOwn(Object(resumeFrom), 'l2BlockNumber') === encodeQuantity(l2BlockNumber)
-    settings.missed.error = undefined
-    try {
-      const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, source.schemeAt)
-      const held = { ...owner, scheme: kindName(scheme) }
-      const tell = (made: FetchProgress, keyCount: number) => {
-        hasBegun = true
-        const progress = { ...made, rollup: held.rollup, scheme: held.scheme, implementation }
-        onProgress?.({ step: 'keys', keyCount, progress })
-      }
-      const begun = fetchedMismatch(resumeFrom, held) === null ? resumeFrom : undefined
-      const how = { ...settings.how, trusted: { scheme, stateRoot }, resumeFrom: begun, onProgress: tell, signal }
-      return { scheme, l2Block, answer: await fetchAnswer(l2, { address, storageKeys, l2BlockNumber }, how) }
-    } catch (error) {
-      // An endpoint that has already sent an answer holds the block.
-      const isElsewhere = !hasBegun && settings.l2BlockNumber === undefined && isFailure(error)
-      const failure = isElsewhere ? (settings.missed.error ?? error) : null
-      // What an earlier recording has fetched of this block is worth waiting for.
-      if (failure !== null && (isResumed ? isMissing(failure) : isPassing(failure))) return { failure }
-      throw error
-    }
-  }
-
+/**
+ * The endpoints of a recording, which tells what becomes of them.
+ *
+ * @param mayGoBack whether another block may be asked for
+ */
+export function openRecorded(
+  { l1, l2, onProgress, signal }: Pick<RecordOptions, 'l1' | 'l2' | 'onProgress' | 'signal'>,
+  mayGoBack = false,
+) {
+  verifyFunction('onProgress', onProgress)
+  verifySignal(signal)
+  const tell = (progress: RecordProgress) => onProgress?.(progress)
+  const onFailure: OnFailure = (layer, index, { code }) => tell({ step: 'endpointFailed', layer, index, code })
+  const onWait: OnWait = (layer, index, state) => tell({ step: 'waiting', layer, index, ...state })
   return {
-    async record(): Promise<Recorded> {
-      const { block, l1Block, consensus } = await fetchRecordBlock(source, settings, onProgress)
-      const back = steppingBack()
-      for await (const anchor of back.through(anchorsFor(source, l1Block, settings))) {
-        const { l2BlockNumber } = anchor
-        if (back.tried.length === 0) tellOfChange(anchor, settings)
-        onProgress?.({ step: 'l2Block', l2BlockNumber })
-        const found = await answerAt(anchor)
-        if (!('failure' in found)) {
-          // Only now: the timestamp of a block that no L2 endpoint holds is of no use. A header has it.
-          const { proof, finalizedState } = found.l2Block ? anchor : await fetchTimestamp(source, l1Block, anchor)
-          const parts = { ...found, rollup, l2BlockNumber, address, storageKeys, consensus }
-          const bundle = createBundle<StateScheme>({ ...parts, l1: { block, proof, finalizedState } })
-          return verifyBundle(bundle, found.scheme, settings, l1Block, l2BlockNumber)
-        }
-        onProgress?.({ step: 'proofUnavailable', l2BlockNumber, code: found.failure.code })
-        back.add(l2BlockNumber, found.failure)
-      }
-      throw back.error()
-    },
+    l1: openEndpoints('l1', l1, 'L1', { onFailure, onWait, signal }),
+    l2: openEndpoints('l2', l2, 'L2', { onFailure, onWait, signal, mayGoBack }),
+    tell,
   }
 }
 
-/** Tells that the contract has other code than when the stored progress was made, which may be any value. */
-function tellOfChange({ implementation: after }: Anchor, { resumeFrom, onProgress }: Settings): void {
-  const before = readOwn(Object(resumeFrom), 'implementation')
-  if (typeof before !== 'string' || !/^0x[0-9a-f]{40}$/.test(before)) return
-  if (after !== undefined && after !== before) onProgress?.({ step: 'implementationChanged', before, after })
+/** What an earlier recording has handed out, which may be any value. */
+function readResume(
+  progress: unknown,
+  {
+    l2BlockNumber,
+    ...owner
+  }: Pick<FetchProgress, 'address' | 'storageKeys' | 'rollup'> & Pick<RecordOptions, 'l2BlockNumber'>,
+  stated: StateScheme,
+) {
+  const [number, scheme, implementation] = ['l2BlockNumber', 'scheme', 'implementation'].map(name =>
+    readOwn(Object(progress), name),
+  )
+  const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
+  const wanted = { ...owner, ...block, scheme: kindName(decidedKind(scheme, stated)) }
+  const ignored = progress === undefined ? null : fetchedMismatch(progress, wanted)
+  const isCode = typeof implementation === 'string' && /^0x[0-9a-f]{40}$/.test(implementation)
+  return {
+    owner,
+    /** Why it is of no use, for people; null if it may be. */
+    ignored,
+    progress: ignored === null ? progress : undefined,
+    number,
+    /** The code of the contract when it was handed out. */
+    implementation: isCode ? implementation : undefined,
+  }
 }
 
-/** The parts were verified one by one. This verifies the whole. */
-function verifyBundle(
-  bundle: EvidenceBundle<StateScheme>,
-  scheme: StateScheme,
-  { rollup, address, keysAsWritten: storageKeys, beacon }: Settings,
-  l1Block: L1Block,
-  l2BlockNumber: bigint,
-): Recorded {
-  const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-  const verified = verifyEvidence(bundle, { scheme, rollup, l2BlockNumber, address, storageKeys, trusted })
-  const l1BlockHashFrom = beacon === undefined ? 'l1Endpoint' : 'beaconBlock'
-  // The bundle and what it proves are of the same kind.
-  return { scheme: kindName(scheme), bundle, verified, l1BlockHashFrom } as Recorded
+async function record(recording: Recording): Promise<Recorded> {
+  const { source, start, asked, resume, tell } = recording
+  const { block, l1Block, consensus } = await fetchRecordBlock(source, start, tell)
+  const back = steppingBack()
+  for await (const anchor of back.through(anchorsFor(recording, l1Block))) {
+    const { l2BlockNumber, implementation: after } = anchor
+    const { implementation: before = after } = resume
+    if (back.tried.length === 0 && before !== after) tell({ step: 'implementationChanged', before, after })
+    tell({ step: 'l2Block', l2BlockNumber })
+    const found = await answerAt(recording, anchor)
+    if ('failure' in found) {
+      tell({ step: 'proofUnavailable', l2BlockNumber, code: found.failure.code })
+      back.add(l2BlockNumber, found.failure)
+      continue
+    }
+    // Only now: the timestamp of a block that no L2 endpoint holds is of no use. A header has it.
+    const { proof, finalizedState } = found.l2Block ? anchor : await fetchTimestamp(source, l1Block, anchor)
+    const { scheme } = found
+    const claim = { scheme, rollup: source.rollup, l2BlockNumber, ...asked }
+    const bundle = createBundle<StateScheme>({ ...found, ...claim, consensus, l1: { block, proof, finalizedState } })
+    const trusted = start.beacon?.trusted ?? { l1BlockHash: l1Block.hash }
+    // The parts were verified one by one. This verifies the whole.
+    const verified = verifyEvidence(bundle, { ...claim, storageKeys: recording.keysAsWritten, trusted })
+    const l1BlockHashFrom = start.beacon === undefined ? 'l1Endpoint' : 'beaconBlock'
+    // The bundle and what it proves are of the same kind.
+    return { scheme: kindName(scheme), bundle, verified, l1BlockHashFrom } as Recorded
+  }
+  throw back.error()
+}
+
+/** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
+async function answerAt({ source, how, asked, resume, tell, ...recording }: Recording, anchor: Anchor) {
+  const { l2, schemeAt, signal } = source
+  const { l2BlockNumber, implementation } = anchor
+  let hasBegun = false
+  try {
+    const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, schemeAt)
+    const onProgress = (made: FetchProgress, keyCount: number) => {
+      hasBegun = true
+      const progress = { ...made, rollup: resume.owner.rollup, scheme: kindName(scheme), implementation }
+      tell({ step: 'keys', keyCount, progress })
+    }
+    const options = { ...how, trusted: { scheme, stateRoot }, resumeFrom: resume.progress, onProgress, signal }
+    return { scheme, l2Block, answer: await fetchAnswer(l2, { ...asked, l2BlockNumber }, options) }
+  } catch (error) {
+    // An endpoint that has already sent an answer holds the block.
+    if (hasBegun || recording.l2BlockNumber !== undefined || !isFailure(error)) throw error
+    // What an earlier recording has fetched of this block is worth waiting for.
+    const isResumed = resume.number === encodeQuantity(l2BlockNumber)
+    if (isResumed ? isMissing(error) : isPassing(error)) return { failure: error }
+    throw error
+  }
 }
 
 /** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
-async function* anchorsFor(source: L1Source, l1Block: L1Block, settings: Settings): AsyncGenerator<Anchor> {
-  const { l2BlockNumber, kind, owner, resumeFrom, maxFinalizations, onProgress } = settings
-  const ignore = (reason: string) => onProgress?.({ step: 'progressIgnored', reason })
-  const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
-  const begun = decidedKind(readOwn(Object(resumeFrom), 'scheme'), kind)
-  const wanted = { ...owner, ...block, scheme: kindName(begun) }
-  const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, wanted)
-  if (mismatch !== null) ignore(mismatch)
+async function* anchorsFor(recording: Recording, l1Block: L1Block): AsyncGenerator<Anchor> {
+  const { source, l2BlockNumber, resume, maxFinalizations, tell } = recording
+  if (resume.ignored !== null) tell({ step: 'progressIgnored', reason: resume.ignored })
   if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
-  if (resumeFrom !== undefined && mismatch === null) {
-    const begun = await fetchBegun(source, l1Block, settings)
-    if (typeof begun === 'string') ignore(begun)
+  if (resume.progress !== undefined) {
+    const begun = await fetchBegun(recording, l1Block)
+    if (typeof begun === 'string') tell({ step: 'progressIgnored', reason: begun })
     else yield begun
   }
   yield* walkAnchors(source, l1Block, maxFinalizations)
 }
 
 /** The block of the earlier recording, or why nothing of it can be used. Its answers are useless for any other block. */
-async function fetchBegun(
-  source: L1Source,
-  l1Block: L1Block,
-  { l1, l2, kind, address, storageKeys, owner, resumeFrom, signal }: Settings,
-): Promise<Anchor | string> {
+async function fetchBegun({ source, asked, resume }: Recording, l1Block: L1Block): Promise<Anchor | string> {
+  const { l1, l2, schemeAt, signal } = source
+  const { storageKeys } = asked
   const redact = redactorFor(...l1.sources, ...l2.sources)
   try {
-    const anchor = await fetchAnchor(source, l1Block, parseQuantity(readOwn(Object(resumeFrom), 'l2BlockNumber')))
-    const { scheme, stateRoot } = await openAnchor({ l2, signal }, anchor, () => kind)
+    const anchor = await fetchAnchor(source, l1Block, parseQuantity(resume.number))
+    const { scheme, stateRoot } = await openAnchor({ l2, signal }, anchor, schemeAt)
     const verify = (answer: unknown, keys: readonly Hex[]) =>
-      void verifyState(answer, { scheme, stateRoot, address, storageKeys: keys })
+      void verifyState(answer, { scheme, stateRoot, address: asked.address, storageKeys: keys })
     const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
-    const held = { ...owner, scheme: kindName(scheme), l2BlockNumber: encodeQuantity(anchor.l2BlockNumber) }
+    const owner = { ...resume.owner, scheme: kindName(scheme), l2BlockNumber: encodeQuantity(anchor.l2BlockNumber) }
     // Without an answer that verifies, anyone could have named this block.
-    const isHeld = readFetched(resumeFrom, held, admission, redact, verify, stateKind(scheme)).length > 0
+    const isHeld = readFetched(resume.progress, owner, admission, redact, verify, stateKind(scheme)).length > 0
     return isHeld ? anchor : 'its answers do not verify'
   } catch (error) {
     // An endpoint without the block fails when its answer is asked for.

@@ -1,6 +1,6 @@
 import { invalid, isArray, readItems } from '../../base/arguments.ts'
 import { atPath, type ProofError } from '../../base/errors.ts'
-import { EndpointError, isEndpointError, isMissing, isPassing, type Layer } from '../transport/error.ts'
+import { EndpointError, isEndpointError, isMissing, isOfBlock, isPassing, type Layer } from '../transport/error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from '../transport/http.ts'
 import { forgetLacks } from '../transport/lacking.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from '../transport/provider.ts'
@@ -28,6 +28,8 @@ export type Endpoints = Pool<AnyProvider>
 interface Told {
   readonly onFailure?: OnFailure | undefined
   readonly onWait?: OnWait | undefined
+  /** Whether the caller may ask for another block: that this one is missing then counts more than other failures. */
+  readonly mayGoBack?: boolean
 }
 
 /**
@@ -41,12 +43,12 @@ export function openEndpoints(
   name: string,
   given: EndpointsOption,
   layer?: Layer,
-  { onFailure, onWait, ...http }: HttpOptions & Told = {},
+  { onFailure, onWait, mayGoBack, ...http }: HttpOptions & Told = {},
 ): Endpoints {
   const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
   const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
-  return poolOf(providers, layer, { onFailure, onWait })
+  return poolOf(providers, layer, { onFailure, onWait, ...(mayGoBack && { mayGoBack }) })
 }
 
 function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {
@@ -59,25 +61,31 @@ function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider 
 export const only = (provider: AnyProvider): Endpoints => poolOf([provider])
 
 /** @param told what is told of endpoints of a layer, and of no others */
-const poolOf = (providers: readonly AnyProvider[], layer?: Layer, { onFailure, onWait }: Told = {}): Endpoints =>
+const poolOf = (
+  providers: readonly AnyProvider[],
+  layer?: Layer,
+  { onFailure, onWait, mayGoBack }: Told = {},
+): Endpoints =>
   createPool(providers, {
     layer,
     ...(layer && {
       onFailure: onFailure && ((index, error) => onFailure(layer, index, error)),
       onWait: onWait && ((index, state) => onWait(layer, index, state)),
     }),
-    failed: failures => failureOf(providers, layer, [...failures.values()]),
+    failed: failures => failureOf(providers, layer, [...failures.values()], mayGoBack ? hopeOfBlock : hopeOf),
   })
 
 /** That an endpoint does not serve the method says least: another one does more, or less. */
 const hopeOf = (error: unknown): number => (isLack(error) ? 0 : isMissing(error) ? 2 : isPassing(error) ? 3 : 1)
+const hopeOfBlock = (error: unknown): number => (isMissing(error) ? 5 : isOfBlock(error) ? 4 : hopeOf(error))
 const isLack = (error: unknown) => isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
 
 /** The failure that is most likely to pass with time. If no endpoint serves the method, it says what to add. */
-export function failureOf(
+function failureOf(
   providers: readonly AnyProvider[],
   layer: Layer | undefined,
   failures: readonly unknown[],
+  hopeOf: (error: unknown) => number,
 ): unknown {
   const error = failures.reduce((best, one) => (hopeOf(one) > hopeOf(best) ? one : best))
   if (layer === undefined || !isEndpointError(error) || !isLack(error)) return error
