@@ -4,6 +4,7 @@ import { isEndpointError } from '../client/transport/error.ts'
 import { createBudget, inTime } from '../client/transport/waiting.ts'
 import { invalidParams, type ProviderErrorReason, toProviderError, withProviderErrors } from './error.ts'
 import { idTexts } from './json-rpc-ids.ts'
+import { createRoom } from './pace.ts'
 import type { RequestOptions } from './provider.ts'
 
 /** What answers the requests: a verified provider. */
@@ -52,6 +53,7 @@ function idOf(given: unknown, text: string | undefined): Id {
 const failure = (id: Id, code: number, message: string, data?: unknown) =>
   `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, ...(data !== undefined && { data }) })}}`
 
+type Room = ReturnType<typeof createRoom>
 export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
 
 /**
@@ -67,7 +69,13 @@ export function createJsonRpcServer(
   const { maxResponseLength, timeout } = limits
   const slots = createSlots(limits)
 
-  async function answerOne(request: unknown, idText: string | undefined, client: Client): Promise<string | null> {
+  /** @param room that of the response */
+  async function answerOne(
+    request: unknown,
+    idText: string | undefined,
+    client: Client,
+    room: Room,
+  ): Promise<string | null> {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) {
       return failure('null', codes.invalidRequest, 'This is not a request object.')
     }
@@ -78,8 +86,11 @@ export function createJsonRpcServer(
     if (jsonrpc !== '2.0' || typeof method !== 'string' || (given !== undefined && id === 'null')) {
       return failure(id, codes.invalidRequest, 'This is not a request of JSON-RPC 2.0.')
     }
-    const answer = await answerMethod(id, method, params, client)
-    return Object.hasOwn(request, 'id') ? answer : null
+    const share = shareOf(room)
+    const answer = await answerMethod(id, method, params, client, share.reserve)
+    if (!Object.hasOwn(request, 'id')) return null
+    if (share.fits(answer.length)) return answer
+    return failure(id, codes.limited, 'The response is larger than this server answers with.')
   }
 
   async function answerMethod(
@@ -87,12 +98,14 @@ export function createJsonRpcServer(
     method: string,
     params: unknown,
     { gone, onForward, name }: Client,
+    reserve: Room['reserve'],
   ): Promise<string> {
     const slot = slots.claim(name)
     try {
       if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
       const how = {
         admit: slot.take,
+        reserve,
         onForward: () => onForward?.(method),
         onIncomplete: () => onForward?.(`${method} (completeness)`),
         client: name,
@@ -100,9 +113,7 @@ export function createJsonRpcServer(
       const work = (signal: AbortSignal) =>
         withProviderErrors(() => provider.request({ method, params }, { signal, ...how }))
       const result = JSON.stringify((await inTime(timeout, work, gone)) ?? null)
-      const text = `{"jsonrpc":"2.0","id":${id},"result":${result}}`
-      if (text.length <= maxResponseLength) return text
-      return failure(id, codes.limited, 'The result is larger than this server answers with.')
+      return `{"jsonrpc":"2.0","id":${id},"result":${result}}`
     } catch (error) {
       if (slot.isRefused()) return failure(id, codes.limited, 'Too many requests at once: try again later.')
       if (isEndpointError(error)) return failure(id, codes.limited, 'The request took too long.')
@@ -125,10 +136,24 @@ export function createJsonRpcServer(
       } catch {
         return failure('null', codes.parse, 'This is not JSON.')
       }
-      const ids = idTexts(text, content)
-      if (!Array.isArray(content)) return answerOne(content, ids[0], client)
-      return answerBatch(content, limits, ids, (request, id) => answerOne(request, id, client))
+      const [ids, room] = [idTexts(text, content), createRoom(maxResponseLength)]
+      if (!Array.isArray(content)) return answerOne(content, ids[0], client, room)
+      return answerBatch(content, limits, ids, (request, id) => answerOne(request, id, client, room))
     },
+  }
+}
+
+/** What one answer takes of the room of a response. */
+function shareOf(room: Room) {
+  let reserved = 0
+  return {
+    reserve(length: number): boolean {
+      const fits = room.reserve(length)
+      if (fits) reserved += length
+      return fits
+    },
+    /** What has reserved its room is given in any case: it is given only once. */
+    fits: (length: number): boolean => room.take(length - reserved) || reserved > 0,
   }
 }
 
@@ -160,7 +185,7 @@ function createSlots({ concurrency, maxWaiting }: ServerLimits) {
 
 async function answerBatch(
   requests: readonly unknown[],
-  { maxBatch, maxResponseLength }: ServerLimits,
+  { maxBatch }: ServerLimits,
   ids: readonly (string | undefined)[],
   answerOne: (request: unknown, id: string | undefined) => Promise<string | null>,
 ): Promise<string | null> {
@@ -168,16 +193,7 @@ async function answerBatch(
   if (requests.length > maxBatch) {
     return failure('null', codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
   }
-  let left = maxResponseLength
-  const answers = await Promise.all(
-    requests.map(async (request, index) => {
-      const answer = await answerOne(request, ids[index])
-      left -= answer?.length ?? 0
-      if (answer === null || left >= 0) return answer
-      const id = idOf(readOwn(Object(request), 'id'), ids[index])
-      return failure(id, codes.limited, 'The answers to this batch are larger than this server answers with.')
-    }),
-  )
+  const answers = await Promise.all(requests.map((request, index) => answerOne(request, ids[index])))
   const given = answers.filter(answer => answer !== null)
   return given.length === 0 ? null : `[${given.join()}]`
 }

@@ -65,7 +65,7 @@ export const FILTER_IDLE = 300_000
 export const MAX_FILTERS_A_CLIENT = 128
 export const FILTER_SIZE = 64
 export const MAX_FILTERS_SIZE = 2 ** 16
-/** Blocks that a filter searches without a look at the time. */
+/** Blocks that a filter searches at once. */
 export const BLOCKS_A_PIECE = 64n
 /** Clients whose last request is noted. */
 export const MAX_CLIENTS = 1024

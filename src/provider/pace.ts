@@ -2,7 +2,7 @@ import { abortedBy } from '../client/transport/error.ts'
 import { scoped } from '../client/transport/waiting.ts'
 import { partOf } from '../client/transport/whose.ts'
 import { refusedFor } from './error.ts'
-import { FURTHER_SLICE, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
+import { FURTHER_SLICE, MAX_LOGS_LENGTH, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 
 /** How much work may compute, where that is limited by more than gas, in steps of an execution. */
 export interface Budget {
@@ -17,6 +17,11 @@ export interface Pace {
   readonly signal: AbortSignal
   /** Of a rehearsal, for what takes longer than a step. Its steps are counted by `isDue`. */
   readonly budget?: Budget
+  /**
+   * Whether an answer that is given only once, of up to so many characters, has room. It is taken then. @throws ProviderError
+   * `LIMIT_REACHED` if it never has
+   */
+  reserve(length: number): boolean
   /** States how far the work is, in words, for whoever learns that it took too long. */
   tell(describe: () => string): void
   /** Whether other tasks should run now. Cheap enough for each step of an execution. @throws EndpointError `ABORTED` */
@@ -102,13 +107,13 @@ function createTurns() {
 }
 const turns = createTurns()
 
-function createPace(signal: AbortSignal, admit: () => Promise<void>, tell: Pace['tell']): Pace {
+function createPace(signal: AbortSignal, admit: () => Promise<void>, more: Pick<Pace, 'tell' | 'reserve'>): Pace {
   // The first turn is due at once.
   let [began, slice] = [Number.POSITIVE_INFINITY, SLICE]
   let admitted: Promise<void> | undefined
   const pace: Pace = {
     signal,
-    tell,
+    ...more,
     isDue() {
       if (signal.aborted) throw abortedBy(signal)
       const now = Date.now()
@@ -142,6 +147,26 @@ export interface PaceOptions {
   readonly signals: readonly (AbortSignal | undefined)[]
   /** Called once, before the work is slow for the first time. What it throws ends the work. Default: it may be slow. */
   readonly admit?: (() => Promise<void>) | undefined
+  /** Default: what nodes answer with at most. */
+  readonly reserve?: Pace['reserve'] | undefined
+}
+
+/** Room for answers. @param total how many characters there may be */
+export function createRoom(total: number) {
+  let left = total
+  return {
+    reserve(length: number): boolean {
+      if (length > total) throw refusedFor('LIMIT_REACHED', { found: `An answer has at most ${total} characters.` })
+      const fits = length <= left
+      if (fits) left -= length
+      return fits
+    },
+    /** Takes room for what is there anyway. @returns whether there was enough */
+    take(length: number): boolean {
+      left -= length
+      return left >= 0
+    },
+  }
 }
 
 /**
@@ -151,7 +176,7 @@ export interface PaceOptions {
  * @throws ProviderError `TIMEOUT`; EndpointError `ABORTED`; what `admit` throws
  */
 export async function inPace<T>(
-  { timeoutMs, signals, admit = async () => {} }: PaceOptions,
+  { timeoutMs, signals, admit = async () => {}, reserve = createRoom(MAX_LOGS_LENGTH).reserve }: PaceOptions,
   work: (pace: Pace) => Promise<T>,
 ): Promise<T> {
   let describe: (() => string) | undefined
@@ -171,7 +196,7 @@ export async function inPace<T>(
       }
       // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
       const admitOnce = () => admit().catch(error => Promise.reject(stop(error)))
-      return work(createPace(signal, admitOnce, tell))
+      return work(createPace(signal, admitOnce, { tell, reserve }))
     })
   } finally {
     end()

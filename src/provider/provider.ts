@@ -33,6 +33,11 @@ export interface RequestOptions {
    * requests it handles at once. A request that needs neither is answered without it. What it throws ends the request.
    */
   admit?: (() => Promise<void>) | undefined
+  /**
+   * Called before a filter gives what it gives only once, with how many characters it is at most. False: it does not fit, and the
+   * next request gets it. Default: 16 MiB fit.
+   */
+  reserve?: ((length: number) => boolean) | undefined
   /** Called before the request is passed to `l2` because `forward` names its method: the answer will not be proven. */
   onForward?: (() => void) | undefined
   /** Called before logs are listed whose completeness is not proven, because `completeLogs` is false: there may be others. */
@@ -44,7 +49,7 @@ export interface RequestOptions {
   client?: string | undefined
 }
 
-const REQUEST_OPTIONS = ['signal', 'admit', 'onForward', 'onIncomplete', 'client'] as const
+const REQUEST_OPTIONS = ['signal', 'admit', 'reserve', 'onForward', 'onIncomplete', 'client'] as const
 
 interface Asker {
   readonly client: string
@@ -186,17 +191,19 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       const {
         signal,
         admit,
+        reserve,
         onForward = () => {},
         onIncomplete = () => {},
         client = '',
       } = readOptions('options', given, REQUEST_OPTIONS)
       verifySignal(signal)
       verifyFunction('options.admit', admit)
+      verifyFunction('options.reserve', reserve)
       verifyFunction('options.onForward', onForward)
       verifyFunction('options.onIncomplete', onIncomplete)
       if (typeof client !== 'string' || client.length > MAX_CLIENT_LENGTH)
         throw invalid('options.client', 'a short string', client)
-      const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit }
+      const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve }
       return inPace(how, pace => work(pace, { client, onForward, onIncomplete }))
     })
 

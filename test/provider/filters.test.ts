@@ -1,8 +1,11 @@
 import { afterEach, expect, it, vi } from 'vitest'
+import { CONTENTS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError, type VerifiedProvider } from '../../src/entry/provider.ts'
+import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
 import { FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../../src/provider/limits.ts'
+import { skipTime } from '../client/clock.ts'
 import { createBlockEndpoints, type Lie } from './block-endpoints.ts'
 
 const TOKEN: Hex = `0x${'70'.repeat(20)}`
@@ -153,6 +156,66 @@ it('keeps a bounded number of filters for each client, and for all of them', asy
   expect(held.filter(reason => reason === 'answered')).toHaveLength(room)
   expect(held[0]).toBe(GONE)
   expect(await reasonOf(modest('eth_getFilterChanges', kept))).toBe(GONE)
+})
+
+it('gives nothing at half of its time rather than failing, and goes on next time', async () => {
+  const slow = { receipts: 0 }
+  const { ask, advance, endpoint } = await setUp({ timeoutMs: 8000 }, async (answer, method) => {
+    // A piece takes six seconds.
+    if (method === 'eth_getBlockReceipts') await new Promise(resolve => setTimeout(resolve, 100 * ++slow.receipts))
+    return answer
+  })
+  const id = await ask('eth_newFilter', { address: TOKEN })
+  await advance(60)
+  endpoint.counts()
+  // From here on, nothing is loaded, which would take no time at all.
+  skipTime()
+  const parts: number[][] = []
+  for (let found: number[] = []; found.length === 0; parts.push(found)) {
+    slow.receipts = 0
+    const began = Date.now()
+    found = numbersIn(await ask('eth_getFilterChanges', id))
+    expect(Date.now() - began).toBeLessThanOrEqual(4000)
+  }
+  expect(parts).toEqual([[], range(3, 62)])
+  // Nothing is asked for twice but what was under way at that time.
+  const { eth_getBlockReceipts: asked = 0 } = endpoint.counts()
+  expect(asked).toBeGreaterThanOrEqual(60)
+  expect(asked).toBeLessThanOrEqual(60 + CONTENTS_AT_ONCE)
+})
+
+it('loses no event of filters that are asked for in one batch, whatever its size, and gives what fits', async () => {
+  const { verified, ask, advance } = await setUp()
+  const limits = { concurrency: 16, maxWaiting: 99, maxBatch: 99, maxResponseLength: 40_000, timeout: 60_000 }
+  const rpc = createJsonRpcServer(verified, limits)
+  const names = range(1, 3)
+  const ids: Hex[] = []
+  for (const _ of names) ids.push(await ask('eth_newFilter', { address: TOKEN }))
+  await advance(90)
+  const found = names.map((): number[] => [])
+  let [rounds, most] = [0, 0]
+  for (let more = 1; more > 0; rounds++) {
+    const batch = ids.map((id, index) => ({ jsonrpc: '2.0', id: index, method: 'eth_getFilterChanges', params: [id] }))
+    const text = (await rpc.answer(JSON.stringify(batch))) ?? ''
+    const answers: { id: number; result: { blockNumber: Hex }[] }[] = JSON.parse(text)
+    more = answers.reduce((sum, { result }) => sum + result.length, 0)
+    most = Math.max(most, text.length)
+    for (const { id, result } of answers) found[id]?.push(...numbersIn(result))
+  }
+  expect(found).toEqual(names.map(() => range(3, 92)))
+  expect(most).toBeLessThanOrEqual(limits.maxResponseLength)
+  expect(rounds).toBeGreaterThan(5)
+})
+
+it('says of a block that never fits that it does not', async () => {
+  const { ask, advance, verified } = await setUp()
+  const id = await ask('eth_newFilter', { address: TOKEN })
+  await advance(2)
+  const asked = { method: 'eth_getFilterChanges', params: [id] }
+  const limits = { concurrency: 16, maxWaiting: 99, maxBatch: 99, maxResponseLength: 500, timeout: 60_000 }
+  const rpc = createJsonRpcServer(verified, limits)
+  expect(await rpc.answer(JSON.stringify({ jsonrpc: '2.0', id: 1, ...asked }))).toContain('LIMIT_REACHED')
+  expect(numbersIn(await verified.request(asked))).toEqual(range(3, 4))
 })
 
 it('gives the first part of what takes long, and the rest next time', async () => {

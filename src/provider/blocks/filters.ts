@@ -1,17 +1,11 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { abortedBy } from '../../client/transport/error.ts'
+import { inTime } from '../../client/transport/waiting.ts'
 import type { BlockLog } from '../../verify/blocks/block.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
-import {
-  BLOCKS_A_PIECE,
-  FILTER_IDLE,
-  FILTER_SIZE,
-  MAX_FILTERS_A_CLIENT,
-  MAX_FILTERS_SIZE,
-  MAX_LOGS_LENGTH,
-} from '../limits.ts'
+import { BLOCKS_A_PIECE, FILTER_IDLE, FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../limits.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import type { Presence } from '../presence.ts'
@@ -30,8 +24,6 @@ interface Filter {
   readonly size: number
   /** The first block that the client has not seen. */
   next: bigint
-  /** How many blocks are searched without a look at the time: fewer after a search that was too slow. */
-  piece: bigint
   usedAt: number
   /** Ends with the last request that was made: each one goes on where the one before ended. */
   turn: Promise<unknown>
@@ -78,7 +70,7 @@ function createRegister(seenAt: FilterSources['seenAt']) {
       sweep(owner, size)
       // Nobody can guess it, and it is a quantity.
       const id: Hex = `0x1${bytesToHex(crypto.getRandomValues(new Uint8Array(15))).slice(2)}`
-      const fresh = { next, piece: BLOCKS_A_PIECE, usedAt: Date.now(), turn: Promise.resolve() }
+      const fresh = { next, usedAt: Date.now(), turn: Promise.resolve() }
       filters.set(id, { owner, query, size, ...fresh })
       return id
     },
@@ -118,10 +110,8 @@ export function createFilters(sources: FilterSources) {
     },
     async eth_getFilterChanges(given: unknown, pace: Pace) {
       const filter = register.find(idIn(given))
-      const work = filter.turn.then(() => {
-        if (pace.signal.aborted) throw abortedBy(pace.signal)
-        return advance(sources, filter, pace)
-      })
+      const end = Date.now() + sources.timeoutMs / 2
+      const work = filter.turn.then(() => advance(sources, filter, end, pace))
       filter.turn = work.catch(() => {})
       return work
     },
@@ -135,33 +125,44 @@ export function createFilters(sources: FilterSources) {
   }
 }
 
-/** What is new, or the first part of it if that takes long or is much. The client moves on only once it has all of that. */
-async function advance(sources: FilterSources, filter: Filter, pace: Pace): Promise<unknown> {
-  const began = Date.now()
+/**
+ * What is new, or the first part of it, perhaps none, at half of the time that a request has, or if it is much. The client moves on
+ * only once it has all of that. What was fetched for the rest is known when it asks again.
+ */
+async function advance(sources: FilterSources, filter: Filter, end: number, pace: Pace): Promise<unknown> {
   const { first = null, last = null } = filter.query?.bounds ?? {}
   let next = first !== null && first > filter.next ? first : filter.next
+  let piece = BLOCKS_A_PIECE
   const found: unknown[] = []
-  let length = 0
-  for (;;) {
+  while (Date.now() < end) {
     // A finalization meanwhile counts, too: some clients ask again only for the next one.
     const view = await sources.current()
     const newest = newestIn(view)
     const to = last !== null && last < newest ? last : newest
     if (next > to) break
-    // What is read so far is an answer, though it may be that there is nothing.
-    if (next > filter.next && Date.now() - began > sources.timeoutMs / 2) break
-    const end = next + filter.piece - 1n
-    const range = { from: next, to: end < to ? end : to }
-    const more = await read(sources, filter, view, range, pace).catch(error => slower(filter, error, pace))
-    if (more === null) continue
-    length += more.reduce((sum: number, one) => sum + lengthOf(one), 0)
-    // The next request begins with these.
-    if (found.length > 0 && length > MAX_LOGS_LENGTH) break
-    for (const one of more) found.push(one)
-    next = range.to + 1n
+    const range = { from: next, to: next + piece - 1n < to ? next + piece - 1n : to }
+    const isOne = range.from === range.to
+    let own = pace.signal
+    const search = (signal: AbortSignal) => {
+      own = signal
+      return read(sources, filter, view, range, { ...pace, signal })
+    }
+    try {
+      const more = await inTime(end - Date.now(), search, pace.signal)
+      if (pace.reserve(more.reduce((sum: number, one) => sum + lengthOf(one), 0))) {
+        for (const one of more) found.push(one)
+        next = range.to + 1n
+        continue
+      }
+      // The next request begins with these.
+      if (found.length > 0 || isOne) break
+    } catch (error) {
+      if (own.aborted && !pace.signal.aborted) break
+      if (isOne || !isProviderError(error) || error.reason !== 'LIMIT_REACHED') throw error
+    }
+    piece = (range.to - range.from + 1n) / 2n
   }
   if (pace.signal.aborted) throw abortedBy(pace.signal)
-  if (filter.piece < BLOCKS_A_PIECE) filter.piece *= 2n
   filter.next = next
   // Those of a query are logs.
   return filter.query === null ? found : spellLogs(found as BlockLog[])
@@ -179,13 +180,4 @@ async function read(
   const hashes: Hex[] = []
   for await (const { hash } of blocks.walk(view, range.from, range.to, pace)) hashes.unshift(hash)
   return hashes
-}
-
-/** For `catch`: null to try fewer blocks at once. The next request tries fewer of them, too, if this one was too slow. */
-function slower(filter: Filter, error: unknown, pace: Pace): null {
-  const isTooMuch = isProviderError(error) && error.reason === 'LIMIT_REACHED'
-  const isOne = filter.piece <= 1n
-  if (!isOne && (isTooMuch || pace.signal.aborted)) filter.piece /= 2n
-  if (!isTooMuch || isOne) throw error
-  return null
 }
