@@ -1,6 +1,7 @@
 /**
  * `npm run bench:logs`: searches for logs over chains of the real network's size, in simulated time, with an endpoint that answers
- * after 50 milliseconds and allows any number of requests, 10 per second, or 2 per second. Prints Markdown.
+ * after 50 milliseconds and allows any number of requests, 10 per second, or 2 per second. Prints Markdown. Words after `--`
+ * select the rows that contain one of them.
  */
 
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
@@ -84,81 +85,97 @@ async function untilAnswered<T>(work: (pace: Pace) => Promise<T>): Promise<{ rou
   }
 }
 
+const words = process.argv.slice(2)
+const isWanted = (name: string) => words.length === 0 || words.some(word => name.includes(word))
+
 const heap = () => Math.round(process.memoryUsage().heapUsed / 2 ** 20)
 
 async function row(name: string, blocks: readonly SentBlock[], from: number, address: Hex, isListed = false) {
-  for (const [rate, limiter] of RATES) {
-    const { value, seconds } = await inVirtualTime(async () => {
-      const { search, listed, share } = setUp(blocks, limiter())
-      const range = { from: BigInt(from), to: BigInt(blocks.length) }
-      const by = isListed ? listed : search
-      const { rounds, found } = await untilAnswered(pace => by(viewOf(blocks), { address }, range, pace))
-      return `${rounds} | ${found.length} | ${share()}`
-    })
-    console.log(`| ${name} | ${rate} | ${seconds.toFixed(1)} | ${value} | ${heap()} |`)
-  }
+  if (isWanted(name))
+    for (const [rate, limiter] of RATES) {
+      const { value, seconds } = await inVirtualTime(async () => {
+        const { search, listed, share } = setUp(blocks, limiter())
+        const range = { from: BigInt(from), to: BigInt(blocks.length) }
+        const by = isListed ? listed : search
+        const { rounds, found } = await untilAnswered(pace => by(viewOf(blocks), { address }, range, pace))
+        return `${rounds} | ${found.length} | ${share()}`
+      })
+      console.log(`| ${name} | ${rate} | ${seconds.toFixed(1)} | ${value} | ${heap()} |`)
+    }
 }
 
 /** A client with a filter polls until it has seen a finalization. */
 async function listen(name: string, blocks: readonly SentBlock[], first: number) {
-  for (const [rate, limiter] of RATES) {
-    const { value, seconds } = await inVirtualTime(async () => {
-      const { search, share, known } = setUp(blocks, limiter())
-      let view = viewOf(blocks, first)
-      const current = async () => view
-      const seenAt = () => ({ began: 0, at: Date.now() })
-      const filters = createFilters({ blocks: known, search, current, seenAt, timeoutMs: DEADLINE, isForWallet: false })
-      const within = <T>(work: (pace: Pace) => Promise<T>) => inPace({ timeoutMs: DEADLINE, signals: [] }, work)
-      const id = await within(pace => filters.eth_newFilter([{ address: TOKEN }], pace, ''))
-      view = viewOf(blocks)
-      const [seen, expected] = [[] as string[], logsOf(blocks.slice(first)).filter(log => log.address === TOKEN).length]
-      let polls = 0
-      let failures = 0
-      while (seen.length < expected || polls === 0) {
-        polls++
-        await new Promise(resolve => setTimeout(resolve, 1000))
-        const more = await within(pace => filters.eth_getFilterChanges([id], pace)).catch(() => failures++)
-        for (const log of Array.isArray(more) ? more : []) seen.push(`${log.blockNumber} ${log.logIndex}`)
-      }
-      if (new Set(seen).size !== seen.length) throw new Error('an event came twice')
-      return `${polls} (${failures} timed out) | ${seen.length} | ${share()}`
-    })
-    console.log(`| ${name} | ${rate} | ${seconds.toFixed(1)} | ${value} | ${heap()} |`)
-  }
+  if (isWanted(name))
+    for (const [rate, limiter] of RATES) {
+      const { value, seconds } = await inVirtualTime(async () => {
+        const { search, share, known } = setUp(blocks, limiter())
+        let view = viewOf(blocks, first)
+        const current = async () => view
+        const seenAt = () => ({ began: 0, at: Date.now() })
+        const filters = createFilters({
+          blocks: known,
+          search,
+          current,
+          seenAt,
+          timeoutMs: DEADLINE,
+          isForWallet: false,
+        })
+        const within = <T>(work: (pace: Pace) => Promise<T>) => inPace({ timeoutMs: DEADLINE, signals: [] }, work)
+        const id = await within(pace => filters.eth_newFilter([{ address: TOKEN }], pace, ''))
+        view = viewOf(blocks)
+        const [seen, expected] = [
+          [] as string[],
+          logsOf(blocks.slice(first)).filter(log => log.address === TOKEN).length,
+        ]
+        let polls = 0
+        let failures = 0
+        while (seen.length < expected || polls === 0) {
+          polls++
+          await new Promise(resolve => setTimeout(resolve, 1000))
+          const more = await within(pace => filters.eth_getFilterChanges([id], pace)).catch(() => failures++)
+          for (const log of Array.isArray(more) ? more : []) seen.push(`${log.blockNumber} ${log.logIndex}`)
+        }
+        if (new Set(seen).size !== seen.length) throw new Error('an event came twice')
+        return `${polls} (${failures} timed out) | ${seen.length} | ${share()}`
+      })
+      console.log(`| ${name} | ${rate} | ${seconds.toFixed(1)} | ${value} | ${heap()} |`)
+    }
 }
 
 /** 60 ranges at once, and 50 clients that ask for a balance ten times each. */
 async function crowd(blocks: readonly SentBlock[]) {
-  for (const [rate, limiter] of RATES) {
-    const { value, seconds } = await inVirtualTime(async () => {
-      const { search, share, slow } = setUp(blocks, limiter())
-      const view = viewOf(blocks)
-      const times: Record<'ranges' | 'balances', number[]> = { ranges: [], balances: [] }
-      const timed = async (kind: keyof typeof times, work: () => Promise<unknown>) => {
-        const begin = performance.now()
-        await work()
-        times[kind].push((performance.now() - begin) / 1000)
-      }
-      const ranges = Array.from({ length: 60 }, (_, index) =>
-        timed('ranges', () => {
-          const range = { from: BigInt(1 + index * 16), to: BigInt(16 + index * 16) }
-          return untilAnswered(pace => search(view, { address: TOKEN }, range, pace))
-        }),
-      )
-      const clients = Array.from({ length: 50 }, async (_, client) => {
-        for (let count = 0; count < 10; count++) {
-          const { signal } = new AbortController()
-          await timed('balances', () => callProvider(slow, 'eth_getBalance', [`${client} ${count}`], signal))
+  if (isWanted('crowd'))
+    for (const [rate, limiter] of RATES) {
+      const { value, seconds } = await inVirtualTime(async () => {
+        const { search, share, slow } = setUp(blocks, limiter())
+        const view = viewOf(blocks)
+        const times: Record<'ranges' | 'balances', number[]> = { ranges: [], balances: [] }
+        const timed = async (kind: keyof typeof times, work: () => Promise<unknown>) => {
+          const begin = performance.now()
+          await work()
+          times[kind].push((performance.now() - begin) / 1000)
         }
+        const ranges = Array.from({ length: 60 }, (_, index) =>
+          timed('ranges', () => {
+            const range = { from: BigInt(1 + index * 16), to: BigInt(16 + index * 16) }
+            return untilAnswered(pace => search(view, { address: TOKEN }, range, pace))
+          }),
+        )
+        const clients = Array.from({ length: 50 }, async (_, client) => {
+          for (let count = 0; count < 10; count++) {
+            const { signal } = new AbortController()
+            await timed('balances', () => callProvider(slow, 'eth_getBalance', [`${client} ${count}`], signal))
+          }
+        })
+        await Promise.all([...ranges, ...clients])
+        const at = (list: readonly number[], part: number) =>
+          [...list].sort((a, b) => a - b)[Math.floor(part * (list.length - 1))]?.toFixed(1)
+        const [r, b] = [times.ranges, times.balances]
+        return `${at(r, 0.5)} / ${at(r, 0.99)} | ${at(b, 0.5)} / ${at(b, 0.99)} | ${share()}`
       })
-      await Promise.all([...ranges, ...clients])
-      const at = (list: readonly number[], part: number) =>
-        [...list].sort((a, b) => a - b)[Math.floor(part * (list.length - 1))]?.toFixed(1)
-      const [r, b] = [times.ranges, times.balances]
-      return `${at(r, 0.5)} / ${at(r, 0.99)} | ${at(b, 0.5)} / ${at(b, 0.99)} | ${share()}`
-    })
-    console.log(`| ${rate} | ${seconds.toFixed(0)} | ${value} |`)
-  }
+      console.log(`| ${rate} | ${seconds.toFixed(0)} | ${value} |`)
+    }
 }
 
 const all = await kinds()
