@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { sourceFiles } from '../sources.ts'
 
-/** Checks the table of bounds in `docs/threat-model.md`. */
+/** Checks the table of bounds in `docs/bounds.md`. */
 const ROW =
   /^\| .+ \| ([\d,]+)(?: (\w+))? \| `(\w+)` \| `(src\/[\w/]+\.ts)` \| \[([\w/-]+)\]\(\.\.\/(test\/[\w/-]+\.test\.ts)\) \|$/gm
 const UNITS: Readonly<Record<string, number>> = { '': 1, bytes: 1, KiB: 2 ** 10, MiB: 2 ** 20, ms: 1, s: 1000 }
-const rows = [...readFileSync('docs/threat-model.md', 'utf8').matchAll(ROW)].map(
+const rows = [...readFileSync('docs/bounds.md', 'utf8').matchAll(ROW)].map(
   ([, digits = '', unit = '', name = '', file = '', tests = '', path = '']) => ({
     digits,
     unit,
@@ -26,7 +26,7 @@ it('states the value of each bound', async () => {
 })
 
 it('names for each bound the tests that fail without it', () => {
-  const table = readFileSync('docs/threat-model.md', 'utf8').split('\n| what | at most |')[1]?.split('\n\n')[0] ?? ''
+  const table = readFileSync('docs/bounds.md', 'utf8').split('\n| what | at most |')[1]?.split('\n\n')[0] ?? ''
   // Without the rest of the head, and the line below it.
   expect(table.split('\n').slice(2)).toHaveLength(rows.length)
   expect(rows.filter(({ tests, path }) => path !== `test/${tests}.test.ts` || !existsSync(path))).toEqual([])

@@ -24,7 +24,7 @@ it('has a change for each promise that can still be made', () => {
   }
 })
 
-it('has the table in docs/threat-model.md', () => {
-  const page = readFileSync('docs/threat-model.md', 'utf8')
+it('has the table in docs/promises.md', () => {
+  const page = readFileSync('docs/promises.md', 'utf8')
   expect(TABLE.exec(page)?.[0]).toBe(`${promiseTable()}\n`)
 })

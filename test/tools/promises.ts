@@ -1,6 +1,6 @@
 /**
  * `npm run test:promises`: breaks each promise of the threat model on purpose, and expects the test that is named for it to fail.
- * With `-- --write`, writes the table of `docs/threat-model.md` instead. With `--whole`, breaks nothing, and expects all to pass.
+ * With `-- --write`, writes the table of `docs/promises.md` instead. With `--whole`, breaks nothing, and expects all to pass.
  * Other arguments select promises by parts of their tests and titles.
  */
 import { execFile } from 'node:child_process'
@@ -14,7 +14,7 @@ const isWhole = process.argv.includes('--whole')
 /** For one test, on a machine with other work. */
 const MOST_MS = 180_000
 const KILLED = 'killed'
-const DOCUMENT = 'docs/threat-model.md'
+const DOCUMENT = 'docs/promises.md'
 
 /** The table in the document. */
 export function promiseTable(): string {
