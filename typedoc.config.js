@@ -55,7 +55,7 @@ export default {
     ...['answer', 'evidence', 'beacon', 'blocks', 'messages', 'transition'].map(
       family => `src/base/error-meanings.ts:${family}`,
     ),
-    ...['rpc', 'provider'].map(door => `src/${door}/error.ts:meanings`),
+    ...['client/transport', 'provider'].map(room => `src/${room}/error.ts:meanings`),
     // Parts of the types that refer to them.
     ...['src/verify/evidence/types.ts:StateOf', 'src/verify/evidence/logs.ts:LogsAnchor'],
   ],

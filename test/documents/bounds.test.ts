@@ -26,7 +26,7 @@ it('states the value of each bound', async () => {
 })
 
 it('names for each bound the tests that fail without it', () => {
-  const table = readFileSync('docs/bounds.md', 'utf8').split('\n| what | at most |')[1]?.split('\n\n')[0] ?? ''
+  const table = readFileSync('docs/bounds.md', 'utf8').split('\n| what | at most |')[1]?.trim().split('\n\n')[0] ?? ''
   // Without the rest of the head, and the line below it.
   expect(table.split('\n').slice(2)).toHaveLength(rows.length)
   expect(rows.filter(({ tests, path }) => path !== `test/${tests}.test.ts` || !existsSync(path))).toEqual([])
