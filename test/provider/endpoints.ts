@@ -28,7 +28,8 @@ export interface Endpoints {
   /** Applied to every answer of that layer, without that of `eth_chainId`. */
   lie: { l1: Tamper | null; l2: Tamper | null }
   readonly l1BlockHash: () => Promise<Hex>
-  provider(options?: Partial<VerifiedProviderOptions>): VerifiedProvider
+  /** @param create Default: that of this build */
+  provider(options?: Partial<VerifiedProviderOptions>, create?: typeof createVerifiedProvider): VerifiedProvider
 }
 
 const refuse = (code: number, message: string) => Object.assign(new Error(message), { code })
@@ -113,8 +114,8 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
   const l1BlockHash = async () => Reflect.get(blockAt(l1.blockNumber()) ?? {}, 'hash') as Hex
   return {
     ...{ chain, l1: l1Provider, l2: l2Provider, asked, lie, l1BlockHash },
-    provider: (options = {}) =>
-      createVerifiedProvider({
+    provider: (options = {}, create = createVerifiedProvider) =>
+      create({
         ...{ l1: l1Provider, l2: l2Provider, rollup: ROLLUP, scheme: poseidon2, chainId: CHAIN_ID, l1BlockHash },
         // Enough on any machine.
         timeoutMs: 100_000,

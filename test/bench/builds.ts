@@ -1,0 +1,119 @@
+/**
+ * `npm run bench:builds -- OLD [NEW]`: how many times as fast the build in the folder NEW (default: this one) is as that in OLD. Each
+ * folder has a `package.json` and its `dist`. The two take turns in one process, and processor time is compared turn by turn. Prints
+ * Markdown.
+ */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { demoState } from '../provider/contracts.ts'
+import { createEndpoints } from '../provider/endpoints.ts'
+import { CALLS } from '../provider/waves.ts'
+import { type Library as L1, works } from './l1-works.ts'
+import { measureProcessor } from './measure.ts'
+import { header, row } from './page.ts'
+
+type Build = L1 &
+  Pick<typeof import('../../src/entry/anchor.ts'), 'verifyEvidence'> &
+  Pick<typeof import('../../src/entry/beacon.ts'), 'trustBeaconBlock'> &
+  Pick<typeof import('../../src/entry/bulk.ts'), 'verifyRecords'> &
+  Pick<typeof import('../../src/entry/provider.ts'), 'createVerifiedProvider'> &
+  Pick<typeof import('../../src/entry/mimc.ts'), 'mimc'> &
+  Pick<typeof import('../../src/entry/poseidon2.ts'), 'poseidon2'>
+
+const DOORS = ['anchor', 'beacon', 'blocks', 'bulk', 'messages', 'mimc', 'poseidon2', 'provider', 'provider/evm']
+const TURNS = 31
+const BUNDLES = 20
+
+async function open(folder: string): Promise<Build> {
+  const { exports } = JSON.parse(readFileSync(resolve(folder, 'package.json'), 'utf8'))
+  const parts = DOORS.map(door => import(pathToFileURL(resolve(folder, exports[`./${door}`].default)).href))
+  return Object.assign({}, ...(await Promise.all(parts)))
+}
+
+const readVector = (name: string) => JSON.parse(readFileSync(`vectors/evidence/valid/${name}.json`, 'utf8'))
+
+function claimOf(build: Build, { operation, scheme, claim }: ReturnType<typeof readVector>) {
+  const { network, beaconBlockRoot, ...others } = claim.trusted
+  const trusted = network ? build.trustBeaconBlock({ network, blockRoot: beaconBlockRoot }) : { beaconBlockRoot }
+  const kind: 'mimc' | 'poseidon2' = scheme
+  return {
+    ...claim,
+    scheme: operation === 'verifyEthereumEvidence' ? 'ethereum' : build[kind],
+    trusted: { ...others, ...(beaconBlockRoot && trusted) },
+    l2BlockNumber: claim.l2BlockNumber === 'fromBundle' ? claim.l2BlockNumber : BigInt(claim.l2BlockNumber),
+  }
+}
+
+interface Work {
+  readonly name: string
+  /** Prepares the work for a build. */
+  readonly on: (build: Build) => (() => unknown) | Promise<() => unknown>
+}
+
+const evidence = ['block-hash', 'state-root', 'l2-root', 'timestamp'].flatMap(kind => [
+  `poseidon2-${kind}`,
+  `mimc-${kind}`,
+])
+const KINDS = [
+  ...evidence,
+  'poseidon2-beacon-block-root',
+  'ethereum-block-hash',
+  'ethereum-state-root',
+  'ethereum-l2-root',
+]
+
+function evidenceOf(name: string): Work {
+  const vector = readVector(name)
+  const text = JSON.stringify(vector.bundle)
+  return {
+    name: `verifyEvidence, ${name}`,
+    on: build => {
+      const claim = claimOf(build, vector)
+      return () => build.verifyEvidence(JSON.parse(text), claim)
+    },
+  }
+}
+
+const bundles: Work = {
+  name: `audit of ${BUNDLES} bundles`,
+  on: build => {
+    const vector = readVector('poseidon2-block-hash')
+    const { rollup, trusted } = vector.claim
+    const records = Array.from({ length: BUNDLES }, () => JSON.stringify(vector.bundle))
+    const left = 'fromRecord'
+    return async () => {
+      const claim = { scheme: left, address: left, storageKeys: left, rollup, trusted } as const
+      for await (const { verdict } of build.verifyRecords(records, claim)) {
+        if (verdict !== 'present') throw new Error(verdict)
+      }
+    }
+  },
+}
+
+const warmCall: Work = {
+  name: 'a warm call',
+  on: async ({ createVerifiedProvider, poseidon2 }) => {
+    const provider = createEndpoints(demoState).provider({ scheme: poseidon2 }, createVerifiedProvider)
+    await provider.request(CALLS.quote)
+    return () => provider.request(CALLS.quote)
+  },
+}
+
+const quantile = (values: readonly number[], share: number) =>
+  ([...values].sort((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN).toFixed(2)
+
+const [OLD = '', NEW = '.'] = process.argv.slice(2)
+const builds = [await open(OLD), await open(NEW)]
+const all: readonly Work[] = [
+  ...works.map(({ name, run }) => ({ name, on: (build: Build) => () => run(build) })),
+  ...KINDS.map(evidenceOf),
+  bundles,
+  warmCall,
+]
+console.log(header('old / new', 'median', 'quartiles').join('\n'))
+for (const { name, on } of all) {
+  const [old = [], now = []] = await measureProcessor(await Promise.all(builds.map(on)), TURNS)
+  const ratios = old.map((time, turn) => time / (now[turn] ?? Number.NaN))
+  console.log(row(name, quantile(ratios, 0.5), `${quantile(ratios, 0.25)} to ${quantile(ratios, 0.75)}`))
+}
