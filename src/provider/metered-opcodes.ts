@@ -12,8 +12,6 @@ const OF_STATE = [0x31, 0x3b, 0x3f, 0x54, 0x55]
 /** Instructions that do so, too: EXTCODECOPY and calls. Touching an account is up to so much of their price (EIP-2929). */
 const [TOUCHING, TOUCH] = [[0x3c, 0xf1, 0xf2, 0xf4, 0xfa], 2600n]
 
-type Metered = NonNullable<EVMOpts['customOpcodes']>
-
 /**
  * The instructions whose price depends on their operands, for a rehearsal: what they are charged for powers, hashes, copies, memory,
  * logs and creations counts as steps, which take about as long. Every other instruction is one step.

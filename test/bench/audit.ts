@@ -71,7 +71,7 @@ const [plain] = inputs
 const stepsOf = ({ path, share }: Input, last: string, jobs: number): Contestant =>
   Array.from({ length: jobs }, () => [programAt('audit-parts.mjs'), jobs === 1 ? path : share, last])
 const auditOf = (path: string, jobs: number): Contestant => [
-  [programAt('../cli/main.js'), 'audit', path, '--jobs', `${jobs}`],
+  [programAt('../../src/cli/main.js'), 'audit', path, '--jobs', `${jobs}`],
 ]
 
 /** What one round measured with one number of jobs, in seconds by the clock. */

@@ -3,8 +3,10 @@
  * folder has a `package.json` and its `dist`. The two take turns in one process, and processor time is compared turn by turn. Prints
  * Markdown.
  */
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { demoState } from '../provider/contracts.ts'
 import { createEndpoints } from '../provider/endpoints.ts'
@@ -16,14 +18,14 @@ import { header, row } from './page.ts'
 type Build = L1 &
   Pick<typeof import('../../src/entry/anchor.ts'), 'verifyEvidence'> &
   Pick<typeof import('../../src/entry/beacon.ts'), 'trustBeaconBlock'> &
-  Pick<typeof import('../../src/entry/bulk.ts'), 'verifyRecords'> &
   Pick<typeof import('../../src/entry/provider.ts'), 'createVerifiedProvider'> &
   Pick<typeof import('../../src/entry/mimc.ts'), 'mimc'> &
   Pick<typeof import('../../src/entry/poseidon2.ts'), 'poseidon2'>
 
-const DOORS = ['anchor', 'beacon', 'blocks', 'bulk', 'messages', 'mimc', 'poseidon2', 'provider', 'provider/evm']
+const DOORS = ['anchor', 'beacon', 'blocks', 'messages', 'mimc', 'poseidon2', 'provider', 'provider/evm']
 const TURNS = 31
-const BUNDLES = 20
+/** The command starts afresh each time, so there are fewer turns, and many records. */
+const [AUDIT_TURNS, BUNDLES] = [7, 4000]
 
 async function open(folder: string): Promise<Build> {
   const { exports } = JSON.parse(readFileSync(resolve(folder, 'package.json'), 'utf8'))
@@ -75,22 +77,6 @@ function evidenceOf(name: string): Work {
   }
 }
 
-const bundles: Work = {
-  name: `audit of ${BUNDLES} bundles`,
-  on: build => {
-    const vector = readVector('poseidon2-block-hash')
-    const { rollup, trusted } = vector.claim
-    const records = Array.from({ length: BUNDLES }, () => JSON.stringify(vector.bundle))
-    const left = 'fromRecord'
-    return async () => {
-      const claim = { scheme: left, address: left, storageKeys: left, rollup, trusted } as const
-      for await (const { verdict } of build.verifyRecords(records, claim)) {
-        if (verdict !== 'present') throw new Error(verdict)
-      }
-    }
-  },
-}
-
 const warmCall: Work = {
   name: 'a warm call',
   on: async ({ createVerifiedProvider, poseidon2 }) => {
@@ -103,17 +89,49 @@ const warmCall: Work = {
 const quantile = (values: readonly number[], share: number) =>
   ([...values].sort((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN).toFixed(2)
 
+/** The microseconds of processor time of `audit`, with all its threads. */
+function auditWith(folder: string, path: string): number {
+  const home = ['src/cli', '.'].find(home => existsSync(resolve(folder, home, 'package.json'))) ?? '.'
+  const { bin } = JSON.parse(readFileSync(resolve(folder, home, 'package.json'), 'utf8'))
+  const { rollup, trusted } = readVector('poseidon2-block-hash').claim
+  const telling = 'process.on("exit", () => process.stderr.write(JSON.stringify(process.cpuUsage())))'
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [
+      ...['--import', `data:text/javascript,${telling}`, resolve(folder, home, bin['rollup-state-proof'])],
+      ...['audit', path, '--jobs', '1', '--rollup', rollup.address, '--l1-block-hash', trusted.l1BlockHash],
+    ],
+    { encoding: 'utf8', maxBuffer: 2 ** 28 },
+  )
+  if (status !== 0) throw new Error(stderr)
+  const { user, system } = JSON.parse(stderr.slice(stderr.lastIndexOf('{')))
+  return user + system
+}
+
+function auditInTurns(folders: readonly string[]): number[][] {
+  const scratch = mkdtempSync(join(tmpdir(), 'bench-'))
+  try {
+    const path = join(scratch, 'bundles.ndjson')
+    writeFileSync(path, `${JSON.stringify(readVector('poseidon2-block-hash').bundle)}\n`.repeat(BUNDLES))
+    const turns = Array.from({ length: AUDIT_TURNS }, () => folders.map(folder => auditWith(folder, path)))
+    return folders.map((_, index) => turns.map(times => times[index] ?? Number.NaN))
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+function print(name: string, [old = [], now = []]: readonly number[][]): void {
+  const ratios = old.map((time, turn) => time / (now[turn] ?? Number.NaN))
+  console.log(row(name, quantile(ratios, 0.5), `${quantile(ratios, 0.25)} to ${quantile(ratios, 0.75)}`))
+}
+
 const [OLD = '', NEW = '.'] = process.argv.slice(2)
 const builds = [await open(OLD), await open(NEW)]
 const all: readonly Work[] = [
   ...works.map(({ name, run }) => ({ name, on: (build: Build) => () => run(build) })),
   ...KINDS.map(evidenceOf),
-  bundles,
   warmCall,
 ]
 console.log(header('old / new', 'median', 'quartiles').join('\n'))
-for (const { name, on } of all) {
-  const [old = [], now = []] = await measureProcessor(await Promise.all(builds.map(on)), TURNS)
-  const ratios = old.map((time, turn) => time / (now[turn] ?? Number.NaN))
-  console.log(row(name, quantile(ratios, 0.5), `${quantile(ratios, 0.25)} to ${quantile(ratios, 0.75)}`))
-}
+for (const { name, on } of all) print(name, await measureProcessor(await Promise.all(builds.map(on)), TURNS))
+print(`audit of ${BUNDLES} bundles`, auditInTurns([OLD, NEW]))

@@ -44,7 +44,7 @@ const slots = new Map(Array.from({ length: STORED }, (_, slot) => [BigInt(slot),
 const l1 = await createL1(CONTRACT, slots)
 const rlp = encodeHeader(l1.block)
 const hash = bytesToHex(keccak_256(fromHex(rlp)))
-export const hashes = Array.from({ length: MESSAGES }, (_, index) => named(`message ${index}`))
+const hashes = Array.from({ length: MESSAGES }, (_, index) => named(`message ${index}`))
 
 export interface Work {
   readonly name: string
