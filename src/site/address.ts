@@ -1,9 +1,9 @@
 export const tabNames = ['overview', 'chain', 'proof', 'bytes', 'file'] as const
 export type TabName = (typeof tabNames)[number]
 
-/** What the fragment of the page's address names. It has no part of a file's content. */
+/** What the fragment of the page's address names. It has no part of a file's content, unless it is a link that somebody made. */
 export interface Address {
-  /** The name of an example, or `sha256-` and the digest of a file. */
+  /** The name of an example, `sha256-` and the digest of a file, or a file that is packed. */
   readonly source: string
   readonly tab: TabName
   /** Null for the one that the verdict is about. */
@@ -13,7 +13,7 @@ export interface Address {
 /** Anything else names nothing. */
 export function readAddress(fragment: string): Address {
   const [, source = '', tab = '', proof] =
-    /^#?([a-z0-9-]{0,80})(?:\/([a-z]{1,10}))?(?:\/(\d{1,6}))?$/.exec(fragment) ?? []
+    /^#?([a-z0-9-]{0,80}|z\.[\w-]{1,65536})(?:\/([a-z]{1,10}))?(?:\/(\d{1,6}))?$/.exec(fragment) ?? []
   return {
     source,
     tab: tabNames.find(name => name === tab) ?? 'overview',

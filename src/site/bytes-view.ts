@@ -9,13 +9,22 @@ let made = 0
  * Bytes, one part per line. They are a single tab stop: up and down lead from part to part, left and right from digit to digit.
  * A text explains each part.
  *
- * @param place where in the file they are; null if that is not known
+ * @param of the part of the proof @param place where in the file they are; null if that is not known
  */
-export function bytesView({ title, hex, fields, problem }: Bytes, place: Place | null, onFind: (place: Place) => void) {
+export function bytesView(
+  { title, hex, fields, problem }: Bytes,
+  of: string,
+  place: Place | null,
+  onFind: (place: Place) => void,
+) {
   const id = `bytes-${++made}`
   const find =
     place !== null &&
-    button({ class: 'plain', 'aria-label': `${title}: show it in the file` }, () => onFind(place), 'In the file')
+    button(
+      { class: 'plain', 'aria-label': `${of}: show ${title.charAt(0).toLowerCase()}${title.slice(1)} in the file` },
+      () => onFind(place),
+      'In the file',
+    )
   const heading = h('h4', { id }, title, ' ', find)
   if (problem !== null) {
     const raw = h('code', { class: 'raw' }, hex === '' ? 'nothing' : hex)

@@ -46,15 +46,15 @@ export function chainView(report: Report): Child[] {
         h('h3', {}, title, ' ', h('span', { class: 'from' }, `${layer}${note === '' ? '' : `, ${note}`}`)),
         h('span', { class: 'word' }, wordOf(box, report)),
         value === '' ? null : value.startsWith('0x') ? copyable(value, title) : h('span', {}, value),
-        more.length > 0 && rowList(more),
-        checks.length > 0 && checksView('Checks', checks),
+        more.length > 0 && rowList(more, title),
+        checks.length > 0 && checksView('Checks', checks, title),
       )
     })
   return [h('ol', { class: 'links' }, ...rows)]
 }
 
 /** A list of checks. What passed is folded, and so is what was not reached; what failed is in between. */
-export function checksView(title: string, checks: readonly Check[]): HTMLElement {
+export function checksView(title: string, checks: readonly Check[], of = ''): HTMLElement {
   const parts = (['passed', 'failed', 'not reached'] as const).flatMap(status => {
     const own = checks.filter(check => check.status === status)
     if (own.length === 0) return []
@@ -62,11 +62,18 @@ export function checksView(title: string, checks: readonly Check[]): HTMLElement
     return [
       status === 'failed'
         ? list
-        : fold(false, [h('span', {}, title), ' ', chip(status, `${own.length} ${status}`)], list),
+        : fold(
+            false,
+            [h('span', {}, title, of !== '' && hidden(` of ${of}`)), ' ', chip(status, `${own.length} ${status}`)],
+            list,
+          ),
     ]
   })
   return h('div', {}, ...parts)
 }
+
+/** The row of a check in the documents. Browsers that do not know the fragment open the page. */
+export const checkLink = (code: string): HTMLElement => h('a', { href: `../checks.md#:~:text=${code}` }, code)
 
 const checkList = (checks: readonly Check[]): HTMLElement =>
   h(
@@ -78,7 +85,7 @@ const checkList = (checks: readonly Check[]): HTMLElement =>
         { 'data-status': check.status },
         h('span', { class: 'mark', 'aria-hidden': 'true' }, marks[check.status]),
         h('span', {}, check.status === 'passed' ? hidden('Ruled out: ') : null, check.title),
-        h('span', { class: 'codes' }, check.code, check.times > 1 && ` × ${check.times}`),
+        h('span', { class: 'codes' }, checkLink(check.code), check.times > 1 && ` × ${check.times}`),
       ),
     ),
   )

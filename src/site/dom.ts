@@ -50,17 +50,36 @@ export const copyable = (text: string, name: string): HTMLElement =>
     'span',
     { class: 'copyable' },
     h('code', {}, text.length > MAX_COPYABLE ? `${text.slice(0, MAX_COPYABLE)}… (${text.length} characters)` : text),
-    button({ class: 'copy', 'aria-label': `Copy ${name}`, title: 'Copy' }, () => void copy(text)),
+    copyButton(text, name),
   )
 
-async function copy(text: string): Promise<void> {
-  const place = byId('copied', HTMLElement)
-  place.textContent = ''
+function copyButton(text: string, name: string): HTMLButtonElement {
+  const own = button({ class: 'copy', 'aria-label': `Copy ${name}`, title: 'Copy' }, async () => {
+    if (!(await copy(text))) return
+    own.setAttribute('data-copied', '')
+    setTimeout(() => own.removeAttribute('data-copied'), 1500)
+  })
+  return own
+}
+
+let copiedTimer = 0
+
+/** What came of a copy, for a while. */
+export function showCopied(text: string): void {
+  byId('copied', HTMLElement).textContent = text
+  clearTimeout(copiedTimer)
+  if (text !== '') copiedTimer = window.setTimeout(() => showCopied(''), 5000)
+}
+
+export async function copy(text: string, done = 'Copied.'): Promise<boolean> {
+  showCopied('')
   try {
     await navigator.clipboard.writeText(text)
-    place.textContent = 'Copied.'
+    showCopied(done)
+    return true
   } catch {
-    place.textContent = 'This browser does not let the page copy.'
+    showCopied('This browser does not let the page copy.')
+    return false
   }
 }
 
@@ -92,14 +111,17 @@ export function growing<T>(
   return [list, more]
 }
 
-/** One row per line: a name, a value and its source. What is long can be copied. */
-export const rowList = (rows: readonly Row[]): HTMLElement =>
+/** One row per line: a name, a value and its source. What is long can be copied. @param of what the rows are about */
+export const rowList = (rows: readonly Row[], of = ''): HTMLElement =>
   h(
     'dl',
     { class: 'rows' },
     ...rows.map(([name, value, source]) => {
       const from = source ? h('span', { class: 'from' }, ` · ${source}`) : null
-      const shown = value.length > 40 ? copyable(value, name) : h('span', { class: 'value' }, value)
+      const shown =
+        value.length > 40
+          ? copyable(value, of === '' ? name : `${name} of ${of}`)
+          : h('span', { class: 'value' }, value)
       return h('div', {}, h('dt', {}, name), h('dd', {}, shown, from))
     }),
   )

@@ -113,7 +113,8 @@ function rowOf(
   const value = kind === 'hex' ? digitsView(place, 0, text, `${name}`, tones) : h('code', { class: 'raw' }, text)
   const proof = fields.length > 0 ? proofAt(place) : null
   const bytes =
-    proof !== null && button({ class: 'plain', 'aria-label': `${name}: show its bytes` }, () => onBytes(proof), 'Bytes')
+    proof !== null &&
+    button({ class: 'plain', 'aria-label': `Show the bytes of ${place.join('.')}` }, () => onBytes(proof), 'Bytes')
   return {
     element: h('li', { class: 'leaf' }, label, h('span', {}, value, hint), bytes),
     open: () => Promise.resolve(undefined),

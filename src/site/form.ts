@@ -131,9 +131,12 @@ function showButtons(report: Report | null): void {
   unconfirmed = report?.unconfirmed ?? null
   // It keeps its place while the visitor corrects a field, so that nothing moves.
   const isWaiting = report?.verdict === 'unjudged' && !comparing.hidden
+  const hadFocus = document.activeElement === compared
   comparing.hidden = unconfirmed === null && !isWaiting
   comparing.inert = unconfirmed === null
   if (!isSame) compared.value = ''
+  // Whoever has just confirmed the last of them goes on from the verdict.
+  if (hadFocus && comparing.hidden) byId('verdict', HTMLElement).focus()
   showComparison()
 }
 

@@ -54,8 +54,10 @@ export function judgementOf(question: Question, said: Said, finding: Finding): J
   // Blocks come after the proofs, and are what logs are about.
   const isBlocks = isOfLogs && typeof checked.failed?.group !== 'number'
   const shown = isBlocks ? forms.length : Math.min(failedProof(checked), proofs.length - 1)
+  const more = storageKeys.length - MAX_KEYS
+  const notes = [...(said.notes ?? []), ...(more > 0 ? [`${more} more slots are not listed.`] : [])]
   return {
-    report: reportOf(file, { boxes, facts, proofs, shown, ...said }),
+    report: reportOf(file, { boxes, facts, proofs, shown, ...said, ...(notes.length > 0 && { notes }) }),
     ...{ scheme: schemeNamed(statement.scheme.value) ?? null, stateRoot, address, storageKeys },
     ...{ forms, checked, error, changes: [] },
   }

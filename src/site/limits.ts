@@ -48,6 +48,13 @@ export const CHANGES_PER_STEP = 50
 /** Characters of a search in the changes. */
 export const MAX_SEARCH_CHARACTERS = 100
 
+/** Size of a file that a link can carry, and characters of such a link. */
+export const MAX_LINKED_BYTES = 256 * 1024
+export const MAX_LINK_CHARACTERS = 64 * 1024
+
+/** Size of a file that is kept over a reload. */
+export const MAX_KEPT_BYTES = 2 ** 20
+
 /** Files that the page keeps for the browser's back button. */
 export const MAX_FILES_KEPT = 8
 

@@ -1,6 +1,6 @@
 import type { Row } from '../cli/words/wording.ts'
 import type { ProofSummary } from './chain.ts'
-import { chip } from './chain-view.ts'
+import { checkLink, chip } from './chain-view.ts'
 import type { Change, ChangePage } from './changes.ts'
 import { button, type Child, copyable, growing, h, hidden, nodesOf, rowList } from './dom.ts'
 import { MAX_SEARCH_CHARACTERS } from './limits.ts'
@@ -33,14 +33,15 @@ export function overview(report: Report, onChoose: (index: number) => void, find
   ]
 }
 
-function failureView({ code, rows }: NonNullable<Report['failure']>): HTMLElement {
+function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTMLElement {
   const reason = CHECK_REASONS[code]
   return h(
     'section',
     { class: 'failure' },
     h('h3', {}, 'Where it failed'),
     rowList(rows),
-    reason ? h('p', {}, h('strong', {}, 'Without this check: '), reason) : null,
+    reason ? h('p', {}, h('strong', {}, 'Without this check: '), reason, ' ', checkLink(code)) : null,
+    h('p', {}, h('strong', {}, 'What to do: '), next ?? ''),
   )
 }
 
@@ -80,7 +81,7 @@ function factsView(facts: readonly Row[]): HTMLElement {
 /** What each log holds, oldest first. */
 function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLElement {
   const title = listed.length < count ? `Logs: the first ${listed.length} of ${count}` : 'Logs'
-  const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows))
+  const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows, title))
   const hint =
     fixed.length > 0 && h('p', { class: 'hint' }, `As the filter states, in all: ${fixed.join(', ').toLowerCase()}.`)
   return h('section', {}, h('h3', {}, title), hint, ...nodesOf(growing({ class: 'logs' }, listed, logRow)))
@@ -97,8 +98,8 @@ function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) =
         () => onChoose(index),
         h('span', { class: 'name' }, name),
       ),
-      key === '' ? h('span', {}) : copyable(key, `the ${index === 0 ? 'address' : 'key'}`),
-      h('span', { class: 'outcome' }, value === '' ? outcome : describeValue(value)),
+      key === '' ? h('span', {}) : copyable(key, index === 0 ? 'the address' : `the key of slot ${index}`),
+      h('span', { class: 'outcome' }, value === '' ? outcome : describeValue(value, name)),
       chip(status),
     )
   const failing = proofs.findIndex(({ status }) => status === 'failed')
@@ -106,9 +107,9 @@ function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) =
 }
 
 /** The number that the bytes encode if it is small enough to read, and the bytes. */
-function describeValue(value: string): Child {
+function describeValue(value: string, name: string): Child {
   const number = BigInt(value)
-  return number < 2n ** 96n ? h('strong', {}, `${number}`) : copyable(value, 'the value')
+  return number < 2n ** 96n ? h('strong', {}, `${number}`) : copyable(value, `the value of ${name.toLowerCase()}`)
 }
 
 /** A table that can be searched. The worker keeps the rows; the page has those that are shown. */

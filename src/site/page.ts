@@ -1,14 +1,16 @@
 import { applyPatches } from '../cli/words/patches.ts'
 import { messageOf } from '../cli/words/value.ts'
+import type { Row } from '../cli/words/wording.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
 import { chainView, picture } from './chain-view.ts'
 import { changedDigits, forgetDigits, listenToDigits, refocusDigit } from './digits.ts'
-import { button, byId, h } from './dom.ts'
+import { button, byId, copy, h, rowList, showCopied } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
 import { type FileTree, fileTree } from './file-view.ts'
 import { clear, fieldOf, fill, forgetFile, listenToForm, readStatement, showReport } from './form.ts'
 import { MAX_FILES_KEPT, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
+import { forgetKept, type KeptFile, keepForReload, keptForReload, LINKED, packFile, unpackFile } from './linked.ts'
 import type { Loaded } from './opened-file.ts'
 import { overview, verdictText } from './overview.ts'
 import type { Place } from './part.ts'
@@ -18,6 +20,8 @@ import { createTabs } from './tabs.ts'
 
 /** With `base`, its content is a list of changes to that of another one. */
 type Example = Omit<ExampleSource, 'path'> & { readonly content: unknown; readonly base?: string }
+/** The build inserts it. */
+declare const PAGE_VERSION: string
 declare const rollupStateProofExamples: readonly Example[]
 
 const fileStatus = byId('file-status', HTMLElement)
@@ -42,7 +46,9 @@ let example: Example | null = null
 let tree: FileTree | null = null
 let timer = 0
 /** Files of this visit, for the browser's back button. The browser keeps their content, not the page. */
-const opened = new Map<string, { readonly blob: Blob; readonly name: string }>()
+const opened = new Map<string, KeptFile>()
+/** The SHA-256 of the file. */
+let digest = ''
 
 const engine = createEngine(
   isBusy => {
@@ -78,9 +84,10 @@ function follow(): void {
     return
   }
   const named = rollupStateProofExamples.find(({ title }) => nameOf(title) === source)
-  const file = opened.get(source)
+  const file = opened.get(source) ?? keptForReload(source)
   if (named) openExample(named, true)
   else if (file) void open(file.blob, file.name, { replaces: true })
+  else if (source.startsWith(LINKED)) void openLinked(source)
   else if (source.startsWith('sha256-')) {
     refuse(
       `This address is of a file with the SHA-256 ${source.slice(7, 23)}…, which it does not contain. Open the file to see it.`,
@@ -88,14 +95,27 @@ function follow(): void {
   } else refuse('This address names no example.')
 }
 
+/** The address becomes that of the file. */
+async function openLinked(source: string): Promise<void> {
+  const blob = await unpackFile(source)
+  if (blob === null) refuse('This link carries no file that this page can unpack: it is incomplete, or too large.')
+  else void open(blob, 'The file of the link', { isLinked: true, replaces: true })
+}
+
 interface Opening {
   readonly example?: Example
+  /** Whether it came with a link, which names the view. */
+  readonly isLinked?: boolean
   /** Whether the address stays that of a link, or of a text that is still typed. */
   readonly replaces?: boolean
 }
 
 /** Opens what was dropped, pasted or chosen. */
-async function open(blob: Blob, name: string, { example: of, replaces = false }: Opening = {}): Promise<void> {
+async function open(
+  blob: Blob,
+  name: string,
+  { example: of, isLinked = false, replaces = false }: Opening = {},
+): Promise<void> {
   clearTimeout(timer)
   setStale(true)
   fileStatus.textContent = `Reading ${name}…`
@@ -111,8 +131,10 @@ async function open(blob: Blob, name: string, { example: of, replaces = false }:
     markExample()
     const source = of ? nameOf(of.title) : `sha256-${reply.digest}`
     if (!of) keep(source, { blob, name })
-    const isLink = replaces && address.source === source
-    address = isLink ? address : { source, tab: 'overview', proof: null }
+    const isLink = isLinked || (replaces && address.source === source)
+    address = isLink ? { ...address, source } : { source, tab: 'overview', proof: null }
+    digest = reply.digest
+    byId('share', HTMLButtonElement).hidden = false
     await judge()
     tree = fileTree(askPart, goToBytes)
     tabs.fill('file', tree.content)
@@ -163,7 +185,8 @@ function showChanged(): void {
   byId('changed-text', HTMLElement).textContent = `You changed ${what}. This is not what the server sent.`
 }
 
-function keep(source: string, file: { readonly blob: Blob; readonly name: string }): void {
+function keep(source: string, file: KeptFile): void {
+  void keepForReload(source, file)
   opened.delete(source)
   opened.set(source, file)
   for (const oldest of [...opened.keys()].slice(0, -MAX_FILES_KEPT)) opened.delete(oldest)
@@ -281,6 +304,7 @@ function showNothing(badge: string, headline: string): void {
   verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))
   picturePlace.replaceChildren()
   views.hidden = true
+  byId('share', HTMLButtonElement).hidden = true
 }
 
 function showProblem(message: string): void {
@@ -397,6 +421,53 @@ function listenToFiles(): void {
   })
 }
 
+/** A link to what is shown: to an example by its name, to a file with all of it. */
+async function share(): Promise<void> {
+  const file = opened.get(address.source)
+  const source = file === undefined ? address.source : await packFile(file.blob)
+  if (source === null) showCopied('The file is too large for a link: send the file itself.')
+  else
+    await copy(
+      `${location.href.replace(/#.*/s, '')}${writeAddress({ ...address, source })}`,
+      'Copied. The link has the file, and nothing of what you entered.',
+    )
+}
+
+/** What a printed page says of itself. */
+function showRecord(): void {
+  const { name } = opened.get(address.source) ?? { name: example === null ? '' : `Example “${example.title}”` }
+  const changed = changedDigits().length
+  const rows: Row[] = [
+    ['File', name],
+    ['SHA-256', digest],
+    ['Verdict', report === null ? '' : `${report.badge}. ${report.headline}`],
+    ['Verified on', new Date().toISOString()],
+    ['With', `rollup-state-proof ${PAGE_VERSION}, the explorer`],
+    ['Changed', changed === 0 ? '' : `${changed} digits of it, by hand: this is not what the server sent`],
+  ]
+  byId('record', HTMLElement).replaceChildren(
+    rowList(
+      rows.filter(([, value]) => value !== ''),
+      'the file',
+    ),
+  )
+}
+
+/** On paper, nothing is folded. */
+function listenToPrinter(): void {
+  let folded: HTMLDetailsElement[] = []
+  window.addEventListener('beforeprint', () => {
+    showRecord()
+    folded = [...results.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter(
+      one => !one.closest('#file'),
+    )
+    for (const one of folded) one.open = true
+  })
+  window.addEventListener('afterprint', () => {
+    for (const one of folded) one.open = false
+  })
+}
+
 function listen(): void {
   const form = byId('form', HTMLFormElement)
   form.addEventListener('submit', event => {
@@ -407,6 +478,7 @@ function listen(): void {
     event.preventDefault()
     clear()
     paste.value = ''
+    forgetKept()
     fileStatus.textContent = ''
     engine.forget()
     statement.open = true
@@ -418,6 +490,8 @@ function listen(): void {
     verdict.focus()
   })
   byId('fix', HTMLButtonElement).addEventListener('click', fixField)
+  byId('share', HTMLButtonElement).addEventListener('click', () => void share())
+  listenToPrinter()
   stopButton.addEventListener('click', () => engine.stop('Stopped.'))
   byId('put-back', HTMLButtonElement).addEventListener('click', () => {
     forgetDigits()

@@ -58,7 +58,7 @@ export function bytesSection(
           h('h4', {}, bytesTitles[part]),
           ...bytes.map(one => {
             const inside = one.entry === 'value' ? ['value'] : ['proofRelatedNodes', one.entry]
-            return bytesView(one, place && [...place, part, ...inside], onFind)
+            return bytesView(one, bytesTitles[part], place && [...place, part, ...inside], onFind)
           }),
         ),
       ),

@@ -1,5 +1,5 @@
 import { meaningOf } from '../base/error-meanings.ts'
-import type { Refusal } from '../base/errors.ts'
+import type { FailureCode, Refusal } from '../base/errors.ts'
 import { brief } from '../cli/words/value.ts'
 import { listed, type PartSources, type Premise, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
 import { capitalized, formatTime, ifRight, type Row } from '../cli/words/wording.ts'
@@ -9,6 +9,7 @@ import type { ChainBox, ProofSummary } from './chain.ts'
 import type { Change, Totals } from './changes.ts'
 import { type Checked, UNCHECKED } from './checks.ts'
 import type { InputError } from './inputs.ts'
+import { nextStep } from './next.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, isOwn, type Statement } from './statement.ts'
 import { basisWords, displayRows, type Form, fieldWords } from './wording.ts'
@@ -39,6 +40,14 @@ export interface Unconfirmed {
   readonly about: string
 }
 
+/** Why it is refused. */
+export interface Failure {
+  readonly code: FailureCode
+  readonly rows: readonly Row[]
+  /** What to do about it. */
+  readonly next?: string
+}
+
 export interface Report {
   readonly verdict: Word | 'unjudged'
   readonly badge: string
@@ -49,7 +58,7 @@ export interface Report {
   /** The field that has to be filled in. */
   readonly missing: FieldName | null
   readonly unconfirmed: Unconfirmed | null
-  readonly failure: { readonly code: string; readonly rows: readonly Row[] } | null
+  readonly failure: Failure | null
   readonly notes: readonly string[]
   /** The chain of trust. */
   readonly boxes: readonly ChainBox[]
@@ -90,11 +99,13 @@ export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Par
 
 /** A whole report from its parts. */
 export function reportOf(file: OpenedFile, said: Said): Report {
-  const { boxes = [], verdict } = said
+  const { boxes = [], verdict, failure = null } = said
+  const [, found = ''] = failure?.rows.find(([name]) => name === 'Found') ?? []
   return {
     ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, notes: file.notes, facts: [] },
-    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [], command: '' },
+    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [], command: file.command },
     ...said,
+    failure: failure && { ...failure, next: nextStep(failure.code, file, found) },
     boxes:
       verdict === 'consistent' ? boxes.map(box => ({ ...box, rows: ifRight({ word: verdict }, box.rows) })) : boxes,
   }
@@ -150,7 +161,7 @@ export const holds = ({ verdict }: Pick<Report, 'verdict'>): boolean =>
 export function refused({ code, path, expected = '', found = '' }: Refusal): Said {
   const rows = Object.entries({ expected, found }).filter(([, value]) => value !== '')
   const meaning = meaningOf(code)
-  const failure = { code, rows: displayRows(rows) }
+  const failure: Failure = { code, rows: displayRows(rows) }
   const text = path === '' ? 'Nothing of it is proven.' : `Nothing of it is proven. It failed at ${brief(path)}.`
   return { verdict: 'refused', badge: `Refused: ${code}`, headline: meaning, text, failure }
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { deflateRawSync } from 'node:zlib'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { createWorld } from '../../src/devnet/index.ts'
@@ -239,6 +240,8 @@ async function checkFirstView(): Promise<string> {
   await page.locator(VERIFIED).waitFor()
   assert.equal(await badgeOf(page), 'Verified')
   assert.equal(await page.locator('#comparing:visible').count(), 0)
+  // Whoever has confirmed the last of them is led on.
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'verdict')
   assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['you trust it', ...Array(4).fill('proven')])
   assert.deepEqual(await axeViolations(page), [])
   await checkNextFile(page, hash)
@@ -349,13 +352,42 @@ async function checkAddress(): Promise<string> {
   await page.locator('#file-status', { hasText: 'answer.json: vector' }).waitFor()
   await verdictOf(page)
   assert.equal(await tabOf(page), 'Bytes')
+  // A reload keeps the file in this tab. Another tab has the address alone, unless it is a link with the file.
+  await page.reload()
+  await page.locator('#file-status', { hasText: 'answer.json: vector' }).waitFor()
+  assert.equal(await verdictOf(page), 'consistent')
+  assert.equal(await tabOf(page), 'Bytes')
+  await page.getByRole('button', { name: 'Copy a link to it' }).click()
+  await page.locator('#copied', { hasText: 'The link has the file, and nothing of what you entered.' }).waitFor()
+  const link = await page.evaluate(() => navigator.clipboard.readText())
+  assert.match(link, /\/#z\.[\w-]{1000,}\/bytes\/\d+$|\/#z\.[\w-]{1000,}\/bytes$/)
+  const other = await openPage(strict.origin, {}, `${strict.origin}#sha256-${digest}`)
+  await other.page
+    .getByText(`This address is of a file with the SHA-256 ${digest.slice(0, 16)}…`)
+    .first()
+    .waitFor()
+  await closePage(other)
+  const linked = await openPage(strict.origin, {}, link)
+  await linked.page.locator('#file-status', { hasText: 'The file of the link: vector, 5 storage proofs' }).waitFor()
+  assert.equal(await verdictOf(linked.page), 'consistent')
+  assert.equal(await tabOf(linked.page), 'Bytes')
+  assert.equal(await linked.page.evaluate(() => location.hash.slice(0, 72)), `#sha256-${digest}`)
+  await closePage(linked)
+  for (const hostile of [
+    'z.AAAA',
+    'z.not_deflate',
+    `z.${deflateRawSync(Buffer.alloc(2 ** 24)).toString('base64url')}`,
+  ]) {
+    const bad = await openPage(strict.origin, {}, `${strict.origin}#${hostile}`)
+    await bad.page.getByText('This link carries no file that this page can unpack').first().waitFor()
+    await closePage(bad)
+  }
+  await page.getByRole('button', { name: 'Clear' }).click()
   await page.reload()
   await page
     .getByText(`This address is of a file with the SHA-256 ${digest.slice(0, 16)}…`)
     .first()
     .waitFor()
-  await chooseFile(page, text)
-  await page.locator(CONSISTENT).waitFor()
   await closePage(opened)
   return 'the address can be shared; back and forward lead to where one was'
 }
@@ -455,7 +487,22 @@ async function checkPrint(): Promise<string> {
   const shown = await page
     .locator('[role=tabpanel]')
     .evaluateAll(all => all.map(panel => panel.getBoundingClientRect().height > 0))
-  assert.deepEqual(shown, [true, true, true, true, true])
+  // The file is identified by its digest: it may be long.
+  assert.deepEqual(shown, [true, true, true, true, false])
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+  const record = await page.locator('#record').innerText()
+  for (const part of [
+    /Example “Absent slot”/,
+    /SHA-256\s+[0-9a-f]{64}/,
+    /Consistent\. Nobody has/,
+    /20\d\d-\d\d-\d\dT/,
+    /0\.1\.0/,
+  ]) {
+    assert.match(record, part)
+  }
+  assert.equal(await page.locator('#results details:not([open]):visible').count(), 0)
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
+  assert.ok((await page.locator('#results details:not([open])').count()) > 3)
   assert.equal(await page.getByRole('tab').count(), 0)
   assert.equal(await page.locator('.actions:visible').count(), 0)
   await closePage(opened)
@@ -480,7 +527,7 @@ async function checkDigits(): Promise<string> {
     await page.locator('#changed').innerText(),
     /^Refused: SUB_ROOT_MISMATCH\. You changed 1 digit of this file, from \w to \w: digit \d+ of answer\.storageProofs\.0\.leftProof/,
   )
-  await page.getByRole('button', { name: 'The leaf (node 41): show it in the file' }).first().click()
+  await page.getByRole('button', { name: 'Left neighbour: show the leaf (node 41) in the file' }).click()
   assert.equal(await tabOf(page), 'File')
   await shown('file').waitFor()
   assert.equal(await shown('file').getAttribute('title'), `The file has ${text[0]}`)
@@ -491,7 +538,9 @@ async function checkDigits(): Promise<string> {
   await page.locator('#changed', { hasText: 'You changed 2 digits' }).waitFor()
   await verdictOf(page)
   assert.equal(await shown('file').count(), 2)
-  await page.getByRole('button', { name: '41: show its bytes' }).click()
+  await page
+    .getByRole('button', { name: 'Show the bytes of answer.storageProofs.0.leftProof.proofRelatedNodes.41' })
+    .click()
   assert.equal(await tabOf(page), 'Bytes')
   assert.equal(await shown('bytes').count(), 2)
   await page.getByRole('button', { name: 'Put it back' }).click()
@@ -512,6 +561,119 @@ async function checkDigits(): Promise<string> {
   await page.getByRole('button', { name: 'Show more: 100 of 120 are shown' }).waitFor()
   await closePage(opened)
   return 'a digit that is changed is refused, wherever it is, and can be put back'
+}
+
+/** With forced colours, one tab looks selected, and the arrows between the links of the chain are there. */
+async function checkForcedColours(): Promise<string> {
+  const opened = await openPage(strict.origin, { forcedColors: 'active', viewport: { width: 1280, height: 900 } })
+  const { page } = opened
+  await choose(page, 'Absent slot')
+  await page.getByRole('tab', { name: 'Proof' }).click()
+  const [arrow, line, panel, ...tabs] = await page.evaluate(() => [
+    ...[
+      ['.picture li:nth-child(2)', '::before'],
+      ['.level .line', '::before'],
+      ['.panel', ''],
+    ].map(([selector = '', part = '']) => {
+      const element = document.querySelector(selector)
+      return element ? getComputedStyle(element, part).backgroundColor : ''
+    }),
+    ...[...document.querySelectorAll('[role=tab]')].map(tab => getComputedStyle(tab).borderBottomColor),
+  ])
+  assert.deepEqual(
+    tabs.map(color => color === panel),
+    [true, true, false, true, true],
+  )
+  assert.notEqual(arrow, panel)
+  assert.notEqual(line, panel)
+  await closePage(opened)
+  return 'with forced colours, nothing that is drawn gets lost'
+}
+
+/** Each button and link says what it is about, so that a list of them can be read. */
+async function checkNames(): Promise<string> {
+  const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
+  const { page } = opened
+  let count = 0
+  for (const { title } of exampleSources) {
+    await choose(page, title)
+    for (const tab of await page.getByRole('tab').all()) {
+      await tab.click()
+      const names = await page.evaluate(() =>
+        [...document.querySelectorAll<HTMLElement>('#views button, #views summary')]
+          .filter(one => one.offsetParent !== null && !one.closest('.picture, .path, .tree'))
+          .map(one => (one.getAttribute('aria-label') ?? one.textContent ?? '').trim()),
+      )
+      const twice = names.filter((name, index) => names.indexOf(name) !== index)
+      assert.deepEqual(twice, [], `${title}, ${await tabOf(page)}`)
+      count += names.length
+    }
+  }
+  await closePage(opened)
+  return `${count} names of buttons, none twice in a view`
+}
+
+/** Five files one after another: true, forged, of other kinds. What is said of each is true of it alone. */
+async function checkAuditor(): Promise<string> {
+  const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
+  const { page } = opened
+  const read = (path: string) => JSON.parse(readFileSync(`vectors/${path}.json`, 'utf8'))
+  const text = (selector: string) => page.locator(selector).innerText()
+  const openNext = async (content: unknown, word: string) => {
+    await chooseFile(page, JSON.stringify(content))
+    await page.locator('#results:not([data-stale])').waitFor()
+    assert.equal(await verdictOf(page), word)
+  }
+  const wordsOf = () => page.locator('.picture .word').allInnerTexts()
+
+  // 1. Evidence from L1, which the auditor compares with a hash and a contract of their own.
+  const first = read('evidence/valid/poseidon2-block-hash')
+  await openNext(first.bundle, 'unjudged')
+  assert.equal(await headlineOf(page), 'Enter the L1 block hash that you trust.')
+  await page.fill('#trusted', first.claim.trusted.l1BlockHash)
+  await page.fill('#rollup', first.claim.rollup.address)
+  await page.locator(VERIFIED).waitFor()
+  assert.match(await text('.basis'), /^Rests on the L1 block hash 0x\S+, which you typed\./)
+
+  // 2. A forged header under the same hash. What was typed stays, and says so.
+  const forged = read('evidence/invalid/header-forged-state')
+  await openNext(forged.bundle, 'refused')
+  assert.equal(await badgeOf(page), 'Refused: HEADER_HASH_MISMATCH')
+  assert.equal(await text('#trusted-source'), 'typed before this file')
+  assert.match(await text('.failure'), /What to do: The file has a header that says L1 block 24000000 and hashes to 0x/)
+  assert.match(await text('.failure'), /if this is its hash, the file is of another block .* if not, it is forged/)
+  const row = await page.locator('.failure a').getAttribute('href')
+  assert.equal(row, '../checks.md#:~:text=HEADER_HASH_MISMATCH')
+  assert.ok(readFileSync('docs/checks.md', 'utf8').includes('`HEADER_HASH_MISMATCH`'))
+  assert.deepEqual(
+    await wordsOf(),
+    ['★ you trust it', '✗ refused', '· not checked', '· not checked'].map(word => word.slice(2)),
+  )
+
+  // 3. An answer of a server: a hash of L1 is no root of it.
+  await openNext(contract.answer, 'unjudged')
+  assert.equal(await page.inputValue('#trusted'), '')
+  assert.equal(await headlineOf(page), 'Enter the state root that you trust.')
+  await page.fill('#trusted', contract.stateRoot)
+  await page.locator(VERIFIED).waitFor()
+  assert.match(await text('#overview'), /came from the answer: check that this is what you asked for/)
+
+  // 4. A message, which is about L1 again.
+  const message = read('messages/valid/evidence-from-l2')
+  await openNext(message, 'consistent')
+  assert.match(await headlineOf(page), /^Nobody has confirmed the L1 block hash/)
+  assert.equal(await page.inputValue('#trusted'), message.claim.trusted.l1BlockHash)
+  assert.ok(!(await wordsOf()).includes('proven'))
+
+  // 5. A call, which this page does not verify.
+  await openNext(read('calls/valid/timestamp'), 'unjudged')
+  assert.equal(await badgeOf(page), 'Not verified here')
+  assert.equal(await page.locator('#form:visible').count(), 0)
+  assert.ok((await wordsOf()).every(word => word === 'not checked'))
+  assert.match(await text('.command'), /rollup-state-proof verify call\.json/)
+  assert.equal(await page.locator('#changed:visible, #comparing:visible').count(), 0)
+  await closePage(opened)
+  return 'of five files one after another, each is judged by what is said of it alone'
 }
 
 /** Presses Tab until the focused element matches. */
@@ -822,6 +984,9 @@ try {
     checkPrint,
     checkKeyboard,
     checkDigits,
+    checkForcedColours,
+    checkNames,
+    checkAuditor,
     checkWaysIn,
     checkAppearance,
     checkHostileFiles,

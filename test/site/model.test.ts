@@ -587,6 +587,30 @@ it('verifies an eth_getProof answer, as the state that Ethereum has', () => {
   }
 })
 
+it('says what to do about a refusal, and tells another block from a forgery where the file can', () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
+  const other = `0x${'11'.repeat(32)}`
+  const { report } = explore({ ...vector, claim: { ...vector.claim, trusted: { l1BlockHash: other } } }).judgement
+  expect(report.failure).toMatchObject({
+    code: 'HEADER_HASH_MISMATCH',
+    next: expect.stringContaining(
+      `says L1 block 24000000 and hashes to ${vector.claim.trusted.l1BlockHash}. Look that block up`,
+    ),
+  })
+  const nexts = new Map<string, string>()
+  for (const folder of ['poseidon2', 'evidence']) {
+    for (const { vector } of vectorsIn(`vectors/${folder}/invalid`)) {
+      if (vector.operation !== undefined && vector.operation !== 'verifyEvidence') continue
+      const { failure } = explore(vector).judgement.report
+      if (failure) nexts.set(failure.code, failure.next ?? '')
+    }
+  }
+  expect(nexts.size).toBeGreaterThan(50)
+  expect([...nexts.values()].every(next => /^[A-Z].+\.$/.test(next))).toBe(true)
+  expect(nexts.get('SCHEME_MISMATCH')).toMatch(/^Choose the other hash scheme/)
+  expect(nexts.get('EVIDENCE_ADDRESS_MISMATCH')).toMatch(/^Compare it with your question/)
+})
+
 it('weighs less than 200 kB in all', () => {
   const scripts = ['examples', 'explorer', 'worker'].map(name => readFileSync(`docs/explorer/${name}.js`))
   const sizes = scripts.map(script => gzipSync(script, { level: 9 }).length)

@@ -22,6 +22,8 @@ const telling: Plugin = {
   },
 }
 
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [`${source}${entry}`],
@@ -33,7 +35,7 @@ async function bundle(entry: string): Promise<string> {
     charset: 'utf8',
     legalComments: 'none',
     plugins: [telling],
-    define: { CHECK_REASONS: JSON.stringify(listReasons()) },
+    define: { CHECK_REASONS: JSON.stringify(listReasons()), PAGE_VERSION: JSON.stringify(version) },
   })
   return outputFiles.map(({ text }) => text).join('')
 }

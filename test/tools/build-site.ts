@@ -2,7 +2,7 @@
  * Writes the site to `site/`: the documents, the API reference and the explorer. Every warning is an error, and so is a link inside
  * the site that does not resolve. Links that leave it are printed.
  */
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { Application, Converter, type DocumentReflection, PageEvent } from 'typedoc'
 import { listDocuments } from '../documents/blocks.ts'
@@ -64,6 +64,18 @@ const media = `${folder}/media`
 for (const name of readdirSync(media)) if (name.endsWith('.ts')) renameSync(`${media}/${name}`, `${media}/${name}.txt`)
 rmSync(`${media}/index.html`)
 cpSync('docs/explorer', `${folder}/explorer`, { recursive: true })
+// What the explorer links is a page here.
+for (const name of ['index.html', 'explorer.js']) {
+  const page = `${folder}/explorer/${name}`
+  const linked = readFileSync(page, 'utf8').replaceAll(/(?:\.\.\/)+([\w-]+)\.md/g, link => {
+    const file = posix.join('docs/explorer', link)
+    const heading = /^# (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? file
+    const target = `documents/${heading.replaceAll(' ', '_')}.html`
+    if (!existsSync(`${folder}/${target}`)) throw new Error(`the explorer links ${file}, which is no page`)
+    return `../${target}`
+  })
+  writeFileSync(page, linked)
+}
 
 const { pages, inside, broken, outside } = readLinks(folder)
 console.log(`${pages} pages, ${inside} links inside the site, ${outside.length} to other places:`)
