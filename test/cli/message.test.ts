@@ -162,7 +162,7 @@ it('records a message from L2 with the data of its claim, and what L1 says while
   }
   const without = await runHere(['record', ...common, '-o', `${folder}/x.json`, '--number', '1'])
   expect([without.code, without.stderr.includes('--message-service is needed')]).toEqual([2, true])
-}, 60_000)
+})
 
 it('records a message to L2, and how far it has come there', async () => {
   const { record } = await startBridge()
@@ -178,7 +178,7 @@ it('records a message to L2, and how far it has come there', async () => {
     'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 has given this number to no message, at this block.',
   )
   expect(later.stdout).not.toContain('on L2')
-}, 60_000)
+})
 
 it('follows messages into a folder, each once, also after a kill at any time', async () => {
   const { service, common } = await startBridge()
@@ -262,7 +262,7 @@ it('follows messages into a folder, each once, also after a kill at any time', a
   ]) {
     expect((await runHere([...args, ...wrong])).code).toBe(2)
   }
-}, 60_000)
+})
 
 const hashIn = async (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'index.ndjson'), 'utf8').trimEnd().split('\n').at(3) ?? '').l1BlockHash

@@ -75,7 +75,7 @@ it('leaves no file behind after a signal, and passes it on', async () => {
     ]
     // It waits for the rest of its input, with the file for its rows open.
     const program = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: folder }, stdio: 'pipe' })
-    await vi.waitUntil(() => readdirSync(folder).length === 1, { timeout: 20_000, interval: 20 })
+    await vi.waitUntil(() => readdirSync(folder).length === 1, { timeout: 600_000, interval: 20 })
     program.kill(signal)
     const [code, by] = await once(program, 'close')
     expect([code, by, readdirSync(folder)]).toEqual([null, signal, []])

@@ -402,7 +402,7 @@ function start(args: readonly string[]) {
   let printed = ''
   for (const stream of [program.stdout, program.stderr]) stream.on('data', chunk => (printed += chunk))
   const ended = new Promise<number | null>(resolve => program.on('close', resolve))
-  const until = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(printed), { timeout: 20_000 })
+  const until = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(printed), { timeout: 600_000 })
   return { program, ended, until, printed: () => printed }
 }
 

@@ -128,7 +128,7 @@ it('yields each message of a sender or recipient once, in order, over restarts a
   }
   const [newest] = (await follow({ ...options, fromL2BlockNumber: undefined })).items
   expect([newest?.l2BlockNumber, newest?.messages]).toEqual([chain.finalized(), []])
-}, 60_000)
+})
 
 interface Log {
   topics: Hex[]
@@ -189,7 +189,7 @@ it('loses and invents none with an endpoint that lies, alone for a while or besi
   const forever = await follow({ ...options, l2: lying(l2, () => [], true) })
   expect([numbersOf(forever.items), forever.code]).toEqual([[[]], 'MESSAGES_REFUTED'])
   expect(forever.failures.filter(one => one === 'L2 0 MESSAGES_REFUTED')).toHaveLength(8)
-}, 60_000)
+})
 
 it('proves at an L1 block that is not older than the finalization, and at a newer one after a failure', async () => {
   const { finalize, chain, l1, options } = await start()

@@ -44,7 +44,7 @@ beforeAll(() => {
   mkdirSync(clone)
   const isLinked = (name: string) => !['.git', 'dist', 'coverage'].includes(name)
   for (const name of readdirSync(ROOT).filter(isLinked)) symlinkSync(join(ROOT, name), join(clone, name))
-}, 120_000)
+})
 
 const preamble = `
 set -e -m

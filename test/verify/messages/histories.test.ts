@@ -75,7 +75,7 @@ it('agrees with a second model over random histories of messages and finalizatio
     }
   }
   for (const count of Object.values(counts)) expect(count).toBeGreaterThanOrEqual(6)
-}, 60_000)
+})
 
 it('asks for the slots where the contracts keep messages', () => {
   const message = { ...contentOf('asked', 3), number: 700n }
