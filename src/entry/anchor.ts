@@ -13,44 +13,28 @@ export {
   type VerifiedEthProof,
   verifyEthProof,
 } from '../verify/anchor/eth-proof.ts'
-export {
-  decodeFinalizedStateLog,
-  type FinalizedState,
-  type FinalizedStateLog,
-  finalizedStateTopics,
-} from '../verify/anchor/finalized-state.ts'
+export { decodeFinalizedStateLog, type FinalizedState, finalizedStateTopics } from '../verify/anchor/finalized-state.ts'
 export { encodeHeader, type L1Block, verifyHeader } from '../verify/anchor/header.ts'
 export {
   type AnchorClaim,
   anchorStorageKeys,
-  type FinalizedStateLayout,
   type HeldValue,
   lineaLayout,
   lineaRollup,
   lineaSepoliaRollup,
-  type ProvenContract,
   type Rollup,
   type RollupLayout,
   type VerifiedAnchor,
   verifyAnchor,
 } from '../verify/anchor/rollup.ts'
-export type {
-  BeaconLightClient,
-  ConsensusVerifier,
-  ProvenConsensus,
-  TrustedBeaconBlock,
-} from '../verify/beacon/trusted-block.ts'
-export type { BundleConsensus } from '../verify/evidence/consensus.ts'
+export type { TrustedBeaconBlock } from '../verify/beacon/trusted-block.ts'
 export { type BundleParts, createBundle } from '../verify/evidence/create.ts'
 export type {
-  AnchoredState,
-  EthereumState,
   EvidenceBundle,
   EvidenceClaim,
-  EvidenceState,
   ProvenBeaconBlock,
   Trusted,
   VerifiedEvidence,
 } from '../verify/evidence/types.ts'
 export { verifyEvidence } from '../verify/evidence/verify.ts'
-export type { ByKind, KindName, NameOf, StateOfKind, StateScheme } from '../verify/state/types.ts'
+export type { KindName, StateScheme } from '../verify/state/types.ts'

@@ -6,30 +6,14 @@
  */
 
 export { beaconErrorMeanings } from '../base/error-meanings.ts'
-export type { BeaconPreset } from '../verify/beacon/clock.ts'
 export type { Committee } from '../verify/beacon/committee.ts'
-export {
-  type BeaconFork,
-  type BeaconNetwork,
-  hoodiBeacon,
-  mainnetBeacon,
-  sepoliaBeacon,
-} from '../verify/beacon/network.ts'
-export {
-  type BeaconLightClient,
-  type ConsensusVerifier,
-  type ProvenConsensus,
-  type TrustedBeaconBlock,
-  trustBeaconBlock,
-} from '../verify/beacon/trusted-block.ts'
+export { type BeaconNetwork, hoodiBeacon, mainnetBeacon, sepoliaBeacon } from '../verify/beacon/network.ts'
+export { type TrustedBeaconBlock, trustBeaconBlock } from '../verify/beacon/trusted-block.ts'
 export {
   type BeaconBlock,
   type ConsensusAnswers,
   type TrustedBlock,
-  type UnfinalizedBlock,
-  type VerifiedBootstrap,
   type VerifiedConsensus,
-  type VerifiedFinality,
   type VerifiedUpdate,
   verifyBootstrap,
   verifyConsensus,

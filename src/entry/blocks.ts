@@ -8,28 +8,15 @@ export { blocksErrorMeanings } from '../base/error-meanings.ts'
 export { encodeHeader } from '../verify/anchor/header.ts'
 export {
   type BlockLog,
-  type BlockPlace,
   type BlockReceipt,
   type BlockTransaction,
   type VerifiedBlock,
   verifyBlock,
 } from '../verify/blocks/block.ts'
-export type { TransactionType } from '../verify/blocks/fields.ts'
 export { filterLogs, type LogFilter } from '../verify/blocks/filter.ts'
-export { type BlockClaim, type BlockHeader, verifyBlockHeader } from '../verify/blocks/header.ts'
+export { type BlockHeader, verifyBlockHeader } from '../verify/blocks/header.ts'
 export { verifyHeaderChain } from '../verify/blocks/header-chain.ts'
-export {
-  type HistoryClaim,
-  historyContract,
-  historySlot,
-  type ProvenHistory,
-  readBlockHash,
-} from '../verify/blocks/history.ts'
+export { historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
 export { type Log, type Receipt, verifyReceipts } from '../verify/blocks/receipts.ts'
-export {
-  type AccessListEntry,
-  type Authorization,
-  type Transaction,
-  verifyTransactions,
-} from '../verify/blocks/transactions.ts'
+export { type Transaction, verifyTransactions } from '../verify/blocks/transactions.ts'
 export { type LogsBundle, type LogsClaim, type VerifiedLogs, verifyLogs } from '../verify/evidence/logs.ts'

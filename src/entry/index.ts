@@ -7,19 +7,10 @@
  */
 
 export { type Hex, isHex } from '../base/bytes.ts'
-export {
-  type AnswerErrorCode,
-  answerErrorMeanings,
-  type BeaconErrorCode,
-  type BlocksErrorCode,
-  type EvidenceErrorCode,
-  type MessagesErrorCode,
-  type TransitionErrorCode,
-} from '../base/error-meanings.ts'
+export { answerErrorMeanings } from '../base/error-meanings.ts'
 export {
   ArgumentError,
   type ErrorAction,
-  type ErrorDetails,
   isArgumentError,
   isProofError,
   ProofError,
@@ -29,17 +20,9 @@ export { stringify } from '../base/json/stringify.ts'
 export { verifyCode } from '../verify/anchor/code.ts'
 export { arraySlot, mappingSlot, slotKey } from '../verify/anchor/slots.ts'
 export type { Claim } from '../verify/proof/claim.ts'
-export type { ProvenAccount, ProvenSlot, ProvenSlots, VerifiedState } from '../verify/proof/verify.ts'
+export type { ProvenAccount, ProvenSlot, VerifiedState } from '../verify/proof/verify.ts'
 export type { Scheme } from '../verify/scheme/scheme.ts'
-export type {
-  AccountProof,
-  ExistenceProof,
-  GetProofResult,
-  NonExistenceProof,
-  Proof,
-  StorageProof,
-} from '../verify/tree/answer.ts'
-export type { AccountFields } from '../verify/tree/kind.ts'
+export type { GetProofResult } from '../verify/tree/answer.ts'
 export {
   computeRoot,
   decodeAccount,

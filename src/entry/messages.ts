@@ -5,13 +5,12 @@
  * @module rollup-state-proof/messages
  */
 export { messagesErrorMeanings } from '../base/error-meanings.ts'
-export { encodeMessageClaim, type MessageClaimCall } from '../verify/messages/claim-call.ts'
+export { encodeMessageClaim } from '../verify/messages/claim-call.ts'
 export {
   createMessageBundle,
   type MessageBundle,
   type MessageBundleParts,
   type MessageEvidenceClaim,
-  type TrustedL1,
   type VerifiedMessage,
   verifyMessageEvidence,
 } from '../verify/messages/evidence.ts'
@@ -30,11 +29,9 @@ export {
 export { hashMessage, type Message } from '../verify/messages/message.ts'
 export {
   type MessageArrival,
-  type MessageRequest,
   type MessageToL2,
   messageArrivalKey,
   messageToL2Keys,
-  type ProvenInbox,
   readMessageArrival,
   verifyMessageToL2,
 } from '../verify/messages/to-l2.ts'

@@ -10,29 +10,17 @@ export type { ProofError } from '../base/errors.ts'
 export type { Endpoint } from '../client/sources/endpoints.ts'
 export type { EndpointError } from '../client/transport/error.ts'
 export type {
-  CallAnchor,
   CallBundle,
   CallClaim,
   CallOutcome,
   CallRecordOptions,
-  CallStatement,
-  CallVerifyOptions,
   RecordedCall,
   StatedCall,
   VerifiedCall,
 } from '../provider/call-evidence/types.ts'
 export { recordCall, verifyCallEvidence } from '../provider/call-evidence.ts'
 export type { Environment, Hardfork } from '../provider/environment.ts'
-export {
-  type AnyProviderError,
-  isProviderError,
-  ProviderError,
-  type ProviderErrorData,
-  type ProviderErrorDetails,
-  type ProviderErrorReason,
-  providerErrorMeanings,
-  type ReasonData,
-} from '../provider/error.ts'
+export { isProviderError, ProviderError, type ProviderErrorReason, providerErrorMeanings } from '../provider/error.ts'
 export type { ProviderView, VerifiedProviderOptions } from '../provider/options.ts'
 export { createVerifiedProvider, type RequestOptions, type VerifiedProvider } from '../provider/provider.ts'
 export type { Rollup } from '../verify/anchor/rollup.ts'

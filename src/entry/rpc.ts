@@ -7,12 +7,7 @@
 
 export type { Hex } from '../base/bytes.ts'
 export type { ProofError } from '../base/errors.ts'
-export {
-  type ConsensusOptions,
-  type ConsensusProgress,
-  type FetchedConsensus,
-  fetchConsensus,
-} from '../client/beacon/beacon.ts'
+export { type ConsensusProgress, fetchConsensus } from '../client/beacon/beacon.ts'
 export {
   type BeaconBlockHashOptions,
   type BeaconFailure,
@@ -29,8 +24,7 @@ export {
 } from '../client/follow/follow-messages.ts'
 export type { FollowEvent, FollowOptions, FollowRequest } from '../client/follow/follow-options.ts'
 export type { FollowProgress } from '../client/follow/follow-state.ts'
-export type { FollowedBlock, FollowedFinalization, FollowedState, VerifiedRequests } from '../client/follow/follower.ts'
-export type { L1BlockTag } from '../client/l1/l1.ts'
+export type { FollowedFinalization } from '../client/follow/follower.ts'
 export {
   type AgreementOptions,
   agreeingBlockHash,
@@ -52,26 +46,21 @@ export {
 } from '../client/record/record-message.ts'
 export type { Endpoint } from '../client/sources/endpoints.ts'
 export {
-  type BlockTag,
   createRollupClient,
   type ProofRequest,
   type RollupClient,
   type RollupClientOptions,
   type StateRequest,
 } from '../client/sources/fetch.ts'
-export { type Asked, diagnose } from '../client/transport/diagnose.ts'
+export { diagnose } from '../client/transport/diagnose.ts'
 export {
   EndpointError,
   type EndpointErrorCode,
-  type EndpointErrorDetails,
-  type EndpointReport,
   endpointErrorMeanings,
   isEndpointError,
-  type Layer,
 } from '../client/transport/error.ts'
 export { type BeaconApi, createBeaconApi, createHttpProvider, type HttpOptions } from '../client/transport/http.ts'
 export type { FetchProgress } from '../client/transport/partial-answers.ts'
-export type { RequestProvider, SendProvider } from '../client/transport/provider.ts'
-export type { QueueState } from '../client/transport/queue.ts'
+export type { RequestProvider } from '../client/transport/provider.ts'
 export type { Rollup } from '../verify/anchor/rollup.ts'
 export type { Scheme } from '../verify/scheme/scheme.ts'

@@ -3,7 +3,6 @@ import type { EIP1193Provider } from 'viem'
 import { expect, it } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
 import {
-  type AnyProviderError,
   isProviderError,
   ProviderError,
   type ProviderErrorReason,
@@ -11,6 +10,7 @@ import {
   type VerifiedProvider,
 } from '../../src/entry/provider.ts'
 import { EndpointError, type RequestProvider } from '../../src/entry/rpc.ts'
+import type { AnyProviderError } from '../../src/provider/error.ts'
 import { demoState } from './contracts.ts'
 import { createEndpoints } from './endpoints.ts'
 

@@ -1,4 +1,12 @@
 import { beforeEach, expect, expectTypeOf, it } from 'vitest'
+import type {
+  AnswerErrorCode,
+  BeaconErrorCode,
+  BlocksErrorCode,
+  EvidenceErrorCode,
+  MessagesErrorCode,
+  TransitionErrorCode,
+} from '../../src/base/error-meanings.ts'
 import type { Verdict } from '../../src/cli/audit/record.ts'
 import {
   type EvidenceBundle,
@@ -15,22 +23,16 @@ import {
 import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
 import type { BlockHeader } from '../../src/entry/blocks.ts'
 import {
-  type AnswerErrorCode,
   type ArgumentError,
   answerErrorMeanings,
-  type BeaconErrorCode,
-  type BlocksErrorCode,
   type ErrorAction,
-  type EvidenceErrorCode,
   type Hex,
   isArgumentError,
   isProofError,
-  type MessagesErrorCode,
   type ProofError,
   type ProofErrorCode,
   type ProvenSlot,
   safely,
-  type TransitionErrorCode,
   type VerifiedState,
   verifyProof,
 } from '../../src/entry/index.ts'

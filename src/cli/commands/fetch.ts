@@ -1,6 +1,7 @@
 import { openEndpoints } from '../../client/sources/endpoints.ts'
+import type { BlockTag } from '../../client/sources/fetch.ts'
 import { fetchAnswer } from '../../client/sources/fetch.ts'
-import { type BlockTag, EndpointError } from '../../entry/rpc.ts'
+import { EndpointError } from '../../entry/rpc.ts'
 import { verifyState } from '../../verify/state/kind.ts'
 import type { AnyState } from '../../verify/state/types.ts'
 import type { Command } from '../command.ts'

@@ -1,6 +1,7 @@
 import { lowerCase } from '../../base/hex.ts'
+import type { L1BlockTag } from '../../client/l1/l1.ts'
 import type { Trusted } from '../../entry/anchor.ts'
-import type { L1BlockTag, RecordOptions } from '../../entry/rpc.ts'
+import type { RecordOptions } from '../../entry/rpc.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { statedBlockHash } from '../words/evidence.ts'

@@ -5,7 +5,6 @@ import { parse } from 'yaml'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import {
   type BeaconNetwork,
-  type BeaconPreset,
   type Committee,
   type VerifiedUpdate,
   verifyBootstrap,
@@ -14,6 +13,7 @@ import {
   verifyUnfinalized,
   verifyUpdate,
 } from '../../../src/entry/beacon.ts'
+import type { BeaconPreset } from '../../../src/verify/beacon/clock.ts'
 import { decodeSignedHeader, type Header } from '../../../src/verify/beacon/decode.ts'
 import { decodeNetwork } from '../../../src/verify/beacon/network.ts'
 import {
