@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
-import * as demo from '../../src/devnet/index.ts'
-import * as service from '../../src/devnet/index.ts'
-import * as world from '../../src/devnet/index.ts'
+import * as devnetPackage from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { DEMO_SIGNERS, transferToken } from '../../src/devnet/service/demo-transfer.ts'
 import * as anchor from '../../src/entry/anchor.ts'
@@ -29,7 +27,7 @@ export interface Case {
   readonly free?: readonly string[]
 }
 
-/** By specifier. */
+/** The entry points of the library, by specifier, and that of the devnet. */
 export const doors: Readonly<Record<string, object>> = {
   '.': core,
   './mimc': mimc,
@@ -39,12 +37,10 @@ export const doors: Readonly<Record<string, object>> = {
   './blocks': blocks,
   './messages': messages,
   './transition': transition,
-  './world': world,
   './rpc': rpc,
   './provider': provider,
   './provider/evm': evm,
-  './service': service,
-  './service/demo': demo,
+  devnet: devnetPackage,
 }
 
 /** Functions that take anything, and have no option to misspell. */
@@ -64,7 +60,7 @@ export const TAKES_ANYTHING: Readonly<Record<string, string>> = {
   decodeFinalizedStateLog: 'it takes a log that an endpoint sent',
 }
 
-const emptyRoot = world.createWorld(poseidon2.poseidon2).stateRoot()
+const emptyRoot = devnetPackage.createWorld(poseidon2.poseidon2).stateRoot()
 const hex = (pair: string, length: number): core.Hex => `0x${pair.repeat(length)}`
 const [address, token] = [hex('b2', 20), hex('70', 20)]
 const key = hex('00', 32)
@@ -78,18 +74,18 @@ const asWhole = <T>(value: T): T => {
 }
 
 /** Signed by a key of the demo. */
-const { transaction } = transferToken({ state: demo.demoWorld(scheme), token, chainId: 1337n }, DEMO_SIGNERS)
+const { transaction } = transferToken({ state: devnetPackage.demoWorld(scheme), token, chainId: 1337n }, DEMO_SIGNERS)
 const messageContent = { from: token, to: token, fee: 0n, value: 1n, data: '0x' } as const
 const bridged = () => {
   const created = { genesis: tree, rollup: { address: rollup.address }, messageService: token }
-  return service.createService(created).chain.messages
+  return devnetPackage.createService(created).chain.messages
 }
 const messageService = messages.lineaMessageService
-const devnet = service.createService({
-  ...{ genesis: demo.demoWorld(scheme), rollup: { address: hex('11', 20) }, messageService },
+const devnet = devnetPackage.createService({
+  ...{ genesis: devnetPackage.demoWorld(scheme), rollup: { address: hex('11', 20) }, messageService },
 })
 devnet.chain.messages.sendFromL2([messageContent])
-demo.addDemoBlocks(devnet.chain)
+devnetPackage.addDemoBlocks(devnet.chain)
 const { url: l2, l1Url: l1, beaconUrl } = await devnet.listen()
 export const closeCases = (): Promise<void> => devnet.close()
 
@@ -115,7 +111,7 @@ const { signal } = new AbortController()
 asWhole(signal)
 const ignore = () => {}
 
-const tree = asWhole(demo.demoWorld(scheme))
+const tree = asWhole(devnetPackage.demoWorld(scheme))
 const { storageProofs } = tree.getProof(hex('c0', 20), [key])
 const absent = tree.getProof(hex('ee', 20))
 const stateRoot = tree.stateRoot()
@@ -399,19 +395,19 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ free: ['0.bootstrap', '0.updates', '0.finality'], optional: ['0.finality'] },
   },
 
-  createWorld: { call: world.createWorld, args: [scheme] },
+  createWorld: { call: devnetPackage.createWorld, args: [scheme] },
   'createWorld().setAccount': {
-    call: (...args: Parameters<world.World['setAccount']>) => draft().setAccount(...args),
+    call: (...args: Parameters<devnetPackage.World['setAccount']>) => draft().setAccount(...args),
     args: [address, { nonce: 1n, balance: 1n, code: '0x6001', codeHash: undefined, snarkCodeHash: undefined }],
     optional: ['1', ...['nonce', 'balance', 'code', 'codeHash', 'snarkCodeHash'].map(name => `1.${name}`)],
   },
   'createWorld().deleteAccount': { call: (target: core.Hex) => draft().deleteAccount(target), args: [address] },
   'createWorld().setStorage': {
-    call: (...args: Parameters<world.World['setStorage']>) => draft().setStorage(...args),
+    call: (...args: Parameters<devnetPackage.World['setStorage']>) => draft().setStorage(...args),
     args: [hex('c0', 20), { key, value: hex('01', 32) }],
   },
   'createWorld().applyBlock': {
-    call: (...args: Parameters<world.World['applyBlock']>) => draft().applyBlock(...args),
+    call: (...args: Parameters<devnetPackage.World['applyBlock']>) => draft().applyBlock(...args),
     args: [[{ address, account: { nonce: 1n }, recreate: false, storage: [{ key, value: hex('01', 32) }] }]],
     // An account that exists is read, and a slot without a value.
     optional: ['0.0.account', '0.0.account.nonce', '0.0.recreate', '0.0.storage', '0.0.storage.0.value'],
@@ -421,7 +417,7 @@ export const cases: Readonly<Record<string, Case>> = {
   'createWorld().getStorage': { call: tree.getStorage, args: [token, key] },
   'createWorld().getProof': { call: tree.getProof, args: [token, [key]], optional: ['1'] },
   'createWorld().skipLeaves': {
-    call: (...args: Parameters<world.World['skipLeaves']>) => draft().skipLeaves(...args),
+    call: (...args: Parameters<devnetPackage.World['skipLeaves']>) => draft().skipLeaves(...args),
     args: [100, token],
     optional: ['1'],
   },
@@ -673,7 +669,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
 
   createService: {
-    call: service.createService,
+    call: devnetPackage.createService,
     args: [
       {
         ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'], publicRate: 5, maxLogRange: 5 },
@@ -698,19 +694,22 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   'createService().close': {
     call: (options?: never) =>
-      service.createService({ genesis: tree, rollup: { address: rollup.address } }).close(options),
+      devnetPackage.createService({ genesis: tree, rollup: { address: rollup.address } }).close(options),
     args: [{ graceMs: 1 }],
     optional: ['0', '0.graceMs'],
   },
   'createService().chain.addBlock': {
     call: (transactions?: never) =>
-      service.createService({ genesis: tree, rollup: { address: rollup.address } }).chain.addBlock(transactions),
+      devnetPackage.createService({ genesis: tree, rollup: { address: rollup.address } }).chain.addBlock(transactions),
     args: [[{ transaction, status: 1n, gasUsed: 21_000n, logs: [{ address: token, topics: [key], data: '0x' }] }]],
     optional: ['0', '0.0.status', '0.0.logs'],
   },
   'createService().chain.l1.finalize': {
     call: (finalization: never) => {
-      const { chain } = service.createService({ genesis: demo.demoWorld(scheme), rollup: { address: rollup.address } })
+      const { chain } = devnetPackage.createService({
+        genesis: devnetPackage.demoWorld(scheme),
+        rollup: { address: rollup.address },
+      })
       chain.l1.finalize(finalization)
     },
     args: [{ l2BlockNumber: 1n, stateRoot, timestamp: 1n }],
@@ -739,9 +738,9 @@ export const cases: Readonly<Record<string, Case>> = {
     },
     args: [{ ...messageContent, number: 1n }],
   },
-  demoWorld: { call: demo.demoWorld, args: [scheme] },
+  demoWorld: { call: devnetPackage.demoWorld, args: [scheme] },
   addDemoBlocks: {
-    call: demo.addDemoBlocks,
+    call: devnetPackage.addDemoBlocks,
     args: [asWhole(devnet.chain), { counts: [1], l1Blocks: 1 }],
     optional: ['1', '1.counts', '1.l1Blocks'],
   },
