@@ -75,6 +75,24 @@ export function createCurrentView(
     return search
   }
 
+  async function findAt(block: unknown, pace: Pick<Pace, 'beSlow'>): Promise<Held> {
+    const wanted = readBlock(block, isForWallet)
+    const { state: view, blocks } = await pairNow()
+    const isNewest = wanted === view.l2BlockNumber || (isForWallet && wanted === newestIn(blocks))
+    if (wanted === 'latest' || isNewest) return view
+    const found = noState(view, oneHead)
+    if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN', { found })
+    const known = others.get(wanted)
+    if (known !== undefined) return known
+    await pace.beSlow()
+    const finding = views.findAt(view, wanted).catch(error => {
+      others.delete(wanted)
+      throw isProviderError(error) ? refusedFor('BLOCK_UNPROVEN', { found, cause: error }) : error
+    })
+    others.set(wanted, finding, 1)
+    return finding
+  }
+
   return {
     /** Looks for a newer view. */
     refresh: async () => (await refresh()).state,
@@ -83,28 +101,14 @@ export function createCurrentView(
     /** The view from which blocks are proven. */
     current: async () => (await pairNow()).blocks,
     /**
-     * The block that a request names. The request is answered from it until it ends, even if the view moves.
+     * The block that a request names. The request is answered from it until it ends, even if the view moves. What it reads is read for
+     * whoever ends the signal of `pace`.
      *
      * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
      */
-    async heldAt(block: unknown, pace: Pick<Pace, 'beSlow'>): Promise<Held> {
-      const wanted = readBlock(block, isForWallet)
-      const { state: view, blocks } = await pairNow()
-      if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
-      if (isForWallet && wanted === newestIn(blocks)) return view
-      const found = noState(view, oneHead)
-      if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN', { found })
-      const known = others.get(wanted)
-      if (known !== undefined) return known
-      await pace.beSlow()
-      const finding = views.findAt(view, wanted).catch(error => {
-        throw isProviderError(error) ? refusedFor('BLOCK_UNPROVEN', { found, cause: error }) : error
-      })
-      others.set(wanted, finding, 1)
-      return finding.catch(error => {
-        others.delete(wanted)
-        throw error
-      })
+    async heldAt(block: unknown, pace: Pick<Pace, 'beSlow' | 'signal'>): Promise<Held> {
+      const held = await findAt(block, pace)
+      return { ...held, state: held.state.by(pace.signal) }
     },
   }
 }

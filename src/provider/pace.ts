@@ -1,6 +1,6 @@
 import { abortedBy } from '../client/transport/error.ts'
 import { scoped } from '../client/transport/waiting.ts'
-import { partOf } from '../client/transport/whose.ts'
+import { inherit, partOf } from '../client/transport/whose.ts'
 import { refusedFor } from './error.ts'
 import { FURTHER_SLICE, MAX_LOGS_LENGTH, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 
@@ -185,6 +185,8 @@ export async function inPace<T>(
   }
   const tooLate = () => refusedFor('TIMEOUT', { found: [`It took ${timeoutMs} ms.`, describe?.()].join(' ').trim() })
   const given = new AbortController()
+  // The last one is that of who asks. All that he asks for at once is his.
+  inherit(given.signal, signals.at(-1))
   const links = signals.map(signal => partOf(signal, () => given.abort(signal?.reason)))
   let end = () => {}
   try {

@@ -3,7 +3,7 @@ import { atPath } from '../base/errors.ts'
 import { encodeQuantity } from '../base/hex.ts'
 import { fetchVerified } from '../client/sources/fetch.ts'
 import { EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
-import { callProvider } from '../client/transport/provider.ts'
+import { callProvider, shareFlight } from '../client/transport/provider.ts'
 import { EMPTY_CODE_HASH, verifyCode } from '../verify/anchor/code.ts'
 import type { StateVerifier } from '../verify/state/kind.ts'
 import type { StateScheme } from '../verify/state/types.ts'
@@ -27,6 +27,15 @@ export interface ProvenState extends StateReader {
   getProof(method: string, address: Hex, keys: readonly Hex[]): Promise<unknown>
 }
 
+/** A state that many read at the same time. */
+export interface SharedState extends ProvenState {
+  /**
+   * The same, for whoever ends this signal: requests wait in the queue as his, and are shared with others. They end when nobody waits
+   * for them.
+   */
+  by(signal: AbortSignal): SharedState
+}
+
 /** Where a state comes from, and the root that it is proven against. */
 export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
   readonly block: bigint
@@ -36,76 +45,84 @@ export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'ma
   readonly known: KnownState
 }
 
-export function createProvenState(source: StateSource): ProvenState {
+export function createProvenState(source: StateSource): SharedState {
   const { scheme, method, maxKeysPerRequest, known } = source
   const accounts = createAccounts()
-  /** By hash; by address where the hash is not proven yet. */
-  const loadingCodes = new Map<Hex, Promise<Uint8Array>>()
 
-  const readProven = createBatches(async (address, keys) => {
+  const readProven = createBatches(async (address, keys, signal) => {
     const count = Math.max(1, Math.ceil(keys.length / maxKeysPerRequest))
     const parts = Array.from({ length: count }, (_, part) =>
       keys.slice(part * maxKeysPerRequest, (part + 1) * maxKeysPerRequest),
     )
-    const answers = await inOrder(parts.map(part => fetchProven(source, method, address, part)))
+    const answers = await inOrder(parts.map(part => fetchProven(source, method, address, part, signal)))
     const proven = answers.map(({ state }) => toProvenAccount(state, scheme))
     const held = { account: proven[0]?.account ?? null, slots: new Map(proven.flatMap(({ slots }) => [...slots])) }
     known.note(address, held)
     return accounts.add(address, held)
   })
 
-  /** @param codeHash of the proven account @param id the hash, or the address */
-  function fetchCode(address: Hex, codeHash: Hex | Promise<Hex>, id: Hex): Promise<Uint8Array> {
-    const fetching = source.l2
-      .run(async (provider, { signal }) => {
-        const ask = (block: string) => callProvider(provider, 'eth_getCode', [address, block], signal)
+  const { fetchCode, isLoading } = createCodes(source)
+
+  function readBy(signal: AbortSignal | undefined): SharedState {
+    const reader = createStateReader({
+      async read(address, key) {
+        const held = accounts.get(address)
+        return isProven(held, key) ? held : readProven(address, key, signal)
+      },
+      async readCode(codeHash, address) {
+        if (known.code(codeHash) === undefined && isLoading(address))
+          await fetchCode(address, codeHash, address, signal)
+        return known.code(codeHash) ?? fetchCode(address, codeHash, codeHash, signal)
+      },
+    })
+    return {
+      ...reader,
+      scheme,
+      by: readBy,
+      holds: (address, key) => isProven(accounts.get(address), key),
+      holdsCode(address) {
+        const held = accounts.get(address)
+        const codeHash = held?.account?.codeHash ?? EMPTY_CODE_HASH
+        return held !== undefined && (codeHash === EMPTY_CODE_HASH || known.code(codeHash) !== undefined)
+      },
+      async loadCode(address) {
+        if (accounts.get(address) !== undefined) return void (await reader.getCode(address))
+        // If the account is not proven, the code is of no use, and that is no fault of who sends it.
+        const none = () => EMPTY_CODE_HASH
+        const codeHash = reader.getAccount(address).then(account => account?.codeHash ?? EMPTY_CODE_HASH, none)
+        await fetchCode(address, codeHash, address, signal)
+      },
+      async load(address, keys) {
+        const places = keys.length === 0 ? [undefined] : keys
+        await inOrder(places.map(key => readProven(address, key, signal)))
+      },
+      async getProof(method, address, keys) {
+        const { answer } = await fetchProven(source, method, address, keys, signal)
+        return answer
+      },
+    }
+  }
+  return readBy(undefined)
+}
+
+/** Codes under way: by hash; by address where the hash is not proven yet. */
+function createCodes({ l2, block, known }: StateSource) {
+  const loading = new Map()
+  const fetchCode = (address: Hex, codeHash: Hex | Promise<Hex>, id: Hex, by?: AbortSignal): Promise<Uint8Array> =>
+    shareFlight(loading, id, by, over =>
+      l2.run(async (provider, { signal }) => {
+        const ask = (at: string) => callProvider(provider, 'eth_getCode', [address, at], signal)
         const [newest, expected] = await Promise.all([ask('latest').catch(orUnheld), codeHash])
         if (expected === EMPTY_CODE_HASH) return NO_CODE
-        const code =
-          tryCode(newest, expected) ?? verifyCode(await ask(encodeQuantity(source.block)).then(orMissing), expected)
+        const code = tryCode(newest, expected) ?? verifyCode(await ask(encodeQuantity(block)).then(orMissing), expected)
         known.addCode(expected, code)
         return code
-      })
-      .finally(() => loadingCodes.delete(id))
-    loadingCodes.set(id, fetching)
-    return fetching
-  }
-
-  const reader = createStateReader({
-    async read(address, key) {
-      const held = accounts.get(address)
-      return isProven(held, key) ? held : readProven(address, key)
-    },
-    async readCode(codeHash, address) {
-      if (known.code(codeHash) === undefined) await loadingCodes.get(address)
-      return known.code(codeHash) ?? loadingCodes.get(codeHash) ?? fetchCode(address, codeHash, codeHash)
-    },
-  })
-
+      }, over),
+    )
   return {
-    ...reader,
-    scheme,
-    holds: (address, key) => isProven(accounts.get(address), key),
-    holdsCode(address) {
-      const held = accounts.get(address)
-      const codeHash = held?.account?.codeHash ?? EMPTY_CODE_HASH
-      return held !== undefined && (codeHash === EMPTY_CODE_HASH || known.code(codeHash) !== undefined)
-    },
-    async loadCode(address) {
-      if (accounts.get(address) !== undefined) return void (await reader.getCode(address))
-      // If the account is not proven, the code is of no use, and that is no fault of who sends it.
-      const none = () => EMPTY_CODE_HASH
-      const codeHash = reader.getAccount(address).then(account => account?.codeHash ?? EMPTY_CODE_HASH, none)
-      await (loadingCodes.get(address) ?? fetchCode(address, codeHash, address))
-    },
-    async load(address, keys) {
-      const places = keys.length === 0 ? [undefined] : keys
-      await inOrder(places.map(key => readProven(address, key)))
-    },
-    async getProof(method, address, keys) {
-      const { answer } = await fetchProven(source, method, address, keys)
-      return answer
-    },
+    /** @param codeHash of the proven account @param id the hash, or the address */
+    fetchCode,
+    isLoading: (id: Hex): boolean => loading.has(id),
   }
 }
 
@@ -141,44 +158,49 @@ async function fetchProven(
   method: string,
   address: Hex,
   storageKeys: readonly Hex[],
+  signal: AbortSignal | undefined,
 ) {
   const verify = (answer: unknown) => atPath('answer', () => verifyState(answer, { stateRoot, address, storageKeys }))
-  const how = { method, maxKeysPerRequest, scheme }
+  const how = { method, maxKeysPerRequest, scheme, signal }
   const { answer, verified } = await fetchVerified(l2, { address, storageKeys, l2BlockNumber: block }, how, verify)
   return { answer, state: verified }
 }
 
 /** Joins the reads of one account in the same tick into one request. Later reads share its answer until it arrives. */
-function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<HeldAccount>) {
-  const waiting = new Map<Hex, { readonly keys: Set<Hex>; readonly answer: Promise<HeldAccount> }>()
-  const loading = new Map<string, Promise<HeldAccount>>()
+function createBatches(fetch: (address: Hex, keys: readonly Hex[], signal: AbortSignal) => Promise<HeldAccount>) {
+  interface Batch {
+    readonly name: string
+    readonly keys: Set<Hex>
+    /** What it is found by. */
+    readonly ids: Set<string>
+  }
+  const flights = new Map()
+  const [waiting, loading] = [new Map<Hex, Batch>(), new Map<string, Batch>()]
+  let count = 0
 
-  function begin(address: Hex) {
-    const keys = new Set<Hex>()
-    const answer = endOfTick().then(() => {
-      waiting.delete(address)
-      return fetch(address, [...keys])
-    })
-    const batch = { keys, answer }
+  function join(address: Hex, key: Hex | undefined): Batch {
+    const batch = waiting.get(address) ?? { name: `${count++}`, keys: new Set<Hex>(), ids: new Set<string>() }
+    if (key !== undefined) batch.keys.add(key)
+    for (const id of [address, address + (key ?? '')]) {
+      batch.ids.add(id)
+      loading.set(id, batch)
+    }
     waiting.set(address, batch)
     return batch
   }
 
-  function prove(address: Hex, key: Hex | undefined): Promise<HeldAccount> {
-    const batch = waiting.get(address) ?? begin(address)
-    if (key !== undefined) batch.keys.add(key)
-    for (const id of [address, address + (key ?? '')]) {
-      loading.set(id, batch.answer)
-      const forget = () => {
-        if (loading.get(id) === batch.answer) loading.delete(id)
+  return (address: Hex, key: Hex | undefined, signal: AbortSignal | undefined): Promise<HeldAccount> => {
+    const batch = loading.get(address + (key ?? '')) ?? join(address, key)
+    return shareFlight(flights, batch.name, signal, async own => {
+      try {
+        await endOfTick()
+        waiting.delete(address)
+        return await fetch(address, [...batch.keys], own)
+      } finally {
+        for (const id of batch.ids) if (loading.get(id) === batch) loading.delete(id)
       }
-      batch.answer.then(forget, forget)
-    }
-    return batch.answer
+    })
   }
-
-  return (address: Hex, key: Hex | undefined): Promise<HeldAccount> =>
-    loading.get(address + (key ?? '')) ?? prove(address, key)
 }
 
 /** What all of them resolve to. If some fail, all are waited for, so that always the same failure counts: that of the first. */

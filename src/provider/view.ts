@@ -24,14 +24,14 @@ import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
 import type { KnownState } from './known-state.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
-import { createProvenState, type ProvenState } from './proven-state.ts'
+import { createProvenState, type SharedState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
 
 /** A proven block with its state. */
 export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'newestL2BlockNumber'> {
   /** Proven if L1 holds the hash of the block in place of its state root. */
   readonly header: BlockHeader | undefined
-  readonly state: ProvenState
+  readonly state: SharedState
   /** The last finalized L2 block at the L1 block. */
   readonly newest: bigint
   /** The newest block that is answered, if an earlier one than this view proves. */

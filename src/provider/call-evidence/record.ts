@@ -107,7 +107,9 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
       const unnoted = { ...context, environment: values.all, hashAt: guessHash(guesses, l2BlockNumber) }
       return execute(await loadEvm(), guesses, call, call.gas, unnoted, pace)
     }
-    const noted = noteReads(meterReads(proven, call, { ...source, maxRequests, prefetch: true, rehearse, pace }))
+    const noted = noteReads(
+      meterReads(proven.by(pace.signal), call, { ...source, maxRequests, prefetch: true, rehearse, pace }),
+    )
     await execute(await loadEvm(), noted.reader, call, call.gas, context, pace)
     return noted
   })

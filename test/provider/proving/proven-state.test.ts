@@ -2,6 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
+import { ownerOf } from '../../../src/client/transport/whose.ts'
 import { createWorld } from '../../../src/devnet/index.ts'
 import { createVerifier, type Hex, ProofError } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
@@ -38,15 +39,21 @@ function setUp(
     log.push(`${method} ${short(address)} ${keys.map(short)} at ${block}`)
     return change(JSON.parse(JSON.stringify(world.getProof(address, keys))), method, keys)
   }
+  const l2 = openEndpoints('l2', { request }, 'L2')
+  const owners: unknown[] = []
+  const run: typeof l2.run = (work, signal) => {
+    owners.push(ownerOf(signal))
+    return l2.run(work, signal)
+  }
   const source = {
-    l2: openEndpoints('l2', { request }, 'L2'),
+    l2: { ...l2, run },
     block: 16n,
     stateRoot: world.stateRoot(),
     scheme: poseidon2,
   }
   const verify: StateVerifier = (answer, claim) => verifier.verifyProof(answer, claim)
   const how = { verify, method: 'proof', maxKeysPerRequest: 2, known: createKnownState() }
-  return { log, state: createProvenState({ ...source, ...how }) }
+  return { log, owners, state: createProvenState({ ...source, ...how }) }
 }
 /** What was asked for since. */
 const take = (log: string[]) => log.splice(0)
@@ -291,4 +298,32 @@ it('passes on the fields of an answer that were verified', async () => {
   expect(take(log)).toEqual(['other c0 1,9 at 0x10', 'other c0 2 at 0x10'])
   const lying = setUp(() => world.getProof(TWIN, [])).state
   await expect(lying.getProof('other', CONTRACT, [])).rejects.toMatchObject({ code: 'OTHER_KEYS', layer: 'L2' })
+})
+
+it('asks in the name of whoever reads, shares what is under way, and ends it when nobody waits for it', async () => {
+  let release = () => {}
+  const held = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const { log, owners, state } = setUp(async answer => {
+    await held
+    return answer
+  })
+  const [one, other] = [new AbortController(), new AbortController()]
+  const read = (by: AbortController, address: Hex) =>
+    state
+      .by(by.signal)
+      .getStorage(address, word(1))
+      .catch(error => error.code)
+  const reads = [read(one, CONTRACT), read(other, CONTRACT), read(one, PERSON)]
+  await new Promise(resolve => setTimeout(resolve))
+  expect(owners).toEqual([one.signal, one.signal])
+  one.abort()
+  release()
+  expect(await Promise.all(reads)).toEqual(['ABORTED', word(10), 'ABORTED'])
+  expect([state.holds(CONTRACT, word(1)), state.holds(PERSON)]).toEqual([true, false])
+  expect(await read(other, PERSON)).toBe(word(0))
+  expect(await state.by(other.signal).getCode(CONTRACT)).toEqual(bytesOf(CODE))
+  expect(owners.slice(2)).toEqual([other.signal, other.signal])
+  expect(take(log)).toEqual(['proof c0 1 at 0x10', 'proof a1 1 at 0x10', 'proof a1 1 at 0x10', 'code c0 at latest'])
 })

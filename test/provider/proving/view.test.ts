@@ -239,7 +239,9 @@ it('finds the scheme of each block, and refuses one that is no scheme', async ()
 
 it('keeps the views of four earlier blocks', async () => {
   const asked: bigint[] = []
-  const heldOf = (l2BlockNumber: bigint) => ({ l2BlockNumber }) as Held
+  const state = { by: () => state } as unknown as Held['state']
+  const heldOf = (l2BlockNumber: bigint) => ({ l2BlockNumber, state }) as Held
+  const { signal } = new AbortController()
   const current = createCurrentView(
     {
       find: async () => heldOf(9n),
@@ -252,7 +254,8 @@ it('keeps the views of four earlier blocks', async () => {
     { onView: undefined, isForWallet: false, oneHead: false },
   )
   for (const block of [1, 2, 3, 4, 1, 5, 2, 1]) {
-    expect(await current.heldAt(`0x${block}`, { beSlow: async () => {} })).toEqual({ l2BlockNumber: BigInt(block) })
+    const held = await current.heldAt(`0x${block}`, { beSlow: async () => {}, signal })
+    expect(held).toEqual({ l2BlockNumber: BigInt(block), state })
   }
   // The fifth takes the place of the first.
   expect(asked).toEqual([1n, 2n, 3n, 4n, 5n, 1n])
