@@ -31,7 +31,7 @@ const ALLOWED_PACKAGES = ['@noble/hashes', '@noble/curves', '@ethereumjs/rlp']
 const PACKAGES_OF_WING: Record<string, readonly string[]> = {
   provider: ['@ethereumjs/evm', '@ethereumjs/common', '@ethereumjs/util'],
   entry: ['@ethereumjs/evm', '@ethereumjs/common', '@ethereumjs/util'],
-  cli: ['tinypool'],
+  cli: ['tinypool', 'ws'],
 }
 const PLATFORM_WINGS = ['devnet', 'cli']
 

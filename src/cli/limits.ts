@@ -41,6 +41,18 @@ export const MAX_PROXY_BODY_LENGTH = 2 ** 22
 export const MAX_HELD_LENGTH = 2 ** 25
 /** Open connections to the proxy. */
 export const MAX_CONNECTIONS = 256
+/** WebSockets among them, what they subscribe to, and what each of them does: half of what a provider keeps as filters. */
+export const MAX_SOCKETS = 128
+export const MAX_SUBSCRIPTIONS = 512
+export const MAX_SUBSCRIPTIONS_A_SOCKET = 64
+/** Messages of a WebSocket that are answered at once. Those after them are read later. */
+export const MAX_AT_ONCE = 64
+/** How often a WebSocket is asked whether it is there, in milliseconds. */
+export const SOCKET_CHECK = 60_000
+/** How often the filter of a subscription is asked for changes, in milliseconds: whatever it could not give goes on. */
+export const PUSH_INTERVAL = 4000
+/** Characters of what is pushed at once to a subscription, unless a block has more. */
+export const MAX_PUSHED_LENGTH = 2 ** 20
 /** Slow requests in the queue of the proxy, requests per batch, which are as many as viem sends, and characters per response. */
 export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: 1000, maxResponseLength: 2 ** 24 }
 

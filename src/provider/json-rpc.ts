@@ -20,6 +20,24 @@ export interface Client {
   readonly onForward?: ((method: string) => void) | undefined
   /** By which filters are told apart. Default: all clients are one. */
   readonly name?: string | undefined
+  /** Of a client to which things can be pushed: whoever answers it asks for the changes of each, by `eth_getFilterChanges`. */
+  readonly subscriptions?: Subscriptions | undefined
+}
+
+/** What a client has subscribed to. */
+interface Subscriptions {
+  /** Whether there may be another one. */
+  mayAdd(): boolean
+  add(id: string): void
+  /** @param id as the client wrote it */
+  delete(id: string): void
+}
+
+/** What a client gets in place of a result. */
+export interface Failure {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
 }
 
 /** Limits on the work that HTTP clients can cause. */
@@ -51,7 +69,7 @@ function idOf(given: unknown, text: string | undefined): Id {
 }
 
 const failure = (id: Id, code: number, message: string, data?: unknown) =>
-  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, ...(data !== undefined && { data }) })}}`
+  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`
 
 type Room = ReturnType<typeof createRoom>
 export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
@@ -66,8 +84,8 @@ export function createJsonRpcServer(
   limits: ServerLimits,
   hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {},
 ) {
-  const { maxResponseLength, timeout } = limits
-  const slots = createSlots(limits)
+  const { maxResponseLength } = limits
+  const ask = asking(provider, limits, hints)
 
   /** @param room that of the response */
   async function answerOne(
@@ -97,35 +115,17 @@ export function createJsonRpcServer(
     id: Id,
     method: string,
     params: unknown,
-    { gone, onForward, name }: Client,
+    client: Client,
     reserve: Room['reserve'],
   ): Promise<string> {
-    const slot = slots.claim(name)
-    try {
-      if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
-      const how = {
-        admit: slot.take,
-        reserve,
-        onForward: () => onForward?.(method),
-        onIncomplete: () => onForward?.(`${method} (completeness)`),
-        client: name,
-      }
-      const work = (signal: AbortSignal) =>
-        withProviderErrors(() => provider.request({ method, params }, { signal, ...how }))
-      const result = JSON.stringify((await inTime(timeout, work, gone)) ?? null)
-      return `{"jsonrpc":"2.0","id":${id},"result":${result}}`
-    } catch (error) {
-      if (slot.isRefused()) return failure(id, codes.limited, 'Too many requests at once: try again later.')
-      if (isEndpointError(error)) return failure(id, codes.limited, 'The request took too long.')
-      const { reason, code, message, data } = toProviderError(error)
-      const hint = hints[reason]
-      return failure(id, code, hint === undefined ? message : `${message} (${hint})`, data)
-    } finally {
-      slot.free()
-    }
+    const answer = await ask(method, params, client, result => JSON.stringify(result ?? null), reserve)
+    if ('error' in answer) return failure(id, answer.error.code, answer.error.message, answer.error.data)
+    return `{"jsonrpc":"2.0","id":${id},"result":${answer.result}}`
   }
 
   return {
+    /** Asks for one thing, within the same limits. Throws nothing. */
+    ask,
     /**
      * Null if there is nothing to answer, because the message contains only notifications. Throws nothing.
      */
@@ -140,6 +140,51 @@ export function createJsonRpcServer(
       if (!Array.isArray(content)) return answerOne(content, ids[0], client, room)
       return answerBatch(content, limits, ids, (request, id) => answerOne(request, id, client, room))
     },
+  }
+}
+
+/** Asks the provider for one thing, within the limits. What it returns throws nothing. */
+function asking(
+  provider: Answering,
+  limits: ServerLimits,
+  hints: Readonly<Partial<Record<ProviderErrorReason, string>>>,
+) {
+  const slots = createSlots(limits)
+  const limited = (message: string) => ({ error: { code: codes.limited, message } })
+  return async function ask<T>(
+    method: string,
+    params: unknown,
+    { gone, onForward, name, subscriptions }: Client,
+    spell: (result: unknown) => T,
+    reserve?: Room['reserve'],
+  ): Promise<{ readonly result: T } | { readonly error: Failure }> {
+    const slot = slots.claim(name)
+    try {
+      if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
+      if (method === 'eth_subscribe' && subscriptions?.mayAdd() === false) return limited('Too many subscriptions.')
+      const how = {
+        admit: slot.take,
+        reserve,
+        onForward: () => onForward?.(method),
+        onIncomplete: () => onForward?.(`${method} (completeness)`),
+        client: name,
+        canPush: subscriptions !== undefined,
+      }
+      const work = (signal: AbortSignal) =>
+        withProviderErrors(() => provider.request({ method, params }, { signal, ...how }))
+      const result = await inTime(limits.timeout, work, gone)
+      if (method === 'eth_subscribe') subscriptions?.add(String(result))
+      if (method === 'eth_unsubscribe') subscriptions?.delete(String(params?.[0]))
+      return { result: spell(result) }
+    } catch (error) {
+      if (slot.isRefused()) return limited('Too many requests at once: try again later.')
+      if (isEndpointError(error)) return limited('The request took too long.')
+      const { reason, code, message, data } = toProviderError(error)
+      const hint = hints[reason]
+      return { error: { code, message: hint === undefined ? message : `${message} (${hint})`, data } }
+    } finally {
+      slot.free()
+    }
   }
 }
 
@@ -171,7 +216,9 @@ function createSlots({ concurrency, maxWaiting }: ServerLimits) {
           isRefused = slots.free === 0 && isFull
           if (isRefused) throw new Error('too many requests')
           free = await slots.take(1, undefined, owner)
-          if (hasEnded) free()
+          if (!hasEnded) return
+          free()
+          throw new Error('nobody waits for it')
         },
         isRefused: () => isRefused,
         free() {

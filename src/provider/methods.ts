@@ -88,6 +88,12 @@ export const METHOD_ROWS = [
   {
     kind: 'proven',
     ofBlocks: true,
+    methods: ['eth_subscribe', 'eth_unsubscribe'],
+    how: 'what is pushed: heads as headers, logs as of a filter. Over a WebSocket of the proxy only',
+  },
+  {
+    kind: 'proven',
+    ofBlocks: true,
     methods: ['eth_feeHistory', 'eth_blobBaseFee'],
     how: 'the headers, and the receipts if rewards are asked for',
   },
@@ -113,7 +119,12 @@ export const METHOD_ROWS = [
   {
     kind: 'forwarded',
     methods: ['eth_sendRawTransaction'],
-    how: 'the endpoint can keep the transaction to itself. It cannot change it, because it is signed',
+    how: 'keep the transaction to itself. It cannot change it, because it is signed',
+  },
+  {
+    kind: 'forwarded',
+    methods: ['linea_estimateGas'],
+    how: 'name a wrong limit or wrong fees: look at what your wallet shows before you sign. The network computes them from the compressed size of the transaction and its own margins, which nothing proves. Without it, clients go on with eth_estimateGas and eth_gasPrice',
   },
   {
     kind: 'refused',
@@ -126,21 +137,11 @@ export const METHOD_ROWS = [
     how: 'no keys are held here: ask a wallet, which may use this as its endpoint',
   },
   {
-    kind: 'refused',
-    methods: ['eth_subscribe', 'eth_unsubscribe'],
-    how: 'nothing is pushed: use filters, which clients do by themselves',
-  },
-  {
     ...{
       kind: 'refused',
       methods: ['eth_newPendingTransactionFilter', 'txpool_content', 'txpool_status', 'txpool_inspect'],
     },
     how: 'nothing proves what is pending',
-  },
-  {
-    kind: 'refused',
-    methods: ['linea_estimateGas'],
-    how: 'the network computes it from the compressed size of the transaction and its own margins, which nothing proves. Clients go on with eth_estimateGas and eth_gasPrice',
   },
   {
     kind: 'refused',
@@ -176,8 +177,13 @@ const rowOf = (method: string): Row | undefined =>
 /** Whether `forward` cannot name it: its answer is proven. */
 export const isProven = (method: string): boolean => rowOf(method)?.kind === 'proven'
 
+/** Of whoever can be told of changes. */
+export const isPushed = (method: string): boolean => method === 'eth_subscribe' || method === 'eth_unsubscribe'
+
 /** Why a method is refused, unless it is forwarded. */
 export const whyRefused = (method: string): string | undefined => {
+  if (isPushed(method))
+    return 'nothing is pushed here: use filters, which clients do by themselves, or a WebSocket of the proxy'
   const row = rowOf(method)
   return row?.kind === 'refused' ? row.how : undefined
 }

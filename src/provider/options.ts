@@ -46,7 +46,7 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   l1BlockHash: () => Promise<Hex> | Hex
   /**
    * Methods to pass to `l2` unchanged. Their results are not proven. Default: none. `wallet` stands for what sending takes:
-   * `eth_sendRawTransaction`, and `eth_getTransactionCount` of `pending`. Methods that are proven here cannot be forwarded,
+   * `eth_sendRawTransaction`, `eth_getTransactionCount` of `pending`, and `linea_estimateGas`. Methods that are proven here cannot be forwarded,
    * except this one: only requests with the block tag `pending` are then forwarded. With `wallet`, the number that
    * `eth_blockNumber` names also stands for the newest state, which is that after the next block: some wallets replace `latest`
    * by this number.
@@ -195,7 +195,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
 }
 
 /** What a wallet needs to send, and nothing proves. */
-const WALLET = ['eth_sendRawTransaction', 'eth_getTransactionCount']
+const WALLET = ['eth_sendRawTransaction', 'eth_getTransactionCount', 'linea_estimateGas']
 
 /** Returns a copy, so that later additions to the list have no effect. @throws ArgumentError */
 export function readForward(forward: readonly string[]): { forward: readonly string[]; isForWallet: boolean } {

@@ -7,7 +7,7 @@ import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'
 import { createKnownState } from './known-state.ts'
 import { MAX_CLIENT_LENGTH } from './limits.ts'
-import { createMethods, isProven, whyRefused } from './methods.ts'
+import { createMethods, isProven, isPushed, whyRefused } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
 import { createPresence } from './presence.ts'
@@ -47,12 +47,18 @@ export interface RequestOptions {
    * and each client has a bounded number. Default: all requests are of one client.
    */
   client?: string | undefined
+  /**
+   * Whether who asks is told of changes, for a server over sockets. Then `eth_subscribe` makes a filter for `newHeads` or `logs`: the
+   * server asks for its changes with `eth_getFilterChanges`, and pushes them. Default: false, and it is refused.
+   */
+  canPush?: boolean | undefined
 }
 
-const REQUEST_OPTIONS = ['signal', 'admit', 'reserve', 'onForward', 'onIncomplete', 'client'] as const
+const REQUEST_OPTIONS = ['signal', 'admit', 'reserve', 'onForward', 'onIncomplete', 'client', 'canPush'] as const
 
 interface Asker {
   readonly client: string
+  readonly canPush: boolean
   readonly onForward: () => void
   readonly onIncomplete: () => void
 }
@@ -164,11 +170,12 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const expected = `methods other than ${method}, which is proven here`
     if (isProven(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
   }
-  async function answer(args: unknown, pace: Pace, { client, onForward, onIncomplete }: Asker): Promise<unknown> {
+  async function answer(args: unknown, pace: Pace, asker: Asker): Promise<unknown> {
+    const { client, canPush, onForward, onIncomplete } = asker
     clients.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
-    const prove = methods.get(method)
+    const prove = isPushed(method) && !canPush ? undefined : methods.get(method)
     const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
     // Of an answer that states nothing, the endpoint may be preferred.
     const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
@@ -195,16 +202,17 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
         onForward = () => {},
         onIncomplete = () => {},
         client = '',
+        canPush = false,
       } = readOptions('options', given, REQUEST_OPTIONS)
       verifySignal(signal)
       verifyFunction('options.admit', admit)
       verifyFunction('options.reserve', reserve)
       verifyFunction('options.onForward', onForward)
       verifyFunction('options.onIncomplete', onIncomplete)
-      if (typeof client !== 'string' || client.length > MAX_CLIENT_LENGTH)
-        throw invalid('options.client', 'a short string', client)
+      verifyClient(client)
+      if (typeof canPush !== 'boolean') throw invalid('options.canPush', 'true or false', canPush)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve }
-      return inPace(how, pace => work(pace, { client, onForward, onIncomplete }))
+      return inPace(how, pace => work(pace, { client, canPush, onForward, onIncomplete }))
     })
 
   return {
@@ -216,4 +224,9 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     refresh: options => answering(async () => describe(await views.refresh()), options),
     view: options => answering(async () => describe(await views.state()), options),
   }
+}
+
+function verifyClient(client: unknown): void {
+  if (typeof client === 'string' && client.length <= MAX_CLIENT_LENGTH) return
+  throw invalid('options.client', 'a short string', client)
 }

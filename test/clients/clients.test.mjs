@@ -55,18 +55,20 @@ const SIZES = [1, 10, 1000]
  */
 async function hears(keys, sizes = SIZES) {
   // Until it listens.
-  while (keys.length === 0) {
+  for (let rest = 60; keys.length === 0; rest *= 2) {
     rig.finalize(1)
-    for (let count = 0; count < 60 && keys.length === 0; count++) await pause(50)
+    for (let count = 0; count < rest && keys.length === 0; count++) await pause(50)
   }
   const first = keys[0]
   for (const size of sizes) {
     rig.finalize(size)
     // The newest block itself is proven by the next finalization.
     const last = Number(rig.chain.latest()) - 1
-    for (let count = 1; keys.at(-1) < last; count++) {
+    for (let [count, next] = [0, 200]; keys.at(-1) < last; count++) {
       await pause(50)
-      if (count % 200 === 0) rig.finalize(1)
+      if (count < next) continue
+      rig.finalize(1)
+      next *= 2
     }
   }
   await pause(1000)
@@ -243,9 +245,9 @@ flow('ethers 6 watches against serve itself', async () => {
   )
 })
 
-async function createWeb3() {
+async function createWeb3(at = url) {
   const { Web3 } = await import('web3')
-  const web3 = new Web3(url)
+  const web3 = new Web3(at)
   const { address } = web3.eth.accounts.wallet.add(ALICE.key)[0]
   const abi = [
     {
@@ -321,6 +323,75 @@ flow('web3.js says that it cannot listen over HTTP, and polls', async () => {
   )
 })
 
+const socketOf = at => at.replace('http', 'ws')
+
+flow('web3.js listens over WebSocket', async () => {
+  const { web3, token } = await createWeb3(socketOf(url))
+  const [logs, heads, errors] = [[], [], []]
+  const events = token.events.Transfer()
+  events.on('data', event => logs.push(Number(event.blockNumber)))
+  events.on('error', error => errors.push(error))
+  const blocks = await web3.eth.subscribe('newBlockHeaders')
+  blocks.on('data', head => heads.push(Number(head.number)))
+  blocks.on('error', error => errors.push(error))
+  await hears(logs)
+  await hears(heads, [1])
+  await assert.rejects(web3.eth.subscribe('pendingTransactions'), /pending/)
+  await web3.eth.clearSubscriptions()
+  web3.currentProvider.disconnect()
+  assert.deepEqual(errors, [])
+})
+
+for (const version of [6, 5]) {
+  flow(`ethers ${version} listens over WebSocket`, async () => {
+    const { ethers } = await createEthers(version)
+    const { WebSocketProvider } = version === 6 ? ethers : ethers.providers
+    const provider = new WebSocketProvider(socketOf(url), CHAIN_ID)
+    const token = new ethers.Contract(TOKEN, ABI, provider)
+    const [logs, heads] = [[], []]
+    await token.on('Transfer', (...given) => {
+      const { log = given.at(-1) } = given.at(-1)
+      logs.push(log.blockNumber)
+    })
+    await provider.on('block', number => heads.push(number))
+    await hears(logs)
+    await hears(heads, [1])
+    await token.removeAllListeners()
+    await provider.removeAllListeners()
+    assert.ok(BigInt(await token.balanceOf(PAYEE)) > 0n)
+    await provider.destroy()
+  })
+}
+
+flow('viem listens over WebSocket', async () => {
+  const { viem, abi } = await createViem()
+  const client = viem.createPublicClient({ chain, transport: viem.webSocket(socketOf(url), { timeout }) })
+  const [logs, blocks, errors] = [[], [], []]
+  const onError = error => errors.push(error)
+  const ends = [
+    client.watchContractEvent({
+      ...{ abi, address: TOKEN, eventName: 'Transfer', onError },
+      onLogs: found => logs.push(...found.map(log => Number(log.blockNumber))),
+    }),
+    client.watchBlocks({ onError, onBlock: block => blocks.push(Number(block.number)) }),
+  ]
+  await hears(logs)
+  // It asks for each of these, and is told in no order.
+  await until(() => blocks.includes(Number(rig.chain.latest()) - 1))
+  await pause(1000)
+  blocks.sort((a, b) => a - b)
+  assert.deepEqual(
+    blocks,
+    Array.from({ length: blocks.length }, (_, index) => blocks[0] + index),
+  )
+  assert.ok(blocks.length > SIZES.at(-1))
+  for (const end of ends) end()
+  assert.ok((await client.readContract({ abi, address: TOKEN, functionName: 'balanceOf', args: [PAYEE] })) > 0n)
+  const { socket } = await client.transport.getRpcClient()
+  socket.close()
+  assert.deepEqual(errors, [])
+})
+
 const runCast = async (at, ...args) => {
   const env = { ...process.env, ETH_RPC_URL: at, ETH_RPC_TIMEOUT: `${PATIENCE}` }
   return (await promisify(execFile)(programOf('cast'), args, { env })).stdout.trim()
@@ -349,6 +420,31 @@ flow('cast reads state at the number that it is told, with one head', async () =
   const number = await cast('block-number')
   assert.equal(await cast('balance', PAYEE, '--block', number), await cast('balance', PAYEE))
   assert.match(await cast('age', number), /\d/)
+})
+
+flow('cast reads and listens over WebSocket', async () => {
+  const at = socketOf(url)
+  await rig.settle(url)
+  assert.equal(BigInt(await runCast(at, 'block-number')), rig.chain.latest() - 1n)
+  assert.match(await runCast(at, 'call', TOKEN, 'balanceOf(address)(uint256)', PAYEE), /^\d+/)
+  const event = 'Transfer(address indexed,address indexed,uint256)'
+  const args = ['logs', '--subscribe', event, '--address', TOKEN, '--rpc-url', at, '--json']
+  const child = spawn(programOf('cast'), args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const keys = []
+    let text = ''
+    // One list, which never ends.
+    child.stdout.on('data', chunk => {
+      text += chunk
+      keys.push(...[...text.matchAll(/"blockNumber":"(0x[\da-f]+)"/g)].map(([, number]) => Number(number)))
+      text = text.slice(text.lastIndexOf('}') + 1)
+    })
+    // It keeps 16 events, and loses others that come at once (alloy-rs/alloy, crates/pubsub/src/frontend.rs).
+    await hears(keys, [1, 10])
+  } finally {
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
 })
 
 flow('cast is told of the option for one head, by a proxy without it', async () => {

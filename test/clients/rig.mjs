@@ -7,10 +7,8 @@ import { fileURLToPath } from 'node:url'
 /** A rollup in this process, and proxies of the built package in front of it, as users start them. */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const dist = name => import(`${root}/dist/entry/${name}.js`)
-const { poseidon2 } = await dist('poseidon2')
-const { createService } = await dist('service')
-const { addDemoBlocks, demoWorld } = await dist('service/demo')
+const { poseidon2 } = await import(`${root}/dist/entry/poseidon2.js`)
+const { addDemoBlocks, createService, demoWorld } = await import(`${root}/src/devnet/dist/index.js`)
 
 export const ROLLUP = '0x00000000000000000000000000000000000011ff'
 export const CHAIN_ID = 1337

@@ -37,7 +37,7 @@ beforeAll(() => {
   for (const home of [PACKAGE, COMMAND_PACKAGE, DEVNET_PACKAGE]) {
     cpSync(home, join(modules, basename(home)), { recursive: true })
   }
-  for (const scope of ['@noble', '@ethereumjs', 'tinypool', 'viem'])
+  for (const scope of ['@noble', '@ethereumjs', 'tinypool', 'viem', 'ws'])
     symlinkSync(join(ROOT, 'node_modules', scope), join(modules, scope))
 
   const clone = join(folder, 'clone')

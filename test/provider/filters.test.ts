@@ -60,6 +60,30 @@ it.each([1, 10, 600])('gives each event of a finalization of %s blocks once, in 
   expect(await ask('eth_getFilterChanges', blocks)).toEqual([])
 })
 
+it('subscribes those to whom it can be pushed to heads and logs, and says why to nothing else', async () => {
+  const { verified, advance } = await setUp()
+  const ask = (method: string, ...params: unknown[]) => verified.request({ method, params }, { canPush: true })
+  const [heads, logs] = [await ask('eth_subscribe', 'newHeads'), await ask('eth_subscribe', 'logs', { address: TOKEN })]
+  const none = await ask('eth_subscribe', 'logs', { address: `0x${'71'.repeat(20)}` })
+  await advance(10)
+  const found = Object(await ask('eth_getFilterChanges', heads))
+  const blocks = range(3, 12).map(number => ask('eth_getBlockByNumber', `0x${number.toString(16)}`, false))
+  expect(found.length).toBe(10)
+  for (const [index, head] of found.entries()) expect(await blocks[index]).toMatchObject(head)
+  expect(Object.keys(found[0])).toEqual(
+    expect.arrayContaining(['number', 'hash', 'parentHash', 'logsBloom', 'timestamp']),
+  )
+  expect(numbersIn(Object(await ask('eth_getFilterChanges', logs)))).toEqual(range(3, 12))
+  expect(await ask('eth_getFilterChanges', none)).toEqual([])
+  expect([await ask('eth_unsubscribe', logs), await ask('eth_unsubscribe', logs)]).toEqual([true, false])
+  expect(await reasonOf(ask('eth_getFilterChanges', logs))).toBe(GONE)
+  for (const kind of ['newPendingTransactions', 'syncing', 'other', undefined]) {
+    await expect(ask('eth_subscribe', kind)).rejects.toThrow('Nothing proves what is pending')
+  }
+  await expect(askOf(verified)('eth_subscribe', 'newHeads')).rejects.toMatchObject({ code: 4200 })
+  await expect(verified.request({ method: 'eth_chainId' }, { canPush: 1 as never })).rejects.toThrow('options.canPush')
+})
+
 it('gives overlapping requests each event once, and nothing of one that was given up', async () => {
   const { ask, advance, verified } = await setUp()
   const id = await ask('eth_newFilter', { address: TOKEN })

@@ -1,13 +1,14 @@
 import { BrowserProvider, Contract, Wallet } from 'ethers'
 import { createPublicClient, createWalletClient, custom, defineChain, parseAbi, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { estimateGas } from 'viem/linea'
 import { expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { PROXY_LIMITS } from '../../src/cli/limits.ts'
 import { DEMO_SIGNERS } from '../../src/devnet/service/demo-transfer.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
-import { finalizedBlockHash } from '../../src/entry/rpc.ts'
+import { createHttpProvider, finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
 import { ROLLUP, startService } from '../client/servers.ts'
 
@@ -103,6 +104,34 @@ it('serves viem as a wallet: estimate, fees, sending, the receipt, the event', a
   const paid = await meanwhile(client.waitForTransactionReceipt({ hash: sent }), finalize)
   expect(paid).toMatchObject({ status: 'success', gasUsed: 21_000n })
   expect([...new Set(unproven)].sort()).toEqual(['eth_getTransactionCount', 'eth_sendRawTransaction'])
+})
+
+it("passes on the network's own estimate for wallets, and says so", async () => {
+  const { options } = await setUp()
+  const estimate = { gasLimit: '0x5208', baseFeePerGas: '0x7', priorityFeePerGas: '0x9' }
+  const asked: unknown[] = []
+  const l2 = createHttpProvider(options.l2)
+  const network: RequestProvider = {
+    async request(args) {
+      if (args.method !== 'linea_estimateGas') return l2.request(args)
+      asked.push(args.params)
+      return estimate
+    },
+  }
+  const unproven: string[] = []
+  const clientOf = (forward: string[]) => {
+    const provider = createVerifiedProvider({ ...options, l2: network, forward })
+    const request = (args: { method: string; params?: unknown }) =>
+      provider.request(args, { onForward: () => unproven.push(args.method) })
+    return createPublicClient({ chain, transport: custom({ request }, { retryCount: 0 }) })
+  }
+  const call = { account: ALICE.address, to: PAYEE, value: 1n } as const
+  expect(await estimateGas(clientOf(['wallet']), call)).toEqual({
+    ...{ gasLimit: 21_000n, baseFeePerGas: 7n, priorityFeePerGas: 9n },
+  })
+  expect([unproven, asked]).toMatchObject([['linea_estimateGas'], [[{ from: ALICE.address, to: PAYEE, value: '0x1' }]]])
+  await expect(estimateGas(clientOf([]), call)).rejects.toThrow('list it in `forward`')
+  expect(unproven.length).toBe(1)
 })
 
 it('serves ethers as a wallet: estimate, fees, sending, the receipt, the event', async () => {

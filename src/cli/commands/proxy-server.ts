@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { createHttpServer, isJson, Refusal, readBody, send, targetOf } from '../../devnet/http/server.ts'
 import type { JsonRpcServer } from '../../provider/json-rpc.ts'
 import { MAX_CONNECTIONS, MAX_HELD_LENGTH, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
+import { createSockets, type Held } from './proxy-socket.ts'
 
 /** Who may send requests to the proxy. */
 export interface Admission {
@@ -13,23 +14,48 @@ export interface Admission {
   readonly hosts: readonly string[]
 }
 
-/** Serves JSON-RPC at the path `/`. @throws the system's error if the port is taken */
-export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port: number, host: string) {
-  let heldLength = 0
+/** The bytes held for all clients. */
+function createHeld(): Held {
+  let held = 0
+  return {
+    take(length) {
+      if (held + length > MAX_HELD_LENGTH) return false
+      held += length
+      return true
+    },
+    free(length) {
+      held -= length
+    },
+  }
+}
 
-  /** Counts the bytes held for a client, until its response is sent or it disconnects. */
-  function createHold(response: ServerResponse): (length: number) => void {
-    let own = 0
-    response.on('close', () => {
-      heldLength -= own
-      own = 0
-    })
-    return length => {
-      if (heldLength + length > MAX_HELD_LENGTH) throw new Refusal(503, 'Too much at once: try again later.')
-      if (response.closed) return
-      heldLength += length
-      own += length
-    }
+/** Counts the bytes held for a client, until its response is sent or it disconnects. @returns throws a Refusal */
+function createHold(held: Held, response: ServerResponse): (length: number) => void {
+  let own = 0
+  response.on('close', () => {
+    held.free(own)
+    own = 0
+  })
+  return length => {
+    if (response.closed) return
+    if (!held.take(length)) throw new Refusal(503, 'Too much at once: try again later.')
+    own += length
+  }
+}
+
+/** Serves JSON-RPC at the path `/`, over HTTP and WebSocket. @throws the system's error if the port is taken */
+export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port: number, host: string) {
+  const held = createHeld()
+  const sockets = createSockets(rpc, held)
+
+  /** @returns the headers by which a page may read the answer @throws Refusal */
+  function admit(request: IncomingMessage): Map<string, string> {
+    const { host, path } = targetOf(request)
+    verifyHost(request.headers.host, admission.hosts)
+    if (host !== undefined) verifyHost(host, admission.hosts)
+    const cors = corsOf(request.headers.origin, admission.origins)
+    if (path !== '/') throw new Refusal(404, 'Nothing is served but /.', Object.fromEntries(cors))
+    return cors
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -38,18 +64,14 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
     setMaxListeners(0, gone.signal)
     response.on('close', () => gone.abort())
     try {
-      const { host, path } = targetOf(request)
-      verifyHost(request.headers.host, admission.hosts)
-      if (host !== undefined) verifyHost(host, admission.hosts)
-      response.setHeaders(corsOf(request.headers.origin, admission.origins))
-      if (path !== '/') throw new Refusal(404, 'Nothing is served but /.')
+      response.setHeaders(admit(request))
       if (request.method === 'OPTIONS') {
         response.writeHead(204, preflightOf(request)).end()
         return
       }
       if (request.method !== 'POST') throw new Refusal(405, 'Use POST.', { Allow: 'POST, OPTIONS' })
       if (!isJson(request)) throw new Refusal(415, 'Content-Type must be application/json or application/json-rpc.')
-      const hold = createHold(response)
+      const hold = createHold(held, response)
       const body = await readBody(request, MAX_PROXY_BODY_LENGTH, hold)
       if (body === null) throw new Refusal(413, `The request is larger than ${MAX_PROXY_BODY_LENGTH} bytes.`)
       const unproven = new Set<string>()
@@ -69,7 +91,19 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
   }
 
   const server = createHttpServer(answer, MAX_CONNECTIONS)
-  return { url: await server.listen(port, host), close: server.close }
+  server.onWebSocket((request, socket, head) => {
+    admit(request)
+    sockets.open(request, socket, head, nameOf(request))
+  })
+  return {
+    url: await server.listen(port, host),
+    /** Pushes what is new to who has subscribed to it. */
+    push: sockets.push,
+    close(grace: number) {
+      sockets.close(grace)
+      return server.close(grace)
+    },
+  }
 }
 
 /** Clients of one machine or page, as far as they can be told apart. */

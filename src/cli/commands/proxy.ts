@@ -51,9 +51,9 @@ const whatOptions = {
 const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP
          --scheme SCHEME [options]
 
-Serves Ethereum's JSON-RPC over HTTP on this machine, for wallets and programs
-in any language. Every answer is proven from an L1 block hash. The proxy
-executes calls itself; this needs the packages @ethereumjs/evm,
+Serves Ethereum's JSON-RPC over HTTP and WebSocket on this machine, for wallets
+and programs in any language. Every answer is proven from an L1 block hash. The
+proxy executes calls itself; this needs the packages @ethereumjs/evm,
 @ethereumjs/common and @ethereumjs/util. It refuses methods that no proof
 covers. It answers from the newest finalized block. Ctrl-C ends it.
 
@@ -132,10 +132,15 @@ export const command: Command = {
       maxGas: toInteger('--max-gas', values['max-gas'], 64),
       hardfork: values.hardfork as Hardfork,
       timeoutMs: deadline,
-      onView: log.view,
+      onView(view) {
+        log.view(view)
+        push()
+      },
     })
+    let push = () => {}
     const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: deadline + GRACE, concurrency }, HINTS)
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
+    push = server.push
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
     log.listening(server.url, trust, readForward(forward).forward)
     const ending = new AbortController()

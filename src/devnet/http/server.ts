@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { CHECK_INTERVAL, HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
 
 const TIMES = { headers: HEADERS_TIMEOUT, request: REQUEST_TIMEOUT, check: CHECK_INTERVAL }
@@ -41,6 +42,34 @@ export function createHttpServer(
           resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`)
         })
       }),
+    /**
+     * Hands over connections that become WebSockets. Some clients offer another protocol with their first request: that is answered as
+     * if they did not.
+     *
+     * @param open may throw a {@link Refusal}
+     */
+    onWebSocket(open: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
+      server.on('upgrade', (request, socket, head) => {
+        if (request.headers.upgrade?.toLowerCase() !== 'websocket') return again(request, socket, head)
+        try {
+          open(request, socket, head)
+        } catch (error) {
+          socket.on('error', () => {})
+          const { status, message } = error instanceof Refusal ? error : new Refusal(500, 'Failed.')
+          const headers = `Connection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(message) + 1}`
+          socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${message}\n`)
+        }
+      })
+      function again({ method, url, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): void {
+        const lines = [`${method} ${url} HTTP/1.1`]
+        for (let at = 0; at < rawHeaders.length; at += 2) {
+          if (!/^(?:upgrade|connection|http2-settings)$/i.test(rawHeaders[at] ?? ''))
+            lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+        }
+        socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+        server.emit('connection', socket)
+      }
+    },
     /** Accepts no more requests, and cuts off those that are unanswered after `grace` milliseconds. */
     close: (grace: number) =>
       new Promise<void>(resolve => {

@@ -20,10 +20,12 @@ interface BlockLogs {
 }
 
 /** Characters of a log as JSON, besides its data; and what an entry without any takes. */
-const [LOG_LENGTH, ENTRY_LENGTH] = [900, 256]
-/** Characters of a log as JSON at most, or of a hash. */
-export const lengthOf = (one: Pick<PlacedLog, 'data'> | Hex): number =>
-  LOG_LENGTH + (typeof one === 'string' ? 0 : one.data.length)
+const [LOG_LENGTH, HEADER_LENGTH, ENTRY_LENGTH] = [900, 2500, 256]
+/** Characters of a log as JSON at most, or of a header or a hash. */
+export const lengthOf = (one: Pick<PlacedLog, 'data'> | BlockHeader | Hex): number => {
+  if (typeof one === 'string') return LOG_LENGTH
+  return 'data' in one ? LOG_LENGTH + one.data.length : HEADER_LENGTH
+}
 const lengthOfAll = (logs: readonly Pick<PlacedLog, 'data'>[]) =>
   logs.reduce((sum, log) => sum + lengthOf(log), ENTRY_LENGTH)
 

@@ -4,6 +4,7 @@ import { abortedBy } from '../../client/transport/error.ts'
 import { inTime } from '../../client/transport/waiting.ts'
 import type { BlockLog } from '../../verify/blocks/block.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
+import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
 import { BLOCKS_A_PIECE, FILTER_IDLE, FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../limits.ts'
 import type { Pace } from '../pace.ts'
@@ -14,13 +15,13 @@ import { lengthOf } from './contents.ts'
 import { type BlockRange, type LogBounds, rangeIn, readLogRequest } from './filter.ts'
 import type { BlockView, KnownBlocks } from './known-blocks.ts'
 import type { LogSearch } from './logs.ts'
-import { spellLogs } from './spell.ts'
+import { spell, spellLogs } from './spell.ts'
 
 /** A query, and the position of a client in the chain. It holds nothing of what the client will get. */
 interface Filter {
   readonly owner: string
-  /** null: it is about blocks. */
-  readonly query: { readonly filter: LogFilter; readonly bounds: LogBounds } | null
+  /** Logs, or of blocks their hashes or their headers. */
+  readonly query: { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
   readonly size: number
   /** The first block that the client has not seen. */
   next: bigint
@@ -97,17 +98,26 @@ export function createFilters(sources: FilterSources) {
   const register = createRegister(seenAt)
   const idIn = (given: unknown): Hex => encodeQuantity(params.quantity('filter', params.take(given, 1, 1)[0], 128))
   const next = async () => newestIn(await current()) + 1n
+  async function addLogs(query: unknown, client: string) {
+    const { filter, blocks: wanted, choices } = readLogRequest(query, isForWallet)
+    if (typeof wanted === 'string') throw invalidParams('A filter is about blocks to come: blockHash names one.')
+    return register.add(client, { filter, bounds: wanted }, choices, await next())
+  }
 
   return {
-    async eth_newFilter(given: unknown, _: Pace, client: string) {
-      const { filter, blocks: wanted, choices } = readLogRequest(params.take(given, 1, 1)[0], isForWallet)
-      if (typeof wanted === 'string') throw invalidParams('A filter is about blocks to come: blockHash names one.')
-      return register.add(client, { filter, bounds: wanted }, choices, await next())
-    },
+    eth_newFilter: (given: unknown, _: Pace, client: string) => addLogs(params.take(given, 1, 1)[0], client),
     async eth_newBlockFilter(given: unknown, _: Pace, client: string) {
       params.take(given, 0, 0)
-      return register.add(client, null, 0, await next())
+      return register.add(client, 'hashes', 0, await next())
     },
+    /** A filter, whose changes the server asks for and pushes. */
+    async eth_subscribe(given: unknown, _: Pace, client: string) {
+      const [kind, query = {}] = params.take(given, 1, 2)
+      if (kind === 'logs') return addLogs(query, client)
+      if (kind === 'newHeads') return register.add(client, 'heads', 0, await next())
+      throw invalidParams(`There are subscriptions to newHeads and logs. ${UNPUSHED}`)
+    },
+    eth_unsubscribe: async (given: unknown) => register.remove(idIn(given)),
     async eth_getFilterChanges(given: unknown, pace: Pace) {
       const filter = register.find(idIn(given))
       const end = Date.now() + sources.timeoutMs / 2
@@ -117,7 +127,7 @@ export function createFilters(sources: FilterSources) {
     },
     async eth_getFilterLogs(given: unknown, pace: Pace) {
       const { query } = register.find(idIn(given))
-      if (query === null) throw refusedFor('FILTER_MISSING', { found: 'This one is about blocks.' })
+      if (typeof query === 'string') throw refusedFor('FILTER_MISSING', { found: 'This one is about blocks.' })
       const view = await current()
       return spellLogs(await search(view, query.filter, rangeIn(query.bounds, newestIn(view)), pace))
     },
@@ -125,12 +135,15 @@ export function createFilters(sources: FilterSources) {
   }
 }
 
+const UNPUSHED = 'Nothing proves what is pending, and nothing synchronizes here.'
+
 /**
  * What is new, or the first part of it, perhaps none, at half of the time that a request has, or if it is much. The client moves on
  * only once it has all of that. What was fetched for the rest is known when it asks again.
  */
 async function advance(sources: FilterSources, filter: Filter, end: number, pace: Pace): Promise<unknown> {
-  const { first = null, last = null } = filter.query?.bounds ?? {}
+  const { query } = filter
+  const { first = null, last = null } = typeof query === 'string' ? {} : query.bounds
   let next = first !== null && first > filter.next ? first : filter.next
   let piece = BLOCKS_A_PIECE
   const found: unknown[] = []
@@ -164,20 +177,21 @@ async function advance(sources: FilterSources, filter: Filter, end: number, pace
   }
   if (pace.signal.aborted) throw abortedBy(pace.signal)
   filter.next = next
-  // Those of a query are logs.
-  return filter.query === null ? found : spellLogs(found as BlockLog[])
+  return found.map(spell)
 }
 
-/** The logs of a range, or the hashes of its blocks. */
+/** The logs of a range, or its blocks. */
 async function read(
   { blocks, search }: FilterSources,
   { query }: Filter,
   view: BlockView,
   range: BlockRange,
   pace: Pace,
-): Promise<readonly (BlockLog | Hex)[]> {
-  if (query !== null) return search(view, query.filter, range, pace)
-  const hashes: Hex[] = []
-  for await (const { hash } of blocks.walk(view, range.from, range.to, pace)) hashes.unshift(hash)
-  return hashes
+): Promise<readonly (BlockLog | BlockHeader | Hex)[]> {
+  if (typeof query === 'object') return search(view, query.filter, range, pace)
+  const found: (BlockHeader | Hex)[] = []
+  for await (const header of blocks.walk(view, range.from, range.to, pace)) {
+    found.unshift(query === 'heads' ? header : header.hash)
+  }
+  return found
 }

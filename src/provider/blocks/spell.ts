@@ -11,7 +11,7 @@ import {
 /** Proven blocks as JSON-RPC has them. What a block hash does not prove is left out. */
 
 /** Quantities for all numbers. What is undefined is left out. */
-function spell(value: unknown): unknown {
+export function spell(value: unknown): unknown {
   if (typeof value === 'bigint' || typeof value === 'number') return encodeQuantity(BigInt(value))
   if (Array.isArray(value)) return value.map(spell)
   if (typeof value !== 'object' || value === null) return value
