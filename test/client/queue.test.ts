@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { expect, it } from 'vitest'
-import { BULK_AT_ONCE, MAX_QUEUED, REQUESTS_AT_ONCE } from '../../src/client/transport/limits.ts'
+import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, REQUESTS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import { createQueue, type QueueState, queueAt, queueOf } from '../../src/client/transport/queue.ts'
 import { LONGEST_PAUSE } from '../../src/client/transport/rate.ts'
 import { inherit } from '../../src/client/transport/whose.ts'
@@ -133,12 +133,37 @@ it('leaves some connections to single requests', async () => {
   const clock = createClock()
   const endpoint = limitedEndpoint(clock, 1000, () => true)
   const queue = createQueue(clock)
-  const bulk = Array.from({ length: 200 }, () => queue.run(endpoint.send, { ...how, signal: signalOf(true) }))
-  expect(endpoint.counts.active).toBe(BULK_AT_ONCE)
+  const bulk = Array.from({ length: 300 }, () => queue.run(endpoint.send, { ...how, signal: signalOf(true) }))
+  await clock.run(clock.sleep(1))
+  // With each answer there is one more.
+  for (const atOnce of [8, 16, 32, 48, 48]) {
+    expect(endpoint.counts.active).toBe(atOnce)
+    await clock.run(clock.sleep(1000))
+  }
+  expect([BULK_AT_FIRST, BULK_AT_ONCE]).toEqual([8, 48])
   const single = queue.run(endpoint.send, { ...how, signal: signalOf(false) })
   expect(endpoint.counts.active).toBe(BULK_AT_ONCE + 1)
-  expect(await clock.run(single)).toBe(1000)
+  expect(await clock.run(single)).toBe(6001)
   await clock.run(Promise.all(bulk))
+})
+
+it('learns from few refusals what an endpoint allows to bulk work', async () => {
+  const figures: number[] = []
+  for (const [, limiterOf] of LIMITERS) {
+    const refused = [2, 10].map(async perSecond => {
+      const clock = createClock()
+      const endpoint = limitedEndpoint(clock, 50, limiterOf(perSecond))
+      const queue = createQueue(clock)
+      const bulk = { ...how, timeoutMs: 1e9, maxRetries: 99 }
+      const works = Array.from({ length: 100 }, () => queue.run(endpoint.send, { ...bulk, signal: signalOf(true) }))
+      await clock.run(Promise.all(works))
+      return endpoint.counts.refused
+    })
+    figures.push(Math.max(...(await Promise.all(refused))))
+  }
+  // Were all sent at once, it would be 50 to 63. A large bucket refuses nothing at first.
+  for (const [index, most] of [20, 43, 20, 20, 20].entries()) expect(figures[index]).toBeLessThanOrEqual(most)
+  expect(figures.length).toBe(5)
 })
 
 it('asks one request alone whether an endpoint is still busy, and waits as long as it is told to', async () => {

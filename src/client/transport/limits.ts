@@ -85,6 +85,8 @@ export const CONTENTS_AT_ONCE = 24
 /** Requests to one endpoint that are sent at once, and how many of them may be bulk: it has as many connections. */
 export const REQUESTS_AT_ONCE = 64
 export const BULK_AT_ONCE = 48
+/** The same at first. It grows with each answer, so that an endpoint that allows little refuses little. */
+export const BULK_AT_FIRST = 8
 /** Requests for one result up to which they are no bulk work. */
 export const FEW = 4
 /** Requests to one endpoint that wait for their turn. */

@@ -1,6 +1,6 @@
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { createLanes } from './lanes.ts'
-import { BULK_AT_ONCE, MAX_QUEUED, MAX_QUEUES, REQUESTS_AT_ONCE, TELL_MS } from './limits.ts'
+import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, MAX_QUEUES, REQUESTS_AT_ONCE, TELL_MS } from './limits.ts'
 import { type Clock, createRate, systemClock } from './rate.ts'
 import { originOf } from './redact.ts'
 import { isBulk } from './whose.ts'
@@ -116,7 +116,7 @@ function createWatchers(now: () => number) {
 /** A queue of its own, for tests. Anything else takes the one of its endpoint. */
 export function createQueue(clock: Clock = systemClock): Queue {
   const [lanes, rate, { tell, watch, isEmpty }] = [createLanes<Entry>(), createRate(clock), createWatchers(clock.now)]
-  let [active, activeBulk] = [0, 0]
+  let [active, activeBulk, bulkAtOnce] = [0, 0, BULK_AT_FIRST]
   let cancel = () => {}
   const stateOf = () => ({ waiting: lanes.length, requestsPerSecond: rate.perSecond, pauseMs: Math.ceil(rate.pause) })
 
@@ -128,8 +128,10 @@ export function createQueue(clock: Clock = systemClock): Queue {
     const outcome = await entry.send()
     active--
     activeBulk -= bulk
-    if (outcome === 'answered') rate.accept(round, lanes.length > 0)
-    else if (outcome !== 'unanswered') refuse(entry, round, outcome)
+    if (outcome === 'answered') {
+      rate.accept(round, lanes.length > 0)
+      bulkAtOnce = Math.min(bulkAtOnce + 1, BULK_AT_ONCE)
+    } else if (outcome !== 'unanswered') refuse(entry, round, outcome)
     pump()
   }
 
@@ -147,7 +149,7 @@ export function createQueue(clock: Clock = systemClock): Queue {
     cancel()
     while (lanes.length > 0 && active < (rate.isProbing ? 1 : REQUESTS_AT_ONCE)) {
       const delay = rate.delay()
-      const entry = delay > 0 ? undefined : lanes.take(activeBulk < BULK_AT_ONCE)
+      const entry = delay > 0 ? undefined : lanes.take(activeBulk < bulkAtOnce)
       if (delay > 0) cancel = clock.after(Math.ceil(delay), pump)
       if (delay > 0) tell(stateOf())
       if (entry === undefined) return
