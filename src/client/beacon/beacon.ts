@@ -7,14 +7,11 @@ import type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from '../
 import type { BundleConsensus } from '../../verify/evidence/consensus.ts'
 import { EndpointError } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
-import { BEACON_TOTAL_MS } from '../transport/limits.ts'
+import { BEACON_TOTAL_MS, BYTES_PER_PERIOD, SOURCE_TIMEOUT_MS } from '../transport/limits.ts'
 import { verifySignal, verifyTimeout } from '../transport/options.ts'
 import { claimedPeriod, fetchBootstrap } from './beacon-api.ts'
 import { extendChain, type KnownBlock, type Steps } from './beacon-chain.ts'
 import { unavailable, withSession } from './beacon-session.ts'
-
-/** One period's update as JSON, in bytes: a bundle grows by this for each period since the trusted block. */
-const BYTES_PER_PERIOD = 64_000
 
 /** What {@link fetchConsensus} reports while it runs. */
 export type ConsensusProgress =
@@ -181,7 +178,7 @@ export function verifyBeaconSource({ apis, trusted }: Pick<ConsensusOptions, 'ap
 export function readBeaconSource(
   own: Pick<ConsensusOptions, 'apis' | 'trusted' | 'timeoutMs' | 'totalTimeoutMs' | 'signal'>,
 ) {
-  const { apis, trusted, timeoutMs = 10_000, totalTimeoutMs = BEACON_TOTAL_MS, signal } = own
+  const { apis, trusted, timeoutMs = SOURCE_TIMEOUT_MS, totalTimeoutMs = BEACON_TOTAL_MS, signal } = own
   verifyBeaconSource({ apis, trusted })
   const beacon = lightClientOf(trusted)
   verifyTimeout(timeoutMs)

@@ -2,9 +2,10 @@ import { decodeArgument, invalid, readItems } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
 import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
-import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
+import { readRollup } from '../../verify/anchor/rollup.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
+import type { RecordOptions } from '../record/record.ts'
+import { type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
 import { MAX_INTERVAL } from '../transport/limits.ts'
@@ -131,13 +132,8 @@ export type FollowEvent =
 
 /** The endpoints, the rollup and what to prove. */
 export interface FollowOptions<Requests extends readonly FollowRequest[] = readonly FollowRequest[]>
-  extends RollupClientOptions {
-  /** One or more L1 endpoints: if one fails, the next is used. */
-  l1: Endpoint | readonly Endpoint[]
-  /** One or more endpoints of the rollup. */
-  l2: Endpoint | readonly Endpoint[]
-  /** The contract whose roots and hashes you trust. */
-  rollup: Rollup
+  extends Omit<RollupClientOptions, 'rollup'>,
+    Pick<RecordOptions, 'l1' | 'l2' | 'rollup'> {
   /**
    * The hash scheme of the rollup's state roots, or a function that returns it for an L2 block. Where L1 holds the hash of a block in
    * place of a root, the state is that of Ethereum, whatever this says. With the name of that kind, L1 has to hold hashes.

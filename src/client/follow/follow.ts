@@ -1,5 +1,6 @@
 import type { ProofError } from '../../base/errors.ts'
 import { abortedBy, EndpointError, isEndpointError, isFailure, patienceWith } from '../transport/error.ts'
+import { FIRST_BACKOFF } from '../transport/limits.ts'
 import { sleep } from '../transport/waiting.ts'
 import { type FollowOptions, type FollowRequest, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { createFollower, type FollowedFinalization } from './follower.ts'
@@ -80,8 +81,6 @@ export function followWith(options: FollowOptions, timing: Timing): AsyncGenerat
   const settings = verifyFollowOptions(options)
   return repeat(settings, timing, createFollower(settings))
 }
-
-const FIRST_BACKOFF = 1_000
 
 /** Yields what `next` returns, again and again. Waits when it returns null, and longer after each failure. */
 export async function* repeat<T extends object>(

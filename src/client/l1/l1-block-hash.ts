@@ -5,7 +5,7 @@ import type { L1Block } from '../../verify/anchor/header.ts'
 import { type Endpoint, type Endpoints, only, openEndpoints } from '../sources/endpoints.ts'
 import type { Attempt } from '../sources/pool.ts'
 import { EndpointError } from '../transport/error.ts'
-import { STRAGGLE_MS } from '../transport/limits.ts'
+import { SOURCE_TIMEOUT_MS, STRAGGLE_MS } from '../transport/limits.ts'
 import { verifyTimeout } from '../transport/options.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import { originOf } from '../transport/redact.ts'
@@ -97,7 +97,7 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
   const pool = openSources(l1s)
   const count = pool.sources.length
   const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
-  const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = 10_000, onDissent } = own
+  const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = SOURCE_TIMEOUT_MS, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
   verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)

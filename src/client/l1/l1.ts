@@ -31,7 +31,14 @@ import {
   isOfBlock,
   orFailure,
 } from '../transport/error.ts'
-import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from '../transport/limits.ts'
+import {
+  BLOCKS_PER_REQUEST,
+  FIRST_DISTANCE,
+  HINT_MS,
+  MAX_L1_PROOF_LENGTH,
+  MAX_LOG_REQUESTS,
+  MAX_LOGS,
+} from '../transport/limits.ts'
 import { admissionOf, admitAnswer } from '../transport/partial-answers.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
@@ -393,8 +400,6 @@ export interface Sample {
   readonly at: bigint
   readonly value: bigint
 }
-
-const FIRST_DISTANCE = 32n
 
 /** Two L1 blocks in a row between which the contract went on, according to an endpoint. */
 export interface Step {

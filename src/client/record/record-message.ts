@@ -4,7 +4,7 @@ import { isArgumentError, isProofError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
+import { readRollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
 import {
@@ -18,7 +18,6 @@ import { type MessageLayout, messageServiceOf, readLayout } from '../../verify/m
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
 import { fetchNewest, fetchProof } from '../l1/l1.ts'
-import type { Endpoint } from '../sources/endpoints.ts'
 import { verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from '../transport/error.ts'
@@ -37,7 +36,7 @@ import {
 } from './message-places.ts'
 import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
 import { isFinalized, proveMessage } from './prove-messages.ts'
-import { openRecorded, type Recorded, type RecordOptions, type RecordProgress } from './record.ts'
+import { openRecorded, type Recorded, type RecordOptions } from './record.ts'
 import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
 
 /** Which message. One field is needed; all that are given must fit. */
@@ -57,13 +56,8 @@ export interface WantedMessage {
 }
 
 /** Which message to record, and how. */
-export interface MessageRecordOptions extends Pick<RecordOptions, 'l1BlockNumber' | 'beacon' | 'signal'> {
-  /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
-  l1: Endpoint | readonly Endpoint[]
-  /** One or more endpoints of the rollup. */
-  l2: Endpoint | readonly Endpoint[]
-  /** The contract that you trust. */
-  rollup: Rollup
+export interface MessageRecordOptions
+  extends Pick<RecordOptions, 'l1' | 'l2' | 'rollup' | 'l1BlockNumber' | 'beacon' | 'onProgress' | 'signal'> {
   /** Where the message goes. Default: `toL1`. */
   direction?: 'toL1' | 'toL2' | undefined
   /** Which message. */
@@ -77,8 +71,6 @@ export interface MessageRecordOptions extends Pick<RecordOptions, 'l1BlockNumber
   scheme?: RecordOptions['scheme'] | undefined
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
   layout?: MessageLayout | undefined
-  /** Called at every step. If it throws, the recording ends with that error. */
-  onProgress?: ((progress: RecordProgress) => void) | undefined
 }
 
 /** The evidence of a message, and what it proves. */

@@ -18,6 +18,7 @@ import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../so
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { isEndpointError, isFailure, isMissing, isPassing, type Layer } from '../transport/error.ts'
+import { DEFAULT_FINALIZATIONS } from '../transport/limits.ts'
 import { readSchemes, verifySignal } from '../transport/options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from '../transport/partial-answers.ts'
 import { parseQuantity } from '../transport/provider.ts'
@@ -209,7 +210,14 @@ const FIELDS = [
 
 function readRecording(options: RecordOptions) {
   const own = verifyClientOptions(options, FIELDS)
-  const { storageKeys = [], maxFinalizations = 8, method, maxKeysPerRequest, l2BlockNumber, signal } = own
+  const {
+    storageKeys = [],
+    maxFinalizations = DEFAULT_FINALIZATIONS,
+    method,
+    maxKeysPerRequest,
+    l2BlockNumber,
+    signal,
+  } = own
   const rollup = readRollup(own.rollup)
   const schemeAt = readSchemes(own.scheme, rollup)
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)

@@ -10,6 +10,7 @@ import type { Scheme } from '../../verify/scheme/scheme.ts'
 import { type StateClaim, stateKind, verifyState } from '../../verify/state/kind.ts'
 import type { StateOfKind, StateScheme } from '../../verify/state/types.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
+import { KEYS_PER_REQUEST } from '../transport/limits.ts'
 import { verifySignal } from '../transport/options.ts'
 import {
   admitAnswer,
@@ -333,7 +334,7 @@ export function verifyClientOptions<T extends RollupClientOptions>(
 ): T & ClientSettings {
   const own = readOptions('', options, ['method', 'rollup', 'maxKeysPerRequest', ...more])
   const rollup = own.rollup === undefined ? undefined : readRollup(own.rollup)
-  const { method = rollup?.method ?? 'rollup_getProof', maxKeysPerRequest = 100 } = own
+  const { method = rollup?.method ?? 'rollup_getProof', maxKeysPerRequest = KEYS_PER_REQUEST } = own
   if (typeof method !== 'string' || method === '') throw invalid('method', 'the name of a method', method)
   verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
   // Not a new object, which would inherit from Object.prototype.

@@ -1,8 +1,6 @@
 import { decodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
-
-/** A block, its transactions, one of them; or receipts, one of them, its logs, one of them. */
-const MAX_DEPTH = 5
+import { LISTS_DEPTH } from './limits.ts'
 
 /**
  * Servers write null for a list that is empty, and the parity of a signature in the old way beside the new one. Proofs and hashes
@@ -20,7 +18,7 @@ const HOLDERS = ['storageProof', 'transactions', 'logs']
 export function withEmptyLists<T>(answer: T): T {
   try {
     // It stays what it was: only null becomes a list.
-    return admit(answer, MAX_DEPTH) as T
+    return admit(answer, LISTS_DEPTH) as T
   } catch {
     // A provider of the caller may answer with anything, such as a proxy that throws. The verifier says so.
     return answer

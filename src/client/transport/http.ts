@@ -5,6 +5,7 @@ import { readOptions, verifyWhole } from '../../base/options.ts'
 import { type Asked, diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError, withMethod } from './error.ts'
 import {
+  BLOCK_LENGTH,
   CODE_RESPONSE_LENGTH,
   DEFAULT_RESPONSE_LENGTH,
   ENDPOINT_SHARE,
@@ -364,8 +365,6 @@ async function readText(response: Response, { maxLength, hold }: Room): Promise<
     decoder.decode(block.subarray(0, length - index * BLOCK_LENGTH), { stream: true })
   return blocks.map(decode).join('') + decoder.decode()
 }
-
-const BLOCK_LENGTH = 2 ** 14
 
 /** Adds a piece to blocks that hold `length` bytes. @returns how many they hold then */
 function append(blocks: Uint8Array[], length: number, piece: Uint8Array): number {

@@ -7,6 +7,9 @@ export const MAX_DEPTH = 5
 /** How many of the errors inside an error are read. */
 export const MAX_CAUSES = 32
 
+/** How deep lists lie in a block (its transactions, one of them) or in receipts (one of them, its logs, one of them). */
+export const LISTS_DEPTH = 5
+
 /** Default limit for one HTTP response, in bytes after decompression. */
 export const DEFAULT_RESPONSE_LENGTH = 2 ** 24
 
@@ -16,6 +19,8 @@ export const LARGE_RESPONSE_LENGTH = 2 ** 20
 export const HELD_LENGTH = 2 ** 26
 /** One endpoint gets this part of them, so that it cannot keep the others waiting. */
 export const ENDPOINT_SHARE = 2
+/** A response is joined from pieces in blocks of so many bytes. */
+export const BLOCK_LENGTH = 2 ** 14
 /** The response to a request for a number or a word. The rest is for an error that is explained at length. */
 export const SHORT_RESPONSE_LENGTH = 2 ** 16
 /** For each key of a proof: L1's are the longest, with 65 nodes of 532 bytes. Two more are for the account. */
@@ -36,6 +41,8 @@ export const MAX_LISTED = 50_000
 
 /** A bootstrap or an update of a beacon API, in characters: a committee of 512 keys, two headers and four branches. */
 export const BEACON_STEP_LENGTH = 2 ** 17
+/** One period's update as JSON, in bytes: a bundle grows by this for each period since the trusted block. */
+export const BYTES_PER_PERIOD = 64_000
 /** A finality update of a beacon API, in characters: two headers and three branches. */
 export const FINALITY_LENGTH = 2 ** 16
 /** Updates per request to a beacon API. It must serve 128, but all of them are held before the first is verified. */
@@ -48,8 +55,10 @@ export const SILENCE_MS = 500
 export const STAGGER_MS = 1_000
 /** Milliseconds that other beacon APIs have once one has proven a recent block, and other sources of an L1 block hash once enough agree. */
 export const STRAGGLE_MS = 2_000
-/** Milliseconds for which a beacon API that failed is asked last. */
+/** Milliseconds for which a source that failed is asked last, unless it succeeds. */
 export const DEMOTION_MS = 300_000
+/** Milliseconds for one answer of a beacon API or a source of L1 block hashes, unless the caller allows more. */
+export const SOURCE_TIMEOUT_MS = 10_000
 /** Milliseconds for everything that one call asks of beacon APIs, unless the caller allows more. */
 export const BEACON_TOTAL_MS = 300_000
 
@@ -57,6 +66,12 @@ export const BEACON_TOTAL_MS = 300_000
 export const BLOCKS_PER_REQUEST = 2_000n
 /** Milliseconds for which it is remembered how many blocks an endpoint allows. */
 export const REMEMBERED_MS = 600_000
+/** L1 blocks by which a search of older states steps back first. */
+export const FIRST_DISTANCE = 32n
+/** Finalizations that a recording tries, unless the caller states another number. */
+export const DEFAULT_FINALIZATIONS = 8
+/** Storage keys per request, unless the caller states another number. */
+export const KEYS_PER_REQUEST = 100
 /** Requests for the log of one finalization: about three days of L1 blocks. */
 export const MAX_LOG_REQUESTS = 10n
 /** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */
@@ -108,6 +123,8 @@ export const REQUEST_TIMEOUT_MS = 30_000
 export const LONGEST_RETRY_AFTER = 86_400_000
 /** Milliseconds that a request may take: timers take at most 31 bits. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
+/** Milliseconds after the first failure of a follower. Doubles with each further one in a row. */
+export const FIRST_BACKOFF = 1_000
 /** Milliseconds between two polls or attempts of a follower. */
 export const MAX_INTERVAL = 2 ** 30
 /** Rounds in a row in which every endpoint fails for a reason that does not pass. With growing waits, they take minutes. */
