@@ -400,19 +400,15 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'follows … finalizations across the upgrade, killed and restarted at random',
       ...[
         'src/client/follow/follower.ts',
-        'writeState(rollup.address, { l2BlockNumber, held',
-        'writeState(rollup.address, { l2BlockNumber: l2BlockNumber - 1n, held',
+        'l2BlockNumber: hint.l2BlockNumber }',
+        'l2BlockNumber: hint.l2BlockNumber - 1n }',
       ],
     ),
     promised(
       'Replace the code of the contract without being noticed',
       'client/crossing',
       'is told once if it has changed, even between two runs',
-      ...[
-        'src/client/follow/follower.ts',
-        'if (before === null || before === now) return',
-        'if (before !== undefined) return',
-      ],
+      ...['src/client/follow/course.ts', 'before === null || before === now', 'before !== undefined'],
     ),
     promised(
       'Hide or invent a message that can be claimed',
@@ -430,15 +426,15 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'ignores a source that falls behind, and refuses a finalization that is undone',
       ...[
         'src/client/follow/follower.ts',
-        'if (!isAhead(progress, l1Block)) return',
-        'if (isAhead(progress, l1Block) === null) return',
+        'if (!isAhead(course, l1Block)) return',
+        'if (isAhead(course, l1Block) === null) return',
       ],
     ),
     promised(
       'Keep a call from ending',
       'provider/ending',
       'has one deadline for an estimate, an access list, and what waits for an endpoint',
-      ...['src/provider/pace.ts', 'if (isLate) throw', 'if (false) throw'],
+      ...['src/provider/pace.ts', 'stop(tooLate())', 'tooLate()'],
     ),
     promised(
       'Keep other clients waiting with a call',
