@@ -1,8 +1,10 @@
 import type { ChainBox } from './chain.ts'
-import { type Check, marks, type Status } from './checks.ts'
+import type { Check, Status } from './checks.ts'
 import { button, type Child, copyable, fold, h, hidden, rowList } from './dom.ts'
 import type { Report } from './report.ts'
-import { abbreviate } from './wording.ts'
+import { abbreviate } from './statement.ts'
+
+const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
 
 const words: Readonly<Record<ChainBox['state'], string>> = {
   ...{ trusted: 'you trust it', assumed: 'not confirmed', passed: 'proven', failed: 'refused' },

@@ -26,8 +26,6 @@ export interface PlacedError {
 
 export type Status = 'passed' | 'failed' | 'not reached'
 
-export const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
-
 /** A check as the page shows it: what it rules out, and how often it was run and passed. */
 export interface Check {
   readonly code: FailureCode

@@ -1,9 +1,17 @@
 import type { Source } from '../cli/words/claim.ts'
 import { compare, describeComparison } from './compare.ts'
 import { byId, h } from './dom.ts'
-import { isFromL1, type Subject } from './opened-file.ts'
 import type { Report, Unconfirmed } from './report.ts'
-import { eachField, type Field, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
+import {
+  eachField,
+  type Field,
+  type FieldName,
+  fieldNames,
+  isFromL1,
+  type Statement,
+  type Subject,
+  type Suggested,
+} from './statement.ts'
 
 // Each field of the form is one of these.
 const controls = eachField(

@@ -7,8 +7,8 @@ import type { Rollup } from '../entry/anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../entry/beacon.ts'
 import { filterLogs, type LogsClaim } from '../entry/blocks.ts'
 import type { Hex } from '../entry/index.ts'
-import { isFromL1, type OpenedFile } from './opened-file.ts'
-import { type FieldName, isStated, keysIn, type Statement } from './statement.ts'
+import type { OpenedFile } from './opened-file.ts'
+import { type FieldName, isFromL1, isStated, keysIn, type Statement } from './statement.ts'
 import { isTrustedKind, trustedName } from './wording.ts'
 
 /** What the user states, checked field by field before anything is verified. */

@@ -1,7 +1,7 @@
 import type { Status } from './checks.ts'
 import { h, hidden } from './dom.ts'
 import type { Gap } from './proof-view.ts'
-import { abbreviate } from './wording.ts'
+import { abbreviate } from './statement.ts'
 
 const verdictMarks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '(not checked)' }
 

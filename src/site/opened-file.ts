@@ -24,14 +24,8 @@ import { inspectContent } from '../cli/words/unverified.ts'
 import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../cli/words/value.ts'
 import { count } from '../cli/words/wording.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS, MAX_LOGS_CHARACTERS } from './limits.ts'
-import { eachField, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
+import { eachField, type FieldName, fieldNames, type Statement, type Subject, type Suggested } from './statement.ts'
 import { flatRows } from './wording.ts'
-
-/** What a file is about. It decides what the form asks for, and who judges the file. */
-export type Subject = 'answer' | 'bundle' | 'logs' | 'message' | 'traces' | 'other'
-
-/** Whether such a file can lead from L1 to what it is about. */
-export const isFromL1 = (subject: Subject): boolean => ['bundle', 'logs', 'message'].includes(subject)
 
 /** What a file holds, before any of it is verified. */
 export interface Loaded {

@@ -42,3 +42,12 @@ export const isOwn = (source: Source): boolean => source === 'user' || source ==
 /** Whether the user or a vector stated this field. The bundle decides the fields that are empty. */
 export const isStated = (statement: Statement, name: FieldName): boolean =>
   statement[name].source !== 'bundle' && statement[name].value !== ''
+
+/** What a file is about. It decides what the form asks for, and who judges the file. */
+export type Subject = 'answer' | 'bundle' | 'logs' | 'message' | 'traces' | 'other'
+
+/** Whether such a file can lead from L1 to what it is about. */
+export const isFromL1 = (subject: Subject): boolean => ['bundle', 'logs', 'message'].includes(subject)
+
+/** Omits the middle of a long text. Screen readers and the clipboard must get the full text elsewhere. */
+export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)

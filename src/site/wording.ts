@@ -8,7 +8,7 @@ import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames 
 import type { L1Account } from '../entry/anchor.ts'
 import type { ProvenAccount } from '../entry/index.ts'
 import { MAX_SAID_ROWS } from './limits.ts'
-import { type Field, type FieldName, isOwn, isStated, type Statement } from './statement.ts'
+import { abbreviate, type Field, type FieldName, isOwn, isStated, type Statement } from './statement.ts'
 
 /** The page's wording for the form, verdicts and leaf proofs. */
 
@@ -60,9 +60,6 @@ export const fieldWords: Readonly<Record<FieldName, string>> = {
 export const isTrustedKind = (kind: string): kind is keyof typeof trustedNames => Object.hasOwn(trustedNames, kind)
 
 export const trustedName = (kind: string): string => (isTrustedKind(kind) ? trustedNames[kind] : 'root')
-
-/** Omits the middle of a long text. Screen readers and the clipboard must get the full text elsewhere. */
-export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)
 
 /** An amount, in the unit that is easier to read. */
 export const amount = (wei: bigint): string => (wei >= 10n ** 9n ? `${toEther(wei)} ETH` : `${wei} wei`)

@@ -18,7 +18,16 @@ export function writeReport(folder: string): string {
   Object.assign(tally, { lines: 1_000_000, consistent: 999_000 })
   Object.assign(tally.kinds, { present: 700_000, absent: 299_000, 'refused BAD_HEX': 800 })
   const claim = { scheme: 'mimc', stateRoot: 'fromRecord', address: 'fromRecord', storageKeys: 'fromRecord' } as const
-  const run = { jobs: 2, resumedAt: 0, seconds: 100, samples: [], version: '1', failure: undefined }
+  const run = {
+    jobs: 2,
+    resumedAt: 0,
+    seconds: 100,
+    samples: [],
+    version: '1',
+    failure: undefined,
+    date: '2026-11-26T00:00:00.000Z',
+    sha256: 'ab'.repeat(32),
+  }
   const file = join(folder, 'report.html')
   writeFileSync(file, formatAuditReport({ inputs: ['answers.ndjson.gz'], claim, tally, ...run }))
   return pathToFileURL(file).href

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   appendFileSync,
   existsSync,
@@ -504,6 +505,10 @@ it('names the file of each line if there are several, and writes a self-containe
   expect(page).toContain('MALFORMED_RESPONSE')
   expect(page).toContain('Audit of 3 records')
   expect(page).toContain('<dt>Stated</dt><dd>nothing')
+  // The input is identified. A line of one file does not go on in the next.
+  const bytes = `${readFileSync(a, 'utf8')}\n${readFileSync(b, 'utf8')}`
+  expect(page).toContain(`<dt>SHA-256 of its lines</dt><dd>${createHash('sha256').update(bytes).digest('hex')}</dd>`)
+  expect(page).toMatch(/<dt>Date<\/dt><dd>20\d\d-\d\d-\d\dT[\d:.]+Z<\/dd>/)
   expect((await audit([a, b, '--html', html, '--state-root', sample.stateRoot])).code).toBe(1)
   expect(readFileSync(html, 'utf8')).toContain(`<dt>Stated state root</dt><dd>${sample.stateRoot}</dd>`)
   rmSync(html)

@@ -49,7 +49,7 @@ app.renderer.on(PageEvent.END, page => {
     // So that the site can be read without a server.
     .replaceAll('href="../#', 'href="../index.html#')
     // The explorer consists of several files, and browsers would not show a program.
-    .replaceAll(/href="[./]*media\/index\.html"/g, `href="${root}explorer/index.html"`)
+    .replaceAll(/href="[./]*media\/index\.html(#[^"]*)?"/g, `href="${root}explorer/index.html$1"`)
     .replaceAll(/(href="[./]*media\/[^"]+\.ts)"/g, '$1.txt"')
   // The README has a heading of its own.
   const title = /<div class="tsd-page-title">.*?<\/div>/s

@@ -36,6 +36,8 @@ export interface JudgedBatch extends AuditedBatch {
   readonly judged: Judged
   /** Whether the last line may be incomplete. */
   readonly isOpen: boolean
+  /** SHA-256 of all lines so far. */
+  readonly sha256: string
 }
 
 /** An input that cannot be read to its end. */
@@ -74,20 +76,20 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
         })
         isReading = !next.done
         if (next.value === undefined) continue
-        const { batch, file, judged } = next.value
+        const { batch, file, judged, sha256 } = next.value
         const { length } = batch.bytes
         const outcome = pool.run(batch, file)
         // Awaited in its turn. Until then, a failure must not count as unhandled.
         outcome.catch(() => {})
-        pending.push({ length, outcome, judged, isOpen: batch.isOpen })
+        pending.push({ length, outcome, judged, sha256, isOpen: batch.isOpen })
         pendingLength += length
       } else {
         const first = pending.shift()
         if (first === undefined) continue
         const audited = await first.outcome
         pendingLength -= first.length
-        const { judged, isOpen } = first
-        yield { ...audited, judged, isOpen }
+        const { judged, isOpen, sha256 } = first
+        yield { ...audited, judged, isOpen, sha256 }
         // Memory that grew for a very long line is not kept.
         if (audited.memory.length <= 2 * BATCH_LENGTH) spare.push(audited.memory)
       }
@@ -103,6 +105,7 @@ interface Pending {
   readonly length: number
   readonly outcome: Promise<AuditedBatch>
   readonly judged: Judged
+  readonly sha256: string
   readonly isOpen: boolean
 }
 
@@ -110,7 +113,7 @@ async function* readInputs(
   inputs: readonly AuditInput[],
   { maxLineLength, judged }: AuditOptions,
   spare: Uint8Array<ArrayBuffer>[],
-): AsyncGenerator<{ batch: Batch; file: string | undefined; judged: Judged }> {
+): AsyncGenerator<{ batch: Batch; file: string | undefined; judged: Judged; sha256: string }> {
   const digest = createLineDigest()
   let [left, lines] = [judged.lines, 0]
   const take = (batch: Batch | null) => {
@@ -132,7 +135,8 @@ async function* readInputs(
         if (batch === null) continue
         const isOpen = batch.isOpen && name === inputs.at(-1)?.name
         take(isOpen ? firstLines(batch, batch.count - 1) : batch)
-        yield { batch: { ...batch, isOpen }, file, judged: { lines, digest: digest.get() } }
+        const sha256 = digest.ofLines(isOpen ? skipLines(batch, batch.count - 1) : null)
+        yield { batch: { ...batch, isOpen }, file, judged: { lines, digest: digest.get() }, sha256 }
       }
     } catch (error) {
       if (error instanceof ChangedInput) throw error

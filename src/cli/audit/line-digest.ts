@@ -14,6 +14,11 @@ export function createLineDigest() {
       for (const index of batch.tooLong) tooLong.update(`${count + index},`)
       count += batch.count
     },
+    /** SHA-256 of the lines as they are written, and of one more whose end is missing: of a whole input, what `sha256sum` prints. */
+    ofLines: (open: Batch | null): string => {
+      const all = lines.copy()
+      return (open === null ? all : all.update(open.bytes)).digest('hex')
+    },
     get: (): string => createHash('sha256').update(lines.copy().digest()).update(tooLong.copy().digest()).digest('hex'),
   }
 }

@@ -56,6 +56,10 @@ export interface AuditReport {
   /** How many lines this run had judged after so many seconds. */
   readonly samples: readonly { readonly seconds: number; readonly lines: number }[]
   readonly version: string
+  /** When it ended. */
+  readonly date: string
+  /** SHA-256 of all lines, unpacked; empty if there was none. */
+  readonly sha256: string
   /** Why the audit ended before the end of its inputs; undefined if it did not. */
   readonly failure: string | undefined
 }
@@ -223,10 +227,14 @@ function factsOf({
   jobs,
   resumedAt,
   seconds,
+  date,
+  sha256,
 }: AuditReport): readonly (readonly [string, string])[] {
   const judged = tally.lines - resumedAt
   return [
     [inputs.length === 1 ? 'Input' : 'Inputs', shortened(inputs.map(nameOf))],
+    ...(sha256 === '' ? [] : [['SHA-256 of its lines', sha256] as const]),
+    ['Date', date],
     ...statedBy(claim),
     ['This run', `${number(judged)} lines in ${number(seconds)} s with ${counted(jobs, 'thread', 'threads')}`],
     ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],

@@ -125,7 +125,7 @@ export const command: Command = {
     const failed = failure && printable(failure.message)
     if (html !== undefined) {
       const inputs = files.map(file => (file === '-' ? 'standard input' : file))
-      const about = { inputs, claim, jobs, version: readVersion(), failure: failed }
+      const about = { inputs, claim, jobs, version: readVersion(), date: new Date().toISOString(), failure: failed }
       writeWhole(html, formatAuditReport({ ...about, ...judged }), true)
     }
     const { tally, resumedAt, seconds } = judged
@@ -236,10 +236,12 @@ async function writeVerdicts(
   const show = () => overwriteProgress(io, describeProgress(share(), tally.lines, sample()))
   const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
   let failure: AuditInputError | ClosedPipe | undefined
+  let sha256 = ''
   try {
     for await (const batch of auditInputs(inputs, { ...options, judged })) {
       await write(batch)
       addTally(tally, batch.tally)
+      ;({ sha256 } = batch)
       const now = sample()
       if (now.seconds - (samples.at(-1)?.seconds ?? 0) >= interval) samples.push(now)
       if (samples.length <= MAX_SAMPLES) continue
@@ -254,7 +256,7 @@ async function writeVerdicts(
     overwriteProgress(io, '')
   }
   const last = sample()
-  return { tally, resumedAt, failure, seconds: last.seconds, samples: [...samples, last] }
+  return { tally, resumedAt, failure, seconds: last.seconds, samples: [...samples, last], sha256 }
 }
 
 const formatCount = (count: number): string => Math.round(count).toLocaleString('en-US')

@@ -29,6 +29,8 @@ const report = (tally: Tally, more: Partial<AuditReport> = {}): string =>
       samples: [],
       version: '1',
       failure: undefined,
+      date: '2026-11-26T00:00:00.000Z',
+      sha256: 'ab'.repeat(32),
     },
     claim: { scheme: 'fromRecord', stateRoot: 'fromRecord', address: 'fromRecord', storageKeys: 'fromRecord' },
     ...more,
