@@ -12,7 +12,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   base: ['error-meanings', 'errors', 'bytes', 'hex', 'json', 'arguments', 'options'],
   verify: [
     ...['field', 'hash', 'scheme', 'tree', 'proof', 'verifier'],
-    ...['anchor', 'beacon', 'blocks', 'transition', 'state', 'evidence', 'messages'],
+    ...['anchor', 'beacon', 'blocks', 'transition', 'messages', 'state', 'evidence'],
   ],
   client: ['transport', 'sources', 'l1', 'beacon', 'record', 'follow'],
   provider: [],

@@ -16,7 +16,7 @@ import type { Vector } from '../vectors/vector.ts'
 
 // Imported as a user would: these names resolve to src/ in vitest, and to the packed tarball in test/runtimes.
 
-const schemes = { mimc, poseidon2 }
+const schemes = { mimc, poseidon2, ethereum: 'ethereum' } as const
 
 /** The library's outcome for a vector, in the form of its `expected`. */
 export const outcomeOf = (vector: Vector | EvidenceVector): unknown =>
@@ -39,9 +39,6 @@ function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no err
     if (vector.operation === 'verifyEvidence') {
       return accept(verifyEvidence(vector.bundle, toClaim(vector.scheme, vector.claim)))
     }
-    if (vector.operation === 'verifyEthereumEvidence') {
-      return accept(verifyEvidence(vector.bundle, { ...toClaim('mimc', vector.claim), scheme: 'ethereum' }))
-    }
     if (vector.operation === 'verifyAnchor') {
       const { l1StateRoot, rollup, l2BlockNumber } = vector.claim
       verifyAnchor(vector.proof, { l1StateRoot, rollup: toRollup(rollup), l2BlockNumber: BigInt(l2BlockNumber) })
@@ -54,7 +51,7 @@ function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no err
   }
 }
 
-type Kind = EvidenceClaim['scheme'] | 'ethereum'
+type Kind = (typeof schemes)[keyof typeof schemes]
 type Verified = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', Kind>
 
 function accept(verified: Verified): Accepted {
@@ -87,9 +84,9 @@ export const quantity = (value: bigint): string => `0x${value.toString(16)}`
 
 /** Converts the claim of an evidence vector, whose numbers are hexadecimal quantities. */
 export function toClaim(
-  scheme: 'mimc' | 'poseidon2',
+  scheme: keyof typeof schemes,
   { rollup, trusted, l2BlockNumber, ...claim }: VectorClaim,
-): EvidenceClaim {
+): EvidenceClaim<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', Kind> {
   return {
     ...claim,
     scheme: schemes[scheme],

@@ -29,6 +29,7 @@ export {
 } from '../verify/anchor/rollup.ts'
 export type { TrustedBeaconBlock } from '../verify/beacon/trusted-block.ts'
 export { type BundleParts, createBundle } from '../verify/evidence/create.ts'
+export { stateEvidence } from '../verify/evidence/kinds/state.ts'
 export type {
   EvidenceBundle,
   EvidenceClaim,

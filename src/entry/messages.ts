@@ -5,15 +5,15 @@
  * @module rollup-state-proof/messages
  */
 export { messagesErrorMeanings } from '../base/error-meanings.ts'
-export { encodeMessageClaim } from '../verify/messages/claim-call.ts'
 export {
   createMessageBundle,
   type MessageBundle,
   type MessageBundleParts,
   type MessageEvidenceClaim,
+  messageEvidence,
   type VerifiedMessage,
-  verifyMessageEvidence,
-} from '../verify/messages/evidence.ts'
+} from '../verify/evidence/kinds/message.ts'
+export { encodeMessageClaim } from '../verify/messages/claim-call.ts'
 export {
   type MessageClaim,
   type MessageFromL2,

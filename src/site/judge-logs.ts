@@ -2,7 +2,8 @@ import { parseNumber } from '../cli/words/evidence.ts'
 import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
 import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../cli/words/value.ts'
 import { bundleNotes, capitalized, count, type Row } from '../cli/words/wording.ts'
-import { historyContract, historySlot, type LogsClaim, type VerifiedLogs, verifyLogs } from '../entry/blocks.ts'
+import { verifyEvidence } from '../entry/anchor.ts'
+import { historyContract, historySlot, type LogsClaim, logsEvidence, type VerifiedLogs } from '../entry/blocks.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { LogsChain } from './chain.ts'
@@ -31,11 +32,12 @@ export function judgeLogs(file: OpenedFile, statement: Statement, unasked: Said 
     return judgementOf(question, unasked, { checked: unasked.inputErrors === undefined ? UNCHECKED : MISASKED })
   }
   const claim = {
+    kind: logsEvidence,
     ...stateClaimOf(file, statement),
     ...logsClaimOf(statement),
-    // Despite its type, it is unchecked: verifyLogs refuses an invalid claim with an ArgumentError.
+    // Despite its type, it is unchecked: verifyEvidence refuses an invalid claim with an ArgumentError.
   } as unknown as LogsClaim
-  const { outcome, checked } = watch(file, () => verifyLogs(file.bundle, claim))
+  const { outcome, checked } = watch(file, () => verifyEvidence(file.bundle, claim))
   if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error, checked })
   const proven = outcome.value
   const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const

@@ -1,11 +1,12 @@
 import { rollupNamed } from '../cli/words/evidence.ts'
 import { hasFields } from '../cli/words/value.ts'
 import type { Row } from '../cli/words/wording.ts'
+import { verifyEvidence } from '../entry/anchor.ts'
 import {
   encodeMessageClaim,
   type MessageEvidenceClaim,
+  messageEvidence,
   type VerifiedMessage,
-  verifyMessageEvidence,
 } from '../entry/messages.ts'
 import { drawMessage } from './chain.ts'
 import { failedProof, MISASKED, UNCHECKED, watch } from './checks.ts'
@@ -46,11 +47,12 @@ export function judgeMessage(file: OpenedFile, statement: Statement, said: Said 
   if (said !== null) return judgementOf(subject, said, { checked: said.inputErrors?.length ? MISASKED : UNCHECKED })
   const { value: message } = statement.message
   const claim = {
+    kind: messageEvidence,
     ...{ rollup: rollupOf(statement), trusted: trustedOf(file, statement) },
     message: message === '' ? 'fromBundle' : message,
-    // Despite its type, it is unchecked: verifyMessageEvidence refuses an invalid claim with an ArgumentError.
+    // Despite its type, it is unchecked: verifyEvidence refuses an invalid claim with an ArgumentError.
   } as MessageEvidenceClaim
-  const { outcome, checked } = watch(file, () => verifyMessageEvidence(bundle, claim))
+  const { outcome, checked } = watch(file, () => verifyEvidence(bundle, claim))
   if (!outcome.ok) {
     const { error } = outcome
     return judgementOf(subject, refused(error), { checked, error })

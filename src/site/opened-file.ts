@@ -11,18 +11,13 @@ import {
 import type { Source } from '../cli/words/claim.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { nameOfRollup, parseNumber } from '../cli/words/evidence.ts'
-import {
-  type AnswerFile,
-  type BundleFile,
-  type FunctionVector,
-  holdsTraces,
-  isBundleFile,
-  readInputFile,
-} from '../cli/words/input-file.ts'
+import { type AnswerFile, type FunctionVector, holdsTraces, readInputFile } from '../cli/words/input-file.ts'
+import { evidenceKinds } from '../cli/words/kinds.ts'
 import { readBytes } from '../cli/words/layout.ts'
 import { inspectContent } from '../cli/words/unverified.ts'
 import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../cli/words/value.ts'
 import { count } from '../cli/words/wording.ts'
+import type { EvidenceName } from '../verify/evidence/names.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS, MAX_LOGS_CHARACTERS } from './limits.ts'
 import { eachField, type FieldName, fieldNames, type Statement, type Subject, type Suggested } from './statement.ts'
 import { flatRows } from './wording.ts'
@@ -73,15 +68,12 @@ export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
   if (holdsTraces(content)) return openTraces({ kind: 'traces', description: '', answer: content, claim: {} })
   const file = readInputFile(content)
-  if (isBundleFile(file)) return openBundle(file)
+  if (file.kind === 'evidence') {
+    const kind = evidenceKinds[file.evidence].name.replace(/^an? /, '')
+    return openers[file.evidence]({ kind, description: '', bundle: file.bundle })
+  }
+  if (file.kind === 'evidence vector') return openers[file.evidence](file)
   if (file.kind === 'function vector') return openVector(file, content)
-  if (file.kind === 'message evidence') {
-    return openMessage({ kind: 'message as evidence', description: '', bundle: file.bundle, claim: undefined })
-  }
-  if (file.kind === 'call evidence') return openOther('call', '', content)
-  if (file.kind === 'logs evidence') {
-    return openLogs({ kind: 'logs as evidence', description: '', bundle: file.bundle, claim: undefined })
-  }
   if (file.kind === 'unknown') {
     throw new DocumentError(
       'This is not an answer, a JSON-RPC response, evidence, a recording, a list of traces or a vector.',
@@ -90,24 +82,19 @@ export function openFile(content: unknown): OpenedFile {
   return openAnswer(file)
 }
 
-/** A vector for a function that the page calls, too, or of evidence that it can show. */
+/** How evidence of each kind is opened. */
+const openers: Readonly<Record<EvidenceName, (file: Evidence) => OpenedFile>> = {
+  state: openBundle,
+  logs: openLogs,
+  message: openMessage,
+  call: ({ description, bundle }) => openOther('call', description, bundle),
+}
+
+/** A vector for a function that the page calls, too. */
 function openVector({ operation, description, fields }: FunctionVector, content: unknown): OpenedFile {
-  const { scheme, input, bundle, claim } = fields
-  const kind = 'evidence vector'
-  switch (operation) {
-    case 'verifyEthereumEvidence':
-      return openBundle({ kind, description, expected: undefined, bundle, claim: { scheme: 'ethereum', claim } })
-    case 'verifyMessageEvidence':
-      return openMessage({ kind, description, bundle: input, claim })
-    case 'verifyTransition':
-      return openTraces({ kind, description, answer: fieldIn(input, 'answer'), claim: fieldsOf(input) })
-    case 'verifyCallEvidence':
-      return openOther('call', description, bundle)
-    case 'verifyLogs':
-      return openLogs({ kind, description, bundle: input, claim: { scheme, claim } })
-    default:
-      return openOther('vector', description, content)
-  }
+  if (operation !== 'verifyTransition') return openOther('vector', description, content)
+  const { answer, ...claim } = fieldsOf(fields['input'])
+  return openTraces({ kind: 'evidence vector', description, answer, claim })
 }
 
 function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFile {
@@ -146,11 +133,11 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
   }
 }
 
-function openBundle({ kind, description, bundle, claim: stated }: BundleFile): OpenedFile {
+function openBundle({ kind, description, bundle, scheme: statedScheme, claim }: Evidence): OpenedFile {
   const { scheme, rollup, l2BlockNumber, request, answer } = fieldsOf(bundle)
   const { address, storageKeys } = fieldsOf(request)
   const { storageProof } = fieldsOf(answer)
-  const said = stated === undefined ? {} : suggestClaim(stated.scheme, stated.claim)
+  const said = claim === undefined ? {} : suggestClaim(statedScheme, claim)
   return {
     kind,
     subject: 'bundle',
@@ -172,7 +159,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
     answer,
     bundle,
     isTrie: isTrieOf(scheme),
-    network: fieldIn(fieldIn(stated?.claim, 'trusted'), 'network'),
+    network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
   }
 }
 
@@ -190,19 +177,26 @@ interface DescribedFile {
   readonly description: string
 }
 
+/** Evidence, and what a vector states about it. */
+interface Evidence extends DescribedFile {
+  readonly bundle: unknown
+  readonly scheme?: unknown
+  readonly claim?: unknown
+}
+
 /** It names no account: the state, if it is needed at all, holds the hash of the newest block. */
-function openLogs(file: Omit<BundleFile, 'kind' | 'expected'> & DescribedFile): OpenedFile {
+function openLogs(file: Evidence): OpenedFile {
   const { blocks } = fieldsOf(file.bundle)
-  const { suggested, ...opened } = openBundle({ ...file, kind: 'evidence bundle', expected: undefined })
+  const { suggested, ...opened } = openBundle(file)
   const { address: _, storageKeys: __, ...others } = suggested
-  const { fromBlock, toBlock, filter } = fieldsOf(file.claim?.claim)
+  const { fromBlock, toBlock, filter } = fieldsOf(file.claim)
   const stated = Object.entries({ fromBlock, toBlock, filter }).filter(
     ([, value]) => isGiven(value) && value !== 'fromBundle',
   )
   const logs = logsAskedFor({ ...fieldsOf(file.bundle), ...Object.fromEntries(stated) })
   const said = suggest(stated.length > 0 ? 'file' : 'bundle', { logs })
   return {
-    ...{ ...opened, kind: file.kind, subject: 'logs', suggested: { ...others, ...said }, command: commands.logs },
+    ...{ ...opened, subject: 'logs', suggested: { ...others, ...said }, command: commands.logs },
     holds: `logs of ${count(itemsOf(blocks).length, 'block')}`,
   }
 }
@@ -214,8 +208,7 @@ function logsAskedFor({ fromBlock, toBlock, filter }: Readonly<Record<string, un
   return JSON.stringify(asked, null, 1).replace(/\n */g, ' ')
 }
 
-function openMessage(file: DescribedFile & { readonly bundle: unknown; readonly claim: unknown }): OpenedFile {
-  const { kind, description, bundle, claim } = file
+function openMessage({ kind, description, bundle, claim }: Evidence): OpenedFile {
   const { rollup, messageProof } = fieldsOf(bundle)
   const { message } = fieldsOf(claim)
   const stated = suggestClaim(undefined, claim)

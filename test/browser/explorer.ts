@@ -107,8 +107,8 @@ async function choose(page: Page, title: string): Promise<string> {
 
 /** What an example is expected to come to, and the badge of its verdict. */
 function expectationOf(path: string): { verdict: string; badge: string } {
-  const { expected, operation } = JSON.parse(readFileSync(`vectors/${path}`, 'utf8'))
-  const isElsewhere = operation === 'verifyCallEvidence'
+  const { expected, kind } = JSON.parse(readFileSync(`vectors/${path}`, 'utf8'))
+  const isElsewhere = kind === 'call'
   if (isElsewhere) return { verdict: 'unjudged', badge: 'Not verified here' }
   return expected.valid
     ? { verdict: 'consistent', badge: 'Consistent' }

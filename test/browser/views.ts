@@ -84,8 +84,8 @@ async function checkFirstView(page: BrowserPage, look: Look): Promise<void> {
 async function checkExamples(page: BrowserPage, look: Look, isFirst: boolean): Promise<void> {
   const last = exampleSources.at(-1)
   for (const { title, path } of exampleSources.filter(one => isFirst || SAMPLED.includes(one.title) || one === last)) {
-    const { expected, operation } = JSON.parse(readFileSync(`vectors/${path}`, 'utf8'))
-    const isElsewhere = operation === 'verifyCallEvidence'
+    const { expected, kind } = JSON.parse(readFileSync(`vectors/${path}`, 'utf8'))
+    const isElsewhere = kind === 'call'
     const isThere = await page.evaluate(wanted => {
       const buttons = [...document.querySelectorAll<HTMLElement>('#examples button')]
       const button = buttons.find(({ textContent }) => textContent === wanted)

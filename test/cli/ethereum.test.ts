@@ -180,7 +180,7 @@ it('audits bundles of both kinds, and recordings of Ethereum states', async () =
   const { stateRoot } = blockOf(6n)
   const recording = { version: 1, scheme: 'ethereum', stateRoot, address: CONTRACT, storageKeys: [word(0), word(2)] }
   const records = [
-    ...[one, two, { ...two, l2Header: '0xc0' }, { ...two, scheme: 'poseidon2', version: 1 }],
+    ...[one, two, { ...two, l2Header: '0xc0' }, { ...two, scheme: 'poseidon2' }],
     ...[
       { ...recording, result: two.answer },
       { ...recording, result: { ...two.answer, nonce: '0x7' } },

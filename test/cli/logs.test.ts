@@ -4,7 +4,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { filterOf } from '../../src/cli/options/logs-options.ts'
 import { addDemoBlocks, createService, demoWorld, type Fault, type FaultRequest } from '../../src/devnet/index.ts'
-import { verifyLogs } from '../../src/entry/blocks.ts'
+import { verifyEvidence } from '../../src/entry/anchor.ts'
+import { logsEvidence } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ROLLUP } from '../client/servers.ts'
@@ -375,7 +376,9 @@ it('records one bundle, which verify, inspect and the library read', async () =>
     filter: 'fromBundle',
   } as const
   const trusted = { l1BlockHash: l1BlockHash as Hex }
-  expect(verifyLogs(bundle, { scheme: poseidon2, rollup: ROLLUP, trusted, ...left }).logs.length).toBe(2)
+  expect(
+    verifyEvidence(bundle, { kind: logsEvidence, scheme: poseidon2, rollup: ROLLUP, trusted, ...left }).logs.length,
+  ).toBe(2)
   const verify = (...more: string[]) =>
     runHere(['verify', file('logs.json'), ...common, '--l1-block-hash', l1BlockHash, ...more])
 

@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
-import { encodeMessageClaim, lineaMessageService, verifyMessageEvidence } from '../../src/entry/messages.ts'
+import { verifyEvidence } from '../../src/entry/anchor.ts'
+import { encodeMessageClaim, lineaMessageService, messageEvidence } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { PROGRAM } from '../package/build.ts'
 import { openBridge } from '../verify/messages/deployed.ts'
@@ -27,7 +28,12 @@ it('verifies a message from L2, and prints the data of its claim', async () => {
   expect(stdout).toMatch(/claim it with +0x6463fb2a/)
 
   const json = await verify(fromL2.input, ...flags, '--json')
-  const { message, messageProof } = verifyMessageEvidence(fromL2.input, { rollup, trusted, message: 'fromBundle' })
+  const { message, messageProof } = verifyEvidence(fromL2.input, {
+    kind: messageEvidence,
+    rollup,
+    trusted,
+    message: 'fromBundle',
+  })
   if (messageProof === undefined) throw new Error('a message to L2')
   expect(JSON.parse(json.stdout)).toMatchObject({
     ...{ verdict: 'verified', status: 'claimable', messageHash, sources: { message: 'bundle', rollup: 'flag' } },

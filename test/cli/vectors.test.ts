@@ -34,18 +34,18 @@ it.each([
   [
     'evidence',
     {
-      'poseidon2 evidence invalid': 132,
+      'poseidon2 evidence invalid': 134,
       'L1 contract invalid': 1,
       'L1 header invalid': 5,
       'contract code invalid': 2,
-      'ethereum evidence invalid': 25,
+      'ethereum evidence invalid': 24,
       'ethereum evidence valid': 8,
       'mimc evidence valid': 13,
       'poseidon2 evidence valid': 15,
     },
   ],
-  ['calls', { 'call invalid': 45, 'call valid': 5 }],
-  ['logs', { 'logs invalid': 67, 'logs valid': 9 }],
+  ['calls', { 'call invalid': 44, 'call valid': 5 }],
+  ['logs', { 'logs invalid': 65, 'logs valid': 9 }],
   ['transitions', { 'transition invalid': 176, 'transition valid': 6 }],
   [
     'blocks',
@@ -190,9 +190,8 @@ it('lists evidence vectors with other outcomes, and those that cannot be run', a
     [{ ...valid, operation: 'verifyTime' }, 'unknown operation verifyTime'],
     [{ ...valid, operation: { toString: 1 } }, 'unknown operation'],
     [{ ...valid, expected: undefined }, 'expected.valid is neither true nor false'],
-    [{ ...valid, scheme: 'sha3' }, 'neither mimc nor poseidon2: sha3'],
-    [{ ...valid, claim: { ...valid.claim, l2BlockNumber: 'x' } }, 'l2BlockNumber: expected a number below 2^64'],
-    [{ ...valid, claim: { ...valid.claim, rollup: { layout: {} } } }, 'layout.stateRootHashes: expected a number'],
+    [{ ...valid, scheme: 'sha3' }, 'neither mimc nor poseidon2 nor ethereum: sha3'],
+    [{ ...valid, kind: 'statement' }, 'evidence of an unknown kind: statement'],
   ]
   for (const [content, message] of unusable) {
     const { code, stdout } = await runHere(['vectors', folderOf({ 'a.json': content })])

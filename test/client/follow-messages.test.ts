@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { followMessagesWith } from '../../src/client/follow/follow-messages.ts'
 import { createService, demoWorld } from '../../src/devnet/index.ts'
+import { verifyEvidence } from '../../src/entry/anchor.ts'
 import { type Hex, isArgumentError } from '../../src/entry/index.ts'
-import { encodeMessageClaim, lineaMessageService, verifyMessageEvidence } from '../../src/entry/messages.ts'
+import { encodeMessageClaim, lineaMessageService, messageEvidence } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   createHttpProvider,
@@ -111,7 +112,8 @@ it('yields each message of a sender or recipient once, in order, over restarts a
     expect([numbersOf(items), code]).toEqual([expected, 'ABORTED'])
     for (const { messages, l1Block } of items) {
       for (const { message, messageHash, messageProof, claim, bundle } of messages) {
-        const verified = verifyMessageEvidence(bundle, {
+        const verified = verifyEvidence(bundle, {
+          kind: messageEvidence,
           rollup: ROLLUP,
           trusted: { l1BlockHash: l1Block.hash },
           message,

@@ -3,9 +3,10 @@ import { lowerCase } from '../../src/base/hex.ts'
 import { findSent, readSent } from '../../src/client/record/messages.ts'
 import { MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from '../../src/client/transport/limits.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
+import { verifyEvidence } from '../../src/entry/anchor.ts'
 import { trustBeaconBlock } from '../../src/entry/beacon.ts'
 import { type Hex, isArgumentError, isProofError } from '../../src/entry/index.ts'
-import { lineaMessageService, verifyMessageEvidence } from '../../src/entry/messages.ts'
+import { lineaMessageService, messageEvidence } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   createHttpProvider,
@@ -128,7 +129,9 @@ describe('a message from L2', () => {
       expect(verified).toMatchObject({ status, message: sent, messageProof: place })
       expect([sentInBlock, newestFinalized, claim !== undefined]).toEqual([block, 32n, status === 'claimable'])
       const trusted = { l1BlockHash: verified.l1Block.hash }
-      expect(verifyMessageEvidence(bundle, { rollup: ROLLUP, trusted, message: sent }).status).toBe(status)
+      expect(verifyEvidence(bundle, { kind: messageEvidence, rollup: ROLLUP, trusted, message: sent }).status).toBe(
+        status,
+      )
       counts[status]++
     }
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(0)
@@ -377,10 +380,10 @@ it('a message is proven from a beacon block that you trust, whatever an API or L
   ])
   expect([forging.asked.length > 0, failed]).toEqual([true, ['L1 0 HEADER_HASH_MISMATCH']])
   const claimed = { rollup: ROLLUP, message: verified.message }
-  const again = verifyMessageEvidence(JSON.parse(JSON.stringify(bundle)), { ...claimed, trusted })
+  const again = verifyEvidence(JSON.parse(JSON.stringify(bundle)), { kind: messageEvidence, ...claimed, trusted })
   expect([again, claim?.slice(0, 10)]).toEqual([verified, '0x6463fb2a'])
   const elsewhere = trustBeaconBlock({ network: beacon.network, blockRoot: hashOf(waiting) })
-  expect(() => verifyMessageEvidence(bundle, { ...claimed, trusted: elsewhere })).toThrow(/^BEACON_/)
+  expect(() => verifyEvidence(bundle, { kind: messageEvidence, ...claimed, trusted: elsewhere })).toThrow(/^BEACON_/)
   await trusting.close({ graceMs: 0 })
 })
 

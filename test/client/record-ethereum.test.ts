@@ -5,9 +5,9 @@ import { createChain, type FullChain } from '../../src/devnet/service/chain.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
-import { encodeHeader, verifyEvidence } from '../../src/entry/anchor.ts'
+import { encodeHeader, type StateScheme, type Trusted, verifyEvidence } from '../../src/entry/anchor.ts'
 import { trustBeaconBlock } from '../../src/entry/beacon.ts'
-import { historyContract, verifyLogs } from '../../src/entry/blocks.ts'
+import { historyContract, type LogsClaim, logsEvidence } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type FetchProgress, type RecordOptions, type RecordProgress, recordEvidence } from '../../src/entry/rpc.ts'
@@ -16,6 +16,9 @@ import { verdict } from '../refusal.ts'
 import { ANY_TRUSTED, apiOf } from './beacon-apis.ts'
 import { CONTRACT, ROLLUP, USER, word } from './servers.ts'
 import { fail, providerOf, type Tamper, to } from './tampered.ts'
+
+const verifyLogs = (bundle: unknown, claim: Omit<LogsClaim<Trusted, StateScheme>, 'kind'>) =>
+  verifyEvidence(bundle, { kind: logsEvidence, ...claim })
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const request = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
@@ -66,7 +69,11 @@ it('records what L1 holds for the block, whatever the hash scheme of roots is', 
   const { outcome, steps, askedL1, askedL2 } = await record({})
   const recorded = expectTrue(outcome)
   const { hash, stateRoot } = Object(chain.getBlock(9n))
-  expect(recorded).toMatchObject({ scheme: 'ethereum', l1BlockHashFrom: 'l1Endpoint', bundle: { version: 2 } })
+  expect(recorded).toMatchObject({
+    scheme: 'ethereum',
+    l1BlockHashFrom: 'l1Endpoint',
+    bundle: { version: 1, scheme: 'ethereum' },
+  })
   expect(recorded.verified).toMatchObject({
     ...{ l2BlockNumber: 9n, stateRoot, l2Block: { hash, number: 9n }, implementation: implementationOf(9) },
     ...{ currentL2BlockNumber: 9n, finalizedTimestamp: chain.timestamp(9n) },
@@ -165,8 +172,8 @@ it('lets no bundle pass a root for a hash, or a hash for a root', async () => {
   const l2Header = encodeHeader(chain.getBlock(4n))
   const { answer } = young.bundle
   expect([
-    judge('ethereum', { ...old.bundle, version: 2, scheme: 'ethereum' }),
-    judge('ethereum', { ...old.bundle, version: 2, scheme: 'ethereum', l2Header, answer }),
+    judge('ethereum', { ...old.bundle, scheme: 'ethereum' }),
+    judge('ethereum', { ...old.bundle, scheme: 'ethereum', l2Header, answer }),
     judge(poseidon2, { ...young.bundle, version: 1, scheme: 'poseidon2' }),
     judge(poseidon2, { ...young.bundle, version: 1, scheme: 'poseidon2', answer: old.bundle.answer }),
     judge('ethereum', old.bundle),
@@ -247,7 +254,7 @@ it('records logs from an Ethereum state', async () => {
   const [l1, l2] = [l1Of(chain).provider, l2Of(chain).provider]
   const search = { filter: decodeFilter({}), fromBlock: 2n, toBlock: 8n }
   const { bundle, verified } = await recordLogs({ l1, l2, scheme: poseidon2, rollup: ROLLUP }, search)
-  expect(bundle).toMatchObject({ version: 2, kind: 'logs', scheme: 'ethereum', l2Header: expect.any(String) })
+  expect(bundle).toMatchObject({ version: 1, kind: 'logs', scheme: 'ethereum', l2Header: expect.any(String) })
   expect(verified.logs.length).toBe(7)
   const trusted = { l1BlockHash: `${verified.l1Block?.hash}` } as { l1BlockHash: `0x${string}` }
   const claim = { scheme: 'ethereum', rollup: ROLLUP, trusted, l2BlockNumber: 9n, ...search } as const
@@ -255,9 +262,9 @@ it('records logs from an Ethereum state', async () => {
   const spoilt: [change: object, expected: string][] = [
     [{ l2Header: undefined }, 'EVIDENCE_L2_MISSING at l2Header'],
     [{ l2Header: encodeHeader(chain.getBlock(8n)) }, 'HEADER_HASH_MISMATCH at l2Header'],
-    [{ version: 1 }, 'EVIDENCE_MALFORMED at scheme'],
+    [{ version: 2 }, 'EVIDENCE_VERSION at version'],
     [{ version: 3 }, 'EVIDENCE_VERSION at version'],
-    [{ scheme: 'poseidon2' }, 'EVIDENCE_MALFORMED at scheme'],
+    [{ scheme: 'poseidon2' }, 'EVIDENCE_SCHEME_MISMATCH at scheme'],
   ]
   for (const [change, expected] of spoilt) {
     expect(verdict(() => verifyLogs({ ...bundle, ...change }, claim))).toBe(expected)

@@ -91,7 +91,7 @@ it('says in words that a file cannot be read', async () => {
 
 for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
   const isProof = ({ vector: { operation } }: { vector: { operation?: string } }) =>
-    operation === undefined || operation === 'verifyEvidence' || operation === 'verifyEthereumEvidence'
+    operation === undefined || operation === 'verifyEvidence'
 
   it(`shows every valid ${scheme} vector as consistent with its own root, with every check passed`, () => {
     const vectors = vectorsIn(`vectors/${scheme}/valid`).filter(isProof)
@@ -163,7 +163,7 @@ it('gives no verdict without a root, an address, a scheme or a rollup', () => {
 })
 
 it('shows what it cannot verify as unverified, with the command that verifies it', () => {
-  const content = { version: 1, kind: 'call', call: {}, answers: [] }
+  const content = { format: 'rollup-state-proof/evidence', version: 1, kind: 'call', call: {}, answers: [] }
   const { file, judgement } = explore(content)
   expect(file).toMatchObject({ kind: 'call as evidence', subject: 'other' })
   const { report } = judgement
@@ -260,7 +260,7 @@ it('shows what a message has come to, on its way from one layer to the other', (
   const statuses = { claimable: 'can be claimed', sent: 'has sent' }
   let seen = 0
   for (const { name, vector } of vectorsIn('vectors/messages/valid')) {
-    if (vector.operation !== 'verifyMessageEvidence') continue
+    if (vector.operation !== 'verifyEvidence') continue
     const { file, judgement } = explore(vector)
     const { report } = judgement
     const { status, message } = vector.expected.verified
@@ -283,8 +283,7 @@ it('shows what a message has come to, on its way from one layer to the other', (
 it('finds the one failed check of every message that is refused', () => {
   let refused = 0
   for (const { name, vector } of vectorsIn('vectors/messages/invalid')) {
-    if (vector.operation !== 'verifyMessageEvidence' || NOT_EXPLORED_MESSAGES.some(part => name.includes(part)))
-      continue
+    if (vector.operation !== 'verifyEvidence' || NOT_EXPLORED_MESSAGES.some(part => name.includes(part))) continue
     expectOneFailure(explore(vector), vector.expected.code, name)
     refused++
   }
@@ -395,7 +394,7 @@ it('lists only as many logs and blocks as a page can show, and copies no longer 
   const range = { fromBlock: '0x32', toBlock: '0x32', filter: { address: [], topics: [] } }
   const bundle = { ...(await bundleFor(51n, 50n)), kind: 'logs', ...range, blocks: [partsOf(block)] }
   const claim = { rollup, trusted: { l1BlockHash: blockHash } }
-  const vector = { operation: 'verifyLogs', scheme: 'poseidon2', claim, input: bundle }
+  const vector = { operation: 'verifyEvidence', kind: 'logs', scheme: 'poseidon2', claim, input: bundle }
   const { logs, text } = explore(vector).judgement.report
   expect(text).toContain(`exactly ${MAX_LOGS_SHOWN + 1} logs`)
   expect([logs?.count, logs?.listed.length]).toEqual([MAX_LOGS_SHOWN + 1, MAX_LOGS_SHOWN])
@@ -431,7 +430,7 @@ it('leaves range and filter to a bundle of logs and says so, and takes the block
   expect(report.notes.join()).toContain('Whoever made the bundle chose the blocks and the filter')
   // In a state of Ethereum, L1 can hold the hash of the newest block.
   const { answer: _, ...rest } = vector.input
-  const ofEthereum = openFile({ ...rest, version: 2, scheme: 'ethereum' })
+  const ofEthereum = openFile({ ...rest, scheme: 'ethereum' })
   const { boxes, proofs } = judge(ofEthereum, statementFrom(ofEthereum.suggested)).report
   expect(boxes.map(({ title }) => title).slice(-4)).toEqual(['L2 block', 'L2 state', 'Blocks', 'Logs'])
   expect(proofs.map(({ name }) => name)).toEqual(['Blocks'])
@@ -440,7 +439,8 @@ it('leaves range and filter to a bundle of logs and says so, and takes the block
 it('holds a bundle of logs to the range and filter that the user states, and vouches for no other', () => {
   const { input, claim } = JSON.parse(readFileSync('vectors/logs/valid/transfers-poseidon2.json', 'utf8'))
   const file = openFile({
-    operation: 'verifyLogs',
+    operation: 'verifyEvidence',
+    kind: 'logs',
     scheme: 'poseidon2',
     description: '',
     expected: { valid: true },

@@ -539,9 +539,9 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ optional: ['1.address', '1.topics'], claims: ['1.address', '1.topics'], free: ['0.0', '1.topics.1'] },
   },
 
-  verifyLogs: {
-    call: blocks.verifyLogs,
-    args: [logsVector.input, logsClaim],
+  'verifyEvidence of logs': {
+    call: anchor.verifyEvidence,
+    args: [logsVector.input, { kind: blocks.logsEvidence, ...logsClaim }],
     ...{
       free: ['0'],
       optional: ['1.filter.address', '1.filter.topics'],
@@ -575,11 +575,11 @@ export const cases: Readonly<Record<string, Case>> = {
       ],
     },
   },
-  verifyMessageEvidence: {
-    call: messages.verifyMessageEvidence,
+  'verifyEvidence of a message': {
+    call: anchor.verifyEvidence,
     args: [
       messages.createMessageBundle({ rollup, message, messageProof, l1: { block, proof: messageL1Proof } }),
-      { rollup, trusted: { l1BlockHash }, message, layout },
+      { kind: messages.messageEvidence, rollup, trusted: { l1BlockHash }, message, layout },
     ],
     ...{ free: ['0'], optional: ['1.layout', ...ofRollup('1.rollup')] },
   },

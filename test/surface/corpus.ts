@@ -43,7 +43,7 @@ export const SENT = ['answer', 'bundle', 'proof', 'block', 'code', 'input'] as c
 
 /** Verifies what a vector holds against what it states. @returns what is proven */
 function verifyCase(content: Fields): unknown {
-  if (content['operation'] === 'verifyCallEvidence') return verifyCall(content)
+  if (content['operation'] === 'verifyEvidence' && content['kind'] === 'call') return verifyCall(content)
   const file = readInputFile(content)
   if (file.kind === 'function vector') return runFunction(file)
   if (file.kind === 'evidence vector') return verifyEvidence(file.bundle, claimOfVector(file))

@@ -173,7 +173,7 @@ it('narrows a recording by the kind of its state', () => {
     expectTypeOf(recorded.verified.storage[0].value).toEqualTypeOf<Hex>()
     expectTypeOf(recorded.verified.l1Block.hash).toEqualTypeOf<Hex>()
     if (recorded.scheme === 'ethereum') {
-      expectTypeOf(recorded.bundle.version).toEqualTypeOf<2>()
+      expectTypeOf(recorded.bundle.version).toEqualTypeOf<1>()
       expectTypeOf(recorded.verified.l2Block.timestamp).toEqualTypeOf<bigint>()
     } else {
       expectTypeOf(recorded.bundle).toEqualTypeOf<EvidenceBundle>()

@@ -6,10 +6,11 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type CallBundle, recordCall, type VerifiedCall } from '../../src/entry/provider.ts'
 import { createHttpProvider } from '../../src/entry/rpc.ts'
 
-/** A vector of `verifyCallEvidence`. Numbers in the claim are quantities. */
+/** A vector of a call as evidence. Numbers in the claim are quantities. */
 export interface CallVector {
   description: string
-  operation: 'verifyCallEvidence'
+  operation: 'verifyEvidence'
+  kind: 'call'
   scheme: 'poseidon2' | 'ethereum'
   claim: {
     rollup: { address: Hex }
@@ -77,7 +78,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const record = (to: Hex, data: Hex) =>
     recordCall({ l1, l2, scheme: poseidon2, rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
-  const base = { operation: 'verifyCallEvidence', scheme: 'poseidon2' } as const
+  const base = { operation: 'verifyEvidence', kind: 'call', scheme: 'poseidon2' } as const
   try {
     const { bundle: ofTime } = await record(MULTICALL, '0x0f28c97d')
     const unread = ofTime.answers.find(({ address }) => address === MULTICALL)
@@ -150,7 +151,7 @@ async function addEthereum(add: (kind: 'valid' | 'invalid', name: string, vector
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const record = (to: Hex, data: Hex) =>
     recordCall({ l1, l2, scheme: 'ethereum', rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
-  const base = { operation: 'verifyCallEvidence', scheme: 'ethereum' } as const
+  const base = { operation: 'verifyEvidence', kind: 'call', scheme: 'ethereum' } as const
   try {
     const { bundle: balance, verified: proven } = await record(PROXY, `0x70a08231${BOB}`)
     const { bundle, verified } = await record(VALUES, '0x')
@@ -316,9 +317,6 @@ function forgeriesOf(bundle: CallBundle<StateScheme>, other: unknown): Forgery[]
     row('kind-left-out', 'EVIDENCE_MALFORMED', 'Without what says that it is a call.', noKind),
     row('codes-left-out', 'EVIDENCE_MALFORMED', 'Without the list of codes.', noCodes),
     row('version-3', 'EVIDENCE_VERSION', 'Of a later version.', { ...bundle, version: 3 }),
-    row('version-of-ethereum', 'EVIDENCE_MALFORMED', 'Of the version for Ethereum states, with the scheme of a tree.', {
-      ...{ ...bundle, version: 2 },
-    }),
     row('hardfork-unknown', 'EVIDENCE_MALFORMED', 'Of a hard fork that there is not.', {
       ...bundle,
       hardfork: 'frontier',

@@ -46,7 +46,7 @@ export async function makeEthereum() {
   const l1BlockHash = keccakOf(encodeHeader(l1.block))
   /** A vector that trusts the true L1 block hash and leaves the request to the bundle, unless the claim says otherwise. */
   const judge = (bundle: unknown, claim: Partial<VectorClaim> = {}): VectorInput => ({
-    operation: 'verifyEthereumEvidence',
+    ...{ operation: 'verifyEvidence', kind: 'state', scheme: 'ethereum' },
     claim: {
       ...{ rollup, trusted: { l1BlockHash } },
       ...{ l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' },

@@ -68,6 +68,7 @@ export async function makeTruth(scheme: Scheme) {
   /** A vector of `verifyEvidence`. It trusts the true block hash and the bundle's request unless the claim says otherwise. */
   const judge = (bundle: unknown, claim: Partial<VectorClaim> = {}): VectorInput => ({
     operation: 'verifyEvidence',
+    kind: 'state',
     scheme: scheme.name,
     claim: { rollup, trusted: { l1BlockHash: blockHash }, ...LEFT_TO_BUNDLE, ...claim },
     bundle,

@@ -1,4 +1,5 @@
 import type { FailureCode } from '../../src/base/errors.ts'
+import type { KindName } from '../../src/entry/anchor.ts'
 import type { BeaconNetwork } from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import type { Flag } from '../vector.ts'
@@ -45,9 +46,7 @@ export type Refused = { valid: false; code: FailureCode }
 
 /** The function to call, and its arguments. */
 export type VectorInput =
-  | { operation: 'verifyEvidence'; scheme: 'mimc' | 'poseidon2'; claim: VectorClaim; bundle: unknown }
-  /** `verifyEvidence` with the scheme `'ethereum'`. */
-  | { operation: 'verifyEthereumEvidence'; claim: VectorClaim; bundle: unknown }
+  | { operation: 'verifyEvidence'; kind: 'state'; scheme: KindName; claim: VectorClaim; bundle: unknown }
   | {
       operation: 'verifyAnchor'
       claim: Record<'l1StateRoot', Hex> & Pick<VectorClaim, 'rollup' | 'l2BlockNumber'>

@@ -32,10 +32,11 @@ export interface Claim {
   filter: { address?: Hex | Hex[]; topics?: (Hex | Hex[] | null)[] } | 'fromBundle'
 }
 
-/** A vector of `verifyLogs`. Numbers in the claim, and of what is expected, are quantities. */
+/** A vector of logs as evidence. Numbers in the claim, and of what is expected, are quantities. */
 export type LogsVector = {
   description: string
-  operation: 'verifyLogs'
+  operation: 'verifyEvidence'
+  kind: 'logs'
   scheme: 'mimc' | 'poseidon2' | 'ethereum'
   claim: Claim
 } & (
@@ -49,6 +50,8 @@ export type LogsVector = {
     }
 )
 
+const IS = { operation: 'verifyEvidence', kind: 'logs' } as const
+
 /** The vectors of logs: path below this folder -> content. */
 export async function generateLogs(): Promise<Map<string, string>> {
   const files = new Map<string, string>()
@@ -58,11 +61,11 @@ export async function generateLogs(): Promise<Map<string, string>> {
   }
   const truth = await makeTruth(poseidon2)
   for (const { name, verified, ...vector } of [...(await validCases(truth)), wholeCase(await makeTruth(mimc))]) {
-    add(`valid/${name}`, { operation: 'verifyLogs', ...vector, expected: { valid: true, verified } })
+    add(`valid/${name}`, { ...IS, ...vector, expected: { valid: true, verified } })
   }
   for (const { name, code, claim, forged, ...about } of await forgeries(truth)) {
     add(`invalid/${name}`, {
-      ...{ ...about, operation: 'verifyLogs', scheme: 'poseidon2', claim: { ...claimOn(truth), ...claim } },
+      ...{ ...about, ...IS, scheme: 'poseidon2', claim: { ...claimOn(truth), ...claim } },
       ...{ base: 'transfers-poseidon2', patches: difference(truth.bundle, { ...truth.bundle, ...forged }) },
       expected: { valid: false, code },
     })
@@ -70,7 +73,7 @@ export async function generateLogs(): Promise<Map<string, string>> {
   const ethereum = await makeEthereum()
   for (const { name, verified, ...vector } of ethereumCases(ethereum)) {
     add(`valid/${name}`, {
-      operation: 'verifyLogs',
+      ...IS,
       scheme: 'ethereum',
       ...vector,
       expected: { valid: true, verified },
@@ -78,7 +81,7 @@ export async function generateLogs(): Promise<Map<string, string>> {
   }
   for (const { name, code, claim, from, forged, ...about } of await ethereumForgeries(ethereum)) {
     add(`invalid/${name}`, {
-      ...{ ...about, operation: 'verifyLogs', scheme: 'ethereum', claim: { ...claimOn(ethereum), ...claim } },
+      ...{ ...about, ...IS, scheme: 'ethereum', claim: { ...claimOn(ethereum), ...claim } },
       ...{ base: `ethereum-${from}`, patches: difference(ethereum[from], { ...ethereum[from], ...forged }) },
       expected: { valid: false, code },
     })
@@ -246,7 +249,6 @@ async function ethereumForgeries({ chain, anchored, slotted, stateRoot, answerFo
       {},
       { trusted: { l2StateRoot: stateRoot }, l2BlockNumber: quantity(LAST) },
     ),
-    on(['anchored-in-version-1', 'EVIDENCE_MALFORMED', 'Shape', 'The version of a sparse state.'], { version: 1 }),
     onSlotted(['slotted-answer-missing', 'LOGS_RANGE', 'Binding', 'Nothing tells the hash of the first block.'], {
       answer: null,
     }),
@@ -419,9 +421,6 @@ function claimForgeries(truth: Truth): Forgery[] {
     ),
     malformed('range-padded', 'A number with a leading zero.', { fromBlock: '0x03e2' }),
     row(['version-3', 'EVIDENCE_VERSION', 'Shape', 'A later version.'], { version: 3 }),
-    row(['version-of-ethereum', 'EVIDENCE_MALFORMED', 'Shape', 'The version of an Ethereum state, for another.'], {
-      version: 2,
-    }),
     row(['scheme-of-another', 'EVIDENCE_SCHEME_MISMATCH', 'Binding', 'Another hash scheme.'], { scheme: 'mimc' }),
     row(
       ['state-of-another-block', 'EVIDENCE_BLOCK_MISMATCH', 'Binding', 'Another state.'],

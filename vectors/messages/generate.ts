@@ -10,7 +10,7 @@ import type { Flag } from '../vector.ts'
 import { hashOf, type Place, type Sent, slots } from './bridge.ts'
 import { at, contentOf, inboxSlot, makeTruth, rollup, type Sealed, seal, spellMessage, type Truth } from './truth.ts'
 
-type Operation = 'verifyMessageFromL2' | 'verifyMessageToL2' | 'readMessageArrival' | 'verifyMessageEvidence'
+type Operation = 'verifyMessageFromL2' | 'verifyMessageToL2' | 'readMessageArrival' | 'verifyEvidence'
 
 /** A vector of a function of `rollup-state-proof/messages`. Numbers of messages are quantities. */
 export interface MessagesVector {
@@ -18,6 +18,8 @@ export interface MessagesVector {
   /** The class of mistakes that an invalid vector detects. */
   flag?: Flag
   operation: Operation
+  /** Of evidence. */
+  kind?: 'message'
   /** The first argument. */
   input: unknown
   /** The second argument. */
@@ -25,7 +27,7 @@ export interface MessagesVector {
   expected: { valid: true; verified: unknown } | { valid: false; code: FailureCode }
 }
 
-type Input = Pick<MessagesVector, 'operation' | 'input' | 'claim'>
+type Input = Pick<MessagesVector, 'operation' | 'kind' | 'input' | 'claim'>
 /** What a row of a table states, in this order, and the input. */
 type Row = readonly [name: string, code: FailureCode, flag: Flag, description: string, input: Input]
 
@@ -445,7 +447,7 @@ async function bundleOf(sent: Sent, state: Sealed, place?: Place) {
 }
 
 const inBundle = (input: unknown, claim: Input['claim']): Input => ({
-  operation: 'verifyMessageEvidence',
+  ...{ operation: 'verifyEvidence', kind: 'message' },
   input,
   claim,
 })

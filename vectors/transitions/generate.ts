@@ -1,6 +1,6 @@
 import { compareBytes, hexToBytes } from '../../src/base/bytes.ts'
 import type { FailureCode } from '../../src/base/errors.ts'
-import { spellNumbers } from '../../src/cli/words/expected.ts'
+import { spellNumbers } from '../../src/cli/words/spelling.ts'
 import { type BlockAccess, createWorld, type Trace } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'

@@ -2,7 +2,7 @@ import { decodeArgument, invalid, readKeys } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
 import { readOptions, unlessLeft } from '../../base/options.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
-import { type DecodedStateClaim, decodeStateClaim } from '../../verify/evidence/claim.ts'
+import { type DecodedStateClaim, decodeStateClaim } from '../../verify/evidence/kinds/state.ts'
 import type { Trusted } from '../../verify/evidence/types.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
 import type { KindName } from '../../verify/state/types.ts'
@@ -81,7 +81,7 @@ function readAnchor(
   rollup: Rollup | undefined,
   trusted: Trusted | undefined,
   about: { readonly address: Hex | undefined; readonly storageKeys: readonly Hex[] | undefined },
-): Omit<DecodedStateClaim, 'kind'> {
+): DecodedStateClaim {
   // Despite the type, either may be missing: this refuses it.
   const anchor = { rollup, trusted } as { rollup: Rollup; trusted: Trusted }
   // The scheme is that of each bundle, if the caller states none.

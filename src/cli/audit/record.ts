@@ -3,6 +3,9 @@ import { isArgumentError, isProofError, type ProofErrorCode } from '../../base/e
 import { lowerCase } from '../../base/hex.ts'
 import { parseBounded } from '../../base/json/parse.ts'
 import { verifyReachable } from '../../verify/evidence/claim.ts'
+import { stateEvidence } from '../../verify/evidence/kinds/state.ts'
+import type { EvidenceName } from '../../verify/evidence/names.ts'
+import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import { kindName, type StateVerifier, stateKind } from '../../verify/state/kind.ts'
@@ -10,7 +13,8 @@ import type { AnyState, Ethereum, KindName, NameOf, StateOfKind, StateScheme } f
 import { kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
-import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../words/input-file.ts'
+import { type AnswerFile, type EvidenceFile, type EvidenceVector, readInputFile } from '../words/input-file.ts'
+import { evidenceKinds } from '../words/kinds.ts'
 import { fieldIn } from '../words/value.ts'
 import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './record-claim.ts'
 
@@ -109,11 +113,8 @@ export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
     if (!('content' in record)) return record
     try {
       const file = readInputFile(record.content)
-      if (file.kind === 'call evidence') return unreadable('a call as evidence: verify it by itself')
-      if (file.kind === 'logs evidence') return unreadable('logs as evidence: verify them by themselves')
-      if (file.kind === 'message evidence') return unreadable('a message as evidence: verify it by itself')
       if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
-      if (isBundleFile(file)) return judgeBundle(file, claim)
+      if (file.kind === 'evidence' || file.kind === 'evidence vector') return judges[file.evidence](file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {
       if (isProofError(error)) return { verdict: 'refused', code: error.code, path: error.path }
@@ -187,14 +188,26 @@ function judgeAnswer(
   })
 }
 
-function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict {
+type AnyEvidenceFile = EvidenceFile | EvidenceVector
+
+const byItself = ({ evidence }: AnyEvidenceFile): Verdict =>
+  unreadable(`${evidenceKinds[evidence].name}: verify ${evidence === 'logs' ? 'them by themselves' : 'it by itself'}`)
+
+/** What becomes of a record that is evidence, by its kind. */
+const judges: Readonly<Record<EvidenceName, (file: AnyEvidenceFile, claim: DecodedRecordClaim) => Verdict>> = {
+  state: judgeBundle,
+  ...{ logs: byItself, message: byItself, call: byItself },
+}
+
+function judgeBundle({ bundle }: AnyEvidenceFile, claim: DecodedRecordClaim): Verdict {
   const { anchor, address, storageKeys } = claim
   if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
   const kind = kindNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
   if (kind === undefined) return unreadable(UNKNOWN_SCHEME)
-  const known = { ...anchor, kind }
-  verifyReachable(known)
-  const evidence = verifyDecoded(bundle, known)
+  const head = { ...anchor.head, l2: { state: kind, number: undefined } }
+  verifyReachable(head)
+  // It is what this kind of evidence proves.
+  const evidence = verifyDecoded(stateEvidence, bundle, { ...anchor, head }) as AnyEvidence
   const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
   const { l2BlockNumber } = evidence
   return proven(evidence, {

@@ -3,7 +3,14 @@ import { recordEvidence } from '../../entry/rpc.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import type { Output } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
-import type { HashSource, RecordedAnswer, RecordedPlace, RecordFlags, Subject } from '../files/recorded-file.ts'
+import {
+  type HashSource,
+  type RecordedAnswer,
+  type RecordedPlace,
+  type RecordFlags,
+  requireEvidence,
+  type Subject,
+} from '../files/recorded-file.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { describeAccount, describeRollup, requestOf } from '../options/endpoint.ts'
 import { blockRequestOf } from '../options/flags.ts'
@@ -11,7 +18,6 @@ import { trustedIn } from '../options/record-trust.ts'
 import { formatState, formatTable } from '../output/report.ts'
 import { paintVerdict } from '../output/verdict.ts'
 import { kindOf } from '../words/evidence.ts'
-import { readInputFile } from '../words/input-file.ts'
 import { sentenceOf } from '../words/verdict.ts'
 import { beaconRows, existenceOf, formatTime, ifRight, implementationRow, timeRow } from '../words/wording.ts'
 
@@ -35,7 +41,7 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
         },
       }),
     async verifyExisting(bundle, trust, path) {
-      if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
+      requireEvidence(path, bundle, 'state')
       const { l2BlockNumber = 'fromBundle' } = request
       const scheme = kindOf(bundle, request.scheme)
       const evidence = verifyEvidence(bundle, { ...request, scheme, l2BlockNumber, trusted: trustedIn(bundle, trust) })

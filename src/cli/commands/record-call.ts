@@ -1,14 +1,12 @@
 import { recordCall, verifyCallEvidence } from '../../entry/provider.ts'
 import type { Io } from '../command.ts'
-import { refuseOverwrite } from '../files/output-file.ts'
-import type { RecordedCall, RecordFlags, Subject } from '../files/recorded-file.ts'
+import { type RecordedCall, type RecordFlags, requireEvidence, type Subject } from '../files/recorded-file.ts'
 import { callClaimOf, callFailed, callRequestOf, deadlineOf, environmentOf } from '../options/chain-flags.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { blockClaimOf, blockRequestOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { environmentSource, formatCall } from '../output/call-report.ts'
 import { kindOf } from '../words/evidence.ts'
-import { readInputFile } from '../words/input-file.ts'
 
 /** The subject of `record --call TO DATA`: a call, and all that it reads. @throws UsageError */
 export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
@@ -25,7 +23,7 @@ export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
       return recordCall({ l1, l2, ...request, ...options, ...deadline }).catch(callFailed)
     },
     async verifyExisting(bundle, trust, path) {
-      if (readInputFile(bundle).kind !== 'call evidence') throw refuseOverwrite(path, 'is not a call as evidence')
+      requireEvidence(path, bundle, 'call')
       const known = { ...claim, scheme: kindOf(bundle, claim.scheme), trusted: trustedIn(bundle, trust) }
       return verifyCallEvidence(bundle, known, deadline)
     },

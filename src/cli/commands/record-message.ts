@@ -1,21 +1,21 @@
+import { verifyEvidence } from '../../entry/anchor.ts'
 import type { Hex } from '../../entry/index.ts'
 import {
   type MessageArrival,
   type MessageEvidenceClaim,
   messageArrivalKey,
+  messageEvidence,
   readMessageArrival,
-  verifyMessageEvidence,
 } from '../../entry/messages.ts'
 import { type RecordedMessage, recordEvidence, recordMessage } from '../../entry/rpc.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
-import type { RecordFlags, Subject } from '../files/recorded-file.ts'
+import { type RecordFlags, requireEvidence, type Subject } from '../files/recorded-file.ts'
 import { flag, optionsOf, text } from '../options/declared.ts'
 import { messageServiceIn, requireKind, rollupOf } from '../options/flags.ts'
 import { integerOf, requireHex } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
 import { formatTable } from '../output/report.ts'
-import { readInputFile } from '../words/input-file.ts'
 import type { Row } from '../words/wording.ts'
 
 /** Which message to record. */
@@ -85,10 +85,15 @@ export function messageSubject(flags: Flags): Subject<RecordedFile> {
       return { ...rest, verified: { ...verified, arrival } }
     },
     async verifyExisting(bundle, trust, path) {
-      if (readInputFile(bundle).kind !== 'message evidence') throw refuseOverwrite(path, 'is not a message as evidence')
+      requireEvidence(path, bundle, 'message')
       // A transaction is not in the file: then the file says which message it is for.
-      const claim = { rollup, message: messageHash ?? 'fromBundle', trusted: trustedIn(bundle, trust) }
-      const verified = verifyMessageEvidence(bundle, claim as MessageEvidenceClaim)
+      const claim = {
+        kind: messageEvidence,
+        rollup,
+        message: messageHash ?? 'fromBundle',
+        trusted: trustedIn(bundle, trust),
+      }
+      const verified = verifyEvidence(bundle, claim as MessageEvidenceClaim)
       const { message, messageProof } = verified
       const { number = message.number } = wanted
       const isIt = number === message.number && (messageProof === undefined) === isToL2

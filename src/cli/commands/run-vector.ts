@@ -1,29 +1,29 @@
 import { dirname, join } from 'node:path'
 import { isRefusal } from '../../base/errors.ts'
 import { verifyEvidence } from '../../entry/anchor.ts'
-import { type Outcome, safely } from '../../entry/index.ts'
+import type { Outcome } from '../../entry/index.ts'
 import { type CallClaim, isProviderError, verifyCallEvidence } from '../../entry/provider.ts'
+import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
-import { requireClaim, requireKind, verifyAnswer } from '../options/flags.ts'
+import { requireClaim, verifyAnswer } from '../options/flags.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
 import { reportOnAnswer } from '../output/report.ts'
 import { DocumentError } from '../words/error.ts'
-import { claimOfVector, parseNumber } from '../words/evidence.ts'
-import { compare, runFunction, spellEvidence, spellNumbers, spellState } from '../words/expected.ts'
+import { claimOfVector } from '../words/evidence.ts'
+import { compare, runFunction, spellState } from '../words/expected.ts'
 import {
   type AnswerFile,
   type Expected,
-  type FunctionVector,
   type InputFile,
-  isBundleFile,
   readExpected,
   readInputFile,
   type StatedClaim,
 } from '../words/input-file.ts'
+import { evidenceKinds } from '../words/kinds.ts'
 import { applyPatches, baseNameOf } from '../words/patches.ts'
-import { type Fields, fieldsOf, isGiven, isObject } from '../words/value.ts'
+import { fieldsOf, isGiven } from '../words/value.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
 
 /** The result of one file. The summary counts it under `group`. */
@@ -57,36 +57,38 @@ async function readVector(file: string): Promise<InputFile> {
 
 /** @throws UsageError, DocumentError if there is nothing to run; ProviderError if a call cannot be executed */
 async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Details> {
-  const { kind } = file
-  if (
-    kind === 'call evidence' ||
-    kind === 'logs evidence' ||
-    kind === 'message evidence' ||
-    kind === 'evidence bundle'
-  ) {
-    const named = {
-      ...{ 'call evidence': 'a call as evidence', 'logs evidence': 'logs as evidence' },
-      ...{ 'message evidence': 'a message as evidence', 'evidence bundle': 'an evidence bundle' },
-    }[kind]
-    throw new UsageError(`it is ${named}: verify it by itself, with --rollup and --l1-block-hash`)
+  if (file.kind === 'evidence') {
+    throw new UsageError(
+      `it is ${evidenceKinds[file.evidence].name}: verify it by itself, with --rollup and --l1-block-hash`,
+    )
   }
-  if (!isBundleFile(file) && file.kind !== 'function vector') return judgeAnswer(file, pinned)
+  if (file.kind !== 'evidence vector' && file.kind !== 'function vector') return judgeAnswer(file, pinned)
   if (Object.values(pinned).some(isGiven)) {
     throw new UsageError('it is a vector that states its own claim: run it without options')
   }
   const expected = readExpected(file.expected)
-  if (!isBundleFile(file)) {
-    const subject = `${subjects.get(file.operation)} ${wordFor(expected)}`
-    const outcome = await outcomeOf(file)
+  if (file.kind === 'function vector') {
+    const outcome = await outcomeOf(() => ({ found: runFunction(file) }))
     // Whatever root or hash it rests on, the vector itself states.
     const verdict = file.operation === 'encodeHeader' ? null : verdictOf(outcome.ok, { l1BlockHash: 'file' })
-    return judged(subject, expected, outcome, ({ found }) => found, verdict)
+    const group = `${subjects.get(file.operation)} ${wordFor(expected)}`
+    return judged(group, expected, outcome, ({ found }) => found, verdict)
   }
+  const { evidence, bundle } = file
   const claim = claimOfVector(file)
-  const outcome = safely(() => verifyEvidence(file.bundle, claim))
-  const { verdict, json } = reportOnBundle(outcome, file.bundle, claim, 'file')
-  const group = `${claim.scheme.name} evidence ${wordFor(expected)}`
-  return { ...judged(group, expected, outcome, spellEvidence, verdict), details: json }
+  const outcome = await outcomeOf<object>(() =>
+    // Despite the type, the claim is of the kind that the vector names.
+    evidence === 'call' ? verifyCallEvidence(bundle, claim as unknown as CallClaim) : verifyEvidence(bundle, claim),
+  )
+  const spell = (verified: object) => evidenceKinds[evidence].spell(fieldsOf(verified))
+  if (evidence !== 'state') {
+    const verdict = verdictOf(outcome.ok, { l1BlockHash: 'file' })
+    return judged(`${evidenceKinds[evidence].vectors} ${wordFor(expected)}`, expected, outcome, spell, verdict)
+  }
+  // It is what this kind proves.
+  const { verdict, json } = reportOnBundle(outcome as Outcome<AnyEvidence>, bundle, claim, 'file')
+  const group = `${kindName(claim.scheme)} evidence ${wordFor(expected)}`
+  return { ...judged(group, expected, outcome, spell, verdict), details: json }
 }
 
 /** @throws UsageError if nobody states what to verify it against */
@@ -123,46 +125,26 @@ const wordFor = ({ valid }: Expected): string => (valid ? 'valid' : 'invalid')
 /** What the vectors of each function are about. */
 const subjects = new Map<unknown, string>([
   ['verifyAnchor', 'L1 contract'],
-  ['verifyEthereumEvidence', 'ethereum evidence'],
   ['encodeHeader', 'L1 header'],
   ['verifyCode', 'contract code'],
   ['verifyConsensus', 'beacon'],
   ['verifyFinality', 'beacon'],
-  ['verifyCallEvidence', 'call'],
   ['readBlockHash', 'block hash'],
   ['verifyHeaderChain', 'block headers'],
   ['verifyTransactions', 'transactions'],
   ['verifyReceipts', 'receipts'],
   ['verifyBlock', 'block'],
   ['verifyTransition', 'transition'],
-  ['verifyLogs', 'logs'],
   ['verifyMessageFromL2', 'message from L2'],
   ['verifyMessageToL2', 'message to L2'],
   ['readMessageArrival', 'arrival of a message'],
-  ['verifyMessageEvidence', 'message evidence'],
 ])
 
-async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found: object }>> {
+async function outcomeOf<T extends object>(run: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
-    const isCall = file.operation === 'verifyCallEvidence'
-    return { ok: true, value: { found: isCall ? await runCall(file.fields) : runFunction(file) } }
+    return { ok: true, value: await run() }
   } catch (error) {
     if (isRefusal(error)) return { ok: false, error }
     throw error
   }
-}
-
-/** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses a malformed one. */
-async function runCall({ scheme, claim, bundle }: Fields): Promise<object> {
-  const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
-  // What is no number, such as 'fromBundle', is left to the verifier.
-  const number = (text: unknown) => parseNumber(text, 256) ?? text
-  const { value, gas, ...others } = fieldsOf(call)
-  const stated = {
-    ...{ ...rest, scheme: requireKind(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
-    call: isObject(call) ? { ...others, value: number(value), gas: number(gas) } : call,
-  } as unknown as CallClaim
-  const verified = fieldsOf(await verifyCallEvidence(bundle, stated))
-  const { outcome, returnData, revertData, gasUsed, finalizedTimestamp } = verified
-  return spellNumbers({ outcome, returnData, revertData, gasUsed, finalizedTimestamp })
 }

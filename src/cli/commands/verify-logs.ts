@@ -1,5 +1,5 @@
-import type { StateScheme, Trusted } from '../../entry/anchor.ts'
-import { type LogsClaim, verifyLogs } from '../../entry/blocks.ts'
+import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
+import { type LogsClaim, logsEvidence } from '../../entry/blocks.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
 import type { Io } from '../command.ts'
 import { type Flags, optionsOf } from '../options/declared.ts'
@@ -13,10 +13,12 @@ import { constantSources } from '../words/evidence.ts'
 import { type PartSources, verdictOf } from '../words/verdict.ts'
 import { agesOf } from '../words/wording.ts'
 
-interface LogsFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
+/** What the user states about evidence. */
+export interface EvidenceFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
   readonly addresses: readonly string[]
   readonly 'from-block'?: string | undefined
   readonly 'to-block'?: string | undefined
+  readonly message?: string | undefined
 }
 
 const allowed = {
@@ -28,15 +30,16 @@ const allowed = {
 /** Verifies logs as evidence. @throws UsageError */
 export async function verifyLogsFile(
   bundle: unknown,
-  flags: LogsFlags,
+  flags: EvidenceFlags,
   isSchemeFound: boolean,
   io: Io,
 ): Promise<VerdictReport> {
-  const { addresses, ...others } = flags
+  const { addresses, address: _, ...others } = flags
   requireOnly(others, allowed, 'logs as evidence')
   const { event, topic } = others
   const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
   const claim: LogsClaim<Trusted, StateScheme> = {
+    kind: logsEvidence,
     ...{ ...blockClaimOf(flags), trusted: await trustedOf(flags, io) },
     fromBlock: integerOf(flags, 'from-block', 64) ?? 'fromBundle',
     toBlock: integerOf(flags, 'to-block', 64) ?? 'fromBundle',
@@ -52,7 +55,7 @@ export async function verifyLogsFile(
     ...{ trusted: 'user', scheme: isSchemeFound ? 'lengths' : 'user', rollup: 'user' },
     ...parts,
   })
-  const outcome = safely(() => verifyLogs(bundle, claim))
+  const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
     return reportOnError(outcome.error, { sources }, [['logs', 'of the blocks and filter that the bundle names']])

@@ -1,13 +1,15 @@
+import { verifyEvidence } from '../../entry/anchor.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
-import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../entry/messages.ts'
+import { type MessageEvidenceClaim, messageEvidence } from '../../entry/messages.ts'
 import type { Io } from '../command.ts'
-import { type Flags, optionsOf, text } from '../options/declared.ts'
+import { optionsOf, text } from '../options/declared.ts'
 import { rollupOf, trustedOf } from '../options/flags.ts'
 import { requireHex, requireOnly } from '../options/parse.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
 import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
 import { constantSources } from '../words/evidence.ts'
 import { verdictOf } from '../words/verdict.ts'
+import type { EvidenceFlags } from './verify-logs.ts'
 
 export const messageOptions = { message: text('HASH', 'the hash of the message, 32 bytes') }
 
@@ -19,7 +21,8 @@ const allowed = {
 /** Verifies a message as evidence. @throws UsageError */
 export async function verifyMessageFile(
   bundle: unknown,
-  flags: Flags & { readonly message?: string | undefined },
+  { addresses: _, ...flags }: EvidenceFlags,
+  __: boolean,
   io: Io,
 ): Promise<VerdictReport> {
   requireOnly(flags, allowed, 'a message as evidence')
@@ -28,11 +31,11 @@ export async function verifyMessageFile(
   const rollup = rollupOf(flags)
   const trusted = await trustedOf(flags, io)
   // The option for L2 state roots was refused above, and the hexadecimal is checked.
-  const claim = { rollup, trusted, message } as MessageEvidenceClaim
+  const claim = { kind: messageEvidence, rollup, trusted, message } as MessageEvidenceClaim
   const isStated = message !== 'fromBundle'
   const parts = { message: isStated ? 'user' : 'bundle', ...constantSources({ rollup, trusted }, 'user') } as const
   const sources = describeSources({ trusted: 'user', rollup: 'user', ...parts })
-  const outcome = safely(() => verifyMessageEvidence(bundle, claim))
+  const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
     return reportOnError(outcome.error, { sources }, [['message', isStated ? message : 'the one in the bundle']])

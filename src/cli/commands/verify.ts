@@ -1,13 +1,14 @@
 import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
 import { isArgumentError, isProofError, safely } from '../../entry/index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../entry/provider.ts'
+import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { KindName } from '../../verify/state/types.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { callClaimOf, callFailed, deadlineOf } from '../options/chain-flags.ts'
-import { type Flags, formatOptions, list, optionsOf, text } from '../options/declared.ts'
+import { formatOptions, list, optionsOf, text } from '../options/declared.ts'
 import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
 import { filterOptions, rangeOptions } from '../options/logs-options.ts'
 import { parsePath } from '../options/parse.ts'
@@ -19,12 +20,13 @@ import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE, trustOptions } 
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
 import { claimOfVector, constantSources } from '../words/evidence.ts'
-import { compare, spellEvidence, spellState } from '../words/expected.ts'
-import { holdsTraces, type InputFile, isBundleFile, readExpected, readInputFile } from '../words/input-file.ts'
-import { fieldIn, itemsOf, printable } from '../words/value.ts'
+import { compare, spellState } from '../words/expected.ts'
+import { holdsTraces, type InputFile, readExpected, readInputFile } from '../words/input-file.ts'
+import { evidenceKinds } from '../words/kinds.ts'
+import { fieldIn, fieldsOf, itemsOf, printable } from '../words/value.ts'
 import { type PartSources, verdictOf } from '../words/verdict.ts'
 import { agesOf } from '../words/wording.ts'
-import { verifyLogsFile } from './verify-logs.ts'
+import { type EvidenceFlags, verifyLogsFile } from './verify-logs.ts'
 import { messageOptions, verifyMessageFile } from './verify-message.ts'
 
 const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
@@ -114,18 +116,16 @@ const options = {
   address: list('ADDRESS', answerOptions.address.help),
 }
 
-/** The options for one kind of file alone. */
-const OF_ONE_KIND = [
-  ['message evidence', messageOptions, 'a message as evidence: --message is for messages'],
-  [
-    ...(['logs evidence', logsOptions] as const),
-    'logs as evidence: --event, --topic, --from-block and --to-block are for logs',
-  ],
-  [
-    ...(['call evidence', callOptions] as const),
-    'a call as evidence: --call, --from, --value, --gas, --hardfork, --chain-id and --deadline are for calls',
-  ],
-] as const
+/** @param isSchemeFound whether the form of the file shows the scheme @throws UsageError */
+type VerifyFile = (bundle: unknown, flags: EvidenceFlags, isSchemeFound: boolean, io: Io) => Promise<VerdictReport>
+
+/** How each kind of evidence is verified, and the options of it alone. */
+const kinds: Readonly<Record<EvidenceName, { readonly options: object; readonly verify: VerifyFile }>> = {
+  state: { options: {}, verify: verifyState },
+  logs: { options: logsOptions, verify: verifyLogsFile },
+  message: { options: messageOptions, verify: verifyMessageFile },
+  call: { options: callOptions, verify: verifyCall },
+}
 
 export const command: Command = {
   help,
@@ -144,50 +144,39 @@ export const command: Command = {
     const found = stated.scheme === undefined ? kindIn(content) : undefined
     const withScheme = { ...stated, scheme: stated.scheme ?? found }
     const has = (options: object) => Object.keys(stated).some(name => name in options)
-    if (file.kind === 'logs evidence') {
-      return print(await verifyLogsFile(content, { ...withScheme, addresses }, found !== undefined, io), how, io)
-    }
-    if (file.kind === 'message evidence') return print(await verifyMessageFile(content, stated, io), how, io)
-    if (others.length > 0) throw new UsageError('--address is given twice')
-    for (const [kind, own, words] of OF_ONE_KIND) {
-      if (kind !== file.kind && has(own)) throw new UsageError(`${path} is not ${words}`)
-    }
-    if (file.kind === 'call evidence') {
-      if (address !== undefined || storageKeys !== undefined) {
-        throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
+    const ofBundles = Object.keys(stated).filter(name => name in { ...trustedOptions, ...subjectOptions })
+    if (file.kind === 'evidence vector' || file.kind === 'function vector') {
+      if (has(stated)) throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
+      if (file.kind === 'function vector' || file.evidence !== 'state') {
+        throw new UsageError('this vector is not about a state: run it with the command vectors')
       }
-      return print(await verifyCall(content, withScheme, found !== undefined, io), how, io)
-    }
-    const isVector = file.kind === 'function vector' || file.kind === 'evidence vector'
-    if (isVector && has(stated)) {
-      throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
-    }
-    if (file.kind === 'function vector') {
-      throw new UsageError('this vector has no bundle: run it with the command vectors')
-    }
-    if (file.kind === 'evidence vector') {
       const claim = claimOfVector(file)
+      const spell = (verified: object) => evidenceKinds.state.spell(fieldsOf(verified))
       const outcome = safely(() => verifyEvidence(file.bundle, claim))
-      const mismatches = compare(readExpected(file.expected), outcome, spellEvidence)
+      const mismatches = compare(readExpected(file.expected), outcome, spell)
       return print(reportOnBundle(outcome, file.bundle, claim, 'file'), how, io, mismatches)
     }
-    const ofBundles = Object.keys(stated).filter(name => name in { ...trustedOptions, ...subjectOptions })
     if (ofBundles.length > 0 && isAnswerAlone(file)) {
       const [options, needed] = [ofBundles.map(name => `--${name}`).join(' and '), '--state-root and --address']
       throw new UsageError(`${path} is an answer alone, so leave out ${options}, for bundles: it needs ${needed}`)
     }
-    if (isBundleFile(file) && stated.rollup === undefined) {
-      throw new UsageError(
-        `${path} is an evidence bundle: --rollup is needed, and what you trust, such as --l1-block-hash`,
-      )
+    // An option for evidence says that the file is some.
+    const evidence = file.kind === 'evidence' ? file.evidence : ofBundles.length > 0 ? 'state' : null
+    for (const [name, { options }] of Object.entries(kinds)) {
+      const [option] = Object.keys(stated).filter(option => option in options)
+      if (name === evidence || option === undefined) continue
+      // The name is that of a kind.
+      throw new UsageError(`${path} is not ${evidenceKinds[name as EvidenceName].name}: leave out --${option}`)
     }
-    // An option for bundles says that the file is one, so that a damaged bundle is not taken for an answer.
-    if (isBundleFile(file) || ofBundles.length > 0) {
-      const claim = await claimOfFlags(withScheme, io)
-      const outcome = safely(() => verifyEvidence(content, claim))
-      if (!outcome.ok && isArgumentError(outcome.error)) throw outcome.error
-      const schemeSource = found === undefined ? 'user' : 'lengths'
-      return print(reportOnBundle(outcome, content, claim, 'user', schemeSource), how, io)
+    if (evidence !== 'logs' && others.length > 0) throw new UsageError('--address is given twice')
+    if (evidence !== null || file.kind === 'evidence') {
+      const kind = evidence ?? 'state'
+      if (stated.rollup === undefined) {
+        const needed = '--rollup is needed, and what you trust, such as --l1-block-hash'
+        throw new UsageError(`${path} is ${evidenceKinds[kind].name}: ${needed}`)
+      }
+      const flags = kind === 'message' ? stated : withScheme
+      return print(await kinds[kind].verify(content, { ...flags, addresses }, found !== undefined, io), how, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
     const outcome = verifyAnswer(file, claim)
@@ -238,8 +227,29 @@ function kindIn(bundle: unknown): KindName | undefined {
 const answerIn = (bundle: unknown): unknown =>
   fieldIn(bundle, 'answer') ?? fieldIn(itemsOf(fieldIn(bundle, 'answers'))[0], 'answer')
 
-/** Executes a call as evidence again. */
-async function verifyCall(bundle: unknown, flags: Flags, isSchemeFound: boolean, io: Io): Promise<VerdictReport> {
+/** Verifies evidence of an account and its slots. @throws UsageError */
+async function verifyState(
+  bundle: unknown,
+  { addresses: _, ...flags }: EvidenceFlags,
+  isSchemeFound: boolean,
+  io: Io,
+): Promise<VerdictReport> {
+  const claim = await claimOfFlags(flags, io)
+  const outcome = safely(() => verifyEvidence(bundle, claim))
+  if (!outcome.ok && isArgumentError(outcome.error)) throw outcome.error
+  return reportOnBundle(outcome, bundle, claim, 'user', isSchemeFound ? 'lengths' : 'user')
+}
+
+/** Executes a call as evidence again. @throws UsageError */
+async function verifyCall(
+  bundle: unknown,
+  { addresses, ...flags }: EvidenceFlags,
+  isSchemeFound: boolean,
+  io: Io,
+): Promise<VerdictReport> {
+  if (addresses.length > 0 || flags['storage-key'] !== undefined) {
+    throw new UsageError('it is a call as evidence: --address and --storage-key are for answers')
+  }
   const { call, ...about } = callClaimOf(flags)
   const trusted = await trustedOf(flags, io)
   const claim: CallClaim<Trusted, StateScheme> = { ...blockClaimOf(flags), ...about, call, trusted }

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { safely } from '../../entry/index.ts'
-import { verifyMessageEvidence } from '../../entry/messages.ts'
+import { messageEvidence } from '../../entry/messages.ts'
 import type { ClaimableMessage, FollowedFinalization, FollowedMessages, Rollup } from '../../entry/rpc.ts'
 import type { AnyClaim } from '../../verify/evidence/types.ts'
 import { ETHEREUM } from '../../verify/state/types.ts'
@@ -138,7 +138,9 @@ export async function openMessagesFolder(path: string, rollup: Rollup, askedFor:
         async verifyExisting(file) {
           const existing = await readRegularJson(file, { followLinks: false })
           const trusted = { l1BlockHash: statedBlockHash(existing) }
-          const outcome = safely(() => verifyMessageEvidence(existing, { rollup, trusted, message: messageHash }))
+          const outcome = safely(() =>
+            verifyEvidence(existing, { kind: messageEvidence, rollup, trusted, message: messageHash }),
+          )
           if (!outcome.ok)
             throw refuseOverwrite(file, `is not a bundle of this message (${outcome.error.code})`, REMEDY)
         },

@@ -9,6 +9,7 @@ import type {
   RecordProgress,
   RequestProvider,
 } from '../../entry/rpc.ts'
+import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -18,11 +19,13 @@ import { type RecordTrust, type RecordTrustFlags, readRecordTrust, trustOptionsO
 import { paint } from '../output/paint.ts'
 import { kindNamed } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
+import { readInputFile } from '../words/input-file.ts'
+import { evidenceKinds } from '../words/kinds.ts'
 import { fieldIn } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import { agesOf, formatTime } from '../words/wording.ts'
 import { fetchToFile, type Place } from './fetched-file.ts'
-import { type AskedFor, type OutputFile, readExisting } from './output-file.ts'
+import { type AskedFor, type OutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What the user states to `record`. */
 export type RecordFlags = EndpointFlags & RecordTrustFlags & { readonly force: boolean }
@@ -160,6 +163,13 @@ export async function recordToFile<T extends AnyRecorded>(
       }
     },
   })
+}
+
+/** @throws UsageError unless the existing file is evidence of this kind */
+export function requireEvidence(path: string, bundle: unknown, kind: EvidenceName): void {
+  const file = readInputFile(bundle)
+  if (file.kind !== 'evidence' || file.evidence !== kind)
+    throw refuseOverwrite(path, `is not ${evidenceKinds[kind].name}`)
 }
 
 /** What `verify` needs to be told: L1 decides whether the hash scheme of state roots counts. */

@@ -13,12 +13,13 @@ import type { AnyClaim, AnyEvidence, EvidenceClaim, Trusted } from '../../verify
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { decidedKind, stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import { schemeNamed } from './answer.ts'
+import { kindNamed, kindNames } from './answer.ts'
 import type { Source } from './claim.ts'
 import { DocumentError } from './error.ts'
-import type { BundleFile } from './input-file.ts'
+import type { EvidenceVector } from './input-file.ts'
+import { evidenceKinds } from './kinds.ts'
 import { attempt, decodeHex } from './layout.ts'
-import { fieldIn, fieldsOf, isObject, show } from './value.ts'
+import { type Fields, fieldIn, fieldsOf, isObject, show } from './value.ts'
 import type { PartSources } from './verdict.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
@@ -60,27 +61,44 @@ export function parseNumber(text: unknown, bits: number): bigint | null {
 }
 
 /** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
-export function claimOfVector({ claim: stated }: Pick<BundleFile, 'claim'>): EvidenceClaim {
-  const scheme = schemeNamed(stated?.scheme)
-  if (scheme === undefined) {
-    throw new DocumentError(`the scheme is neither mimc nor poseidon2: ${show(stated?.scheme)}`)
+export function claimOfVector({
+  evidence,
+  scheme,
+  claim,
+}: Pick<EvidenceVector, 'evidence' | 'scheme' | 'claim'>): EvidenceClaim {
+  const kind = kindNamed(scheme)
+  if (kind === undefined && evidence !== 'message') {
+    throw new DocumentError(`the scheme is neither ${kindNames.join(' nor ')}: ${show(scheme)}`)
   }
-  const { rollup, l2BlockNumber, trusted, ...rest } = fieldsOf(stated?.claim)
-  const isNumber = l2BlockNumber !== undefined && l2BlockNumber !== 'fromBundle'
-  const { layout, ...contract } = fieldsOf(rollup)
-  const slot = (name: string) => ({ [name]: toNumber(`layout.${name}`, fieldIn(layout, name), 256) })
-  const slots = layout !== undefined && {
-    layout: { ...fieldsOf(layout), ...slot('stateRootHashes'), ...slot('currentL2BlockNumber') },
-  }
+  const { rollup, trusted, message, call, ...rest } = fieldsOf(claim)
+  const { kind: named } = evidenceKinds[evidence]
   return {
-    ...rest,
+    ...toNumbers(rest, ['l2BlockNumber', 'fromBlock', 'toBlock', 'chainId']),
+    ...(named && { kind: named }),
+    ...(kind && evidence !== 'message' && { scheme: kind.scheme }),
+    ...(rollup !== undefined && { rollup: rollupOfVector(rollup) }),
     ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
-    scheme,
-    rollup: { ...contract, ...slots },
-    l2BlockNumber: isNumber ? toNumber('l2BlockNumber', l2BlockNumber, 64) : l2BlockNumber,
-    // Despite the type, the rest is unchecked: verifyEvidence refuses a malformed claim with an ArgumentError.
+    ...(message !== undefined && { message: isObject(message) ? toNumbers(message, MESSAGE_NUMBERS) : message }),
+    ...(call !== undefined && { call: isObject(call) ? toNumbers(call, ['value', 'gas']) : call }),
+    // Despite the type, it is unchecked, and may be of another kind: the verifier refuses a wrong claim with an ArgumentError.
   } as unknown as EvidenceClaim
 }
+
+export const MESSAGE_NUMBERS = ['fee', 'value', 'number']
+
+function rollupOfVector(rollup: unknown): unknown {
+  const { layout, ...contract } = fieldsOf(rollup)
+  return { ...contract, ...(layout !== undefined && { layout: toNumbers(layout, Object.keys(fieldsOf(layout))) }) }
+}
+
+/** The fields with these quantities as numbers. What is none, such as 'fromBundle', is left to the verifier. */
+export const toNumbers = (fields: unknown, names: readonly string[]): Fields =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(fields)).map(([name, text]) => [
+      name,
+      names.includes(name) ? (parseNumber(text, 256) ?? text) : text,
+    ]),
+  )
 
 /** Being JSON, a vector can only name a beacon block and its network. This adds the function that verifies the consensus. */
 export function trustedOfVector(trusted: unknown): unknown {
@@ -90,12 +108,6 @@ export function trustedOfVector(trusted: unknown): unknown {
   const block = { network: network as unknown as BeaconNetwork, blockRoot: beaconBlockRoot as Hex }
   const checked = attempt(() => trustBeaconBlock(block))
   return { ...others, ...(checked ?? { beaconBlockRoot }) }
-}
-
-function toNumber(name: string, text: unknown, bits: number): bigint {
-  const number = parseNumber(text, bits)
-  if (number === null) throw new DocumentError(`${name}: expected a number below 2^${bits}`)
-  return number
 }
 
 /** The source of each part of a bundle's claim. */

@@ -1,5 +1,4 @@
 import type { Hex } from '../../base/bytes.ts'
-import { encodeQuantity } from '../../base/hex.ts'
 import { verifyCode } from '../../verify/anchor/code.ts'
 import { encodeHeader } from '../../verify/anchor/header.ts'
 import { type AnchorClaim, verifyAnchor } from '../../verify/anchor/rollup.ts'
@@ -16,10 +15,6 @@ import { verifyHeaderChain } from '../../verify/blocks/header-chain.ts'
 import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../../verify/blocks/history.ts'
 import { verifyReceipts } from '../../verify/blocks/receipts.ts'
 import { verifyTransactions } from '../../verify/blocks/transactions.ts'
-import { type LogsClaim, verifyLogs } from '../../verify/evidence/logs.ts'
-import type { AnyEvidence } from '../../verify/evidence/types.ts'
-import { verifyEvidence } from '../../verify/evidence/verify.ts'
-import { type MessageEvidenceClaim, verifyMessageEvidence } from '../../verify/messages/evidence.ts'
 import { type MessageClaim, verifyMessageFromL2 } from '../../verify/messages/from-l2.ts'
 import {
   type MessageRequest,
@@ -27,13 +22,14 @@ import {
   readMessageArrival,
   verifyMessageToL2,
 } from '../../verify/messages/to-l2.ts'
-import { type AnyState, ETHEREUM } from '../../verify/state/types.ts'
+import type { AnyState } from '../../verify/state/types.ts'
 import { type TransitionClaim, verifyTransition } from '../../verify/transition/verify.ts'
 import type { Outcome } from '../../verify/verifier/safe.ts'
-import { kindNamed, schemeNamed } from './answer.ts'
+import { schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
-import { claimOfVector, parseNumber, trustedOfVector } from './evidence.ts'
+import { claimOfVector, MESSAGE_NUMBERS, toNumbers, trustedOfVector } from './evidence.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
+import { spellNumbers } from './spelling.ts'
 import { type Fields, fieldIn, fieldsOf, isObject, show } from './value.ts'
 
 /**
@@ -60,20 +56,6 @@ export function compare<T extends object>(
 
 export const spellState = ({ account, storage }: AnyState): object => ({ account, storage })
 
-/** The evidence as vectors write it, with only the nonce and the balance of the account. */
-export function spellEvidence({ account, ...rest }: AnyEvidence): object {
-  return spellNumbers({ ...rest, account: account && { nonce: account.nonce, balance: account.balance } })
-}
-
-/** The fields, with hexadecimal quantities for all bigints. */
-export const spellNumbers = (fields: object): object =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, spellNumber(value)]))
-
-const spellNumber = (value: unknown): unknown => {
-  if (typeof value === 'bigint') return encodeQuantity(value)
-  return typeof value === 'object' && value !== null ? spellNumbers(value) : value
-}
-
 /**
  * Calls the function that the vector is for. Despite the types, its arguments are unchecked.
  *
@@ -81,7 +63,7 @@ const spellNumber = (value: unknown): unknown => {
  * @throws ProofError as the function does; DocumentError if the operation is unknown
  */
 export function runFunction({ operation, fields }: FunctionVector): object {
-  const { code, codeHash, block, input, claim, scheme, bundle, proof } = fields
+  const { code, codeHash, block, input, claim, proof } = fields
   const { answers, committee, network, blockRoot } = fieldsOf(input)
   switch (operation) {
     case 'verifyCode':
@@ -95,8 +77,6 @@ export function runFunction({ operation, fields }: FunctionVector): object {
       verifyAnchor(proof, { ...fieldsOf(claim), rollup, l2BlockNumber } as AnchorClaim)
       return {}
     }
-    case 'verifyEthereumEvidence':
-      return spellEvidence(verifyEvidence(bundle, { ...claimOf(claim), scheme: ETHEREUM }))
     case 'verifyConsensus': {
       const trusted = { network, blockRoot } as TrustedBlock
       const { committee: last, ...verified } = verifyConsensus(answers as ConsensusAnswers, trusted)
@@ -110,18 +90,9 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'verifyReceipts':
     case 'verifyBlock':
       return spellNumbers({ verified: runOverBlocks(operation, input, fieldsOf(claim)) })
-    case 'verifyLogs': {
-      const stated: Fields = {
-        ...toNumbers(claim, ['l2BlockNumber', 'fromBlock', 'toBlock']),
-        scheme: kindNamed(scheme)?.scheme,
-      }
-      const { logs, blockCount, ruledOutCount, receiptCount } = verifyLogs(input, stated as unknown as LogsClaim)
-      return spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } })
-    }
     case 'verifyMessageFromL2':
     case 'verifyMessageToL2':
     case 'readMessageArrival':
-    case 'verifyMessageEvidence':
       return spellNumbers({ verified: runOverMessages(operation, input, fieldsOf(claim)) })
     case 'verifyTransition':
       return spellNumbers(runTransition(fieldsOf(input)))
@@ -130,15 +101,6 @@ export function runFunction({ operation, fields }: FunctionVector): object {
   }
 }
 
-/** The claim with these quantities as numbers. What is none, such as 'fromBundle', is left to the verifier. */
-const toNumbers = (claim: unknown, names: readonly string[], bits = 64): Fields =>
-  Object.fromEntries(
-    Object.entries(fieldsOf(claim)).map(([name, text]) => [
-      name,
-      names.includes(name) ? (parseNumber(text, bits) ?? text) : text,
-    ]),
-  )
-
 /** Its input names the scheme. */
 function runTransition({ scheme, answer, ...claim }: Fields): object {
   const stated: unknown = { ...claim, scheme: schemeNamed(scheme) }
@@ -146,7 +108,7 @@ function runTransition({ scheme, answer, ...claim }: Fields): object {
 }
 
 /** The claim of a vector that states no scheme; any will do. */
-const claimOf = (claim: unknown) => claimOfVector({ claim: { scheme: 'poseidon2', claim } })
+const claimOf = (claim: unknown) => fieldsOf(claimOfVector({ evidence: 'state', scheme: 'poseidon2', claim }))
 
 /** Calls a function over blocks. */
 function runOverBlocks(operation: string, input: unknown, claim: Fields): unknown {
@@ -160,13 +122,11 @@ function runOverBlocks(operation: string, input: unknown, claim: Fields): unknow
 
 /** Calls a function over messages. The numbers of a message are quantities. */
 function runOverMessages(operation: string, input: unknown, { message, trusted, ...rest }: Fields): unknown {
-  const numbers = ['fee', 'value', 'number']
   const stated: unknown = {
     ...rest,
     ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
-    message: isObject(message) ? toNumbers(message, numbers, 256) : message,
+    message: isObject(message) ? toNumbers(message, MESSAGE_NUMBERS) : message,
   }
-  if (operation === 'verifyMessageEvidence') return verifyMessageEvidence(input, stated as MessageEvidenceClaim)
   if (operation === 'verifyMessageFromL2') return verifyMessageFromL2(input, stated as MessageClaim)
   if (operation === 'verifyMessageToL2') return verifyMessageToL2(input, stated as MessageClaim)
   return readMessageArrival(input as ProvenInbox, stated as MessageRequest)

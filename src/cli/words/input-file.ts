@@ -1,6 +1,9 @@
+import { FORMAT } from '../../verify/evidence/decode.ts'
+import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Claim } from '../../verify/proof/claim.ts'
 import { DocumentError } from './error.ts'
-import { type Fields, fieldIn, fieldsOf, hasFields } from './value.ts'
+import { evidenceKinds } from './kinds.ts'
+import { brief, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.ts'
 
 /** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
 export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }
@@ -25,15 +28,25 @@ export interface AnswerFile extends Described {
   readonly answer: unknown
 }
 
-/** An evidence bundle, bare or in a vector. */
-export interface BundleFile extends Described {
-  readonly kind: 'evidence bundle' | 'evidence vector'
+/** Evidence, which says what it is for but states no claim. */
+export interface EvidenceFile extends Described {
+  readonly kind: 'evidence'
+  /** What it says that it is evidence of. */
+  readonly evidence: EvidenceName
   readonly bundle: unknown
-  /** What a vector states; undefined for a bare bundle, which says what it is for but states no claim. */
-  readonly claim: { readonly scheme: unknown; readonly claim: unknown } | undefined
 }
 
-/** A vector for a function other than the two that verify answers and bundles. `operation` names the function. */
+/** A vector of evidence. */
+export interface EvidenceVector extends Described {
+  readonly kind: 'evidence vector'
+  /** What the claim is about. */
+  readonly evidence: EvidenceName
+  readonly bundle: unknown
+  readonly scheme: unknown
+  readonly claim: unknown
+}
+
+/** A vector for a function other than those that verify answers and bundles. `operation` names the function. */
 export interface FunctionVector extends Described {
   readonly kind: 'function vector'
   readonly operation: unknown
@@ -41,54 +54,33 @@ export interface FunctionVector extends Described {
   readonly fields: Fields
 }
 
-/** A call as evidence. Only executing the call can verify it, so nothing else is read from the file. */
-export interface CallEvidenceFile extends Described {
-  readonly kind: 'call evidence'
-  readonly bundle: unknown
+export type InputFile = AnswerFile | EvidenceFile | EvidenceVector | FunctionVector
+
+/** @throws DocumentError */
+function evidenceNamed(name: unknown): EvidenceName {
+  if (typeof name === 'string' && Object.hasOwn(evidenceKinds, name)) return name as EvidenceName
+  throw new DocumentError(`it is evidence of an unknown kind: ${brief(show(name))}`)
 }
-
-/** Logs as evidence. */
-export interface LogsEvidenceFile extends Described {
-  readonly kind: 'logs evidence'
-  readonly bundle: unknown
-}
-
-/** A message as evidence. */
-export interface MessageEvidenceFile extends Described {
-  readonly kind: 'message evidence'
-  readonly bundle: unknown
-}
-
-export type InputFile =
-  | AnswerFile
-  | BundleFile
-  | FunctionVector
-  | CallEvidenceFile
-  | LogsEvidenceFile
-  | MessageEvidenceFile
-
-export const isBundleFile = (file: InputFile): file is BundleFile =>
-  file.kind === 'evidence bundle' || file.kind === 'evidence vector'
 
 /**
- * Tells what a parsed JSON text is by the names of its fields. It checks nothing else.
+ * Tells what a parsed JSON text is: evidence says so, and anything else is known by the names of its fields. It checks nothing else.
  *
- * @throws DocumentError if it states a scheme, as vectors and recordings do, but holds no answer, or is of another version
+ * @throws DocumentError if it is evidence of an unknown kind, or states a scheme, as vectors and recordings do, but holds no answer, or is of another version
  */
 export function readInputFile(content: unknown): InputFile {
   const has = (...names: string[]) => hasFields(content, ...names)
   const fields = fieldsOf(content)
-  const { description: text, operation, scheme, claim, bundle, answer, result, expected } = fields
+  const { description: text, operation, scheme, claim, answer, result, expected } = fields
   const description = typeof text === 'string' ? text : ''
   const bare = { description: '', expected: undefined }
-  if (has('version', 'rollup', 'request', 'answer')) {
-    return { kind: 'evidence bundle', ...bare, bundle: content, claim: undefined }
+  // Evidence says what it is, and is judged as that.
+  if (fields['format'] === FORMAT) {
+    return { kind: 'evidence', ...bare, evidence: evidenceNamed(fields['kind']), bundle: content }
   }
-  if (has('version', 'kind', 'call', 'answers')) return { kind: 'call evidence', ...bare, bundle: content }
-  if (has('version', 'kind', 'filter', 'blocks')) return { kind: 'logs evidence', ...bare, bundle: content }
-  if (has('version', 'kind', 'message', 'l1')) return { kind: 'message evidence', ...bare, bundle: content }
   if (operation === 'verifyEvidence') {
-    return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
+    const evidence = evidenceNamed(fields['kind'])
+    const bundle = fields['bundle'] ?? fields['input']
+    return { kind: 'evidence vector', description, evidence, bundle, scheme, claim, expected }
   }
   if (has('operation')) return { kind: 'function vector', description, operation, fields, expected }
   // Anything that calls itself a JSON-RPC response came from an endpoint, so the user stated nothing in it.

@@ -3,14 +3,16 @@ import { isRefusal, ProofError } from '../../base/errors.ts'
 import { encodeHeader, FIELDS, verifyHeader } from '../../verify/anchor/header.ts'
 import { decodeRlp } from '../../verify/anchor/rlp.ts'
 import { decodeBeacon } from '../../verify/beacon/decode.ts'
+import type { EvidenceName } from '../../verify/evidence/names.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
 import type { Leaf } from '../../verify/tree/leaf.ts'
 import { decodeAccount } from '../../verify/verifier/leaf-api.ts'
-import { formOf, guessSchemeOfPath, kindNamed, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
+import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
-import { parseNumber } from './evidence.ts'
-import { holdsTraces, isBundleFile, readInputFile } from './input-file.ts'
+import { MESSAGE_NUMBERS, parseNumber } from './evidence.ts'
+import { holdsTraces, readInputFile } from './input-file.ts'
+import { evidenceKinds } from './kinds.ts'
 import {
   DIGEST_LENGTH,
   decodeHex,
@@ -46,11 +48,11 @@ export function inspectContent(content: unknown) {
   const file = readInputFile(content)
   const { kind } = file
   const inspected = (fields: UnverifiedFields, name: string = kind) => ({ kind: name, fields, problems })
-  if (file.kind === 'call evidence') return inspected(inspectCallEvidence(part), 'call as evidence')
-  if (file.kind === 'logs evidence') return inspected(inspectLogsEvidence(part), 'logs as evidence')
-  if (file.kind === 'message evidence') return inspected(inspectMessageEvidence(part), 'message as evidence')
   if (file.kind === 'function vector') return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
-  if (isBundleFile(file)) return inspected(file.claim ? inspectEvidenceVector(part) : inspectBundle(part))
+  if (file.kind === 'evidence vector') return inspected(inspectEvidenceVector(part, file.evidence))
+  if (file.kind === 'evidence') {
+    return inspected(inspectBundle(part, file.evidence), evidenceKinds[file.evidence].name.replace(/^an? /, ''))
+  }
   if (kind === 'unknown') throw new DocumentError('it is not a bundle, answer, JSON-RPC response, recording or vector')
   if (kind !== 'vector' && kind !== 'recording') return inspected(inspectAnswer(part, undefined))
   const name = kind === 'vector' ? 'answer' : 'result'
@@ -148,61 +150,70 @@ function inspectTraces(response: Part): UnverifiedFields {
   }
 }
 
-const inspectBlock = (bundle: Part): UnverifiedFields => ({
-  rollup: bundle.at('rollup').object().pick('name', 'address'),
-  l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
-})
-
-function inspectBundle(bundle: Part): UnverifiedFields {
+/** The head of a bundle, with the body of its kind in it. */
+function inspectBundle(bundle: Part, evidence: EvidenceName): UnverifiedFields {
+  const number = bundle.at('l2BlockNumber')
   return {
-    ...bundle.object().pick('version', 'kind', 'scheme'),
-    ...inspectBlock(bundle),
-    request: bundle.at('request').object().pick('address', 'storageKeys'),
-    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1, l2Header: header => inspectHeader(header) }),
-    answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
-  }
-}
-
-function inspectLogsEvidence(bundle: Part): UnverifiedFields {
-  const blocks = itemsOf(bundle.at('blocks').value)
-  const count = (name: string) => blocks.filter(block => isGiven(fieldIn(block, name))).length
-  const filter = bundle.at('filter').object()
-  const [answer, schemeName] = [bundle.at('answer'), bundle.at('scheme').value]
-  return {
-    ...bundle.object().pick('version', 'kind', 'scheme'),
-    ...inspectBlock(bundle),
-    ...{ fromBlock: inspectNumber(bundle.at('fromBlock'), 64), toBlock: inspectNumber(bundle.at('toBlock'), 64) },
-    filter: {
-      ...filter.pick('address'),
-      ...filter.given({ topics: topics => topics.list(({ value }) => showItems(value)) }),
-    },
-    ...{ blocks: blocks.length, blocksWithReceipts: count('receipts'), blocksWithTransactions: count('transactions') },
-    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1, l2Header: header => inspectHeader(header) }),
-    // Where L1 holds the hash of the newest block, there need not be one.
-    ...((answer.isGiven || kindNamed(schemeName)?.held !== 'blockHash') && {
-      answer: inspectAnswer(answer, schemeNamed(schemeName)),
-    }),
-  }
-}
-
-function inspectMessageEvidence(bundle: Part): UnverifiedFields {
-  const message = bundle.at('message')
-  const number = (name: string) => ({ [name]: inspectNumber(message.at(name), 256) })
-  return {
-    ...bundle.object().pick('version', 'kind'),
+    ...bundle.object().pick('format', 'version', 'kind', 'scheme'),
     rollup: bundle.at('rollup').object().pick('name', 'address'),
-    message: {
-      ...message.object().pick('from', 'to', 'data'),
-      ...number('fee'),
-      ...number('value'),
-      ...number('number'),
-    },
-    ...bundle.given({
-      messageProof: place => place.object().pick('root', 'leafIndex'),
-      consensus: inspectConsensus,
-      l1: inspectL1,
-    }),
+    ...(evidence !== 'message' && { l2BlockNumber: inspectNumber(number, 64) }),
+    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1, l2Header: header => inspectHeader(header) }),
+    ...bodies[evidence](bundle, schemeNamed(bundle.at('scheme').value)),
   }
+}
+
+/** The fields of the body, by the kind of evidence. */
+const bodies: Readonly<Record<EvidenceName, (bundle: Part, scheme: HashScheme | undefined) => UnverifiedFields>> = {
+  state: (bundle, scheme) => ({
+    request: bundle.at('request').object().pick('address', 'storageKeys'),
+    answer: inspectAnswer(bundle.at('answer'), scheme),
+  }),
+  logs(bundle, scheme) {
+    const blocks = itemsOf(bundle.at('blocks').value)
+    const count = (name: string) => blocks.filter(block => isGiven(fieldIn(block, name))).length
+    const filter = bundle.at('filter').object()
+    return {
+      ...{ fromBlock: inspectNumber(bundle.at('fromBlock'), 64), toBlock: inspectNumber(bundle.at('toBlock'), 64) },
+      filter: {
+        ...filter.pick('address'),
+        ...filter.given({ topics: topics => topics.list(({ value }) => showItems(value)) }),
+      },
+      ...{
+        blocks: blocks.length,
+        blocksWithReceipts: count('receipts'),
+        blocksWithTransactions: count('transactions'),
+      },
+      // Where L1 holds the hash of the newest block, there need not be one.
+      ...((bundle.at('answer').isGiven || scheme !== undefined) && {
+        answer: inspectAnswer(bundle.at('answer'), scheme),
+      }),
+    }
+  },
+  message(bundle) {
+    const message = bundle.at('message')
+    const numbers = MESSAGE_NUMBERS.map(name => [name, inspectNumber(message.at(name), 256)] as const)
+    return {
+      message: { ...message.object().pick('from', 'to', 'data'), ...Object.fromEntries(numbers) },
+      ...bundle.given({ messageProof: place => place.object().pick('root', 'leafIndex') }),
+    }
+  },
+  // Each answer, but only the number of the codes.
+  call(bundle, scheme) {
+    const environment = bundle.at('environment').object()
+    return {
+      ...bundle.pick('chainId', 'hardfork'),
+      call: bundle.at('call').object().pick('from', 'to', 'data', 'value', 'gas'),
+      environment: {
+        ...environment.pick('timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao'),
+        ...environment.given({ blockHashes: showPart }),
+      },
+      answers: bundle.at('answers').list(item => ({
+        ...item.object().pick('address', 'storageKeys'),
+        answer: inspectAnswer(item.at('answer'), scheme),
+      })),
+      codes: bundle.at('codes').show(),
+    }
+  },
 }
 
 /** Slots, committee size and signers of each beacon API answer. The root of the first header is what `--checkpoint` states. */
@@ -251,28 +262,6 @@ function inspectBeaconHeader(header: Part): UnverifiedFields {
     slot: header.at('beacon').at('slot').show(),
     l1BlockHash: (hash.isGiven ? hash : execution.at('block_hash')).show(),
     ...(number.isGiven && { l1BlockNumber: number.show() }),
-  }
-}
-
-/** Inspects each answer, but only counts the codes. */
-function inspectCallEvidence(bundle: Part): UnverifiedFields {
-  const scheme = schemeNamed(bundle.at('scheme').value)
-  const environment = bundle.at('environment').object()
-  return {
-    ...bundle.pick('version', 'kind', 'scheme'),
-    ...inspectBlock(bundle),
-    ...bundle.pick('chainId', 'hardfork'),
-    call: bundle.at('call').object().pick('from', 'to', 'data', 'value', 'gas'),
-    environment: {
-      ...environment.pick('timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao'),
-      ...environment.given({ blockHashes: showPart }),
-    },
-    ...bundle.given({ l1: inspectL1 }),
-    answers: bundle.at('answers').list(item => ({
-      ...item.object().pick('address', 'storageKeys'),
-      answer: inspectAnswer(item.at('answer'), scheme),
-    })),
-    codes: bundle.at('codes').show(),
   }
 }
 
@@ -402,7 +391,7 @@ const describeLeaf = ({ prev, next, hKey, hVal }: Leaf): UnverifiedFields => ({
   hVal: bytesToHex(hVal),
 })
 
-const VECTOR_FIELDS = ['description', 'flag', 'operation', 'scheme', 'code', 'codeHash'] as const
+const VECTOR_FIELDS = ['description', 'flag', 'operation', 'kind', 'scheme', 'code', 'codeHash'] as const
 
 function inspectFunctionVector(vector: Part, operation: unknown): UnverifiedFields {
   const stated = { ...vector.pick(...VECTOR_FIELDS), ...inspectExpected(vector) }
@@ -412,7 +401,7 @@ function inspectFunctionVector(vector: Part, operation: unknown): UnverifiedFiel
   return { ...stated, block: header === undefined ? block.show() : inspectHeader(block, header) }
 }
 
-function inspectEvidenceVector(vector: Part): UnverifiedFields {
+function inspectEvidenceVector(vector: Part, evidence: EvidenceName): UnverifiedFields {
   const claim = vector.at('claim')
   return {
     ...vector.pick(...VECTOR_FIELDS),
@@ -421,7 +410,7 @@ function inspectEvidenceVector(vector: Part): UnverifiedFields {
       rollup: claim.at('rollup').pick('name', 'address'),
       trusted: claim.at('trusted').pick('beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot'),
     },
-    bundle: inspectBundle(vector.at('bundle')),
+    bundle: inspectBundle(vector.at(vector.at('bundle').isGiven ? 'bundle' : 'input'), evidence),
     ...inspectExpected(vector),
   }
 }

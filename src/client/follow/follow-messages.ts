@@ -7,8 +7,9 @@ import { readOptions } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { readRollup } from '../../verify/anchor/rollup.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
+import { createMessageBundle, type MessageBundle, messageEvidence } from '../../verify/evidence/kinds/message.ts'
+import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
-import { createMessageBundle, type MessageBundle, verifyMessageEvidence } from '../../verify/messages/evidence.ts'
 import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { type Message, toMessage } from '../../verify/messages/message.ts'
 import type { MessageProof } from '../../verify/messages/tree.ts'
@@ -309,6 +310,6 @@ function openHeld(
   const message = toMessage(sent.message)
   const bundle = createMessageBundle({ rollup, message, messageProof, l1: { block, proof } })
   const trusted = { l1BlockHash: l1Block.hash }
-  const { messageHash } = verifyMessageEvidence(bundle, { rollup, trusted, message, layout })
+  const { messageHash } = verifyEvidence(bundle, { kind: messageEvidence, rollup, trusted, message, layout })
   return { message, messageHash, messageProof, claim: encodeMessageClaim({ message, messageProof }), bundle }
 }

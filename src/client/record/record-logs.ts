@@ -6,7 +6,13 @@ import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
 import { MAX_HEADERS } from '../../verify/blocks/limits.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
-import { anchoredFor, type LogsBundle, newestFor, type VerifiedLogs, verifyLogs } from '../../verify/evidence/logs.ts'
+import {
+  anchoredFor,
+  type LogsBundle,
+  logsEvidence,
+  newestFor,
+  type VerifiedLogs,
+} from '../../verify/evidence/kinds/logs.ts'
 import type { AnyClaim, AnyEvidence, EvidenceBundle } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { decidedKind, stateKind } from '../../verify/state/kind.ts'
@@ -140,9 +146,9 @@ export async function recordLogs(
   for await (const block of searchLogs({ l2, signal }, newest, { filter, fromBlock, toBlock })) {
     blocks.push(block.parts)
   }
-  const { kind: _, request, answer, ...anchor } = state
+  const { kind: _, request, answer, ...head } = state
   const bundle: LogsBundle = {
-    ...{ ...anchor, ...(request.storageKeys.length > 0 && { answer }) },
+    ...{ ...head, ...(request.storageKeys.length > 0 && { answer }) },
     ...{ kind: 'logs', fromBlock: encodeQuantity(fromBlock), toBlock: encodeQuantity(toBlock) },
     filter: { address: [...filter.address], topics: filter.topics.map(list => [...list]) },
     blocks,
@@ -150,5 +156,9 @@ export async function recordLogs(
   const range = { l2BlockNumber: verified.l2BlockNumber, fromBlock, toBlock, filter }
   const trusted = beacon?.trusted ?? { l1BlockHash: verified.l1Block?.hash ?? '0x' }
   // Each part was verified. This verifies the whole.
-  return { bundle, verified: verifyLogs(bundle, { scheme, rollup, ...range, trusted }), l1BlockHashFrom }
+  return {
+    bundle,
+    verified: verifyEvidence(bundle, { kind: logsEvidence, scheme, rollup, ...range, trusted }),
+    l1BlockHashFrom,
+  }
 }

@@ -6,13 +6,14 @@ import { readOptions, verifyUint } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { readRollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
-import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
 import {
   createMessageBundle,
   type MessageBundle,
+  messageEvidence,
   type VerifiedMessage,
-  verifyMessageEvidence,
-} from '../../verify/messages/evidence.ts'
+} from '../../verify/evidence/kinds/message.ts'
+import { verifyEvidence } from '../../verify/evidence/verify.ts'
+import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
 import { decodeContract } from '../../verify/messages/from-l2.ts'
 import { type MessageLayout, messageServiceOf, readLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
@@ -201,7 +202,7 @@ async function record({ source, search, start, tell }: Settings): Promise<Record
   const bundle = createMessageBundle({ rollup, message, messageProof, consensus, l1: { block, proof } })
   const trusted = start.beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   // The parts were verified one by one. This verifies the whole.
-  const verified = verifyMessageEvidence(bundle, { rollup, message, layout, trusted })
+  const verified = verifyEvidence(bundle, { kind: messageEvidence, rollup, message, layout, trusted })
   const isClaimable = verified.status === 'claimable'
   const claim = isClaimable ? encodeMessageClaim({ message, messageProof: verified.messageProof }) : undefined
   const l1BlockHashFrom = start.beacon === undefined ? 'l1Endpoint' : 'beaconBlock'

@@ -2,7 +2,8 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { excerpt, refusal } from '../../base/errors.ts'
 import { bytesUpTo, hexOf, optional, unread } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
-import { quantityOf, VERSIONS, verifyVersion } from '../../verify/evidence/decode.ts'
+import { quantityOf } from '../../verify/evidence/decode.ts'
+import type { FieldReader } from '../../verify/evidence/kind.ts'
 import {
   ENVIRONMENT_FIELDS,
   type Environment,
@@ -13,20 +14,14 @@ import {
 } from '../environment.ts'
 import { MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
 
-/** A bundle whose own fields are checked. The proofs in it are not read yet. */
+/** The body of a bundle, with its own fields checked. The proofs in it are not read yet. */
 export type DecodedCallEvidence = ReturnType<typeof decodeCallEvidence>
 
 const reader = readerOf('EVIDENCE_MALFORMED')
-const FIELDS = ['version', 'kind', 'chainId', 'hardfork', 'environment', 'call', 'answers', 'codes'] as const
-const ANCHOR_FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1', 'l2Header'] as const
+export const BODY_FIELDS = ['chainId', 'hardfork', 'environment', 'call', 'answers', 'codes']
 
-/** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
-export function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
-  const field = reader.fieldsOf(bundle, FIELDS)
-  field('version', version => verifyVersion(version, VERSIONS))
-  field('kind', kind => {
-    if (kind !== 'call') throw malformed('call', 'another')
-  })
+/** @throws ProofError `EVIDENCE_MALFORMED`, `BAD_HEX`, `WRONG_LENGTH` */
+export function decodeCallEvidence(field: FieldReader, maxGas: bigint) {
   let parts = 0
   const count = (more: number) => {
     parts += more
@@ -39,8 +34,6 @@ export function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
     call: field('call', call => decodeCall(call, maxGas)),
     answers: field('answers', list => reader.items(list, count, item => decodeAnswer(item, count))),
     codes: field('codes', list => reader.items(list, count, decodeBytes)),
-    /** The `Evidence` of the first answer, without the request and the answer. `verifyEvidence` decodes it. */
-    anchor: reader.fields(bundle, ANCHOR_FIELDS),
   }
 }
 

@@ -9,7 +9,7 @@ export const provenIn = ({ finalizedTimestamp: timestamp, ...anchor }: Anchored)
   'l2Block' in anchor && anchor.l2Block ? environmentIn(anchor.l2Block) : onlyGiven<Environment>({ timestamp })
 
 interface Anchored {
-  readonly finalizedTimestamp: bigint | undefined
+  readonly finalizedTimestamp?: bigint | undefined
   readonly l2Block?: BlockHeader | undefined
 }
 

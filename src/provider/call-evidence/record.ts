@@ -114,17 +114,16 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
     return noted
   })
 
-  const { version, kind: _, request: __, answer: ___, ...anchor } = recorded.bundle
+  const { request: _, answer: __, ...head } = recorded.bundle
   const { from, to, data, value, gas } = call
   const bundle = {
-    ...{ version, kind: 'call', ...anchor },
+    ...{ ...head, kind: 'call' },
     chainId: encodeQuantity(chainId),
     hardfork,
     environment: encodeEnvironment(environment, values.read, block),
     call: { from, to, data, value: encodeQuantity(value), gas: encodeQuantity(gas) },
     answers: await fetchAnswers(wanted, { scheme, stateRoot }, l2BlockNumber, state.touched),
     codes: [...state.codes.values()].map(bytesToHex),
-    // The recording's kind is that of its bundle.
   } as CallBundle<StateScheme>
   // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }

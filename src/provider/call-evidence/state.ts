@@ -1,8 +1,7 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { atPath, ProofError } from '../../base/errors.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
-import { verifyState } from '../../verify/state/kind.ts'
-import type { StateScheme } from '../../verify/state/types.ts'
+import type { StateKind } from '../../verify/state/kind.ts'
 import type { Pace } from '../pace.ts'
 import {
   createStateReader,
@@ -20,7 +19,7 @@ type Answers = DecodedCallEvidence['answers']
 /** Verifies the answers of a bundle. @param pause called before each answer */
 export async function verifyAnswers(
   answers: Answers,
-  scheme: StateScheme,
+  state: StateKind,
   stateRoot: Hex,
   pause: Pause,
 ): Promise<ReadonlyMap<Hex, HeldAccount>> {
@@ -28,8 +27,8 @@ export async function verifyAnswers(
   for (const [index, { address, storageKeys, answer }] of answers.entries()) {
     await pause()
     if (accounts.has(address)) throw unused(`answers[${index}]`, `a second answer for ${address}`)
-    const verify = () => verifyState(answer, { scheme, stateRoot, address, storageKeys })
-    accounts.set(address, toProvenAccount(atPath(`answers[${index}].answer`, verify), scheme))
+    const verify = () => state.verify(answer, { stateRoot, address, storageKeys })
+    accounts.set(address, toProvenAccount(atPath(`answers[${index}].answer`, verify), state.scheme))
   }
   return accounts
 }

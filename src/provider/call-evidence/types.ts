@@ -2,7 +2,7 @@ import type { Hex } from '../../base/bytes.ts'
 import type { Recorded, RecordOptions } from '../../client/record/record.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
-import type { EvidenceBundle, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
+import type { BundleHead, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { Environment, Hardfork } from '../environment.ts'
@@ -21,32 +21,10 @@ export interface CallStatement {
   gas: Hex
 }
 
-/**
- * A call as evidence: one JSON document with everything that an execution reads, and every proof from an L1 block hash to it.
- * Its JSON Schema is `docs/call-evidence.schema.json`.
- */
-export interface CallBundle<Kind extends StateScheme = Scheme> {
-  /** The version of this format: 2 for an Ethereum state, 1 for any other. */
-  version: EvidenceBundle<Kind>['version']
-  /** Distinguishes it from evidence of accounts and slots. */
+/** A call as evidence: one JSON document with everything that an execution reads, and every proof from an L1 block hash to it. */
+export interface CallBundle<Kind extends StateScheme = Scheme> extends BundleHead<Kind> {
+  /** What it proves. */
   kind: 'call'
-  /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
-  scheme: EvidenceBundle<Kind>['scheme']
-  /** Whose state it is. */
-  rollup: {
-    /** A label for people. It proves nothing. */
-    name?: string | undefined
-    /** The contract on L1, 20 bytes. */
-    address: Hex
-  }
-  /** The block in which the call is executed, a quantity. */
-  l2BlockNumber: Hex
-  /** As in an `EvidenceBundle`. */
-  consensus?: unknown
-  /** As in an `EvidenceBundle`. */
-  l1?: unknown
-  /** RLP of the L2 block header, in version 2. It proves the values of the block. */
-  l2Header?: Hex | undefined
   /** Chain id of the rollup, a quantity. */
   chainId: Hex
   /** Determines the available instructions and their gas costs. */
@@ -55,6 +33,8 @@ export interface CallBundle<Kind extends StateScheme = Scheme> {
   environment: {
     /** Seconds since 1970, a quantity. */
     timestamp?: Hex
+    /** In wei, a quantity. */
+    baseFee?: Hex
     /** In wei, a quantity. */
     blobBaseFee?: Hex
     /** Gas limit of the block, a quantity. */
@@ -86,9 +66,7 @@ export interface CallBundle<Kind extends StateScheme = Scheme> {
  * chooses: check the value that is returned.
  */
 export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> {
-  /**
-   * The kind of the rollup's state at the L2 block.
-   */
+  /** The kind of the rollup's state at the L2 block. */
   scheme: Kind
   /** The contract whose roots you trust. */
   rollup: Rollup

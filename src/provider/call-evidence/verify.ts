@@ -1,12 +1,15 @@
 import { decodeArgument, invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { ArgumentError, excerpt, isProofError, own, ProofError } from '../../base/errors.ts'
+import { excerpt, own, ProofError } from '../../base/errors.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
-import { type DecodedStateClaim, decodeStateClaim, unlessFromBundle } from '../../verify/evidence/claim.ts'
+import { type ProvenBlock, verifyBlock } from '../../verify/evidence/chain.ts'
+import { type DecodedHeadClaim, decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../../verify/evidence/claim.ts'
 import { decodeConsensus } from '../../verify/evidence/consensus.ts'
+import type { EvidenceForm } from '../../verify/evidence/kind.ts'
 import type { Trusted } from '../../verify/evidence/types.ts'
-import { verifyDecoded } from '../../verify/evidence/verify.ts'
+import { openBundle } from '../../verify/evidence/verify.ts'
+import type { StateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { safely } from '../../verify/verifier/safe.ts'
 import { chainIdOf, verifyHardfork } from '../environment.ts'
@@ -16,13 +19,23 @@ import { type Execution, execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_TIMEOUT } from '../limits.ts'
 import { inPace, type Pace } from '../pace.ts'
 import { noteReads } from '../state-reader.ts'
-import { type DecodedCallEvidence, decodeCallEvidence } from './decode.ts'
+import { BODY_FIELDS, type DecodedCallEvidence, decodeCallEvidence } from './decode.ts'
 import { provenIn, verifyEnvironmentUsed, verifyUnproven, watchEnvironment } from './environment.ts'
 import { readBundle, verifyAnswers, verifyStateUsed } from './state.ts'
-import type { CallAnchor, CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
+import type { CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
-const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'chainId', 'l2BlockNumber', 'hardfork', 'call', 'maxGas']
+const CLAIM_FIELDS = [...HEAD_CLAIM, 'chainId', 'hardfork', 'call', 'maxGas']
 const CALL_FIELDS = ['from', 'to', 'data', 'value', 'gas'] as const
+
+/** Evidence of a call. Verifying it takes an EVM, and time: see {@link verifyCallEvidence}. */
+const callEvidence: EvidenceForm<'call', DecodedCallEvidence, Wanted> = {
+  name: 'call',
+  layer: 'L2',
+  fields: BODY_FIELDS,
+  decodeClaim: claim => decodeCallClaim(claim as CallClaim<Trusted, StateScheme>),
+  decodeBody: (field, { maxGas }) => decodeCallEvidence(field, maxGas),
+  compare: verifyExpected,
+}
 
 /** Implements the function of the same name in `../call-evidence.ts`. */
 export async function verifyCallEvidence(
@@ -30,34 +43,36 @@ export async function verifyCallEvidence(
   claim: CallClaim<Trusted, StateScheme>,
   options: CallVerifyOptions,
 ): Promise<VerifiedCall<Trusted, StateScheme>> {
-  const wanted = decodeCallClaim(claim)
+  const wanted = callEvidence.decodeClaim(claim)
   const { signal, timeoutMs = DEFAULT_TIMEOUT } = readOptions('', options, ['signal', 'timeoutMs'])
   verifySignal(signal)
   verifyTimeout(timeoutMs)
 
   return inPace({ timeoutMs, signals: [signal] }, async pace => {
-    const decoded = decodeCallEvidence(bundle, wanted.maxGas)
-    verifyExpected(decoded, wanted)
-    const anchor = verifyAnchor(decoded, await withConsensus(decoded.anchor.consensus, wanted.evidence, pace))
+    const { head, body } = openBundle(callEvidence, bundle, wanted)
+    const block = verifyBlock(head, await withConsensus(head.consensus, wanted.head, pace))
     await pace.pause()
-    return { ...anchor, ...(await verifyExecution(decoded, wanted.evidence.kind.scheme, anchor, pace)) }
+    const outcome = await verifyExecution(body, wanted.head.l2.state, block, pace)
+    // The claim decides which case it is.
+    return { ...block, ...outcome } as VerifiedCall<Trusted, StateScheme>
   })
 }
 
 /** Verifies the state in a bundle, and executes the call on it. */
-async function verifyExecution(decoded: DecodedCallEvidence, scheme: StateScheme, anchor: AnyAnchor, pace: Pace) {
-  const { call, chainId, hardfork, environment } = decoded
-  const { stateRoot, l2BlockNumber: blockNumber } = anchor
-  const accounts = await verifyAnswers(decoded.answers, scheme, stateRoot, pace.pause)
-  const proven = provenIn(anchor)
+async function verifyExecution(body: DecodedCallEvidence, state: StateKind, block: ProvenBlock, pace: Pace) {
+  const { call, chainId, hardfork, environment } = body
+  const accounts = await verifyAnswers(body.answers, state, block.stateRoot, pace.pause)
+  const proven = provenIn(block)
   verifyUnproven(environment, proven)
-  const state = noteReads(await readBundle(accounts, decoded.codes, pace.pause))
+  const reads = noteReads(await readBundle(accounts, body.codes, pace.pause))
   const values = watchEnvironment(environment, proven)
   const packages = await loadEvm()
   const request = { ...call, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
+  // Proven, or stated: the claim says it if nothing proves it.
+  const blockNumber = block.l2BlockNumber as bigint
   const context = { chainId, hardfork, blockNumber, environment: values.environment }
-  const execution = await execute(packages, state.reader, request, call.gas, context, pace).catch(toCallError)
-  verifyStateUsed(decoded, state)
+  const execution = await execute(packages, reads.reader, request, call.gas, context, pace).catch(toCallError)
+  verifyStateUsed(body, reads)
   verifyEnvironmentUsed(environment, values.read)
   const { gasUsed } = execution
   return { ...{ chainId, hardfork, environment, call, gasUsed }, ...outcomeOf(execution) }
@@ -66,20 +81,17 @@ async function verifyExecution(decoded: DecodedCallEvidence, scheme: StateScheme
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
 function decodeCallClaim(claim: CallClaim<Trusted, StateScheme>) {
   const { chainId, hardfork, call, maxGas = CALL_GAS, ...about } = readOptions('', claim, CLAIM_FIELDS)
-  const evidence = decodeStateClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
-  if (evidence.trusted.kind === 'l2StateRoot' && evidence.l2BlockNumber === undefined) {
-    throw new ArgumentError({ path: 'l2BlockNumber', expected: 'the number of the block of this state root' })
-  }
+  const head = decodeHeadClaim(about, true)
   return {
-    evidence,
-    chainId: chainIdOf(evidence.rollup, chainId),
+    head,
+    chainId: chainIdOf(head.rollup, chainId),
     hardfork: unlessFromBundle('hardfork', hardfork, verifyHardfork),
     maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),
     call: own(call === 'fromBundle' ? {} : decodeStatedCall(call, maxGas)),
   }
 }
 
-type AnyAnchor = CallAnchor<Trusted, StateScheme>
+type Wanted = ReturnType<typeof decodeCallClaim>
 
 type CallParts = { readonly [Name in (typeof CALL_FIELDS)[number]]?: Hex | bigint | undefined }
 
@@ -98,7 +110,7 @@ function decodeStatedCall(call: StatedCall, maxGas: bigint): CallParts {
   throw invalid('call.gas', `at most ${maxGas}, the maxGas`, stated.gas)
 }
 
-/** Refuses a bundle that differs from what the caller states. `verifyAnchor` compares the rest. */
+/** Refuses a body that differs from what the caller states. */
 function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted: Wanted): void {
   const compare = (path: string, expected: string | bigint | undefined, found: string | bigint) => {
     if (expected === undefined || expected === found) return
@@ -109,10 +121,8 @@ function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted
   for (const name of CALL_FIELDS) compare(`call.${name}`, wanted.call[name], call[name])
 }
 
-type Wanted = ReturnType<typeof decodeCallClaim>
-
 /** The claim, which then knows the outcome of the consensus part: its hundreds of signatures are verified here, with pauses. */
-async function withConsensus(consensus: unknown, claim: DecodedStateClaim, pace: Pace): Promise<DecodedStateClaim> {
+async function withConsensus(consensus: unknown, claim: DecodedHeadClaim, pace: Pace): Promise<DecodedHeadClaim> {
   const { root, beaconBlock } = claim.trusted
   const inSteps = beaconBlock?.verifyConsensus.inSteps
   if (beaconBlock === null || inSteps === undefined || consensus === undefined) return claim
@@ -130,22 +140,6 @@ async function withConsensus(consensus: unknown, claim: DecodedStateClaim, pace:
     throw outcome.error
   }
   return { ...claim, trusted: { ...claim.trusted, beaconBlock: { ...beaconBlock, verifyConsensus } } }
-}
-
-/** Proves the state root: the first answer of a call is also that of an `EvidenceBundle`. */
-function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: DecodedStateClaim): AnyAnchor {
-  if (first === undefined) throw new ProofError('CALL_STATE_MISSING', { path: 'answers', expected: 'at least one' })
-  try {
-    const proven = verifyDecoded({ ...anchor, kind: 'state', request: first, answer: first.answer }, claim)
-    const { account: _, storage: __, address: ___, ...rest } = proven
-    // The claim states the number if the bundle does not prove it.
-    return rest as AnyAnchor
-  } catch (error) {
-    if (!isProofError(error)) throw error
-    // The paths of that `EvidenceBundle`, as paths of this one.
-    const path = error.path.replace(/^answer/, 'answers[0].answer').replace(/^request/, 'answers[0]')
-    throw new ProofError(error.code, { path, expected: error.expected, found: error.found })
-  }
 }
 
 function outcomeOf({ failure, returnData }: Execution): CallOutcome {

@@ -1,53 +1,49 @@
-import { decodeArgument, readKeys } from '../../base/arguments.ts'
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { decodeArgument } from '../../base/arguments.ts'
+import { bytesToHex } from '../../base/bytes.ts'
 import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions, unlessLeft } from '../../base/options.ts'
 import { readRollup, verifyBlockNumber, verifyHasHashes } from '../anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { type StateKind, stateKind } from '../state/kind.ts'
-import type { DecodedEvidence } from './decode.ts'
-import type { AnyClaim, EvidenceClaim, Reach, Trusted } from './types.ts'
+import type { DecodedHead } from './decode.ts'
+import type { AnyClaim, Reach, Trusted } from './types.ts'
 
-/** A validated {@link EvidenceClaim} about a state of any kind. What is left to the bundle is undefined. */
-export type DecodedStateClaim = ReturnType<typeof decodeStateClaim>
+/** What a caller states about the head of a bundle, validated. What is left to the bundle is undefined. */
+export interface DecodedHeadClaim {
+  readonly rollup: ReturnType<typeof readRollup>
+  readonly trusted: ReturnType<typeof decodeTrusted>
+  /** Null for evidence that L1 alone proves. */
+  readonly l2: { readonly state: StateKind; readonly number: bigint | undefined } | null
+}
 
-const FIELDS = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'address', 'storageKeys']
+/** The fields of a claim that are about the head. */
+export const HEAD_CLAIM = ['scheme', 'rollup', 'trusted', 'l2BlockNumber']
 
-/** @throws ArgumentError */
-export function decodeStateClaim(claim: AnyClaim) {
-  const { scheme, rollup, trusted, l2BlockNumber, address, storageKeys } = readOptions('', claim, FIELDS)
-  const decoded = {
-    kind: stateKind(scheme),
-    rollup: readRollup(rollup),
-    trusted: decodeTrusted(trusted),
-    l2BlockNumber: unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber),
-    address: unlessFromBundle('address', address, hex => bytesToHex(decodeArgument('address', hex, 20))),
-    storageKeys: unlessFromBundle('storageKeys', storageKeys, decodeStorageKeys),
-  }
-  verifyReachable(decoded)
+/** @param needsNumber whether the block of a trusted L2 state root has to be stated @throws ArgumentError */
+export function decodeHeadClaim(
+  { scheme, rollup, trusted, l2BlockNumber }: Pick<AnyClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>,
+  needsNumber: boolean,
+) {
+  const state = stateKind(scheme)
+  const decoded = { rollup: readRollup(rollup), trusted: decodeTrusted(trusted) }
+  const number = unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber)
+  const head = { ...decoded, l2: { state, number } }
+  verifyReachable(head)
+  if (head.trusted.kind !== 'l2StateRoot') return head
   // Whoever states it thinks that it is proven.
-  if (decoded.trusted.kind === 'l2StateRoot' && decoded.rollup.implementation !== undefined) {
+  if (head.rollup.implementation !== undefined) {
     throw new ArgumentError({ path: 'rollup.implementation', expected: 'nothing: an L2 state root proves no code' })
   }
-  return decoded
+  if (needsNumber && number === undefined) {
+    throw new ArgumentError({ path: 'l2BlockNumber', expected: 'the number of the block of this state root' })
+  }
+  return head
 }
 
 /** Where L1 holds the hash of a block, its state is reached through that. @throws ArgumentError if the layout has no slot for it */
-export function verifyReachable({ kind, trusted, rollup }: Reached): void {
-  if (kind.held === 'blockHash' && trusted.kind !== 'l2StateRoot') verifyHasHashes(rollup.layout)
-}
-
-interface Reached {
-  readonly kind: StateKind
-  readonly trusted: { readonly kind: Reach }
-  readonly rollup: ReturnType<typeof readRollup>
-}
-
-/** The keys as the caller wrote them, and in lower case. */
-function decodeStorageKeys(storageKeys: readonly Hex[]) {
-  const keys = readKeys(storageKeys)
-  return { written: keys.map(({ text }) => text), lowerCase: keys.map(({ bytes }) => bytesToHex(bytes)) }
+export function verifyReachable({ l2, trusted, rollup }: DecodedHeadClaim): void {
+  if (l2?.state.held === 'blockHash' && trusted.kind !== 'l2StateRoot') verifyHasHashes(rollup.layout)
 }
 
 /** What the caller states, decoded; undefined if it is left to the bundle. @throws ArgumentError if it is missing */
@@ -83,16 +79,12 @@ export function decodeTrusted(trusted: Trusted) {
   return { kind, root, beaconBlock }
 }
 
-/** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*` */
-export function verifyExpected(evidence: DecodedEvidence, claim: DecodedStateClaim): void {
-  const { kind, rollup, l2BlockNumber, address, storageKeys } = claim
-  const { request } = evidence
-  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', kind.name, evidence.scheme)
-  verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.address, evidence.rollup.address)
-  verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.name, evidence.rollup.name)
-  verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', l2BlockNumber, evidence.l2BlockNumber)
-  verifySame('EVIDENCE_ADDRESS_MISMATCH', 'request.address', address, request.address)
-  if (storageKeys !== undefined) verifyKeys(storageKeys.lowerCase, request.storageKeys)
+/** Refuses a bundle whose head is for anything other than what the caller states. @throws ProofError `EVIDENCE_*` */
+export function verifyHead(head: DecodedHead, { rollup, l2 }: DecodedHeadClaim): void {
+  if (l2 && head.l2) verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', l2.state.name, head.l2.scheme)
+  verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.address, head.rollup.address)
+  verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.name, head.rollup.name)
+  if (l2 && head.l2) verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', l2.number, head.l2.number)
 }
 
 /** @param expected undefined if it is left to the bundle */
@@ -115,12 +107,4 @@ export function verifyLabel(
 ): void {
   if (expected === undefined || found === undefined || expected === found) return
   throw new ProofError(code, { path, expected: excerpt(expected), found: excerpt(found) })
-}
-
-/** All keys, in the same order: a caller who states keys reads the slots by position. */
-function verifyKeys(expected: readonly Hex[], found: readonly Hex[]): void {
-  const verify = (wanted: string, stated: string) =>
-    verifySame('EVIDENCE_KEYS_MISMATCH', 'request.storageKeys', wanted, stated)
-  verify(`${expected.length} keys`, `${found.length} keys`)
-  for (const [index, key] of found.entries()) verify(`${expected[index]}`, key)
 }

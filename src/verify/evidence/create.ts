@@ -22,8 +22,9 @@ import {
   FINALITY_SHAPE,
   UPDATE_SHAPE,
 } from './consensus.ts'
-import { ETHEREUM_VERSION, KIND, VERSION } from './decode.ts'
+import { FORMAT, VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
+import type { EvidenceName } from './names.ts'
 import type { EvidenceBundle } from './types.ts'
 
 const reader = readerOf('EVIDENCE_MALFORMED')
@@ -94,28 +95,25 @@ export interface BundleParts<Kind extends StateScheme = StateScheme> {
  * ```
  */
 export function createBundle<Kind extends StateScheme>(parts: BundleParts<Kind>): EvidenceBundle<Kind> {
-  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, l2Block, consensus, l1 } = readParts(parts)
-  const kind = stateKind(scheme)
-  if (l2Block !== undefined && kind.held !== 'blockHash') {
+  const own = readParts(parts)
+  const { scheme, l2BlockNumber, address, storageKeys = [], answer, l2Block, l1 } = own
+  const state = stateKind(scheme)
+  if (l2Block !== undefined && state.held !== 'blockHash') {
     throw invalid('l2Block', 'nothing, unless L1 holds the hash of the block', l2Block)
   }
-  const { name, address: rollupAddress } = readRollup(rollup)
   const keys = decodeKeys(storageKeys).map(bytesToHex)
   return {
-    version: kind.held === 'blockHash' ? ETHEREUM_VERSION : VERSION,
-    kind: KIND,
-    scheme: kind.name,
-    rollup: { ...(name !== undefined && { name }), address: rollupAddress },
+    ...encodeEnvelope('state', own),
+    scheme: state.name,
     l2BlockNumber: encodeQuantity(verifyBlockNumber(l2BlockNumber)),
-    ...(consensus !== undefined && { consensus: encodeConsensus(consensus) }),
     ...(l1 !== undefined && { l1: encodeL1(l1) }),
     ...(l2Block !== undefined && { l2Header: encodeHeader(l2Block) }),
     request: {
       address: bytesToHex(decodeArgument('address', address, 20)),
       storageKeys: keys,
     },
-    answer: knownFields('answer', unwrapResponse(answer).result, kind.shape, keys.length + 1),
-    // The scheme determines the version.
+    answer: knownFields('answer', unwrapResponse(answer).result, state.shape, keys.length + 1),
+    // The scheme is that of the kind.
   } as EvidenceBundle<Kind>
 }
 
@@ -126,6 +124,18 @@ function readParts(parts: BundleParts): BundleParts {
   if (own.answer === undefined) throw invalid('answer', 'what the L2 endpoint answered', own.answer)
   return own
 }
+
+/** What every bundle begins with. @throws ArgumentError */
+export function encodeEnvelope<Name extends EvidenceName>(kind: Name, { rollup, consensus }: EnvelopeParts) {
+  const { name, address } = readRollup(rollup)
+  return {
+    ...({ format: FORMAT, version: VERSION, kind } as const),
+    rollup: { ...(name !== undefined && { name }), address },
+    ...(consensus !== undefined && { consensus: encodeConsensus(consensus) }),
+  }
+}
+
+type EnvelopeParts = Pick<BundleParts, 'rollup' | 'consensus'>
 
 export function encodeL1(l1: NonNullable<BundleParts['l1']>): NonNullable<EvidenceBundle['l1']> {
   const { block, proof, finalizedState } = readOptions('l1', l1, ['block', 'proof', 'finalizedState'])
@@ -153,7 +163,7 @@ function encodeFinalizedState({
   }
 }
 
-export function encodeConsensus(source: NonNullable<BundleParts['consensus']>): BundleConsensus {
+function encodeConsensus(source: NonNullable<BundleParts['consensus']>): BundleConsensus {
   const own = readOptions('consensus', source, CONSENSUS_FIELDS)
   const { network, bootstrap, updates, finality } = atPath('consensus', () => decodeConsensus(own))
   // Here numbers are decimal, and forks have names.

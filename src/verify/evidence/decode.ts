@@ -1,47 +1,59 @@
 import { excerpt, ProofError, refusal } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
-import { atMost, hexOf, optional, unread } from '../../base/json/decoders.ts'
+import { hexOf, optional, unread } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import type { FinalizedState } from '../anchor/finalized-state.ts'
-import type { Scheme } from '../scheme/scheme.ts'
-import { ETHEREUM, type KindName } from '../state/types.ts'
-import { MAX_STORAGE_KEYS } from './limits.ts'
+import { KIND_NAMES, type KindName } from '../state/types.ts'
 
-/** The version of the format for a state with a hash scheme, and of bundles of calls. */
+/** What every bundle says that it is. */
+export const FORMAT = 'rollup-state-proof/evidence'
 export const VERSION = 1
-/** That for an Ethereum state. A verifier that knows only the first refuses it, rather than read it in another way. */
-export const ETHEREUM_VERSION = 2
-/** What these bundles prove: a state, not a call. */
-export const KIND = 'state'
 
-/** A bundle whose own fields are checked: hexadecimal in lower case, numbers as bigints. The proofs in it are not read yet. */
-export type DecodedEvidence = ReturnType<typeof decodeEvidence>
+/** The head of a bundle, with its own fields checked: hexadecimal in lower case, numbers as bigints. The proofs in it are not read yet. */
+export type DecodedHead = ReturnType<typeof decodeHead>
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
-const HEAD = ['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber'] as const
-const FIELDS = [...HEAD, ...(['consensus', 'l1', 'l2Header', 'request', 'answer'] as const)]
+const ENVELOPE = ['format', 'version', 'kind'] as const
+const HEAD_OF_L1 = ['rollup', 'consensus', 'l1'] as const
+const HEAD_OF_L2 = ['scheme', 'l2BlockNumber', 'l2Header'] as const
 
-/** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
-export function decodeEvidence(bundle: unknown) {
-  const field = reader.fieldsOf(bundle, FIELDS)
-  const version = field('version', unread)
-  if (version === undefined) refuseAnswer(bundle)
-  field('version', value => verifyVersion(value, VERSIONS))
-  field('kind', verifyKind)
-  return {
-    scheme: field('scheme', version === ETHEREUM_VERSION ? verifyEthereum : decodeSchemeName),
-    l1: field(
-      'l1',
-      optional(l1 => reader.fields(l1, ['header', 'proof', 'finalizedState'])),
-    ),
-    rollup: field('rollup', decodeRollup),
-    l2BlockNumber: field('l2BlockNumber', quantityOf(64)),
-    request: field('request', decodeRequest),
-    consensus: field('consensus', unread),
-    l2Header: field('l2Header', unread),
-    answer: field('answer', unread),
-  }
+type Field = <T>(
+  name: (typeof ENVELOPE | typeof HEAD_OF_L1 | typeof HEAD_OF_L2)[number],
+  decode: (value: unknown) => T,
+) => T
+
+/**
+ * Decodes the head of a bundle, and reads the fields of its body. The proofs in both are not read yet.
+ *
+ * @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH`
+ */
+export function openHead(bundle: unknown, { name, layer, fields }: BundleForm) {
+  const isOfL1 = layer === 'L1'
+  const names = [...ENVELOPE, ...HEAD_OF_L1, ...(isOfL1 ? [] : HEAD_OF_L2), ...fields]
+  const field = reader.fieldsOf<string>(bundle, names)
+  if (field('format', unread) === undefined) refuseAnswer(bundle)
+  field('format', format => verifyIs(FORMAT, format))
+  field('version', verifyVersion)
+  field('kind', kind => verifyIs(name, kind))
+  return { head: decodeHead(field, isOfL1), field }
+}
+
+/** What bundles of a kind look like. */
+interface BundleForm {
+  readonly name: string
+  readonly layer: 'L1' | 'L2'
+  readonly fields: readonly string[]
+}
+
+function verifyIs(expected: string, value: unknown): void {
+  const stated = reader.string(value)
+  if (stated !== expected) throw refusal('EVIDENCE_MALFORMED', expected, excerpt(stated))
+}
+
+function verifyVersion(version: unknown): void {
+  if (version === undefined) throw refusal('EVIDENCE_MALFORMED', 'a version', 'none')
+  if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { expected: `${VERSION}` })
 }
 
 /** A bare answer, or the response around it, is what people pass most in the place of a bundle. */
@@ -51,45 +63,35 @@ function refuseAnswer(bundle: unknown): void {
   throw refusal('EVIDENCE_MALFORMED', 'an evidence bundle', 'an answer alone: use verifyProof, with its state root')
 }
 
-/** Of a state, and of what follows from one. */
-export const VERSIONS: readonly unknown[] = [VERSION, ETHEREUM_VERSION]
+const decodeL1 = (l1: unknown) => reader.fields(l1, ['header', 'proof', 'finalizedState'])
 
-export function verifyVersion(version: unknown, known: readonly unknown[] = [VERSION]): void {
-  if (version === undefined) throw refusal('EVIDENCE_MALFORMED', 'a version', 'none')
-  if (!known.includes(version)) throw new ProofError('EVIDENCE_VERSION', { expected: known.join(' or ') })
-}
-
-function verifyKind(kind: unknown): void {
-  const stated = reader.string(kind)
-  if (stated !== KIND) throw refusal('EVIDENCE_MALFORMED', `the kind ${KIND}`, excerpt(stated))
-}
-
-function decodeSchemeName(value: unknown): Scheme['name'] {
-  const scheme = reader.string(value)
-  if (scheme === 'mimc' || scheme === 'poseidon2') return scheme
-  throw refusal('EVIDENCE_MALFORMED', 'mimc or poseidon2', excerpt(scheme))
-}
-
-function verifyEthereum(value: unknown): KindName {
-  const scheme = reader.string(value)
-  if (scheme === ETHEREUM) return scheme
-  throw refusal('EVIDENCE_MALFORMED', `${ETHEREUM}, in version ${ETHEREUM_VERSION}`, excerpt(scheme))
-}
-
-export function decodeRollup(rollup: unknown) {
-  const field = reader.fieldsOf(rollup, ['name', 'address'])
-  return { name: field('name', optional(reader.string)), address: field('address', hexOf(reader, 20)) }
-}
-
-function decodeRequest(request: unknown) {
-  const field = reader.fieldsOf(request, ['address', 'storageKeys'])
+function decodeHead(field: Field, isOfL1: boolean) {
   return {
-    address: field('address', hexOf(reader, 20)),
-    storageKeys: field('storageKeys', keys => reader.items(keys, verifyKeyCount, hexOf(reader, 32))),
+    rollup: field('rollup', decodeRollup),
+    consensus: field('consensus', unread),
+    l1: field('l1', isOfL1 ? decodeL1 : optional(decodeL1)),
+    /** What leads on to L2; null if the head ends at L1. */
+    l2: isOfL1
+      ? null
+      : {
+          scheme: field('scheme', decodeKindName),
+          number: field('l2BlockNumber', quantityOf(64)),
+          header: field('l2Header', unread),
+        },
   }
 }
 
-const verifyKeyCount = /* @__PURE__ */ atMost('EVIDENCE_MALFORMED', MAX_STORAGE_KEYS, ' keys')
+function decodeKindName(value: unknown): KindName {
+  const stated = reader.string(value)
+  const name = KIND_NAMES.find(known => known === stated)
+  if (name === undefined) throw refusal('EVIDENCE_MALFORMED', KIND_NAMES.join(' or '), excerpt(stated))
+  return name
+}
+
+function decodeRollup(rollup: unknown) {
+  const field = reader.fieldsOf(rollup, ['name', 'address'])
+  return { name: field('name', optional(reader.string)), address: field('address', hexOf(reader, 20)) }
+}
 
 /** @throws ProofError `EVIDENCE_MALFORMED` */
 export function decodeFinalizedState(state: unknown): FinalizedState {

@@ -8,16 +8,17 @@ import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { ByKind, NameOf, StateScheme } from '../state/types.ts'
 import type { BundleConsensus } from './consensus.ts'
+import type { NamedEvidence } from './names.ts'
 
 /**
- * A bundle of evidence: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
- * Its JSON Schema is `docs/evidence.schema.json`.
+ * What leads from a trusted value to a block: bundles of evidence of all kinds begin with it. Their JSON Schema is
+ * `docs/evidence.schema.json`.
  */
-export interface EvidenceBundle<Kind extends StateScheme = Scheme> {
-  /** The version of this format: 2 for an Ethereum state, 1 for any other. */
-  version: ByKind<Kind, 2, 1>
-  /** What it proves: a state. Bundles of calls say `call`. */
-  kind: 'state'
+export interface BundleHead<Kind extends StateScheme = Scheme> {
+  /** Says that it is evidence. */
+  format: 'rollup-state-proof/evidence'
+  /** The version of this format. */
+  version: 1
   /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
   scheme: NameOf<Kind>
   /** Whose state it is. */
@@ -51,8 +52,14 @@ export interface EvidenceBundle<Kind extends StateScheme = Scheme> {
           | undefined
       }
     | undefined
-  /** RLP of the L2 block header, in version 2. Omitted if the verifier gets the L2 state root elsewhere. */
+  /** RLP of the header of the L2 block, if L1 holds its hash. Omitted if the verifier gets the L2 state root elsewhere. */
   l2Header?: Hex | undefined
+}
+
+/** Evidence of an account and its slots: one JSON document with every proof from an L1 block hash to them. */
+export interface EvidenceBundle<Kind extends StateScheme = Scheme> extends BundleHead<Kind> {
+  /** What it proves. */
+  kind: 'state'
   /** The request to the L2 endpoint. */
   request: {
     /** 20 bytes. */
@@ -60,7 +67,7 @@ export interface EvidenceBundle<Kind extends StateScheme = Scheme> {
     /** 32 bytes each. */
     storageKeys: Hex[]
   }
-  /** Its answer: the result of `rollup_getProof`; in version 2, of `eth_getProof`. */
+  /** Its answer: the result of `rollup_getProof`; for an Ethereum state, of `eth_getProof`. */
   answer: unknown
 }
 
@@ -99,6 +106,8 @@ export interface EvidenceClaim<
   Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
   Kind extends StateScheme = Scheme,
 > {
+  /** The evidence that you expect. Default: `stateEvidence`. */
+  kind?: NamedEvidence<'state'> | undefined
   /** The kind of the rollup's state at the L2 block. */
   scheme: Kind
   /** The contract whose roots you trust. */

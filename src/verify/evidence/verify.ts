@@ -1,14 +1,15 @@
 import type { Hex } from '../../base/bytes.ts'
-import { atPath, ProofError } from '../../base/errors.ts'
-import { optional } from '../../base/json/decoders.ts'
-import { type HeldValue, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
-import { type BlockHeader, openHeader } from '../blocks/header.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { StateScheme } from '../state/types.ts'
-import { type DecodedStateClaim, decodeStateClaim, verifyExpected } from './claim.ts'
-import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
-import { verifyL1State } from './l1-state.ts'
-import type { AnyEvidence, EthereumState, EvidenceClaim, EvidenceState, Trusted, VerifiedEvidence } from './types.ts'
+import { verifyBlock } from './chain.ts'
+import { verifyHead } from './claim.ts'
+import { openHead } from './decode.ts'
+import { type DecodedClaim, type EvidenceForm, type EvidenceKind, kindIn } from './kind.ts'
+import type { LogsClaim, VerifiedLogs } from './kinds/logs.ts'
+import type { MessageEvidenceClaim, TrustedL1, VerifiedMessage } from './kinds/message.ts'
+import { stateEvidence } from './kinds/state.ts'
+import type { NamedEvidence } from './names.ts'
+import type { EvidenceClaim, Trusted, VerifiedEvidence } from './types.ts'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust.
@@ -52,94 +53,60 @@ export function verifyEvidence<
   Block extends bigint | 'fromBundle',
   const Keys extends readonly Hex[] | 'fromBundle',
   Kind extends StateScheme = Scheme,
->(bundle: unknown, claim: EvidenceClaim<Trust, Block, Keys, Kind>): VerifiedEvidence<Trust, Block, Keys, Kind> {
-  // The claim decides which case it is.
-  return verifyBundle(bundle, decodeStateClaim(claim)) as VerifiedEvidence<Trust, Block, Keys, Kind>
+>(bundle: unknown, claim: EvidenceClaim<Trust, Block, Keys, Kind>): VerifiedEvidence<Trust, Block, Keys, Kind>
+/**
+ * The same for logs.
+ *
+ * @param bundle an untrusted `LogsBundle`, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
+ * @throws ProofError also `LOGS_*`, `HISTORY_*`, and what `verifyBlock` throws
+ */
+export function verifyEvidence<Trust extends Trusted, Kind extends StateScheme = Scheme>(
+  bundle: unknown,
+  claim: LogsClaim<Trust, Kind>,
+): VerifiedLogs<Trust, Kind>
+/**
+ * The same for a message, in either direction.
+ *
+ * @param bundle an untrusted `MessageBundle`, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
+ * @throws ProofError also `MESSAGE_*`
+ */
+export function verifyEvidence<Trust extends TrustedL1>(
+  bundle: unknown,
+  claim: MessageEvidenceClaim<Trust>,
+): VerifiedMessage<Trust>
+/**
+ * The same for any other kind: its own claim is unchecked by the compiler.
+ *
+ * @param bundle untrusted, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
+ */
+export function verifyEvidence(bundle: unknown, claim: { readonly kind: NamedEvidence }): object
+export function verifyEvidence(bundle: unknown, claim: object): object {
+  const kind = kindIn(claim, stateEvidence)
+  return verifyDecoded(kind, bundle, kind.decodeClaim(claim))
 }
 
 /** {@link verifyEvidence} for a claim that is validated. */
-export function verifyDecoded(bundle: unknown, claim: DecodedStateClaim): AnyEvidence {
-  // The claim decides which case it is.
-  return verifyBundle(bundle, claim) as AnyEvidence
-}
-
-/**
- * The L2 block whose hash L1 holds, and what leads to it: of a bundle of an Ethereum state, everything but the answer. The trusted
- * input is not an L2 state root.
- */
-export function verifyL2Block(bundle: unknown, claim: DecodedStateClaim): { readonly l2Block: BlockHeader } {
-  // The claim decides which case it is.
-  return verifyBundle(bundle, claim, verifyHashed) as { readonly l2Block: BlockHeader }
-}
-
-/** @param verify what to make of the L1 state root */
-function verifyBundle(
+export function verifyDecoded<Claim extends DecodedClaim>(
+  kind: EvidenceKind<string, unknown, Claim>,
   bundle: unknown,
-  claim: DecodedStateClaim,
-  verify: (evidence: DecodedEvidence, claim: DecodedStateClaim, l1StateRoot: Hex) => object = verifyAnchored,
+  claim: Claim,
 ): object {
-  const { kind, root } = claim.trusted
-  const evidence = decodeEvidence(bundle)
-  verifyExpected(evidence, claim)
-
-  if (kind === 'l2StateRoot') {
-    const answer = verifyAnswer(evidence, claim, root)
-    // Without an anchor, the bundle's number is only a claim.
-    const { kind: state, l2BlockNumber } = claim
-    const header = state.held === 'blockHash' && { l2Block: undefined }
-    return { ...answer, l2BlockNumber, ...UNPROVEN, ...header, trustedInput: kind }
-  }
-  const { l1StateRoot, l1Block, beaconBlock } = verifyL1State(evidence, claim.trusted)
-  const state = verify(evidence, claim, l1StateRoot)
-  return { ...state, l1Block, ...(beaconBlock && { beaconBlock }), trustedInput: kind }
+  const { head, body } = openBundle(kind, bundle, claim)
+  return kind.verify(body, verifyBlock(head, claim.head), claim)
 }
 
-const UNPROVEN = {
-  ...{ currentL2BlockNumber: undefined, finalizedTimestamp: undefined, implementation: undefined },
-  l1Block: undefined,
-}
-
-/** From the L1 state to the account and its slots. */
-function verifyAnchored(evidence: DecodedEvidence, claim: DecodedStateClaim, l1StateRoot: Hex) {
-  const { l2BlockNumber } = evidence
-  if (claim.kind.held === 'stateRoot') {
-    const { stateRoot, blockHash: _, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'stateRoot')
-    return { ...verifyAnswer(evidence, claim, stateRoot), l2BlockNumber, ...contract }
-  }
-  const block = verifyHashed(evidence, claim, l1StateRoot)
-  return { ...verifyAnswer(evidence, claim, block.stateRoot), ...block }
-}
-
-/** From the L1 state to the header of the L2 block. */
-function verifyHashed(evidence: DecodedEvidence, claim: DecodedStateClaim, l1StateRoot: Hex) {
-  const { stateRoot: _, blockHash, ...contract } = verifyL1Proof(evidence, claim, l1StateRoot, 'blockHash')
-  const l2Block = verifyL2Header(evidence, blockHash)
-  const { stateRoot, timestamp: finalizedTimestamp } = l2Block
-  return { stateRoot, l2BlockNumber: l2Block.number, ...contract, finalizedTimestamp, l2Block }
-}
-
-function verifyL1Proof<Held extends HeldValue>(
-  { l1, l2BlockNumber }: DecodedEvidence,
-  { rollup }: DecodedStateClaim,
-  l1StateRoot: Hex,
-  holds: Held,
-): VerifiedAnchor<Held> {
-  if (l1?.proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
-  const finalizedState = atPath('l1.finalizedState', () => optional(decodeFinalizedState)(l1.finalizedState))
-  return atPath('l1.proof', () => verifyAnchor(l1.proof, { l1StateRoot, rollup, l2BlockNumber, holds, finalizedState }))
-}
-
-function verifyL2Header({ l2Header, l2BlockNumber: number }: DecodedEvidence, hash: Hex): BlockHeader {
-  if (l2Header === undefined) throw new ProofError('EVIDENCE_L2_MISSING', { path: 'l2Header', found: 'nothing' })
-  return atPath('l2Header', () => openHeader(l2Header, { hash, number }))
-}
-
-function verifyAnswer(
-  { request, answer }: DecodedEvidence,
-  { kind, storageKeys }: DecodedStateClaim,
-  stateRoot: Hex,
-): EvidenceState | EthereumState {
-  const { address } = request
-  const asked = { stateRoot, address, storageKeys: storageKeys?.written ?? request.storageKeys }
-  return { ...atPath('answer', () => kind.verify(answer, asked)), address, stateRoot }
+/** A bundle that is for what the claim states. None of its proofs has been read. @throws ProofError */
+export function openBundle<Body, Claim extends DecodedClaim>(
+  kind: EvidenceForm<string, Body, Claim>,
+  bundle: unknown,
+  claim: Claim,
+) {
+  const { head, field } = openHead(bundle, kind)
+  const body = kind.decodeBody(field, claim)
+  verifyHead(head, claim.head)
+  kind.compare(body, claim)
+  return { head, body }
 }

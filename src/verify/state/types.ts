@@ -13,8 +13,9 @@ export type Ethereum = typeof ETHEREUM
  */
 export type StateScheme = Scheme | Ethereum
 
+export const KIND_NAMES = ['mimc', 'poseidon2', ETHEREUM] as const satisfies readonly (Scheme['name'] | Ethereum)[]
 /** The name of a kind of state: `mimc`, `poseidon2` or `ethereum`. */
-export type KindName = Scheme['name'] | Ethereum
+export type KindName = (typeof KIND_NAMES)[number]
 
 /** One of two types, by the kind of the state. */
 export type ByKind<Kind extends StateScheme, IfEthereum, IfTree> = Kind extends Ethereum ? IfEthereum : IfTree

@@ -66,7 +66,10 @@ const UNREADABLE: readonly (readonly [string | Uint8Array, string])[] = [
   ],
   ['{"accountProof":{}}', 'no scheme: neither you nor the record names one'],
   ['{"operation":"verifyCode"}', 'not a record: it holds no proof'],
-  ['{"version":1,"rollup":{},"request":{},"answer":{}}', 'an evidence bundle: state the rollup, and what you trust'],
+  [
+    '{"format":"rollup-state-proof/evidence","kind":"state"}',
+    'an evidence bundle: state the rollup, and what you trust',
+  ],
   ['['.repeat(200_000), 'not JSON'],
 ]
 

@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest'
 import { DocumentError } from '../../../src/cli/words/error.ts'
 import { claimOfVector } from '../../../src/cli/words/evidence.ts'
-import { compare, runFunction, spellEvidence, spellState } from '../../../src/cli/words/expected.ts'
-import { type Expected, isBundleFile, readExpected, readInputFile } from '../../../src/cli/words/input-file.ts'
+import { compare, runFunction, spellState } from '../../../src/cli/words/expected.ts'
+import { type Expected, readExpected, readInputFile } from '../../../src/cli/words/input-file.ts'
+import { evidenceKinds } from '../../../src/cli/words/kinds.ts'
+import { fieldsOf } from '../../../src/cli/words/value.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { ArgumentError, ProofError, safely, type VerifiedState, verifyProof } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { answer, claim, contract, evidence } from './files.ts'
+
+const spell = (verified: object) => evidenceKinds.state.spell(fieldsOf(verified))
 
 const state = safely(() => verifyProof(answer, { ...claim, scheme: poseidon2 }))
 const refusal = { ok: false, error: new ProofError('BAD_HEX', { path: 'accountProof.key' }) } as const
@@ -64,18 +68,16 @@ it('looks no deeper into a file than the outcome goes', () => {
 
 it('compares evidence as vectors write it: numbers as quantities', () => {
   const file = readInputFile(evidence)
-  if (!isBundleFile(file)) throw new Error(file.kind)
+  if (file.kind !== 'evidence vector') throw new Error(file.kind)
   const outcome = safely(() => verifyEvidence(file.bundle, claimOfVector(file)))
-  expect(compare(readExpected(evidence.expected), outcome, spellEvidence)).toEqual([])
+  expect(compare(readExpected(evidence.expected), outcome, spell)).toEqual([])
   expect(evidence.expected.l1Block.number).toMatch(/^0x[1-9a-f]/)
   const wrong = { ...evidence.expected, l2BlockNumber: '0x0', finalizedTimestamp: '0x1' }
-  expect(compare(readExpected(wrong), outcome, spellEvidence)).toEqual([
+  expect(compare(readExpected(wrong), outcome, spell)).toEqual([
     expect.stringContaining('l2BlockNumber: expected 0x0, got 0x'),
     expect.stringContaining('finalizedTimestamp: expected 0x1, got '),
   ])
-  expect(compare({ valid: true }, refusal, spellEvidence)).toEqual([
-    'expected to verify, got BAD_HEX at accountProof.key',
-  ])
+  expect(compare({ valid: true }, refusal, spell)).toEqual(['expected to verify, got BAD_HEX at accountProof.key'])
 })
 
 it('calls the function that a vector is for', () => {

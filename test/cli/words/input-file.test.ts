@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { type InputFile, isBundleFile, readExpected, readInputFile } from '../../../src/cli/words/input-file.ts'
+import { type InputFile, readExpected, readInputFile } from '../../../src/cli/words/input-file.ts'
 import { parseJson } from '../../../src/cli/words/value.ts'
 import { answer, claim, contract, evidence, withInherited } from './files.ts'
 
-const callEvidence = { version: 1, kind: 'call', call: {}, answers: [] }
+const ENVELOPE = { format: 'rollup-state-proof/evidence', version: 1 }
 const headerVector = { operation: 'encodeHeader', block: {}, expected: { valid: false, code: 'x' } }
 
 const files: readonly (readonly [name: string, content: unknown, kind: InputFile['kind']])[] = [
@@ -17,17 +17,19 @@ const files: readonly (readonly [name: string, content: unknown, kind: InputFile
   ['a recording that says its version', { version: 1, ...claim, result: answer }, 'recording'],
   ['a vector', contract, 'vector'],
   ['a vector that also has a result', { ...contract, result: answer }, 'vector'],
-  ['a bundle', evidence.bundle, 'evidence bundle'],
+  ['a bundle', evidence.bundle, 'evidence'],
   ['an evidence vector', evidence, 'evidence vector'],
-  ['a call as evidence', callEvidence, 'call evidence'],
-  ['logs as evidence', { version: 1, kind: 'logs', filter: {}, blocks: [] }, 'logs evidence'],
-  ['a message as evidence', { version: 1, kind: 'message', message: {}, l1: {} }, 'message evidence'],
-  ['logs without blocks', { version: 1, kind: 'logs', filter: {} }, 'unknown'],
+  ['a call as evidence', { ...ENVELOPE, kind: 'call' }, 'evidence'],
+  [
+    'logs as evidence, damaged',
+    { ...ENVELOPE, kind: 'logs', accountProof: {}, result: {}, scheme: 'mimc' },
+    'evidence',
+  ],
+  ['what has fields of evidence, but does not say that it is some', { rollup: {}, request: {}, l1: {} }, 'unknown'],
   ['a header vector', headerVector, 'function vector'],
   ['a vector for an operation that is no name', { operation: null }, 'function vector'],
   ['an eth_getProof answer', { accountProof: [], storageProof: [] }, 'answer'],
-  ['a bundle without a request', { ...evidence.bundle, request: undefined }, 'evidence bundle'],
-  ['a call without answers', { version: 1, kind: 'call', call: {} }, 'unknown'],
+  ['a bundle without a request', { ...evidence.bundle, request: undefined }, 'evidence'],
   ['something else', { a: 1 }, 'unknown'],
   ['nothing', {}, 'unknown'],
   ['a list', [answer], 'unknown'],
@@ -37,7 +39,7 @@ const files: readonly (readonly [name: string, content: unknown, kind: InputFile
 it.each(files)('recognizes %s by its fields', (_name, content, kind) => {
   const file = readInputFile(content)
   expect(file.kind).toBe(kind)
-  expect(isBundleFile(file)).toBe(kind.startsWith('evidence'))
+  expect('evidence' in file).toBe(kind.startsWith('evidence'))
 })
 
 it('refuses a recording of another version', () => {
@@ -66,9 +68,15 @@ it('takes what each kind states, and nothing from what an endpoint sent', () => 
   })
   expect(readInputFile({ ...claim, scheme: 7, result: 8 })).toMatchObject({ stated: { scheme: 7 }, answer: 8 })
   expect(readInputFile(evidence)).toMatchObject({
-    ...{ bundle: evidence.bundle, claim: { scheme: evidence.scheme, claim: evidence.claim } },
+    ...{ bundle: evidence.bundle, scheme: evidence.scheme, claim: evidence.claim },
   })
-  expect(readInputFile(evidence.bundle)).toMatchObject({ bundle: evidence.bundle, claim: undefined })
+  expect(readInputFile(evidence.bundle)).toMatchObject({ bundle: evidence.bundle, evidence: 'state' })
+  for (const kind of ['logs', 'message', 'call']) {
+    expect(readInputFile({ ...evidence.bundle, kind })).toMatchObject({ kind: 'evidence', evidence: kind })
+  }
+  for (const kind of ['toString', 'x\u001b[2J', 7, undefined]) {
+    expect(() => readInputFile({ ...evidence.bundle, kind })).toThrow(/^it is evidence of an unknown kind: [ -~]+$/)
+  }
   expect(readInputFile(headerVector)).toMatchObject({ operation: 'encodeHeader', expected: headerVector.expected })
   expect(readInputFile({ ...contract, description: ['x'] }).description).toBe('')
   expect(readInputFile({ ...contract, description: 'Slots.' }).description).toBe('Slots.')

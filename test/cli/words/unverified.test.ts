@@ -97,7 +97,7 @@ it('notes what cannot be decoded and where, and goes on', () => {
   expect(inspectContent(broken).problems[0]?.message).toBe('BAD_HEX: expected a string, found a number')
   expect(inspectContent(broken).fields).toMatchObject({ storageProofs: { '[2]': null } })
   expect(pathsOf({ ...evidence.bundle, rollup: 7, request: null, l1: { header: '0x00' } })).toEqual([
-    ...['rollup', 'request', 'l1.header'],
+    ...['rollup', 'l1.header', 'request'],
   ])
   expect(pathsOf({ jsonrpc: '2.0', error: 7 })).toEqual(['error'])
   expect(pathsOf({ jsonrpc: '2.0', result: 7 })).toEqual([
@@ -149,7 +149,15 @@ it('passes on no part of a file whole', () => {
       scheme: deep,
       answer: { accountProof: { proof: { value: deep, proofRelatedNodes: deep } }, storageProofs: deep },
     },
-    { version: 1, kind: 'call', call: deep, answers: [deep, { answer: deep }], environment: deep, codes: deep },
+    {
+      format: 'rollup-state-proof/evidence',
+      version: 1,
+      kind: 'call',
+      call: deep,
+      answers: [deep, { answer: deep }],
+      environment: deep,
+      codes: deep,
+    },
   ]
   const depthOf = (field: UnverifiedField): number =>
     typeof field === 'object' && field !== null ? 1 + Math.max(0, ...Object.values(field).map(depthOf)) : 0

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { claimOfVector, evidenceSources } from '../../../src/cli/words/evidence.ts'
-import { isBundleFile, readInputFile } from '../../../src/cli/words/input-file.ts'
+import { readInputFile } from '../../../src/cli/words/input-file.ts'
 import {
   accountRows,
   ageOf,
@@ -24,7 +24,7 @@ const user = { scheme: 'user', stateRoot: 'user', address: 'user', storageKeys: 
 
 function verified(name: string) {
   const file = readInputFile(read(`evidence/valid/${name}`))
-  if (!isBundleFile(file)) throw new Error(file.kind)
+  if (file.kind !== 'evidence vector') throw new Error(file.kind)
   const stated = claimOfVector(file)
   const outcome = safely(() => verifyEvidence(file.bundle, stated))
   if (!outcome.ok) throw outcome.error

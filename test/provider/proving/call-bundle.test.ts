@@ -51,6 +51,7 @@ it('holds what the call reads, and no more', async () => {
     verified: evidence,
   } = await record(`5f54${push20(OTHER)}3101${RETURN}`, {}, [[OTHER, { balance: 7n }]])
   expect(bundle).toMatchObject({
+    format: 'rollup-state-proof/evidence',
     version: 1,
     kind: 'call',
     scheme: 'poseidon2',
@@ -58,7 +59,19 @@ it('holds what the call reads, and no more', async () => {
     chainId: '0x539',
   })
   expect(Object.keys(bundle)).toEqual([
-    ...['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber', 'l1', 'chainId', 'hardfork', 'environment', 'call'],
+    ...[
+      'format',
+      'version',
+      'kind',
+      'rollup',
+      'scheme',
+      'l2BlockNumber',
+      'l1',
+      'chainId',
+      'hardfork',
+      'environment',
+      'call',
+    ],
     ...['answers', 'codes'],
   ])
   expect(bundle.call).toEqual({ from: ALICE, to: TARGET, data: '0x', value: '0x0', gas: '0x2faf080' })
@@ -169,7 +182,7 @@ it('is refused if state is missing, or is there without being read', async () =>
     return { address, storageKeys, answer }
   }
   const cases: [object, unknown[]][] = [
-    [{ answers: [] }, ['CALL_STATE_MISSING', 'answers', 'at least one', null]],
+    [{ answers: [] }, ['CALL_STATE_MISSING', 'answers', `account ${bundle.call.from}`, null]],
     [{ answers: [alice, target] }, ['CALL_STATE_MISSING', 'answers', `account ${OTHER}`, null]],
     [
       { answers: [alice, await proofOf(TARGET, [word(0)]), other] },
@@ -229,7 +242,7 @@ it('names places in the bundle, also for what is wrong with its first answer', a
     [{ l1: without(Object(bundle.l1), 'header') }, 'l1.header', 'EVIDENCE_L1_MISSING'],
     [{ version: undefined }, 'version', 'EVIDENCE_MALFORMED'],
     [{ version: 3 }, 'version', 'EVIDENCE_VERSION'],
-    [{ version: 2 }, 'scheme', 'EVIDENCE_MALFORMED'],
+    [{ version: 2 }, 'version', 'EVIDENCE_VERSION'],
     [{ kind: 'account' }, 'kind', 'EVIDENCE_MALFORMED'],
     [{ chainId: '0x0539' }, 'chainId', 'EVIDENCE_MALFORMED'],
     [{ chainId: `0x1${'0'.repeat(64)}` }, 'chainId', 'EVIDENCE_MALFORMED'],

@@ -232,7 +232,7 @@ it('records calls, whose block values the header proves', async () => {
   expect(verified).toMatchObject({ returnData: word(sum % (1n << 256n)), environment: { blobBaseFee: 5n } })
   expect(verified.l2Block).toMatchObject({ hash: header(3n).hash, number: 3n })
   expect(verified.finalizedTimestamp).toBe(BigInt(header(3n).timestamp))
-  expect(bundle).toMatchObject({ version: 2, kind: 'call', scheme: 'ethereum', environment: { blobBaseFee: '0x5' } })
+  expect(bundle).toMatchObject({ version: 1, kind: 'call', scheme: 'ethereum', environment: { blobBaseFee: '0x5' } })
   // The hash of the parent is in the header, that of the block before in the state.
   expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys.length])).toEqual([
     ...[
@@ -251,7 +251,7 @@ it('records calls, whose block values the header proves', async () => {
   expect(await refusal({ l2Header: bundle.l2Header?.replace(/.$/, last => (last === '1' ? '2' : '1')) })).toBe(
     'HEADER_HASH_MISMATCH l2Header',
   )
-  expect(await refusal({ version: 1 })).toBe('EVIDENCE_MALFORMED scheme')
+  expect(await refusal({ version: 2 })).toBe('EVIDENCE_VERSION version')
   expect(await refusal({}, { scheme: poseidon2 })).toBe('EVIDENCE_SCHEME_MISMATCH scheme')
   const [first, ...others] = bundle.answers
   const older = Object(first?.answer)

@@ -118,7 +118,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'What you do not state of a bundle is returned as taken from it',
       'verify/evidence/claim',
       'returns the keys as the caller wrote them, or those of the bundle',
-      ...['src/verify/evidence/verify.ts', 'storageKeys?.written ?? request.storageKeys', 'request.storageKeys'],
+      ...['src/verify/evidence/kinds/state.ts', 'storageKeys?.written ?? request.storageKeys', 'request.storageKeys'],
     ),
     promised(
       'A misspelt, missing or swapped argument is refused, in every exported function',

@@ -13,7 +13,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   blocks: ['verify/blocks'],
   messages: ['verify/messages'],
   transitions: ['verify/transition'],
-  evidence: ['verify/evidence'],
+  evidence: ['verify/state', 'verify/evidence'],
   calls: ['provider/call-evidence'],
 }
 

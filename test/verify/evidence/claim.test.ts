@@ -117,10 +117,10 @@ it('reports which part of the bundle is malformed or missing', () => {
   expect(verdict(() => verifyEvidence(alone, rootClaim))).toBe('EVIDENCE_L1_MISSING at l1.proof')
   const details: [object, object][] = [
     [{ version: undefined }, { expected: 'a version', found: 'none' }],
-    [{ version: 3 }, { expected: '1 or 2' }],
-    [{ kind: 'call' }, { expected: 'the kind state', found: '"call"' }],
+    [{ version: 3 }, { expected: '1' }],
+    [{ kind: 'call' }, { expected: 'state', found: '"call"' }],
     [{ kind: undefined }, { expected: 'a string', found: 'nothing' }],
-    [{ scheme: 'keccak\n' }, { expected: 'mimc or poseidon2', found: '"keccak?"' }],
+    [{ scheme: 'keccak\n' }, { expected: 'mimc or poseidon2 or ethereum', found: '"keccak?"' }],
   ]
   for (const [change, error] of details) expect(refusal(changedBundle(change))).toMatchObject(error)
   for (const quantity of ['0x1g', '0x01', '0x', '0xA', '0X1', '1', '', ' 0x1', `0x1${'0'.repeat(16)}`]) {

@@ -61,7 +61,7 @@ it('names the place of each lie', async () => {
     [{ answer: { ...answer, accountProof: ['0x80'] } }, 'MPT_HASH_MISMATCH at answer.accountProof[0]'],
     [{ answer: { jsonrpc: '2.0', result: answer } }, 'L1_PROOF_MALFORMED at answer.accountProof'],
     [{ answer: null }, 'L1_PROOF_MALFORMED at answer'],
-    [{ scheme: 'mimc' }, 'EVIDENCE_MALFORMED at scheme'],
+    [{ scheme: 'mimc' }, 'EVIDENCE_SCHEME_MISMATCH at scheme'],
     [{ version: 3 }, 'EVIDENCE_VERSION at version'],
   ]
   for (const [change, expected] of cases) expect(verdict(changed(change)), expected).toBe(expected)
@@ -96,7 +96,7 @@ it('refuses a claim about code where nothing of L1 is proven', () => {
   expect(verdict(judge)).toBe('ARGUMENT_INVALID at rollup.implementation')
 })
 
-it('puts a bundle of version 2 together, known fields only', () => {
+it('puts a bundle together, known fields only', () => {
   const { l1, answer } = bundle
   const { proof } = Object(l1)
   const parts = {
@@ -107,7 +107,7 @@ it('puts a bundle of version 2 together, known fields only', () => {
   } as const
   expect(createBundle(parts)).toEqual(bundle)
   expect(Object.keys(createBundle(parts))).toEqual([
-    ...['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber', 'l1', 'l2Header', 'request', 'answer'],
+    ...['format', 'version', 'kind', 'rollup', 'scheme', 'l2BlockNumber', 'l1', 'l2Header', 'request', 'answer'],
   ])
   const { l2Block: _, ...headless } = parts
   expect(createBundle(headless)).not.toHaveProperty('l2Header')

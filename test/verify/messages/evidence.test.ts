@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, expectTypeOf, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import type { L1Block, ProvenBeaconBlock, TrustedBeaconBlock } from '../../../src/entry/anchor.ts'
+import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { trustBeaconBlock } from '../../../src/entry/beacon.ts'
 import { type Hex, isProofError } from '../../../src/entry/index.ts'
 import {
@@ -9,12 +10,19 @@ import {
   encodeMessageClaim,
   hashMessage,
   type Message,
+  type MessageEvidenceClaim,
   type MessageProof,
-  verifyMessageEvidence,
+  messageEvidence,
 } from '../../../src/entry/messages.ts'
+import type { TrustedL1 } from '../../../src/verify/evidence/kinds/message.ts'
 import { createTraps } from '../../traps.ts'
 import { refusalOf, spell } from '../blocks/helpers.ts'
 import { changedAt, placesOf } from '../evidence/places.ts'
+
+const verifyMessageEvidence = <Trust extends TrustedL1>(
+  bundle: unknown,
+  claim: Omit<MessageEvidenceClaim<Trust>, 'kind'>,
+) => verifyEvidence<Trust>(bundle, { kind: messageEvidence, ...claim })
 
 const read = (name: string) => {
   const { input, claim } = JSON.parse(readFileSync(`vectors/messages/valid/evidence-${name}.json`, 'utf8'))

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { isArgumentError, isProofError } from 'rollup-state-proof'
+import { verifyEvidence } from 'rollup-state-proof/anchor'
 import { trustBeaconBlock } from 'rollup-state-proof/beacon'
 import {
+  type MessageEvidenceClaim,
+  messageEvidence,
   readMessageArrival,
-  verifyMessageEvidence,
   verifyMessageFromL2,
   verifyMessageToL2,
 } from 'rollup-state-proof/messages'
@@ -19,7 +21,11 @@ const vectors = (['valid', 'invalid'] as const).flatMap(kind =>
   }),
 )
 
-const functions = { verifyMessageFromL2, verifyMessageToL2, readMessageArrival, verifyMessageEvidence }
+const functions = {
+  ...{ verifyMessageFromL2, verifyMessageToL2, readMessageArrival },
+  verifyEvidence: (bundle: unknown, claim: object) =>
+    verifyEvidence(bundle, { ...(claim as MessageEvidenceClaim), kind: messageEvidence }),
+}
 
 /** The claim with the numbers of its message as bigints, and with the function that verifies the consensus. */
 function parse({ message, trusted, ...claim }: MessagesVector['claim']): object {
@@ -58,10 +64,10 @@ it('gives each vector of messages its expected outcome', () => {
 
 it('has a schema that accepts every valid bundle and refuses malformed ones', () => {
   const validate = new Ajv2020({ allowUnionTypes: true, strictTypes: false, strictRequired: false }).compile(
-    JSON.parse(readFileSync('docs/message-evidence.schema.json', 'utf8')),
+    JSON.parse(readFileSync('docs/evidence.schema.json', 'utf8')),
   )
   const counts = { kept: 0, broken: 0 }
-  for (const { path, vector } of vectors.filter(({ vector }) => vector.operation === 'verifyMessageEvidence')) {
+  for (const { path, vector } of vectors.filter(({ vector }) => vector.operation === 'verifyEvidence')) {
     const { expected, input } = vector
     const isBroken = !expected.valid && /_MALFORMED$|^EVIDENCE_VERSION$|^BAD_HEX$|^WRONG_LENGTH$/.test(expected.code)
     if (!expected.valid && !isBroken) continue

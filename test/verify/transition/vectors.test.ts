@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { spellNumbers } from '../../../src/cli/words/expected.ts'
 import { applyPatches } from '../../../src/cli/words/patches.ts'
+import { spellNumbers } from '../../../src/cli/words/spelling.ts'
 import { isArgumentError, isProofError } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'

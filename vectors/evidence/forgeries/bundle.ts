@@ -47,6 +47,8 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
   return [
     malformed('null', null),
     malformed('array', [bundle]),
+    malformed('no-format', { ...bundle, format: undefined }),
+    malformed('format-of-another', { ...bundle, format: 'rollup-state-proof/recording' }),
     malformed('no-version', { ...bundle, version: undefined }),
     malformed('no-kind', { ...bundle, kind: undefined }),
     malformed('kind-call', { ...bundle, kind: 'call' }),

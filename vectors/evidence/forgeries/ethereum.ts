@@ -165,17 +165,14 @@ export const ethereum: ForgeryClass = async truth => {
       description: 'An answer from a state of Ethereum, where the rollup has a tree of its own.',
       input: truth.judge({ ...sparse, answer: await l2.getProof(address, []) }),
     },
-    // The claim and the version.
+    // The claim and the envelope.
     refused('scheme-of-another', 'EVIDENCE_SCHEME_MISMATCH', 'Binding', 'A bundle with a hash scheme.', judge(sparse)),
     {
       ...{ name: 'scheme-is-ethereum', code: 'EVIDENCE_SCHEME_MISMATCH', flag: 'Binding' },
       description: 'A bundle of a state of Ethereum, where the claim names a hash scheme.',
       input: truth.judge(bundle),
     },
-    changed('version-1', 'EVIDENCE_MALFORMED', 'Shape', 'A scheme that version 1 does not have.', { version: 1 }),
-    changed('version-2-with-a-hash', 'EVIDENCE_MALFORMED', 'Shape', 'A scheme that version 2 does not have.', {
-      scheme: 'poseidon2',
-    }),
+    changed('version-2', 'EVIDENCE_VERSION', 'Shape', 'A version that is not known.', { version: 2 }),
     changed('scheme-number', 'EVIDENCE_MALFORMED', 'Shape', 'A number in place of the scheme.', { scheme: 7 }),
     refused(
       'layout-without-hashes',

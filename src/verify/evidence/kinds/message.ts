@@ -1,37 +1,30 @@
-import { decodeArgument } from '../../base/arguments.ts'
-import { equalBytes, type Hex } from '../../base/bytes.ts'
-import { ArgumentError, atPath, excerpt, ProofError, refusal } from '../../base/errors.ts'
-import { encodeQuantity } from '../../base/hex.ts'
-import { bytesUpTo, unread } from '../../base/json/decoders.ts'
-import { readerOf } from '../../base/json/reader.ts'
-import { readOptions } from '../../base/options.ts'
-import type { L1Block } from '../anchor/header.ts'
-import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
-import { decodeTrusted, unlessFromBundle, verifyLabel, verifySame } from '../evidence/claim.ts'
-import { type BundleParts, encodeConsensus, encodeL1 } from '../evidence/create.ts'
-import { decodeRollup, quantityOf, verifyVersion } from '../evidence/decode.ts'
-import { verifyL1State } from '../evidence/l1-state.ts'
-import type { EvidenceBundle, ProvenBeaconBlock, Trusted } from '../evidence/types.ts'
-import { mismatch } from '../tree/path.ts'
-import { decodeContract, type MessageFromL2, verifyInL1 } from './from-l2.ts'
-import { type MessageLayout, readLayout } from './layout.ts'
-import { MAX_MESSAGE_LENGTH } from './limits.ts'
-import { type DecodedMessage, type Message, readMessage, toMessage, withHash } from './message.ts'
-import { type MessageToL2, verifySent } from './to-l2.ts'
-import { type MessageProof, openMessageProof } from './tree.ts'
+import { decodeArgument } from '../../../base/arguments.ts'
+import { equalBytes, type Hex } from '../../../base/bytes.ts'
+import { ArgumentError, atPath, ProofError, refusal } from '../../../base/errors.ts'
+import { encodeQuantity } from '../../../base/hex.ts'
+import { bytesUpTo, unread } from '../../../base/json/decoders.ts'
+import { readerOf } from '../../../base/json/reader.ts'
+import { readOptions } from '../../../base/options.ts'
+import type { L1Block } from '../../anchor/header.ts'
+import { type Rollup, readRollup } from '../../anchor/rollup.ts'
+import type { TrustedBeaconBlock } from '../../beacon/trusted-block.ts'
+import { decodeContract, type MessageFromL2, verifyInL1 } from '../../messages/from-l2.ts'
+import { type MessageLayout, readLayout } from '../../messages/layout.ts'
+import { MAX_MESSAGE_LENGTH } from '../../messages/limits.ts'
+import { type DecodedMessage, type Message, readMessage, toMessage, withHash } from '../../messages/message.ts'
+import { type MessageToL2, verifySent } from '../../messages/to-l2.ts'
+import { type MessageProof, openMessageProof } from '../../messages/tree.ts'
+import { mismatch } from '../../tree/path.ts'
+import { decodeTrusted, unlessFromBundle } from '../claim.ts'
+import { type BundleParts, encodeEnvelope, encodeL1 } from '../create.ts'
+import { quantityOf } from '../decode.ts'
+import { createKind } from '../kind.ts'
+import type { NamedEvidence } from '../names.ts'
+import type { BundleHead, ProvenBeaconBlock, Trusted } from '../types.ts'
 
-/** What a document of this kind says that it proves. */
-const KIND = 'message'
-
-/**
- * A message as evidence: one JSON document with every proof from an L1 block hash to the status of a message. Its JSON Schema is
- * `docs/message-evidence.schema.json`.
- */
-export interface MessageBundle extends Pick<EvidenceBundle, 'rollup' | 'consensus'> {
-  /** The version of this format. */
-  version: 1
-  /** Distinguishes it from other evidence. */
+/** A message as evidence: one JSON document with every proof from an L1 block hash to the status of a message. */
+export interface MessageBundle extends Pick<BundleHead, 'format' | 'version' | 'rollup' | 'consensus'> {
+  /** What it proves. */
   kind: 'message'
   /** The message. Its numbers are quantities. */
   message: {
@@ -83,6 +76,8 @@ export type TrustedL1 = Exclude<Trusted, Record<'l2StateRoot', Hex>>
 
 /** What you know yourself. A bundle for anything else is refused. */
 export interface MessageEvidenceClaim<Trust extends TrustedL1 = TrustedL1> {
+  /** The evidence that you expect: `messageEvidence`. */
+  kind: NamedEvidence<'message'>
   /** The contract that you trust. */
   rollup: Rollup
   /** The one value that everything is proven from. */
@@ -135,35 +130,48 @@ export type VerifiedMessage<Trust extends TrustedL1 = TrustedL1> = (
  */
 export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
   const own = readOptions('', parts, ['rollup', 'message', 'messageProof', 'consensus', 'l1'])
-  const { name, address } = readRollup(own.rollup)
   const message = readMessage('message', own.message)
   const { fee, value, number, ...rest } = toMessage(message)
   const numbers = { fee: encodeQuantity(fee), value: encodeQuantity(value), number: encodeQuantity(number) }
-  const { messageProof, consensus } = own
+  const { messageProof } = own
   return {
-    version: 1,
-    kind: KIND,
-    rollup: { ...(name !== undefined && { name }), address },
+    ...encodeEnvelope('message', own),
     message: { ...rest, ...numbers },
     ...(messageProof !== undefined && {
       messageProof: atPath('messageProof', () => openMessageProof(messageProof, message)),
     }),
-    ...(consensus !== undefined && { consensus: encodeConsensus(consensus) }),
     l1: encodeL1(own.l1),
   }
 }
 
+/** @throws ArgumentError */
+function decodeMessageClaim(claim: MessageEvidenceClaim) {
+  const { rollup, trusted, message, layout } = readOptions('', claim, CLAIM_FIELDS)
+  const decoded = decodeTrusted(trusted)
+  if (decoded.kind === 'l2StateRoot') {
+    throw new ArgumentError({ path: 'trusted.l2StateRoot', expected: 'something about L1, which holds the messages' })
+  }
+  return {
+    head: { rollup: readRollup(rollup), trusted: decoded, l2: null },
+    message: unlessFromBundle('message', message, stated =>
+      typeof stated === 'string' ? decodeArgument('message', stated, 32) : readMessage('message', stated).hash,
+    ),
+    layout: readLayout(layout),
+  }
+}
+
+type Wanted = ReturnType<typeof decodeMessageClaim>
+
+const CLAIM_FIELDS = ['kind', 'rollup', 'trusted', 'message', 'layout']
+const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
+
 /**
- * Verifies the evidence of a message, in either direction, against what you know and the one thing that you trust.
- *
- * @param bundle an untrusted {@link MessageBundle}, parsed from JSON
- * @param claim what you know, and the one thing that you trust
- * @throws ProofError `MESSAGE_*`, `EVIDENCE_*`, `ANCHOR_NO_CONTRACT`, `ANCHOR_IMPLEMENTATION_MISMATCH`; `BEACON_*` for the path from a beacon block; `HEADER_*`,
- * `MPT_*`, `L1_*`, `RLP_NON_CANONICAL` for the path from L1; ArgumentError
+ * Evidence of a message, in either direction: the `kind` of a claim for `verifyEvidence`.
  *
  * @example
  * ```ts
- * import { createMessageBundle, messageToL2Keys, verifyMessageEvidence } from 'rollup-state-proof/messages'
+ * import { verifyEvidence } from 'rollup-state-proof/anchor'
+ * import { createMessageBundle, messageEvidence, messageToL2Keys } from 'rollup-state-proof/messages'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
@@ -176,74 +184,31 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
  * const bundle = createMessageBundle({ rollup, message, l1: { block, proof } })
  *
  * const trusted = { l1BlockHash: Object(block).hash } // in production: from a source that you trust
- * console.log(verifyMessageEvidence(bundle, { rollup, trusted, message }).status) // notSent
+ * console.log(verifyEvidence(bundle, { kind: messageEvidence, rollup, trusted, message }).status) // notSent
  * ```
  */
-export function verifyMessageEvidence<Trust extends TrustedL1>(
-  bundle: unknown,
-  claim: MessageEvidenceClaim<Trust>,
-): VerifiedMessage<Trust> {
-  const { rollup, trusted, message: expected, layout } = decodeClaim(claim)
-  const evidence = decodeBundle(bundle)
-  verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.address, evidence.rollup.address)
-  verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.name, evidence.rollup.name)
-  const { message } = evidence
-  atPath('message', () => {
-    if (expected && !equalBytes(expected, message.hash)) throw mismatch('MESSAGE_MISMATCH', expected, message.hash)
-  })
-  const { l1StateRoot, l1Block, beaconBlock } = verifyL1State(evidence, trusted)
-  const { proof } = evidence.l1
-  if (proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
-  const decoded = { contract: decodeContract(l1StateRoot, rollup), message, layout }
-  const { messageProof: place } = evidence
-  const messageProof = place === undefined ? undefined : atPath('messageProof', () => openMessageProof(place, message))
-  const verdict = atPath('l1.proof', () =>
-    messageProof ? verifyInL1(proof, messageProof, decoded) : verifySent(proof, decoded),
-  )
-  // The claim decides which case it is.
-  return {
-    ...{ ...verdict, messageProof, message: toMessage(message) },
-    ...{ trustedInput: trusted.kind, l1Block, beaconBlock },
-  } as VerifiedMessage<Trust>
-}
-
-/** @throws ArgumentError */
-function decodeClaim(claim: MessageEvidenceClaim) {
-  const { rollup, trusted, message, layout } = readOptions('', claim, ['rollup', 'trusted', 'message', 'layout'])
-  const decoded = decodeTrusted(trusted)
-  if (decoded.kind === 'l2StateRoot') {
-    throw new ArgumentError({ path: 'trusted.l2StateRoot', expected: 'something about L1, which holds the messages' })
-  }
-  return {
-    rollup: readRollup(rollup),
-    trusted: decoded,
-    message: unlessFromBundle('message', message, stated =>
-      typeof stated === 'string' ? decodeArgument('message', stated, 32) : readMessage('message', stated).hash,
-    ),
-    layout: readLayout(layout),
-  }
-}
-
-const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
-
-const FIELDS = ['version', 'kind', 'rollup', 'message', 'messageProof', 'consensus', 'l1'] as const
-
-/** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
-function decodeBundle(bundle: unknown) {
-  const field = reader.fieldsOf(bundle, FIELDS)
-  field('version', verifyVersion)
-  field('kind', kind => {
-    const stated = reader.string(kind)
-    if (stated !== KIND) throw refusal('EVIDENCE_MALFORMED', `the kind ${KIND}`, excerpt(stated))
-  })
-  return {
-    rollup: field('rollup', decodeRollup),
-    message: field('message', decodeMessage),
-    messageProof: field('messageProof', unread),
-    consensus: field('consensus', unread),
-    l1: field('l1', l1 => reader.fields(l1, ['header', 'proof'])),
-  }
-}
+export const messageEvidence = /* @__PURE__ */ createKind({
+  name: 'message',
+  layer: 'L1',
+  fields: ['message', 'messageProof'],
+  decodeClaim: claim => decodeMessageClaim(claim as MessageEvidenceClaim),
+  decodeBody: field => ({ message: field('message', decodeMessage), place: field('messageProof', unread) }),
+  compare: ({ message }, claim: Wanted) =>
+    atPath('message', () => {
+      if (claim.message === undefined || equalBytes(claim.message, message.hash)) return
+      throw mismatch('MESSAGE_MISMATCH', claim.message, message.hash)
+    }),
+  verify({ message, place }, { stateRoot, proof, ...block }, { head, layout }) {
+    if (proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
+    const decoded = { contract: decodeContract(stateRoot, head.rollup), message, layout }
+    const messageProof =
+      place === undefined ? undefined : atPath('messageProof', () => openMessageProof(place, message))
+    const verdict = atPath('l1.proof', () =>
+      messageProof ? verifyInL1(proof, messageProof, decoded) : verifySent(proof, decoded),
+    )
+    return { ...verdict, messageProof, message: toMessage(message), beaconBlock: undefined, ...block }
+  },
+})
 
 function decodeMessage(source: unknown): DecodedMessage {
   const field = reader.fieldsOf(source, ['from', 'to', 'fee', 'value', 'number', 'data'])

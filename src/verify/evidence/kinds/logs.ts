@@ -1,0 +1,267 @@
+import type { Hex } from '../../../base/bytes.ts'
+import { atPath, ProofError, refusal } from '../../../base/errors.ts'
+import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
+import { readerOf } from '../../../base/json/reader.ts'
+import { readOptions, verifyUint } from '../../../base/options.ts'
+import type { Rollup } from '../../anchor/rollup.ts'
+import type { BlockLog } from '../../blocks/block.ts'
+import { type DecodedFilter, decodeFilter, inOrder, type LogFilter } from '../../blocks/filter.ts'
+import type { BlockClaim } from '../../blocks/header.ts'
+import { firstInWindow, historyContract, historySlot, readBlockHash } from '../../blocks/history.ts'
+import { MAX_HEADERS, MAX_TOPICS } from '../../blocks/limits.ts'
+import { searchBlocks } from '../../blocks/logs.ts'
+import type { Scheme } from '../../scheme/scheme.ts'
+import type { StateKind } from '../../state/kind.ts'
+import type { StateScheme } from '../../state/types.ts'
+import type { ProvenBlock } from '../chain.ts'
+import { decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../claim.ts'
+import { quantityOf } from '../decode.ts'
+import { createKind, type FieldReader } from '../kind.ts'
+import { MAX_CHOICES } from '../limits.ts'
+import type { NamedEvidence } from '../names.ts'
+import type { BundleHead, Trusted, VerifiedEvidence } from '../types.ts'
+
+/**
+ * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2
+ * blocks.
+ */
+export interface LogsBundle<Kind extends StateScheme = StateScheme> extends BundleHead<Kind> {
+  /** What it proves. */
+  kind: 'logs'
+  /** The block of the proven state, after the range: a quantity. If L1 holds its hash, the range may end with it. */
+  l2BlockNumber: Hex
+  /**
+   * What `rollup_getProof` answered for `historyContract` and one slot: that of the first of the blocks below. For an
+   * Ethereum state, `eth_getProof`; or left out, and the first of the blocks is the one whose hash L1 holds.
+   */
+  answer?: unknown
+  /** First block of the range, a quantity. */
+  fromBlock: Hex
+  /** Last block of the range, a quantity. */
+  toBlock: Hex
+  /** Which logs it proves. An empty list: any. */
+  filter: {
+    /** The contracts, 20 bytes each. */
+    address: Hex[]
+    /** By place: 32 bytes each. */
+    topics: Hex[][]
+  }
+  /**
+   * The blocks, newest first, down to `fromBlock`. The first is `toBlock`, or the oldest block of which the state holds the hash
+   * if that is newer; without `answer`, the block `l2BlockNumber`. Each is the parent of the one before.
+   */
+  blocks: {
+    /** RLP of the header. */
+    header: Hex
+    /** All receipts, unless the bloom filter in the header rules out such logs, or the block is after the range. */
+    receipts?: unknown[]
+    /** All transactions, if the receipts have such a log: only they prove its transaction's hash. */
+    transactions?: unknown[]
+  }[]
+}
+
+/**
+ * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
+ * chooses: check the value that is returned.
+ */
+export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> {
+  /** The evidence that you expect: `logsEvidence`. */
+  kind: NamedEvidence<'logs'>
+  /** The kind of the rollup's state at the L2 block. */
+  scheme: Kind
+  /** The contract whose roots you trust. */
+  rollup: Rollup
+  /** The one value that everything is proven from. */
+  trusted: Trust
+  /** The block of the proven state; or `'fromBundle'`: any finalized block, unless you trust an L2 state root. */
+  l2BlockNumber: bigint | 'fromBundle'
+  /** First block of the range; or `'fromBundle'`. */
+  fromBlock: bigint | 'fromBundle'
+  /** Last block of the range; or `'fromBundle'`. */
+  toBlock: bigint | 'fromBundle'
+  /** Which logs; or `'fromBundle'`. A bundle for more, or for less, is refused. */
+  filter: LogFilter | 'fromBundle'
+}
+
+/** What is proven about the state that holds the block hash, whichever input you trust. */
+type LogsAnchor<Trust extends Trusted, Kind extends StateScheme> =
+  VerifiedEvidence<Trust, bigint, readonly Hex[], Kind> extends infer One
+    ? One extends object
+      ? Omit<One, 'account' | 'storage' | 'address'>
+      : never
+    : never
+
+/** All logs that a filter selects in a range of blocks, and what that rests on. */
+export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> = LogsAnchor<
+  Trust,
+  Kind
+> & {
+  /** First block of the range. */
+  fromBlock: bigint
+  /** Last block of the range. */
+  toBlock: bigint
+  /** Which logs, in lower case. An empty list: any. */
+  filter: {
+    /** The contracts. */
+    address: Hex[]
+    /** By place. */
+    topics: Hex[][]
+  }
+  /** All of them, oldest first. */
+  logs: BlockLog[]
+  /** How many blocks the range has. */
+  blockCount: number
+  /** How many of them the bloom filter in their headers rules out. */
+  ruledOutCount: number
+  /** How many receipts the others have, each of which was verified. */
+  receiptCount: number
+}
+
+/** @throws ArgumentError */
+function decodeLogsClaim(claim: LogsClaim<Trusted, StateScheme>) {
+  const { fromBlock, toBlock, filter, ...head } = readOptions('', claim, ['kind', ...HEAD_CLAIM, ...RANGE_FIELDS])
+  const numberOf = (path: string) => (number: bigint) => verifyUint(path, number, 64)
+  return {
+    head: decodeHeadClaim(head, true),
+    fromBlock: unlessFromBundle('fromBlock', fromBlock, numberOf('fromBlock')),
+    toBlock: unlessFromBundle('toBlock', toBlock, numberOf('toBlock')),
+    filter: unlessFromBundle('filter', filter, stated => atPath('filter', () => decodeFilter(stated))),
+  }
+}
+
+type Wanted = ReturnType<typeof decodeLogsClaim>
+
+const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
+const RANGE_FIELDS = ['fromBlock', 'toBlock', 'filter']
+
+/** The fields of the body. The blocks in it are not read yet. */
+const decodeBody = (field: FieldReader) => ({
+  fromBlock: field('fromBlock', quantityOf(64)),
+  toBlock: field('toBlock', quantityOf(64)),
+  filter: field('filter', decodeStatedFilter),
+  blocks: field('blocks', unread),
+  answer: field('answer', unread),
+})
+
+type Body = ReturnType<typeof decodeBody>
+
+/**
+ * Evidence of logs: the `kind` of a claim for `verifyEvidence`. The result is complete: no log of the range that the filter selects is missing. The hash of the newest block
+ * comes from the state (EIP-2935), or from L1 if that holds hashes of blocks. The other blocks follow by their parent hashes, and of
+ * each block that the bloom filter in its header does not rule out, all receipts are verified.
+ *
+ * @example
+ * ```ts
+ * import { verifyEvidence } from 'rollup-state-proof/anchor'
+ * import { encodeHeader, historyContract, historySlot, logsEvidence } from 'rollup-state-proof/blocks'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createService, createWorld } from 'rollup-state-proof-devnet'
+ *
+ * // A block without logs, and a state that holds its hash.
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const world = createWorld(poseidon2)
+ * const block = Object(createService({ genesis: world, rollup }).chain.l1.getBlock(0n))
+ * world.setAccount(historyContract, { nonce: 1n })
+ * world.setStorage(historyContract, { key: historySlot(0n), value: block.hash })
+ * const answer = world.getProof(historyContract, [historySlot(0n)])
+ *
+ * const bundle = {
+ *   ...{ format: 'rollup-state-proof/evidence', version: 1, kind: 'logs', scheme: 'poseidon2', rollup },
+ *   ...{ l2BlockNumber: '0x1', answer, fromBlock: '0x0', toBlock: '0x0', filter: { address: [], topics: [] } },
+ *   blocks: [{ header: encodeHeader(block) }],
+ * }
+ * const trusted = { l2StateRoot: world.stateRoot() }
+ * const known = { kind: logsEvidence, scheme: poseidon2, rollup, trusted, l2BlockNumber: 1n }
+ * const { logs, blockCount } = verifyEvidence(bundle, { ...known, fromBlock: 0n, toBlock: 0n, filter: {} })
+ * console.log(logs.length, blockCount) // 0 1
+ * ```
+ */
+export const logsEvidence = /* @__PURE__ */ createKind({
+  name: 'logs',
+  layer: 'L2',
+  fields: [...RANGE_FIELDS, 'blocks', 'answer'],
+  decodeClaim: claim => decodeLogsClaim(claim as LogsClaim<Trusted, StateScheme>),
+  decodeBody,
+  compare(body, claim: Wanted) {
+    for (const name of ['fromBlock', 'toBlock'] as const) {
+      const [expected, found] = [claim[name], body[name]]
+      if (expected === undefined || expected === found) continue
+      throw new ProofError('LOGS_MISMATCH', { path: name, expected: `block ${expected}`, found: `block ${found}` })
+    }
+    if (claim.filter !== undefined && !isSameFilter(claim.filter, body.filter)) {
+      throw new ProofError('LOGS_MISMATCH', { path: 'filter', expected: 'the one that you state', found: 'another' })
+    }
+    const { fromBlock, toBlock } = body
+    if (fromBlock <= toBlock) return
+    throw new ProofError('LOGS_RANGE', { path: 'fromBlock', expected: `at most ${toBlock}`, found: `${fromBlock}` })
+  },
+  verify(body, block, { head }) {
+    const { fromBlock, toBlock, filter, blocks } = body
+    const newest = verifyNewest(body, block, head.l2.state)
+    const count = newest.number - fromBlock + 1n
+    const search = searchBlocks(filter, toBlock)
+    let next = newest
+    const searched = atPath('blocks', () =>
+      reader.items(blocks, verifyCount(count), parts => {
+        const found = search.verify(parts, next)
+        next = { hash: found.header.parentHash, number: next.number - 1n }
+        return found
+      }),
+    )
+    const inRange = searched.filter(({ header }) => header.number <= toBlock).reverse()
+    const counts = inRange.flatMap(({ receiptCount }) => (receiptCount === null ? [] : [receiptCount]))
+    return {
+      ...{ ...block, fromBlock, toBlock },
+      filter: { address: [...filter.address], topics: filter.topics.map(list => [...list]) },
+      logs: inRange.flatMap(({ logs }) => logs),
+      blockCount: inRange.length,
+      ruledOutCount: inRange.length - counts.length,
+      receiptCount: counts.reduce((sum, count) => sum + count, 0),
+    }
+  },
+})
+
+function decodeStatedFilter(filter: unknown): DecodedFilter {
+  const field = reader.fieldsOf(filter, ['address', 'topics'])
+  const choiceOf = (length: number) => (list: unknown) =>
+    inOrder(reader.items(list, atMost('EVIDENCE_MALFORMED', MAX_CHOICES), hexOf(reader, length)))
+  const places = (list: unknown) => reader.items(list, atMost('EVIDENCE_MALFORMED', MAX_TOPICS), choiceOf(32))
+  return { address: field('address', choiceOf(20)), topics: field('topics', places) }
+}
+
+const isSameFilter = (one: DecodedFilter, other: DecodedFilter): boolean =>
+  isSameList([one.address, ...one.topics], [other.address, ...other.topics], isSameChoice)
+const isSameChoice = (one: readonly Hex[], other: readonly Hex[]): boolean =>
+  isSameList(one, other, (hex, own) => hex === own)
+
+/** Item by item: text that JSON makes of the lists is whatever a `toJSON` says. */
+const isSameList = <T>(one: readonly T[], other: readonly T[], isSame: (item: T, own: T) => boolean): boolean =>
+  one.length === other.length && one.every((item, index) => isSame(item, other[index] as T))
+
+/** The number and hash of the first of the blocks. */
+function verifyNewest({ toBlock, answer }: Body, { l2Block, stateRoot, l2BlockNumber }: ProvenBlock, state: StateKind) {
+  if (answer === undefined && l2Block !== undefined) return anchoredFor(l2Block, toBlock)
+  // Proven, or stated: the claim says it if nothing proves it.
+  const stateBlock = l2BlockNumber as bigint
+  const number = newestFor(stateBlock, toBlock)
+  const asked = { stateRoot, address: historyContract, storageKeys: [historySlot(number)] }
+  const hash = atPath('answer', () => readBlockHash(state.verify(answer, asked), { number, stateBlock }))
+  return { number, hash }
+}
+
+/** The block whose hash L1 holds, from which the parent hashes lead to a range. */
+export function anchoredFor({ number, hash }: BlockClaim, toBlock: bigint): BlockClaim {
+  if (toBlock <= number) return { number, hash }
+  throw new ProofError('LOGS_RANGE', { path: 'toBlock', expected: `at most ${number}`, found: `${toBlock}` })
+}
+
+/** The block from which the parent hashes lead to a range: its last, unless the state no longer holds that one's hash. */
+export function newestFor(stateBlock: bigint, toBlock: bigint): bigint {
+  const first = firstInWindow(stateBlock)
+  return toBlock > first ? toBlock : first
+}
+
+const verifyCount = (expected: bigint) => (count: number) => {
+  if (expected > MAX_HEADERS) throw refusal('BLOCK_TOO_LARGE', `a range of at most ${MAX_HEADERS} blocks`, expected)
+  if (count !== Number(expected)) throw refusal('LOGS_RANGE', `${expected} blocks`, count)
+}
