@@ -214,6 +214,7 @@ for (const version of [6, 5]) {
     end()
   })
 
+  // hardhat itself is not here: version 2 installs 292 MB, and version 3 needs a later Node. It signs with a key of its own, too.
   flow(`ethers ${version} sends as a wallet, as hardhat does, and waits for the receipt`, async () => {
     const { ethers, provider, end } = await createEthers(version)
     const wallet = new ethers.Wallet(ALICE.key, provider)
@@ -488,37 +489,57 @@ flow('anvil forks, with one head', async () => {
 })
 
 /**
- * The requests of `bind.BoundContract` and `bind.WaitMined` of accounts/abi/bind, through `ethclient`, in order, with the parameters
- * that `toCallArg` makes. An estimate names no block.
+ * The requests of `BoundContract` and `WaitMined` (ethereum/go-ethereum, accounts/abi/bind/v2/base.go and util.go), as `Client` sends
+ * them (ethclient/ethclient.go), in their order: `toCallArg` names the sender always and the value if there is one, `toFilterArg` a
+ * range always. An estimate names no block, or `pending`, by version.
  */
-flow('the Go bindings call, send and wait', async () => {
+flow('the Go bindings call, send, wait and watch', async () => {
   const { ethers } = await import('ethers5')
   const wallet = new ethers.Wallet(ALICE.key)
-  const data = new ethers.utils.Interface(ABI).encodeFunctionData('transfer', [PAYEE, 5])
+  const contract = new ethers.utils.Interface(ABI)
+  const data = contract.encodeFunctionData('transfer', [PAYEE, 5])
   await rig.settle(url)
-  // Call, of the state that is pending, and of the latest.
-  const read = { from: `0x${'00'.repeat(20)}`, to: TOKEN, input: `0x70a08231${'0'.repeat(24)}${PAYEE.slice(2)}` }
+  // Call, of the state that is pending, and of the latest. Nothing comes back from where no contract is, so its code is asked for.
+  const read = { from: `0x${'00'.repeat(20)}`, to: TOKEN, input: contract.encodeFunctionData('balanceOf', [PAYEE]) }
+  assert.notEqual(await rpc(url, 'eth_call', read, 'latest'), '0x')
   assert.equal(await rpc(url, 'eth_call', read, 'pending'), await rpc(url, 'eth_call', read, 'latest'))
+  for (const block of ['pending', 'latest']) {
+    assert.equal(await rpc(url, 'eth_call', { ...read, to: PAYEE }, block), '0x')
+    assert.equal(await rpc(url, 'eth_getCode', PAYEE, block), '0x')
+  }
+  // WatchLogs.
+  const socket = new (root('ws').WebSocket)(socketOf(url))
+  const heard = []
+  socket.on('message', message => heard.push(JSON.parse(String(message))))
+  await once(socket, 'open')
+  const topics = [[contract.getEventTopic('Transfer')]]
+  const params = ['logs', { address: [TOKEN], topics, fromBlock: '0x0', toBlock: 'latest' }]
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }))
+  await until(() => heard.length === 1)
   // Transact.
   const head = await rpc(url, 'eth_getBlockByNumber', 'latest', false)
   const tip = BigInt(await rpc(url, 'eth_maxPriorityFeePerGas'))
   const cap = tip + 2n * BigInt(head.baseFeePerGas)
   assert.notEqual(await rpc(url, 'eth_getCode', TOKEN, 'pending'), '0x')
   const fees = { maxFeePerGas: `0x${cap.toString(16)}`, maxPriorityFeePerGas: `0x${tip.toString(16)}` }
-  const gas = await rpc(url, 'eth_estimateGas', { from: ALICE.address, to: TOKEN, input: data, value: '0x0', ...fees })
+  const call = { from: ALICE.address, to: TOKEN, input: data, value: '0x0', ...fees }
+  const gas = await rpc(url, 'eth_estimateGas', call)
+  assert.equal(await rpc(url, 'eth_estimateGas', call, 'pending'), gas)
   const nonce = await rpc(url, 'eth_getTransactionCount', ALICE.address, 'pending')
   const transaction = { type: 2, chainId: CHAIN_ID, to: TOKEN, data, nonce, gasLimit: gas, ...fees, value: 0 }
   const raw = await wallet.signTransaction(transaction)
-  await rpc(url, 'eth_sendRawTransaction', raw)
+  const hash = ethers.utils.keccak256(raw)
+  assert.equal(await rpc(url, 'eth_sendRawTransaction', raw), hash)
   // WaitMined.
-  const receipt = await rig.meanwhile(
-    (async () => {
-      for (;;) {
-        const found = await rpc(url, 'eth_getTransactionReceipt', ethers.utils.keccak256(raw))
-        if (found !== null) return found
-        await new Promise(resolve => setTimeout(resolve, 200))
-      }
-    })(),
-  )
+  let receipt = null
+  const isMined = async () => {
+    receipt = await rpc(url, 'eth_getTransactionReceipt', hash)
+    return receipt !== null
+  }
+  await rig.meanwhile(until(isMined))
   assert.equal(receipt.status, '0x1')
+  // After the event of the block that was the newest one.
+  await until(() => heard.some(({ params }) => params?.result.transactionHash === hash))
+  socket.close()
+  assert.ok(heard.slice(1).every(({ params }) => params.subscription === heard[0].result))
 })
