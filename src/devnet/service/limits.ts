@@ -14,9 +14,6 @@ export const DEFAULT_LOG_RANGE = 10_000
 export const MAX_LOGS = 10_000
 /** Alternatives per position in a log filter. */
 export const MAX_ALTERNATIVES = 100
-/** Filters that are kept, and for how long without a request for them, in milliseconds. */
-export const MAX_FILTERS = 1024
-export const FILTER_IDLE = 300_000
 /** Blocks per `eth_feeHistory` request: as many as geth allows. */
 export const MAX_FEE_BLOCKS = 1024n
 /** Percentiles per `eth_feeHistory` request: as many as geth allows. */

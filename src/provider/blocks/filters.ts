@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import type { Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { abortedBy } from '../../client/transport/error.ts'
 import { inTime } from '../../client/transport/waiting.ts'
@@ -6,7 +6,8 @@ import type { BlockLog } from '../../verify/blocks/block.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
-import { BLOCKS_A_PIECE, FILTER_IDLE, FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../limits.ts'
+import { createRegister, type Filter } from '../filter-register.ts'
+import { BLOCKS_A_PIECE } from '../limits.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import type { Presence } from '../presence.ts'
@@ -17,18 +18,8 @@ import type { BlockView, KnownBlocks } from './known-blocks.ts'
 import type { LogSearch } from './logs.ts'
 import { spell, spellLogs } from './spell.ts'
 
-/** A query, and the position of a client in the chain. It holds nothing of what the client will get. */
-interface Filter {
-  readonly owner: string
-  /** Logs, or of blocks their hashes or their headers. */
-  readonly query: { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
-  readonly size: number
-  /** The first block that the client has not seen. */
-  next: bigint
-  usedAt: number
-  /** Ends with the last request that was made: each one goes on where the one before ended. */
-  turn: Promise<unknown>
-}
+/** Logs, or of blocks their hashes or their headers. */
+type Query = { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
 
 /** Where filters look. */
 interface FilterSources {
@@ -41,61 +32,14 @@ interface FilterSources {
   readonly isForWallet: boolean
 }
 
-/** The filters of all clients, within their bounds. @param seenAt when a client was there */
-function createRegister(seenAt: FilterSources['seenAt']) {
-  /** In the order of their use. */
-  const filters = new Map<Hex, Filter>()
-  function isIdle({ owner, usedAt }: Filter): boolean {
-    const { began, at } = seenAt(owner) ?? { began: 0, at: 0 }
-    return usedAt < began || Date.now() - Math.max(usedAt, at) > FILTER_IDLE
-  }
-
-  /** Makes room for one more. */
-  function sweep(owner: string, size: number): void {
-    for (const [id, filter] of filters) if (isIdle(filter)) filters.delete(id)
-    const all = [...filters.values()]
-    let total = all.reduce((sum, filter) => sum + filter.size, size)
-    let own = all.filter(filter => filter.owner === owner).length + 1
-    for (const [id, filter] of filters) {
-      const isTooMany = own > MAX_FILTERS_A_CLIENT && filter.owner === owner
-      if (!isTooMany && total <= MAX_FILTERS_SIZE) continue
-      filters.delete(id)
-      total -= filter.size
-      if (filter.owner === owner) own--
-    }
-  }
-
-  return {
-    add(owner: string, query: Filter['query'], choices: number, next: bigint): Hex {
-      const size = FILTER_SIZE + choices
-      sweep(owner, size)
-      // Nobody can guess it, and it is a quantity.
-      const id: Hex = `0x1${bytesToHex(crypto.getRandomValues(new Uint8Array(15))).slice(2)}`
-      const fresh = { next, usedAt: Date.now(), turn: Promise.resolve() }
-      filters.set(id, { owner, query, size, ...fresh })
-      return id
-    },
-    /** @throws ProviderError `FILTER_MISSING` */
-    find(id: Hex): Filter {
-      const filter = filters.get(id)
-      filters.delete(id)
-      if (filter === undefined || isIdle(filter)) throw refusedFor('FILTER_MISSING')
-      filter.usedAt = Date.now()
-      filters.set(id, filter)
-      return filter
-    },
-    remove: (id: Hex): boolean => filters.delete(id),
-  }
-}
-
 /**
  * The methods of filters, as nodes have them: a client gets each event once, in order, however many blocks come at a time. A filter
- * that nobody has asked for during {@link FILTER_IDLE} is gone, unless its client asks for other things: some ask for changes only
+ * that nobody has asked for during five minutes is gone, unless its client asks for other things: some ask for changes only
  * when there is a new block. If there are too many, those that were used least lately are gone.
  */
 export function createFilters(sources: FilterSources) {
   const { search, current, seenAt, isForWallet } = sources
-  const register = createRegister(seenAt)
+  const register = createRegister<Query>(seenAt)
   const idIn = (given: unknown): Hex => encodeQuantity(params.quantity('filter', params.take(given, 1, 1)[0], 128))
   const next = async () => newestIn(await current()) + 1n
   async function addLogs(query: unknown, client: string) {
@@ -141,7 +85,7 @@ const UNPUSHED = 'Nothing proves what is pending, and nothing synchronizes here.
  * What is new, or the first part of it, perhaps none, at half of the time that a request has, or if it is much. The client moves on
  * only once it has all of that. What was fetched for the rest is known when it asks again.
  */
-async function advance(sources: FilterSources, filter: Filter, end: number, pace: Pace): Promise<unknown> {
+async function advance(sources: FilterSources, filter: Filter<Query>, end: number, pace: Pace): Promise<unknown> {
   const { query } = filter
   const { first = null, last = null } = typeof query === 'string' ? {} : query.bounds
   let next = first !== null && first > filter.next ? first : filter.next
@@ -183,7 +127,7 @@ async function advance(sources: FilterSources, filter: Filter, end: number, pace
 /** The logs of a range, or its blocks. */
 async function read(
   { blocks, search }: FilterSources,
-  { query }: Filter,
+  { query }: Filter<Query>,
   view: BlockView,
   range: BlockRange,
   pace: Pace,

@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { addDemoBlocks, createService, demoWorld } from '../../../src/devnet/index.ts'
 import type { FullChain } from '../../../src/devnet/service/chain.ts'
-import { MAX_FILTERS } from '../../../src/devnet/service/limits.ts'
 import { l2Methods } from '../../../src/devnet/service/methods/l2.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
+import { MAX_FILTERS_A_CLIENT } from '../../../src/provider/limits.ts'
 import { ROLLUP } from '../../client/servers.ts'
 
 function setUp() {
@@ -48,7 +48,7 @@ it('forgets filters that nobody asks for, and the oldest of too many', () => {
   vi.advanceTimersByTime(300_001)
   ask('eth_newBlockFilter')
   expect(() => ask('eth_getFilterChanges', first)).toThrow('filter not found')
-  const ids = Array.from({ length: MAX_FILTERS + 1 }, () => ask('eth_newBlockFilter'))
+  const ids = Array.from({ length: MAX_FILTERS_A_CLIENT + 1 }, () => ask('eth_newBlockFilter'))
   expect(() => ask('eth_getFilterChanges', ids[0])).toThrow('filter not found')
   expect(ask('eth_getFilterChanges', ids.at(-1))).toEqual([])
 })

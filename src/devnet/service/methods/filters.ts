@@ -1,17 +1,9 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, type Hex } from '../../../base/bytes.ts'
+import type { Hex } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
+import { createRegister } from '../../../provider/filter-register.ts'
 import type { ChainLog } from '../content.ts'
 import { type Method, MethodError, rpcCodes } from '../json-rpc.ts'
-import { FILTER_IDLE, MAX_FILTERS } from '../limits.ts'
 import { read } from './common.ts'
-
-/** A query, or null for blocks, and the first block that the client has not seen. */
-interface Filter {
-  readonly query: object | null
-  next: bigint
-  usedAt: number
-}
 
 /** Where filters look. */
 interface FilterSources {
@@ -23,28 +15,18 @@ interface FilterSources {
 
 /** Filters as nodes have them: those that nobody asked for lately are gone, and the least lately used ones if there are too many. */
 export function filterMethods({ newest, logsIn, hashAt }: FilterSources): Record<string, Method> {
-  const filters = new Map<Hex, Filter>()
-  let made = 0n
-
-  function add(query: Filter['query']): Hex {
-    for (const [id, { usedAt }] of filters) {
-      if (Date.now() - usedAt > FILTER_IDLE || filters.size >= MAX_FILTERS) filters.delete(id)
-    }
-    const id: Hex = `0x1${bytesToHex(keccak_256(new TextEncoder().encode(`${made++}`))).slice(2, 32)}`
-    filters.set(id, { query, next: newest() + 1n, usedAt: Date.now() })
-    return id
-  }
+  // Whoever asks is one client, whom nothing keeps present.
+  const register = createRegister<object | null>(() => undefined)
+  const add = (query: object | null) => register.add('', query, 0, newest() + 1n)
   const idIn = (params: readonly unknown[]) => encodeQuantity(read.quantity('filter', read.take(params, 1, 1)[0], 128))
 
-  function find(params: readonly unknown[]): Filter {
+  function find(params: readonly unknown[]) {
     const id = idIn(params)
-    const filter = filters.get(id)
-    if (filter === undefined) throw new MethodError(rpcCodes.serverError, 'filter not found')
-    // Again at the end, as the one that was used last.
-    filters.delete(id)
-    filters.set(id, filter)
-    filter.usedAt = Date.now()
-    return filter
+    try {
+      return register.find(id)
+    } catch {
+      throw new MethodError(rpcCodes.serverError, 'filter not found')
+    }
   }
 
   return {
@@ -68,6 +50,6 @@ export function filterMethods({ newest, logsIn, hashAt }: FilterSources): Record
       if (query === null) throw new MethodError(rpcCodes.serverError, 'this filter is about blocks')
       return logsIn(query, 0n, newest())
     },
-    eth_uninstallFilter: params => filters.delete(idIn(params)),
+    eth_uninstallFilter: params => register.remove(idIn(params)),
   }
 }
