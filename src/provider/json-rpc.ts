@@ -34,7 +34,7 @@ interface Subscriptions {
 }
 
 /** What a client gets in place of a result. */
-export interface Failure {
+interface Failure {
   readonly code: number
   readonly message: string
   readonly data?: unknown
