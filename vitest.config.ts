@@ -78,6 +78,18 @@ export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hos
   name => `test/verify/${name}.test.ts`,
 )
 
+/**
+ * What `npm test` runs besides: the rooms and their imports, the sizes, the exports, what must not compile, and what the catalogue of
+ * checks, the bounds and the models demand of a change.
+ */
+const HOUSE = [
+  'test/*.test.ts',
+  'test/surface/copies.test.ts',
+  ...['types', 'programs'].map(inFolder),
+  ...['api', 'bounds', 'checks', 'methods', 'promises', 'soundness', 'tree-format'].map(
+    name => `test/documents/${name}.test.ts`,
+  ),
+]
 /** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
 const DOCS = [inFolder('documents')]
 const SITE = [inFolder('site')]
@@ -96,6 +108,9 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     maxWorkers: '100%',
+    reporters: ['dot', './test/tools/last-sentence.ts'],
+    // The last sentence repeats what tests say about what they skip.
+    onConsoleLog: () => process.env['VERBOSE'] !== undefined,
     // A test that asserts nothing has found no data, or looped over nothing.
     expect: { requireAssertions: true },
     // What was transformed is kept in node_modules, by content: the second of two runs need not do it again.
@@ -109,11 +124,12 @@ export default defineConfig({
         test: {
           ...{ ...withPackage, name: 'rest', include: ['test/**/*.test.ts'], isolate: false },
           // What .ci/clients has installed brings tests of its own.
-          exclude: [...CORE, ...ALONE, ...DOCS, ...SITE, '**/node_modules/**'],
+          exclude: [...CORE, ...HOUSE, ...ALONE, ...DOCS, ...SITE, '**/node_modules/**'],
         },
       },
+      { extends: true, test: { ...withPackage, name: 'house', include: HOUSE, isolate: false } },
       { extends: true, test: { ...shared, name: 'alone', include: [...ALONE, ...SLOW] } },
-      { extends: true, test: { ...withPackage, name: 'docs', include: DOCS, isolate: false } },
+      { extends: true, test: { ...withPackage, name: 'docs', include: DOCS, exclude: HOUSE, isolate: false } },
       { extends: true, plugins: [telling], test: { ...shared, name: 'site', include: SITE, isolate: false } },
     ],
     coverage: {

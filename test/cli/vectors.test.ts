@@ -276,7 +276,7 @@ it('shows progress on a terminal, and clears the line at the end', async () => {
 
 it('verifies recorded answers of real endpoints', async context => {
   if (!existsSync(RECORDED)) {
-    console.log(`skipped: 5 recorded answers, for there is no ${RECORDED}`)
+    console.log(`skipped: 5 recorded answers, because there is no ${RECORDED}`)
     return context.skip()
   }
   const { stdout } = await runHere(['vectors', RECORDED, '--json'])

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
 const hasGit = spawnSync('git', ['--version']).status === 0
-if (!hasGit) console.warn('skipped: all tests of the release script, for there is no git')
+if (!hasGit) console.warn('skipped: all tests of the release script, because there is no git')
 /** All packages, from what was built before. */
 const PUBLISH = 'npm publish --ignore-scripts --workspaces --include-workspace-root'
 const withGit = it.skipIf(!hasGit)

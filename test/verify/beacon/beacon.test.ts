@@ -230,7 +230,7 @@ it.skipIf(!existsSync(REAL))('verifies three periods of mainnet', () => {
   )
 })
 
-if (!existsSync(REAL)) console.info(`1 recording of mainnet is not here (${REAL}): its test is skipped`)
+if (!existsSync(REAL)) console.info(`skipped: 1 recording of mainnet, because there is no ${REAL}`)
 
 it('says what it expected or found in each refusal', () => {
   // One vector for each code: the corpus runs them all.

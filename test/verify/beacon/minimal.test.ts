@@ -209,7 +209,8 @@ function runSuite(fork: 'deneb' | 'electra', suite: string) {
   return counts
 }
 
-if (!existsSync(SPEC)) console.info(`${SUITES.length} suites of the consensus specification are not here (${SPEC})`)
+if (!existsSync(SPEC))
+  console.info(`skipped: ${SUITES.length} suites of the consensus specification, because there is no ${SPEC}`)
 
 it.skipIf(!existsSync(SPEC))('follows the steps of the consensus specification', () => {
   expect(readdirSync(SPEC).sort()).toEqual(['deneb', 'electra'])

@@ -15,7 +15,8 @@ import { changesOf, refusalOf, spell } from './helpers.ts'
 
 const FOLDER = '../shared/vectors/blocks'
 const isThere = existsSync(FOLDER)
-if (!isThere) console.log(`skipped: 202 receipts of mainnet and 11 transactions of Sepolia, for there is no ${FOLDER}`)
+if (!isThere)
+  console.log(`skipped: 202 receipts of mainnet and 11 transactions of Sepolia, because there is no ${FOLDER}`)
 const read = (name: string) => JSON.parse(readFileSync(`${FOLDER}/${name}.json`, 'utf8'))
 interface Identified {
   hash: Hex

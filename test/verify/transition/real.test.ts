@@ -15,7 +15,8 @@ import { changeEverywhere } from './helpers.ts'
 
 const FOLDER = '../shared/vectors/transitions'
 const isThere = existsSync(FOLDER)
-if (!isThere) console.log(`skipped: 262 traces of mainnet and 6 of a server of poseidon2, for there is no ${FOLDER}`)
+if (!isThere)
+  console.log(`skipped: 262 traces of mainnet and 6 of a server of poseidon2, because there is no ${FOLDER}`)
 const read = (name: string) => JSON.parse(readFileSync(`${FOLDER}/${name}.json`, 'utf8'))
 
 /** The root of the tree before a write. */
