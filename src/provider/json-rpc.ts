@@ -78,14 +78,16 @@ export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
  * Answers JSON-RPC 2.0 messages, single requests and batches, from a provider.
  *
  * @param hints the server's own options that answer a refusal, which are appended to its message
+ * @param onProgress called with what a search of logs has left to do, if it takes long
  */
 export function createJsonRpcServer(
   provider: Answering,
   limits: ServerLimits,
   hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {},
+  onProgress: (method: string, text: string) => void = () => {},
 ) {
   const { maxResponseLength } = limits
-  const ask = asking(provider, limits, hints)
+  const ask = asking(provider, limits, hints, onProgress)
 
   /** @param room that of the response */
   async function answerOne(
@@ -148,6 +150,7 @@ function asking(
   provider: Answering,
   limits: ServerLimits,
   hints: Readonly<Partial<Record<ProviderErrorReason, string>>>,
+  onProgress: (method: string, text: string) => void,
 ) {
   const slots = createSlots(limits)
   const limited = (message: string) => ({ error: { code: codes.limited, message } })
@@ -165,6 +168,7 @@ function asking(
       const how = {
         admit: slot.take,
         reserve,
+        onProgress: (text: string) => onProgress(method, text),
         onForward: () => onForward?.(method),
         onIncomplete: () => onForward?.(`${method} (completeness)`),
         client: name,

@@ -147,6 +147,8 @@ export interface PaceOptions {
   readonly signals: readonly (AbortSignal | undefined)[]
   /** Called once, before the work is slow for the first time. What it throws ends the work. Default: it may be slow. */
   readonly admit?: (() => Promise<void>) | undefined
+  /** Called once, after a quarter of the time, with how far the work is, if it has stated that. */
+  readonly onProgress?: ((text: string) => void) | undefined
   /** Default: what nodes answer with at most. */
   readonly reserve?: Pace['reserve'] | undefined
 }
@@ -176,7 +178,13 @@ export function createRoom(total: number) {
  * @throws ProviderError `TIMEOUT`; EndpointError `ABORTED`; what `admit` throws
  */
 export async function inPace<T>(
-  { timeoutMs, signals, admit = async () => {}, reserve = createRoom(MAX_LOGS_LENGTH).reserve }: PaceOptions,
+  {
+    timeoutMs,
+    signals,
+    admit = async () => {},
+    onProgress,
+    reserve = createRoom(MAX_LOGS_LENGTH).reserve,
+  }: PaceOptions,
   work: (pace: Pace) => Promise<T>,
 ): Promise<T> {
   let describe: (() => string) | undefined
@@ -191,9 +199,12 @@ export async function inPace<T>(
   let end = () => {}
   try {
     return await scoped(given.signal, ({ signal, stop }) => {
-      const timer = setTimeout(() => stop(tooLate()), timeoutMs)
+      const timers = [
+        setTimeout(() => stop(tooLate()), timeoutMs),
+        setTimeout(() => describe && onProgress?.(describe()), timeoutMs / 4),
+      ]
       end = () => {
-        clearTimeout(timer)
+        for (const timer of timers) clearTimeout(timer)
         turns.end(signal)
       }
       // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.

@@ -38,6 +38,8 @@ export interface RequestOptions {
    * next request gets it. Default: 16 MiB fit.
    */
   reserve?: ((length: number) => boolean) | undefined
+  /** Called once a search has taken a quarter of its time, with what it has left to do, in words. It says so at its end, too. */
+  onProgress?: ((text: string) => void) | undefined
   /** Called before the request is passed to `l2` because `forward` names its method: the answer will not be proven. */
   onForward?: (() => void) | undefined
   /** Called before logs are listed whose completeness is not proven, because `completeLogs` is false: there may be others. */
@@ -54,7 +56,16 @@ export interface RequestOptions {
   canPush?: boolean | undefined
 }
 
-const REQUEST_OPTIONS = ['signal', 'admit', 'reserve', 'onForward', 'onIncomplete', 'client', 'canPush'] as const
+const REQUEST_OPTIONS = [
+  'signal',
+  'admit',
+  'reserve',
+  'onProgress',
+  'onForward',
+  'onIncomplete',
+  'client',
+  'canPush',
+] as const
 
 interface Asker {
   readonly client: string
@@ -187,7 +198,9 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
     onForward()
-    return settings.l2.run((provider, attempt) => callProvider(provider, method, params, attempt.signal), pace.signal)
+    const asking = settings.l2.run((one, { signal }) => callProvider(one, method, params, signal), pace.signal)
+    // A copy: requests at the same time may share the answer.
+    return structuredClone(await asking)
   }
 
   /** An aborted provider does not answer from its memory either. */
@@ -199,19 +212,18 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
         signal,
         admit,
         reserve,
+        onProgress,
         onForward = () => {},
         onIncomplete = () => {},
         client = '',
         canPush = false,
       } = readOptions('options', given, REQUEST_OPTIONS)
       verifySignal(signal)
-      verifyFunction('options.admit', admit)
-      verifyFunction('options.reserve', reserve)
-      verifyFunction('options.onForward', onForward)
-      verifyFunction('options.onIncomplete', onIncomplete)
+      for (const [name, value] of Object.entries({ admit, reserve, onProgress, onForward, onIncomplete }))
+        verifyFunction(`options.${name}`, value)
       verifyClient(client)
       if (typeof canPush !== 'boolean') throw invalid('options.canPush', 'true or false', canPush)
-      const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve }
+      const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
       return inPace(how, pace => work(pace, { client, canPush, onForward, onIncomplete }))
     })
 

@@ -65,11 +65,14 @@ const limited = (perSecond: number) => (l2: Endpoint) => {
 
 it('gets further with each repeat at 2 requests per second, says how far, and ends', async () => {
   skipTime()
-  const { ask, endpoint } = await setUp(61, { timeoutMs: 8_000 }, limited(2))
+  const { verified, endpoint } = await setUp(61, { timeoutMs: 8_000 }, limited(2))
   const said: string[] = []
+  const before: string[] = []
+  const request = { method: 'eth_getLogs', params: [logsOf(1, 60)] }
   let found: unknown[] | null = null
   while (found === null && said.length < 30) {
-    found = await ask('eth_getLogs', logsOf(1, 60)).catch(error => {
+    const onProgress = (text: string) => before.push(text)
+    found = await verified.request<unknown[]>(request, { onProgress }).catch(error => {
       if (!isProviderError(error) || error.reason !== 'TIMEOUT') throw error
       said.push(error.message)
       return null
@@ -81,9 +84,12 @@ it('gets further with each repeat at 2 requests per second, says how far, and en
   expect(blocks + receipts).toBeGreaterThanOrEqual(180)
   expect(blocks + receipts).toBeLessThan(180 + 3 * said.length)
   expect(said[0]).toMatch(
-    /^The request did not .* It took 8000 ms\. Of 60 blocks, the headers of \d+ are still to be fetched/,
+    /^The request did not .* It took 8000 ms\. To search 60 blocks, the headers of \d+ are still to be fetched/,
   )
   expect(said[0]).toMatch(/at this rate in about \d+ s, and then receipts\. Ask again, and it goes on from there/)
+  // It says so before, too: once each time, but for the last one, which may end before.
+  expect([said.length, said.length + 1]).toContain(before.length)
+  expect(before[0]).toMatch(/^To search 60 blocks, the headers of \d+ are still to be fetched/)
   expect(said.at(-1)).toMatch(/The receipts of \d+ blocks are still to be read, at this rate in about \d+ s/)
   for (const kind of ['headers', 'receipts']) {
     const left = said.flatMap(text => new RegExp(`${kind} of (\\d+)`).exec(text)?.[1] ?? []).map(Number)

@@ -45,7 +45,7 @@ const whatOptions = {
   deadline: textOr('8', 'SECONDS', 'time for a request of a client, through everything; many clients wait for 10'),
   concurrency: textOr('16', 'N', 'how many requests may ask endpoints or compute at once; no other waits for them'),
   ...optionsOf('timeout'),
-  json: flag('print one line of JSON per event: listening, view, waiting, failure, disagreement, stopped'),
+  json: flag('print one line of JSON per event: listening, view, waiting, progress, failure, disagreement, stopped'),
 }
 
 const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP
@@ -138,7 +138,12 @@ export const command: Command = {
       },
     })
     let push = () => {}
-    const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: deadline + GRACE, concurrency }, HINTS)
+    const rpc = createJsonRpcServer(
+      provider,
+      { ...PROXY_LIMITS, timeout: deadline + GRACE, concurrency },
+      HINTS,
+      log.progress,
+    )
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     push = server.push
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
@@ -215,6 +220,8 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       }
       lastFailure = text
     },
+    progress: (method: string, text: string) =>
+      write('progress', { method, message: text }, `  ${printable(method)}: ${text}`),
     waiting: (wait: object, text: string) => write('waiting', wait, `  ${text}`),
     disagreement: (text: string) => write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`),
     stopped: () => write('stopped', {}, '  stopped'),

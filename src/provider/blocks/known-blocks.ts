@@ -105,10 +105,12 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
       throw unprovenBlock(view, number)
     },
     learn,
-    /** Of how many blocks the header is not known yet. */
-    countMissing(oldest: bigint, newest: bigint): number {
+    /** How many headers are still to be fetched to walk these blocks: older ones than the state holds hashes of take those between. */
+    countMissing({ l2BlockNumber }: BlockView, oldest: bigint, newest: bigint): number {
+      const first = firstInWindow(l2BlockNumber)
+      const last = newest < first && hashOf(newest) === undefined ? first : newest
       let count = 0
-      for (let number = oldest; number <= newest; number++) if (headers.get(number) === undefined) count++
+      for (let number = oldest; number <= last; number++) if (headers.get(number) === undefined) count++
       return count
     },
   }

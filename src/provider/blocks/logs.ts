@@ -65,7 +65,7 @@ export async function searchLogs(
   const filterId = JSON.stringify([filter.address, filter.topics])
   // Before the others are asked for in vain.
   if (from < oldestIn(view)) throw unprovenBlock(view, from)
-  const progress = createProgress(blocks, from, to)
+  const progress = createProgress(() => blocks.countMissing(view, from, to), to - from + 1n)
   pace.tell(progress.describe)
 
   const candidates: BlockHeader[] = []
@@ -171,9 +171,9 @@ const tooMany = () =>
   })
 
 /** How far a search is, in words, with an estimate of the rest from the rate of what it has fetched. */
-function createProgress({ countMissing }: Pick<KnownBlocks, 'countMissing'>, from: bigint, to: bigint) {
+function createProgress(countMissing: () => number, blocks: bigint) {
   const began = Date.now()
-  const missing = countMissing(from, to)
+  const missing = countMissing()
   let receipts: { readonly count: number; readonly at: number } | undefined
   let read = 0
   const estimate = (done: number, left: number, since: number) =>
@@ -189,8 +189,8 @@ function createProgress({ countMissing }: Pick<KnownBlocks, 'countMissing'>, fro
         const left = receipts.count - read
         return `The receipts of ${left} blocks are still to be read${estimate(read, left, receipts.at)}. ${goesOn}.`
       }
-      const left = countMissing(from, to)
-      const done = `Of ${to - from + 1n} blocks, the headers of ${left} are still to be fetched`
+      const left = countMissing()
+      const done = `To search ${blocks} blocks, the headers of ${left} are still to be fetched`
       return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, ask for fewer blocks, or set \`completeLogs\` to false.`
     },
   }
