@@ -15,9 +15,12 @@ import { CALLS, countWaves, finalize } from './waves.ts'
 /** Without the contract of 240 slots. */
 const fewSlots = new Map([...demoState].filter(([address]) => address !== MANY))
 
+type Step = (provider: VerifiedProvider, endpoints: Endpoints) => unknown
+
 /** How many requests there are in each wave, of what a provider is asked, one after the other. */
-async function wavesOf(...steps: ((provider: VerifiedProvider, endpoints: Endpoints) => unknown)[]) {
-  const endpoints = createEndpoints(fewSlots, true, true)
+const wavesOf = (...steps: Step[]) => wavesIn(fewSlots, ...steps)
+async function wavesIn(state: FullState, ...steps: Step[]) {
+  const endpoints = createEndpoints(state, true, true)
   const waves = countWaves(endpoints)
   const provider = endpoints.provider(waves.options)
   const found: string[][][] = []
@@ -90,6 +93,22 @@ it('executes a call in two waves, and the same call at a newer block in one', as
     expect(next && countsOf(next), name).toEqual(again)
     expect(new Set(next?.flat()), name).toEqual(new Set(['rollup_getProof']))
   }
+})
+
+it('asks for 200 slots in as many waves as for one', async () => {
+  const [all, first, warm, , , next] = await wavesIn(
+    demoState,
+    view,
+    ask('slots'),
+    ask('slots'),
+    news,
+    refresh,
+    ask('slots'),
+  )
+  expect(all && countsOf(all)).toEqual([4, 2, 2])
+  expect(first && countsOf(first)).toEqual([4, 2])
+  expect(warm).toEqual([])
+  expect(next && countsOf(next)).toEqual([3])
 })
 
 /** The result, or why there is none. */
