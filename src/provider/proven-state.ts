@@ -4,6 +4,7 @@ import { encodeQuantity } from '../base/hex.ts'
 import { fetchVerified } from '../client/sources/fetch.ts'
 import { EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
 import { callProvider, shareFlight } from '../client/transport/provider.ts'
+import { createParts } from '../client/transport/waiting.ts'
 import { EMPTY_CODE_HASH, verifyCode } from '../verify/anchor/code.ts'
 import type { StateVerifier } from '../verify/state/kind.ts'
 import type { StateScheme } from '../verify/state/types.ts'
@@ -54,7 +55,8 @@ export function createProvenState(source: StateSource): SharedState {
     const parts = Array.from({ length: count }, (_, part) =>
       keys.slice(part * maxKeysPerRequest, (part + 1) * maxKeysPerRequest),
     )
-    const answers = await inOrder(parts.map(part => fetchProven(source, method, address, part, signal)))
+    const { start } = createParts(signal, false)
+    const answers = await inOrder(parts.map(part => start(own => fetchProven(source, method, address, part, own))))
     const proven = answers.map(({ state }) => toProvenAccount(state, scheme))
     const held = { account: proven[0]?.account ?? null, slots: new Map(proven.flatMap(({ slots }) => [...slots])) }
     known.note(address, held)
@@ -64,15 +66,18 @@ export function createProvenState(source: StateSource): SharedState {
   const { fetchCode, isLoading } = createCodes(source)
 
   function readBy(signal: AbortSignal | undefined): SharedState {
+    const { start } = createParts(signal, false)
+    const prove = (address: Hex, key: Hex | undefined) => start(own => readProven(address, key, own))
+    const codeOf = (address: Hex, codeHash: Hex | Promise<Hex>, id: Hex) =>
+      start(own => fetchCode(address, codeHash, id, own))
     const reader = createStateReader({
       async read(address, key) {
         const held = accounts.get(address)
-        return isProven(held, key) ? held : readProven(address, key, signal)
+        return isProven(held, key) ? held : prove(address, key)
       },
       async readCode(codeHash, address) {
-        if (known.code(codeHash) === undefined && isLoading(address))
-          await fetchCode(address, codeHash, address, signal)
-        return known.code(codeHash) ?? fetchCode(address, codeHash, codeHash, signal)
+        if (known.code(codeHash) === undefined && isLoading(address)) await codeOf(address, codeHash, address)
+        return known.code(codeHash) ?? codeOf(address, codeHash, codeHash)
       },
     })
     return {
@@ -90,14 +95,14 @@ export function createProvenState(source: StateSource): SharedState {
         // If the account is not proven, the code is of no use, and that is no fault of who sends it.
         const none = () => EMPTY_CODE_HASH
         const codeHash = reader.getAccount(address).then(account => account?.codeHash ?? EMPTY_CODE_HASH, none)
-        await fetchCode(address, codeHash, address, signal)
+        await codeOf(address, codeHash, address)
       },
       async load(address, keys) {
         const places = keys.length === 0 ? [undefined] : keys
-        await inOrder(places.map(key => readProven(address, key, signal)))
+        await inOrder(places.map(key => prove(address, key)))
       },
       async getProof(method, address, keys) {
-        const { answer } = await fetchProven(source, method, address, keys, signal)
+        const { answer } = await start(own => fetchProven(source, method, address, keys, own))
         return answer
       },
     }

@@ -79,7 +79,7 @@ export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal
   signal === undefined ? work() : scoped(signal, async () => work())
 
 /** Runs parts of a work, each with a signal of its own, because Node warns of many listeners to one. `end` aborts those that run. */
-function createParts(signal: AbortSignal | undefined, isMany: boolean) {
+export function createParts(signal: AbortSignal | undefined, isMany: boolean) {
   const running = new Set<AbortController>()
   const abort = () => {
     for (const one of running) one.abort(signal?.reason)

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
 import { ownerOf } from '../../../src/client/transport/whose.ts'
@@ -326,4 +326,19 @@ it('asks in the name of whoever reads, shares what is under way, and ends it whe
   expect(await state.by(other.signal).getCode(CONTRACT)).toEqual(bytesOf(CODE))
   expect(owners.slice(2)).toEqual([other.signal, other.signal])
   expect(take(log)).toEqual(['proof c0 1 at 0x10', 'proof a1 1 at 0x10', 'proof a1 1 at 0x10', 'code c0 at latest'])
+})
+
+it('may read any number of things at once for one who waits, without a warning of Node', async () => {
+  const warnings: string[] = []
+  const note = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  const { state } = setUp()
+  const { signal } = new AbortController()
+  const own = state.by(signal)
+  const keys = Array.from({ length: 40 }, (_, index) => word(100 + index))
+  const others = Array.from({ length: 20 }, (_, index) => at(`${30 + index}`))
+  await Promise.all([own.load(CONTRACT, keys), ...others.map(address => own.getAccount(address))])
+  await new Promise(resolve => setTimeout(resolve))
+  expect(warnings).toEqual([])
 })
