@@ -62,7 +62,7 @@ async function measureAll(): Promise<void> {
     row('one answer', digits(measureCommand(COLD_TURNS))),
   ])
   publishSizes(await measureBundles())
-  for (const script of ['bench:l1', 'bench:load']) {
+  for (const script of ['bench:l1', 'bench:load', 'bench:peers']) {
     const { status } = spawnSync('npm', ['run', '--silent', script, '--', ...process.argv.slice(2)], {
       stdio: 'inherit',
     })

@@ -1,6 +1,6 @@
 (** Every theorem of docs/soundness.md, in one term: what they assume is nothing but their premises. To ask for each alone would take
     as long as all the rest. *)
-From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed TrieNeeded Ordered Messages TransitionNeeded.
+From Soundness Require Import Binding Values Schemes Prover World Unique AnyTree Needed TrieNeeded Receipts Messages TransitionNeeded.
 Definition every_theorem := (
   (** 1. Existence binds. *)
   existence_binds,
@@ -149,6 +149,10 @@ Definition every_theorem := (
   segment_order_needed,
   only_insertion_needed,
   allowed_before_needed,
-  no_orphan_needed
+  no_orphan_needed,
+  (** 18. Receipts. *)
+  receipts_bind,
+  receipts_bind_by,
+  receipts_root_needed
 ).
 Print Assumptions every_theorem.

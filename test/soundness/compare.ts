@@ -9,6 +9,7 @@ import { askAnswer, askMadeAnswers } from './answers.ts'
 import { besideOf, lengthOf } from './beside.ts'
 import { askEthereumFiles, askTransitionVectors } from './corpus.ts'
 import { askLeaf, askMadeLeaves } from './leaves.ts'
+import { askMadeReceipts } from './receipts.ts'
 import { askMadeTransitions } from './transitions.ts'
 import { askMadeEthProofs, askMadeLists, askMadeMessages, askMadeTries } from './tries.ts'
 
@@ -54,6 +55,11 @@ await ethereum.compare('made answers of Ethereum')
 const lists = besideOf(program)
 askMadeLists(lists, Number(size) / 50)
 await lists.compare('made lists')
+
+const receipts = besideOf(program)
+askMadeReceipts(receipts, Number(size) / 10)
+receipts.expectOutcomes([...['accepted', 'RECEIPT_STATUS', 'RECEIPTS_ROOT_MISMATCH', 'RECEIPT_GAS', 'RECEIPT_BLOOM']])
+await receipts.compare('made receipts')
 
 const messages = besideOf(program)
 askMadeMessages(messages, Number(size))

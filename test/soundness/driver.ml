@@ -5,6 +5,7 @@
    T root key nodes: a Merkle-Patricia proof
    W stateRoot address nodes keys nodes*: what eth_getProof answers, with the nodes of each key
    R values: the root of a list
+   V root word*: the receipts of a block: R, type, status, gas and bloom begin one, L, address, topics and data a log of it
    M root message index nodes: the place of a message
    X scheme parentRoot endRoot emptyRoot word*: a transition, where B begins a block, and the words of a trace begin with its
    address, the key of its slot or -, and its type
@@ -121,6 +122,10 @@ let name_of = function
   | SEGMENT_STORAGE_AFTER -> "SEGMENT_STORAGE_AFTER"
   | SEGMENT_ORDER -> "SEGMENT_ORDER"
   | SEGMENT_INCOMPLETE -> "SEGMENT_INCOMPLETE"
+  | RECEIPT_STATUS -> "RECEIPT_STATUS"
+  | RECEIPTS_ROOT_MISMATCH -> "RECEIPTS_ROOT_MISMATCH"
+  | RECEIPT_GAS -> "RECEIPT_GAS"
+  | RECEIPT_BLOOM -> "RECEIPT_BLOOM"
 
 let nodes_of text =
   match String.split_on_char ',' text with _ :: nodes -> List.map bytes_of nodes | [] -> failwith "no nodes"
@@ -271,6 +276,22 @@ let spell_account { d_address; d_before; d_after; d_slots } =
 
 let spell_block (root, diffs) = String.concat " " (hex_of root :: List.map spell_account diffs)
 
+let number text = match integer_of text with Zpos p -> Npos p | _ -> N0
+
+(* The logs that a list of words begins with, and the rest. *)
+let rec logs_of = function
+  | "L" :: address :: topics :: data :: rest ->
+      let logs, rest = logs_of rest in
+      ({ log_address = bytes_of address; log_topics = nodes_of topics; log_data = bytes_of data } :: logs, rest)
+  | rest -> ([], rest)
+
+let rec receipts_of = function
+  | [] -> []
+  | "R" :: kind :: status :: gas :: bloom :: rest ->
+      let r_logs, rest = logs_of rest in
+      { r_type = number kind; r_status = number status; r_gas = number gas; r_bloom = bytes_of bloom; r_logs } :: receipts_of rest
+  | word :: _ -> failwith word
+
 (* The proofs that a list of words begins with; - stands for none. *)
 let rec proofs_of = function
   | [] -> []
@@ -330,6 +351,11 @@ let answer line =
                 "present " ^ String.concat "," (List.map hex_of fields))
             ^ " with" ^ String.concat "" shown)
   | [ "R"; values ] -> print_endline (hex_of (list_root keccak (nodes_of values)))
+  | "V" :: root :: words ->
+      print_endline
+        (match check_receipts keccak (bytes_of root) (receipts_of words) with
+        | Error code -> name_of code
+        | Ok used -> "accepted " ^ String.concat "," (List.map (fun gas -> string_of_int (int_of gas)) used))
   | [ "M"; root; message; index; nodes ] ->
       print_endline
         (match open_message (fun _ -> true) keccak (bytes_of root) (bytes_of message) (integer_of index) (nodes_of nodes) with

@@ -20,6 +20,8 @@ import {
 import { MAX_TOPICS, MAX_TRANSACTIONS } from './limits.ts'
 import { verifyListRoot } from './ordered-trie.ts'
 
+// Each check of this file is a rule of test/soundness/Receipts.v.
+
 /** A log that is proven to be in a block. */
 export interface Log {
   /** The contract that wrote it, 20 bytes. */
