@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { build, type Plugin, transform } from 'esbuild'
 import { exampleSources } from '../../src/site/examples.ts'
 import { tellChecks } from './rules/telling.ts'
 
@@ -63,9 +63,11 @@ function titleOf(path: string): string {
   return found.title
 }
 
+const { code: style } = await transform(readFileSync(`${source}explorer.css`, 'utf8'), { loader: 'css', minify: true })
+
 const files: readonly (readonly [name: string, text: string])[] = [
   ['index.html', readFileSync(`${source}index.html`, 'utf8')],
-  ['explorer.css', readFileSync(`${source}explorer.css`, 'utf8')],
+  ['explorer.css', style],
   ['icon.svg', readFileSync(`${source}icon.svg`, 'utf8')],
   ['examples.js', listExamples()],
   ['explorer.js', await bundle('page.ts')],
