@@ -18,7 +18,7 @@ import { EndpointError, isFailure, isPassing } from '../client/transport/error.t
 import { orAbort } from '../client/transport/waiting.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
-import { type StateVerifier, stateKind } from '../verify/state/kind.ts'
+import { createStateVerifier, type StateVerifier } from '../verify/state/kind.ts'
 import type { StateScheme } from '../verify/state/types.ts'
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
@@ -79,7 +79,7 @@ function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, known 
   return async (anchor: Anchor, l1Block: L1Block, newest: bigint): Promise<Held> => {
     const { l2BlockNumber: block } = anchor
     const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, schemeAt)
-    const verify = verifiers.get(scheme) ?? stateKind(scheme).createVerifier()
+    const verify = verifiers.get(scheme) ?? createStateVerifier(scheme)
     verifiers.set(scheme, verify, 1)
     const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verify, known })
     return { l2BlockNumber: block, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }

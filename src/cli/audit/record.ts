@@ -8,7 +8,7 @@ import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import { kindName, type StateVerifier, stateKind } from '../../verify/state/kind.ts'
+import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
 import type { AnyState, Ethereum, KindName, NameOf, StateOfKind, StateScheme } from '../../verify/state/types.ts'
 import { kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
@@ -105,7 +105,7 @@ export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
   const claim = readRecordClaim(recordClaim)
   const verifiers = new Map<StateScheme, StateVerifier>()
   const verifierOf = (scheme: StateScheme): StateVerifier => {
-    const verifier = verifiers.get(scheme) ?? stateKind(scheme).createVerifier()
+    const verifier = verifiers.get(scheme) ?? createStateVerifier(scheme)
     verifiers.set(scheme, verifier)
     return verifier
   }

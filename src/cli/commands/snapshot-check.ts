@@ -1,6 +1,6 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isArgumentError, safely } from '../../entry/index.ts'
-import { stateKind } from '../../verify/state/kind.ts'
+import { createStateVerifier } from '../../verify/state/kind.ts'
 import { unpack } from '../audit/input.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -78,7 +78,7 @@ async function compareRows(wanted: Wanted, keep: string, stateRoot: Hex, io: Io)
   const { path, format, holders, scheme } = wanted
   // Only the answers may be packed. In packed rows, other programs would read something else than is checked here.
   const [rows, answers] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
-  const checked = checkSnapshot({ ...wanted, rows, answers }, stateKind(scheme).createVerifier(), stateRoot)
+  const checked = checkSnapshot({ ...wanted, rows, answers }, createStateVerifier(scheme), stateRoot)
   const firstLine = format === 'csv' ? 2 : 1
   const problems: Problem[] = []
   let [done, unproven] = [0, 0]

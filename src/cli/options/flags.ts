@@ -4,7 +4,7 @@ import { type BeaconNetwork, trustBeaconBlock } from '../../entry/beacon.ts'
 import { type Hex, isArgumentError, type Outcome, type Scheme, safely } from '../../entry/index.ts'
 import type { AnyClaim } from '../../verify/evidence/types.ts'
 import { messageServiceOf } from '../../verify/messages/layout.ts'
-import { stateKind } from '../../verify/state/kind.ts'
+import { createStateVerifier } from '../../verify/state/kind.ts'
 import type { AnyState } from '../../verify/state/types.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
@@ -57,7 +57,7 @@ export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSo
 /** Verifies the answer. @throws UsageError if the claim itself is wrong, unless a vector states it */
 export function verifyAnswer({ kind, answer }: AnswerFile, { claim, sources }: ClaimWithSources): Outcome<AnyState> {
   const { scheme, ...asked } = claim
-  const outcome = safely(() => stateKind(scheme).createVerifier()(answer, asked))
+  const outcome = safely(() => createStateVerifier(scheme)(answer, asked))
   if (outcome.ok || !isArgumentError(outcome.error)) return outcome
   const { path } = outcome.error
   if (Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))) {

@@ -4,7 +4,7 @@ import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchVerified } from '../../client/sources/fetch.ts'
 import type { EndpointError } from '../../client/transport/error.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
-import { kindName, stateKind } from '../../verify/state/kind.ts'
+import { createStateVerifier, kindName } from '../../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../../verify/state/types.ts'
 import { fieldIn } from '../words/value.ts'
 import { askInOrder, createLimits } from './in-order.ts'
@@ -75,7 +75,7 @@ export function takeSnapshot(
 ): AsyncGenerator<SnapshotPart[]> {
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const endpoints = openEndpoints('l2', l2)
-  const verifyAnswer = stateKind(scheme).createVerifier()
+  const verifyAnswer = createStateVerifier(scheme)
   const limits = createLimits(concurrency, signal)
   const how = { scheme, method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {

@@ -12,7 +12,7 @@ import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
 import { readRollup } from '../../verify/anchor/rollup.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
-import { decidedKind, type StateClaim, stateKind } from '../../verify/state/kind.ts'
+import { createStateVerifier, decidedKind, type StateClaim } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { CallRequest } from '../call-request.ts'
 import { endpointsOf } from '../chain.ts'
@@ -96,7 +96,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const scheme = decidedKind(recorded.scheme, wanted.scheme)
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, known: createKnownState() }
-  const proven = createProvenState({ ...source, stateRoot, verify: stateKind(scheme).createVerifier() })
+  const proven = createProvenState({ ...source, stateRoot, verify: createStateVerifier(scheme) })
   const block = provenIn(recorded.verified)
   const values = watchEnvironment(environment, block)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }

@@ -40,8 +40,6 @@ export interface StateKind {
   readonly emptyRoot: Hex
   /** Verifies a result; of a tree, also the JSON-RPC response around it. @throws as `verifyProof` or `verifyEthProof` do */
   readonly verify: StateVerifier
-  /** Verifies many results, or the JSON-RPC responses around them. In a tree, those under one root share what they hash. */
-  createVerifier(): StateVerifier
 }
 
 const ethereum: StateKind = {
@@ -58,11 +56,6 @@ const ethereum: StateKind = {
     decodeArgument('stateRoot', stateRoot, 32)
     return verifyEthProof(answer, { l1StateRoot: stateRoot, address, storageKeys })
   },
-  createVerifier: () => (response, asked) => {
-    const { result, error } = unwrapResponse(response)
-    if (error !== undefined) throw new ProofError('ANSWER_IS_ERROR', { path: 'error' })
-    return ethereum.verify(result, asked)
-  },
 }
 
 const treeWith = (scheme: HashScheme): StateKind => ({
@@ -76,7 +69,6 @@ const treeWith = (scheme: HashScheme): StateKind => ({
   emptyRoot: scheme.emptyTreeRoot,
   verify: (answer, { stateRoot, address, storageKeys }) =>
     verifyProof(answer, { scheme, stateRoot, address, storageKeys }),
-  createVerifier: () => createVerifier(scheme).verifyProof,
 })
 
 const trees = /* @__PURE__ */ new WeakMap<HashScheme, StateKind>()
@@ -103,4 +95,15 @@ export function stateKind(scheme: StateScheme): StateKind {
   const kind = trees.get(hashScheme) ?? treeWith(hashScheme)
   trees.set(hashScheme, kind)
   return kind
+}
+
+/** Verifies many results, or the JSON-RPC responses around them. In a tree, those under one root share what they hash. */
+export function createStateVerifier(scheme: StateScheme): StateVerifier {
+  const { hashScheme, verify } = stateKind(scheme)
+  if (hashScheme !== null) return createVerifier(hashScheme).verifyProof
+  return (response, asked) => {
+    const { result, error } = unwrapResponse(response)
+    if (error !== undefined) throw new ProofError('ANSWER_IS_ERROR', { path: 'error' })
+    return verify(result, asked)
+  }
 }

@@ -10,7 +10,7 @@ import { createKnownState } from '../../../src/provider/known-state.ts'
 import { createProvenState } from '../../../src/provider/proven-state.ts'
 import { createViews, newestIn } from '../../../src/provider/view.ts'
 import { readRollup } from '../../../src/verify/anchor/rollup.ts'
-import { stateKind } from '../../../src/verify/state/kind.ts'
+import { createStateVerifier } from '../../../src/verify/state/kind.ts'
 import { loneLeaf, loneStorage } from '../../../vectors/evidence/l1.ts'
 import { sized } from '../../size.ts'
 import { at, createEndpoints, type Endpoints, LEFT, ROLLUP, upgrade, word } from '../endpoints.ts'
@@ -116,7 +116,7 @@ it('refuses a state whose trie no node could have made', async () => {
     const { stateRoot, proof } = loneStorage(CONTRACT, 1n, loneLeaf(value(key.slice(2)), value(bytes)))
     const l2 = openEndpoints('l2', { request: async () => proof }, 'L2')
     const how = { l2, block: 1n, stateRoot, method: 'rollup_getProof', maxKeysPerRequest: 2, known: createKnownState() }
-    const state = createProvenState({ ...how, scheme: 'ethereum', verify: stateKind('ethereum').createVerifier() })
+    const state = createProvenState({ ...how, scheme: 'ethereum', verify: createStateVerifier('ethereum') })
     await expect(state.getStorage(CONTRACT, key), bytes).rejects.toMatchObject({ path: 'answer.storageProof[0].proof' })
   }
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createWorld } from '../../../src/devnet/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { kindName, stateKind, verifyState } from '../../../src/verify/state/kind.ts'
+import { createStateVerifier, kindName, stateKind, verifyState } from '../../../src/verify/state/kind.ts'
 import { createL1 } from '../../../vectors/evidence/l1.ts'
 import { absent, address, present, value } from '../../../vectors/evidence/truth.ts'
 import { verdict } from '../../refusal.ts'
@@ -30,7 +30,7 @@ it('verifies a result, or the response around it, of either kind of state', () =
     const state = verifyState(answer, claim)
     expect(state.account?.nonce).toBe(1n)
     expect(state.storage.map(({ exists, value }) => exists && value)).toEqual([value, false])
-    const verify = stateKind(scheme).createVerifier()
+    const verify = createStateVerifier(scheme)
     const response = { jsonrpc: '2.0', id: 1, result: answer }
     for (const served of [answer, response]) expect(verify(served, rest)).toEqual(state)
     const refused = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'missing trie node' } }
