@@ -155,7 +155,7 @@ export interface ProviderErrorDetails {
  * {@link isProviderError}.
  *
  * For a revert, `data` is what the contract returned, as hexadecimal, for clients to decode. Otherwise it is an object with the
- * `reason`, and more as {@link ProviderErrorData} lists it.
+ * `reason`, and more, by reason.
  *
  * Clients wrap it in errors of their own:
  *
