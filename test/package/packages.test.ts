@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { bundleCommand, bundleDevnet } from './bundle.ts'
 
@@ -21,6 +21,14 @@ it('has three packages of one version', () => {
     expect({ version, engines }).toEqual({ version: library.version, engines: library.engines })
   }
   expect(devnet.peerDependencies).toEqual({ 'rollup-state-proof': library.version })
+})
+
+it('links the command in a clone, as the lock file says', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const { bin } = JSON.parse(readFileSync('src/cli/package.json', 'utf8'))
+  expect(packages['src/cli'].bin['rollup-state-proof']).toBe(bin['rollup-state-proof'].replace('./', ''))
+  // npm links only what exists before anything is built.
+  expect(statSync('src/cli/main.js').mode & 0o111).toBeGreaterThan(0)
 })
 
 it('has a library with three dependencies', () => {
