@@ -20,9 +20,9 @@ function patternsOf(file: string): [source: string, flags: string][] {
   return patterns
 }
 
-/** Without an end in time, of which a busy machine has less. */
-const isSafe = (source: string, flags: string): boolean =>
-  checkSync(source, flags, { timeout: 600_000 }).status === 'safe'
+/** By the checker's limits of steps alone. With its limits of time, which are short, an expression is unsafe on a busy machine. */
+const untimed = { timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null }
+const isSafe = (source: string, flags: string): boolean => checkSync(source, flags, untimed).status === 'safe'
 
 it('has no regular expression that is slow on long text', () => {
   const files = sourceFiles().map(name => join('src', name))
