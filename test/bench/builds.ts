@@ -1,6 +1,6 @@
 /**
  * `npm run bench:builds -- OLD [NEW]`: how many times as fast the build in the folder NEW (default: this one) is as that in OLD. Each
- * folder has a `package.json` and its `dist`. The two take turns in one process, and processor time is compared turn by turn. Prints
+ * folder is a checkout with its build. The two take turns in one process, and processor time is compared turn by turn. Prints
  * Markdown.
  */
 import { spawnSync } from 'node:child_process'
@@ -33,15 +33,18 @@ async function open(folder: string): Promise<Build> {
   return Object.assign({}, ...(await Promise.all(parts)))
 }
 
-const readVector = (name: string) => JSON.parse(readFileSync(`vectors/evidence/valid/${name}.json`, 'utf8'))
+/** Each build reads a bundle as it writes one. */
+const readVector = (folder: string, name: string) =>
+  JSON.parse(readFileSync(resolve(folder, `vectors/evidence/valid/${name}.json`), 'utf8'))
 
 function claimOf(build: Build, { operation, scheme, claim }: ReturnType<typeof readVector>) {
   const { network, beaconBlockRoot, ...others } = claim.trusted
   const trusted = network ? build.trustBeaconBlock({ network, blockRoot: beaconBlockRoot }) : { beaconBlockRoot }
+  const isEthereum = operation === 'verifyEthereumEvidence' || scheme === 'ethereum'
   const kind: 'mimc' | 'poseidon2' = scheme
   return {
     ...claim,
-    scheme: operation === 'verifyEthereumEvidence' ? 'ethereum' : build[kind],
+    scheme: isEthereum ? 'ethereum' : build[kind],
     trusted: { ...others, ...(beaconBlockRoot && trusted) },
     l2BlockNumber: claim.l2BlockNumber === 'fromBundle' ? claim.l2BlockNumber : BigInt(claim.l2BlockNumber),
   }
@@ -50,7 +53,7 @@ function claimOf(build: Build, { operation, scheme, claim }: ReturnType<typeof r
 interface Work {
   readonly name: string
   /** Prepares the work for a build. */
-  readonly on: (build: Build) => (() => unknown) | Promise<() => unknown>
+  readonly on: (build: Build, folder: string) => (() => unknown) | Promise<() => unknown>
 }
 
 const evidence = ['block-hash', 'state-root', 'l2-root', 'timestamp'].flatMap(kind => [
@@ -66,11 +69,11 @@ const KINDS = [
 ]
 
 function evidenceOf(name: string): Work {
-  const vector = readVector(name)
-  const text = JSON.stringify(vector.bundle)
   return {
     name: `verifyEvidence, ${name}`,
-    on: build => {
+    on: (build, folder) => {
+      const vector = readVector(folder, name)
+      const text = JSON.stringify(vector.bundle)
       const claim = claimOf(build, vector)
       return () => build.verifyEvidence(JSON.parse(text), claim)
     },
@@ -93,7 +96,7 @@ const quantile = (values: readonly number[], share: number) =>
 function auditWith(folder: string, path: string): number {
   const home = ['src/cli', '.'].find(home => existsSync(resolve(folder, home, 'package.json'))) ?? '.'
   const { bin } = JSON.parse(readFileSync(resolve(folder, home, 'package.json'), 'utf8'))
-  const { rollup, trusted } = readVector('poseidon2-block-hash').claim
+  const { rollup, trusted } = readVector(folder, 'poseidon2-block-hash').claim
   const telling = 'process.on("exit", () => process.stderr.write(JSON.stringify(process.cpuUsage())))'
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -111,9 +114,12 @@ function auditWith(folder: string, path: string): number {
 function auditInTurns(folders: readonly string[]): number[][] {
   const scratch = mkdtempSync(join(tmpdir(), 'bench-'))
   try {
-    const path = join(scratch, 'bundles.ndjson')
-    writeFileSync(path, `${JSON.stringify(readVector('poseidon2-block-hash').bundle)}\n`.repeat(BUNDLES))
-    const turns = Array.from({ length: AUDIT_TURNS }, () => folders.map(folder => auditWith(folder, path)))
+    const inputs = folders.map((folder, index) => {
+      const path = join(scratch, `${index}.ndjson`)
+      writeFileSync(path, `${JSON.stringify(readVector(folder, 'poseidon2-block-hash').bundle)}\n`.repeat(BUNDLES))
+      return { folder, path }
+    })
+    const turns = Array.from({ length: AUDIT_TURNS }, () => inputs.map(({ folder, path }) => auditWith(folder, path)))
     return folders.map((_, index) => turns.map(times => times[index] ?? Number.NaN))
   } finally {
     rmSync(scratch, { recursive: true })
@@ -126,12 +132,17 @@ function print(name: string, [old = [], now = []]: readonly number[][]): void {
 }
 
 const [OLD = '', NEW = '.'] = process.argv.slice(2)
-const builds = [await open(OLD), await open(NEW)]
+const folders = [OLD, NEW]
+const builds = await Promise.all(folders.map(open))
 const all: readonly Work[] = [
   ...works.map(({ name, run }) => ({ name, on: (build: Build) => () => run(build) })),
   ...KINDS.map(evidenceOf),
   warmCall,
 ]
 console.log(header('old / new', 'median', 'quartiles').join('\n'))
-for (const { name, on } of all) print(name, await measureProcessor(await Promise.all(builds.map(on)), TURNS))
-print(`audit of ${BUNDLES} bundles`, auditInTurns([OLD, NEW]))
+for (const { name, on } of all)
+  print(
+    name,
+    await measureProcessor(await Promise.all(builds.map((build, index) => on(build, folders[index] ?? ''))), TURNS),
+  )
+print(`audit of ${BUNDLES} bundles`, auditInTurns(folders))
