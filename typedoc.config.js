@@ -7,6 +7,7 @@ const doors = [
   'blocks',
   'messages',
   'transition',
+  'networks',
   'rpc',
   'provider',
   'provider/evm',

@@ -14,7 +14,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ...['field', 'hash', 'scheme', 'tree', 'proof', 'verifier'],
     ...['anchor', 'beacon', 'blocks', 'transition', 'messages', 'state', 'evidence'],
   ],
-  client: ['transport', 'sources', 'l1', 'beacon', 'record', 'follow'],
+  client: ['network', 'transport', 'sources', 'l1', 'beacon', 'record', 'follow'],
   provider: [],
   entry: [],
   devnet: ['world', 'http', 'service'],

@@ -12,7 +12,7 @@ import { createVerifiedProvider } from '../src/entry/provider.ts'
 import { followFinalizations } from '../src/entry/rpc.ts'
 import { judge } from '../src/site/judge.ts'
 import { openFile, statementFrom } from '../src/site/opened-file.ts'
-import { fileOf, flagsOf, folderOf, runHere, sampleOf } from './cli/io.ts'
+import { fileOf, flagsOf, folderOf, networkOf, runHere, sampleOf } from './cli/io.ts'
 
 /** What people do wrong at first, and the message that sets them right. */
 
@@ -31,13 +31,14 @@ const proof = (wrong: object, given: unknown = answer) => untyped(verifyProof, g
 const provider = (wrong: object) => {
   const l1BlockHash = () => stateRoot
   return untyped(createVerifiedProvider, {
-    ...{ l1: 'http://127.0.0.1:1', l2: 'http://127.0.0.1:1', rollup: { ...rollup, chainId: 1 } },
-    ...{ scheme: poseidon2, l1BlockHash, ...wrong },
+    ...{ l1: 'http://127.0.0.1:1', l2: 'http://127.0.0.1:1', l1BlockHash },
+    ...{ network: { scheme: poseidon2, rollup: { ...rollup, chainId: 1 } }, ...wrong },
   })
 }
 
 const IMPORT_SCHEME = "the object poseidon2 of 'rollup-state-proof/poseidon2' or mimc of 'rollup-state-proof/mimc'"
 const IMPORT_ROLLUP = "lineaRollup or lineaSepoliaRollup of 'rollup-state-proof/anchor'"
+const IMPORT_NETWORK = "lineaMainnet or lineaSepolia of 'rollup-state-proof/networks'"
 const HASH = "expected a function: () => hash, or one of 'rollup-state-proof/rpc'"
 
 const inPrograms: [what: string, work: () => unknown, message: string][] = [
@@ -45,7 +46,7 @@ const inPrograms: [what: string, work: () => unknown, message: string][] = [
   ['the module of a scheme', () => proof({ scheme: { poseidon2 } }), IMPORT_SCHEME],
   ['a verifier of a name', () => untyped(createVerifier, 'mimc'), IMPORT_SCHEME],
   ['the name of a rollup', () => untyped(verifyEvidence, bundle, { ...evidence, rollup: 'mainnet' }), IMPORT_ROLLUP],
-  ['the name of a rollup for a provider', () => provider({ rollup: 'linea' }), IMPORT_ROLLUP],
+  ['the name of a network for a provider', () => provider({ network: 'linea' }), IMPORT_NETWORK],
   ['JSON text for an answer', () => proof({}, JSON.stringify(answer)), 'found JSON text: parse it first'],
   [
     'indented JSON text for a bundle',
@@ -76,8 +77,7 @@ const inPrograms: [what: string, work: () => unknown, message: string][] = [
       untyped(followFinalizations, {
         l1: 'http://127.0.0.1:1',
         l2: 'http://127.0.0.1:1',
-        rollup,
-        scheme: poseidon2,
+        network: { rollup, scheme: poseidon2 },
         requests: [{ address, storageKeys }],
         l1BlockHash: stateRoot,
       }),
@@ -134,52 +134,51 @@ it.each(inPrograms)('in a program: %s', (_, work, message) => {
   expect(error).toMatchObject({ message: expect.stringContaining(message) })
 })
 
-const ROLLUPS = 'Expected mainnet (Linea), sepolia (Linea Sepolia), or the address of the contract on L1, 20 bytes.'
+const EXPECTED = 'Expected linea, linea-sepolia, or a file'
 const HEX_32 = 'expected 0x-prefixed hexadecimal of 32 bytes'
-const scheme = ['--scheme', 'poseidon2']
 const root = ['--state-root', stateRoot]
 /** Enough for an endpoint that is never asked. */
-const asked = [...scheme, '--rollup', rollup.address, '--address', address, '-o', 'never-written']
+const asked = [...networkOf(rollup.address), '--address', address, '-o', 'never-written']
 
 const onTheCommandLine: [what: string, args: (files: Files) => string[], message: string][] = [
   [
-    'the name of no rollup',
-    ({ bundle }) => ['verify', bundle, '--rollup', 'optimism', ...root],
-    `--rollup: no such network: optimism. ${ROLLUPS}`,
+    'the name of no network',
+    ({ bundle }) => ['verify', bundle, '--network', 'optimism', ...root],
+    `no such network, and no file that can be read: optimism. ${EXPECTED}`,
   ],
   [
-    'a misspelt rollup',
-    ({ bundle }) => ['verify', bundle, '--rollup', 'mainet', ...root],
-    `no such network: mainet. Did you mean mainnet? ${ROLLUPS}`,
+    'a misspelt network',
+    ({ bundle }) => ['verify', bundle, '--network', 'linae', ...root],
+    `linae. Did you mean linea? ${EXPECTED}`,
   ],
   [
-    'the address of a rollup without 0x',
-    ({ bundle }) => ['verify', bundle, '--rollup', 'ff'.repeat(20), ...root],
-    ROLLUPS,
+    'the name of its L1',
+    ({ bundle }) => ['verify', bundle, '--network', 'mainnet', ...root],
+    `mainnet. Did you mean linea? ${EXPECTED}`,
   ],
   [
-    'a short address of a rollup',
-    ({ bundle }) => ['verify', bundle, '--rollup', '0xff', ...root],
-    '--rollup: expected 0x-prefixed hexadecimal of 20 bytes, found 1 bytes',
+    'a network of which a file has a short address',
+    ({ bundle }) => ['verify', bundle, ...networkOf('0xff'), ...root],
+    'rollup.address: expected 0x-prefixed hexadecimal of 20 bytes, found 1 bytes',
   ],
   [
     'a root without 0x',
-    ({ answer }) => ['verify', answer, ...scheme, '--state-root', stateRoot.slice(2)],
+    ({ answer }) => ['verify', answer, '--state-root', stateRoot.slice(2)],
     `--state-root: ${HEX_32}, found 32 bytes (a hash?) without 0x`,
   ],
   [
     'an address for a root',
-    ({ answer }) => ['verify', answer, ...scheme, '--state-root', address, '--address', stateRoot],
+    ({ answer }) => ['verify', answer, '--state-root', address, '--address', stateRoot],
     `--state-root: ${HEX_32}, found 20 bytes (an address?)`,
   ],
   [
     'an address without 0x',
-    () => ['record', '--address', 'aa'.repeat(20), ...scheme, '--rollup', 'mainnet'],
+    () => ['record', 'state', '--address', 'aa'.repeat(20)],
     '--address: expected 0x-prefixed hexadecimal of 20 bytes, found 20 bytes (an address?) without 0x',
   ],
   [
     'an L1 block hash that lacks a digit',
-    () => ['record', '--l1-block-hash', stateRoot.slice(0, -1), ...asked],
+    () => ['record', 'state', '--l1-block-hash', stateRoot.slice(0, -1), ...asked],
     `--l1-block-hash: ${HEX_32}, found an odd number of digits`,
   ],
   [
@@ -189,38 +188,32 @@ const onTheCommandLine: [what: string, args: (files: Files) => string[], message
   ],
   [
     'an address for a file of addresses',
-    () => ['snapshot', address, ...scheme, '--rollup', 'mainnet', '-o', 'rows.csv'],
+    () => ['snapshot', address, '-o', 'rows.csv'],
     'expected a file with one address per line; for one address, use the command record',
   ],
   [
     'options of a bundle for an answer',
-    ({ answer }) => ['verify', answer, ...scheme, '--rollup', 'mainnet', '--l1-block-hash', stateRoot],
-    'is an answer alone, so leave out --rollup and --l1-block-hash, for bundles: it needs --state-root and --address',
+    ({ answer }) => ['verify', answer, '--l1-block-hash', stateRoot],
+    'is an answer alone, so leave out --l1-block-hash, for bundles: it needs --state-root and --address',
   ],
-  [
-    'options of an answer for a bundle',
-    ({ bundle }) => ['verify', bundle, ...scheme, ...root, '--address', address],
-    'is an evidence bundle: --rollup is needed, and what you trust, such as --l1-block-hash',
-  ],
-  ['no L1 endpoint', () => ['record', ...asked], '--l1 is needed: the URL of the L1 endpoint; or set L1_URL'],
+  ['no L1 endpoint', () => ['record', 'state', ...asked], '--l1 is needed: the URL of the L1 endpoint; or set L1_URL'],
   [
     'no L2 endpoint',
-    () => ['record', '--l1', 'http://127.0.0.1:1', ...asked],
+    () => ['record', 'state', '--l1', 'http://127.0.0.1:1', ...asked],
     '--l2 is needed: the URL of the L2 endpoint; or set L2_URL',
   ],
   [
     'no beacon API',
     () => [
       'record',
+      'state',
       '--l1',
       'http://127.0.0.1:1',
       '--l2',
       'http://127.0.0.1:1',
-      '--network',
-      'mainnet',
       '--checkpoint',
       stateRoot,
-      ...asked,
+      ...['--address', address, '-o', 'never-written'],
     ],
     '--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL',
   ],
@@ -257,27 +250,22 @@ it('on the page: names the field that is wrong', () => {
   expect(judged({}).verdict).toBe('verified')
 })
 
-it('knows the networks by their names alone: that of the layer below names no rollup', async () => {
+it('knows the networks by their names alone', async () => {
   const file = fileOf(bundle)
-  for (const name of ['ethereum', 'linea', 'Ethereum']) {
-    const { code, stderr } = await runHere(['verify', file, ...scheme, ...root, '--rollup', name])
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining(`--rollup: no such network: ${name}. Expected mainnet (Linea)`),
-    ])
+  for (const name of ['ethereum', 'Linea', 'hoodi', 'toString']) {
+    const { code, stderr } = await runHere(['verify', file, ...root, '--network', name])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`--network: no such network`)])
   }
-  for (const name of ['mainnet', 'Mainnet', 'linea-mainnet', 'sepolia', 'linea-sepolia']) {
-    const { code, stdout } = await runHere(['verify', file, ...scheme, ...root, '--rollup', name])
-    expect([code, stdout], name).toEqual([1, expect.stringContaining('EVIDENCE_ROLLUP_MISMATCH')])
+  for (const named of [[], ['--network', 'linea'], ['--network', 'linea-sepolia']]) {
+    const { code, stdout } = await runHere(['verify', file, ...root, '--l2-block', '9', ...named])
+    expect([code, stdout], named.join()).toEqual([1, expect.stringContaining('EVIDENCE_ROLLUP_MISMATCH')])
   }
-  const known = await runHere(['verify', file, ...scheme, '--checkpoint', stateRoot, '--rollup', 'linea-mainnet'])
-  expect(known.stderr).not.toContain('--network is needed')
 })
 
-it('finds the scheme by the form of the answer, and says so; a stated one is checked', async () => {
+it('finds the scheme by the form of the answer, and says so', async () => {
   for (const scheme of [mimc, poseidon2]) {
     const sample = sampleOf(scheme)
-    const [, , ...rest] = flagsOf(sample)
+    const rest = flagsOf(sample)
     const file = fileOf(sample.result)
     const report = await runHere(['verify', file, ...rest])
     expect([report.code, report.stdout]).toEqual([
@@ -286,10 +274,8 @@ it('finds the scheme by the form of the answer, and says so; a stated one is che
     ])
     const { stdout } = await runHere(['verify', file, ...rest, '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ scheme: scheme.name, sources: { scheme: 'lengths' } })
-    const other = await runHere(['verify', file, ...rest, '--scheme', scheme === mimc ? 'poseidon2' : 'mimc'])
-    expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('SCHEME_MISMATCH')])
   }
-  const claim = ['--rollup', rollup.address, ...root, '--address', address]
+  const claim = [...networkOf(rollup.address), ...root, '--address', address]
   const { stdout } = await runHere(['verify', fileOf(bundle), ...claim])
   expect(stdout).toMatch(/scheme +poseidon2 +found by the form of the answer/)
   const json = await runHere(['verify', fileOf(bundle), ...claim, '--json'])
@@ -304,7 +290,18 @@ it('on the command line: an endpoint of another kind of chain', async () => {
   const answerOfEth = { accountProof: [], storageProof: [], storageHash: stateRoot }
   const url = await serving(() => answerOfEth)
   const output = join(folderOf(), 'answer.json')
-  const { code, stderr } = await runHere(['fetch', '--l2', url, '--block', '1', '--address', address, '-o', output])
+  const { code, stderr } = await runHere([
+    'fetch',
+    'state',
+    '--l2',
+    url,
+    '--l2-block',
+    '1',
+    '--address',
+    address,
+    '-o',
+    output,
+  ])
   expect([code, stderr]).toEqual([3, expect.stringContaining('ETH_PROOF_ANSWER')])
   expect(existsSync(output)).toBe(false)
 })
@@ -316,15 +313,21 @@ it('on the command line: endpoints of another chain', async () => {
   )
   const record = (...urls: (string | undefined)[]) => {
     const flags = urls.map(url => url ?? '')
-    return runHere(['record', ...flags, ...scheme, '--rollup', 'mainnet', '--address', address, '-o', 'never-written'])
+    return runHere(['record', 'state', ...flags, '--address', address, '-o', 'never-written'])
   }
   const [ethereum, linea] = ['Ethereum mainnet (chain 1)', 'Linea mainnet (chain 59144)']
   const cases: [(string | undefined)[], string][] = [
     [['--l1', l2, '--l2', l1], `--l1 and --l2 look swapped: --l1 serves ${linea}, --l2 ${ethereum}.`],
     [['--l1', l1, '--l2', l1], `--l2 serves ${ethereum}, but must serve ${linea}.`],
     [['--l1', l2, '--l2', l2], `--l1 serves ${linea}, but must serve ${ethereum}.`],
-    [['--l1', sepolia, '--l2', l2], `--l1 serves Sepolia (chain 11155111), but must serve ${ethereum}.`],
-    [['--l1', l1, '--l2', lineaSepolia], `--l2 serves Linea Sepolia (chain 59141), but must serve ${linea}.`],
+    [
+      ['--l1', sepolia, '--l2', l2],
+      `--l1 serves Sepolia (chain 11155111), but must serve ${ethereum}. For that network, pass --network linea-sepolia.`,
+    ],
+    [
+      ['--l1', l1, '--l2', lineaSepolia],
+      `--l2 serves Linea Sepolia (chain 59141), but must serve ${linea}. For that network, pass --network linea-sepolia.`,
+    ],
     [['--l1', l1, '--l1', other, '--l2', l2], `--l1 serves chain 100, but must serve ${ethereum}.`],
     [['--l1', other, '--l2', other], '--l1 and --l2 serve the same chain: chain 100.'],
   ]
@@ -373,10 +376,10 @@ it('refuses an address with the checksum of another, wherever a person writes on
   writeFileSync(list, `${right}\n${right.toLowerCase()}\n# the last is wrong\n${misspelt}\n`)
   const snapshot = ['snapshot', list, '--l1', 'http://127.0.0.1:1', '--l2', 'http://127.0.0.1:1', '-o', `${list}.csv`]
   const calls: [place: string, args: string[]][] = [
-    ['--address', ['verify', fileOf(answer), ...scheme, '--state-root', hash, '--address', misspelt]],
-    ['--mapping', ['verify', fileOf(answer), ...scheme, '--state-root', hash, '--mapping', '1', misspelt]],
-    ['--rollup', ['verify', fileOf(bundle), ...scheme, '--l1-block-hash', hash, '--rollup', misspelt]],
-    ['addresses.txt, line 4', [...snapshot, ...scheme, '--rollup', 'mainnet', '--l1-block-hash', hash]],
+    ['--address', ['verify', fileOf(answer), '--state-root', hash, '--address', misspelt]],
+    ['--mapping', ['verify', fileOf(answer), '--state-root', hash, '--mapping', '1', misspelt]],
+    ['--implementation', ['verify', fileOf(bundle), '--l1-block-hash', hash, '--implementation', misspelt]],
+    ['addresses.txt, line 4', [...snapshot, '--l1-block-hash', hash]],
   ]
   for (const [place, args] of calls) {
     const { code, stderr } = await runHere(args)
@@ -384,7 +387,7 @@ it('refuses an address with the checksum of another, wherever a person writes on
     expect([code, stderr], place).toEqual([2, error])
   }
   for (const spelt of [right, misspelt.toLowerCase()]) {
-    const args = ['verify', fileOf(answer), ...scheme, '--state-root', stateRoot, '--address', spelt]
+    const args = ['verify', fileOf(answer), '--state-root', stateRoot, '--address', spelt]
     expect((await runHere(args)).stderr).not.toContain('checksum')
   }
 })

@@ -16,6 +16,6 @@ export interface Command {
 
 /**
  * The exit codes of every command: see `exitCodeOf` for those of a verdict. After `noAnswer`, the same command may succeed another
- * time. `programFailed` means that the user's own program failed, which `follow` runs.
+ * time.
  */
-export const exitCodes = { verified: 0, refused: 1, unusable: 2, noAnswer: 3, consistent: 4, programFailed: 5 } as const
+export const exitCodes = { verified: 0, refused: 1, unusable: 2, noAnswer: 3, consistent: 4 } as const

@@ -1,6 +1,8 @@
 import { isArgumentError } from '../base/errors.ts'
+import { readOwn } from '../base/json/known-fields.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
 import { argumentRefused, briefMessage, codeOf, UsageError } from './errors.ts'
+import { formatOptions, sharedOptions, trustOptions } from './options/declared.ts'
 import { didYouMean } from './options/suggest.ts'
 import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
@@ -9,45 +11,82 @@ import { DocumentError } from './words/error.ts'
 
 /** The commands, each with its help and what loads it alone. */
 const commands: readonly (readonly [name: string, summary: string, load: () => Promise<{ command: Command }>])[] = [
-  ['verify', 'verify an answer, or an evidence bundle, against what you trust', () => import('./commands/verify.ts')],
-  ['record', 'record an evidence bundle from an L1 and an L2 endpoint', () => import('./commands/record.ts')],
-  ['follow', 'record an evidence bundle for every finalization, as it happens', () => import('./commands/follow.ts')],
-  ['fetch', 'fetch an answer from an L2 endpoint', () => import('./commands/fetch.ts')],
-  ['snapshot', 'fetch and verify many accounts, or a mapping, at one block', () => import('./commands/snapshot.ts')],
-  ['logs', 'fetch and verify all logs of a range of blocks', () => import('./commands/logs.ts')],
-  ['diff', 'list all that a range of blocks changed, from verified traces', () => import('./commands/diff.ts')],
+  ['verify', 'verify an answer, or evidence, against what you trust', () => import('./commands/verify.ts')],
+  ['record state', 'record an account and its slots', () => import('./commands/record-state.ts')],
+  ['record call', 'record a call, and all that it reads', () => import('./commands/record-call.ts')],
+  ['record logs', 'record all logs of a range of blocks', () => import('./commands/logs.ts')],
+  ['record message', 'record a message of the bridge', () => import('./commands/record-message.ts')],
+  ['follow state', 'record an account at every finalization', () => import('./commands/follow-state.ts')],
+  ['follow messages', 'record every message that can be claimed', () => import('./commands/follow-messages.ts')],
+  ['fetch state', 'fetch an answer from an L2 endpoint', () => import('./commands/fetch-state.ts')],
+  ['fetch traces', "fetch traces from the operator's state manager", () => import('./commands/fetch-traces.ts')],
+  ['snapshot', 'fetch and verify many accounts at one block', () => import('./commands/snapshot.ts')],
+  ['diff', 'list all that a range of blocks changed, from traces', () => import('./commands/diff.ts')],
   ['audit', 'verify many records, one per line, on all cores', () => import('./commands/audit.ts')],
-  ['inspect', 'print what a bundle, an answer or a vector claims, unverified', () => import('./commands/inspect.ts')],
-  ['vectors', 'run a folder of test vectors, and compare the outcomes', () => import('./commands/vectors.ts')],
-  ['serve', 'serve rollup_getProof over states in memory, with a simulated L1', () => import('./commands/serve.ts')],
-  ['proxy', 'serve JSON-RPC with proven answers only, for wallets and programs', () => import('./commands/proxy.ts')],
+  ['inspect', 'print what a file claims, unverified', () => import('./commands/inspect.ts')],
+  ['vectors', 'run a folder of test vectors', () => import('./commands/vectors.ts')],
+  ['serve', 'serve a network on this machine, in memory', () => import('./commands/serve.ts')],
+  ['proxy', 'serve JSON-RPC with proven answers only', () => import('./commands/proxy.ts')],
 ]
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
-Verifies rollup_getProof / linea_getProof answers offline, against a state root
-or an L1 block hash that you trust.
+Verifies what a Linea-family rollup holds, offline, against a state root or an
+L1 block hash that you trust.
 
-Commands:
-${commands.map(([name, summary]) => `  ${name.padEnd(8)}  ${summary}`).join('\n')}
+${commands.map(([name, summary]) => `  ${name.padEnd(15)}  ${summary}`).join('\n')}
 
-Options:
-  -h, --help       print this help; after a command, print its options, like
-                   \`help COMMAND\`
-  -v, --version    print the version
+  COMMAND --help   its options; also \`help COMMAND\`
+  help options     options of most commands: --network, --l1, --l2, --json ...
+  help trust       what everything rests on: --l1-block-hash, --checkpoint ...
+  --version        the version
 
 Exit code: 0 verified, 1 refused, 2 wrong usage or unreadable input, 3 an
 endpoint failed, 4 consistent only: it rests on the word of the file alone.
 
 Examples:
-  rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... \\
-    --address 0x...
-  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
-    --l1-block-hash 0x... --address 0x...
-  rollup-state-proof record --l1 URL --l2 URL --scheme poseidon2 \\
-    --rollup mainnet --address 0x... -o bundle.json
-  rollup-state-proof vectors recordings/
+  rollup-state-proof verify answer.json --state-root 0x... --address 0x...
+  rollup-state-proof record state --l1 URL --l2 URL --address 0x... -o a.json
+  rollup-state-proof verify a.json --l1-block-hash 0x... --address 0x...
 `
+
+/** What several commands share, and each only names. */
+const topics: Readonly<Record<string, string>> = {
+  options: `Options of most commands. Those with ... may be repeated.
+
+${formatOptions(sharedOptions)}
+
+Pass URLs in the environment, with spaces between them: that keeps API keys out
+of the history of your shell and out of the list of processes. URLs are never
+printed. If an endpoint fails, the next one is asked. --timeout is also the time
+for executing a call.
+
+A file for --network is JSON, as \`serve --json\` prints it:
+  { "name": "devnet", "scheme": "poseidon2", "messageService": "0x...",
+    "rollup": { "address": "0x...", "chainId": 1337, "l1ChainId": 1338,
+      "method": "rollup_getProof", "layout": { ... } },
+    "hardfork": "prague", "beacon": { ... } }
+Only the address of the rollup's contract on L1 is needed; calls take the chain
+id, messages the service, and --checkpoint the beacon chain.
+
+With --implementation, nothing verifies once the contract has other code.
+--trust-file is for files that you have made yourself.
+`,
+  trust: `Everything rests on one of these, which you state. Each is 32 bytes.
+
+${formatOptions(trustOptions)}
+
+\`record\`: with --l1-block-hash or --checkpoint, the report says "verified"; by
+the word of the L1 endpoint, "consistent". With --checkpoint and --beacon, the
+L1 block is proven by the sync committees, and the bundle grows by 60 kB per 27
+hours since the checkpoint. It has to be two weeks old at most, one since Gloas.
+
+\`follow\` and \`proxy\` ask again and again for a hash. Choose one of --l1-agree,
+--checkpoint and --l1-hash-module. Otherwise, more than half of the --l1
+endpoints have to agree. l1BlockHash() returns the hash of a finalized L1 block.
+Nobody else may be able to write to the file of --beacon-state.
+`,
+}
 
 /** Runs the program. Does not throw. @param argv the arguments after the program's name @returns the exit code */
 export async function run(argv: readonly string[], streams: Io): Promise<number> {
@@ -60,7 +99,7 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     const isRefused = codeOf(error)?.startsWith('ERR_PARSE_ARGS')
     const isUsage = isRefused || error instanceof UsageError || error instanceof DocumentError
     const message = `${isUsage ? '' : 'unexpected: '}${briefMessage(error)}`
-    const help = `rollup-state-proof ${commands.some(([known]) => known === name) ? `${name} ` : ''}--help`
+    const help = `rollup-state-proof ${nameIn(argv)}--help`
     if (isAsked(argv, '--json')) {
       io.stdout.write(toJson({ error: { code: isUsage ? 'USAGE' : 'UNEXPECTED', message, help } }))
     }
@@ -76,23 +115,45 @@ function isAsked(argv: readonly string[], ...options: readonly string[]): boolea
   return (end === -1 ? argv : argv.slice(0, end)).some(arg => options.includes(arg))
 }
 
+/** The first words that name a command or its subjects, and a space; empty if none do. */
+function nameIn(argv: readonly string[]): string {
+  const named = [argv.slice(0, 2).join(' '), argv[0] ?? ''].find(words =>
+    commands.some(([known]) => known === words || known.startsWith(`${words} `)),
+  )
+  return named === undefined || named === '' ? '' : `${named} `
+}
+
 async function dispatch(name: string, args: readonly string[], io: Io): Promise<number> {
-  const isHelp = name === 'help' || isAsked([name, ...args], '--help', '-h')
-  const wanted = name === 'help' ? (args.find(arg => !arg.startsWith('-')) ?? '') : name
-  const [, , load] = commands.find(([known]) => known === wanted) ?? []
-  if (isHelp && (load !== undefined || wanted === '' || wanted.startsWith('-'))) {
-    io.stdout.write(load === undefined ? help : (await load()).command.help)
-    return exitCodes.verified
-  }
   if (name === '--version' || name === '-v') {
     io.stdout.write(`${readVersion()}\n`)
     return exitCodes.verified
   }
-  if (load === undefined) {
-    if (wanted === '' || wanted === '--json') throw new UsageError('no command')
-    throw new UsageError(
-      `no such command: ${wanted}.${didYouMean(wanted, [...commands.map(([known]) => known), 'help'])}`,
-    )
+  const isHelp = name === 'help' || isAsked([name, ...args], '--help', '-h')
+  const words = (name === 'help' ? args : [name, ...args]).filter(word => name !== 'help' || !word.startsWith('-'))
+  const [word = '', subject = ''] = words
+  const found = commands.find(([known]) => known === `${word} ${subject}`) ?? commands.find(([known]) => known === word)
+  if (isHelp) {
+    const topic = name === 'help' ? readOwn(topics, word) : undefined
+    const isGeneral = word === '' || word.startsWith('-')
+    const text = found ? (await found[2]()).command.help : (topic ?? (isGeneral ? help : subjectsOf(word)))
+    if (typeof text === 'string' && text !== '') {
+      io.stdout.write(text)
+      return exitCodes.verified
+    }
   }
-  return (await load()).command.run(args, io)
+  if (found !== undefined) return (await found[2]()).command.run(args.slice(found[0].includes(' ') ? 1 : 0), io)
+  if (word === '' || word === '--json') throw new UsageError('no command')
+  const subjects = commands.filter(([known]) => known.startsWith(`${word} `)).map(([known]) => known)
+  if (subjects.length > 0)
+    throw new UsageError(`${word} what? Choose ${subjects.join(', ')}.${didYouMean(`${word} ${subject}`, subjects)}`)
+  const names = [...new Set(commands.map(([known]) => known.split(' ')[0] ?? '')), 'help']
+  throw new UsageError(`no such command: ${word}.${didYouMean(word, names)}`)
+}
+
+/** The help of a word that needs a second one; empty if there is none. */
+function subjectsOf(word: string): string {
+  const subjects = commands.filter(([known]) => known.startsWith(`${word} `))
+  if (subjects.length === 0) return ''
+  const lines = subjects.map(([known, summary]) => `  rollup-state-proof ${known.padEnd(15)}  ${summary}`)
+  return `Usage: rollup-state-proof ${word} SUBJECT [options]\n\n${lines.join('\n')}\n\nEach has its own --help.\n`
 }

@@ -7,6 +7,7 @@
 
 export type { Hex } from '../base/bytes.ts'
 export type { ProofError } from '../base/errors.ts'
+export type { Hardfork } from '../client/network/hardfork.ts'
 export type { Endpoint } from '../client/sources/endpoints.ts'
 export type { EndpointError } from '../client/transport/error.ts'
 export type {
@@ -19,7 +20,7 @@ export type {
   VerifiedCall,
 } from '../provider/call-evidence/types.ts'
 export { recordCall, verifyCallEvidence } from '../provider/call-evidence.ts'
-export type { Environment, Hardfork } from '../provider/environment.ts'
+export type { Environment } from '../provider/environment.ts'
 export { isProviderError, ProviderError, type ProviderErrorReason, providerErrorMeanings } from '../provider/error.ts'
 export type { ProviderView, VerifiedProviderOptions } from '../provider/options.ts'
 export { createVerifiedProvider, type RequestOptions, type VerifiedProvider } from '../provider/provider.ts'

@@ -78,7 +78,8 @@ export async function verifyCallEvidence<Trust extends Trusted, Kind extends Sta
  * const { url, l1Url } = await service.listen()
  *
  * const call = { to: `0x${'70'.repeat(20)}`, data: '0x313ce567' } as const // decimals()
- * const { bundle, verified } = await recordCall({ l1: l1Url, l2: url, scheme: poseidon2, rollup, call })
+ * const network = { rollup, scheme: poseidon2 }
+ * const { bundle, verified } = await recordCall({ l1: l1Url, l2: url, network, call })
  * if (verified.outcome === 'returned') console.log(bundle.kind, BigInt(verified.returnData)) // call 18n
  * await service.close()
  * ```

@@ -5,13 +5,6 @@ import { readChainId, type readRollup } from '../verify/anchor/rollup.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { MAX_BLOCK_HASHES } from './limits.ts'
 
-/** The supported hard forks. */
-export type Hardfork = 'london' | 'paris' | 'shanghai' | 'cancun' | 'prague' | 'osaka'
-
-export const HARDFORKS: readonly Hardfork[] = ['london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka']
-/** Linea has run it since 28 October 2025. */
-export const DEFAULT_HARDFORK: Hardfork = 'prague'
-
 /**
  * Values of the block around a call, as you pass them. They apply to every requested block, and go before what is proven. Without
  * yours, a provider proves those of an earlier block from its header, when a call reads one. Where L1 holds the hash of the block in
@@ -109,20 +102,10 @@ function entriesOf(value: unknown): [string, unknown][] | undefined {
 
 export const isBlockNumber = (text: string): boolean => /^(0|[1-9][0-9]{0,19})$/.test(text)
 
-/** @throws ArgumentError */
-export function verifyHardfork(hardfork: Hardfork): Hardfork {
-  if (HARDFORKS.includes(hardfork)) return hardfork
-  throw invalid('hardfork', `one of ${HARDFORKS.join(', ')}`, hardfork)
-}
-
 /** @throws ArgumentError if neither the caller nor the rollup states the chain id, or both do and differ */
-export function chainIdOf(rollup: ReturnType<typeof readRollup>, chainId: number | bigint | undefined): bigint {
+export function chainIdOf(rollup: ReturnType<typeof readRollup>, chainId?: number | bigint): bigint {
   const found = chainId === undefined ? rollup.chainId : readChainId('chainId', chainId)
-  if (found === undefined) throw invalid('chainId', 'the chain id of the rollup', chainId)
+  if (found === undefined) throw invalid('rollup.chainId', 'the chain id of the rollup', chainId)
   if (rollup.chainId === undefined || rollup.chainId === found) return found
   throw invalid('chainId', `${rollup.chainId}, as in rollup.chainId`, found)
 }
-
-/** The first hard fork, or one of the later ones. */
-export const isSince = (first: Hardfork, hardfork: Hardfork): boolean =>
-  HARDFORKS.indexOf(hardfork) >= HARDFORKS.indexOf(first)

@@ -1,44 +1,28 @@
 import { invalid, readItems } from '../base/arguments.ts'
 import type { Hex } from '../base/bytes.ts'
-import { ArgumentError, isArgumentError } from '../base/errors.ts'
+import { ArgumentError, atPath, isArgumentError } from '../base/errors.ts'
 import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../base/options.ts'
+import { type Network, readNetwork } from '../client/network/network.ts'
 import { type Endpoint, openEndpoints } from '../client/sources/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../client/sources/fetch.ts'
-import { readSchemes, verifyHashSource, verifySignal, verifyTimeout } from '../client/transport/options.ts'
+import { verifyHashSource, verifySignal, verifyTimeout } from '../client/transport/options.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
-import { type Rollup, readRollup } from '../verify/anchor/rollup.ts'
-import type { StateScheme } from '../verify/state/types.ts'
 import { endpointsOf } from './chain.ts'
-import {
-  chainIdOf,
-  DEFAULT_HARDFORK,
-  type Environment,
-  type Hardfork,
-  verifyEnvironment,
-  verifyHardfork,
-} from './environment.ts'
+import { chainIdOf, type Environment, verifyEnvironment } from './environment.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT } from './limits.ts'
 
 /** The endpoints, the rollup and the limits of a verified provider. */
-export interface VerifiedProviderOptions extends RollupClientOptions {
+export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxKeysPerRequest'> {
   /** One or more L1 endpoints; if one fails, the next is asked. None is trusted: every answer is proven from `l1BlockHash`. */
   l1: Endpoint | readonly Endpoint[]
   /** One or more endpoints of the rollup. None is trusted: every answer is proven from a root or block hash that L1 holds. */
   l2: Endpoint | readonly Endpoint[]
-  /** The contract whose roots you trust. */
-  rollup: Rollup
   /**
-   * The hash scheme of the rollup's state roots, or a function that returns it for an L2 block: the Linea networks changed theirs.
-   * Where L1 holds the hash of a block in place of a root, its state is one of Ethereum, whatever this says. With the name of that
-   * kind, L1 has to hold hashes, and no root is believed.
+   * The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. Its chain id is for `eth_chainId`
+   * and the instruction CHAINID. No proof covers it: before the first answer, it is compared with what `l2` says. Another one is
+   * refused with `CHAIN_MISMATCH`; an endpoint that does not say is used, because what it sends is proven.
    */
-  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme)
-  /**
-   * The chain id of the rollup, for `eth_chainId` and the instruction CHAINID. Default: that of `rollup`. No proof covers it;
-   * before the first answer, it is compared with what `l2` says. Another one is refused with `CHAIN_MISMATCH`; an endpoint that
-   * does not say is used, because what it sends is proven.
-   */
-  chainId?: number | bigint | undefined
+  network: Network
   /**
    * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
    * `beaconBlockHash` in `rollup-state-proof/rpc`, or ask a light client. Called whenever the provider looks for a newer block.
@@ -80,11 +64,6 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   maxFinalizations?: number | undefined
   /** Whether to ask `l2` first what a call will read, to fetch it all at once. This shows the call to `l2`. Default: true. */
   prefetch?: boolean | undefined
-  /**
-   * The hard fork of the rollup: its instructions and their gas costs. Default: `prague`, on Linea since 28 October 2025. State
-   * a later one as soon as the rollup runs it.
-   */
-  hardfork?: Hardfork | undefined
   /** Called with the first view, and whenever the view moves. */
   onView?: ((view: ProviderView) => void) | undefined
   /** Ends the provider: requests in flight and all later ones fail with `ENDPOINT_FAILED`, and `ABORTED` in its data. */
@@ -116,19 +95,8 @@ export interface ProviderView {
 }
 
 const OPTIONS = [
-  ...['l1', 'l2', 'rollup', 'scheme', 'chainId', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...[
-    'timeoutMs',
-    'maxFinalizations',
-    'prefetch',
-    'hardfork',
-    'onView',
-    'oneHead',
-    'completeLogs',
-    'signal',
-    'method',
-    'maxKeysPerRequest',
-  ],
+  ...['l1', 'l2', 'network', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
+  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'onView', 'oneHead', 'completeLogs', 'signal', 'maxKeysPerRequest'],
 ]
 
 /** The options of a provider, validated, with their defaults. */
@@ -146,7 +114,7 @@ export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedO
 
 function verifyOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
-  const { scheme, l1BlockHash, onView, forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK } = own
+  const { l1BlockHash, onView, forward = [], maxGas = CALL_GAS } = own
   const {
     signal,
     prefetch = true,
@@ -156,23 +124,20 @@ function verifyOptions(options: VerifiedProviderOptions) {
     maxFinalizations = 8,
     timeoutMs = DEFAULT_TIMEOUT,
   } = own
-  const rollup = readRollup(own.rollup)
-  const schemeAt = readSchemes(scheme, rollup)
+  const { rollup, schemeAt, hardfork } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
   for (const [name, value] of Object.entries({ prefetch, oneHead, completeLogs })) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
   verifyUint('maxGas', maxGas, 64, 21_000n)
-  verifyHardfork(hardfork)
   verifyWhole('maxRequests', maxRequests, 1)
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   verifySignal(signal)
-  const chainId = chainIdOf(rollup, own.chainId)
+  const chainId = atPath('network', () => chainIdOf(rollup))
   const l1 = openEndpoints('l1', own.l1, 'L1', { signal })
   const l2 = endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal)
-  const { method = rollup.method, maxKeysPerRequest } = own
-  const how = verifyClientOptions({ method, maxKeysPerRequest })
+  const how = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
   const lists = { ...readForward(forward), environment: verifyEnvironment(own.environment) }
   const limits = { maxGas, maxRequests, maxFinalizations, timeoutMs: verifyTimeout(timeoutMs) }
   return {
@@ -188,7 +153,8 @@ function verifyOptions(options: VerifiedProviderOptions) {
     completeLogs,
     onView,
     signal,
-    ...how,
+    method: how.method,
+    maxKeysPerRequest: how.maxKeysPerRequest,
     ...limits,
     ...lists,
   }

@@ -162,7 +162,8 @@ const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
  * const { url, l1Url } = await service.listen()
  *
  * const l1BlockHash = finalizedBlockHash(l1Url) // in production: from a source that you trust
- * const provider = createVerifiedProvider({ l1: l1Url, l2: url, rollup, scheme: poseidon2, l1BlockHash })
+ * const network = { rollup, scheme: poseidon2 }
+ * const provider = createVerifiedProvider({ l1: l1Url, l2: url, network, l1BlockHash })
  *
  * const address = `0x${'b2'.repeat(20)}`
  * console.log(await provider.request({ method: 'eth_getBalance', params: [address, 'latest'] })) // 0xd

@@ -52,14 +52,14 @@ export interface OpenedFile extends Loaded {
 }
 
 const TOOL = 'rollup-state-proof'
-const TRUST = '--rollup mainnet --l1-block-hash 0x…'
+const TRUST = '--l1-block-hash 0x…'
 const commands = {
-  answer: `${TOOL} verify answer.json --scheme poseidon2 --state-root 0x… --address 0x…`,
-  bundle: `${TOOL} verify bundle.json --scheme poseidon2 ${TRUST} --address 0x…`,
+  answer: `${TOOL} verify answer.json --state-root 0x… --address 0x…`,
+  bundle: `${TOOL} verify bundle.json ${TRUST} --address 0x…`,
   message: `${TOOL} verify message.json ${TRUST}`,
-  traces: `${TOOL} diff traces.json --scheme poseidon2 --parent-root 0x… --state-root 0x…`,
-  call: `${TOOL} verify call.json --scheme poseidon2 ${TRUST} --call 0x… 0x…`,
-  logs: `${TOOL} verify logs.json --scheme poseidon2 ${TRUST} --address 0x…`,
+  traces: `${TOOL} diff traces.json --parent-root 0x… --state-root 0x…`,
+  call: `${TOOL} verify call.json ${TRUST} --call 0x… 0x…`,
+  logs: `${TOOL} verify logs.json ${TRUST} --address 0x…`,
   vector: `${TOOL} vectors folder`,
 } as const
 

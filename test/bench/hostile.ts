@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { networkOf } from '../cli/network-file.ts'
 import { type ProxyProcess, startProxyProcess } from '../cli/proxy-process.ts'
 import { bn1, bn2, digits, g1, g2, POINT_EVALUATION } from '../provider/precompile-inputs.ts'
 import { loadProxy, startGate } from './load-proxy.ts'
@@ -140,8 +141,8 @@ process.on('exit', () => {
 })
 
 async function startProxy(more: readonly string[], heap: number, l2 = honest.url): Promise<ProxyProcess> {
-  const network = ['--l1', honest.l1Url, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2']
-  const args = [...more, ...network, '--chain-id', '1337', '--port', '0']
+  const network = ['--l1', honest.l1Url, '--l2', l2, ...networkOf(ROLLUP)]
+  const args = [...more, ...network, '--port', '0']
   const node = [`--max-old-space-size=${heap}`, 'src/cli/main.js']
   return startProxyProcess(node, args, program => programs.push(program))
 }

@@ -3,6 +3,7 @@
  * row ends after a number of requests or seconds, whichever comes first. Prints Markdown. With `--write`, also writes it to
  * docs/benchmarks.md.
  */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus } from 'node:os'
@@ -10,6 +11,7 @@ import { type Hex, verifyProof } from '../../src/entry/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../src/entry/rpc.ts'
+import { networkOf } from '../cli/network-file.ts'
 import { header, publish, row } from './page.ts'
 
 const REQUESTS = 4000
@@ -55,7 +57,8 @@ async function load(url: string, claim: Parameters<typeof verifyProof>[1]): Prom
 
 /** Starts the service over the demo state, and reads the root of its last block. */
 async function startService(scheme: string) {
-  const program = spawn(process.execPath, ['src/cli/main.js', 'serve', '--port', '0', '--scheme', scheme])
+  const network = networkOf(`0x${'00'.repeat(18)}11ff`, { scheme })
+  const program = spawn(process.execPath, ['src/cli/main.js', 'serve', '--port', '0', ...network])
   let printed = ''
   for await (const chunk of program.stdout) {
     printed += chunk

@@ -13,6 +13,7 @@ import type { Page } from 'playwright-core'
 import { createPublicClient, http, parseAbiItem } from 'viem'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { networkOf } from '../cli/network-file.ts'
 import { type ProxyProcess, startProxyProcess } from '../cli/proxy-process.ts'
 import { launch } from './launch.ts'
 import type { Wallet } from './wallet.ts'
@@ -57,7 +58,7 @@ const wallet = `http://127.0.0.1:${site.port}`
 
 const running: ProxyProcess['program'][] = []
 const startProxy = (port: number, ...more: string[]) => {
-  const network = ['--l1', l1, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
+  const network = ['--l1', l1, '--l2', l2, ...networkOf(ROLLUP)]
   const source = ['--import', 'tsx', 'src/cli/start.ts']
   return startProxyProcess(source, [...network, '--port', `${port}`, ...more], program => running.push(program))
 }

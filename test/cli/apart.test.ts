@@ -8,8 +8,9 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { finalizedBlockHash, followFinalizations, recordEvidence, recordMessage } from '../../src/entry/rpc.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
+import { withNetwork } from '../network.ts'
 import { type Front, startFront, startNode, startStateManager } from './apart.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 const rollup = { address: `0x${'ff'.repeat(20)}` } as const
 const user = `0x${'a1'.repeat(20)}` as const
@@ -31,7 +32,7 @@ beforeAll(async () => {
   return () => service.close({ graceMs: 0 })
 })
 
-const common = () => ['--l1', urls.l1, '--rollup', rollup.address]
+const common = () => ['--l1', urls.l1, ...networkOf(rollup.address)]
 const data = encodeFunctionData({
   abi: parseAbi(['function balanceOf(address) view returns (uint256)']),
   functionName: 'balanceOf',
@@ -40,15 +41,17 @@ const data = encodeFunctionData({
 
 const providerOf = (l2: readonly string[]) => {
   const l1BlockHash = finalizedBlockHash(urls.l1)
-  return createVerifiedProvider({
-    l1: urls.l1,
-    l2,
-    rollup,
-    scheme: poseidon2,
-    chainId: 1337,
-    l1BlockHash,
-    timeoutMs: 100_000,
-  })
+  return createVerifiedProvider(
+    withNetwork({
+      l1: urls.l1,
+      l2,
+      rollup,
+      scheme: poseidon2,
+      chainId: 1337,
+      l1BlockHash,
+      timeoutMs: 100_000,
+    }),
+  )
 }
 
 /** What is printed first, whoever vouches for the L1 block hash. */
@@ -60,11 +63,10 @@ const TOO_MANY = { code: -32005, message: 'too many requests' }
 /** Runs a command, and gives the first line that it prints. */
 async function command(l2: readonly string[], ...args: string[]): Promise<string> {
   const named = l2.flatMap(url => ['--l2', url])
-  const { code, stdout, stderr } = await runHere([args[0] ?? '', ...common(), ...named, ...args.slice(1)])
+  const { code, stdout, stderr } = await runHere([...args, ...common(), ...named])
   return code === 0 ? (stdout.split('\n')[0] ?? '') : `${code}: ${stderr}`
 }
 const fileIn = (name: string) => `${folderOf()}/${name}`
-const scheme = ['--scheme', 'poseidon2']
 
 /** What each feature asks for, as the page on endpoints has it: of a node, of what proves the state, and of L1. */
 const FEATURES = new Map(
@@ -76,9 +78,9 @@ const FEATURES = new Map(
     ]),
 )
 const [STATE, CALL, LOGS, MESSAGES] = [
-  '`record`, `follow`, `snapshot`',
-  '`record --call`',
-  '`logs`',
+  '`record state`, `follow state`, `snapshot`',
+  '`record call`',
+  '`record logs`',
   'messages from L2',
 ]
 const [BALANCES, CALLS, BLOCKS] = ['accounts and slots', 'calls and code', 'logs and blocks'].map(
@@ -87,37 +89,23 @@ const [BALANCES, CALLS, BLOCKS] = ['accounts and slots', 'calls and code', 'logs
 
 /** What is done with an L2, what it prints, and what feature that is. */
 const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown, string | undefined][] = [
-  ['record', l2 => command(l2, 'record', ...scheme, '--address', TOKEN, '-o', fileIn('bundle.json')), PROVEN, STATE],
+  ['record', l2 => command(l2, 'record', 'state', '--address', TOKEN, '-o', fileIn('bundle.json')), PROVEN, STATE],
   [
     'record a call',
-    l2 => command(l2, 'record', ...scheme, '--call', TOKEN, data, '--chain-id', '1337', '-o', fileIn('call.json')),
+    l2 => command(l2, 'record', 'call', '--call', TOKEN, data, '-o', fileIn('call.json')),
     PROVEN,
     CALL,
   ],
   [
     'record a message from L2',
-    l2 =>
-      command(l2, 'record', '--message-service', lineaMessageService, '--number', '1', '-o', fileIn('message.json')),
+    l2 => command(l2, 'record', 'message', '--number', '1', '-o', fileIn('message.json')),
     expect.stringMatching(/this message from L2 can be claimed on L1/),
     MESSAGES,
   ],
-  ['follow', l2 => command(l2, 'follow', ...scheme, '--address', TOKEN, '-o', folderOf(), '--once'), FOLLOWED, STATE],
+  ['follow', l2 => command(l2, 'follow', 'state', '--address', TOKEN, '-o', folderOf(), '--once'), FOLLOWED, STATE],
   [
     'follow messages',
-    l2 =>
-      command(
-        l2,
-        'follow',
-        '--messages',
-        ...scheme,
-        '--message-service',
-        lineaMessageService,
-        '-o',
-        folderOf(),
-        '--once',
-        '--from',
-        '0',
-      ),
+    l2 => command(l2, 'follow', 'messages', '-o', folderOf(), '--once', '--from-block', '0'),
     expect.stringMatching(/message/),
     MESSAGES,
   ],
@@ -128,7 +116,6 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
         l2,
         'snapshot',
         `${folderOf({ 'list.txt': `${user}\n${TOKEN}\n` })}/list.txt`,
-        ...scheme,
         '-o',
         fileIn('rows.ndjson'),
       ),
@@ -140,8 +127,8 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
     l2 =>
       command(
         l2,
+        'record',
         'logs',
-        ...scheme,
         '--address',
         TOKEN,
         '--event',
@@ -159,16 +146,28 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
     async l2 => {
       const file = fileIn('answer.json')
       const named = l2.flatMap(url => ['--l2', url])
-      const { code } = await runHere(['fetch', ...named, '--address', TOKEN, '--block', '4', '-o', file])
+      const { code } = await runHere([
+        'fetch',
+        'state',
+        ...named,
+        '--address',
+        TOKEN,
+        '--l2-block',
+        '4',
+        '-o',
+        file,
+        ...networkOf(rollup.address),
+      ])
       return [code, Object.keys(JSON.parse(readFileSync(file, 'utf8')))]
     },
     [0, expect.any(Array)],
-    '`fetch`',
+    '`fetch state`',
   ],
   [
     'library: record',
     async l2 =>
-      (await recordEvidence({ l1: urls.l1, l2, scheme: poseidon2, rollup, address: TOKEN })).verified.l2BlockNumber,
+      (await recordEvidence(withNetwork({ l1: urls.l1, l2, scheme: poseidon2, rollup, address: TOKEN }))).verified
+        .l2BlockNumber,
     4n,
     STATE,
   ],
@@ -176,7 +175,9 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
     'library: follow',
     async l2 => {
       const how = { l1: urls.l1, l2, rollup, scheme: poseidon2, l1BlockHash: finalizedBlockHash(urls.l1) }
-      for await (const { l2BlockNumber } of followFinalizations({ ...how, requests: [{ address: TOKEN }] }))
+      for await (const { l2BlockNumber } of followFinalizations(
+        withNetwork({ ...how, requests: [{ address: TOKEN }] }),
+      ))
         return l2BlockNumber
       return null
     },
@@ -186,8 +187,11 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
   [
     'library: message',
     async l2 =>
-      (await recordMessage({ l1: urls.l1, l2, rollup, messageService: lineaMessageService, message: { number: 1n } }))
-        .verified.status,
+      (
+        await recordMessage(
+          withNetwork({ l1: urls.l1, l2, rollup, messageService: lineaMessageService, message: { number: 1n } }),
+        )
+      ).verified.status,
     'claimable',
     MESSAGES,
   ],
@@ -269,14 +273,14 @@ it('asks each endpoint for what the page on endpoints says, and for nothing else
 const balanceFrom = (l2: readonly string[]) =>
   providerOf(l2).request({ method: 'eth_getBalance', params: [user, 'latest'] })
 const recordFrom = (...l2: readonly string[]) =>
-  command(l2, 'record', ...scheme, '--address', TOKEN, '-o', fileIn('bundle.json'))
+  command(l2, 'record', 'state', '--address', TOKEN, '-o', fileIn('bundle.json'))
 
 it('needs no node for accounts and slots', async () => {
   const manager = await startStateManager(urls.l2)
   expect(await balanceFrom([manager.url])).toMatch(/^0x/)
   expect(await providerOf([manager.url]).request({ method: 'eth_chainId' })).toBe('0x539')
   expect(await recordFrom(manager.url)).toEqual(PROVEN)
-  expect(await command([manager.url], 'follow', ...scheme, '--address', TOKEN, '-o', folderOf(), '--once')).toEqual(
+  expect(await command([manager.url], 'follow', 'state', '--address', TOKEN, '-o', folderOf(), '--once')).toEqual(
     FOLLOWED,
   )
   expect(manager.served).toEqual(new Set(['rollup_getProof']))
@@ -330,7 +334,7 @@ it('says what it waits for, and ends, at an endpoint that allows few requests pe
   let turn = 0
   const busy = await startFront(urls.l2, () => (turn++ < 2 ? TOO_MANY : undefined))
   const { code, stdout, stderr } = await runHere([
-    ...['logs', ...common(), '--l2', busy.url, ...scheme, '--address', TOKEN, '--event', EVENT],
+    ...['record', 'logs', ...common(), '--l2', busy.url, '--address', TOKEN, '--event', EVENT],
     ...['--from-block', '1', '-o', fileIn('logs.csv')],
   ])
   expect([code, stdout.split('\n')[0]]).toEqual([0, ALL_LOGS])

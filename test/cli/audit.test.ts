@@ -22,7 +22,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { randomOf } from '../random.ts'
 import { runProgram } from './bulk/program.ts'
 import { gzipMembers, joinLines, mixedLines } from './bulk/records.ts'
-import { ADDRESS, collector, folderOf, runHere, sampleOf } from './io.ts'
+import { ADDRESS, collector, folderOf, networkOf, runHere, sampleOf } from './io.ts'
 
 /** For a thorough run, use 200,000 lines and 20 kills. */
 const { AUDIT_LINES = '400', AUDIT_KILLS = '2' } = process.env
@@ -196,17 +196,17 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
       verdict: 'present',
       sources: { scheme: 'record', stateRoot: 'record', address: 'record', storageKeys: 'record' },
     },
-    { verdict: 'unreadable', reason: 'no scheme: neither you nor the record names one' },
+    { verdict: 'unreadable', reason: 'no state root: neither you nor the record names one' },
   ])
-  const pinned = await audit(['--scheme', 'poseidon2', '--state-root', sample.stateRoot], { stdin })
+  const pinned = await audit(['--state-root', sample.stateRoot], { stdin })
   expect(pinned.code).toBe(0)
   expect(parseLines(pinned.stdout)).toMatchObject([
-    { verdict: 'present', sources: { scheme: 'user', stateRoot: 'user', address: 'record', storageKeys: 'record' } },
+    { verdict: 'present', sources: { scheme: 'record', stateRoot: 'user', address: 'record', storageKeys: 'record' } },
     {
       ...{ verdict: 'present', stateRoot: sample.stateRoot, address: ADDRESS },
       account: { nonce: '3', balance: `${10n ** 18n}` },
       storage: [{ exists: true }, { exists: false }],
-      sources: { scheme: 'user', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
+      sources: { scheme: 'answer', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
     },
   ])
   expect(pinned.stderr).toContain('All 2 records are verified.')
@@ -215,12 +215,12 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
   )
   expect(pinned.stderr).toContain('Note: 1 answer was verified for the address that the answer itself names')
   expect(pinned.stderr).not.toContain('confirm')
-  const wrong = await audit(['--scheme', 'poseidon2', '--state-root', other], { stdin })
+  const wrong = await audit(['--state-root', other], { stdin })
   expect(parseLines(wrong.stdout)).toMatchObject([
     { verdict: 'refused', code: 'STATE_ROOT_MISMATCH' },
     { verdict: 'refused', code: 'STATE_ROOT_MISMATCH' },
   ])
-  const elsewhere = await audit(['--scheme', 'poseidon2', '--address', `0x${'bb'.repeat(20)}`], { stdin })
+  const elsewhere = await audit(['--address', `0x${'bb'.repeat(20)}`], { stdin })
   expect(parseLines(elsewhere.stdout)[0]).toMatchObject({ verdict: 'refused', code: 'KEY_MISMATCH' })
 })
 
@@ -229,16 +229,16 @@ it('verifies evidence bundles from stated inputs', async () => {
   const rollup = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
   const bundle = createBundle({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, storageKeys, answer: result })
   const stdin = Buffer.from(JSON.stringify(bundle))
-  const stated = await audit(['--rollup', rollup.address, '--state-root', stateRoot], { stdin })
+  const stated = await audit([...networkOf(rollup.address), '--state-root', stateRoot], { stdin })
   expect(parseLines(stated.stdout)).toMatchObject([
     { verdict: 'present', sources: { scheme: 'record', stateRoot: 'user' } },
   ])
   const recorded = readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')
   const { claim, bundle: fromL1 } = JSON.parse(recorded)
-  const flags = ['--rollup', claim.rollup.address, '--l1-block-hash', claim.trusted.l1BlockHash]
-  const proven = await audit([...flags, '--scheme', 'poseidon2'], { stdin: Buffer.from(JSON.stringify(fromL1)) })
+  const flags = [...networkOf(claim.rollup.address), '--l1-block-hash', claim.trusted.l1BlockHash]
+  const proven = await audit([...flags], { stdin: Buffer.from(JSON.stringify(fromL1)) })
   expect(parseLines(proven.stdout)).toMatchObject([
-    { verdict: 'present', l2BlockNumber: expect.any(String), sources: { scheme: 'user', stateRoot: 'L1' } },
+    { verdict: 'present', l2BlockNumber: expect.any(String), sources: { scheme: 'record', stateRoot: 'L1' } },
   ])
 })
 
@@ -262,10 +262,9 @@ it('refuses wrong usage and foreign output files before it reads any input', asy
     [[file, '--state-root', '0x12'], '--state-root: expected 0x-prefixed'],
     [[file, '--address', 'me'], '--address: expected 0x-prefixed'],
     [[file, '--storage-key', '0xg'], '--storage-key: expected 0, 0x0 or 32 bytes'],
-    [[file, '--scheme', 'sha256'], 'neither mimc nor poseidon2'],
-    [[file, '--rollup', 'mainnet'], 'exactly one of'],
-    [[file, '--l1-block-hash', `0x${'00'.repeat(32)}`], '--rollup is needed'],
-    [[file, '--l1-block-hash', '0x00', '--rollup', 'mainnet'], '--l1-block-hash: expected 0x-prefixed'],
+    [[file, '--network', 'linea'], 'exactly one of'],
+    [[file, '--network', 'x'], 'no such network'],
+    [[file, '--l1-block-hash', '0x00'], '--l1-block-hash: expected 0x-prefixed'],
     [[file, '-o', at('other.txt')], 'is not the output of an audit'],
     [[file, '-o', at('link')], 'is named twice'],
     [[file, '-o', file, '--force'], 'is named twice'],
@@ -283,7 +282,7 @@ it('refuses wrong usage and foreign output files before it reads any input', asy
     const { code, stderr } = await runHere(['audit', ...args])
     expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(24)
+  expect(cases).toHaveLength(23)
   expect(readdirSync(folder).sort()).toEqual(['in.audit', 'in.ndjson', 'link', 'other.html', 'other.txt', 'sub'])
   expect(readFileSync(file, 'utf8')).toBe('no record\n')
 })
@@ -292,7 +291,7 @@ it('does not resume the output of another audit', async () => {
   const folder = folderOf({ 'in.ndjson': 'first\n', 'more.ndjson': 'first\n' })
   const [file, out] = [join(folder, 'in.ndjson'), join(folder, 'out')]
   expect((await audit([file, '-o', out])).code).toBe(1)
-  expect((await audit([file, '-o', out, '--scheme', 'mimc'])).stderr).toContain('it differs in claim')
+  expect((await audit([file, '-o', out, '--address', `0x${'aa'.repeat(20)}`])).stderr).toContain('it differs in claim')
   expect((await audit([join(folder, 'more.ndjson'), '-o', out])).stderr).toContain('it differs in inputs')
   // Lines appended to the input since are verified.
   writeFileSync(file, 'first\nsecond\n')

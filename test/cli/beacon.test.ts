@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
+import { hoodiBeacon } from '../../src/entry/beacon.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
@@ -11,22 +12,23 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 async function startDemo() {
   const { service, url, l1Url, beaconUrl } = await startService()
   addDemoBlocks(service.chain)
-  const folder = folderOf({ 'network.json': { network: service.beacon.network } })
+  const folder = folderOf()
   const file = join(folder, 'bundle.json')
-  const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT, '--storage-key', word(0)]
-  const network = ['--network', join(folder, 'network.json')]
+  const beacon = service.beacon.network
+  const network = networkOf(ROLLUP.address, { beacon })
+  const claim = [...network, '--address', CONTRACT, '--storage-key', word(0)]
   const endpoints = ['--l1', l1Url, '--l2', url]
   const rootOf = async (block: bigint) => `${await service.beacon.blockRoot(block)}`
   const anyAge = (more: string[]) => (more.includes('--checkpoint') ? ['--checkpoint-max-age', '4000000000'] : [])
   const record = (...more: string[]) =>
-    runHere(['record', ...endpoints, ...claim, '-o', file, ...anyAge(more), ...more])
+    runHere(['record', 'state', ...endpoints, ...claim, '-o', file, ...anyAge(more), ...more])
   const verify = (...more: string[]) => runHere(['verify', file, ...claim, ...more])
-  return { service, beaconUrl, folder, file, claim, endpoints, network, rootOf, record, verify }
+  return { service, beaconUrl, folder, file, claim, endpoints, rootOf, record, verify }
 }
 
 it('records a bundle from a beacon checkpoint, and verifies it offline', async () => {
-  const { service, beaconUrl, folder, file, network, rootOf, record, verify } = await startDemo()
-  const checkpoint = ['--checkpoint', await rootOf(53n), ...network]
+  const { service, beaconUrl, folder, file, rootOf, record, verify } = await startDemo()
+  const checkpoint = ['--checkpoint', await rootOf(53n)]
   const recorded = await record('--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl, ...checkpoint)
   expect(recorded.code, recorded.stderr).toBe(0)
   expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
@@ -76,9 +78,10 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   expect(inspected.stdout).toContain('beaconBlockRoot')
   expect(inspected.stdout).toContain(checkpoint[1])
 
-  const other = await verify('--checkpoint', `0x${'11'.repeat(32)}`, ...network)
+  const other = await verify('--checkpoint', `0x${'11'.repeat(32)}`)
   expect([other.code, other.stdout.includes('BEACON_ROOT_MISMATCH')]).toEqual([1, true])
-  const elsewhere = await verify('--checkpoint', `${checkpoint[1]}`, '--network', 'hoodi')
+  const hoodi = networkOf(ROLLUP.address, { beacon: hoodiBeacon })
+  const elsewhere = await runHere(['verify', file, '--address', CONTRACT, '--checkpoint', `${checkpoint[1]}`, ...hoodi])
   expect([elsewhere.code, elsewhere.stdout]).toEqual([
     1,
     expect.stringMatching(/EVIDENCE_NETWORK_MISMATCH[\s\S]*hoodi/),
@@ -94,39 +97,31 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
 })
 
 it('refuses incompatible options before it fetches anything', async () => {
-  const { beaconUrl, folder, network, rootOf, record, verify, endpoints, claim } = await startDemo()
+  const { beaconUrl, folder, rootOf, record, verify, endpoints, claim } = await startDemo()
   const root = await rootOf(60n)
   writeFileSync(join(folder, 'bundle.json'), '{"version":1,"rollup":{},"request":{},"answer":{}}')
+  const other = (more: object) =>
+    runHere(['verify', join(folder, 'bundle.json'), '--checkpoint', root, ...networkOf(ROLLUP.address, { ...more })])
   const cases: [string, () => ReturnType<typeof record>][] = [
-    ['--beacon is needed', () => record('--checkpoint', root, ...network)],
+    ['--beacon is needed', () => record('--checkpoint', root)],
     ['--checkpoint is needed', () => record('--beacon', beaconUrl)],
-    ['--network needs --checkpoint', () => record(...network)],
     ['--checkpoint-max-age goes with', () => record('--checkpoint-max-age', '7')],
-    ['--network is needed', () => record('--beacon', beaconUrl, '--checkpoint', root)],
-    [
-      'cannot be combined with',
-      () => record('--beacon', beaconUrl, '--checkpoint', root, ...network, '--l1-block', '5'),
-    ],
-    ['--checkpoint: expected', () => record('--beacon', beaconUrl, '--checkpoint', '0x12', ...network)],
-    ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root, ...network)],
-    ['exactly one of', () => verify('--checkpoint', root, ...network, '--l1-block-hash', root)],
-    ['--network needs --checkpoint', () => verify('--l1-block-hash', root, ...network)],
-    ['--network is needed', () => verify('--checkpoint', root)],
-    [
-      '--network: network.version: expected no field but name',
-      () => verify('--checkpoint', root, '--network', join(folder, 'bundle.json')),
-    ],
-    ['cannot read', () => verify('--checkpoint', root, '--network', join(folder, 'none.json'))],
-    ['Did you mean hoodi?', () => verify('--checkpoint', root, '--network', 'hodi')],
+    ['cannot be combined with', () => record('--beacon', beaconUrl, '--checkpoint', root, '--l1-block', '5')],
+    ['--checkpoint: expected', () => record('--beacon', beaconUrl, '--checkpoint', '0x12')],
+    ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root)],
+    ['exactly one of', () => verify('--checkpoint', root, '--l1-block-hash', root)],
+    ['has no beacon chain', () => other({})],
+    ['--network: beacon.version: expected no field but name', () => other({ beacon: { version: 1 } })],
   ]
   for (const [text, run] of cases) {
     const { code, stderr } = await run()
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) })
   }
-  expect(cases.length).toBe(14)
+  expect(cases.length).toBe(9)
   const output = ['-o', join(folder, 'old.json')]
   const old = await runHere([
     'record',
+    'state',
     ...endpoints,
     ...claim,
     ...output,
@@ -134,7 +129,6 @@ it('refuses incompatible options before it fetches anything', async () => {
     beaconUrl,
     '--checkpoint',
     root,
-    ...network,
   ])
   expect([old.code, old.stderr]).toEqual([3, expect.stringContaining('BEACON_CHECKPOINT_OLD')])
 })

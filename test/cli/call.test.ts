@@ -4,12 +4,12 @@ import { beforeAll, expect, it } from 'vitest'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { g1, precompile } from '../provider/precompile-inputs.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkFile, networkOf, runHere } from './io.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
 const [ALICE, BOB, TOKEN] = ['a1', 'b2', '70'].map(byte => `0x${byte.repeat(20)}`) as [string, string, string]
 const BALANCE = `0x70a08231${'0'.repeat(24)}${BOB.slice(2)}`
-const STATED = ['--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
+const STATED = networkOf(ROLLUP)
 
 const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
 let endpoints: string[]
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 it('records a call, and verifies it offline', async () => {
   const file = join(folderOf(), 'call.json')
-  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '--from', ALICE, '-o', file]
+  const record = ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '--sender', ALICE, '-o', file]
   const recorded = await runHere(record)
   expect(recorded).toMatchObject({ code: 0 })
   expect(recorded.stdout).toContain(
@@ -38,7 +38,7 @@ it('records a call, and verifies it offline', async () => {
   const { code, stdout } = await runHere([...args, '--json'])
   const { verdict, returnData, trustedInput, call, sources } = JSON.parse(stdout)
   expect(sources).toEqual({
-    ...{ trusted: 'flag', scheme: 'flag', rollup: 'flag', l2BlockNumber: 'bundle' },
+    ...{ trusted: 'flag', scheme: 'lengths', rollup: 'flag', l2BlockNumber: 'bundle' },
     ...{ from: 'flag', to: 'flag', data: 'flag', value: 'bundle', gas: 'flag' },
   })
   expect([code, verdict, trustedInput, call.to, call.from]).toEqual([0, 'verified', 'l1BlockHash', TOKEN, ALICE])
@@ -68,16 +68,22 @@ it('records a call, and verifies it offline', async () => {
 })
 
 it('records a call from a beacon checkpoint, and verifies it from there', async () => {
-  const folder = folderOf({ 'network.json': service.beacon.network })
-  const file = join(folder, 'call.json')
+  const file = join(folderOf(), 'call.json')
   const ANY_AGE = ['--checkpoint-max-age', '4000000000']
-  const checkpoint = [
-    '--checkpoint',
-    `${await service.beacon.blockRoot(60n)}`,
-    '--network',
-    join(folder, 'network.json'),
+  const checkpoint = ['--checkpoint', `${await service.beacon.blockRoot(60n)}`]
+  const record = [
+    'record',
+    'call',
+    ...endpoints,
+    ...networkOf(ROLLUP, { beacon: service.beacon.network }),
+    '--call',
+    TOKEN,
+    BALANCE,
+    '-o',
+    file,
+    ...checkpoint,
+    ...ANY_AGE,
   ]
-  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', file, ...checkpoint, ...ANY_AGE]
   const recorded = await runHere([...record, '--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl])
   expect(recorded).toMatchObject({ code: 0 })
   expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
@@ -114,20 +120,30 @@ it('ends a call at the deadline', async () => {
   // A sum of 2,500 products of points. With this gas, it is not begun.
   const data = `0x${(g1(1n) + 'ff'.repeat(32)).repeat(2500)}`
   const call = ['--call', precompile(0x0c), data, '--gas', '17000000']
-  const recorded = await runHere(['record', ...endpoints, ...STATED, ...call, '-o', file])
+  const recorded = await runHere(['record', 'call', ...endpoints, ...STATED, ...call, '-o', file])
   expect(recorded.stdout).toContain(
     'Consistent: nobody has confirmed the L1 block hash. If it is right, the call failed.',
   )
   const hash = /--l1-block-hash (0x[0-9a-f]{64})/.exec(recorded.stdout)?.[1] ?? ''
   const bundle = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, JSON.stringify({ ...bundle, call: { ...bundle.call, gas: '0x2faf080' } }))
-  const verify = ['verify', file, ...STATED, '--l1-block-hash', hash, '--deadline', '1']
+  const verify = ['verify', file, ...STATED, '--l1-block-hash', hash, '--timeout', '1']
   const { code, stderr } = await runHere(verify)
-  expect([code, stderr]).toEqual([2, expect.stringContaining('(--deadline SECONDS)')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('(--timeout SECONDS)')])
 })
 
 it('refuses an L1 block with a hash other than the stated one', async () => {
-  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', join(folderOf(), 'call.json')]
+  const record = [
+    'record',
+    'call',
+    ...endpoints,
+    ...STATED,
+    '--call',
+    TOKEN,
+    BALANCE,
+    '-o',
+    join(folderOf(), 'call.json'),
+  ]
   const refused = await runHere([...record, '--l1-block-hash', `0x${'11'.repeat(32)}`])
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
@@ -136,7 +152,7 @@ it('records a reverted call, and refuses malformed data', async () => {
   const folder = folderOf()
   const data = `0xa9059cbb${'0'.repeat(24)}${BOB.slice(2)}${'f'.repeat(64)}`
   const record = (...more: string[]) =>
-    runHere(['record', ...endpoints, ...STATED, '-o', join(folder, `${more.length}.json`), ...more])
+    runHere(['record', 'call', ...endpoints, ...STATED, '-o', join(folder, `${more.length}.json`), ...more])
   const reverted = await record('--call', TOKEN, data)
   expect(reverted).toMatchObject({ code: 0 })
   expect(reverted.stdout).toContain(
@@ -148,40 +164,43 @@ it('records a reverted call, and refuses malformed data', async () => {
 
 it('names the option whose value the library refuses', async () => {
   const output = join(folderOf(), 'call.json')
-  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '-o', output]
+  const record = ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, '0x', '-o', output]
   const proxy = ['proxy', ...endpoints, ...STATED]
+  const address = ROLLUP
+  const without = networkFile({ rollup: { address } })
+  const frontier = networkFile({ rollup: { address }, hardfork: 'frontier' })
+  const short = networkFile({ rollup: { address: '0x12' } })
   const cases: [args: string[], message: string][] = [
     [[...record, '--gas', '50000001'], '--gas: expected'],
-    [[...record, '--hardfork', 'frontier'], '--hardfork: expected'],
     [[...record, '--environment', 'coinbase=0x1'], '--environment: expected'],
-    [record.toSpliced(record.indexOf('--chain-id'), 2), '--chain-id: expected the chain id of the rollup'],
-    [[...record, '--deadline', '0'], '--deadline: expected 1 to 86400'],
-    [[...proxy, '--deadline', '0'], '--deadline: expected 1 to 86400'],
-    [[...proxy, '--hardfork', 'frontier'], '--hardfork: expected'],
+    [record.with(record.indexOf('--network') + 1, without), '--network: expected the chain id of the rollup'],
+    [record.with(record.indexOf('--network') + 1, frontier), `${frontier}: hardfork: expected one of`],
+    [[...record, '--timeout', '0'], '--timeout: expected 1 to 86400'],
+    [[...proxy, '--timeout', '0'], '--timeout: expected 1 to 86400'],
     [[...proxy, '--forward', 'eth_call'], '--forward'],
-    [[...proxy, '--max-gas', '1'], '--max-gas: expected'],
+    [[...proxy, '--gas', '1'], '--gas: expected'],
     [[...proxy, '--environment', 'coinbase=0x1'], '--environment: expected'],
-    [proxy.toSpliced(proxy.indexOf('--chain-id'), 2), '--chain-id: expected the chain id of the rollup'],
-    [proxy.with(proxy.indexOf('--rollup') + 1, '0x12'), '--rollup: expected'],
+    [proxy.with(proxy.indexOf('--network') + 1, without), '--network: expected the chain id of the rollup'],
+    [proxy.with(proxy.indexOf('--network') + 1, short), `${short}: rollup.address: expected`],
   ]
   for (const [args, message] of cases) {
     const { code, stderr } = await runHere(args)
     expect([code, stderr], args.join(' ')).toEqual([2, expect.stringContaining(`rollup-state-proof: ${message}`)])
   }
-  expect(cases.length).toBe(12)
+  expect(cases.length).toBe(11)
 })
 
 it('refuses incompatible options', async () => {
   const folder = folderOf({ 'answer.json': { accountProof: {} } })
   const cases = [
-    ['record', ...endpoints, ...STATED, '--call', TOKEN],
-    ['record', ...endpoints, ...STATED, '--call', 'token', '0x'],
-    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--call', TOKEN, '0x'],
-    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--address', TOKEN, '-o', '-'],
-    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--value', 'x', '-o', '-'],
-    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--from', '0x1', '-o', join(folder, 'x.json')],
-    ['verify', join(folder, 'answer.json'), '--scheme', 'poseidon2', '--call', TOKEN, '0x'],
-    ['vectors', 'vectors/calls/valid/revert.json', '--chain-id', '1'],
+    ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN],
+    ['record', 'call', ...endpoints, ...STATED, '--call', 'token', '0x'],
+    ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--call', TOKEN, '0x'],
+    ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--address', TOKEN, '-o', '-'],
+    ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--value', 'x', '-o', '-'],
+    ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--sender', '0x1', '-o', join(folder, 'x.json')],
+    ['verify', join(folder, 'answer.json'), '--call', TOKEN, '0x'],
+    ['vectors', 'vectors/calls/valid/revert.json', '--network', 'linea'],
   ]
   for (const args of cases) expect((await runHere(args)).code, args.join(' ')).toBe(2)
   expect(cases.length).toBe(8)

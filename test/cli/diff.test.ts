@@ -7,7 +7,7 @@ import { createBundle } from '../../src/entry/anchor.ts'
 import { type Hex, mappingSlot, slotKey } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
-import { fileOf, folderOf, runHere } from './io.ts'
+import { fileOf, folderOf, networkOf, runHere } from './io.ts'
 
 const [A, B] = ['a', 'b'].map(addressFor) as [Hex, Hex]
 const [KEY, ONE, TWO] = [keyFor(0), wordFor(1), wordFor(2)]
@@ -42,7 +42,7 @@ function history() {
 
 const { roots, blocks, answer } = history()
 const [first = '0x', , , last = '0x'] = roots
-const claim = ['--scheme', 'poseidon2', '--parent-root', first, '--state-root', last]
+const claim = ['--parent-root', first, '--state-root', last]
 const csv = [
   'block,address,what,key,before,after',
   ...[`1,${A},storageRoot,,`, `1,${A},slot,${KEY},${wordFor(0)},${ONE}`],
@@ -179,7 +179,7 @@ it('takes the roots from evidence, whose blocks are as far apart as the files sa
   const folder = folderOf({ 'before.json': before.bundle, 'after.json': after.bundle })
   const run = (zkStateMerkleProof: unknown, hash: string) =>
     runHere([
-      ...['diff', fileOf({ zkStateMerkleProof }), '--scheme', 'poseidon2', '--rollup', rollup.address],
+      ...['diff', fileOf({ zkStateMerkleProof }), ...networkOf(rollup.address)],
       ...['--parent-evidence', join(folder, 'before.json'), '--evidence', join(folder, 'after.json')],
       ...['--l1-block-hash', before.hash, '--l1-block-hash', hash],
     ])
@@ -202,9 +202,8 @@ it('is refused where something is missing, or is something else', async () => {
     return stderr.split('\n')[0]
   }
   expect(await refusal()).toContain('expected files of traces, or -')
-  expect(await refusal(file)).toContain('--scheme is needed')
-  expect(await refusal(file, '--scheme', 'poseidon2')).toContain('--parent-root or --parent-evidence is needed')
-  expect(await refusal(file, ...claim.slice(0, 4))).toContain('state the end: one of')
+  expect(await refusal(file)).toContain('--parent-root or --parent-evidence is needed')
+  expect(await refusal(file, ...claim.slice(0, 2))).toContain('state the end: one of')
   expect(await refusal(file, ...claim, '--open-end')).toContain('state the end: one of')
   expect(await refusal(file, ...claim, '--format', 'xml')).toContain('--format: expected table, ndjson, csv, totals')
   expect(await refusal(file, ...claim, '--evidence', file)).toContain('--state-root and --evidence: state one of them')
@@ -213,7 +212,7 @@ it('is refused where something is missing, or is something else', async () => {
   expect(await refusal(fileOf('{"zkStateMerkleProof": [[tru]]}'), ...claim)).toContain('it is not JSON')
   expect(await refusal(fileOf(''), ...claim)).toContain('it holds no answer')
   expect(await refusal(join(folderOf(), 'none'), ...claim)).toContain('cannot read')
-  const open = await runHere(['diff', file, ...claim.slice(0, 4), '--open-end'])
+  const open = await runHere(['diff', file, ...claim.slice(0, 2), '--open-end'])
   expect(open.stdout).toContain('chosen by the sender')
   expect(open.code).toBe(4)
   expect(open.stdout).toContain(

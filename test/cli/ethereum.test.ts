@@ -6,7 +6,7 @@ import { addDemoBlocks, createService, demoWorld, type FaultRequest } from '../.
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { CONTRACT, ROLLUP, USER, word } from '../client/servers.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 /** Answers about this account are lies. */
 let liar = ''
@@ -33,13 +33,13 @@ beforeEach(() => {
   liar = ''
 })
 
-const roots = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address]
+const roots = [...networkOf(ROLLUP.address)]
 const asked = ['--address', CONTRACT, '--storage-key', word(0), '--storage-key', word(2)]
 const pinned = (version: 8 | 9) => ['--implementation', implementationOf(version)]
 const record = (file: string, ...more: string[]) =>
-  runHere(['record', ...ends, ...roots, ...asked, '-o', file, ...more])
+  runHere(['record', 'state', ...ends, ...roots, ...asked, '-o', file, ...more])
 const verify = (file: string, ...more: string[]) =>
-  runHere(['verify', file, '--rollup', ROLLUP.address, '--l1-block-hash', hash, ...more])
+  runHere(['verify', file, ...networkOf(ROLLUP.address), '--l1-block-hash', hash, ...more])
 const blockOf = (number: bigint) => Object(demo.chain.getBlock(number))
 
 /** Records block 3, whose root L1 holds, and block 6, whose hash it holds. */
@@ -67,7 +67,6 @@ it('records with the same options before and after the upgrade, and verifies bot
       new RegExp(`contract code +${implementationOf(9)} +the implementation: follows, not stated by you`),
     )
   }
-  expect([commandIn(before), commandIn(after)].map(([, , , scheme]) => scheme)).toEqual(['poseidon2', 'ethereum'])
   for (const report of reports) expect(await runHere(commandIn(report))).toMatchObject({ code: 0, stderr: '' })
 
   for (const [file, scheme] of [
@@ -84,11 +83,9 @@ it('records with the same options before and after the upgrade, and verifies bot
     // An upgrade stops everything until a person has looked.
     const other = await verify(file, ...pinned(8))
     expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('ANCHOR_IMPLEMENTATION_MISMATCH')])
-    const wrong = await verify(file, '--scheme', scheme === 'ethereum' ? 'poseidon2' : 'ethereum')
-    expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
   }
   // Nobody is told that code was looked at which nothing proves.
-  const root = ['--rollup', ROLLUP.address, '--state-root', word(1), ...pinned(9)]
+  const root = [...networkOf(ROLLUP.address), '--state-root', word(1), ...pinned(9)]
   for (const args of [
     ['verify', young, ...root],
     ['audit', young, ...root],
@@ -107,7 +104,7 @@ it('names the broken link of an Ethereum chain', async () => {
   const file = join(folder, 'spoilt.json')
   const chain = async (change: object, ...more: string[]) => {
     writeFileSync(file, JSON.stringify({ ...bundle, ...change }))
-    const { code, stdout } = await verify(file, '--scheme', 'ethereum', ...more)
+    const { code, stdout } = await verify(file, ...more)
     expect(code).toBe(1)
     return [...stdout.matchAll(/^ {2}(holds|BROKEN|not reached) +(.*)$/gm)].map(
       ([, state, link]) => `${state}: ${link}`,
@@ -131,7 +128,6 @@ it('keeps an existing recording of either kind, and says which code the contract
   const kept = readFileSync(young, 'utf8')
   const again = await record(young)
   expect(again).toMatchObject({ code: 4, stderr: '', stdout: expect.stringContaining('existed already') })
-  expect(commandIn(again.stdout).slice(2, 4)).toEqual(['--scheme', 'ethereum'])
   expect((await record(old, '--l2-block', '3')).code).toBe(4)
   expect((await record(young, ...pinned(8))).stderr).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
   expect(readFileSync(young, 'utf8')).toBe(kept)
@@ -150,28 +146,29 @@ it('fetches an eth_getProof answer, and verifies it alone', async () => {
   const file = join(folderOf(), 'answer.json')
   const [l2, root] = [ends.slice(2), blockOf(6n).stateRoot]
   const fetch = (...more: string[]) =>
-    runHere(['fetch', ...l2, '--block', '6', ...asked, '-o', file, '--force', ...more])
-  const bare = await fetch('--scheme', 'ethereum')
+    runHere(['fetch', 'state', ...l2, '--l2-block', '6', ...asked, '-o', file, '--force', ...more])
+  const hashed = networkOf(ROLLUP.address, { scheme: 'ethereum' })
+  const bare = await fetch(...hashed)
   expect(bare).toMatchObject({ code: 0, stdout: expect.stringContaining('Fetched, not verified.') })
   const proven = ['--state-root', root, '--address', CONTRACT, '--storage-key', word(0), '--storage-key', word(2)]
   const verified = await runHere(['verify', file, ...proven])
   expect(verified.code).toBe(0)
   expect(verified.stdout).toMatch(/scheme +ethereum +found by the form of the answer/)
   // The answer names what it is for, in quantities.
-  const { stdout } = await runHere(['verify', file, '--scheme', 'ethereum', '--state-root', root, '--json'])
+  const { stdout } = await runHere(['verify', file, '--state-root', root, '--json'])
   expect(JSON.parse(stdout)).toMatchObject({
     ...{ verdict: 'verified', scheme: 'ethereum', address: CONTRACT, storageKeys: [word(0), word(2)] },
     ...{ sources: { address: 'answer', storageKeys: 'answer' }, account: { nonce: '1' } },
   })
   expect(JSON.parse(stdout)).not.toHaveProperty('recomputedPaths')
-  expect((await fetch('--scheme', 'ethereum', '--state-root', root)).stdout).toContain('Verified: this account exists.')
+  expect((await fetch(...hashed, '--state-root', root)).stdout).toContain('Verified: this account exists.')
   liar = CONTRACT
-  const lie = await fetch('--scheme', 'ethereum', '--state-root', root)
+  const lie = await fetch(...hashed, '--state-root', root)
   expect([lie.code, lie.stdout]).toEqual([1, expect.stringContaining('L1_PROOF_DISAGREES')])
-  expect((await fetch('--scheme', 'poseidon2')).code).toBe(2)
+  expect((await fetch()).code).toBe(3)
   const response = { jsonrpc: '2.0', id: 1, error: { code: -1, message: 'no' } }
   writeFileSync(file, JSON.stringify(response))
-  expect((await runHere(['verify', file, '--scheme', 'ethereum', ...proven])).stdout).toContain('ANSWER_IS_ERROR')
+  expect((await runHere(['verify', file, ...proven])).stdout).toContain('ANSWER_IS_ERROR')
 })
 
 it('audits bundles of both kinds, and recordings of Ethereum states', async () => {
@@ -190,7 +187,7 @@ it('audits bundles of both kinds, and recordings of Ethereum states', async () =
   const file = join(folder, 'records.ndjson')
   writeFileSync(file, records.map(content => `${JSON.stringify(content)}\n`).join(''))
   const audit = async (...more: string[]) => {
-    const claim = ['--rollup', ROLLUP.address, '--l1-block-hash', hash, '--jobs', '1']
+    const claim = [...networkOf(ROLLUP.address), '--l1-block-hash', hash, '--jobs', '1']
     const { stdout } = await runHere(['audit', file, ...claim, ...more])
     return stdout
       .trimEnd()
@@ -207,7 +204,11 @@ it('audits bundles of both kinds, and recordings of Ethereum states', async () =
       'refused HEADER_HASH_MISMATCH l2Header',
       'refused ANCHOR_NO_ROOT l1.proof.storageProof[0]',
     ],
-    ...['present', 'refused L1_PROOF_DISAGREES nonce', 'unreadable no scheme: neither you nor the record names one'],
+    ...[
+      'present',
+      'refused L1_PROOF_DISAGREES nonce',
+      'unreadable no state root: neither you nor the record names one',
+    ],
   ])
   expect(verdicts[0]).toMatchObject({ scheme: 'poseidon2', account: { leafIndex: expect.any(Number) } })
   expect(verdicts[1]).toMatchObject({ scheme: 'ethereum', stateRoot, l2BlockNumber: '6', sources: { stateRoot: 'L1' } })
@@ -219,8 +220,6 @@ it('audits bundles of both kinds, and recordings of Ethereum states', async () =
   expect(verdicts[4]).toMatchObject({ scheme: 'ethereum', stateRoot, sources: { stateRoot: 'record' } })
   const codes = (found: { code?: string; verdict: string }[]) => found.map(({ code, verdict }) => code ?? verdict)
   expect(codes(await audit(...pinned(8))).slice(0, 2)).toEqual(Array(2).fill('ANCHOR_IMPLEMENTATION_MISMATCH'))
-  // A scheme that is stated is that of all records.
-  expect(codes(await audit('--scheme', 'ethereum')).slice(0, 2)).toEqual(['EVIDENCE_SCHEME_MISMATCH', 'present'])
 })
 
 it('takes a snapshot of an Ethereum state, and checks it offline', async () => {
@@ -274,10 +273,9 @@ it('finds the logs of a range, and keeps them as evidence', async () => {
     string,
     string,
   ]
-  const search = (...more: string[]) => runHere(['logs', ...roots, '--from-block', '2', ...more])
-  const one = await search(...ends, '--format', 'bundle', '-o', bundle)
+  const search = (...more: string[]) => runHere(['record', 'logs', ...roots, '--from-block', '2', ...more])
+  const one = await search(...ends, '-o', bundle)
   expect(one.code).toBe(0)
-  expect(commandIn(one.stdout).slice(2, 4)).toEqual(['--scheme', 'ethereum'])
   const verified = await runHere(commandIn(one.stdout))
   expect(verified.stdout).toContain('these blocks have exactly 5 logs that the filter selects.')
   expect(verified.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
@@ -285,13 +283,13 @@ it('finds the logs of a range, and keeps them as evidence', async () => {
     /^Verified, for the L2 block, first block, last block and filter that the bundle names: /,
   )
   expect((await verify(bundle, ...pinned(8))).stdout).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
-  expect((await search(...ends, '--format', 'bundle', '-o', bundle)).stdout).toContain('Nothing was fetched')
+  expect((await search(...ends, '-o', bundle)).stdout).toContain('Nothing was fetched')
   expect(verified.stdout).toMatch(/L2 block +6 +L1 holds its hash\n[\s\S]*to block +6 /)
   // From a root, nothing is known about L1: the hash comes from a slot.
   const slotted = join(folder, 'slotted.json')
-  await search(...ends, '--to-block', '5', '--format', 'bundle', '-o', slotted)
-  const known = ['--scheme', 'ethereum', '--state-root', blockOf(6n).stateRoot, '--l2-block', '6']
-  const fromRoot = await runHere(['verify', slotted, '--rollup', ROLLUP.address, ...known])
+  await search(...ends, '--to-block', '5', '-o', slotted)
+  const known = ['--state-root', blockOf(6n).stateRoot, '--l2-block', '6']
+  const fromRoot = await runHere(['verify', slotted, ...networkOf(ROLLUP.address), ...known])
   expect(fromRoot.stdout).toMatch(/L2 block +6 +its state holds the hash of the newest block/)
   const inspected = (await runHere(['inspect', bundle])).stdout
   expect(inspected).toContain('l2Header')
@@ -320,6 +318,7 @@ it('goes on with an interrupted search from the block whose hash L1 holds', asyn
   const { url, l1Url } = await upgraded.listen()
   const search = async (rows: string, ...more: string[]) =>
     runHere([
+      'record',
       'logs',
       '--l1',
       l1Url,

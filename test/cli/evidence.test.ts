@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { lineaRollup } from '../../src/entry/anchor.ts'
+import { mainnetBeacon } from '../../src/entry/beacon.ts'
 import { answerErrorMeanings } from '../../src/entry/index.ts'
 import type { EvidenceVector, VectorClaim } from '../../vectors/evidence/vector.ts'
 import { strided } from '../size.ts'
-import { fileOf, runHere } from './io.ts'
+import { fileOf, networkFile, networkOf, runHere } from './io.ts'
 
 const FOLDER = 'vectors/evidence'
 
@@ -29,11 +30,10 @@ const trustFlags = {
 }
 
 /** The options that state the claim, except those in `without`. */
-function flagsOf({ scheme, claim }: Sample, without: readonly string[] = []): string[] {
+function flagsOf({ claim }: Sample, without: readonly string[] = []): string[] {
   const { rollup, trusted, l2BlockNumber, address, storageKeys } = claim
   const flags: [string, string | undefined][] = [
-    ['--scheme', scheme],
-    ['--rollup', rollup.address],
+    ['--network', networkFile({ rollup: { address: rollup.address } })],
     ['--l2-block', l2BlockNumber === 'fromBundle' ? l2BlockNumber : `${BigInt(l2BlockNumber)}`],
     ['--address', address],
     ...Object.entries(trusted).flatMap(([name, value]): [string, string][] =>
@@ -81,7 +81,7 @@ it('marks unstated inputs in the report and in JSON', async () => {
     trustedInput: 'l1BlockHash',
     trusted: { l1BlockHash: blockHash },
     sources: {
-      ...{ trusted: 'flag', scheme: 'flag', rollup: 'flag' },
+      ...{ trusted: 'flag', scheme: 'lengths', rollup: 'flag' },
       ...{ l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
     },
     l1Block: { number: '24000000', timestamp: `${0x69000000}`, hash: blockHash },
@@ -100,30 +100,24 @@ it('says of a storage layout and of the constants of a network who stated them',
   const json = JSON.parse((await runHere(['verify', fileOf(vector), '--json'])).stdout)
   expect(json.sources).toMatchObject({ trusted: 'file', scheme: 'file', rollup: 'file', layout: 'file' })
 
-  const slots = ['--layout-roots-slot', '5', '--layout-current-slot', '7']
-  const byUser = await runHere(['verify', fileOf(vector.bundle), ...flagsOf(vector), ...slots])
+  const layoutOf = { stateRootHashes: 5, currentL2BlockNumber: 7, blockHashes: 456 }
+  const slots = networkOf(vector.claim.rollup.address, { rollup: { layout: layoutOf } })
+  const byUser = await runHere(['verify', fileOf(vector.bundle), ...flagsOf(vector, ['--network']), ...slots])
   expect(byUser.stdout).toMatch(new RegExp(`storage layout +${layout} +stated by you\n`))
 
-  const { claim, scheme, bundle } = read('valid/poseidon2-beacon-block-root')
+  const { claim, bundle } = read('valid/poseidon2-beacon-block-root')
   const { network, beaconBlockRoot } = Object(claim.trusted)
-  const flags: readonly string[] = [
-    '--scheme',
-    scheme,
-    '--rollup',
-    claim.rollup.address,
-    '--checkpoint',
-    beaconBlockRoot,
+  const args = (beacon: object) => [
+    ...['verify', fileOf(bundle), '--checkpoint', beaconBlockRoot, ...networkOf(claim.rollup.address, { beacon })],
   ]
-  const args = ['verify', fileOf(bundle), ...flags, '--network', fileOf(network)]
-  expect((await runHere(args)).stdout).toMatch(/network +vectors +from the file\n/)
-  expect(JSON.parse((await runHere([...args, '--json'])).stdout).sources).toMatchObject({
+  expect((await runHere(args(network))).stdout).toMatch(/network +vectors +from the file\n/)
+  expect(JSON.parse((await runHere([...args(network), '--json'])).stdout).sources).toMatchObject({
     ...{ trusted: 'flag', network: 'file' },
   })
   // A name that this program knows does not make its constants known.
-  const other = fileOf({ ...network, name: 'mainnet' })
-  const named = await runHere(['verify', fileOf(bundle), ...flags, '--network', other, '--json'])
+  const named = await runHere([...args({ ...network, name: 'mainnet' }), '--json'])
   expect(JSON.parse(named.stdout)).toMatchObject({ trusted: { network: 'mainnet' }, sources: { network: 'file' } })
-  const known = await runHere(['verify', fileOf(bundle), ...flags, '--network', 'mainnet', '--json'])
+  const known = await runHere([...args(mainnetBeacon), '--json'])
   expect(JSON.parse(known.stdout)).toMatchObject({ trusted: { network: 'mainnet' }, sources: { network: 'flag' } })
 })
 
@@ -143,23 +137,22 @@ it('reports how far the chain of evidence reaches', async () => {
   expect(near.stdout).not.toContain('proven by')
 })
 
-it('accepts known rollups by name, and the layout of others as options', async () => {
-  const named = await runHere([
-    'verify',
-    fileOf(sample.bundle),
-    ...flagsOf(sample, ['--rollup']),
-    '--rollup',
-    'mainnet',
-  ])
+it('takes Linea by default, and the layout of others from a file', async () => {
+  const named = await runHere(['verify', fileOf(sample.bundle), ...flagsOf(sample, ['--network'])])
   expect(named.code).toBe(1)
   expect(named.stdout).toContain('Refused: EVIDENCE_ROLLUP_MISMATCH')
   expect(named.stdout).toContain(`${lineaRollup.address.toLowerCase()}`)
 
   const fork = read('valid/poseidon2-own-layout')
-  const layout = ['--layout-roots-slot', '5', '--layout-current-slot', '0x7']
-  expect((await runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork), ...layout])).code).toBe(0)
-  for (const flags of [[], layout.slice(0, 2), layout.slice(2)]) {
-    const { code, stdout } = await runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork), ...flags])
+  const verify = (layout: object) => {
+    const network = networkOf(fork.claim.rollup.address, { rollup: { layout } })
+    return runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork, ['--network']), ...network])
+  }
+  const [roots, current] = [{ stateRootHashes: '5' }, { currentL2BlockNumber: 7 }]
+  const linea = { stateRootHashes: 282, currentL2BlockNumber: 281, blockHashes: 456 }
+  expect((await verify({ ...linea, ...roots, ...current })).code).toBe(0)
+  for (const layout of [linea, { ...linea, ...roots }, { ...linea, ...current }]) {
+    const { code, stdout } = await verify(layout)
     expect(code).toBe(1)
     expect(stdout).toContain('Refused: L1_KEY_MISMATCH')
   }
@@ -335,12 +328,6 @@ it('does not mistake a damaged bundle for an answer', async () => {
 })
 
 it.each<[string, string[], string]>([
-  [
-    'another scheme',
-    [...flagsOf(sample, ['--scheme']), '--scheme', 'sha3'],
-    'neither mimc nor poseidon2 nor ethereum: sha3',
-  ],
-  ['no rollup', flagsOf(sample, ['--rollup']), '--rollup is needed'],
   ['nothing trusted', flagsOf(sample, ['--l1-block-hash']), 'exactly one of --checkpoint, --l1-block-hash'],
   ['two trusted', [...flagsOf(sample), '--state-root', blockHash], 'exactly one of --checkpoint, --l1-block-hash'],
   [
@@ -354,11 +341,7 @@ it.each<[string, string[], string]>([
     '--l1-state-root: expected 0x',
   ],
   ['a short root', [...flagsOf(sample, ['--l1-block-hash']), '--state-root', '12'], '--state-root: expected 0x'],
-  [
-    'an unknown rollup',
-    [...flagsOf(sample, ['--rollup']), '--rollup', 'goerli'],
-    '--rollup: no such network: goerli. Expected mainnet',
-  ],
+  ['an unknown network', [...flagsOf(sample, ['--network']), '--network', 'goerli'], '--network: no such network'],
   ['a short address', [...flagsOf(sample, ['--address']), '--address', '0x1'], '--address: expected 0x'],
   [
     'what the library would leave to the bundle',
@@ -373,16 +356,6 @@ it.each<[string, string[], string]>([
   ],
   ['no number', [...flagsOf(sample, ['--l2-block']), '--l2-block', ''], '--l2-block: expected a number'],
   ['a huge block', [...flagsOf(sample, ['--l2-block']), '--l2-block', `${2n ** 64n}`], '--l2-block: expected a number'],
-  [
-    'a huge slot',
-    [...flagsOf(sample), '--layout-roots-slot', `${2n ** 256n}`],
-    '--layout-roots-slot: expected a number',
-  ],
-  [
-    'a layout for a rollup whose layout is known',
-    [...flagsOf(sample, ['--rollup']), '--rollup', 'sepolia', '--layout-current-slot', '7'],
-    'whose layout is known',
-  ],
 ])('reports %s as wrong usage', async (_, flags, message) => {
   const { code, stdout, stderr } = await runHere(['verify', fileOf(sample.bundle), ...flags])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -391,7 +364,7 @@ it.each<[string, string[], string]>([
 })
 
 it('accepts no options for a vector, which states its own claim', async () => {
-  const { code, stderr } = await runHere(['verify', `${FOLDER}/valid/poseidon2-block-hash.json`, '--rollup', 'mainnet'])
+  const { code, stderr } = await runHere(['verify', `${FOLDER}/valid/poseidon2-block-hash.json`, '--l2-block', '9'])
   expect(code).toBe(2)
   expect(stderr).toContain('states its own inputs')
 })

@@ -44,7 +44,7 @@ it('fetches the traces of a range, which diff verifies', async () => {
   const { url, roots, asked } = await serveTraces()
   const file = join(folderOf(), 'traces.ndjson')
   const version = ['--state-manager-version', '2.3.0']
-  const range = ['fetch', '--traces', '--l2', url, '--from-block', '7', '--to-block', '9', '--blocks-per-request', '2']
+  const range = ['fetch', 'traces', '--l2', url, '--from-block', '7', '--to-block', '9', '--blocks-per-request', '2']
   const fetched = await runHere([...range, ...version, '-o', file])
   expect([fetched.code, fetched.stdout]).toEqual([
     0,
@@ -57,7 +57,7 @@ it('fetches the traces of a range, which diff verifies', async () => {
   ])
   expect(readFileSync(file, 'utf8').trimEnd().split('\n').length).toBe(2)
   const [first = '', , , last = ''] = roots
-  const claim = ['--scheme', 'poseidon2', '--parent-root', first, '--state-root', last]
+  const claim = ['--parent-root', first, '--state-root', last]
   const verified = await runHere(['diff', file, ...claim, '--first-block', '7', '--format', 'csv'])
   expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining(`9,${addressFor('a')},nonce,,2,3\n`)])
 
@@ -65,7 +65,7 @@ it('fetches the traces of a range, which diff verifies', async () => {
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('traces.ndjson exists')])
   const beyond = await runHere([
     'fetch',
-    '--traces',
+    'traces',
     '--l2',
     url,
     '--from-block',
@@ -82,7 +82,7 @@ it('fetches the traces of a range, which diff verifies', async () => {
 
 it('is refused where something is missing', async () => {
   const refusal = async (...args: string[]) => {
-    const { code, stderr } = await runHere(['fetch', '--traces', ...args])
+    const { code, stderr } = await runHere(['fetch', 'traces', ...args])
     expect(code).toBe(2)
     return stderr.split('\n')[0]
   }

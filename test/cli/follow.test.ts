@@ -1,13 +1,18 @@
-import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { claim } from '../../src/cli/files/growing-file.ts'
 import { addDemoBlocks, type ServiceOptions } from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2].map(word)
+
+/** The option, unless it is given: then it is left out. */
+const toggled = (option: string, more: readonly string[]) =>
+  more.includes(option) ? more.filter(arg => arg !== option) : [option, ...more]
 
 /** Starts a service whose finalizations end with L2 blocks 0, 1, 4, 5 and 9, and provides a folder to write to. */
 async function startDemo(serviceOptions: Partial<ServiceOptions> = {}) {
@@ -16,10 +21,10 @@ async function startDemo(serviceOptions: Partial<ServiceOptions> = {}) {
   const parent = folderOf()
   const folder = join(parent, 'bundles')
   const { url, l1Url } = started
-  const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT]
+  const claim = [...networkOf(ROLLUP.address), '--address', CONTRACT]
   const asked = [...claim, ...KEYS.flatMap(key => ['--storage-key', key])]
   const follow = (...more: string[]) =>
-    runHere(['follow', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--once', ...more])
+    runHere(['follow', 'state', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, ...toggled('--once', more)])
   const index = () =>
     readFileSync(join(folder, 'index.ndjson'), 'utf8')
       .trimEnd()
@@ -29,17 +34,9 @@ async function startDemo(serviceOptions: Partial<ServiceOptions> = {}) {
   return { ...started, parent, folder, asked, follow, index, blocks }
 }
 
-/** A program that runs this shell command. */
-function programOf(folder: string, line: string): string {
-  const path = join(folder, 'program')
-  writeFileSync(path, `#!/bin/sh\n${line}\n`)
-  chmodSync(path, 0o755)
-  return path
-}
-
 it('writes a bundle per finalization, and resumes where it stopped', async () => {
   const { follow, folder, index, blocks, service, asked } = await startDemo()
-  const first = await follow('--from', '3')
+  const first = await follow('--from-block', '3')
   expect(first).toMatchObject({ code: 0 })
   expect(readdirSync(folder).sort()).toEqual(['4.json', '5.json', '9.json', 'index.ndjson', 'state.json'])
   expect(first.stdout.trimEnd().split('\n').length).toBe(3)
@@ -80,7 +77,7 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
 it('writes a torn last line of its index again', async () => {
   const { follow, folder, index, blocks } = await startDemo()
   const path = join(folder, 'index.ndjson')
-  expect(await follow('--from', '3')).toMatchObject({ code: 0 })
+  expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
   const whole = readFileSync(path, 'utf8')
   const lines = whole.trimEnd().split('\n')
   const last = lines.at(-1)?.length ?? 0
@@ -111,12 +108,11 @@ it('writes a torn last line of its index again', async () => {
 })
 
 it('goes on with the same options when the contract holds block hashes', async () => {
-  const { follow, folder, index, blocks, service, asked, parent } = await startDemo()
-  await follow('--from', '5')
+  const { follow, folder, index, blocks, service, asked } = await startDemo()
+  await follow('--from-block', '5')
   service.chain.upgrade()
   addDemoBlocks(service.chain, { counts: [2, 1] })
-  const program = programOf(parent, 'echo "hash $FOLLOW_BLOCK_HASH of $FOLLOW_L2_BLOCK"')
-  const crossed = await follow('--exec', program)
+  const crossed = await follow()
   expect(crossed).toMatchObject({ code: 0 })
   expect(crossed.stdout).toMatch(
     /^Consistent: L2 block 11 {2}Ethereum state {2}of 20\S+Z, \d+ days old {2}the account exists, /m,
@@ -126,17 +122,15 @@ it('goes on with the same options when the contract holds block hashes', async (
   expect(blocks()).toEqual([5, 9, 11, 12])
   const { hash, stateRoot } = Object(service.chain.getBlock(12n))
   expect(index()[3]).toMatchObject({ l2BlockNumber: '12', stateRoot, blockHash: hash })
-  expect(crossed.stderr).toContain(`hash ${hash} of 12`)
 
   const { l1BlockHash } = index()[3]
-  const claim = asked.map(text => (text === 'poseidon2' ? 'ethereum' : text))
-  const verified = await runHere(['verify', join(folder, '12.json'), ...claim, '--l1-block-hash', l1BlockHash])
+  const verified = await runHere(['verify', join(folder, '12.json'), ...asked, '--l1-block-hash', l1BlockHash])
   expect(verified).toMatchObject({ code: 0, stderr: '' })
 
   // A kill between the bundle and its line: what is there is verified as what it is.
   rmSync(join(folder, 'state.json'))
   rmSync(join(folder, 'index.ndjson'))
-  const again = await follow('--from', '5', '--json')
+  const again = await follow('--from-block', '5', '--json')
   const printed = again.stdout.trimEnd().split('\n')
   expect(printed.map(line => JSON.parse(line).blockHash === undefined)).toEqual([true, true, false, false])
   expect(again).toMatchObject({ code: 0 })
@@ -150,46 +144,41 @@ it('goes on with the same options when the contract holds block hashes', async (
   expect(await follow('--implementation', now ?? '')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([5, 9, 11, 12, 13])
   for (const file of ['state.json', 'index.ndjson']) rmSync(join(folder, file))
-  expect(await follow('--from', '12', '--implementation', now ?? '')).toMatchObject({ code: 0 })
+  expect(await follow('--from-block', '12', '--implementation', now ?? '')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([12, 13])
 })
 
 it('loses and repeats nothing after a kill between two writes', async () => {
   const { follow, folder, blocks } = await startDemo()
-  await follow('--from', '3')
+  await follow('--from-block', '3')
   // The bundle and half a line are written. The state, which is written last, is missing.
   rmSync(join(folder, 'state.json'))
   const whole = readFileSync(join(folder, 'index.ndjson'), 'utf8')
   const lines = whole.split('\n')
   writeFileSync(join(folder, 'index.ndjson'), `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 30)}`)
   const before = readFileSync(join(folder, '9.json'), 'utf8')
-  expect(await follow('--from', '3')).toMatchObject({ code: 0 })
+  expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([4, 5, 9])
   expect(readFileSync(join(folder, 'index.ndjson'), 'utf8')).toBe(whole)
   expect(readFileSync(join(folder, '9.json'), 'utf8')).toBe(before)
 })
 
 it('lets one run at a time write to a folder', async () => {
-  const { follow, folder, parent, blocks } = await startDemo()
-  const [begun, go] = [join(parent, 'begun'), join(parent, 'go')]
-  const program = programOf(parent, `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.02; done`)
-  const first = follow('--from', '3', '--exec', program)
-  while (!existsSync(begun)) await new Promise(resolve => setTimeout(resolve, 10))
-  const second = await follow('--from', '3')
-  writeFileSync(go, '')
-  expect(await first).toMatchObject({ code: 0 })
-  expect(second).toMatchObject({ code: 2, stderr: expect.stringContaining(`${folder}: another run is writing it`) })
+  const { follow, folder, blocks } = await startDemo()
+  mkdirSync(folder)
+  const other = await claim(folder)
+  expect(await follow('--from-block', '3')).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining(`${folder}: another run is writing it`) },
+  })
+  // It is free again.
+  other?.close()
+  expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([4, 5, 9])
-  // It is free again, and if another program writes to the index nevertheless, that is noticed.
-  const meddling = programOf(parent, `echo >> ${join(folder, 'index.ndjson')}`)
-  rmSync(folder, { recursive: true })
-  const noticed = await follow('--from', '3', '--exec', meddling)
-  expect(noticed).toMatchObject({ code: 2, stderr: expect.stringContaining('another program has changed it') })
 })
 
 it('does not change foreign files', async () => {
   const { follow, folder, parent } = await startDemo()
-  await follow('--from', '9')
+  await follow('--from-block', '9')
   const state = readFileSync(join(folder, 'state.json'), 'utf8')
   const other = await follow('--storage-key', word(9))
   expect([other.code, other.stderr]).toEqual([
@@ -216,54 +205,43 @@ it('does not change foreign files', async () => {
   expect(others).toHaveLength(5)
   rmSync(join(folder, 'state.json'))
   writeFileSync(join(folder, '9.json'), '{}')
-  const foreign = await follow('--from', '9')
+  const foreign = await follow('--from-block', '9')
   expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('is not a bundle of this finalization')])
   const indexed = JSON.parse(readFileSync(join(folder, 'index.ndjson'), 'utf8'))
   for (const version of [2, undefined]) {
     writeFileSync(join(folder, 'index.ndjson'), `${JSON.stringify({ ...indexed, version })}\n`)
-    const { code, stderr } = await follow('--from', '9')
+    const { code, stderr } = await follow('--from-block', '9')
     const reason = `index.ndjson exists, and is of version ${version ?? 'nothing'} of its format`
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
     expect(stderr).not.toContain('--force')
   }
   appendFileSync(join(folder, 'index.ndjson'), 'something else\n')
-  expect(await follow('--from', '9')).toMatchObject({ code: 2, stderr: expect.stringContaining('is not an index') })
+  expect(await follow('--from-block', '9')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is not an index'),
+  })
   writeFileSync(join(parent, 'file'), '')
   expect(await follow('-o', join(parent, 'file'))).toMatchObject({ code: 2 })
 })
 
-it('runs a program for each bundle, and stops or continues if it fails', async () => {
-  const { follow, folder, parent } = await startDemo()
-  const program = programOf(
-    parent,
-    `echo "$FOLLOW_L2_BLOCK $FOLLOW_TIMESTAMP $#" >> ${parent}/runs; test -f "$FOLLOW_FILE"`,
-  )
-  expect(await follow('--from', '5', '--exec', program)).toMatchObject({ code: 0 })
-  expect(readFileSync(join(parent, 'runs'), 'utf8')).toMatch(/^5 {2}0\n9 \d+ 0\n$/)
-
-  rmSync(folder, { recursive: true })
-  rmSync(join(parent, 'runs'))
-  const failing = programOf(parent, `echo "$FOLLOW_L2_BLOCK" >> ${parent}/runs; echo no >&2; exit 7`)
-  const stopped = await follow('--from', '5', '--exec', failing)
-  expect([stopped.code, JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')).progress.progress]).toEqual([
-    5,
-    null,
-  ])
-  expect(stopped.stderr).toContain('no\n')
-  expect(stopped.stderr).toContain('--exec: the program ended with exit code 7, for L2 block 5')
-  // The next run tries the same block again.
-  expect(await follow('--from', '5', '--exec', failing)).toMatchObject({ code: 5 })
-  expect(await follow('--from', '5', '--exec', failing, '--exec-failure', 'continue')).toMatchObject({ code: 0 })
-  expect(readFileSync(join(parent, 'runs'), 'utf8')).toBe('5\n5\n5\n9\n')
-  rmSync(folder, { recursive: true })
-  const absent = await follow('--exec', join(parent, 'nothing'))
-  expect([absent.code, absent.stderr]).toEqual([2, expect.stringContaining('--exec: cannot run')])
-})
-
 it('ends on Ctrl-C, serves metrics until then, and prints how to continue', async () => {
   const { url, l1Url, asked, folder } = await startDemo()
-  const args = ['follow', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--from', '5', '--metrics', '0']
-  const running = runHere([...args, '--exec', programOf(folderOf(), 'exit 0')])
+  const args = [
+    'follow',
+    'state',
+    '--l1',
+    l1Url,
+    '--l2',
+    url,
+    ...asked,
+    '-o',
+    folder,
+    '--from-block',
+    '5',
+    '--metrics',
+    '0',
+  ]
+  const running = runHere(args)
   while (
     !existsSync(join(folder, 'state.json')) ||
     !readFileSync(join(folder, 'state.json'), 'utf8').includes('"0x9"')
@@ -278,15 +256,17 @@ it('ends on Ctrl-C, serves metrics until then, and prints how to continue', asyn
 })
 
 it('reports its metrics', async () => {
-  const { follow, parent } = await startDemo()
+  const { follow, folder } = await startDemo()
   const port = 20_000 + (process.pid % 20_000)
-  const program = programOf(
-    parent,
-    `node -e "fetch('http://127.0.0.1:${port}/metrics').then(r => r.text()).then(t => fs.writeFileSync('${parent}/metrics', t))"`,
-  )
-  const { code, stderr } = await follow('--from', '5', '--metrics', `${port}`, '--exec', program)
-  expect(code, stderr).toBe(0)
-  const text = readFileSync(join(parent, 'metrics'), 'utf8')
+  // Without --once, it goes on serving them.
+  const running = follow('--once', '--from-block', '5', '--metrics', `${port}`)
+  const state = join(folder, 'state.json')
+  while (!existsSync(state) || !readFileSync(state, 'utf8').includes('"0x9"')) {
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  process.emit('SIGINT')
+  expect(await running).toMatchObject({ code: 0 })
   const value = (name: string) => new RegExp(`^rollup_state_proof_follow_${name} (\\d+)$`, 'm').exec(text)?.[1]
   expect([value('finalizations_total'), value('l2_block'), value('l1_block'), value('polls_total')]).toEqual([
     '2',
@@ -294,7 +274,6 @@ it('reports its metrics', async () => {
     '64',
     '1',
   ])
-  expect(value('program_runs_total\\{result="success"\\}')).toBe('1')
   expect(Number(value('l2_block_timestamp_seconds'))).toBeGreaterThan(1_700_000_000)
   for (const line of text.trimEnd().split('\n')) {
     expect(line).toMatch(
@@ -309,7 +288,7 @@ it('switches between endpoints, and never shows a URL', async () => {
   const down = 'http://127.0.0.1:1/v3/another-secret-9876'
   const [l1, l2] = [`${l1Url}/v3/secret-key-0123456789`, `${url}/v3/secret-key-0123456789`]
   const endpoints = ['--l1', down, '--l1', l1, '--l2', down, '--l2', l2, '--l1-agree', l1, '--l1-agree', l1Url]
-  const { code, stdout, stderr } = await runHere(['follow', ...endpoints, ...asked, '-o', folder, '--once'])
+  const { code, stdout, stderr } = await runHere(['follow', 'state', ...endpoints, ...asked, '-o', folder, '--once'])
   expect(code, stderr).toBe(0)
   expect(stderr).toContain('L1 endpoint 0: UNREACHABLE')
   expect(stderr).toContain('L2 endpoint 0: UNREACHABLE')
@@ -327,7 +306,7 @@ it('says why it waits, and keeps waiting with --once while an endpoint fails', a
   onTestFinished(() => void broken.close())
   const { port } = Object(broken.address())
   const l1Url = `http://127.0.0.1:${port}`
-  const args = ['follow', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--once']
+  const args = ['follow', 'state', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--once']
   const { code, stderr } = await runHere(args)
   // Stopped before it knew that nothing was left to fetch.
   expect([code, requests]).toEqual([3, 4])
@@ -358,9 +337,8 @@ it('takes the L1 block hash from a module, and stops if two sources disagree', a
 it('sends nothing if the options are wrong', async () => {
   const { follow } = await startDemo()
   const wrong = [
-    ['--from', 'x'],
+    ['--from-block', 'x'],
     ['--poll', '0'],
-    ['--exec-failure', 'maybe'],
     ['--metrics', '70000'],
     ['--quorum', '9'],
     ['--keys-per-request', '0'],
@@ -368,5 +346,5 @@ it('sends nothing if the options are wrong', async () => {
     ['--l1', 'ftp://x'],
   ]
   for (const args of wrong) expect(await follow(...args), args.join(' ')).toMatchObject({ code: 2, stdout: '' })
-  expect(wrong.length).toBe(8)
+  expect(wrong.length).toBe(7)
 })

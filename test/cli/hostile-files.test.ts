@@ -97,12 +97,11 @@ it('checks a folder against a stated root, or notes that the files state the roo
   ])
   expect(lines(wrong.stdout)[2].summary.verdicts).toEqual({ verified: 0, consistent: 0, refused: 2 })
   expect((await runHere(['vectors', folder, ...ROOT, '--address', ADDRESS])).code).toBe(1)
-  expect((await runHere(['vectors', folder, ...ROOT, '--scheme', 'mimc'])).code).toBe(1)
   expect((await runHere(['vectors', folder, '--state-root', '0x1'])).code).toBe(2)
   // Bare answers, which state no inputs.
   const bare = folderOf({ 'a.json': sample.result, 'b.json': { jsonrpc: '2.0', id: 1, result: other.result } })
   expect((await runHere(['vectors', bare])).code).toBe(2)
-  expect(await runHere(['vectors', bare, ...ROOT, '--scheme', 'poseidon2'])).toMatchObject({
+  expect(await runHere(['vectors', bare, ...ROOT])).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/poseidon2 answer +2 +2\n/),
   })
@@ -217,11 +216,11 @@ it('refuses an option given twice, and arguments that name no file', async () =>
   const file = fileOf(sample)
   for (const args of [
     ['verify', file, ...ROOT, ...ROOT],
-    ['verify', file, '--scheme=mimc', '--scheme', 'poseidon2'],
+    ['verify', file, '--l2-block=1', '--l2-block', '2'],
     ['vectors', dirname(file), ...ROOT, ...ROOT],
     ['inspect', file, '--json', '--json'],
-    ['fetch', '--block', '1', '--block', '2'],
-    ['record', '-o', 'a', '--output', 'b'],
+    ['fetch', 'state', '--l2-block', '1', '--l2-block', '2'],
+    ['record', 'state', '-o', 'a', '--output', 'b'],
     ['serve', '--port', '1', '--port=2'],
   ]) {
     expect(await runHere(args)).toMatchObject({
@@ -249,10 +248,11 @@ it('refuses an option given twice, and arguments that name no file', async () =>
       expect(stderr.length).toBeLessThan(5000)
     }
   }
-  for (const command of ['verify', 'record', 'fetch', 'inspect', 'vectors']) {
-    const { code, stderr } = await runHere([command, `--${'storagekeys'.repeat(10_000)}`])
+  for (const name of ['verify', 'record state', 'fetch state', 'inspect', 'vectors']) {
+    const command = name.split(' ')
+    const { code, stderr } = await runHere([...command, `--${'storagekeys'.repeat(10_000)}`])
     expect([code, stderr.length < 5000]).toEqual([2, true])
-    expect(await runHere([command, '--storagekeys', '0x'])).toMatchObject({
+    expect(await runHere([...command, '--storagekeys', '0x'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/no such option: --storagekeys\./),
     })

@@ -8,6 +8,8 @@ import { run } from '../../src/cli/run.ts'
 import { createWorld } from '../../src/devnet/index.ts'
 import type { GetProofResult, Hex, Scheme } from '../../src/entry/index.ts'
 
+export { networkFile, networkOf } from './network-file.ts'
+
 /** Runs the program in this process. */
 export async function runHere(
   argv: readonly string[],
@@ -52,8 +54,8 @@ export const fileOf = (content: unknown): string => join(folderOf({ 'input.json'
 
 /** Every command, in the order of the help text. */
 export const COMMANDS = [
-  ...['verify', 'record', 'follow', 'fetch', 'snapshot'],
-  ...['logs', 'diff', 'audit', 'inspect', 'vectors', 'serve', 'proxy'],
+  ...['verify', 'record state', 'record call', 'record logs', 'record message', 'follow state', 'follow messages'],
+  ...['fetch state', 'fetch traces', 'snapshot', 'diff', 'audit', 'inspect', 'vectors', 'serve', 'proxy'],
 ]
 
 export const ADDRESS: Hex = `0x${'aa'.repeat(20)}`
@@ -78,8 +80,8 @@ export function sampleOf(scheme: Scheme, address = ADDRESS, storageKeys = [PRESE
 }
 
 /** The options that state the sample's question. */
-export const flagsOf = ({ scheme, stateRoot, address, storageKeys }: Sample): string[] => [
-  ...['--scheme', scheme, '--state-root', stateRoot, '--address', address],
+export const flagsOf = ({ stateRoot, address, storageKeys }: Sample): string[] => [
+  ...['--state-root', stateRoot, '--address', address],
   ...storageKeys.flatMap(key => ['--storage-key', key]),
 ]
 

@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { UsageError } from '../../src/cli/errors.ts'
 import { createConnections } from '../../src/cli/options/connections.ts'
-import { type L1SourceFlags, openL1Source } from '../../src/cli/options/l1-source.ts'
+import type { Flags } from '../../src/cli/options/declared.ts'
+import { openL1Source } from '../../src/cli/options/l1-source.ts'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { CONTRACT, ROLLUP, startServer, startService } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
-import { collector, folderOf, runHere } from './io.ts'
+import { folderOf, networkFile, networkOf, runHere } from './io.ts'
 import { startProxyProcess } from './proxy-process.ts'
 
 /** The demo's consensus layer has fixed times in the past. */
-const ANY_AGE = ['--beacon-max-age', '4000000000', '--checkpoint-max-age', '4000000000']
+const ANY_AGE = ['--checkpoint-max-age', '4000000000']
 const DOWN = 'http://127.0.0.1:1/SECRET'
 
 /** Starts a service with a history, and a beacon API over it that records its requests. */
@@ -20,7 +21,7 @@ async function startDemo() {
   const { service, url, l1Url } = started
   addDemoBlocks(service.chain)
   const { l1 } = service.chain
-  const folder = folderOf({ 'network.json': service.beacon.network })
+  const folder = folderOf({ 'network.json': { rollup: { address: ROLLUP.address }, beacon: service.beacon.network } })
   const path = (name: string) => join(folder, name)
   const root = async (block: bigint) => (await service.beacon.blockRoot(block)) ?? '0x'
   const head = () => Reflect.get(l1.getBlock(l1.blockNumber()) ?? {}, 'hash')
@@ -40,21 +41,20 @@ async function startDemo() {
 }
 
 /** Opens the source for these options without running a command. */
-async function open(flags: Partial<L1SourceFlags>, urls: readonly string[] = [DOWN]) {
+async function open(flags: Flags, urls: readonly string[] = [DOWN]) {
   const controller = new AbortController()
   onTestFinished(() => controller.abort())
   const connections = createConnections('5', controller.signal, () => {})
   const odd: string[] = []
-  const [l1, io] = [connections.open('l1', urls), collector(false).stream]
-  const streams = { stdin: (async function* () {})(), stdout: io, stderr: io }
-  const source = await openL1Source({ 'l1-agree': [], ...flags }, l1, connections, streams, text => odd.push(text))
+  const l1 = connections.open('l1', urls)
+  const source = await openL1Source({ 'l1-agree': [], ...flags }, l1, connections, text => odd.push(text))
   return { ...source, odd }
 }
 
 it('proves the hash from a checkpoint, saves its state, and resumes without going back', async () => {
   const { service, path, root, head, asked, held, beaconUrl, apiUrl } = await startDemo()
   const file = path('beacon.json')
-  const ages = { 'beacon-max-age': '4000000000', 'checkpoint-max-age': '4000000000' }
+  const ages = { 'checkpoint-max-age': '4000000000' }
   const flags = { ...ages, checkpoint: await root(60n), network: path('network.json'), 'beacon-state': file }
   const first = await open({ ...flags, beacon: [DOWN, apiUrl] })
   const old = head()
@@ -79,10 +79,6 @@ it('proves the hash from a checkpoint, saves its state, and resumes without goin
   expect(asked).toEqual(['finality_update'])
 
   // Without the age options, the default limits apply.
-  const { 'beacon-max-age': _, ...strict } = flags
-  await expect((await open({ ...strict, beacon: [beaconUrl] })).l1BlockHash()).rejects.toMatchObject({
-    code: 'BEACON_STALE',
-  })
   const { 'checkpoint-max-age': __, ...stricter } = flags
   const aged = await open({ ...stricter, beacon: [beaconUrl] })
   await expect(aged.l1BlockHash()).rejects.toMatchObject({ code: 'BEACON_CHECKPOINT_OLD' })
@@ -109,11 +105,11 @@ it('proves the hash from a checkpoint, saves its state, and resumes without goin
 it('provides the hash to follow and proxy, with the same options', async () => {
   const { service, endpoints, path, root, beaconUrl } = await startDemo()
   const file = path('beacon.json')
-  const checkpoint = ['--checkpoint', await root(60n), '--network', path('network.json'), ...ANY_AGE]
+  const checkpoint = ['--checkpoint', await root(60n), ...ANY_AGE]
   const beacons = ['--beacon', DOWN, '--beacon', beaconUrl, '--beacon-state', file]
-  const claim = ['--rollup', ROLLUP.address, '--scheme', 'poseidon2']
+  const claim = networkOf(ROLLUP.address, { beacon: service.beacon.network })
   const asked = [...endpoints, ...claim, ...checkpoint, ...beacons]
-  const follow = () => runHere(['follow', ...asked, '--address', CONTRACT, '-o', path('bundles'), '--once'])
+  const follow = () => runHere(['follow', 'state', ...asked, '--address', CONTRACT, '-o', path('bundles'), '--once'])
   const first = await follow()
   expect(first).toMatchObject({ code: 0 })
   expect(first.stdout).toMatch(/L2 block 9 .*the account exists/)
@@ -123,7 +119,7 @@ it('provides the hash to follow and proxy, with the same options', async () => {
   addDemoBlocks(service.chain, { counts: [2] })
   expect((await follow()).stdout).toMatch(/^Verified: L2 block 11 /)
 
-  const proxy = await startProxyProcess([PROGRAM], [...asked, '--chain-id', '1337', '--port', '0'], program =>
+  const proxy = await startProxyProcess([PROGRAM], [...asked, '--port', '0'], program =>
     onTestFinished(() => void program.kill('SIGKILL')),
   )
   expect(proxy.events[0]?.trust).toMatch(/^the beacon block 0x[0-9a-f]{64}, from which what 2 beacon APIs send/)
@@ -136,20 +132,19 @@ it('provides the hash to follow and proxy, with the same options', async () => {
 it('refuses incompatible options before any request', async () => {
   const { path } = await startDemo()
   const [root, network] = [`0x${'11'.repeat(32)}`, path('network.json')]
-  const cases: [Partial<L1SourceFlags>, string][] = [
+  const cases: [Flags, string][] = [
     [{ checkpoint: root }, '--beacon is needed'],
-    [{ checkpoint: root, beacon: [DOWN] }, '--network is needed'],
+    [{ checkpoint: root, beacon: [DOWN], network: networkFile({ rollup: ROLLUP }) }, 'has no beacon chain'],
     [{ checkpoint: '0x1', beacon: [DOWN], network }, '--checkpoint: expected'],
     [{ checkpoint: root, beacon: ['ftp://x'], network }, '--beacon: '],
     [{ checkpoint: root, beacon: [DOWN], network, quorum: '1' }, '--quorum goes with'],
     [{ checkpoint: root, beacon: [DOWN], network, 'l1-agree': [DOWN] }, 'exclude each other'],
     [{ checkpoint: root, beacon: [DOWN], network, 'l1-hash-module': 'x' }, 'exclude each other'],
-    [{ checkpoint: root, beacon: [DOWN], network, 'beacon-max-age': '-1' }, '--beacon-max-age: expected'],
+    [{ checkpoint: root, beacon: [DOWN], network, 'checkpoint-max-age': '-1' }, '--checkpoint-max-age: expected'],
     [{ checkpoint: root, beacon: [DOWN], network, 'beacon-state': path('none/state.json') }, 'cannot write'],
-    [{ checkpoint: root, beacon: [DOWN], network: path('none.json') }, 'cannot read'],
+    [{ checkpoint: root, beacon: [DOWN], network: path('none.json') }, 'no such network'],
     [{ beacon: [DOWN] }, '--beacon goes with --checkpoint'],
     [{ 'beacon-state': path('state.json') }, '--beacon-state goes with --checkpoint'],
-    [{ network: 'mainnet' }, '--network goes with --checkpoint'],
     [{ 'checkpoint-max-age': '1' }, '--checkpoint-max-age goes with --checkpoint'],
     [{ quorum: '1' }, '--quorum goes with --l1-agree'],
     [{ 'l1-agree': [DOWN, DOWN] }, 'the same URL twice'],
@@ -160,5 +155,5 @@ it('refuses incompatible options before any request', async () => {
     expect(refused.message).toContain(message)
     expect(refused.message).not.toContain('SECRET')
   }
-  expect(cases.length).toBe(16)
+  expect(cases.length).toBe(15)
 })

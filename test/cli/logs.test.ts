@@ -9,7 +9,7 @@ import { logsEvidence } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ROLLUP } from '../client/servers.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 const TOKEN: Hex = `0x${'70'.repeat(20)}`
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -46,10 +46,10 @@ function start(name = 'rows.csv') {
   onTestFinished(() => {
     faults = undefined
   })
-  const common = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address]
+  const common = networkOf(ROLLUP.address)
   const logs = (...more: string[]) => {
     const output = more.includes('-o') ? [] : ['-o', file(name)]
-    return runHere(['logs', '--l1', urls.l1, '--l2', urls.l2, ...common, ...output, ...more])
+    return runHere(['record', 'logs', '--l1', urls.l1, '--l2', urls.l2, ...common, ...output, ...more])
   }
   const keep = ['--keep', file('blocks.ndjson.gz')]
   const read = (other = name) => readFileSync(file(other))
@@ -361,7 +361,7 @@ describe('a lie', () => {
 
 it('records one bundle, which verify, inspect and the library read', async () => {
   const { folder, logs, file, common, read } = start('logs.json')
-  const wanted = [...EVENT, '--from-block', '133', '--to-block', '134', '--format', 'bundle']
+  const wanted = [...EVENT, '--from-block', '133', '--to-block', '134']
   const { code, stdout } = await logs(...wanted)
   expect(code).toBe(0)
   expect(stdout).toContain(
@@ -389,8 +389,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   const unstated = await runHere([
     'verify',
     file('logs.json'),
-    '--rollup',
-    ROLLUP.address,
+    ...networkOf(ROLLUP.address),
     '--l1-block-hash',
     l1BlockHash,
   ])
@@ -398,13 +397,13 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   const json = JSON.parse((await verify('--json', '--from-block', '133')).stdout)
   expect(json).toMatchObject({
     verdict: 'verified',
-    sources: { fromBlock: 'flag', toBlock: 'bundle', filter: 'bundle', scheme: 'flag' },
+    sources: { fromBlock: 'flag', toBlock: 'bundle', filter: 'bundle', scheme: 'lengths' },
   })
   expect(json.logs.map(({ blockNumber }: { blockNumber: string }) => blockNumber)).toEqual(['133', '134'])
   const other = await verify('--to-block', '135')
   expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining('LOGS_MISMATCH') })
   expect((await verify('--address', TOKEN, '--address', ROLLUP.address)).code).toBe(1)
-  for (const option of ['--storage-key', '--message', '--from']) {
+  for (const option of ['--storage-key', '--message', '--sender']) {
     const { code, stderr } = await verify(option, TRANSFER)
     expect({ code, stderr }, option).toMatchObject({ code: 2, stderr: expect.stringContaining(`leave out ${option}`) })
   }
@@ -414,7 +413,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   )
   expect(await logs(...wanted)).toMatchObject({ code: 4, stdout: expect.stringContaining('Nothing was fetched') })
   expect((await logs(...wanted.with(5, '132'))).stderr).toContain('LOGS_MISMATCH')
-  expect((await logs('--from-block', '139', '--format', 'bundle', '-o', '-')).stdout).toContain('"kind":"logs"')
+  expect((await logs('--from-block', '139', '-o', '-')).stdout).toContain('"kind":"logs"')
   expect((await runHere(['audit', file('logs.json'), '--json'])).stdout).toContain(
     'logs as evidence: verify them by themselves',
   )
@@ -442,9 +441,7 @@ it.each<[string, readonly string[], string]>([
     ['--from-block', '9', '--event', 'A()', ...Array(4).fill(['--topic', 'any']).flat()],
     'at most four topics',
   ],
-  ['another format', ['--from-block', '9', '--format', 'json'], '--format: expected ndjson, csv, bundle'],
-  ['a bundle and kept blocks', ['--from-block', '9', '--format', 'bundle', '--keep', 'x.gz'], 'Leave out --keep'],
-  ['rows on standard output', ['--from-block', '9', '-o', '-'], 'a search needs a file for the rows'],
+  ['a bundle and kept blocks', ['--from-block', '9', '-o', 'x.json', '--keep', 'x.gz'], 'leave out --keep'],
   ['a check without blocks', ['--from-block', '9', '--check'], '--check needs --keep'],
   [
     'a check without trust',
@@ -466,8 +463,8 @@ it.each<[string, readonly string[], string]>([
 })
 
 it.each(['csv', 'bundle'])('says which block is the newest for a range that ends after it: %s', async format => {
-  const { logs, folder } = start()
-  const { code, stderr } = await logs('--from-block', '1', '--to-block', '140', '--format', format)
+  const { logs, folder } = start(format === 'csv' ? 'rows.csv' : 'logs.json')
+  const { code, stderr } = await logs('--from-block', '1', '--to-block', '140')
   const words = 'the newest block that can be proven is 139'
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`--to-block: ${words}`) })
   expect(readdirSync(folder)).toEqual([])

@@ -22,10 +22,16 @@ import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { CONTRACT, ROLLUP, startServer, USER, word } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
-import { folderOf, itOnLinux, runHere } from './io.ts'
+import { folderOf, itOnLinux, networkOf, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2].flatMap(key => ['--storage-key', word(key)])
-const CLAIM = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT, ...KEYS]
+const CLAIM = [...networkOf(ROLLUP.address), '--address', CONTRACT, ...KEYS]
+/** The claim on another network. */
+const elsewhere = (address: string, more: Parameters<typeof networkOf>[1] = {}) => [
+  ...networkOf(address, more),
+  ...CLAIM.slice(2),
+]
+const layout = { stateRootHashes: 1, currentL2BlockNumber: 281 }
 const ASKED_FOR = { command: 'test', address: CONTRACT }
 const silent = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
 const open = (path: string, force = false) => openOutputFile(path, force, ASKED_FOR, silent)
@@ -40,7 +46,8 @@ async function startHistory(value = 43) {
   const { url, l1Url } = await service.listen()
   onTestFinished(() => service.close({ graceMs: 0 }))
   const file = join(folderOf(), 'out.json')
-  const record = (...more: string[]) => runHere(['record', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', file, ...more])
+  const record = (...more: string[]) =>
+    runHere(['record', 'state', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', file, ...more])
   return { service, url, l1Url, file, record, root: () => service.chain.at(9n)?.stateRoot() ?? '' }
 }
 
@@ -82,16 +89,16 @@ it('compares an existing file with the whole request', async () => {
   const { record, file, url, l1Url } = await startHistory()
   expect((await record()).code).toBe(0)
   const before = readFileSync(file, 'utf8')
-  const run = (...claim: string[]) => runHere(['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file])
+  const run = (...claim: string[]) => runHere(['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file])
   const mismatches: [args: string[], reason: string][] = [
-    [CLAIM.with(1, 'mimc'), 'EVIDENCE_SCHEME_MISMATCH'],
-    [CLAIM.with(3, USER), 'EVIDENCE_ROLLUP_MISMATCH'],
-    [CLAIM.with(5, USER), 'EVIDENCE_ADDRESS_MISMATCH'],
+    [elsewhere(ROLLUP.address, { scheme: 'mimc' }), 'EVIDENCE_SCHEME_MISMATCH'],
+    [elsewhere(USER), 'EVIDENCE_ROLLUP_MISMATCH'],
+    [CLAIM.with(3, USER), 'EVIDENCE_ADDRESS_MISMATCH'],
     [CLAIM.slice(0, -2), 'EVIDENCE_KEYS_MISMATCH'],
     [[...CLAIM, '--l2-block', '4'], 'EVIDENCE_BLOCK_MISMATCH'],
     [[...CLAIM, '--l1-block', '43'], 'is proven from L1 block'],
     [[...CLAIM, '--l1-block', 'latest'], 'not from latest'],
-    [[...CLAIM, '--layout-roots-slot', '1'], 'MPT_'],
+    [elsewhere(ROLLUP.address, { rollup: { layout } }), 'MPT_'],
   ]
   for (const [args, reason] of mismatches) {
     const { code, stdout, stderr } = await run(...args)
@@ -141,8 +148,8 @@ it('reports what a bundle does not prove', async () => {
 
 it('distinguishes a fetched file from an existing one', async () => {
   const { url, file, root } = await startHistory()
-  const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file, '--json']
-  const trusted = ['--scheme', 'poseidon2', '--state-root', root()]
+  const args = ['fetch', 'state', '--l2', url, '--l2-block', '9', ...CLAIM.slice(2), '-o', file, '--json']
+  const trusted = ['--state-root', root()]
   const reports = [await runHere([...args, ...trusted]), await runHere([...args, ...trusted])]
   expect(reports.map(({ stdout }) => JSON.parse(stdout))).toEqual([
     expect.objectContaining({ fetched: true, source: 'network', verdict: 'verified' }),
@@ -167,42 +174,43 @@ it('refuses the progress of another request, and takes no older block from it', 
     expect([code, existsSync(partial)]).toEqual([3, true])
     return readFileSync(partial, 'utf8')
   }
-  const saved = await interrupt(['record', ...CLAIM])
+  const saved = await interrupt(['record', 'state', ...CLAIM])
   service.chain.pending.setStorage(CONTRACT, { key: word(0), value: word(99) })
   service.chain.addBlock()
   service.chain.finalize()
 
   const strangers: [args: string[], differing: string][] = [
-    [CLAIM.with(5, USER), 'address'],
+    [CLAIM.with(3, USER), 'address'],
     [CLAIM.slice(0, -2), 'storage keys'],
-    [CLAIM.with(3, USER), 'rollup'],
-    [CLAIM.with(1, 'mimc'), 'scheme'],
+    [elsewhere(USER), 'rollup'],
+    [elsewhere(ROLLUP.address, { scheme: 'mimc' }), 'scheme'],
     [[...CLAIM, '--l2-block', '9'], 'L2 block'],
     [[...CLAIM, '--l1-block', 'latest'], 'L1 block'],
-    [[...CLAIM, '--layout-roots-slot', '1'], 'layout'],
-    [[...CLAIM, '--method', 'linea_getProof'], 'method'],
+    [elsewhere(ROLLUP.address, { rollup: { layout } }), 'layout'],
   ]
   for (const [args, differing] of strangers) {
-    const { code, stderr } = await runHere(['record', ...args, ...base, '--l2', url])
+    const { code, stderr } = await runHere(['record', 'state', ...args, ...base, '--l2', url])
     expect([code, stderr]).toEqual([2, expect.stringContaining(`is of another request (it differs in ${differing})`)])
     expect([existsSync(file), readFileSync(partial, 'utf8')]).toEqual([false, saved])
   }
-  expect(strangers.length).toBe(8)
-  const fetching = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
+  expect(strangers.length).toBe(7)
+  const fetching = ['fetch', 'state', '--l2', url, '--l2-block', '9', ...CLAIM.slice(2), '-o', file]
   expect(await runHere(fetching)).toMatchObject({ code: 2, stderr: expect.stringContaining('differs in command') })
   for (const junk of ['', '{', 'null', '[]', '{"askedFor":{"__proto__":{}},"progress":1}', '['.repeat(1_000_000)]) {
     writeFileSync(partial, junk)
-    const { code, stderr } = await runHere(['record', ...CLAIM, ...base, '--l2', url])
+    const { code, stderr } = await runHere(['record', 'state', ...CLAIM, ...base, '--l2', url])
     expect([code, stderr]).toEqual([2, expect.stringContaining('.partial exists, and is ')])
   }
 
   // --force removes the progress and takes the newest block. The progress of the same request is resumed and reported.
-  const anew = JSON.parse((await runHere(['record', ...CLAIM, ...base, '--l2', url, '--force', '--json'])).stdout)
+  const anew = JSON.parse(
+    (await runHere(['record', 'state', ...CLAIM, ...base, '--l2', url, '--force', '--json'])).stdout,
+  )
   expect(anew).toMatchObject({ l2BlockNumber: `${service.chain.finalized()}` })
   expect(existsSync(partial)).toBe(false)
   rmSync(file)
   writeFileSync(partial, saved)
-  const own = await runHere(['record', ...CLAIM, ...base, '--l2', url])
+  const own = await runHere(['record', 'state', ...CLAIM, ...base, '--l2', url])
   expect(own.stderr).toContain(`continuing from ${partial}\n`)
   expect(own.stdout).toMatch(/L2 block +9 .*the last finalized is 10/)
 })
@@ -294,24 +302,24 @@ it('counts bytes, so that verify can read any file it writes', async () => {
 
 it('writes to standard output for -, and the report to standard error', async () => {
   const { url, l1Url, root } = await startHistory()
-  const recorded = await runHere(['record', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', '-'])
+  const recorded = await runHere(['record', 'state', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', '-'])
   expect([recorded.code, recorded.stderr]).toEqual([0, expect.stringContaining('Consistent: nobody has confirmed ')])
   const hash = /L1 block hash +(0x\w+)/.exec(recorded.stderr)?.[1] ?? ''
   const verified = await runHere(['verify', '-', ...CLAIM, '--l1-block-hash', hash], { stdin: recorded.stdout })
   expect(verified.code).toBe(0)
-  const asked = ['--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', '-']
-  const fetched = await runHere(['fetch', ...asked])
+  const asked = ['--l2', url, '--l2-block', '9', ...CLAIM.slice(2), '-o', '-']
+  const fetched = await runHere(['fetch', 'state', ...asked])
   expect(fetched.stderr).toContain('Fetched, not verified.')
-  const claim = ['--scheme', 'poseidon2', '--state-root', root(), ...CLAIM.slice(4)]
+  const claim = ['--state-root', root(), ...CLAIM.slice(2)]
   expect((await runHere(['verify', '-', ...claim], { stdin: fetched.stdout })).code).toBe(0)
-  expect((await runHere(['fetch', ...asked, '--json'])).code).toBe(2)
+  expect((await runHere(['fetch', 'state', ...asked, '--json'])).code).toBe(2)
 })
 
 itOnLinux('only Linux reports EFBIG in the middle of a write')(
   'reports a full disk, and leaves no file behind',
   async () => {
     const { url, file } = await startHistory()
-    const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
+    const args = ['fetch', 'state', '--l2', url, '--l2-block', '9', ...CLAIM.slice(2), '-o', file]
     // Limits files to 4 kB. Like a full disk, this fails in the middle of a write.
     const limited = `ulimit -f 4; exec "${process.execPath}" ${PROGRAM} ${args.join(' ')}`
     const program = spawn('bash', ['-c', limited])

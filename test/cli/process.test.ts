@@ -51,7 +51,7 @@ function manyChanges(count: number) {
   const accesses = Array.from({ length: count }, (_, index) => ({ address: address(index), account: { nonce: 1n } }))
   const traces = world.applyBlock(accesses)
   const file = fileOf({ zkStateMerkleProof: [traces] })
-  return `diff ${file} --scheme poseidon2 --parent-root ${before} --state-root ${world.stateRoot()} --format ndjson`
+  return `diff ${file} --parent-root ${before} --state-root ${world.stateRoot()} --format ndjson`
 }
 
 it('ends with the code of the verdict, its summary, and no file, if its reader leaves early', () => {
@@ -84,7 +84,7 @@ it('leaves no file behind after a signal, and passes it on', async () => {
 
 it('ends a loop of a shell that the user interrupts', async () => {
   // The second process of the loop would print again. The signal goes to the group, as that of Ctrl-C does.
-  const loop = `for i in 1 2 3; do echo begun; ${COMMAND} record --l1 "$URL" --l2 "$URL" --rollup mainnet --scheme poseidon2 --address 0x${'11'.repeat(20)} -o "$OUT"; done; echo ended`
+  const loop = `for i in 1 2 3; do echo begun; ${COMMAND} record state --l1 "$URL" --l2 "$URL" --address 0x${'11'.repeat(20)} -o "$OUT"; done; echo ended`
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const connected = once(silent, 'connection')

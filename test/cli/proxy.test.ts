@@ -15,7 +15,7 @@ import type { RequestProvider } from '../../src/entry/rpc.ts'
 import { type Answering, createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
 import { startServer } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
-import { collector, folderOf, runHere } from './io.ts'
+import { collector, folderOf, networkOf, runHere } from './io.ts'
 import { startProxyProcess } from './proxy-process.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
@@ -32,7 +32,7 @@ async function startService(port = 0) {
 }
 
 const startProxy = (port: string, l1: string, l2: string, ...more: string[]) => {
-  const network = ['--l1', l1, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
+  const network = ['--l1', l1, '--l2', l2, ...networkOf(ROLLUP)]
   const args = [...network, '--port', port, ...more]
   return startProxyProcess([PROGRAM], args, program => onTestFinished(() => void program.kill('SIGKILL')))
 }
@@ -406,7 +406,7 @@ it('echoes ids as they came', async () => {
 it('ends when it is told to, and answers others, while a call computes', async () => {
   const { url: l2, l1Url: l1 } = await startService()
   // A call that would go on for days.
-  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--max-gas', '1000000000000', '--deadline', '86400')
+  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--gas', '1000000000000', '--timeout', '86400')
   await proxy.until(({ event }) => event === 'view')
   expect(await curl(proxy.url, 1, 'eth_call', [{ data: '0x' }, 'latest'])).toMatchObject({ result: '0x' })
   const calls = [0, 1, 2].map(id =>
@@ -428,7 +428,7 @@ it.each([[], ['--json']])(
       response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: said, data: [said] } })),
     )
     const hostile = `${url}/v3/SECRET-KEY-0123`
-    const network = ['--l1', hostile, '--l2', hostile, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1']
+    const network = ['--l1', hostile, '--l2', hostile, ...networkOf(ROLLUP)]
     const stdout = collector(false)
     const io = { stdin: Readable.from([]), stdout: stdout.stream, stderr: collector(false).stream }
     const ended = run(['proxy', ...network, '--port', '0', ...json.flat()], io)
@@ -453,11 +453,11 @@ it('takes the L1 block hash from a user module', async () => {
 })
 
 it('refuses wrong options before it listens', async () => {
-  const network = ['--l1', 'http://127.0.0.1:1/SECRET', '--l2', 'http://127.0.0.1:1', '--chain-id', '1337']
-  const right = [...network, '--rollup', ROLLUP, '--scheme', 'poseidon2']
+  const network = ['--l1', 'http://127.0.0.1:1/SECRET', '--l2', 'http://127.0.0.1:1']
+  const right = [...network, ...networkOf(ROLLUP)]
   const folder = folderOf({ 'nothing.mjs': 'export const other = 1' })
   const cases = [
-    network,
+    [...network, '--network', 'x'],
     right.slice(2),
     ['--l1', 'ftp://SECRET', '--l2', 'http://127.0.0.1:1'],
     [...right, '--quorum', '2'],
@@ -471,9 +471,9 @@ it('refuses wrong options before it listens', async () => {
     [...right, '--environment', 'basefee=7'],
     [...right, '--environment', 'coinbase=0x1'],
     [...right, '--environment', 'baseFee=7', '--environment', 'baseFee=8'],
-    [...right, '--hardfork', 'frontier'],
+    [...network, ...networkOf(ROLLUP, { hardfork: 'frontier' })],
     [...right, '--forward', 'eth_call'],
-    [...right, '--max-gas', '1'],
+    [...right, '--gas', '1'],
     [...right, '--port', '65536'],
     [...right, '--refresh', '0'],
   ]

@@ -7,7 +7,7 @@ import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { endpointErrorMeanings } from '../../src/entry/rpc.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2, 7, 9].map(word)
 const flags = (name: string, values: readonly string[]) => values.flatMap(value => [`--${name}`, value])
@@ -31,11 +31,11 @@ async function startDemo(proofLag = 0) {
   const file = join(folder, 'out.json')
   const { url, l1Url } = started
   const asked = ['--address', CONTRACT, ...flags('storage-key', KEYS)]
-  const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, ...asked]
+  const claim = [...networkOf(ROLLUP.address), ...asked]
   const record = (...more: string[]) =>
-    runHere(overriding(['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file], more))
+    runHere(overriding(['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file], more))
   const fetch = (...more: string[]) =>
-    runHere(overriding(['fetch', '--l2', url, '--block', '9', ...asked, '-o', file], more))
+    runHere(overriding(['fetch', 'state', '--l2', url, '--l2-block', '9', ...asked, '-o', file], more))
   const root = () => started.service.chain.at(9n)?.stateRoot() ?? ''
   return { ...started, folder, file, claim, asked, record, fetch, root, read: () => readFileSync(file, 'utf8') }
 }
@@ -144,14 +144,14 @@ it('does not replace a file with other content', async () => {
     writeFileSync(file, content)
     expect((await record()).code).toBe(2)
     expect((await fetch()).code).toBe(2)
-    expect((await fetch('--scheme', 'poseidon2', '--state-root', root())).code).toBe(2)
+    expect((await fetch('--state-root', root())).code).toBe(2)
     expect(read()).toBe(content)
   }
   expect((await record('--force')).code).toBe(0)
   // A bundle for another request.
   const before = read()
-  const other = claim.with(5, USER)
-  const { code, stderr } = await runHere(['record', '--l1', l1Url, '--l2', url, ...other, '-o', file])
+  const other = claim.with(3, USER)
+  const { code, stderr } = await runHere(['record', 'state', '--l1', l1Url, '--l2', url, ...other, '-o', file])
   expect([code, stderr]).toEqual([
     2,
     expect.stringContaining('is not a bundle for this request (EVIDENCE_ADDRESS_MISMATCH'),
@@ -209,7 +209,7 @@ it('resumes where it was interrupted', async () => {
   ]
   for (const content of junk) {
     writeFileSync(partial, content)
-    const { code } = await fetch('--force', '--state-root', root(), '--scheme', 'poseidon2')
+    const { code } = await fetch('--force', '--state-root', root())
     expect(code).toBe(0)
     writeFileSync(partial, content)
     expect((await record('--force', '--output', file)).code).toBe(0)
@@ -222,7 +222,7 @@ it('verifies a fetched answer at once if the root is stated', async () => {
   const { fetch, root, file, asked, service } = await startDemo()
   const unverified = await fetch()
   expect(unverified).toMatchObject({ code: 0, stdout: expect.stringContaining('Fetched, not verified.') })
-  const claim = ['--scheme', 'poseidon2', '--state-root', root()]
+  const claim = ['--state-root', root()]
   expect((await runHere(['verify', file, ...claim, ...asked])).code).toBe(0)
   const verified = await fetch('--force', ...claim)
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified: this account exists.') })
@@ -230,8 +230,8 @@ it('verifies a fetched answer at once if the root is stated', async () => {
     verdict: 'verified',
     account: {},
   })
-  expect((await fetch('--force', '--scheme', 'poseidon2', '--state-root', word(1))).code).toBe(1)
-  expect((await fetch('--force', '--block', 'finalized', ...claim)).code).toBe(0)
+  expect((await fetch('--force', '--state-root', word(1))).code).toBe(1)
+  expect((await fetch('--force', '--l2-block', 'finalized', ...claim)).code).toBe(0)
   await service.close({ graceMs: 0 })
   expect((await fetch(...claim)).stdout).toContain('existed already')
 })
@@ -254,9 +254,7 @@ it('exits with the code for the kind of failure', async () => {
   const late = await record('--l2', silent.url, '--timeout', '1')
   expect([late.code, late.stderr]).toEqual([3, expect.stringContaining('TIMEOUT: the L2 endpoint')])
   const usage = [
-    ['--scheme', 'x'],
-    ['--rollup', 'x'],
-    ['--rollup', 'mainnet', '--layout-roots-slot', '1'],
+    ['--network', 'x'],
     ['--address', '0x12'],
     ['--storage-key', `0x${'12'.repeat(31)}`],
     ['--l1-block', 'soon'],
@@ -281,16 +279,14 @@ it('exits with the code for the kind of failure', async () => {
   ]
   for (const args of usage) expect([args[0], (await record(...args)).code]).toEqual([args[0], 2])
   for (const args of [
-    ['--block', 'soon'],
-    ['--state-root', word(1)],
-    ['--scheme', 'mimc'],
-    ['--state-root', '0x1', '--scheme', 'mimc'],
+    ['--l2-block', 'soon'],
+    ['--state-root', '0x1'],
     ['--l2', 'x'],
   ]) {
     expect([args, (await fetch(...args)).code]).toEqual([args, 2])
   }
-  for (const left of ['--l1', '--l2', '--scheme', '--rollup', '--address', '-o']) {
-    const args = ['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file]
+  for (const left of ['--l1', '--l2', '--address', '-o']) {
+    const args = ['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file]
     args.splice(args.indexOf(left), 2)
     const { code, stderr } = await runHere(args)
     expect([left, code, stderr.includes(left.replace('-o', '--output'))]).toEqual([left, 2, true])
@@ -309,7 +305,7 @@ it('exits with the code for the kind of failure', async () => {
   ])
   expect(readdirSync(folder)).toEqual([])
   for (const name of ['record', 'fetch']) {
-    const { code, stdout } = await runHere([name, '--help'])
+    const { code, stdout } = await runHere([name, 'state', '--help'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/Examples?:\n/)])
   }
 })
@@ -318,15 +314,15 @@ it('asks the next endpoint where one fails', async () => {
   const { url, l1Url, asked, claim, file, read, root } = await startDemo()
   const down = 'http://127.0.0.1:1'
   const endpoints = ['--l1', down, '--l1', l1Url, '--l2', down, '--l2', url]
-  expect(await runHere(['record', ...endpoints, ...claim, '-o', file])).toMatchObject({ code: 0 })
+  expect(await runHere(['record', 'state', ...endpoints, ...claim, '-o', file])).toMatchObject({ code: 0 })
   const bundle = read()
   vi.stubEnv('L1_URL', ` ${down} ${l1Url} `)
   vi.stubEnv('L2_URL', `${down}\t${url}`)
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(await runHere(['record', ...claim, '-o', file, '--force'])).toMatchObject({ code: 0 })
+  expect(await runHere(['record', 'state', ...claim, '-o', file, '--force'])).toMatchObject({ code: 0 })
   expect(read()).toBe(bundle)
-  const trusted = ['--scheme', 'poseidon2', '--state-root', root()]
-  const fetched = await runHere(['fetch', '--block', '9', ...asked, ...trusted, '-o', file, '--force'])
+  const trusted = ['--state-root', root()]
+  const fetched = await runHere(['fetch', 'state', '--l2-block', '9', ...asked, ...trusted, '-o', file, '--force'])
   expect(fetched).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified') })
 })
 
@@ -334,9 +330,9 @@ it('keeps its own words, whatever the URL consists of', async () => {
   const words = ['false', 'fetched', 'error', 'UNREACHABLE', 'message', 'endpoint', 'null', 'answer', '":"']
   for (const word of words) {
     const url = `http://127.0.0.1:1/${word}`
-    const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT]
+    const claim = [...networkOf(ROLLUP.address), '--address', CONTRACT]
     const output = join(folderOf(), 'v3')
-    const args = ['record', '--l1', url, '--l2', url, ...claim, '-o', output]
+    const args = ['record', 'state', '--l1', url, '--l2', url, ...claim, '-o', output]
     const { stdout } = await runHere([...args, '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ fetched: false, error: { code: 'UNREACHABLE', layer: 'L1' } })
     expect(stdout + (await runHere(args)).stderr).not.toMatch(/\[(?:key|URL)\]/)
@@ -351,7 +347,7 @@ it('reads URLs from the environment too, and prints no key', async () => {
   vi.stubEnv('L1_URL', `${l1Url}/v3/${SECRET}`)
   vi.stubEnv('L2_URL', `${url}/v3/${SECRET}`)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const run = (...more: string[]) => runHere(['record', ...claim, '-o', file, ...more])
+  const run = (...more: string[]) => runHere(['record', 'state', ...claim, '-o', file, ...more])
   const outputs = [await run(), await run('--json')]
   expect(outputs.map(({ code }) => code)).toEqual([0, 4])
 
@@ -379,8 +375,8 @@ it('reads URLs from the environment too, and prints no key', async () => {
     }
   }
   outputs.push(await run(`${url}/v3/${SECRET}`))
-  outputs.push(await runHere(['record', '--l3', `${url}/v3/${SECRET}`]))
-  outputs.push(await runHere(['fetch', ...claim.slice(4), '--block', '9', '-o', `${file}.2`]))
+  outputs.push(await runHere(['record', 'state', '--l3', `${url}/v3/${SECRET}`]))
+  outputs.push(await runHere(['fetch', 'state', ...claim.slice(2), '--l2-block', '9', '-o', `${file}.2`]))
   expect(outputs.length).toBe(33)
   for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toMatch(/secret-key|127\.0/)
   for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/secret-key/)
@@ -388,7 +384,7 @@ it('reads URLs from the environment too, and prints no key', async () => {
 
 it('overwrites its progress on a terminal', async () => {
   const { url, l1Url, claim, file } = await startDemo()
-  const args = ['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file, '--keys-per-request', '2']
+  const args = ['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file, '--keys-per-request', '2']
   const { stderr } = await runHere(args, { isTTY: true })
   expect(stderr).toContain('\r\x1b[K2 of 5 storage keys\r\x1b[K4 of 5 storage keys')
   expect(stderr.endsWith('\r\x1b[K')).toBe(true)
@@ -424,20 +420,20 @@ it('runs the commands of the README verbatim', async () => {
 })
 
 it('serves, records and verifies as three processes', async () => {
-  const server = start(['serve', '--port', '0', '--scheme', 'mimc', '--proof-lag', '1'])
+  const [, path = ''] = networkOf(ROLLUP.address, { scheme: 'mimc' })
+  const server = start(['serve', '--port', '0', '--network', path])
   const [, l2 = ''] = await server.until(/L2 +(\S+)\n/)
-  const [, l1 = ''] = await server.until(/L1 +(\S+)\n/)
-  const [, rollup = ''] = await server.until(/contract +(0x\S+)\n.*its state root/s)
+  const [, l1 = ''] = await server.until(/L1 +(\S+)\n.*its state root/s)
   const file = join(folderOf(), 'bundle.json')
-  const asked = ['--scheme', 'mimc', '--rollup', rollup, '--address', CONTRACT, '--storage-key', word(0)]
-  const recording = start(['record', '--l1', l1, '--l2', l2, ...asked, '-o', file])
+  const asked = ['--network', path, '--address', CONTRACT, '--storage-key', word(0)]
+  const recording = start(['record', 'state', '--l1', l1, '--l2', l2, ...asked, '-o', file])
   expect(await recording.ended).toBe(0)
   server.program.kill('SIGINT')
   expect(await server.ended).toBe(0)
   const verifying = start(lastCommand(recording.printed()))
   expect(await verifying.ended).toBe(0)
-  expect(verifying.printed()).toMatch(/L2 block +4 .*\n.*last finalized +8 /)
-  expect(verifying.printed()).toContain(`present  ${word(42 + 4)}`)
+  expect(verifying.printed()).toMatch(/L2 block +8 .*\n.*last finalized +8 /)
+  expect(verifying.printed()).toContain(`present  ${word(42 + 8)}`)
 })
 
 it('keeps received answers on Ctrl-C', async () => {
@@ -449,7 +445,7 @@ it('keeps received answers on Ctrl-C', async () => {
       answer.pipe(response),
     ).end(body)
   })
-  const args = ['record', '--l1', l1Url, ...claim, '-o', file, '--keys-per-request', '2']
+  const args = ['record', 'state', '--l1', l1Url, ...claim, '-o', file, '--keys-per-request', '2']
   const recording = start([...args, '--l2', slow.url])
   await recording.until(/4 of 5 storage keys/)
   recording.program.kill('SIGINT')

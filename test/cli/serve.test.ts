@@ -6,10 +6,11 @@ import { createPublicClient, createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it, onTestFinished } from 'vitest'
 import { DEMO_SIGNERS } from '../../src/devnet/service/demo-transfer.ts'
+import { lineaMessageService } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../src/entry/rpc.ts'
 import { PROGRAM } from '../package/build.ts'
-import { fileOf, runHere } from './io.ts'
+import { fileOf, networkFile, runHere } from './io.ts'
 
 it('serves the demo state until it is terminated', async () => {
   const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'])
@@ -47,8 +48,11 @@ it('prints what it serves, and every finalization, as JSON', async () => {
   const finalized = (l2BlockNumber: string) => ({ l2BlockNumber, stateRoot: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
   expect(printed).toEqual([
     {
-      ...{ l2: expect.any(String), l1: expect.any(String), beacon: expect.any(String), network: expect.any(Object) },
-      ...{ rollup: expect.any(String), scheme: 'poseidon2', finalized: finalized('8') },
+      ...{ l2: expect.any(String), l1: expect.any(String), beacon: expect.any(String), finalized: finalized('8') },
+      network: {
+        ...{ name: 'linea', scheme: 'poseidon2', messageService: lineaMessageService },
+        ...{ rollup: expect.objectContaining({ chainId: 59_144 }), beacon: expect.any(Object) },
+      },
     },
     { finalized: finalized('10') },
   ])
@@ -69,8 +73,6 @@ it('upgrades the contract before the block that is stated', async () => {
     expect(account?.balance).toBe(13n)
     break
   }
-  const refused = await runHere(['serve', '--contract-version', '9', '--upgrade-at', '5'])
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--upgrade-at: the version is 9 already') })
 })
 
 it('names the option that chooses another port if its own is taken', async () => {
@@ -88,8 +90,9 @@ it('refuses wrong options', async () => {
   for (const args of [
     ['--port', 'x'],
     ['--port', '70000'],
-    ['--scheme', 'x'],
-    ['--public-rate', '0'],
+    ['--network', 'x'],
+    ['--network', networkFile({ rollup: { address: '0x00' } })],
+    ['--history', '0'],
     ['--genesis', genesis],
   ]) {
     expect((await runHere(['serve', ...args])).code, args.join(' ')).toBe(2)

@@ -11,7 +11,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ROLLUP, word } from '../client/servers.ts'
 import { randomOf } from '../random.ts'
 import { runProgram } from './bulk/program.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 /** For a thorough run, use 50,000 addresses and 20 kills. */
 const { SNAPSHOT_ADDRESSES = '90', SNAPSHOT_KILLS = '2' } = process.env
@@ -37,8 +37,8 @@ async function start(faults: (request: FaultRequest) => Fault | undefined = () =
   onTestFinished(() => service.close({ graceMs: 0 }))
   const folder = folderOf({ 'list.txt': `# holders\n\n${addresses.map(each => `${each} # one\r\n`).join('')}` })
   const args = (name: string, ...more: string[]) => [
-    ...['snapshot', join(folder, 'list.txt'), '--l1', l1Url, '--l2', url, '--scheme', 'poseidon2'],
-    ...['--rollup', ROLLUP.address, '-o', join(folder, name), ...more],
+    ...['snapshot', join(folder, 'list.txt'), '--l1', l1Url, '--l2', url],
+    ...[...networkOf(ROLLUP.address), '-o', join(folder, name), ...more],
   ]
   return { args, folder, read: (name: string) => readFileSync(join(folder, name)) }
 }
@@ -98,13 +98,13 @@ it('proves every address but the one the endpoint always lies about', async () =
   // The kept answers verify again, against a root that the manifest's bundle proves.
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(manifest.bundle))
   const verified = await runHere([
-    ...['verify', join(folder, 'bundle.json'), '--scheme', 'poseidon2', '--rollup', ROLLUP.address],
+    ...['verify', join(folder, 'bundle.json'), ...networkOf(ROLLUP.address)],
     ...['--l1-block-hash', manifest.l1BlockHash, '--json'],
   ])
   expect(verified.stdout).toContain(manifest.stateRoot)
   expect(verified.code).toBe(0)
   const audited = await runHere([
-    ...['audit', join(folder, 'kept.ndjson.gz'), '--jobs', '1', '--scheme', 'poseidon2'],
+    ...['audit', join(folder, 'kept.ndjson.gz'), '--jobs', '1'],
     ...['--state-root', manifest.stateRoot],
   ])
   expect(audited.code).toBe(0)
@@ -147,7 +147,7 @@ it('proves the entries of many holders in one mapping, many per request', async 
     if (method === 'rollup_getProof') asked.push((params[1] as unknown[]).length)
     return undefined
   })
-  const flags = ['--address', CONTRACT, '--mapping-slot', '5', '--keys-per-request', '60']
+  const flags = ['--address', CONTRACT, '--mapping', '5', 'each', '--keys-per-request', '60']
   expect((await runHere(args('rows.csv', ...flags))).code).toBe(0)
   expect(asked.slice(1)).toEqual([
     ...Array.from({ length: Math.floor(COUNT / 60) }, () => 60),
@@ -201,7 +201,7 @@ it('isolates the one holder that a lie is about', async () => {
     return at < 0 ? undefined : { kind: 'lie', change }
   })
   const { code } = await runHere(
-    args('rows.ndjson', '--address', CONTRACT, '--mapping-slot', '5', '--keys-per-request', '20'),
+    args('rows.ndjson', '--address', CONTRACT, '--mapping', '5', 'each', '--keys-per-request', '20'),
   )
   expect(code).toBe(1)
   const rows = rowsIn(read('rows.ndjson'))
@@ -212,7 +212,7 @@ it('isolates the one holder that a lie is about', async () => {
 })
 
 describe('--check', () => {
-  const MAPPING = ['--address', CONTRACT, '--mapping-slot', '5', '--keys-per-request', '60'] as const
+  const MAPPING = ['--address', CONTRACT, '--mapping', '5', 'each', '--keys-per-request', '60'] as const
 
   /** A snapshot, and what checking its files prints as JSON. */
   async function take(name: string, more: readonly string[] = [], faults?: Parameters<typeof start>[0]) {
@@ -390,8 +390,8 @@ describe('--check', () => {
     const [rows, kept] = [join(folder, 'rows.csv'), join(folder, 'kept.gz')]
     const run = (...more: string[]) =>
       runHere([
-        ...['snapshot', join(folder, 'list.txt'), '--l1', l1Url, '--l2', url, '--scheme', 'poseidon2', '-o', rows],
-        ...['--rollup', ROLLUP.address, '--keep', kept, ...more],
+        ...['snapshot', join(folder, 'list.txt'), '--l1', l1Url, '--l2', url, '-o', rows],
+        ...[...networkOf(ROLLUP.address), '--keep', kept, ...more],
       ])
     expect((await run('--l2-block', '1')).code).toBe(0)
     const { l1BlockHash } = JSON.parse(readFileSync(`${rows}.manifest.json`, 'utf8'))
@@ -406,7 +406,7 @@ describe('--check', () => {
       code: 1,
       stdout: expect.stringContaining('EVIDENCE_BLOCK_MISMATCH'),
     })
-    expect(await run(...check, '--rollup', '0x12')).toMatchObject({ code: 2 })
+    expect(await run(...check, '--network', 'x')).toMatchObject({ code: 2 })
   })
 })
 
@@ -450,11 +450,9 @@ it('leaves its progress if the endpoint fails permanently, and refuses foreign f
   writeFileSync(at('empty.txt'), '# nobody\n')
   const cases: readonly (readonly [string[], string])[] = [
     [args('mine.txt'), 'is not of a snapshot'],
-    [args('rows.ndjson', '--format', 'csv'), 'is of another snapshot'],
     [args('new', '--keep', at('mine.txt')), 'must end with .gz'],
-    [args('new', '--mapping-slot', '1'), 'belong together'],
+    [args('new', '--mapping', '1', 'each'), 'belong together'],
     [args('new', '--address', CONTRACT), 'belong together'],
-    [args('new', '--format', 'xml'), 'expected ndjson or csv'],
     [args('new', '--concurrency', '0'), '--concurrency: expected 1 to 256'],
     [args('new', '--keys-per-request', '1001'), '--keys-per-request: expected 1 to 1000'],
     [args('new', ...Array.from({ length: 1001 }, (_, slot) => `--storage-key=${slot}`)), 'at most 1000'],
@@ -471,7 +469,7 @@ it('leaves its progress if the endpoint fails permanently, and refuses foreign f
     const { code, stderr } = await runHere(line)
     expect({ line, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(17)
+  expect(cases).toHaveLength(15)
   expect(readFileSync(at('mine.txt'), 'utf8')).toBe('mine')
   expect(readdirSync(folder).filter(name => name.startsWith('new'))).toEqual([])
 })

@@ -90,7 +90,7 @@ describe('storage keys', () => {
     const keys = [mappingSlot({ slot: 2n, keys: [ADDRESS] }), word('0') as `0x${string}`]
     for (const key of keys) world.setStorage(ADDRESS, { key, value: word('7') as `0x${string}` })
     const file = fileOf(world.getProof(ADDRESS, keys))
-    const claim = ['--scheme', 'poseidon2', '--state-root', world.stateRoot(), '--address', ADDRESS]
+    const claim = ['--state-root', world.stateRoot(), '--address', ADDRESS]
     const right = ['--mapping', '2', ADDRESS, '--storage-key', '0x0']
     expect((await runHere(['verify', file, ...claim, ...right])).code).toBe(0)
     const swapped = ['--storage-key', '0x0', '--mapping', '2', ADDRESS]
@@ -106,14 +106,10 @@ describe('usage', () => {
       [['verify', 'a', '--adress', ADDRESS], 'no such option: --adress. Did you mean --address?'],
       [['verify', 'a', '--maping', '1'], 'Did you mean --mapping?'],
       [['serve', '--prot', '1'], 'Did you mean --port?'],
-      [
-        ['verify', fileOf({ version: 1 }), '--scheme', 'posiedon2', '--state-root', word('1')],
-        'Did you mean poseidon2?',
-      ],
-      [
-        ['verify', fileOf({}), '--scheme', 'mimc', '--rollup', 'mainet', '--l1-block-hash', word('1')],
-        'no such network: mainet. Did you mean mainnet?',
-      ],
+      [['verify', fileOf({ scheme: 'posiedon2', result: {} }), '--state-root', word('1')], 'Did you mean poseidon2?'],
+      [['verify', fileOf({}), '--network', 'linae', '--l1-block-hash', word('1')], 'Did you mean linea?'],
+      [['record'], 'record what? Choose record state, record call, record logs, record message.'],
+      [['follow', 'mesages'], 'Did you mean follow messages?'],
       [['constructor'], 'no such command: constructor.'],
       [['verify', '--__proto__', 'a'], 'no such option: --__proto__.'],
     ]
@@ -121,7 +117,7 @@ describe('usage', () => {
       const { code, stderr } = await runHere(args)
       expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
     }
-    expect(cases).toHaveLength(9)
+    expect(cases).toHaveLength(11)
     expect(didYouMean('zzz', ['verify', 'record'])).toBe('')
     expect(didYouMean('v'.repeat(10_000_000), ['verify'])).toBe('')
     expect(didYouMean('', [])).toBe('')
@@ -158,21 +154,25 @@ describe('usage', () => {
     expect(await runHere(['-v'])).toEqual(await runHere(['--version']))
   })
 
-  it('prints help of at most 80 columns, with the texts of the options in one of them', async () => {
+  it('prints help of one screen each, with 140 options in all', async () => {
     let count = 0
-    for (const name of ['', ...COMMANDS]) {
-      const { stdout } = await runHere(['help', name].filter(Boolean))
-      const lines = stdout.split('\n')
+    for (const name of ['', 'options', 'trust', ...COMMANDS]) {
+      const { code, stdout } = await runHere(['help', ...name.split(' ')].filter(Boolean))
+      const lines = stdout.trimEnd().split('\n')
+      expect(code, name).toBe(0)
       expect(
         lines.filter(line => line.length > 80),
         name,
       ).toEqual([])
-      for (const line of lines.filter(line => name !== '' && /^ {2}(-\w, )?--[a-z]/.test(line))) {
-        expect(line, name).toMatch(/^.{26} {2}\S|^ {2}--[a-z0-9-]+( [\w.=]+)*$/)
-        count++
-      }
+      expect(lines.length, name).toBeLessThanOrEqual(40)
+      if (COMMANDS.includes(name)) expect(stdout, name).toContain(`\nExamples:\n`)
+      count += lines.filter(line => /^ {2}(-\w, )?--[a-z]/.test(line)).length
     }
     expect(count).toBeGreaterThan(100)
+    expect(count).toBeLessThanOrEqual(140)
+    for (const word of ['record', 'follow', 'fetch']) {
+      expect((await runHere([word, '--help'])).stdout).toMatch(new RegExp(`^Usage: rollup-state-proof ${word} SUBJECT`))
+    }
   })
 
   it('shortens a long string from a file to its beginning and length', () => {
@@ -197,8 +197,10 @@ describe('output on a narrow terminal', () => {
 
   it('leaves everything else as it is', async () => {
     for (const name of ['', ...COMMANDS]) {
-      const { stdout } = await runHere(['help', name].filter(Boolean))
-      expect(await runHere(['help', name].filter(Boolean), { isTTY: true, columns: 60 })).toMatchObject({ stdout })
+      const { stdout } = await runHere(['help', ...name.split(' ')].filter(Boolean))
+      expect(await runHere(['help', ...name.split(' ')].filter(Boolean), { isTTY: true, columns: 60 })).toMatchObject({
+        stdout,
+      })
     }
     const json = await runHere(['vectors', 'no-such-folder', '--json'])
     expect((await runHere(['vectors', 'no-such-folder', '--json'], { isTTY: true, columns: 20 })).stdout).toBe(

@@ -10,11 +10,12 @@ import { createWorld } from '../../src/devnet/index.ts'
 import { type Hex, verifyProof } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { recordCall } from '../../src/entry/provider.ts'
+import { withNetwork } from '../network.ts'
 import { PROGRAM } from '../package/build.ts'
 import { demoState, SURROUNDINGS, surroundingsAbi } from '../provider/contracts.ts'
 import { createEndpoints, ROLLUP } from '../provider/endpoints.ts'
 import { CHAIN_ID } from '../provider/full-state.ts'
-import { fileOf, folderOf, runHere } from './io.ts'
+import { fileOf, folderOf, networkOf, runHere } from './io.ts'
 
 /** The word of a verdict, on whose word it rests, and what a shell makes of it. */
 
@@ -34,10 +35,10 @@ const call = await (async () => {
   const { l1, l2 } = createEndpoints(demoState, true, true)
   const data = encodeFunctionData({ abi: surroundingsAbi, functionName: 'gasLimit' })
   const known = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, environment: { gasLimit: 9n } }
-  return recordCall({ l1, l2, ...known, call: { to: SURROUNDINGS, data } })
+  return recordCall(withNetwork({ l1, l2, ...known, call: { to: SURROUNDINGS, data } }))
 })()
 const { rollup, trusted } = evidence.claim
-const L1 = ['--scheme', 'poseidon2', '--rollup', rollup.address, '--l1-block-hash', trusted.l1BlockHash]
+const L1 = [...networkOf(rollup.address), '--l1-block-hash', trusted.l1BlockHash]
 const ROOT = ['--state-root', claim.stateRoot]
 
 const EXISTS = 'this account exists.'
@@ -111,7 +112,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 function callArguments(): string[] {
-  const known = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--chain-id', `${CHAIN_ID}`]
+  const known = networkOf(ROLLUP.address, { rollup: { chainId: Number(CHAIN_ID) } })
   return [...known, '--l1-block-hash', call.verified.l1Block.hash]
 }
 
@@ -143,7 +144,7 @@ it.each(Object.entries(cases))(
 )
 
 it('names the option that confirms each kind of start', async () => {
-  const wanted = { stateRoot: '--state-root', evidence: '--rollup and what you trust' }
+  const wanted = { stateRoot: '--state-root', evidence: 'with what you trust' }
   const ofRecording = await runHere(['verify', fileOf(recording), '--json'])
   expect(JSON.parse(ofRecording.stdout)).toMatchObject({
     ...{
@@ -221,7 +222,7 @@ it('takes the worst of many records', async () => {
   })
   expect((await audit(all, '--trust-file')).code).toBe(0)
   const mixed = lines(recording, evidence.bundle)
-  const known = ['--rollup', rollup.address, '--l1-block-hash', trusted.l1BlockHash]
+  const known = [...networkOf(rollup.address), '--l1-block-hash', trusted.l1BlockHash]
   expect(await audit(mixed, ...known)).toEqual({
     ...{ code: 4, trusted: ['record', 'user'] },
     first: `Of 2 records, 1 is verified and 1 is consistent only, ${confirmed}`,

@@ -11,6 +11,7 @@ import {
   fetchConsensus,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import {
   ANY,
   ANY_TRUSTED,
@@ -235,9 +236,11 @@ it('checks the age of what it proves from at every call, and by the rules of the
     'BEACON_CHECKPOINT_OLD',
   )
   const record = { l1: silent, l2: silent, scheme: poseidon2, rollup: ROLLUP, address: ROLLUP.address }
-  const recorded = recordEvidence({ ...record, beacon: { apis: [api], trusted: await trust(63n), ...limit } })
+  const recorded = recordEvidence(
+    withNetwork({ ...record, beacon: { apis: [api], trusted: await trust(63n), ...limit } }),
+  )
   expect(await codeOf(recorded)).toBe('BEACON_CHECKPOINT_OLD')
-  const byDefault = recordEvidence({ ...record, beacon: { apis: [api], trusted: await trust(63n) } })
+  const byDefault = recordEvidence(withNetwork({ ...record, beacon: { apis: [api], trusted: await trust(63n) } }))
   expect(await codeOf(byDefault)).toBe('BEACON_CHECKPOINT_OLD')
   // A clock that is behind makes everything look young.
   vi.setSystemTime((signed - 60) * 1000)

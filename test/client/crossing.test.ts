@@ -12,6 +12,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type FollowEvent, type FollowOptions, fetchVerifiedRoot, finalizedBlockHash } from '../../src/entry/rpc.ts'
 import { IMPLEMENTATION_KEY } from '../../src/verify/anchor/rollup.ts'
 import { named } from '../../vectors/evidence/l1.ts'
+import { type InParts, withNetwork } from '../network.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
 import { chainOf, collect, fail, finalize, providerOf, type Tamper, to } from './following.ts'
@@ -377,7 +378,7 @@ it(`follows ${COUNT} finalizations across the upgrade, killed and restarted at r
   while (followed.length < COUNT) {
     killed = new AbortController()
     const { provider } = providerOf(methods, mortal)
-    const options: FollowOptions = {
+    const options: InParts<FollowOptions> = {
       ...{ l1: provider, l2: providerOf(l2Headers, mortal).provider, rollup: ROLLUP, scheme: poseidon2 },
       ...{ l1BlockHash: finalizedBlockHash(provider), fromL2BlockNumber: 0n, resumeFrom: progress },
       signal: killed.signal,
@@ -390,7 +391,7 @@ it(`follows ${COUNT} finalizations across the upgrade, killed and restarted at r
       move()
     }
     try {
-      for await (const item of followWith(options, { wait, random })) {
+      for await (const item of followWith(withNetwork(options), { wait, random })) {
         const { l2BlockNumber, stateRoot, blockHash, l2Block } = item
         expect(stateRoot).toBe(named(`root ${l2BlockNumber}`))
         expect(blockHash ?? stateRoot).toBe(truth.get(l2BlockNumber))

@@ -5,6 +5,7 @@ import { createService } from '../../src/devnet/service/service.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { finalizedBlockHash, recordEvidence } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { ROLLUP, word } from './servers.ts'
 
 /** As Erigon and other Go servers write what is empty. */
@@ -34,9 +35,11 @@ it('proves what servers that write null for an empty list send', async () => {
   const { url: l2, l1Url: l1 } = await service.listen()
   const about = { l1, l2, rollup: ROLLUP, scheme: poseidon2 } as const
   const address = `0x${'5a'.repeat(20)}` as const
-  const { verified } = await recordEvidence({ ...about, address, storageKeys: [word(1)] })
+  const { verified } = await recordEvidence(withNetwork({ ...about, address, storageKeys: [word(1)] }))
   expect([verified.account, verified.storage[0]?.exists]).toEqual([null, false])
-  const provider = createVerifiedProvider({ ...about, chainId: 1337n, l1BlockHash: finalizedBlockHash(l1) })
+  const provider = createVerifiedProvider(
+    withNetwork({ ...about, chainId: 1337n, l1BlockHash: finalizedBlockHash(l1) }),
+  )
   const nobody = await provider.request({ method: 'eth_getStorageAt', params: [address, '0x1', 'latest'] })
   expect(nobody).toBe(word(0))
   const block = await provider.request({ method: 'eth_getBlockReceipts', params: ['0x5'] })

@@ -22,6 +22,7 @@ import {
   type RequestProvider,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { skipTime, tokenBucket } from './clock.ts'
 import { fetchAnswer } from './fetching.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
@@ -182,7 +183,7 @@ it('never returns a wrong answer if another endpoint has the right one', async (
       chain.at(8n)?.getStorage(CONTRACT, word(0)),
     )
     expect(await fetchAnswer([l2Of(lie), l2Of()], asking, { trusted, maxKeysPerRequest: 2 }), what).toEqual(truth)
-    const { verified } = await recordEvidence({ l1: l1Of(), l2: [l2Of(lie), l2Of()], ...recording })
+    const { verified } = await recordEvidence(withNetwork({ l1: l1Of(), l2: [l2Of(lie), l2Of()], ...recording }))
     expect(verified.stateRoot, what).toBe(stateRoot)
     expect(await codeOf(createRollupClient([l2Of(lie), l2Of(lie)]).getVerifiedState(claim)), what).not.toBe('nothing')
   }
@@ -253,7 +254,9 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
   for (const [what, lie] of lies) {
     const steps: RecordProgress[] = []
     const onProgress = (progress: RecordProgress) => void steps.push(progress)
-    const { verified } = await recordEvidence({ l1: [l1Of(lie), l1Of()], l2: lagging, ...recording, onProgress })
+    const { verified } = await recordEvidence(
+      withNetwork({ l1: [l1Of(lie), l1Of()], l2: lagging, ...recording, onProgress }),
+    )
     expect(verified, what).toMatchObject({ l2BlockNumber: 4n, currentL2BlockNumber: 8n })
     const failed = steps.filter(step => step.step === 'endpointFailed' && step.layer === 'L1')
     expect(failed[0], what).toMatchObject({ index: 0, code: expect.any(String) })
@@ -290,7 +293,7 @@ it('is shown every earlier finalization that an endpoint tells of', async () => 
         ['0x3', 3n],
         ['0x0', 0n],
       ] as const) {
-        const { verified } = await recordEvidence({ l1, l2: l2Of(kept(block)), ...recording })
+        const { verified } = await recordEvidence(withNetwork({ l1, l2: l2Of(kept(block)), ...recording }))
         expect(verified.l2BlockNumber, what).toBe(number)
         found++
       }
@@ -299,13 +302,13 @@ it('is shown every earlier finalization that an endpoint tells of', async () => 
   expect(found).toBe(27)
   // A denial proves nothing while another endpoint is down.
   const unsure = { l1: [l1Of(to('eth_getStorageAt', () => word(8))), l1Of(to('eth_getStorageAt', fail('TIMEOUT')))] }
-  expect(await codeOf(recordEvidence({ ...unsure, l2: l2Of(kept('0x4')), ...recording }))).toBe('TIMEOUT')
+  expect(await codeOf(recordEvidence(withNetwork({ ...unsure, l2: l2Of(kept('0x4')), ...recording })))).toBe('TIMEOUT')
 })
 
 it('takes the timestamp from whichever endpoint serves the log', async () => {
   for (const lie of [fail('METHOD_UNKNOWN'), () => [], () => 'logs'] satisfies Change[]) {
     const options = { l1: [l1Of(to('eth_getLogs', lie)), l1Of()], l2: l2Of(), ...recording }
-    expect((await recordEvidence(options)).verified.finalizedTimestamp).toBe(chain.timestamp(8n))
+    expect((await recordEvidence(withNetwork(options))).verified.finalizedTimestamp).toBe(chain.timestamp(8n))
   }
 })
 
@@ -319,10 +322,10 @@ it('records an earlier finalization if no endpoint that answers holds the newest
     [lagging, l2Of(fail('UNREACHABLE'))],
     [l2Of(fail('UNREACHABLE')), lagging],
   ]) {
-    const { verified } = await recordEvidence({ l1: l1Of(), l2, ...recording })
+    const { verified } = await recordEvidence(withNetwork({ l1: l1Of(), l2, ...recording }))
     expect(verified.l2BlockNumber).toBe(4n)
   }
-  const { verified } = await recordEvidence({ l1: l1Of(), l2: [lagging, l2Of()], ...recording })
+  const { verified } = await recordEvidence(withNetwork({ l1: l1Of(), l2: [lagging, l2Of()], ...recording }))
   expect(verified.l2BlockNumber).toBe(8n)
 })
 
@@ -379,7 +382,7 @@ it('aborts with the reason of the signal, and asks no other endpoint', async () 
       client.getProof({ ...asking, signal }),
       client.getVerifiedState({ ...claim, signal }),
       fetchVerifiedRoot({ l1: [hanging, next], rollup: ROLLUP, l1BlockHash, signal }),
-      recordEvidence({ l1: [hanging, next], l2: next, ...recording, signal }),
+      recordEvidence(withNetwork({ l1: [hanging, next], l2: next, ...recording, signal })),
     ]
     for (const work of works) {
       const error = await work.catch((thrown: unknown) => thrown)
@@ -465,7 +468,7 @@ it('shows no part of the URL of any of them', async () => {
   const onProgress = (progress: unknown) => void steps.push(progress)
   const works = [
     createRollupClient(urls).getVerifiedState(claim),
-    recordEvidence({ l1: urls, l2: urls, ...recording, onProgress }),
+    recordEvidence(withNetwork({ l1: urls, l2: urls, ...recording, onProgress })),
     fetchVerifiedRoot({ l1: urls, rollup: ROLLUP, l1BlockHash: word(1) }),
   ]
   for (const work of works) {
@@ -508,7 +511,7 @@ it('does not wait for a provider that never answers while another one does', asy
       () => createRollupClient(l2 ?? [], { maxKeysPerRequest: 2 }).getVerifiedState(claim),
       () => fetchVerifiedRoot({ l1: l1 ?? [], rollup: ROLLUP, l1BlockHash }),
       () => finalizedBlockHash(l1 ?? [])(),
-      () => recordEvidence({ l1: l1 ?? [], l2: l2 ?? [], ...recording }),
+      () => recordEvidence(withNetwork({ l1: l1 ?? [], l2: l2 ?? [], ...recording })),
     ]) {
       const { outcome, milliseconds } = await timeOf(work)
       expect(outcome).not.toBeInstanceOf(Error)
@@ -665,11 +668,11 @@ it('tells what requests wait for, and ends with what is thrown then', async () =
   const steps: RecordProgress[] = []
   const onProgress = (step: RecordProgress) => void steps.push(step)
   const asked = { l1: l1Of(), ...recording, maxKeysPerRequest: 1, onProgress }
-  expect((await recordEvidence({ ...asked, l2: limited() })).verified.stateRoot).toBe(stateRoot)
+  expect((await recordEvidence(withNetwork({ ...asked, l2: limited() }))).verified.stateRoot).toBe(stateRoot)
   expect(steps.find(({ step }) => step === 'waiting')).toMatchObject({ layer: 'L2', index: 0 })
   const mine = new Error('enough')
   const throwing = (step: RecordProgress) => {
     if (step.step === 'waiting') throw mine
   }
-  await expect(recordEvidence({ ...asked, l2: limited(), onProgress: throwing })).rejects.toBe(mine)
+  await expect(recordEvidence(withNetwork({ ...asked, l2: limited(), onProgress: throwing }))).rejects.toBe(mine)
 })

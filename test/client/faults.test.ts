@@ -22,6 +22,7 @@ import {
   type RequestProvider,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { fetchAnswer } from './fetching.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from './servers.ts'
@@ -173,7 +174,7 @@ it('returns only what was verified', async () => {
 it('reports the source of the L1 block hash', async () => {
   const { url, l1Url } = await startService()
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT }
-  const recorded = await recordEvidence({ l1: l1Url, l2: url, ...asked })
+  const recorded = await recordEvidence(withNetwork({ l1: l1Url, l2: url, ...asked }))
   expect(recorded.l1BlockHashFrom).toBe('l1Endpoint')
 })
 
@@ -295,10 +296,13 @@ it('ignores a foreign checkpoint, and never takes an older block from it', async
   const [l1, l2] = [serve(l1Methods(chain, 1n)), serve(l2Methods(chain, 2n))]
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys: keys.slice(0, 4) }
   const made: FetchProgress[] = []
-  await recordEvidence({
-    ...{ l1, l2, ...asked, l2BlockNumber: 4n, maxKeysPerRequest: 2 },
-    onProgress: step => step.step === 'keys' && made.push(step.progress),
-  })
+  await recordEvidence(
+    withNetwork({
+      ...{ l1, l2, ...asked, l2BlockNumber: 4n, maxKeysPerRequest: 2 },
+      onProgress: (step: import('../../src/entry/rpc.ts').RecordProgress) =>
+        step.step === 'keys' && made.push(step.progress),
+    }),
+  )
   const [own] = made
   const changes: [string, object][] = [
     ['address', { address: USER }],
@@ -313,15 +317,18 @@ it('ignores a foreign checkpoint, and never takes an older block from it', async
   ]
   for (const [word, change] of changes) {
     const reasons: string[] = []
-    const { verified: evidence } = await recordEvidence({
-      ...{ l1, l2, ...asked, resumeFrom: { ...own, ...change } },
-      onProgress: step => step.step === 'progressIgnored' && reasons.push(step.reason),
-    })
+    const { verified: evidence } = await recordEvidence(
+      withNetwork({
+        ...{ l1, l2, ...asked, resumeFrom: { ...own, ...change } },
+        onProgress: (step: import('../../src/entry/rpc.ts').RecordProgress) =>
+          step.step === 'progressIgnored' && reasons.push(step.reason),
+      }),
+    )
     expect(evidence.l2BlockNumber, word).toBe(8n)
     expect(reasons).toEqual([expect.stringContaining(word)])
   }
   expect(changes.length).toBe(9)
-  expect((await recordEvidence({ l1, l2, ...asked, resumeFrom: own })).verified.l2BlockNumber).toBe(4n)
+  expect((await recordEvidence(withNetwork({ l1, l2, ...asked, resumeFrom: own }))).verified.l2BlockNumber).toBe(4n)
 })
 
 it('sends a request even if a checkpoint claims to hold everything', async () => {

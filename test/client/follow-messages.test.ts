@@ -18,6 +18,7 @@ import { encodeMessageLog, readMessageLog } from '../../src/verify/messages/log.
 import { withHash } from '../../src/verify/messages/message.ts'
 import type { Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
+import { type InParts, withNetwork } from '../network.ts'
 import { randomOf } from '../random.ts'
 import { ROLLUP } from './servers.ts'
 
@@ -56,7 +57,7 @@ async function start() {
 }
 
 /** Follows until there is nothing new, or `wait` throws. */
-async function follow(options: Omit<FollowMessagesOptions, 'l1BlockHash'>, wait: () => void = () => {}) {
+async function follow(options: Omit<InParts<FollowMessagesOptions>, 'l1BlockHash'>, wait: () => void = () => {}) {
   const items: FollowedMessages[] = []
   const failures: string[] = []
   const ending = new AbortController()
@@ -77,7 +78,10 @@ async function follow(options: Omit<FollowMessagesOptions, 'l1BlockHash'>, wait:
   const l1BlockHash = finalizedBlockHash(options.l1)
   let error: unknown
   try {
-    const following = followMessagesWith({ l1BlockHash, ...options, onEvent, signal: ending.signal }, timing)
+    const following = followMessagesWith(
+      withNetwork({ l1BlockHash, ...options, onEvent, signal: ending.signal }),
+      timing,
+    )
     for await (const item of following) items.push(item)
   } catch (thrown) {
     error = thrown
@@ -221,9 +225,9 @@ it('refuses a service that is none, and progress of another', async () => {
     const { code, path } = await follow({ ...options, ...more })
     return `${code} ${path}`
   }
-  expect(await refused({ messageService: user })).toBe('ARGUMENT_INVALID messageService')
-  expect(await refused({ messageService: undefined })).toBe('ARGUMENT_INVALID messageService')
-  expect(await refused({ messageService: '0x12' })).toBe('ARGUMENT_INVALID messageService')
+  expect(await refused({ messageService: user })).toBe('ARGUMENT_INVALID network.messageService')
+  expect(await refused({ messageService: undefined })).toBe('ARGUMENT_INVALID network.messageService')
+  expect(await refused({ messageService: '0x12' })).toBe('ARGUMENT_INVALID network.messageService')
   expect(await refused({ from: '0x12' })).toBe('ARGUMENT_INVALID from')
   expect(await refused({ newestOnly: true })).toMatch(/^ARGUMENT_INVALID/)
   for (const resumeFrom of [

@@ -13,6 +13,7 @@ import {
   type FollowOptions,
   finalizedBlockHash,
 } from '../../src/entry/rpc.ts'
+import { asOfNetwork, type InParts, withNetwork } from '../network.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
 import { skipTime } from './clock.ts'
@@ -446,7 +447,8 @@ it('refuses invalid options and states without sending a request', () => {
     l2BlockNumber: '0x3',
     l1Block: { number: '0x3', hash: word(1) },
   }
-  const make = (options: unknown) => followWith(options as FollowOptions, { wait: async () => {}, random: () => 0 })
+  const make = (options: unknown) =>
+    followWith(withNetwork(options as FollowOptions), { wait: async () => {}, random: () => 0 })
   const wrong: [string, object][] = [
     ...Object.keys(good).map((name): [string, object] => [name, { [name]: undefined }]),
     ['l1', { l1: [] }],
@@ -489,7 +491,7 @@ it('refuses invalid options and states without sending a request', () => {
   for (const [path, change] of wrong) {
     const shown = JSON.stringify(change, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
     expect(() => make({ ...good, ...change }), `${path} ${shown}`).toThrow(
-      expect.objectContaining({ code: 'ARGUMENT_INVALID', path }),
+      expect.objectContaining({ code: 'ARGUMENT_INVALID', path: asOfNetwork(path) }),
     )
   }
   expect(wrong.length).toBe(39)
@@ -501,7 +503,10 @@ it('ends when aborted, even during a request', async () => {
   const controller = new AbortController()
   const never = { request: () => new Promise<never>(() => {}) }
   const options = { ...{ l1: never, l2: never, rollup: ROLLUP, scheme: poseidon2 }, l1BlockHash: () => word(1) }
-  const items = followWith({ ...options, signal: controller.signal }, { wait: async () => {}, random: () => 0 })
+  const items = followWith(withNetwork({ ...options, signal: controller.signal }), {
+    wait: async () => {},
+    random: () => 0,
+  })
   const next = items.next()
   const reason = { why: 'enough' }
   controller.abort(reason)
@@ -549,7 +554,7 @@ it('continues over HTTP when either side is restarted on its port', async () => 
   const [l1, l2] = [createHttpProvider(sides.l1.l1Url), createHttpProvider(sides.l2.url)]
   const controller = new AbortController()
   const events: FollowEvent[] = []
-  const options: FollowOptions = {
+  const options: InParts<FollowOptions> = {
     ...{
       l1,
       l2,
@@ -570,7 +575,7 @@ it('continues over HTTP when either side is restarted on its port', async () => 
   const found: bigint[] = []
   await expect(
     (async () => {
-      for await (const item of followWith(options, { wait, random: () => 0.5 })) {
+      for await (const item of followWith(withNetwork(options), { wait, random: () => 0.5 })) {
         expectTrue(item, sides.l1.chain)
         found.push(item.l2BlockNumber)
       }

@@ -14,6 +14,7 @@ import {
   finalizedBlockHash,
   type RequestProvider,
 } from '../../src/entry/rpc.ts'
+import { type InParts, withNetwork } from '../network.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** Chains, in-process endpoints that may fail or lie, and followers without delays. */
@@ -65,7 +66,7 @@ export interface Setup {
   readonly chain: FullChain
   readonly l1?: readonly (Tamper | undefined)[]
   readonly l2?: readonly (Tamper | undefined)[]
-  readonly options?: Partial<FollowOptions>
+  readonly options?: Partial<InParts<FollowOptions>>
   /** Runs instead of each wait. Returning false aborts. */
   readonly onWait?: (milliseconds: number, count: number) => boolean | undefined
 }
@@ -87,17 +88,17 @@ export function startFollowing({
   const waits: number[] = []
   const controller = new AbortController()
   const items = followWith(
-    {
+    withNetwork({
       l1: l1s.map(({ provider }) => provider),
       l2: l2s.map(({ provider }) => provider),
       rollup: ROLLUP,
       scheme: poseidon2,
       l1BlockHash: finalizedBlockHash(source.provider),
       requests: REQUESTS,
-      onEvent: event => events.push(event),
+      onEvent: (event: FollowEvent) => events.push(event),
       signal: controller.signal,
       ...options,
-    },
+    }),
     {
       random: () => 0.5,
       async wait(milliseconds, signal) {

@@ -15,6 +15,7 @@ import {
   recordEvidence,
   recordMessage,
 } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { skipTime, tokenBucket } from './clock.ts'
 import { ROLLUP, USER } from './servers.ts'
 
@@ -63,7 +64,7 @@ type Sources = { readonly l1: RequestProvider; readonly l2: RequestProvider }
 const trusting = ({ l1, l2 }: Sources) => ({
   ...{ l1, l2, rollup: ROLLUP, scheme: poseidon2, l1BlockHash: finalizedBlockHash(l1) },
 })
-const provide = (sources: Sources) => createVerifiedProvider({ ...trusting(sources), chainId: 2n })
+const provide = (sources: Sources) => createVerifiedProvider(withNetwork({ ...trusting(sources), chainId: 2n }))
 const first = async <T>(items: AsyncGenerator<T>, isWanted: (item: T) => boolean): Promise<T | undefined> => {
   for await (const item of items) if (isWanted(item)) return item
   return undefined
@@ -74,7 +75,8 @@ const ACTIVITIES: readonly (readonly [string, (sources: Sources) => Promise<unkn
   [
     'record',
     async sources =>
-      (await recordEvidence({ ...sources, scheme: poseidon2, rollup: ROLLUP, address: USER })).verified.l2BlockNumber,
+      (await recordEvidence(withNetwork({ ...sources, scheme: poseidon2, rollup: ROLLUP, address: USER }))).verified
+        .l2BlockNumber,
     31n,
     30,
   ],
@@ -89,7 +91,7 @@ const ACTIVITIES: readonly (readonly [string, (sources: Sources) => Promise<unkn
     'follow',
     async sources => {
       const about = { ...trusting(sources), requests: [{ address: USER }], fromL2BlockNumber: 1n }
-      const item = await first(followFinalizations(about), ({ l2BlockNumber }) => l2BlockNumber === 31n)
+      const item = await first(followFinalizations(withNetwork(about)), ({ l2BlockNumber }) => l2BlockNumber === 31n)
       return item?.l2BlockNumber
     },
     31n,
@@ -99,7 +101,7 @@ const ACTIVITIES: readonly (readonly [string, (sources: Sources) => Promise<unkn
     'a message',
     async sources => {
       const about = { ...sources, rollup: ROLLUP, messageService, message: { number: 2n } }
-      return (await recordMessage(about)).verified.status
+      return (await recordMessage(withNetwork(about))).verified.status
     },
     'claimable',
     120,
@@ -108,7 +110,7 @@ const ACTIVITIES: readonly (readonly [string, (sources: Sources) => Promise<unkn
     'messages',
     async sources => {
       const about = { ...trusting(sources), messageService, from: USER, fromL2BlockNumber: 0n }
-      const found = await first(followMessages(about), ({ messages }) => messages.length > 0)
+      const found = await first(followMessages(withNetwork(about)), ({ messages }) => messages.length > 0)
       return found?.messages.map(({ message }) => message.number).join()
     },
     '1,2,3',

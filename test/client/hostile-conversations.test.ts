@@ -13,6 +13,8 @@ import {
   recordEvidence,
 } from '../../src/entry/rpc.ts'
 import { runHere } from '../cli/io.ts'
+import { networkOf } from '../cli/network-file.ts'
+import { withNetwork } from '../network.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
 import { fetchAnswer } from './fetching.ts'
@@ -82,13 +84,15 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
     } else {
       const onProgress = (progress: RecordProgress) => void steps.push(progress)
       const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
-      const { verified: evidence, bundle } = await recordEvidence({
-        l1,
-        l2: provider,
-        ...asked,
-        ...options,
-        onProgress,
-      })
+      const { verified: evidence, bundle } = await recordEvidence(
+        withNetwork({
+          l1,
+          l2: provider,
+          ...asked,
+          ...options,
+          onProgress,
+        }),
+      )
       const held = at.at(evidence.l2BlockNumber)
       const { hash } = Object(at.getBlock(evidence.l2BlockNumber))
       if ('l2Block' in evidence) expect(evidence.l2Block.hash).toBe(hash)
@@ -157,8 +161,8 @@ it('shows no key on the command line or in a file', async () => {
       ]
       const args =
         run % 2 === 0
-          ? ['fetch', '--block', '8', ...asked]
-          : ['record', '--l1', l1Url, '--scheme', 'poseidon2', '--rollup', ROLLUP.address, ...asked]
+          ? ['fetch', 'state', '--l2-block', '8', ...asked]
+          : ['record', 'state', '--l1', l1Url, ...networkOf(ROLLUP.address), ...asked]
       const { code, stdout, stderr } = await runHere([...args, ...(run % 3 === 0 ? ['--json'] : [])])
       exits.add(code)
       expect([0, 1, 2, 3]).toContain(code)
@@ -189,7 +193,18 @@ it('writes no key to a file that an endpoint has put among the nodes of a proof'
     return new Response(text, response)
   })
   const file = join(folder, 'answer.json')
-  const { stdout, stderr } = await runHere(['fetch', '--block', '8', '--l2', url, '--address', CONTRACT, '-o', file])
+  const { stdout, stderr } = await runHere([
+    'fetch',
+    'state',
+    '--l2-block',
+    '8',
+    '--l2',
+    url,
+    '--address',
+    CONTRACT,
+    '-o',
+    file,
+  ])
   const files = readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'))
   expect(count).toBeGreaterThan(0)
   expect(keysIn([stdout, stderr, ...files].join('\n'), [url])).toEqual([])

@@ -11,6 +11,7 @@ import { lineaMessageService as messageService } from '../../src/entry/messages.
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { type FollowEvent, finalizedBlockHash, type RequestProvider, recordEvidence } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { ROLLUP, USER } from './servers.ts'
 
 const chain = createChain(demoWorld(poseidon2), ROLLUP, { messageService })
@@ -186,8 +187,8 @@ async function follow(sources: Sources, more: object = {}) {
   const timing = { wait, random: () => 1 }
   const items =
     'messageService' in more
-      ? followMessagesWith({ ...unasked, ...options, messageService }, timing)
-      : followWith({ ...unasked, ...options, requests }, timing)
+      ? followMessagesWith(withNetwork({ ...unasked, ...options, messageService }), timing)
+      : followWith(withNetwork({ ...unasked, ...options, requests }), timing)
   for (;;) {
     const next = await items.next().catch((error: unknown) => ({ done: true as const, value: { code: codeOf(error) } }))
     if (next.done) {
@@ -207,7 +208,9 @@ interface Sources {
 
 const ACTIVITIES: Readonly<Record<string, (sources: Sources) => Promise<unknown>>> = {
   record: async sources => {
-    const { verified } = await recordEvidence({ ...sources, scheme: poseidon2, rollup: ROLLUP, address: USER })
+    const { verified } = await recordEvidence(
+      withNetwork({ ...sources, scheme: poseidon2, rollup: ROLLUP, address: USER }),
+    )
     return verified.l2BlockNumber
   },
   view: async ({ l1, l2 }) => {
@@ -232,14 +235,16 @@ const ACTIVITIES: Readonly<Record<string, (sources: Sources) => Promise<unknown>
 }
 
 const provide = (l1: RequestProvider, l2: RequestProvider) =>
-  createVerifiedProvider({
-    l1,
-    l2,
-    rollup: ROLLUP,
-    scheme: poseidon2,
-    chainId: 2n,
-    l1BlockHash: finalizedBlockHash(l1),
-  })
+  createVerifiedProvider(
+    withNetwork({
+      l1,
+      l2,
+      rollup: ROLLUP,
+      scheme: poseidon2,
+      chainId: 2n,
+      l1BlockHash: finalizedBlockHash(l1),
+    }),
+  )
 
 /** Runs `work` while the clock runs as fast as it can. */
 async function onFakeClock<T>(work: () => Promise<T>): Promise<T> {

@@ -12,6 +12,7 @@ import {
   type RequestProvider,
   recordMessage,
 } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { ROLLUP, USER } from './servers.ts'
 
 const OTHER = `0x${'b2'.repeat(20)}` as const
@@ -70,7 +71,7 @@ it.each([5, 10, 500, 0] as const)(
     const endpoints = () => [limited(l1, most, REFUSALS[most]), limited(l2, most, REFUSALS[most])] as const
     const [one, two] = endpoints()
     const about = { rollup: ROLLUP, messageService, l1: one.provider, l2: two.provider }
-    const recorded = await recordMessage({ ...about, message: { number: 4n } })
+    const recorded = await recordMessage(withNetwork({ ...about, message: { number: 4n } }))
     expect([recorded.verified.status, recorded.verified.message.number]).toEqual(['claimable', 4n])
     // Learnt in at most 11 steps, and remembered.
     expect(two.asked.refused).toBeLessThanOrEqual(11)
@@ -79,7 +80,7 @@ it.each([5, 10, 500, 0] as const)(
     const found: bigint[] = []
     const l1BlockHash = finalizedBlockHash(one.provider)
     const following = { ...about, scheme: poseidon2, l1BlockHash, from: USER, fromL2BlockNumber: 0n }
-    for await (const { messages } of followMessages(following)) {
+    for await (const { messages } of followMessages(withNetwork(following))) {
       found.push(...messages.map(({ message }) => message.number))
       if (found.length === numbers.length) break
     }

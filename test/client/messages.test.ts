@@ -19,6 +19,7 @@ import { encodeMessageLog } from '../../src/verify/messages/log.ts'
 import { readMessage } from '../../src/verify/messages/message.ts'
 import { createBridge, hashOf, type Place, type Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
+import { withNetwork } from '../network.ts'
 import { randomOf } from '../random.ts'
 import { ANY_TRUSTED, apiOf, forge } from './beacon-apis.ts'
 import { ROLLUP, startServer } from './servers.ts'
@@ -101,7 +102,7 @@ interface Log {
 }
 
 const record = (message: MessageRecordOptions['message'], options: Partial<MessageRecordOptions> = {}) =>
-  recordMessage({ ...urls, rollup: ROLLUP, messageService, message, ...options })
+  recordMessage(withNetwork({ ...urls, rollup: ROLLUP, messageService, message, ...options }))
 const outcomeOf = (work: Promise<{ verified: { status: string } }>) =>
   work.then(
     ({ verified }) => verified.status,
@@ -169,7 +170,9 @@ describe('a message from L2', () => {
       expect(await outcomeOf(record(search as object))).toBe('ARGUMENT_INVALID')
     }
     const { l1, l2 } = urls
-    expect(await outcomeOf(recordMessage({ l1, l2, rollup: ROLLUP, message: { number } }))).toBe('ARGUMENT_INVALID')
+    expect(await outcomeOf(recordMessage(withNetwork({ l1, l2, rollup: ROLLUP, message: { number } })))).toBe(
+      'ARGUMENT_INVALID',
+    )
   })
 
   it('is not anchored while its block is not finalized, and then only if no endpoint can prove more', async () => {

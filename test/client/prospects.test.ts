@@ -17,6 +17,7 @@ import {
   type RequestProvider,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { skipTime } from './clock.ts'
 import { ROLLUP, USER } from './servers.ts'
 
@@ -73,7 +74,10 @@ async function follow(...endpoints: RequestProvider[]) {
     controller.signal.throwIfAborted()
   }
   const about = { rollup: ROLLUP, scheme: poseidon2, l1BlockHash: finalizedBlockHash(l1), signal: controller.signal }
-  const items = followWith({ ...about, l1, l2: endpoints, requests: [{ address: USER }] }, { wait, random: () => 0.5 })
+  const items = followWith(withNetwork({ ...about, l1, l2: endpoints, requests: [{ address: USER }] }), {
+    wait,
+    random: () => 0.5,
+  })
   const outcome = await items.next().then(({ value }) => value?.l2BlockNumber, codeOf)
   return [outcome, waits]
 }
@@ -97,14 +101,14 @@ async function snapshot(provider: RequestProvider) {
 }
 
 const record = (provider: RequestProvider) =>
-  recordEvidence({ l1, l2: provider, scheme: poseidon2, rollup: ROLLUP, address: USER }).then(
+  recordEvidence(withNetwork({ l1, l2: provider, scheme: poseidon2, rollup: ROLLUP, address: USER })).then(
     ({ verified: evidence }) => evidence.l2BlockNumber,
     codeOf,
   )
 
 const provide = (provider: RequestProvider) => {
   const about = { l1, l2: provider, rollup: ROLLUP, scheme: poseidon2, chainId: 2n }
-  return createVerifiedProvider({ ...about, l1BlockHash: finalizedBlockHash(l1) })
+  return createVerifiedProvider(withNetwork({ ...about, l1BlockHash: finalizedBlockHash(l1) }))
     .view()
     .then(
       ({ l2BlockNumber: blockNumber }) => blockNumber,

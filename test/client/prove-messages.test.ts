@@ -27,6 +27,7 @@ import { ROLLUP } from './servers.ts'
 // A queue waits for busy endpoints.
 beforeEach(skipTime)
 
+import { type InParts, withNetwork } from '../network.ts'
 import { fail, providerOf, type Tamper, to } from './tampered.ts'
 
 const ROUNDS = 4
@@ -84,14 +85,18 @@ const both =
   (answer, ...rest) =>
     tampers.reduce((lied, tamper) => tamper(lied, ...rest), answer)
 
-async function record(built: Built, message: MessageRecordOptions['message'], options: Partial<MessageRecordOptions>) {
+async function record(
+  built: Built,
+  message: MessageRecordOptions['message'],
+  options: Partial<InParts<MessageRecordOptions>>,
+) {
   const { scheme } = built
   const failed: string[] = []
   const onProgress: MessageRecordOptions['onProgress'] = step => {
     if (step.step === 'endpointFailed') failed.push(`${step.layer} ${step.index} ${step.code}`)
   }
   const asked = { l1: l1Of(built).provider, rollup: ROLLUP, messageService, scheme, message, onProgress }
-  const outcome = await recordMessage({ ...asked, l2: l2Of(built).provider, ...options }).then(
+  const outcome = await recordMessage(withNetwork({ ...asked, l2: l2Of(built).provider, ...options })).then(
     ({ verified }) => `${verified.status} ${verified.message.number}`,
     (error: unknown) => {
       if (isEndpointError(error) || isProofError(error) || isArgumentError(error)) return error.message
@@ -110,7 +115,7 @@ const hashOf = (built: Built, number: number) => {
 async function follow(
   built: Built,
   l2: readonly Tamper[],
-  { onWait, ...options }: Partial<FollowMessagesOptions> & { onWait?: () => void } = {},
+  { onWait, ...options }: Partial<InParts<FollowMessagesOptions>> & { onWait?: () => void } = {},
 ) {
   const { provider: l1 } = l1Of(built)
   const ending = new AbortController()
@@ -119,14 +124,14 @@ async function follow(
   const failures: string[] = []
   const asked = { l1, l2: l2.map(tamper => l2Of(built, tamper).provider), rollup: ROLLUP, scheme: built.scheme }
   const following = followMessagesWith(
-    {
+    withNetwork({
       ...{ ...asked, messageService, fromL2BlockNumber: 0n, l1BlockHash: finalizedBlockHash(l1) },
       signal: ending.signal,
-      onEvent: event => {
+      onEvent: (event: import('../../src/entry/rpc.ts').FollowEvent) => {
         if (event.name === 'follow.request.failed') failures.push(event.error.message)
       },
       ...options,
-    },
+    }),
     {
       random: () => 0,
       wait: async () => {

@@ -12,6 +12,7 @@ import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type FetchProgress, type RecordOptions, type RecordProgress, recordEvidence } from '../../src/entry/rpc.ts'
 import { decodeFilter } from '../../src/verify/blocks/filter.ts'
+import { type InParts, withNetwork } from '../network.ts'
 import { verdict } from '../refusal.ts'
 import { ANY_TRUSTED, apiOf } from './beacon-apis.ts'
 import { CONTRACT, ROLLUP, USER, word } from './servers.ts'
@@ -41,12 +42,15 @@ const l1Of = (of: FullChain, tamper?: Tamper) => providerOf(l1Methods(of, 1n), t
 const l2Of = (of: FullChain, tamper?: Tamper) => providerOf(l2Methods(of, 2n), tamper)
 
 /** Records from one endpoint of each layer, which may lie, or from a second, honest one of L2. */
-async function record({ l2 = undefined as Tamper | undefined, of = chain }, options: Partial<RecordOptions> = {}) {
+async function record(
+  { l2 = undefined as Tamper | undefined, of = chain },
+  options: Partial<InParts<RecordOptions>> = {},
+) {
   const [one, two] = [l1Of(of), l2Of(of, l2)]
   const steps: RecordProgress[] = []
   const onProgress = (progress: RecordProgress) => void steps.push(progress)
   const asked = { l1: one.provider, l2: two.provider, ...request, onProgress }
-  const outcome = await recordEvidence({ ...asked, ...options }).catch((error: unknown) => error)
+  const outcome = await recordEvidence(withNetwork({ ...asked, ...options })).catch((error: unknown) => error)
   return { outcome, steps, askedL1: one.asked, askedL2: two.asked }
 }
 
@@ -185,7 +189,7 @@ it('lets no bundle pass a root for a hash, or a hash for a root', async () => {
 })
 
 it('goes on with the keys of an Ethereum state, and says if the contract was upgraded meanwhile', async () => {
-  const cut = async (of: FullChain, options: Partial<RecordOptions> = {}) => {
+  const cut = async (of: FullChain, options: Partial<InParts<RecordOptions>> = {}) => {
     let turns = 0
     const failing: Tamper = (answer, method) =>
       method.endsWith('_getProof') && ++turns > 2 ? fail(-1, 'no')() : answer
@@ -247,13 +251,13 @@ it('stops at an upgrade if the implementation is stated', async () => {
   // A layout without hashes leaves nothing to who wants one.
   const layout = { stateRootHashes: 282n, currentL2BlockNumber: 281n }
   const { outcome } = await record({}, { scheme: 'ethereum', rollup: { ...ROLLUP, layout } })
-  expect(outcome).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'rollup.layout.blockHashes' })
+  expect(outcome).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'network.rollup.layout.blockHashes' })
 })
 
 it('records logs from an Ethereum state', async () => {
   const [l1, l2] = [l1Of(chain).provider, l2Of(chain).provider]
   const search = { filter: decodeFilter({}), fromBlock: 2n, toBlock: 8n }
-  const { bundle, verified } = await recordLogs({ l1, l2, scheme: poseidon2, rollup: ROLLUP }, search)
+  const { bundle, verified } = await recordLogs(withNetwork({ l1, l2, scheme: poseidon2, rollup: ROLLUP }), search)
   expect(bundle).toMatchObject({ version: 1, kind: 'logs', scheme: 'ethereum', l2Header: expect.any(String) })
   expect(verified.logs.length).toBe(7)
   const trusted = { l1BlockHash: `${verified.l1Block?.hash}` } as { l1BlockHash: `0x${string}` }
@@ -281,7 +285,7 @@ describe('logs up to the block whose hash L1 holds', () => {
   const recordFrom = async (of: FullChain, range: { toBlock?: bigint } = {}, tamper?: Tamper) => {
     const [l1, l2] = [l1Of(of), l2Of(of, tamper)]
     const options = { l1: l1.provider, l2: l2.provider, scheme: poseidon2, rollup: ROLLUP }
-    const outcome = await recordLogs(options, { ...search, ...range }).catch((error: unknown) => error)
+    const outcome = await recordLogs(withNetwork(options), { ...search, ...range }).catch((error: unknown) => error)
     return { outcome, asked: l2.asked }
   }
 
@@ -349,7 +353,10 @@ describe('logs up to the block whose hash L1 holds', () => {
     const blockRoot = (await service.beacon.blockRoot(60n)) ?? '0x'
     const trusted = trustBeaconBlock({ network: service.beacon.network, blockRoot })
     const beacon = { apis: [apiOf(service)], trusted, ...ANY_TRUSTED }
-    const { bundle, verified } = await recordLogs({ l1, l2, scheme: poseidon2, rollup: ROLLUP, beacon }, search)
+    const { bundle, verified } = await recordLogs(
+      withNetwork({ l1, l2, scheme: poseidon2, rollup: ROLLUP, beacon }),
+      search,
+    )
     expect([verified.trustedInput, 'answer' in bundle]).toEqual(['beaconBlockRoot', false])
     const claim = { ...claimOn(verified), trusted, l2BlockNumber: verified.l2BlockNumber, toBlock: verified.toBlock }
     expect(verifyLogs(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(verified)
@@ -360,9 +367,9 @@ describe('logs up to the block whose hash L1 holds', () => {
     const [l1, l2] = [l1Of(chain).provider, l2Of(chain).provider]
     const options = { l1, l2, scheme: poseidon2, rollup: ROLLUP }
     const [anchored, slotted, old] = await Promise.all([
-      recordNewest(options),
-      recordNewest(options, 8n),
-      recordNewest({ ...options, l2BlockNumber: 4n }),
+      recordNewest(withNetwork(options)),
+      recordNewest(withNetwork(options), 8n),
+      recordNewest(withNetwork({ ...options, l2BlockNumber: 4n })),
     ])
     expect([anchored, slotted, old].map(({ newest, toBlock }) => [newest.number, toBlock])).toEqual([
       ...[

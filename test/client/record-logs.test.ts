@@ -4,6 +4,7 @@ import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.
 import { isArgumentError } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { decodeFilter } from '../../src/verify/blocks/filter.ts'
+import { withNetwork } from '../network.ts'
 import { ROLLUP } from './servers.ts'
 
 // A chain of 8,193 blocks would take seconds.
@@ -23,7 +24,11 @@ beforeAll(async () => {
 })
 
 const record = (fromBlock: bigint, toBlock?: bigint) =>
-  recordLogs({ ...urls, scheme: poseidon2, rollup: ROLLUP }, { filter: decodeFilter({}), fromBlock, toBlock })
+  recordLogs(withNetwork({ ...urls, scheme: poseidon2, rollup: ROLLUP }), {
+    filter: decodeFilter({}),
+    fromBlock,
+    toBlock,
+  })
 
 it('records no more blocks than a bundle may have, and fetches none of more', async () => {
   expect((await record(4n)).verified.blockCount).toBe(4)

@@ -19,6 +19,7 @@ import {
   type RecordProgress,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { asOfNetwork, type InParts, withNetwork } from '../network.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
 import { fail, providerOf, type Tamper, to } from './tampered.ts'
@@ -44,7 +45,7 @@ async function record(
   const steps: RecordProgress[] = []
   const onProgress = (progress: RecordProgress) => void steps.push(progress)
   const endpoints = { l1: one.provider, l2: two.provider }
-  const outcome = await recordEvidence({ ...endpoints, ...request, onProgress, ...options }).catch(
+  const outcome = await recordEvidence(withNetwork({ ...endpoints, ...request, onProgress, ...options })).catch(
     (error: unknown) => error,
   )
   return { outcome, steps, askedL1: one.asked, askedL2: two.asked, chain }
@@ -77,7 +78,7 @@ it.each([poseidon2, mimc])('records over HTTP: %o', async scheme => {
   const { url, l1Url, service } = await startService({ genesis: demoWorld(scheme) })
   addDemoBlocks(service.chain)
   const asked = { ...request, scheme }
-  const { verified: evidence } = await recordEvidence({ l1: l1Url, l2: new URL(url), ...asked })
+  const { verified: evidence } = await recordEvidence(withNetwork({ l1: l1Url, l2: new URL(url), ...asked }))
   expect(evidence).toMatchObject({ l2BlockNumber: 9n, currentL2BlockNumber: 9n, trustedInput: 'l1BlockHash' })
   expect(evidence.storage[0]?.value).toBe(word(42 + 9))
 })
@@ -167,7 +168,7 @@ it('proves the timestamp of the newest finalization, or continues without it', a
   const { finalizedState: _, ...layout } = lineaLayout
   const [l1, l2] = [l1Of(chainOf()), l2Of(chainOf())]
   const rollup = { ...ROLLUP, layout }
-  const plain = await recordEvidence({ l1: l1.provider, l2: l2.provider, ...request, rollup })
+  const plain = await recordEvidence(withNetwork({ l1: l1.provider, l2: l2.provider, ...request, rollup }))
   expect(plain.verified.finalizedTimestamp).toBe(undefined)
   expect(l1.asked.some(({ method }) => method === 'eth_getLogs')).toBe(false)
 
@@ -185,7 +186,9 @@ it('stops walking back at the first finalization of the contract', async () => {
   for (let added = 0; added < 50; added++) l1.addBlock()
   l1.finalize({ l2BlockNumber: 8n, stateRoot: chain.at(8n)?.stateRoot() ?? '0x' })
   const { provider } = providerOf(l1Methods({ ...chain, l1 }, 1n))
-  await expect(recordEvidence({ l1: provider, l2: l2Of(chain).provider, ...request })).rejects.toMatchObject({
+  await expect(
+    recordEvidence(withNetwork({ l1: provider, l2: l2Of(chain).provider, ...request })),
+  ).rejects.toMatchObject({
     code: 'PROOF_UNAVAILABLE',
     found: 'tried 8',
   })
@@ -199,7 +202,7 @@ it('proves from the requested L1 block and at the requested L2 block', async () 
 
   const chain = chainOf(2)
   const at = (l2BlockNumber: bigint) =>
-    recordEvidence({ l1: l1Of(chain).provider, l2: l2Of(chain).provider, ...request, l2BlockNumber })
+    recordEvidence(withNetwork({ l1: l1Of(chain).provider, l2: l2Of(chain).provider, ...request, l2BlockNumber }))
   expect((await at(3n)).verified.l2BlockNumber).toBe(3n)
   // No other block is taken instead.
   await expect(at(8n)).rejects.toMatchObject({ code: 'BLOCK_MISSING', layer: 'L2' })
@@ -245,32 +248,35 @@ it('sends nothing if an option is missing, misspelt or wrong', async () => {
     ['onKept', { onKept: 1 }],
   ]
   for (const [path, change] of wrong) {
-    const recording = recordEvidence({ ...good, ...change } as RecordOptions)
-    await expect(recording, path).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', action: 'fix', path })
+    const recording = recordEvidence(withNetwork({ ...good, ...change }) as never)
+    await expect(recording, path).rejects.toMatchObject({
+      code: 'ARGUMENT_INVALID',
+      action: 'fix',
+      path: asOfNetwork(path),
+    })
   }
   expect(wrong.length).toBe(32)
   await expect(recordEvidence(undefined as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
   expect([...l1.asked, ...l2.asked]).toEqual([])
 })
 
-it('asks with the method of the rollup, unless another is stated', async () => {
-  const methods = async (options: Partial<RecordOptions>) => {
+it('asks with the method of the network', async () => {
+  const methods = async (options: Partial<InParts<RecordOptions>>) => {
     const { askedL2 } = await record({ l2: answer => answer }, options)
     return askedL2.map(({ method }) => method)
   }
   expect(await methods({})).toEqual(['rollup_getProof'])
   expect((await methods({ rollup: { ...ROLLUP, method: 'linea_getProof' } }))[0]).toBe('linea_getProof')
-  expect((await methods({ rollup: { ...ROLLUP, method: 'linea_getProof' }, method: 'x_getProof' }))[0]).toBe(
-    'x_getProof',
-  )
 })
 
 it('says what each key was called, in the order of the request', async () => {
   const upper = `0x${'0'.repeat(62)}0A` as const
-  const { verified } = await recordEvidence({
-    ...{ l1: l1Of(chainOf()).provider, l2: l2Of(chainOf()).provider, ...request },
-    storageKeys: [upper, word(0)],
-  })
+  const { verified } = await recordEvidence(
+    withNetwork({
+      ...{ l1: l1Of(chainOf()).provider, l2: l2Of(chainOf()).provider, ...request },
+      storageKeys: [upper, word(0)],
+    }),
+  )
   const [first, second] = verified.storage
   expect([first.key, first.exists, second.key, second.exists]).toEqual([upper, false, word(0), true])
 })
@@ -330,9 +336,9 @@ it('believes no L1 endpoint', async () => {
   expect((await record({ chain, l1: consistent })).outcome).toMatchObject({ code: 'MPT_HASH_MISMATCH' })
   // No contract at the rollup's address.
   const elsewhere = { ...request, rollup: { address: `0x${'ee'.repeat(20)}` } } as const
-  const { code } = await recordEvidence({ l1: l1Of(chain).provider, l2: l2Of(chain).provider, ...elsewhere }).catch(
-    error => error,
-  )
+  const { code } = await recordEvidence(
+    withNetwork({ l1: l1Of(chain).provider, l2: l2Of(chain).provider, ...elsewhere }),
+  ).catch(error => error)
   expect(code).toBe('ANCHOR_NO_CONTRACT')
 })
 
@@ -573,7 +579,9 @@ it('reports which endpoint failed, without any part of its URL', async () => {
       ['L1', liar, createHttpProvider(honest.url)],
       ['L2', createHttpProvider(honest.l1Url), liar],
     ] as const) {
-      const error: unknown = await recordEvidence({ l1, l2, ...request }).catch((thrown: unknown) => thrown)
+      const error: unknown = await recordEvidence(withNetwork({ l1, l2, ...request })).catch(
+        (thrown: unknown) => thrown,
+      )
       expect(error).toMatchObject({ name: 'EndpointError', code, layer })
       expect(`${error} ${JSON.stringify(error)}`).not.toMatch(/secret|127\.0/)
     }

@@ -5,6 +5,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { createHttpProvider, createRollupClient, finalizedBlockHash, recordEvidence } from '../../src/entry/rpc.ts'
 import { decodeFilter } from '../../src/verify/blocks/filter.ts'
+import { withNetwork } from '../network.ts'
 import { ROLLUP } from './servers.ts'
 
 /** Those who ask for the same at the same time share one answer of an endpoint, and what one makes of it is no other's. */
@@ -37,9 +38,9 @@ it('gives nobody a part of what another has', async () => {
   const l2 = { request }
   const l1BlockHash = finalizedBlockHash(l1)
   const options = { l1, l2, rollup: ROLLUP, scheme: poseidon2, chainId: 1337, l1BlockHash, forward: ['other_getProof'] }
-  const provider = createVerifiedProvider(options)
+  const provider = createVerifiedProvider(withNetwork(options))
   const client = createRollupClient(l2)
-  const wanted = { l1, l2, scheme: poseidon2, rollup: ROLLUP }
+  const wanted = withNetwork({ l1, l2, scheme: poseidon2, rollup: ROLLUP })
   const ask = (method: string, ...params: unknown[]) => provider.request({ method, params })
   const works: Record<string, () => Promise<unknown>> = {
     getProof: () => client.getProof({ address: TOKEN, storageKeys: [`0x${'00'.repeat(32)}`], l2BlockNumber: 8n }),

@@ -104,7 +104,14 @@ async function helpOf(command: string): Promise<string> {
       done()
     },
   })
-  await run([command, '--help'], { stdin: process.stdin, stdout, stderr: stdout })
+  // What many commands take is told once.
+  for (const asked of [
+    [...command.split(' '), '--help'],
+    ['help', 'options'],
+    ['help', 'trust'],
+  ]) {
+    await run(asked, { stdin: process.stdin, stdout, stderr: stdout })
+  }
   return text
 }
 
@@ -113,7 +120,9 @@ it('uses only existing commands and options', async () => {
   for (const file of documents) {
     for (const { text } of blocksOf(file).filter(({ language }) => language === 'sh')) {
       if (text.includes('…')) patterns++
-      const lines = text.replaceAll(/\\\n/g, ' ').matchAll(/npx rollup-state-proof (\w+)(.*)/g)
+      const lines = text
+        .replaceAll(/\\\n/g, ' ')
+        .matchAll(/npx rollup-state-proof ((?:record |follow |fetch )?\w+)(.*)/g)
       for (const [line, command = '', rest = ''] of lines) {
         const help = await helpOf(command)
         expect(help, line).toContain(`Usage: rollup-state-proof ${command} `)

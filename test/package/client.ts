@@ -28,7 +28,12 @@ export async function nonce(): Promise<bigint | EndpointErrorCode | null> {
 
 const l1 = ['http://127.0.0.1:1', new URL('http://127.0.0.1:2')]
 const rollup: Rollup = { address: '0x', chainId: 1337 }
-const provider = createVerifiedProvider({ l1, l2, rollup, scheme: poseidon2, l1BlockHash: finalizedBlockHash(l1) })
+const provider = createVerifiedProvider({
+  l1,
+  l2,
+  network: { rollup, scheme: poseidon2 },
+  l1BlockHash: finalizedBlockHash(l1),
+})
 
 export const reason = (error: unknown): string => (isProviderError(error) ? error.reason : '')
 export const age = async (): Promise<number> => (await provider.view()).ageSeconds

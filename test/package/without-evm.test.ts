@@ -17,7 +17,8 @@ import { createVerifiedProvider, isProviderError } from 'rollup-state-proof/prov
 import { finalizedBlockHash } from 'rollup-state-proof/rpc'
 
 const [l1, l2] = ${JSON.stringify([l1, l2])}
-const about = { l1, l2, rollup: ${JSON.stringify(rollup)}, scheme: poseidon2, l1BlockHash: finalizedBlockHash(l1) }
+const network = { rollup: ${JSON.stringify(rollup)}, scheme: poseidon2 }
+const about = { l1, l2, network, l1BlockHash: finalizedBlockHash(l1) }
 const provider = createVerifiedProvider(about)
 console.log(await provider.request({ method: 'eth_getBalance', params: ['${address}', 'latest'] }))
 const called = provider.request({ method: 'eth_call', params: [{ to: '${address}' }, 'latest'] })

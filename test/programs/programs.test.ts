@@ -6,7 +6,9 @@ import { addDemoBlocks, createService, demoWorld, type Service } from '../../src
 import { type Hex, slotKey, stringify } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { finalizedBlockHash, recordEvidence } from '../../src/entry/rpc.ts'
+import { networkFile } from '../cli/io.ts'
 import { startProxyProcess } from '../cli/proxy-process.ts'
+import { withNetwork } from '../network.ts'
 import { PROGRAM } from '../package/build.ts'
 import { countLines } from '../tools/count.ts'
 import { readBundle } from './bundle.ts'
@@ -89,17 +91,17 @@ it('reads an ERC-20 balance by slot', async () => {
 })
 
 it('reads a bundle offline', async () => {
-  const { bundle, verified } = await recordEvidence({ l1, l2, rollup, scheme: poseidon2, address: payee })
+  const { bundle, verified } = await recordEvidence(withNetwork({ l1, l2, rollup, scheme: poseidon2, address: payee }))
   const read = readBundle(JSON.stringify(bundle), rollup, verified.l1Block.hash, payee)
   expect(read).toMatchObject({ account: { balance: 13n }, l1Time: verified.l1Block.timestamp, isNewest: true })
 })
 
 it('reads through viem', async () => {
-  expect(await readWithViem(l1, l2, rollup, token, payee)).toBe(PAYEE_TOKENS)
+  expect(await readWithViem(l1, l2, { rollup, scheme: poseidon2 }, token, payee)).toBe(PAYEE_TOKENS)
 })
 
 it('reads through ethers with its default settings', async () => {
-  const args = ['--l1', l1, '--l2', l2, '--rollup', rollup.address, '--chain-id', '1337', '--scheme', 'poseidon2']
+  const args = ['--l1', l1, '--l2', l2, '--network', networkFile({ rollup })]
   const proxy = await startProxyProcess([PROGRAM], [...args, '--port', '0'], program => {
     onTestFinished(() => void program.kill('SIGKILL'))
   })
@@ -110,7 +112,8 @@ it('reads through ethers with its default settings', async () => {
 it('relays each finalization once, across a restart', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'relayer-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const run = (count: number) => relay(l1, ['http://127.0.0.1:1', l2], rollup, join(folder, 'progress.json'), count)
+  const run = (count: number) =>
+    relay(l1, ['http://127.0.0.1:1', l2], { rollup, scheme: poseidon2 }, join(folder, 'progress.json'), count)
   expect(await run(1)).toEqual([[3n, [45n]]])
   expect(await run(2)).toEqual([
     [4n, [46n]],

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { recordCall, type VerifiedProvider, verifyCallEvidence } from '../../src/entry/provider.ts'
+import { withNetwork } from '../network.ts'
 import { createBlockEndpoints } from './block-endpoints.ts'
 import { at, createEndpoints, LEFT, ROLLUP, upgrade, word } from './endpoints.ts'
 import { CHAIN_ID } from './full-state.ts'
@@ -133,9 +134,11 @@ it('is 0 in evidence, too, of both kinds of state: no call there pays', async ()
     if (isUpgraded) upgrade(endpoints)
     const { l1, l2 } = endpoints
     const about = { rollup: ROLLUP, chainId: CHAIN_ID }
-    const { bundle, verified, scheme } = await recordCall({
-      ...{ l1, l2, ...about, call: { from: PAYER, to }, scheme: poseidon2, environment: { baseFee: 7n } },
-    })
+    const { bundle, verified, scheme } = await recordCall(
+      withNetwork({
+        ...{ l1, l2, ...about, call: { from: PAYER, to }, scheme: poseidon2, environment: { baseFee: 7n } },
+      }),
+    )
     expect(verified).toMatchObject({ outcome: 'returned', returnData: pair(0n, 0n), environment: {} })
     expect([scheme === 'ethereum', bundle.environment]).toEqual([isUpgraded, {}])
     const trusted = { l1BlockHash: verified.l1Block.hash }

@@ -8,6 +8,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider, type VerifiedProviderOptions } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
 import { encodeTransaction, kinds, makeBlock } from '../../vectors/blocks/truth.ts'
+import { type InParts, withNetwork } from '../network.ts'
 
 /** Endpoints over the blocks of a service, in one process. They may lie. */
 
@@ -81,12 +82,17 @@ export function createBlockEndpoints(chain = newChain()) {
   return {
     chain,
     l2: (lie?: Lie) => endpointOf('l2', lie),
-    provider: (l2: RequestProvider | readonly RequestProvider[], options: Partial<VerifiedProviderOptions> = {}) =>
-      createVerifiedProvider({
-        ...{ l1, l2, rollup: ROLLUP, scheme: poseidon2, chainId: 1337, l1BlockHash },
-        // Enough on any machine.
-        timeoutMs: 100_000,
-        ...options,
-      }),
+    provider: (
+      l2: RequestProvider | readonly RequestProvider[],
+      options: Partial<InParts<VerifiedProviderOptions>> = {},
+    ) =>
+      createVerifiedProvider(
+        withNetwork({
+          ...{ l1, l2, rollup: ROLLUP, scheme: poseidon2, chainId: 1337, l1BlockHash },
+          // Enough on any machine.
+          timeoutMs: 100_000,
+          ...options,
+        }),
+      ),
   }
 }

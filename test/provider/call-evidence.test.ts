@@ -9,6 +9,7 @@ import {
   recordCall,
   verifyCallEvidence,
 } from '../../src/entry/provider.ts'
+import { withNetwork } from '../network.ts'
 import {
   ALICE,
   BOB,
@@ -35,7 +36,7 @@ const around = (functionName: string, args: unknown[] = []) => ({
 async function record(call: CallRecordOptions['call'], more: object = {}) {
   const { l1, l2 } = createEndpoints(demoState, true, true)
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
-  const recorded = await recordCall({ l1, l2, ...about, call, ...more })
+  const recorded = await recordCall(withNetwork({ l1, l2, ...about, call, ...more }))
   const { l1Block } = recorded.verified
   const claim: CallClaim<{ l1BlockHash: Hex }> = {
     ...{

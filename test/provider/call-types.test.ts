@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type CallClaim, recordCall, verifyCallEvidence } from '../../src/entry/provider.ts'
+import { withNetwork } from '../network.ts'
 import { ALICE, demoState, TOKEN } from './contracts.ts'
 import { createEndpoints, LEFT, ROLLUP, word } from './endpoints.ts'
 import { CHAIN_ID } from './full-state.ts'
@@ -14,7 +15,9 @@ const known = {
 it('tells the compiler what is proven from what is trusted, and how the call ended', async () => {
   const { l1, l2 } = createEndpoints(demoState)
   const call = { from: ALICE, to: TOKEN, data: '0x313ce567' } as const
-  const { bundle, verified } = await recordCall({ l1, l2, scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call })
+  const { bundle, verified } = await recordCall(
+    withNetwork({ l1, l2, scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call }),
+  )
   const recordedAt: bigint = verified.l1Block.number
   const fromHash = await verifyCallEvidence(bundle, { ...known, trusted: { l1BlockHash: verified.l1Block.hash } })
   const provenAt: bigint = fromHash.l1Block.number

@@ -12,6 +12,7 @@ import {
   verifyCallEvidence,
 } from '../../src/entry/provider.ts'
 import { isEndpointError } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { at, createEndpoints, LEFT, ROLLUP } from './endpoints.ts'
 import { CHAIN_ID, type FullState } from './full-state.ts'
 import { bn1, bn2, g1, g2, POINT_EVALUATION, precompile } from './precompile-inputs.ts'
@@ -220,7 +221,7 @@ describe('a call as evidence', () => {
   async function bundleOf(code: Hex = '0x5b5f56'): Promise<{ bundle: CallBundle<StateScheme>; claim: CallClaim }> {
     const { l1, l2 } = endpointsFor({ code })
     // With little gas, the loop ends soon. The gas is not proven.
-    const { bundle, verified } = await recordCall({ l1, l2, ...about, call })
+    const { bundle, verified } = await recordCall(withNetwork({ l1, l2, ...about, call }))
     const trusted = { l1BlockHash: verified.l1Block.hash }
     const claim = { ...about, trusted, l2BlockNumber: 'fromBundle', hardfork: 'prague', call: LEFT } as const
     return { bundle: { ...bundle, call: { ...bundle.call, gas: '0x2faf080' } }, claim }
@@ -255,8 +256,8 @@ describe('a call as evidence', () => {
     const { l1, l2 } = endless()
     const elapse = holdDeadlines()
     const slow = { l1, l2, ...about, call: { to: LOOP } }
-    const late = await endingAfter(3, elapse, () => recordCall({ ...slow, timeoutMs: DEADLINE }))
-    const aborted = await abortingAfter(3, signal => recordCall({ ...slow, signal }))
+    const late = await endingAfter(3, elapse, () => recordCall(withNetwork({ ...slow, timeoutMs: DEADLINE })))
+    const aborted = await abortingAfter(3, signal => recordCall(withNetwork({ ...slow, signal })))
     expect([late, aborted].map(reasonOf)).toEqual(['TIMEOUT', 'ABORTED'])
   })
 

@@ -11,6 +11,7 @@ import {
   type VerifiedProviderOptions,
 } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
+import { type InParts, withNetwork } from '../network.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
@@ -29,7 +30,10 @@ export interface Endpoints {
   lie: { l1: Tamper | null; l2: Tamper | null }
   readonly l1BlockHash: () => Promise<Hex>
   /** @param create Default: that of this build */
-  provider(options?: Partial<VerifiedProviderOptions>, create?: typeof createVerifiedProvider): VerifiedProvider
+  provider(
+    options?: Partial<InParts<VerifiedProviderOptions>>,
+    create?: typeof createVerifiedProvider,
+  ): VerifiedProvider
 }
 
 const refuse = (code: number, message: string) => Object.assign(new Error(message), { code })
@@ -115,12 +119,14 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
   return {
     ...{ chain, l1: l1Provider, l2: l2Provider, asked, lie, l1BlockHash },
     provider: (options = {}, create = createVerifiedProvider) =>
-      create({
-        ...{ l1: l1Provider, l2: l2Provider, rollup: ROLLUP, scheme: poseidon2, chainId: CHAIN_ID, l1BlockHash },
-        // Enough on any machine.
-        timeoutMs: 100_000,
-        ...options,
-      }),
+      create(
+        withNetwork({
+          ...{ l1: l1Provider, l2: l2Provider, rollup: ROLLUP, scheme: poseidon2, chainId: CHAIN_ID, l1BlockHash },
+          // Enough on any machine.
+          timeoutMs: 100_000,
+          ...options,
+        }),
+      ),
   }
 }
 

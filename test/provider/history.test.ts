@@ -13,6 +13,7 @@ import {
   verifyCallEvidence,
 } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
+import { type InParts, withNetwork } from '../network.ts'
 import { at, createEndpoints, LEFT, ROLLUP, word } from './endpoints.ts'
 
 /** What calls learn of earlier blocks, from their hashes in the state (EIP-2935). */
@@ -44,11 +45,13 @@ function setUp() {
   const blockOf = async (endpoint: RequestProvider, block: string) =>
     Object(await endpoint.request({ method: 'eth_getBlockByNumber', params: [block, false] }))
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: 1337 }
-  const provider = (options: Partial<VerifiedProviderOptions> = {}) =>
-    createVerifiedProvider({
-      ...{ l1, l2, ...about, timeoutMs: 100_000, l1BlockHash: async () => (await blockOf(l1, 'finalized')).hash },
-      ...options,
-    })
+  const provider = (options: Partial<InParts<VerifiedProviderOptions>> = {}) =>
+    createVerifiedProvider(
+      withNetwork({
+        ...{ l1, l2, ...about, timeoutMs: 100_000, l1BlockHash: async () => (await blockOf(l1, 'finalized')).hash },
+        ...options,
+      }),
+    )
   return {
     chain,
     l1,
@@ -202,7 +205,7 @@ it('records the hashes that a call reads as state, so that it verifies offline',
   for (let index = 0; index < 9; index++) endpoints.chain.addBlock()
   endpoints.chain.finalize()
   const hash = Object(endpoints.chain.at(9n)?.getProof(historyContract, [historySlot(3n)])).storageProofs[0].proof.value
-  const { bundle, verified } = await recordCall({ l1: endpoints.l1, l2: endpoints.l2, ...about, call })
+  const { bundle, verified } = await recordCall(withNetwork({ l1: endpoints.l1, l2: endpoints.l2, ...about, call }))
   expect(verified).toMatchObject({ outcome: 'returned', returnData: hash, environment: {} })
   expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys])).toEqual([
     [USER, []],

@@ -6,6 +6,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider, ProviderError, type ProviderView } from '../../src/entry/provider.ts'
 import { finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
 import { readVerifiedOptions } from '../../src/provider/options.ts'
+import { asOfNetwork, withNetwork } from '../network.ts'
 import { ALICE, BOB, demoState, MANY, manyAbi, SURROUNDINGS, surroundingsAbi, TOKEN, tokenAbi } from './contracts.ts'
 import { createEndpoints, type Endpoints, ROLLUP, word } from './endpoints.ts'
 import { worldOf } from './full-state.ts'
@@ -177,7 +178,9 @@ describe('methods', () => {
 describe('options', () => {
   it('allow a call 50 million gas, 1,000 requests and 10 seconds by default', () => {
     const { l1, l2, l1BlockHash } = createEndpoints(demoState)
-    const options = readVerifiedOptions({ l1, l2, l1BlockHash, rollup: ROLLUP, chainId: 1n, scheme: poseidon2 })
+    const options = readVerifiedOptions(
+      withNetwork({ l1, l2, l1BlockHash, rollup: ROLLUP, chainId: 1n, scheme: poseidon2 }),
+    )
     expect(options).toMatchObject({ maxGas: 50_000_000n, maxRequests: 1000, timeoutMs: 10_000 })
   })
 
@@ -228,7 +231,7 @@ describe('options', () => {
     ]
     for (const [options, path] of wrong) {
       const error = thrownBy(() => provider(options))
-      expect(isArgumentError(error) && error.path, `${error}`).toBe(path)
+      expect(isArgumentError(error) && error.path, `${error}`).toEqual(asOfNetwork(path))
     }
     expect(wrong.length).toBe(40)
     for (const options of [undefined, null, 7, []]) {
@@ -242,7 +245,7 @@ describe('options', () => {
   it('may state the chain as a number, or with the rollup', async () => {
     const { provider } = createEndpoints(demoState)
     const rollup = { ...ROLLUP, chainId: 1337 }
-    const all = [{ chainId: 1337 }, { chainId: undefined, rollup }, { rollup }]
+    const all = [{ chainId: 1337 }, { chainId: undefined, rollup }]
     for (const options of all) expect(await request(provider(options), 'eth_chainId')).toBe('0x539')
   })
 
@@ -597,7 +600,7 @@ it('names the packages that calls need, and works without them otherwise', async
   const { createVerifiedProvider: create } = await import('../../src/entry/provider.ts')
   const { poseidon2 } = await import('../../src/entry/poseidon2.ts')
   const { l1, l2, l1BlockHash } = endpoints
-  const provider = create({ l1, l2, l1BlockHash, rollup: ROLLUP, scheme: poseidon2, chainId: 1337n })
+  const provider = create(withNetwork({ l1, l2, l1BlockHash, rollup: ROLLUP, scheme: poseidon2, chainId: 1337n }))
   expect(create).not.toBe(createVerifiedProvider)
   expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x3')
   const error = await request(provider, 'eth_call', { to: TOKEN }).catch(error => error)

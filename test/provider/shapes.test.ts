@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { recordCall } from '../../src/entry/provider.ts'
+import { withNetwork } from '../network.ts'
 import { sized } from '../size.ts'
 import { ALICE, BOB, TOKEN } from './contracts.ts'
 import { createEndpoints, ROLLUP, word } from './endpoints.ts'
@@ -153,7 +154,7 @@ it('records evidence of 60 balances with few requests, and the same bundle whate
     const waves = countWaves(endpoints)
     const { l1, l2 } = waves.options
     const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, l2BlockNumber: 0n }
-    const { bundle } = await recordCall({ l1, l2, ...about, call: { from: ALICE, to, data } })
+    const { bundle } = await recordCall(withNetwork({ l1, l2, ...about, call: { from: ALICE, to, data } }))
     const taken = waves.take()
     costs.push([taken.flat().length, taken.length])
     bundles.add(JSON.stringify(bundle))

@@ -11,6 +11,7 @@ import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { createHttpProvider, finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
 import { ROLLUP, startService } from '../client/servers.ts'
+import { withNetwork } from '../network.ts'
 
 // A wallet and an application as their users write them: no code of theirs deals with proofs.
 
@@ -37,7 +38,7 @@ async function setUp() {
     ...{ l1: l1Url, l2: url, rollup: { ...ROLLUP, chainId: 1337 }, scheme: poseidon2 },
     ...{ l1BlockHash: finalizedBlockHash(l1Url) },
   }
-  const provider = createVerifiedProvider({ ...options, forward: ['wallet'] })
+  const provider = createVerifiedProvider(withNetwork({ ...options, forward: ['wallet'] }))
   /** As time goes by. */
   async function finalize() {
     for (let count = 0; count < 2; count++) service.chain.addBlock()
@@ -120,7 +121,7 @@ it("passes on the network's own estimate for wallets, and says so", async () => 
   }
   const unproven: string[] = []
   const clientOf = (forward: string[]) => {
-    const provider = createVerifiedProvider({ ...options, l2: network, forward })
+    const provider = createVerifiedProvider(withNetwork({ ...options, l2: network, forward }))
     const request = (args: { method: string; params?: unknown }) =>
       provider.request(args, { onForward: () => unproven.push(args.method) })
     return createPublicClient({ chain, transport: custom({ request }, { retryCount: 0 }) })
@@ -211,7 +212,7 @@ it('serves wallets that replace latest by a number, also while a finalization co
   await wallet.look()
   expect((await all())[3]).toBe(4n)
   // Who needs the state after exactly this block is told that no root of it is proven.
-  const strict = createVerifiedProvider(options)
+  const strict = createVerifiedProvider(withNetwork(options))
   const asked = strict.request({ method: 'eth_getBalance', params: [PAYEE, '0x4'] })
   await expect(asked).rejects.toMatchObject({ reason: 'BLOCK_UNPROVEN' })
 })

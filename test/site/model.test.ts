@@ -169,7 +169,7 @@ it('shows what it cannot verify as unverified, with the command that verifies it
   const { report } = judgement
   expect(report).toMatchObject({ verdict: 'unjudged', badge: 'Not verified here' })
   expect(report.text).toContain('EVM')
-  expect(report.command).toMatch(/^rollup-state-proof verify call\.json --scheme/)
+  expect(report.command).toMatch(/^rollup-state-proof verify call\.json --l1-block-hash/)
   expect(report.said).toContainEqual(['kind', content.kind])
   expect(new Set(report.boxes.map(({ state }) => state))).toEqual(new Set(['not reached']))
   for (const { vector } of vectorsIn('vectors/calls/valid')) {

@@ -8,6 +8,7 @@ import * as blocks from '../../src/entry/blocks.ts'
 import * as core from '../../src/entry/index.ts'
 import * as messages from '../../src/entry/messages.ts'
 import * as mimc from '../../src/entry/mimc.ts'
+import * as networks from '../../src/entry/networks.ts'
 import * as poseidon2 from '../../src/entry/poseidon2.ts'
 import * as evm from '../../src/entry/provider/evm.ts'
 import * as provider from '../../src/entry/provider.ts'
@@ -37,6 +38,7 @@ export const doors: Readonly<Record<string, object>> = {
   './blocks': blocks,
   './messages': messages,
   './transition': transition,
+  './networks': networks,
   './rpc': rpc,
   './provider': provider,
   './provider/evm': evm,
@@ -137,7 +139,14 @@ const { committee: nextCommittee } = beacon.verifyUpdate(firstUpdate, committee)
 /** Keys of a stored committee may have been altered where it was stored: they are proven to be those of its root. */
 const ofCommittee = ['0', '1.pubkeys', '1.aggregatePubkey', '1.network.forks']
 
-const source = { l1, l2, rollup, scheme }
+const linea = {
+  name: 'devnet',
+  rollup: { ...rollup, chainId: 1337 },
+  scheme,
+  messageService,
+  hardfork: 'prague',
+} as const
+const source = { l1, l2, network: linea }
 const recorded = await rpc.recordEvidence({ ...source, address })
 const { bundle, verified } = recorded
 const l1BlockHash = verified.l1Block.hash
@@ -180,7 +189,7 @@ const finalizedState = {
 }
 const stated = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber, address, storageKeys: [] }
 const call = { from: hex('00', 20), to: token, data: `0x70a08231${'00'.repeat(12)}${'b2'.repeat(20)}`, value: 0n }
-const recordedCall = await provider.recordCall({ ...source, chainId: 1337, call } as never)
+const recordedCall = await provider.recordCall({ ...source, call } as never)
 const environment = {
   ...{ timestamp: 1n, baseFee: 1n, blobBaseFee: 1n, gasLimit: 1n, coinbase: address, prevRandao: key },
   blockHashes: asWhole({ 1: key }),
@@ -188,30 +197,29 @@ const environment = {
 const http = { signal, timeoutMs: 1000, maxResponseLength: 1_000_000, maxRetries: 1 }
 const follow = {
   ...{ ...source, l1BlockHash: rpc.finalizedBlockHash(l1), requests: [{ address, storageKeys: [key] }], signal },
-  ...{ fromL2BlockNumber: 1n, resumeFrom: null, newestOnly: true, skipUnavailable: false, method: 'rollup_getProof' },
+  ...{ fromL2BlockNumber: 1n, resumeFrom: null, newestOnly: true, skipUnavailable: false },
   ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, maxBackoffMs: 100, onEvent: ignore },
 }
 const followedMessages = {
-  ...{ ...source, l1BlockHash: follow.l1BlockHash, from: token, to: token, messageService, signal, onEvent: ignore },
-  ...{ layout: messages.lineaMessageLayout, fromL2BlockNumber: 1n, resumeFrom: null, method: 'rollup_getProof' },
+  ...{ ...source, l1BlockHash: follow.l1BlockHash, from: token, to: token, signal, onEvent: ignore },
+  ...{ layout: messages.lineaMessageLayout, fromL2BlockNumber: 1n, resumeFrom: null },
   ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, maxBackoffMs: 100 },
 }
 const record = {
   ...{ ...source, address, storageKeys: [key], l2BlockNumber, l1BlockNumber: verified.l1Block.number },
-  ...{ method: 'rollup_getProof', maxKeysPerRequest: 10, maxFinalizations: 2, resumeFrom: null, onProgress: ignore },
+  ...{ maxKeysPerRequest: 10, maxFinalizations: 2, resumeFrom: null, onProgress: ignore },
   signal,
 }
 const optionalOf = (path: string, options: object, ...required: string[]) =>
   Object.keys(options).flatMap(name => (required.includes(name) ? [] : [`${path}.${name}`]))
-const ofSource = ofRollup('0.rollup')
+const ofSource = [...ofRollup('0.network.rollup'), '0.network.name', '0.network.hardfork', '0.network.messageService']
+/** Calls take the chain id. */
+const ofCalls = ofSource.filter(name => name !== '0.network.rollup.chainId')
 
 const messageRecord = {
   ...{
-    l1,
-    l2,
-    rollup,
+    ...source,
     direction: 'toL1' as const,
-    messageService,
     layout: messages.lineaMessageLayout,
     onProgress: ignore,
   },
@@ -369,7 +377,7 @@ export const cases: Readonly<Record<string, Case>> = {
         '0.consensus.finality',
       ],
       optional: [
-        ...[...ofSource, '0.storageKeys', '0.l1', '0.l1.block', '0.l1.finalizedState', '0.consensus'],
+        ...[...ofRollup('0.rollup'), '0.storageKeys', '0.l1', '0.l1.block', '0.l1.finalizedState', '0.consensus'],
         ...['0.l1.finalizedState.forcedTransactionNumber', '0.consensus.network', '0.consensus.finality'],
       ],
     },
@@ -447,20 +455,21 @@ export const cases: Readonly<Record<string, Case>> = {
   fetchVerifiedRoot: {
     call: Reflect.get(rpc, 'fetchVerifiedRoot'),
     args: [{ l1, rollup, l1BlockHash, l2BlockNumber, holds: 'stateRoot', signal }],
-    optional: [...ofSource, '0.l2BlockNumber', '0.holds', '0.signal'],
+    optional: [...ofRollup('0.rollup'), '0.l2BlockNumber', '0.holds', '0.signal'],
   },
   recordEvidence: {
     call: rpc.recordEvidence,
     args: [record],
-    optional: [...ofSource, ...optionalOf('0', record, 'l1', 'l2', 'scheme', 'rollup', 'address')],
+    optional: [...ofSource, ...optionalOf('0', record, 'l1', 'l2', 'network', 'address')],
     free: ['0.resumeFrom'],
   },
   recordMessage: {
     call: rpc.recordMessage,
     args: [messageRecord],
     optional: [
-      ...ofRollup('0.rollup'),
-      ...optionalOf('0', messageRecord, 'l1', 'l2', 'rollup', 'message', 'messageService'),
+      ...ofSource.filter(name => name !== '0.network.messageService'),
+      '0.network.scheme',
+      ...optionalOf('0', messageRecord, 'l1', 'l2', 'network', 'message'),
     ],
   },
   'recordEvidence, from a beacon block': {
@@ -499,8 +508,8 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [followedMessages],
     claims: ['0.from', '0.to'],
     optional: [
-      ...ofSource,
-      ...optionalOf('0', followedMessages, 'l1', 'l2', 'scheme', 'rollup', 'l1BlockHash', 'messageService'),
+      ...ofSource.filter(name => name !== '0.network.messageService'),
+      ...optionalOf('0', followedMessages, 'l1', 'l2', 'network', 'l1BlockHash'),
     ],
   },
   followFinalizations: {
@@ -508,7 +517,7 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [follow],
     optional: [
       ...ofSource,
-      ...optionalOf('0', follow, 'l1', 'l2', 'scheme', 'rollup', 'l1BlockHash'),
+      ...optionalOf('0', follow, 'l1', 'l2', 'network', 'l1BlockHash'),
       '0.requests.0.storageKeys',
     ],
   },
@@ -615,17 +624,15 @@ export const cases: Readonly<Record<string, Case>> = {
     call: provider.createVerifiedProvider,
     args: [
       {
-        ...{ ...source, l1BlockHash: follow.l1BlockHash, chainId: 1337, forward: ['eth_syncing'], environment },
-        ...{ maxGas: 10n ** 6n, maxRequests: 10, maxFinalizations: 2, prefetch: false, hardfork: 'prague', signal },
-        ...{ onView: ignore, method: 'rollup_getProof', maxKeysPerRequest: 10 },
+        ...{ ...source, l1BlockHash: follow.l1BlockHash, forward: ['eth_syncing'], environment },
+        ...{ maxGas: 10n ** 6n, maxRequests: 10, maxFinalizations: 2, prefetch: false, signal },
+        ...{ onView: ignore, maxKeysPerRequest: 10 },
       },
     ],
     optional: [
-      ...ofSource,
-      ...['chainId', 'forward', 'environment', 'maxGas', 'maxRequests', 'maxFinalizations', 'prefetch'].map(
-        n => `0.${n}`,
-      ),
-      ...['hardfork', 'onView', 'method', 'maxKeysPerRequest', 'signal'].map(name => `0.${name}`),
+      ...ofCalls,
+      ...['forward', 'environment', 'maxGas', 'maxRequests', 'maxFinalizations', 'prefetch'].map(n => `0.${n}`),
+      ...['onView', 'maxKeysPerRequest', 'signal'].map(name => `0.${name}`),
       ...optionalOf('0.environment', environment),
     ],
   },
@@ -635,21 +642,17 @@ export const cases: Readonly<Record<string, Case>> = {
       {
         ...{
           ...source,
-          chainId: 1337,
           call: { ...call, gas: 10n ** 6n },
-          hardfork: 'prague',
           environment,
           maxRequests: 100,
         },
-        ...{ l2BlockNumber, l1BlockNumber: verified.l1Block.number, method: 'rollup_getProof', maxKeysPerRequest: 10 },
+        ...{ l2BlockNumber, l1BlockNumber: verified.l1Block.number, maxKeysPerRequest: 10 },
         ...{ maxFinalizations: 2, onProgress: ignore, signal },
       },
     ],
     optional: [
-      ...ofSource,
-      ...['chainId', 'hardfork', 'environment', 'maxRequests', 'l2BlockNumber', 'l1BlockNumber', 'method'].map(
-        n => `0.${n}`,
-      ),
+      ...ofCalls,
+      ...['environment', 'maxRequests', 'l2BlockNumber', 'l1BlockNumber'].map(n => `0.${n}`),
       ...['maxKeysPerRequest', 'maxFinalizations', 'onProgress', 'signal'].map(name => `0.${name}`),
       ...['from', 'data', 'value', 'gas'].map(name => `0.call.${name}`),
       ...optionalOf('0.environment', environment),
@@ -685,7 +688,7 @@ export const cases: Readonly<Record<string, Case>> = {
       },
     ],
     optional: [
-      ...ofSource,
+      ...ofRollup('0.rollup'),
       ...['chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'].map(n => `0.${n}`),
       ...['contractVersion', 'upgradeAt', 'l1Unfinalized', 'l1History', 'clock', 'messageService'].map(
         name => `0.${name}`,

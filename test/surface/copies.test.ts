@@ -7,6 +7,7 @@ import * as core from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import * as provider from '../../src/entry/provider.ts'
 import * as rpc from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { PACKAGE } from '../package/build.ts'
 
 /**
@@ -56,7 +57,9 @@ it('recognizes the errors of the other', async () => {
   const endpoint = await failure(() => other.rpc.createHttpProvider(CLOSED).request({ method: 'eth_chainId' }))
   const l1BlockHash = () => stateRoot
   const options = { l1: CLOSED, l2: CLOSED, rollup, scheme: poseidon2, l1BlockHash }
-  const refused = await failure(() => other.provider.createVerifiedProvider(options).request({ method: 'eth_sign' }))
+  const refused = await failure(() =>
+    other.provider.createVerifiedProvider(withNetwork(options)).request({ method: 'eth_sign' }),
+  )
   const errors = [proof, argument, endpoint, refused]
   const recognize = [core.isProofError, core.isArgumentError, rpc.isEndpointError, provider.isProviderError]
   for (const [index, is] of recognize.entries())
@@ -88,10 +91,14 @@ it('treats endpoints of the other as its own: the next is asked, and a failure k
 
 it('answers from a verified provider whose parts are of the other', async () => {
   const parts = { scheme: other.poseidon2, l1BlockHash: other.rpc.finalizedBlockHash(l1) }
-  const mixed = provider.createVerifiedProvider({ l1, l2: other.rpc.createHttpProvider(l2), rollup, ...parts })
+  const mixed = provider.createVerifiedProvider(
+    withNetwork({ l1, l2: other.rpc.createHttpProvider(l2), rollup, ...parts }),
+  )
   expect(await mixed.request({ method: 'eth_getBalance', params: [address, 'latest'] })).toBe('0xd')
   const failing = { l1, l2: other.rpc.createHttpProvider(CLOSED), rollup, ...parts }
-  const error = await failure(() => provider.createVerifiedProvider(failing).request({ method: 'eth_blockNumber' }))
+  const error = await failure(() =>
+    provider.createVerifiedProvider(withNetwork(failing)).request({ method: 'eth_blockNumber' }),
+  )
   expect(error).toMatchObject({ name: 'ProviderError', reason: 'ENDPOINT_FAILED', action: 'wait' })
 })
 
@@ -100,7 +107,7 @@ it('stops at a contradiction that the other has found', async () => {
   const events: string[] = []
   const onEvent = ({ name }: { name: string }) => events.push(name)
   const endless = { l1, l2, rollup, scheme: poseidon2, l1BlockHash: contradiction, onEvent, pollIntervalMs: 10 }
-  expect(await failure(() => rpc.followFinalizations(endless).next())).toMatchObject({
+  expect(await failure(() => rpc.followFinalizations(withNetwork(endless)).next())).toMatchObject({
     code: 'L1_DISAGREEMENT',
     action: 'stop',
   })
@@ -122,7 +129,7 @@ it('verifies from a beacon block that the other trusts', async () => {
   const apis = [other.rpc.createBeaconApi(CLOSED), other.rpc.createBeaconApi(beaconUrl)]
   const beacon = { apis, trusted, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
   const request = { l1, l2, rollup, scheme: other.poseidon2, address, beacon }
-  const { bundle } = await rpc.recordEvidence(request)
+  const { bundle } = await rpc.recordEvidence(withNetwork(request))
   const stated = { scheme: poseidon2, rollup, trusted, address, l2BlockNumber: 8n, storageKeys: [] } as const
   expect(anchor.verifyEvidence(bundle, stated).beaconBlock.signers).toBeGreaterThan(341)
   const lie = await failure(() => anchor.verifyEvidence({ ...bundle, consensus: {} }, stated))

@@ -11,6 +11,7 @@ import {
   followFinalizations,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../network.ts'
 import { refusal, verdict } from '../refusal.ts'
 
 /** Arguments that no program passes on purpose: arrays that change while they are read, and objects that throw. */
@@ -57,7 +58,7 @@ it('names each slot by the key that it verified, even if an array changes while 
     expect(createBundle({ ...known, storageKeys, answer }).request.storageKeys).toEqual([first])
   }
   for (const storageKeys of changing()) {
-    expect((await recordEvidence({ l1, l2, ...known, storageKeys })).verified.storage).toEqual(honest)
+    expect((await recordEvidence(withNetwork({ l1, l2, ...known, storageKeys }))).verified.storage).toEqual(honest)
   }
 })
 
@@ -84,8 +85,8 @@ it('refuses an argument that cannot be read', async () => {
     ['storageKeys', storageKeys => verifyEthProof({}, { l1StateRoot, address, storageKeys }), lists],
     ['storageKeys', storageKeys => world.getProof(address, storageKeys), lists],
     ['keys', keys => mappingSlot({ slot: 0n, keys }), lists],
-    ['requests', requests => followFinalizations({ ...source, requests }), lists],
-    ['forward', forward => createVerifiedProvider({ ...source, forward }), [proxy, listTrap] as never[]],
+    ['requests', requests => followFinalizations(withNetwork({ ...source, requests })), lists],
+    ['forward', forward => createVerifiedProvider(withNetwork({ ...source, forward })), [proxy, listTrap] as never[]],
     ['l1s', l1s => agreeingBlockHash(l1s), lists],
     ['l2', endpoint => createRollupClient(endpoint), [...lists, trap] as never[]],
     ['scheme', scheme => verifyProof({}, { ...claim, scheme }), [proxy, trap] as never[]],

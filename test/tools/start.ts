@@ -3,14 +3,19 @@
  * on all test vectors.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const VECTOR = 'vectors/evidence/valid/poseidon2-timestamp.json'
 
 const { claim, bundle } = JSON.parse(readFileSync(VECTOR, 'utf8'))
 const { rollup, trusted, address, storageKeys } = claim
+// The contract is none that the program knows, so that a file describes the network.
+const network = join(mkdtempSync(join(tmpdir(), 'network-')), 'network.json')
+writeFileSync(network, JSON.stringify({ rollup }))
 const flags = [
-  ...['--scheme', 'poseidon2', '--rollup', rollup.address, '--l1-block-hash', trusted.l1BlockHash],
+  ...['--network', network, '--l1-block-hash', trusted.l1BlockHash],
   ...['--address', address, ...storageKeys.flatMap((key: string) => ['--storage-key', key])],
 ]
 

@@ -95,6 +95,8 @@ it('evidence', () => {
   )
 })
 
+const network = { rollup, scheme }
+
 it('endpoints', () => {
   const trusted = trustBeaconBlock
   uncalled(
@@ -104,13 +106,13 @@ it('endpoints', () => {
     () => createRollupClient([l2, new URL(l2)], { rollup }),
     // @ts-expect-error misspelt
     () => createRollupClient(l2, { Method: 'linea_getProof' }),
-    () => recordEvidence({ l1, l2, scheme, rollup, address: hex }),
+    () => recordEvidence({ l1, l2, network, address: hex }),
     // @ts-expect-error no L2 endpoint
-    () => recordEvidence({ l1, scheme, rollup, address: hex }),
+    () => recordEvidence({ l1, network, address: hex }),
     // @ts-expect-error the endpoints have names
-    () => recordEvidence(l1, l2, { scheme, rollup, address: hex }),
+    () => recordEvidence(l1, l2, { network, address: hex }),
     // @ts-expect-error misspelt
-    () => recordEvidence({ l1, l2, scheme, rollup, address: hex, storageKey: [hex] }),
+    () => recordEvidence({ l1, l2, network, address: hex, storageKey: [hex] }),
     () => fetchVerifiedRoot({ l1, rollup, l1BlockHash: hex }),
     // @ts-expect-error no hash
     () => fetchVerifiedRoot({ l1, rollup }),
@@ -121,8 +123,7 @@ it('endpoints', () => {
       for await (const item of followFinalizations({
         l1,
         l2,
-        rollup,
-        scheme,
+        network,
         l1BlockHash: () => hex,
         requests: [{ address: hex }],
       })) {
@@ -133,11 +134,11 @@ it('endpoints', () => {
       }
       return null
     },
-    () => followFinalizations({ l1, l2, rollup, scheme, l1BlockHash: () => hex, resumeFrom: null }),
+    () => followFinalizations({ l1, l2, network, l1BlockHash: () => hex, resumeFrom: null }),
     // @ts-expect-error the former name
-    () => followFinalizations({ l1, l2, rollup, scheme, l1BlockHash: () => hex, state: null }),
+    () => followFinalizations({ l1, l2, network, l1BlockHash: () => hex, state: null }),
     // @ts-expect-error no source of hashes
-    () => followFinalizations({ l1, l2, rollup, scheme }),
+    () => followFinalizations({ l1, l2, network }),
     () => agreeingBlockHash([l1, l2], { quorum: 2 }),
     // @ts-expect-error misspelt
     () => agreeingBlockHash([l1, l2], { qourum: 2 }),
@@ -152,14 +153,14 @@ it('calls', () => {
   const call = { from: hex, to: hex, data: hex, value: 0n, gas: 50_000n }
   const claim = { scheme, rollup, trusted: { l1BlockHash: hex }, chainId: 59_144, l2BlockNumber: 8n } as const
   uncalled(
-    () => createVerifiedProvider({ l1, l2, rollup, scheme, l1BlockHash: () => hex, chainId: 59_144 }),
+    () => createVerifiedProvider({ l1, l2, network, l1BlockHash: () => hex, oneHead: true }),
     // @ts-expect-error misspelt
-    () => createVerifiedProvider({ l1, l2, rollup, scheme, l1BlockHash: () => hex, chainid: 59_144 }),
+    () => createVerifiedProvider({ l1, l2, network, l1BlockHash: () => hex, onehead: true }),
     // @ts-expect-error swapped
-    () => createVerifiedProvider({ l1: () => hex, l2, rollup, scheme, l1BlockHash: l1 }),
-    () => recordCall({ l1, l2, rollup, scheme, chainId: 59_144, call: { to: hex } }),
+    () => createVerifiedProvider({ l1: () => hex, l2, network, l1BlockHash: l1 }),
+    () => recordCall({ l1, l2, network, call: { to: hex } }),
     // @ts-expect-error the endpoints have names
-    () => recordCall(l1, l2, { rollup, scheme, chainId: 59_144, call: { to: hex } }),
+    () => recordCall(l1, l2, { network, call: { to: hex } }),
     () => verifyCallEvidence({}, { ...claim, hardfork: 'prague', call }),
     () => verifyCallEvidence({}, { ...claim, hardfork: 'fromBundle', call: 'fromBundle' }),
     // @ts-expect-error no hard fork

@@ -159,7 +159,7 @@ const verifyCapture = () => {
   })
 
   it('verify on the command line', async () => {
-    const flags = ['--scheme', 'poseidon2', '--rollup', 'mainnet', '--l2-block', `${L2_BLOCK}`, '--address', l2.account]
+    const flags = ['--l2-block', `${L2_BLOCK}`, '--address', l2.account]
     const keys = l2.keys.flatMap(key => ['--storage-key', key])
     const { code, stdout } = await runHere([
       'verify',

@@ -5,6 +5,7 @@ import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type CallBundle, recordCall, type VerifiedCall } from '../../src/entry/provider.ts'
 import { createHttpProvider } from '../../src/entry/rpc.ts'
+import { withNetwork } from '../../test/network.ts'
 
 /** A vector of a call as evidence. Numbers in the claim are quantities. */
 export interface CallVector {
@@ -77,7 +78,9 @@ export async function generateCalls(): Promise<Map<string, string>> {
   const { url, l1Url } = await service.listen()
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const record = (to: Hex, data: Hex) =>
-    recordCall({ l1, l2, scheme: poseidon2, rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
+    recordCall(
+      withNetwork({ l1, l2, scheme: poseidon2, rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } }),
+    )
   const base = { operation: 'verifyEvidence', kind: 'call', scheme: 'poseidon2' } as const
   try {
     const { bundle: ofTime } = await record(MULTICALL, '0x0f28c97d')
@@ -150,7 +153,9 @@ async function addEthereum(add: (kind: 'valid' | 'invalid', name: string, vector
   const { url, l1Url } = await listen()
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const record = (to: Hex, data: Hex) =>
-    recordCall({ l1, l2, scheme: 'ethereum', rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
+    recordCall(
+      withNetwork({ l1, l2, scheme: 'ethereum', rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } }),
+    )
   const base = { operation: 'verifyEvidence', kind: 'call', scheme: 'ethereum' } as const
   try {
     const { bundle: balance, verified: proven } = await record(PROXY, `0x70a08231${BOB}`)

@@ -148,7 +148,9 @@ const UNKNOWN_SCHEME = `the scheme is neither ${kindNames.join(' nor ')}`
 function reasonOf({ problem, found }: ClaimProblem): string {
   if (problem === 'storageKeys') return `no storage key: storageProofs[${found}] names none`
   if (found !== undefined) return UNKNOWN_SCHEME
-  return `no ${problem === 'scheme' ? 'scheme' : 'state root'}: neither you nor the record names one`
+  return problem === 'scheme'
+    ? 'an answer of no known form, such as an error'
+    : 'no state root: neither you nor the record names one'
 }
 
 /** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */

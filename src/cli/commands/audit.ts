@@ -1,7 +1,6 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { kindName } from '../../verify/state/kind.ts'
 import { AuditInputError, type AuditOptions, audit as auditInputs } from '../audit/audit.ts'
 import { addTally } from '../audit/audited.ts'
 import type { RecordClaim } from '../audit/record-claim.ts'
@@ -19,92 +18,51 @@ import { openInputs } from '../files/input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
 import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
-import { type Flags, flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
-import { requireKind, rollupOf, trustedOf } from '../options/flags.ts'
+import { type Flags, formatHelp, optionsOf, text, textOr } from '../options/declared.ts'
+import { trustedOf } from '../options/flags.ts'
+import { networkOf } from '../options/network.ts'
 import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
-import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, trustOptions } from '../output/verdict.ts'
+import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/verdict.ts'
 import { readVersion } from '../version.ts'
 import { messageOf } from '../words/value.ts'
 
-const claimOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping')
-const bundleOptions = optionsOf(
-  ...([
-    'rollup',
-    'implementation',
-    'l1-block-hash',
-    'l1-state-root',
-    'layout-roots-slot',
-    'layout-current-slot',
-  ] as const),
-)
-const outputOptions = {
-  output: {
-    ...text(
-      'OUT',
-      'write the verdicts to OUT (default: standard output), and a description of the run to OUT.audit. If a run is interrupted, run the same command again: it continues where OUT ends',
-    ),
-    short: 'o',
-  },
-  ...optionsOf('force'),
+const options = {
+  ...optionsOf('state-root', 'address', 'storage-key', 'mapping'),
   html: text('REPORT', 'write a page with the counts, and the refusals by code'),
-  json: flag('print the summary as one JSON object'),
-  ...trustOptions,
+  jobs: text('N', 'threads that verify (default: the number of cores)'),
+  'max-line': textOr(`${MAX_INPUT_MIB}`, 'MIB', 'the maximum length of a record, to 64'),
 } as const
-const limitOptions = {
-  jobs: text('N', 'the number of threads that verify (default: the number of cores)'),
-  'max-line': textOr(`${MAX_INPUT_MIB}`, 'MIB', 'the maximum length of a record, 1 to 64 MiB'),
-}
-
-const help = `Usage: rollup-state-proof audit [FILE...|-] [options]
-
-Verifies records, one per line, and writes one verdict per line, in the order of
-the input. A record is a recording (scheme, stateRoot, address, storageKeys,
-result), an answer (the result, or the JSON-RPC response around it), a test
-vector of an answer, or an evidence bundle, as JSON. Without FILE, standard
-input is read. Input compressed with gzip (or zstd, on Node 22.15 or later) is
-decompressed.
-
-Each verdict says on whose word: "trusted" is "user" if you state the root or
-hash, and "record" if only the record does. Then it is consistent, and proves
-nothing until you confirm that root.
-
-Options that override all records:
-${formatOptions(claimOptions)}
-
-Required for evidence bundles, which are otherwise unreadable: --rollup, and one
-of --l1-block-hash, --l1-state-root and --state-root:
-${formatOptions(bundleOptions)}
-
-Output:
-${formatOptions(outputOptions)}
-
-Limits:
-${formatOptions(limitOptions)}
-
-The summary goes to standard output with -o, and to standard error without.
-
-Exit code, of the worst record, in this order: 2 wrong usage, there were no
-records, or an input or output failed before its end; 1 some were refused or
-unreadable; 4 some are consistent only; 0 all are verified.
-
-Examples:
-  rollup-state-proof audit answers.ndjson.gz --scheme poseidon2 \\
-    --state-root 0x... -o verdicts.ndjson --html report.html
-  cat *.ndjson | rollup-state-proof audit --scheme poseidon2 \\
-    --state-root 0x... | grep -E '"(refused|unreadable)"'
-`
+const all = {
+  ...options,
+  ...optionsOf('network', 'implementation', 'output', 'force', 'json', 'trust-file', 'l1-block-hash', 'l1-state-root'),
+} as const
 
 export const command: Command = {
-  help,
+  help: formatHelp({
+    ...{ usage: 'audit [FILE...|-] [options]', options, all },
+    about: `
+Verifies records, one JSON text per line, and writes one verdict per line. A
+record is a recording (scheme, stateRoot, address, storageKeys, result), an
+answer, a vector of one, or an evidence bundle. gzip (and zstd, from Node 22.15
+on) is unpacked. Bundles need --l1-block-hash, --l1-state-root or --state-root.
+--output OUT is continued where it ends, and OUT.audit describes the run.`,
+    notes: `
+A verdict on the word of the record alone ("trusted": "record") is consistent.
+Exit code, of the worst record: 2 wrong usage, no records, or an input failed; 1
+some refused or unreadable; 4 some consistent only; 0 all verified.`,
+    examples: `
+rollup-state-proof audit answers.ndjson.gz --state-root 0x... \\
+  -o verdicts.ndjson --html report.html
+cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
+  }),
   async run(args, io) {
-    const all = { ...claimOptions, ...bundleOptions, ...outputOptions, ...limitOptions }
     const { values, positionals } = parseOptions(args, all, { allowPositionals: true })
     const { output: path, html, force, json } = values
     const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
     const maxLineLength = wholeNumber('--max-line', values['max-line'], 1, 64) * 2 ** 20
-    const claim = await claimOf(values, io)
+    const claim = claimOf(values)
     const files = positionals.length === 0 ? ['-'] : positionals
     const sources = openInputs(files, io)
     const hasFile = path !== undefined && path !== '-'
@@ -148,20 +106,18 @@ export const command: Command = {
 }
 
 /** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
-async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
-  const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
-  const forBundles = [flags.rollup, flags.implementation, flags['l1-block-hash'], flags['l1-state-root']]
+function claimOf(flags: Flags): RecordClaim {
+  const { 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
+  const forBundles = [flags.network, flags.implementation, flags['l1-block-hash'], flags['l1-state-root']]
   for (const name of ['l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
   requireHex('--state-root', 32, stateRoot)
   requireHex('--address', 20, address)
   const isForBundles = forBundles.some(flag => flag !== undefined)
-  const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
-  if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
   return {
-    scheme: scheme === undefined ? 'fromRecord' : kindName(requireKind(scheme)),
+    scheme: 'fromRecord',
     ...{ stateRoot: stateRoot ?? 'fromRecord', address: address ?? 'fromRecord' },
     storageKeys: storageKeys ?? 'fromRecord',
-    ...bundles,
+    ...(isForBundles && { rollup: networkOf(flags).rollup, trusted: trustedOf(flags) }),
   }
 }
 

@@ -4,9 +4,10 @@ import type { Command, Io, Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
 import { openSpool } from '../files/spool.ts'
-import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
+import { flag, formatHelp, list, optionsOf, text, textOr } from '../options/declared.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
-import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
+import { schemeOf, trustedOf } from '../options/flags.ts'
+import { networkOf } from '../options/network.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { describeError, formatError, formatNotes, formatTable, REFUSED, toJson } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, formatVerdict, paintVerdict } from '../output/verdict.ts'
@@ -15,72 +16,26 @@ import { createTotals, headingOf, type RowFormat, rowsOf, totalsRows } from '../
 import { DocumentError } from '../words/error.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
 
-const rootOptions = {
-  scheme: text('SCHEME', 'mimc or poseidon2: the hash scheme of the rollup'),
-  'parent-root': text('ROOT', 'the L2 state root before the first block that you trust, 32 bytes'),
-  'state-root': text('ROOT', 'the L2 state root after the last block that you trust, 32 bytes'),
-  'open-end': flag('no root after the last block is known: the sender of the files chooses it'),
-}
-const evidenceOptions = {
-  'parent-evidence': text('BUNDLE', 'in place of --parent-root: evidence of any account at that block'),
-  evidence: text('BUNDLE', 'in place of --state-root: evidence of any account at the last block'),
-  ...optionsOf('rollup'),
-  'l1-block-hash': list(
-    'HASH',
-    'the hash of a finalized L1 block that you trust, 32 bytes; of two, the first is for --parent-evidence',
-  ),
-  ...optionsOf('checkpoint', 'network', 'layout-roots-slot', 'layout-current-slot'),
-}
-const outputOptions = {
-  format: textOr('table', 'FORMAT', 'table, ndjson, csv, or totals: one CSV row per account for the whole range'),
+const options = {
+  'parent-root': text('ROOT', 'the state root before the first block'),
+  'parent-evidence': text('BUNDLE', 'in its place: evidence of any account at that block'),
+  'state-root': text('ROOT', 'the state root after the last block'),
+  evidence: text('BUNDLE', 'in its place: evidence of any account at that block'),
+  'open-end': flag('no root after the last block is known'),
+  format: textOr('table', 'FORMAT', 'or ndjson, csv; totals: a row per account'),
   reads: flag('also list what was only read'),
-  'first-block': text('N', 'the number of the first block, for the rows (default: 1, or that after --parent-evidence)'),
-  output: { ...text('FILE', 'write the rows to FILE, whole or not at all (default: standard output)'), short: 'o' },
-  ...optionsOf('force'),
-  json: flag('print the report as one JSON object'),
+  'first-block': text('N', 'the number of the first block, for the rows'),
 } as const
-const options = { ...rootOptions, ...evidenceOptions, ...outputOptions }
-
-const help = `Usage: rollup-state-proof diff FILE... [options]
-
-Verifies traces of the operator's state manager, and lists every account and
-slot that a range of blocks changed. FILE is what
-rollup_getZkEVMStateMerkleProofV0 returns: the result, the JSON-RPC response
-around it, a list of them, or NDJSON; - is standard input. Each answer begins
-where the one before it ends. Files may have any size: one block is in memory at
-a time. Nothing is printed before everything is verified.
-
-What you trust. State a root, or evidence, for both ends:
-${formatOptions(rootOptions)}
-
-Evidence leads from an L1 block to a root, as \`record\` writes it. L1 holds the
-roots of the last blocks of finalizations. Then state also:
-${formatOptions(evidenceOptions)}
-
-Output:
-${formatOptions(outputOptions)}
-
-Verified means: from one root to the other, exactly these accounts and slots
-changed. It does not say that transactions required it, nor in which block of
-the range a change happened, nor that all reads are listed.
-
-Exit code: 0 verified, 1 refused, 2 wrong usage or unreadable input, 4
-consistent only: with --open-end, the sender of the files chooses the end.
-
-Examples:
-  rollup-state-proof diff traces.json --scheme poseidon2 --parent-root 0x... \\
-    --state-root 0x...
-  rollup-state-proof diff day1.ndjson day2.ndjson --scheme poseidon2 \\
-    --parent-root 0x... --state-root 0x... --format csv -o changes.csv
-  rollup-state-proof diff traces.json --scheme poseidon2 --rollup mainnet \\
-    --parent-evidence before.json --evidence after.json --checkpoint 0x... \\
-    --format totals
-`
+const all = {
+  ...options,
+  ...optionsOf('network', 'implementation', 'output', 'force', 'json', 'checkpoint'),
+  'l1-block-hash': list('HASH', 'of two, the first is for --parent-evidence'),
+} as const
 
 const FORMATS = ['table', 'ndjson', 'csv', 'totals'] as const
 const BLOCKS_PER_PROGRESS = 100
 
-type Values = ReturnType<typeof parseOptions<typeof options>>['values']
+type Values = ReturnType<typeof parseOptions<typeof all>>['values']
 
 /** A root at an end of the range, and where it is from. */
 interface End {
@@ -91,13 +46,29 @@ interface End {
 }
 
 export const command: Command = {
-  help,
+  help: formatHelp({
+    ...{ usage: 'diff FILE... [options]', options, all },
+    about: `
+Verifies traces of the operator's state manager, from \`fetch traces\`, and lists
+every account and slot that a range of blocks changed. FILE has answers of
+rollup_getZkEVMStateMerkleProofV0, of any size; - is standard input. Evidence is
+what \`record state\` writes: of two --l1-block-hash, the first is for
+--parent-evidence. Nothing is printed before everything is verified.`,
+    notes: `
+Verified: from one root to the other, exactly these accounts and slots changed.
+Exit code: 0 verified, 1 refused, 2 wrong usage, 4 consistent only: with
+--open-end, the sender of the files chooses the end.`,
+    examples: `
+rollup-state-proof diff traces.ndjson --parent-root 0x... --state-root 0x...
+rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
+  --evidence after.json --checkpoint 0x... --format csv -o changes.csv`,
+  }),
   async run(args, io) {
-    const { values, positionals } = parseOptions(args, options, { allowPositionals: true })
+    const { values, positionals } = parseOptions(args, all, { allowPositionals: true })
     if (positionals.length === 0) throw new UsageError('expected files of traces, or -')
     const format = FORMATS.find(name => name === values.format)
     if (format === undefined) throw new UsageError(`--format: expected ${FORMATS.join(', ')}`)
-    const scheme = requireScheme(values.scheme)
+    const scheme = schemeOf(networkOf(networkFlags(values)))
     const { inputs, share } = openInputs(positionals, io)
     try {
       const begin = await endOf('parent-root', 'parent-evidence', values, scheme, io)
@@ -181,6 +152,8 @@ function wrongEnd(root: Hex, begin: End, end: End | null, blocks: number): strin
     : `The files hold ${blocks} blocks, but the evidence is ${expected} apart.`
 }
 
+const networkFlags = ({ network, implementation }: Values) => ({ network, implementation })
+
 /** Rows on standard output are for another program, but a table is read with the report below it. */
 const reportStream = ({ output = '-', format }: Values, io: Io): Output =>
   output === '-' && format !== 'table' ? io.stderr : io.stdout
@@ -255,19 +228,11 @@ async function endOf(
   requireHex(`--${rootName}`, 32, root)
   if (root !== undefined) return { root, source: 'stated by you' }
   if (path === undefined) return null
-  const { 'l1-block-hash': hashes = [], ...others } = values
+  const { 'l1-block-hash': hashes = [], checkpoint, network } = values
   const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
   requireHex('--l1-block-hash', 32, hash)
-  const {
-    checkpoint,
-    network,
-    rollup: named,
-    'layout-roots-slot': rootsSlot,
-    'layout-current-slot': currentSlot,
-  } = others
-  const given = { checkpoint, network, rollup: named, 'l1-block-hash': hash }
-  const trusted = await trustedOf(given, io)
-  const rollup = rollupOf({ rollup: named, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot })
+  const trusted = trustedOf({ checkpoint, network, 'l1-block-hash': hash })
+  const { rollup } = networkOf(networkFlags(values))
   const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const content = await readJson(path, io)
   try {

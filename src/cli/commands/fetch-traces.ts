@@ -1,30 +1,44 @@
 import { openEndpoints } from '../../client/sources/endpoints.ts'
 import { callProvider } from '../../client/transport/provider.ts'
 import { EndpointError } from '../../entry/rpc.ts'
-import { exitCodes, type Io } from '../command.ts'
+import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { openSpool } from '../files/spool.ts'
-import { flag, optionsOf, text, textOr } from '../options/declared.ts'
+import { formatHelp, optionsOf, text, textOr } from '../options/declared.ts'
 import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { formatTable, toJson } from '../output/report.ts'
 import { fieldIn } from '../words/value.ts'
 
-export const tracesOptions = {
-  traces: flag('fetch traces of a range of blocks for `diff`, from the operator’s state manager'),
+const options = {
   'from-block': text('N', 'the first L2 block'),
   'to-block': text('N', 'the last L2 block (default: --from-block)'),
-  'state-manager-version': text('V', 'the version of the state manager, exactly as it is configured, such as 2.3.0'),
-  'blocks-per-request': textOr('1', 'N', 'blocks per request: a response may have 16 MiB, and a full block has 4'),
+  'state-manager-version': text('V', 'exactly as it is configured, such as 2.3.0'),
+  'blocks-per-request': textOr('1', 'N', 'blocks per request, of 4 MiB at most'),
 }
+const all = { ...options, ...optionsOf('l2', 'timeout', 'output', 'force', 'json') }
 
-const options = { ...tracesOptions, ...optionsOf('l2', 'timeout', 'output', 'force', 'json') }
+export const command: Command = {
+  help: formatHelp({
+    usage: 'fetch traces --from-block N --state-manager-version V -o FILE [options]',
+    ...{ options, all },
+    about: `
+Fetches what changed in a range of blocks, one answer per line, for \`diff\`,
+which verifies it: this does not. Only the operator's own state manager serves
+traces, of recent blocks only. An interrupted run starts over.`,
+    examples: `
+export L2_URL=https://...
+rollup-state-proof fetch traces --from-block 100 --to-block 199 \\
+  --state-manager-version 2.3.0 -o traces.ndjson`,
+  }),
+  run: fetchTraces,
+}
 
 const METHOD = 'rollup_getZkEVMStateMerkleProofV0'
 
 /** Fetches the traces of a range, and writes one answer per line: the file whole or not at all. @returns the exit code */
-export function fetchTraces(args: readonly string[], io: Io): Promise<number> {
-  const { values: flags } = parseOptions(args, options)
+function fetchTraces(args: readonly string[], io: Io): Promise<number> {
+  const { values: flags } = parseOptions(args, all)
   const { output, json, force, 'state-manager-version': zkStateManagerVersion } = flags
   const from = integerOf(flags, 'from-block', 48)
   const to = integerOf(flags, 'to-block', 48) ?? from

@@ -1,14 +1,12 @@
 import { followMessagesWith } from '../../client/follow/follow-messages.ts'
 import type { Hex } from '../../entry/index.ts'
 import type { ClaimableMessage, FollowedMessages } from '../../entry/rpc.ts'
-import type { Io } from '../command.ts'
+import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { openMessagesFolder } from '../files/follow-folder.ts'
-import { methodOf } from '../options/chain-flags.ts'
-import { flag, optionsOf, text, textOr } from '../options/declared.ts'
+import { followOptions, formatHelp, optionsOf, text } from '../options/declared.ts'
 import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
-import { messageServiceIn, requireKind, rollupOf } from '../options/flags.ts'
-import { l1SourceOptions } from '../options/l1-source.ts'
+import { messageServiceOf, networkOf } from '../options/network.ts'
 import { integerOf, parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { createMetrics } from '../output/metrics.ts'
 import { printable, toJson } from '../output/report.ts'
@@ -17,52 +15,56 @@ import type { Verdict } from '../words/verdict.ts'
 import { capitalized } from '../words/wording.ts'
 import { openSources, sayEnd, unlessStopped, watch } from './follow-watch.ts'
 
-/** The options for messages. */
-export const messageFollowOptions = {
-  messages: flag('follow the messages from L2 that can be claimed on L1, in place of an account'),
+const options = {
   sender: text('ADDRESS', 'only those that this account sent'),
   recipient: text('ADDRESS', 'only those to this account'),
-  ...optionsOf('message-service'),
+  'from-block': text('N', 'begin after the finalization of this L2 block'),
+  ...optionsOf('once', 'poll'),
+}
+const all = { ...followOptions, ...options }
+
+export const command: Command = {
+  help: formatHelp({
+    ...{ usage: 'follow messages -o DIR [options]', options, all },
+    about: `
+Follows the messages of the bridge that can be claimed on L1. DIR gets a bundle
+per message, with which \`verify\` prints the data of the claim, and an index of
+them. Ctrl-C ends it. Run the same command again to continue.`,
+    notes: 'Exit codes: as `follow state`.',
+    examples: `
+export L1_URL='https://... https://...' L2_URL=https://...
+rollup-state-proof follow messages --sender 0x... -o claims`,
+  }),
+  run: followMessagesTo,
 }
 
-const options = {
-  ...messageFollowOptions,
-  ...optionsOf('l1', 'l2', 'rollup', 'implementation', 'scheme', 'method', 'timeout'),
-  output: { ...text('DIR', 'the folder to write to'), short: 'o' },
-  from: text('NUMBER', 'start after the first finalization at or above this L2 block'),
-  once: flag('end when there is nothing new'),
-  poll: textOr('60', 'SECONDS', 'time between polls'),
-  json: flag('print one JSON object per message'),
-  ...l1SourceOptions,
-} as const
-
-/** Runs `follow --messages`. @returns the exit code @throws UsageError */
-export async function followMessagesTo(args: readonly string[], io: Io): Promise<number> {
-  const { values } = parseOptions(args, options)
+/** @returns the exit code @throws UsageError */
+async function followMessagesTo(args: readonly string[], io: Io): Promise<number> {
+  const { values } = parseOptions(args, all)
   const { sender, recipient, output: path, once } = values
-  const rollup = rollupOf(values)
-  const messageService = messageServiceIn(values, rollup)
+  const network = networkOf(values)
+  const { rollup } = network
   for (const name of ['sender', 'recipient'] as const) requireHex(`--${name}`, 20, values[name])
   if (!path) throw new UsageError('--output is needed: the folder to write to')
   const about = {
     rollup: rollup.address,
-    'message service': messageService,
+    'message service': messageServiceOf(network),
     sender: `${sender}`,
     recipient: `${recipient}`,
   }
   const named = Object.entries(about).map(([name, value]) => [name, value.toLowerCase()])
   const how = {
-    ...{ rollup, scheme: requireKind(values.scheme), method: methodOf(values) },
+    network,
     // The hexadecimal is checked.
-    ...{ messageService, ...(sender !== undefined && { from: sender as Hex }) },
+    ...(sender !== undefined && { from: sender as Hex }),
     ...(recipient !== undefined && { to: recipient as Hex }),
-    fromL2BlockNumber: integerOf(values, 'from', 64),
+    fromL2BlockNumber: integerOf(values, 'from-block', 64),
     pollIntervalMs: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
   }
   return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
     const { signal } = endpoints
     const { verdict, ...sources } = await openSources(values, endpoints, io)
-    const askedFor = { command: 'follow --messages', ...Object.fromEntries(named) }
+    const askedFor = { command: 'follow messages', ...Object.fromEntries(named) }
     const folder = await openMessagesFolder(path, rollup, askedFor)
     if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
     const watcher = watch(createMetrics(verdict), once, io)

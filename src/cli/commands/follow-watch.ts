@@ -5,21 +5,18 @@ import { type FollowEvent, isEndpointError } from '../../entry/rpc.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { argumentRefused } from '../errors.ts'
 import type { Connections } from '../options/connections.ts'
+import type { Flags } from '../options/declared.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
-import { type L1SourceFlags, openL1Source } from '../options/l1-source.ts'
+import { openL1Source } from '../options/l1-source.ts'
 import type { Metrics } from '../output/metrics.ts'
 import { printable } from '../output/report.ts'
 import { verdictOf } from '../words/verdict.ts'
 
 /** The endpoints and the source of the L1 block hash that the flags name, and what its bundles amount to. Says so if only one endpoint vouches for the hash. */
-export async function openSources(
-  flags: L1SourceFlags & Readonly<Partial<Record<'l1' | 'l2', readonly string[]>>>,
-  endpoints: Connections,
-  io: Io,
-) {
+export async function openSources(flags: Flags, endpoints: Connections, io: Io) {
   const [l1, l2] = [endpoints.open('l1', flags.l1), endpoints.open('l2', flags.l2)]
   const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
-  const { l1BlockHash, trust, source, isAlone } = await openL1Source(flags, l1, endpoints, io, onDissent)
+  const { l1BlockHash, trust, source, isAlone } = await openL1Source(flags, l1, endpoints, onDissent)
   if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
   return { l1, l2, l1BlockHash, verdict: verdictOf(true, { l1BlockHash: source }) }
 }

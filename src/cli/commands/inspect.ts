@@ -1,6 +1,6 @@
 import { type Command, exitCodes } from '../command.ts'
 import { readJson } from '../files/input.ts'
-import { formatOptions, optionsOf } from '../options/declared.ts'
+import { formatHelp, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
 import { paint } from '../output/paint.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
@@ -9,26 +9,20 @@ import { cut } from '../words/value.ts'
 
 const options = optionsOf('json')
 
-const help = `Usage: rollup-state-proof inspect FILE [--json]
-
-Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a
-vector claims: account fields, leaf indices, neighbours, slots, header fields.
-Nothing is verified: all of it can be forged. - is standard input.
-
-Options:
-${formatOptions(options)}
-
-Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or
-unreadable input. None of them is a verdict.
-
-Example:
-  rollup-state-proof inspect bundle.json
-`
-
 const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 
 export const command: Command = {
-  help,
+  help: formatHelp({
+    ...{ usage: 'inspect FILE [--json]', all: options },
+    about: `
+Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a
+vector claims: account fields, leaf indices, neighbours, slots, header fields.
+Nothing is verified: all of it can be forged. - is standard input.`,
+    notes: `
+Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or
+unreadable input. None of them is a verdict.`,
+    examples: 'rollup-state-proof inspect bundle.json',
+  }),
   async run(args, io) {
     const { values, path } = parsePath(args, options, 'expected one file or -')
     const inspection = inspectContent(await readJson(path, io))

@@ -24,7 +24,10 @@ const [MAX_PRINTED, MAX_LISTED] = [20, 1000]
 const BLOCKS_PER_PROGRESS = 1000
 
 /** Verifies the files of a search, offline. @returns the exit code @throws UsageError if a file cannot be read */
-export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number> {
+export async function checkLogFiles(
+  wanted: WantedLogs & { readonly format: 'ndjson' | 'csv' },
+  io: Io,
+): Promise<number> {
   const { path, keep, format, l2BlockNumber, trust, fromBlock, toBlock, force, json } = wanted
   const trusted = trust.beacon ?? (trust.l1BlockHash && { l1BlockHash: trust.l1BlockHash })
   if (keep === undefined) throw new UsageError('--check needs --keep: the file of the blocks')
@@ -36,7 +39,8 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   const other = notManifest(content, logRows)
   if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
   const bundle = fieldIn(content, 'bundle')
-  const claim = stateClaimOf({ ...wanted, scheme: kindOf(bundle, wanted.scheme) }, trusted)
+  const { rollup, scheme } = wanted.network
+  const claim = stateClaimOf(wanted, trusted, kindOf(bundle, scheme))
   const outcome = safely(() => openNewest(bundle, claim, toBlock))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error
@@ -51,7 +55,7 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
   const { newest, verified, ...range } = outcome.value
   // Only the blocks may be packed. In packed rows, other programs would read something else than is checked here.
   const [rows, blocks] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
-  const files = { ...wanted, ...range, format: format === 'csv' ? 'csv' : 'ndjson', rows, blocks } as const
+  const files = { ...wanted, ...range, format, rows, blocks }
   const { counts, problems, problemCount } = await collect(checkLogs(files, newest), io)
   for (const lines of [rows, blocks]) await lines.return(undefined)
   const chosen = (value: unknown): Source => (value === undefined ? 'file' : 'user')
@@ -73,7 +77,7 @@ export async function checkLogFiles(wanted: WantedLogs, io: Io): Promise<number>
       ['L2 block', `${stateBlock}`, said(l2BlockNumber !== undefined)],
       ['last finalized', `${currentL2BlockNumber}`, 'proven'],
       ['L2 state root', stateRoot, 'proven'],
-      implementationRow(verified, wanted.rollup.implementation && 'user'),
+      implementationRow(verified, rollup.implementation && 'user'),
     ]),
   ]
   io.stdout.write(

@@ -16,18 +16,9 @@ import {
 } from '../files/row-files.ts'
 import { type LogsCounts, type LogsProgress, writeLogs } from '../logs/logs.ts'
 import type { Connections } from '../options/connections.ts'
-import { formatOptions, hiddenUrls } from '../options/declared.ts'
+import { formatHelp, recordOptions } from '../options/declared.ts'
 import { endProgress, hashSourceOf, notVerified, showProgress, withEndpoints } from '../options/endpoint.ts'
-import {
-  describeLogs,
-  filterOptions,
-  outputOptions,
-  rangeOptions,
-  readWantedLogs,
-  stateClaimOf,
-  type WantedLogs,
-  whereOptions,
-} from '../options/logs-options.ts'
+import { describeLogs, logsOptions, readWantedLogs, stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
 import { trustedIn, trustOptionsOf } from '../options/record-trust.ts'
 import { formatTable, toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
@@ -38,63 +29,31 @@ import { formatAge, implementationRow } from '../words/wording.ts'
 import { checkLogFiles } from './logs-check.ts'
 import { logsSubject } from './record-logs.ts'
 
-const help = `Usage: rollup-state-proof logs --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP
-         --from-block N [--address CONTRACT] [--event SIGNATURE] -o ROWS
-         [options]
-
-Fetches and verifies all logs of a range of L2 blocks: none is left out, added
-or changed. Writes one row per log, newest first. The state of a finalized L2
-block holds the hash of the newest block of the range, or L1 holds the hash of
-the finalized block; each block holds the hash of its parent. Of each block that
-the bloom filter in its header does not rule out, all receipts are verified.
-
-Which logs:
-${formatOptions({ ...filterOptions, ...rangeOptions })}
-
-Where from:
-${formatOptions(whereOptions)}
-
-Output:
-${formatOptions(outputOptions)}
-
-${hiddenUrls}
-
-The state holds the hashes of the last 8,191 blocks. A range that ends before
-them takes the headers between, too. An interrupted run keeps every block that
-it has verified, and its progress in ROWS.partial: run the same command again to
-continue. The files then hold the same as without the interruption.
-
---check believes nothing in the files: it proves the newest block from the
-bundle in the manifest and from what you trust, verifies every kept block, and
-compares every row with what they prove.
-
-Exit code: 0 all verified, or recorded by the word of the L1 endpoint; 1 an
-answer does not verify, or --check found a row that is not proven; 2 wrong
-usage, or a file cannot be read or written; 3 an endpoint failed: run the
-command again; 4 the files existed, and were not verified: use --check.
-
-Examples:
-  export L1_URL=https://... L2_URL=https://...
-  rollup-state-proof logs --scheme poseidon2 --rollup mainnet \\
-    --address 0x... --event 'Transfer(address,address,uint256)' \\
-    --from-block N -o transfers.csv --keep blocks.ndjson.gz
-  rollup-state-proof logs --scheme poseidon2 --rollup mainnet \\
-    --address 0x... --event 'Transfer(address,address,uint256)' \\
-    --from-block N --to-block M -o transfers.csv --keep blocks.ndjson.gz \\
-    --check --l1-block-hash 0x...
-  rollup-state-proof logs --scheme poseidon2 --rollup mainnet --address 0x... \\
-    --topic any --topic 0x... --from-block N --to-block N --format bundle \\
-    -o log.json
-`
-
 export const command: Command = {
-  help,
+  help: formatHelp({
+    usage: 'record logs --from-block N [--address CONTRACT] -o FILE [options]',
+    ...{ options: logsOptions, all: { ...recordOptions, ...logsOptions } },
+    about: `
+Fetches and verifies all logs of a range of L2 blocks: none is left out, added
+or changed. FILE.json gets the logs and all evidence, for \`verify\`: of 8,192
+blocks at most. FILE.csv and FILE.ndjson get a row per log, newest first, and
+FILE.manifest.json what proves them. Run it again after an interruption.`,
+    notes: `
+--check believes nothing in the files: pass --keep and what you trust, too.
+Exit codes: as \`record state\`; 1 also if --check finds a row that is not
+proven, 4 also if rows existed, and were not verified.`,
+    examples: `
+rollup-state-proof record logs --address 0x... --from-block N \\
+  --event 'Transfer(address,address,uint256)' -o rows.csv --keep blocks.gz
+rollup-state-proof record logs --address 0x... --topic any --topic 0x... \\
+  --from-block N --to-block N -o log.json`,
+  }),
   async run(args, io) {
-    const wanted = await readWantedLogs(args, io)
+    const wanted = readWantedLogs(args)
     const { format, flags, check } = wanted
-    if (check) return checkLogFiles(wanted, io)
     if (format === 'bundle') return recordToFile(flags, logsSubject(wanted), io)
-    return withEndpoints(flags, io, connections => take({ ...wanted, format }, connections, io))
+    const rows = { ...wanted, format }
+    return check ? checkLogFiles(rows, io) : withEndpoints(flags, io, connections => take(rows, connections, io))
   },
 }
 
@@ -173,17 +132,17 @@ async function open({ flags, trust, toBlock, ...wanted }: Wanted, begun: Saved |
   const [l1, l2] = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)]
   const source = { l2: openEndpoints('l2', l2, 'L2', { signal }), signal }
   if (begun !== undefined) return [begun.bundle, source] as const
-  const { scheme, rollup, l2BlockNumber, method } = wanted
-  const how = { ...trustOptionsOf(trust, flags.beacon, connections), method, signal }
-  const { bundle } = await recordNewest({ l1, l2, scheme, rollup, l2BlockNumber, ...how }, toBlock)
+  const { network, l2BlockNumber } = wanted
+  const how = { ...trustOptionsOf(trust, flags.beacon, connections), signal }
+  const { bundle } = await recordNewest({ l1, l2, network, l2BlockNumber, ...how }, toBlock)
   return [bundle, source] as const
 }
 
 /** @throws ProofError if it does not verify, or is not from what is trusted; UsageError if the range is after it */
 function openBundle(bundle: unknown, wanted: Wanted): ProvenNewest {
   const { trust, fromBlock, toBlock } = wanted
-  const known = { ...wanted, scheme: kindOf(bundle, wanted.scheme) }
-  const proven = openNewest(bundle, stateClaimOf(known, trustedIn(bundle, trust)), toBlock)
+  const claim = stateClaimOf(wanted, trustedIn(bundle, trust), kindOf(bundle, wanted.network.scheme))
+  const proven = openNewest(bundle, claim, toBlock)
   if (proven.toBlock >= fromBlock) return proven
   throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
 }
@@ -191,7 +150,7 @@ function openBundle(bundle: unknown, wanted: Wanted): ProvenNewest {
 /** @param isFetched false if the files existed @returns the exit code */
 function report(
   content: Manifest<LogsCounts>,
-  { path, keep, json, trust, rollup }: Wanted,
+  { path, keep, json, trust, network: { rollup } }: Wanted,
   isFetched: boolean,
   { stdout }: Io,
 ): number {

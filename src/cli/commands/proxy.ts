@@ -6,105 +6,71 @@ import {
   providerErrorMeanings,
   type VerifiedProvider,
 } from '../../entry/provider.ts'
-import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import { readForward } from '../../provider/options.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
-import { environmentOf, methodOf } from '../options/chain-flags.ts'
+import { environmentOf } from '../options/chain-flags.ts'
 import { type Connections, createConnections } from '../options/connections.ts'
-import { flag, formatOptions, hiddenUrls, list, optionsOf, textOr } from '../options/declared.ts'
-import { requireKind, rollupOf } from '../options/flags.ts'
-import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
-import { integerOf, parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
+import { flag, formatHelp, l1SourceOptions, list, optionsOf, textOr } from '../options/declared.ts'
+import { openL1Source } from '../options/l1-source.ts'
+import { networkOf } from '../options/network.ts'
+import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
 import { formatAge, formatTime } from '../words/wording.ts'
 import { serveProxy } from './proxy-server.ts'
 
 const options = {
-  ...optionsOf('l1', 'l2', 'rollup', 'implementation', 'scheme', 'chain-id', 'port'),
-  host: textOr('127.0.0.1', 'HOST', 'the address to listen on; the default is for programs on this machine only'),
-}
-const whoOptions = {
-  'allow-origin': list(
-    'ORIGIN',
-    'admit pages of this origin, such as https://wallet.example or chrome-extension://ID; * admits all',
-  ),
-  'allow-host': list('NAME', 'accept requests under this host name, besides localhost and IP addresses'),
-}
-const whatOptions = {
-  forward: list('METHOD', 'pass this method to --l2, unproven; wallet: what sending takes'),
-  'one-head': flag('one number for state and blocks, a finalization older: for forks, indexers, scripts'),
-  'incomplete-logs': flag('list the logs that --l2 lists: each is proven, but others may be left out'),
+  ...optionsOf('port', 'host'),
+  'allow-origin': list('ORIGIN', 'admit pages of this origin; * admits all'),
+  'allow-host': list('NAME', 'accept requests under this host name, too'),
+  forward: list('METHOD', 'pass it to --l2, unproven; wallet: what sending takes'),
+  'one-head': flag('one number for state and blocks, a finalization older'),
+  'incomplete-logs': flag('list the logs that --l2 lists: others may be left out'),
   ...optionsOf('environment'),
-  hardfork: textOr('prague', 'NAME', HARDFORKS.join(', ')),
-  'max-gas': textOr('50000000', 'N', 'gas limit per call'),
-  ...optionsOf('layout-roots-slot', 'layout-current-slot', 'method'),
+  gas: textOr('50000000', 'N', 'gas limit per call'),
   refresh: textOr('60', 'SECONDS', 'how often to check for a newer block'),
-  deadline: textOr('8', 'SECONDS', 'time for a request of a client, through everything; many clients wait for 10'),
-  concurrency: textOr('16', 'N', 'how many requests may ask endpoints or compute at once; no other waits for them'),
-  ...optionsOf('timeout'),
-  json: flag('print one line of JSON per event: listening, view, waiting, progress, failure, disagreement, stopped'),
-}
-
-const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP
-         --scheme SCHEME [options]
-
-Serves Ethereum's JSON-RPC over HTTP and WebSocket on this machine, for wallets
-and programs in any language. Every answer is proven from an L1 block hash. The
-proxy executes calls itself; this needs the packages @ethereumjs/evm,
-@ethereumjs/common and @ethereumjs/util. It refuses methods that no proof
-covers. It answers from the newest finalized block. Ctrl-C ends it.
-
-Options:
-${formatOptions(options)}
-
-Everything rests on an L1 block hash. Where it comes from (default: more than
-half of the --l1 endpoints must agree; do not trust a single one):
-${formatOptions(l1SourceOptions)}
-
-Who may send requests:
-${formatOptions(whoOptions)}
-
-What it answers:
-${formatOptions(whatOptions)}
-
-${hiddenUrls}
-
-Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. An endpoint
-that fails does not end the proxy.
-
-Examples:
-  export L1_URL=https://... L2_URL=https://... BEACON_URL=https://...
-  rollup-state-proof proxy --rollup mainnet --scheme poseidon2
-  rollup-state-proof proxy --rollup mainnet --scheme poseidon2 \\
-    --l1-agree https://... --l1-agree https://... --l1-agree https://... \\
-    --quorum 2 --allow-origin http://localhost:3000
-  rollup-state-proof proxy --rollup mainnet --scheme poseidon2 \\
-    --checkpoint 0x... --beacon-state beacon.json
-  curl -H 'Content-Type: application/json' http://127.0.0.1:8545 \\
-    -d '{ "jsonrpc": "2.0", "id": 1, "method": "eth_getBalance",
-          "params": ["0x...", "latest"] }'
-`
+  timeout: textOr('8', 'SECONDS', 'time for a request of a client'),
+  concurrency: textOr('16', 'N', 'how many requests may ask endpoints at once'),
+} as const
+const all = { ...options, ...optionsOf('network', 'l1', 'l2', 'implementation', 'json'), ...l1SourceOptions }
 
 /** The library's messages name its own options. */
 const HINTS = {
   METHOD_REFUSED: '--forward METHOD',
   VALUE_UNPROVEN: '--environment NAME=VALUE',
-  TIMEOUT: '--deadline SECONDS; for logs, --incomplete-logs',
+  TIMEOUT: '--timeout SECONDS; for logs, --incomplete-logs',
 } as const
 /** How long pending requests may take once the proxy is told to end, or once the provider should have refused them, in milliseconds. */
 const GRACE = 1000
+/** Per request to an endpoint, which may go on after the client that caused it has gone. */
+const ENDPOINT_SECONDS = '30'
 
 export const command: Command = {
-  help,
+  help: formatHelp({
+    ...{ usage: 'proxy [options]', options, all },
+    about: `
+Serves Ethereum's JSON-RPC over HTTP and WebSocket on this machine, for wallets
+and programs. Every answer is proven from an L1 block hash; methods that no
+proof covers are refused. Executing calls takes the packages @ethereumjs/evm,
+@ethereumjs/common and @ethereumjs/util. Ctrl-C ends it.`,
+    notes: `
+Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. --json prints
+a line per event: listening, view, waiting, progress, failure, disagreement,
+stopped.`,
+    examples: `
+export L1_URL=https://... L2_URL=https://... BEACON_URL=https://...
+rollup-state-proof proxy --l1-agree https://... --l1-agree https://... \\
+  --allow-origin http://localhost:3000
+rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
+  }),
   async run(args, io) {
-    const { values } = parseOptions(args, { ...options, ...l1SourceOptions, ...whoOptions, ...whatOptions })
+    const { values } = parseOptions(args, all)
     const { json, 'allow-origin': origins = [], 'allow-host': hosts = [], forward = [] } = values
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)
-    const deadline = 1000 * wholeNumber('--deadline', values.deadline, 1, 86_400)
+    const deadline = 1000 * wholeNumber('--timeout', values.timeout, 1, 86_400)
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
     for (const origin of origins) {
       if (origin === '*' || isOrigin(origin)) continue
@@ -112,25 +78,21 @@ export const command: Command = {
         '--allow-origin: expected an origin such as https://wallet.example or chrome-extension://…, without a path, or *',
       )
     }
+    const network = networkOf(values)
     const controller = new AbortController()
-    const connections: Connections = createConnections(values.timeout, controller.signal, (wait, text) =>
+    const connections: Connections = createConnections(ENDPOINT_SECONDS, controller.signal, (wait, text) =>
       log.waiting(wait, text),
     )
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
     const log = createLog(json, io, text => connections.redactor()(text))
-    const { l1BlockHash, trust } = await openL1Source(values, l1, connections, io, log.disagreement)
+    const { l1BlockHash, trust } = await openL1Source(values, l1, connections, log.disagreement)
     const provider = createVerifiedProvider({
       ...{ l1, l2, l1BlockHash },
-      ...{
-        rollup: rollupOf(values),
-        scheme: requireKind(values.scheme),
-        chainId: integerOf(values, 'chain-id', 256),
-      },
+      network,
       oneHead: values['one-head'] ?? false,
       completeLogs: !values['incomplete-logs'],
-      ...{ forward, environment: environmentOf(values), method: methodOf(values) },
-      maxGas: toInteger('--max-gas', values['max-gas'], 64),
-      hardfork: values.hardfork as Hardfork,
+      ...{ forward, environment: environmentOf(values) },
+      maxGas: toInteger('--gas', values.gas, 64),
       timeoutMs: deadline,
       onView(view) {
         log.view(view)

@@ -7,24 +7,20 @@ import { trustedIn } from '../options/record-trust.ts'
 import { formatLogs } from '../output/logs-report.ts'
 import { kindOf } from '../words/evidence.ts'
 
-/** The subject of `logs --format bundle`: the logs of a range, with all evidence in one file. */
+/** The logs of a range, with all evidence in one file. */
 export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
-  const { scheme, rollup, l2BlockNumber, filter, fromBlock, toBlock } = wanted
+  const { network, l2BlockNumber, filter, fromBlock, toBlock } = wanted
+  const { rollup, scheme } = network
   return {
     keyCount: 0,
     askedFor: () => describeLogs(wanted),
     fetch: ([l1, l2], options) =>
-      recordLogs({ l1, l2, scheme, rollup, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
+      recordLogs({ l1, l2, network, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
     async verifyExisting(bundle, trust, path) {
       requireEvidence(path, bundle, 'logs')
-      const known = stateClaimOf({ ...wanted, scheme: kindOf(bundle, scheme) }, trustedIn(bundle, trust))
-      return verifyEvidence(bundle, {
-        kind: logsEvidence,
-        ...known,
-        filter,
-        fromBlock,
-        toBlock: toBlock ?? 'fromBundle',
-      })
+      const known = stateClaimOf(wanted, trustedIn(bundle, trust), kindOf(bundle, scheme))
+      const claim = { kind: logsEvidence, ...known, filter, fromBlock, toBlock: toBlock ?? 'fromBundle' } as const
+      return verifyEvidence(bundle, claim)
     },
     format: ({ verified }, { verdict }, stream) => [
       formatLogs(verdict, verified, stream, rollup.implementation && 'user'),

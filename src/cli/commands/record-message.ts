@@ -7,32 +7,54 @@ import {
   messageEvidence,
   readMessageArrival,
 } from '../../entry/messages.ts'
-import { type RecordedMessage, recordEvidence, recordMessage } from '../../entry/rpc.ts'
+import { isEndpointError, type RecordedMessage, recordEvidence, recordMessage } from '../../entry/rpc.ts'
+import type { Command, Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
-import { type RecordFlags, requireEvidence, type Subject } from '../files/recorded-file.ts'
-import { flag, optionsOf, text } from '../options/declared.ts'
-import { messageServiceIn, requireKind, rollupOf } from '../options/flags.ts'
-import { integerOf, requireHex } from '../options/parse.ts'
+import { type RecordFlags, recordToFile, requireEvidence, type Subject } from '../files/recorded-file.ts'
+import { type FlagsOf, flag, formatHelp, recordOptions, text } from '../options/declared.ts'
+import { showProgress } from '../options/endpoint.ts'
+import { messageServiceOf, networkOf } from '../options/network.ts'
+import { integerOf, parseOptions, requireHex } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
-import { formatTable } from '../output/report.ts'
+import { formatTable, printable } from '../output/report.ts'
 import type { Row } from '../words/wording.ts'
 
-/** Which message to record. */
-export const messageRecordOptions = {
-  message: text('HASH', 'the hash of the message, 32 bytes'),
-  transaction: text('HASH', 'the transaction that sent it; without it, the logs of the newest blocks are searched'),
-  number: text('N', 'the number of the message'),
-  from: text('ADDRESS', 'who sent it'),
-  to: text('ADDRESS', 'who receives it'),
-  'to-l2': flag('a message to L2; with --scheme, the report also says whether it has arrived'),
-  ...optionsOf('message-service'),
-  'from-block': text('N', 'the first block to search (default: a million blocks before the newest)'),
+const options = {
+  message: text('HASH', 'the hash of the message'),
+  transaction: text('HASH', 'the transaction that sent it'),
+  number: text('N', 'its number'),
+  sender: text('ADDRESS', 'who sent it'),
+  recipient: text('ADDRESS', 'who receives it'),
+  'to-l2': flag('a message to L2; also says whether it has arrived'),
+  'from-block': text('N', 'search from here (default: a million blocks back)'),
 }
+const all = { ...recordOptions, ...options }
 
-/** Whether the arguments ask for a message. */
-export const isMessageRecord = (args: readonly string[]): boolean =>
-  args.some(arg => /^--(message|transaction|number|to|to-l2|message-service)(=|$)/.test(arg))
+export const command: Command = {
+  help: formatHelp({
+    usage: 'record message (--message HASH | --transaction HASH | ...) -o FILE [options]',
+    ...{ options, all },
+    about: `
+Finds a message of the bridge, and all messages of its finalization, and records
+what L1 holds about it. The report has the data with which it can be claimed. If
+the logs of the L2 endpoints do not suffice, receipts prove the message. State
+what you know of it: one message has to fit.`,
+    notes: `
+Without --transaction, the logs of the newest blocks are searched. If FILE
+exists, it is verified, and no endpoint is asked. Exit codes: as
+\`record state\`.`,
+    examples: `
+export L1_URL=https://... L2_URL=https://...
+rollup-state-proof record message --transaction 0x... -o message.json
+rollup-state-proof record message --to-l2 --number 7 -o message.json`,
+  }),
+  async run(args, io) {
+    const { values } = parseOptions(args, all)
+    return recordToFile(values, messageSubject(values, io), io)
+  },
+}
 
 /** A message as evidence, and what it proves. */
 type RecordedFile = Pick<RecordedMessage, 'bundle'> & {
@@ -46,43 +68,48 @@ type RecordedFile = Pick<RecordedMessage, 'bundle'> & {
   }
 }
 
-type Flags = RecordFlags & {
-  readonly [Name in Exclude<keyof typeof messageRecordOptions, 'to-l2'>]?: string | undefined
-} & { readonly 'to-l2': boolean }
+type Flags = RecordFlags & FlagsOf<typeof options>
 
-/** The subject of `record --message HASH`: a message in either direction. @throws UsageError */
-export function messageSubject(flags: Flags): Subject<RecordedFile> {
-  const { 'to-l2': isToL2, scheme, transaction, message: messageHash } = flags
-  const rollup = rollupOf(flags)
+/** A message in either direction. @throws UsageError */
+function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
+  const { 'to-l2': isToL2 = false, transaction, message: messageHash, sender: from, recipient: to } = flags
+  const network = networkOf(flags)
+  const { rollup } = network
+  const messageService = messageServiceOf(network)
   for (const name of ['message', 'transaction'] as const) requireHex(`--${name}`, 32, flags[name])
-  for (const name of ['from', 'to'] as const) requireHex(`--${name}`, 20, flags[name])
-  const messageService = messageServiceIn(flags, rollup)
-  const { from, to } = flags
+  for (const name of ['sender', 'recipient'] as const) requireHex(`--${name}`, 20, flags[name])
   // The hexadecimal is checked.
   const wanted = {
     ...({ messageHash, transactionHash: transaction, from, to } as Readonly<Record<string, Hex | undefined>>),
     ...{ number: integerOf(flags, 'number', 256), fromBlock: integerOf(flags, 'from-block', 64) },
   }
+  if ([messageHash, transaction, from, to, flags.number].every(known => known === undefined)) {
+    throw new UsageError('which message? State --message, --transaction, --number, --sender or --recipient')
+  }
   return {
     keyCount: 0,
-    askedFor: () => ({ command: 'record --message' }),
-    async fetch([l1, l2], { beacon, l1BlockNumber, onProgress, signal, ...how }) {
-      const kind = scheme === undefined ? undefined : requireKind(scheme)
-      const shared = { l1, l2, rollup: { ...rollup, method: how.method }, beacon, l1BlockNumber, onProgress, signal }
+    askedFor: () => ({ command: 'record message' }),
+    async fetch([l1, l2], { beacon, l1BlockNumber, onProgress, signal }) {
+      const shared = { l1, l2, network, beacon, l1BlockNumber, onProgress, signal }
       const { verified, claim, ...rest } = await recordMessage({
-        ...{ ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted, messageService, scheme: kind },
+        ...{ ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted },
       })
-      if (!isToL2 || kind === undefined) {
-        return { ...rest, verified: { ...verified, ...(claim && { claimData: claim }) } }
-      }
+      if (!isToL2) return { ...rest, verified: { ...verified, ...(claim && { claimData: claim }) } }
       const { message } = verified
       const request = { address: messageService, storageKeys: [messageArrivalKey({ message })] }
-      const { verified: state } = await recordEvidence({ ...shared, ...how, ...request, scheme: kind })
-      const arrival = {
-        status: readMessageArrival({ account: state.account, storage: state.storage }, { message }),
-        l2BlockNumber: state.l2BlockNumber,
-      }
-      return { ...rest, verified: { ...verified, arrival } }
+      const arrival = await recordEvidence({ ...shared, ...request }).then(
+        ({ verified: { account, storage, l2BlockNumber } }) => ({
+          status: readMessageArrival({ account, storage }, { message }),
+          l2BlockNumber,
+        }),
+        (error: unknown) => {
+          // What L1 holds is proven without L2.
+          if (!isEndpointError(error) || error.layer !== 'L2') throw error
+          showProgress(io, `whether it has arrived is unknown: ${printable(error.message)}`)
+          return undefined
+        },
+      )
+      return { ...rest, verified: { ...verified, ...(arrival && { arrival }) } }
     },
     async verifyExisting(bundle, trust, path) {
       requireEvidence(path, bundle, 'message')

@@ -58,9 +58,7 @@ async function readVector(file: string): Promise<InputFile> {
 /** @throws UsageError, DocumentError if there is nothing to run; ProviderError if a call cannot be executed */
 async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Details> {
   if (file.kind === 'evidence') {
-    throw new UsageError(
-      `it is ${evidenceKinds[file.evidence].name}: verify it by itself, with --rollup and --l1-block-hash`,
-    )
+    throw new UsageError(`it is ${evidenceKinds[file.evidence].name}: verify it by itself, with --l1-block-hash`)
   }
   if (file.kind !== 'evidence vector' && file.kind !== 'function vector') return judgeAnswer(file, pinned)
   if (Object.values(pinned).some(isGiven)) {

@@ -1,99 +1,78 @@
 import { once } from 'node:events'
-import { addDemoBlocks, type ContractVersion, createService, demoWorld, type ServiceChain } from '../../devnet/index.ts'
+import { addDemoBlocks, createService, demoWorld, type ServiceChain, type World } from '../../devnet/index.ts'
 import { DEMO_PAYEE, DEMO_TOKEN, DEMO_USER } from '../../devnet/service/demo-chain.ts'
+import { demoCode, tokenSlots } from '../../devnet/service/demo-contracts.generated.ts'
 import { readGenesis } from '../../devnet/service/genesis.ts'
-import { lineaMessageService } from '../../entry/messages.ts'
+import { type Scheme, slotKey } from '../../entry/index.ts'
+import { lineaMainnet } from '../../entry/networks.ts'
 import { type Command, exitCodes } from '../command.ts'
-import { cannotListen, orUsageError, UsageError } from '../errors.ts'
+import { cannotListen, orUsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
-import { flag, formatOptions, list, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
-import { requireScheme } from '../options/flags.ts'
+import { formatHelp, optionsOf, text, type ValuesOf } from '../options/declared.ts'
+import { schemeOf } from '../options/flags.ts'
+import { describeNetwork, networkOf } from '../options/network.ts'
 import { parseOptions, wholeNumber } from '../options/parse.ts'
 import { formatTable, toJson } from '../output/report.ts'
 
-const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
-
 const options = {
   ...optionsOf('port', 'host'),
-  genesis: text('FILE', '{ "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state)'),
-  scheme: textOr('poseidon2', 'SCHEME', 'mimc or poseidon2'),
-  'finalize-every': text('SECONDS', 'add blocks and finalize at this interval (default: only what is sent)'),
-  unfinalized: textOr('0', 'COUNT', 'how many of the newest L1 blocks are not final'),
-  keep: text('COUNT', 'how many finalizations to keep; older ones are forgotten (default: all)'),
-  'contract-version': textOr('8', 'N', 'the version of the rollup contract: 7, 8, or 9, which holds block hashes'),
-  'upgrade-at': text(
-    'NUMBER',
-    'upgrade the contract to version 9 before this L2 block, the first with an Ethereum state',
-  ),
-  'api-key': list('KEY', 'also serve URL/v3/KEY, without a rate limit'),
-  'public-rate': text('COUNT', 'requests per second per client without a key (default: no limit)'),
-  'proof-lag': textOr('0', 'COUNT', 'how many finalizations the proofs lag behind L1'),
-  messages: flag('also a message service on L2; in the demo, there are messages in each finalization'),
-  json: flag('print one line of JSON with what is served, and one per finalization'),
+  genesis: text('FILE', '{ "alloc": { ADDRESS: { balance, nonce, code, storage } } }'),
+  'finalize-every': text('SECONDS', 'add and finalize blocks (default: only what is sent)'),
+  history: text('COUNT', 'how many finalizations to keep (default: all)'),
+  'upgrade-at': text('NUMBER', 'the first L2 block with an Ethereum state'),
 }
-
-const help = `Usage: rollup-state-proof serve [options]
-
-Serves a rollup on this machine, for devnets and tests, with its state in
-memory:
-  L2      rollup_getProof (and linea_getProof; eth_getProof for blocks with an
-          Ethereum state), and the standard methods that read accounts,
-          blocks, transactions, receipts, logs and fees; the state holds the
-          hashes of blocks (EIP-2935), if the genesis has that contract;
-          eth_sendRawTransaction adds a block at once, and calls of contracts
-          take the optional @ethereumjs packages; eth_call and
-          eth_estimateGas are computed by the proxy in front of it
-  L1      a simulated L1 whose rollup contract holds the state roots of the L2,
-          or the hashes of its blocks: blocks, eth_getProof, eth_getLogs
-  beacon  the light-client part of the beacon API, over a simulated consensus
-          layer with forks from Capella to Gloas
-Ctrl-C ends it.
-
-The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...),
-an ERC-20 token (0x7070...), another behind a proxy (0x7171...), and the
-aggregate3 of Multicall3 (0xcaca...). In each block, one of two accounts
-(0xf39f..., 0x7099...) sends the other a token: they are the first two of
-anvil and Hardhat, whose keys everybody knows.
-
-Options:
-${formatOptions(options)}
-
-Exit code: 0 ended by Ctrl-C; 2 wrong usage, unreadable input, or the port is
-taken.
-
-Examples:
-  rollup-state-proof serve --port 8545
-  rollup-state-proof serve --finalize-every 12 --unfinalized 40 --keep 100
-  rollup-state-proof serve --genesis genesis.json --scheme mimc --json
-`
+const all = { ...options, ...optionsOf('network', 'json') }
 
 export const command: Command = {
-  help,
+  help: formatHelp({
+    ...{ usage: 'serve [options]', options, all },
+    about: `
+Serves a network on this machine, for devnets and tests, with its state in
+memory: the contract, message service and chain ids of --network, over the demo
+state or --genesis. A program that reads Linea reads this, too.
+  L2      the state, blocks and logs, and linea_getProof; eth_sendRawTransaction
+  L1      a simulated L1, whose rollup contract holds the roots of the L2
+  beacon  the light-client part of the beacon API, for --checkpoint`,
+    notes: `
+The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...)
+and ERC-20 tokens (0x7070..., 0x7171...), and messages in each finalization. On
+linea, WETH and USDC exist, too. --json prints a file for --network, with the
+beacon chain. Ctrl-C ends it.`,
+    examples: `
+rollup-state-proof serve --port 8545
+rollup-state-proof serve --finalize-every 12 --history 100
+rollup-state-proof serve --genesis genesis.json --network devnet.json --json`,
+  }),
   async run(args, io) {
-    const { values } = parseOptions(args, options)
-    const scheme = requireScheme(values.scheme)
+    const { values } = parseOptions(args, all)
+    const network = networkOf(values)
+    const { messageService } = network
+    const scheme = schemeOf(network)
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = optionalNumber('--finalize-every', values['finalize-every'], 86_400)
     const path = values.genesis
     const isDemo = path === undefined
     const content = isDemo ? undefined : await readJson(path, io)
-    const genesis = isDemo ? demoWorld(scheme) : orUsageError(path, () => readGenesis(scheme, content))
+    const genesis = isDemo ? demoOf(network.name, scheme) : orUsageError(path, () => readGenesis(scheme, content))
     // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
     const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
     let isRunning = false
     const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
-    const service = createService({ genesis, ...serviceOptions(values), ...(seconds !== undefined && { clock }) })
+    const service = createService({
+      ...{ genesis, rollup: network.rollup, ...serviceOptions(values) },
+      ...(messageService !== undefined && { messageService }),
+      ...(seconds !== undefined && { clock }),
+    })
     const { chain, beacon } = service
-    if (isDemo) for (const count of DEMO_COUNTS) addDemo(chain, values.messages, count)
+    if (isDemo) for (const count of DEMO_COUNTS) addDemo(chain, messageService !== undefined, count)
     const { url: l2, l1Url: l1, beaconUrl } = await service.listen(port, values.host).catch(cannotListen('--port'))
     isRunning = true
     const finalized = () => describeFinalized(chain)
     const { l2BlockNumber, ...held } = finalized()
-    const messageService = values.messages ? lineaMessageService : undefined
-    const served = { l2, l1, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name, messageService }
-    const json = { ...served, network: beacon.network, finalized: finalized() }
+    const served = { l2, l1, beacon: beaconUrl }
+    const json = { ...served, network: describeNetwork(network, beacon.network), finalized: finalized() }
     const rows = Object.entries({
-      ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, 'rollup contract': DEVNET_CONTRACT, scheme: scheme.name },
+      ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, network: network.name, 'rollup contract': network.rollup.address },
       ...{ finalized: `block ${l2BlockNumber}`, 'its state root': held.stateRoot },
       ...('blockHash' in held && { 'its hash': held.blockHash }),
       ...(isDemo && {
@@ -109,7 +88,7 @@ export const command: Command = {
     const move = () => {
       // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
-      if (isDemo) addDemo(chain, values.messages, BLOCKS_PER_FINALIZATION, l1Blocks)
+      if (isDemo) addDemo(chain, messageService !== undefined, BLOCKS_PER_FINALIZATION, l1Blocks)
       else addEmptyBlock(chain, l1Blocks)
       report()
     }
@@ -157,24 +136,25 @@ function addDemo(chain: ServiceChain, withMessages: boolean, count: number, l1Bl
   addDemoBlocks(chain, { counts: [count], l1Blocks })
 }
 
-/** What the options say about the service, but its state and its clock. @throws UsageError */
+/** What the options say about the service. @throws UsageError */
 function serviceOptions(flags: ValuesOf<typeof options>) {
-  const keep = optionalNumber('--keep', flags.keep, 1_000_000)
+  const keep = optionalNumber('--history', flags.history, 1_000_000)
   const upgradeAt = optionalNumber('--upgrade-at', flags['upgrade-at'], Number.MAX_SAFE_INTEGER)
-  const contractVersion = wholeNumber('--contract-version', flags['contract-version'], 7, 9) as ContractVersion
-  if (contractVersion === 9 && upgradeAt !== undefined) throw new UsageError('--upgrade-at: the version is 9 already')
-  const publicRate = optionalNumber('--public-rate', flags['public-rate'], 1_000_000)
-  return {
-    rollup: { name: 'devnet', address: DEVNET_CONTRACT },
-    ...(flags.messages && { messageService: lineaMessageService }),
-    apiKeys: flags['api-key'] ?? [],
-    proofLag: wholeNumber('--proof-lag', flags['proof-lag'], 0, 1000),
-    l1Unfinalized: wholeNumber('--unfinalized', flags.unfinalized, 0, 1000),
-    contractVersion,
-    ...(upgradeAt !== undefined && { upgradeAt: BigInt(upgradeAt) }),
-    ...(keep !== undefined && { keep }),
-    ...(publicRate !== undefined && { publicRate }),
-  } as const
+  return { ...(upgradeAt !== undefined && { upgradeAt: BigInt(upgradeAt) }), ...(keep !== undefined && { keep }) }
+}
+
+/** The demo state and, on Linea, what the programs of the documents ask for: WETH, and a USDC with seven in circulation. */
+function demoOf(name: string, scheme: Scheme): World {
+  const world = demoWorld(scheme)
+  if (name !== lineaMainnet.name) return world
+  world.setAccount('0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f', {
+    nonce: 1n,
+    balance: 50_000_500_000_000_000_000_000n,
+  })
+  const usdc = '0x176211869cA2b568f2A7D4EE941E073a821EE1ff'
+  world.setAccount(usdc, { nonce: 1n, code: demoCode.token })
+  world.setStorage(usdc, { key: slotKey(tokenSlots.totalSupply), value: slotKey(7_000_000n) })
+  return world
 }
 
 /** Age of the history of a moving demo when it starts to move, in seconds. */

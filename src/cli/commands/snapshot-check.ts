@@ -1,4 +1,4 @@
-import { verifyEvidence } from '../../entry/anchor.ts'
+import { type StateScheme, verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isArgumentError, safely } from '../../entry/index.ts'
 import { createStateVerifier } from '../../verify/state/kind.ts'
 import { unpack } from '../audit/input.ts'
@@ -23,7 +23,7 @@ const ROWS_PER_PROGRESS = 1000
 
 /** Verifies the files of a snapshot, offline. @returns the exit code @throws UsageError if a file cannot be read */
 export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
-  const { path, keep, rollup, l1BlockHash, l2Block, holders, json, force } = wanted
+  const { path, keep, network, l1BlockHash, l2Block, holders, json, force } = wanted
   if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
   if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
   if (force) throw new UsageError('--check writes nothing: leave out --force')
@@ -33,7 +33,8 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   const other = notManifest(content, snapshotRows)
   if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
   const bundle = fieldIn(content, 'bundle')
-  const scheme = kindOf(bundle, wanted.scheme)
+  const { rollup } = network
+  const scheme = kindOf(bundle, network.scheme)
   const known = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber: l2Block ?? 'fromBundle' } as const
   const claim = { ...known, address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const outcome = safely(() => verifyEvidence(bundle, claim))
@@ -74,7 +75,7 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
 }
 
 /** How many rows are not proven, the first of them, and what is wrong with a file as a whole, in sentences. */
-async function compareRows(wanted: Wanted, keep: string, stateRoot: Hex, io: Io) {
+async function compareRows(wanted: Wanted & { readonly scheme: StateScheme }, keep: string, stateRoot: Hex, io: Io) {
   const { path, format, holders, scheme } = wanted
   // Only the answers may be packed. In packed rows, other programs would read something else than is checked here.
   const [rows, answers] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]

@@ -1,3 +1,4 @@
+import { verifyClientOptions } from '../../client/sources/fetch.ts'
 import { type EvidenceBundle, type StateScheme, verifyEvidence } from '../../entry/anchor.ts'
 import { isProofError, safely } from '../../entry/index.ts'
 import { type RequestProvider, recordEvidence } from '../../entry/rpc.ts'
@@ -13,17 +14,9 @@ import {
   writeManifest,
 } from '../files/row-files.ts'
 import type { Connections } from '../options/connections.ts'
-import { formatOptions } from '../options/declared.ts'
+import { formatHelp } from '../options/declared.ts'
 import { endProgress, hashSourceOf, notVerified, showProgress, withEndpoints } from '../options/endpoint.ts'
-import {
-  describeWanted,
-  howOptions,
-  outputOptions,
-  readWanted,
-  type Wanted,
-  whatOptions,
-  whereOptions,
-} from '../options/snapshot-options.ts'
+import { allOptions, describeWanted, readWanted, snapshotOptions, type Wanted } from '../options/snapshot-options.ts'
 import { formatTable, toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { type SnapshotPlan, type SnapshotProgress, type SnapshotRequest, writeSnapshot } from '../snapshot/snapshot.ts'
@@ -33,57 +26,27 @@ import { verdictOf } from '../words/verdict.ts'
 import { formatTime, implementationRow } from '../words/wording.ts'
 import { checkFiles } from './snapshot-check.ts'
 
-const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME
-         --rollup ROLLUP -o ROWS [options]
-
-Fetches and verifies the state of many accounts, or the entries of many holders
-in one mapping, at one finalized L2 block. Writes one row of proven values per
-address, in the order of the addresses. ADDRESSES is a file with one address per
-line, or - for standard input; empty lines, and text after #, are ignored.
-
-What to fetch:
-${formatOptions(whatOptions)}
-
-Where from:
-${formatOptions(whereOptions)}
-
-How:
-${formatOptions(howOptions)}
-
-Output:
-${formatOptions(outputOptions)}
-
-If the endpoint is busy (HTTP 429 or 503), all requests pause for the time in
-Retry-After. Without that header, each pause is longer than the last. A request
-that fails otherwise is sent again after growing pauses. If an answer does not
-verify, snapshot asks again. After three such answers, the address gets a row
-with the verdict "refused". An interrupted run keeps its progress in
-ROWS.partial: run the same command again to continue. The files are then the
-same as without the interruption.
-
---check believes nothing in the files: it proves the state root from the
-bundle in the manifest and your L1 block hash, verifies every kept answer
-against that root, and compares every row with what its answer proves. Without
---l2-block, the files choose the block.
-
-Exit code: 0 all verified, or recorded by the word of the L1 endpoint; 1 some
-answers did not verify, or --check found a row that is not proven; 2 wrong
-usage, or a file cannot be read or written; 3 an endpoint failed: run the
-command again; 4 the files existed, and were not verified: use --check.
-
-Examples:
-  export L1_URL=https://... L2_URL=https://...
-  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet \\
-    -o balances.csv --keep answers.ndjson.gz
-  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet \\
-    --address 0x... --mapping-slot 0 -o tokens.csv
-  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet \\
-    -o balances.csv --keep answers.ndjson.gz --check --l1-block-hash 0x... \\
-    --l2-block N
-`
-
 export const command: Command = {
-  help,
+  help: formatHelp({
+    usage: 'snapshot ADDRESSES -o ROWS [options]',
+    ...{ options: snapshotOptions, all: allOptions },
+    about: `
+Fetches and verifies many accounts, or the entries of many holders in one
+mapping, at one finalized L2 block. ROWS gets one row of proven values per
+address, as CSV if its name ends with .csv, and ROWS.manifest.json what proves
+the state root. ADDRESSES has one address per line, with # for comments; - is
+standard input. Run it again after an interruption.`,
+    notes: `
+--check believes nothing in the files: pass --keep, --l1-block-hash and
+--l2-block, too. An address without an answer that verifies is "refused".
+Exit code: 0 all verified; 1 some refused, or not proven; 2 wrong usage; 3 an
+endpoint failed: run it again; 4 the files existed, and were not verified.`,
+    examples: `
+export L1_URL=https://... L2_URL=https://...
+rollup-state-proof snapshot holders.txt -o balances.csv --keep answers.gz
+rollup-state-proof snapshot holders.txt --address 0x... --mapping 0 each \\
+  -o tokens.csv`,
+  }),
   async run(args, io) {
     const wanted = await readWanted(args, io)
     return wanted.check ? checkFiles(wanted, io) : withEndpoints(wanted.values, io, each => take(wanted, each, io))
@@ -114,7 +77,8 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
       const { l2BlockNumber, l1Block, stateRoot, implementation } = verifyBundle(bundle, wanted)
       showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
       const plan: SnapshotPlan = {
-        ...{ ...wanted, scheme: kindOf(bundle, wanted.scheme), stateRoot, block: l2BlockNumber, signal },
+        ...{ ...wanted, scheme: kindOf(bundle, wanted.network.scheme), stateRoot, block: l2BlockNumber, signal },
+        method: verifyClientOptions({ rollup: wanted.network.rollup }).method,
         onRetry(request, error) {
           if (isProofError(error)) tell(request, `${error.code}; asking again`)
         },
@@ -147,17 +111,17 @@ const nameOf = ({ address, holders }: SnapshotRequest): string =>
 async function fetchBundle(
   l1: readonly RequestProvider[],
   l2: readonly RequestProvider[],
-  { target, holders, scheme, rollup, l2Block, method }: Wanted,
+  { target, holders, network, l2Block }: Wanted,
   signal: AbortSignal,
 ): Promise<EvidenceBundle<StateScheme>> {
   const address = target.contract ?? holders[0] ?? `0x${'00'.repeat(20)}`
-  const request = { scheme, rollup, address, l2BlockNumber: l2Block }
-  return (await recordEvidence({ l1, l2, ...request, method, signal })).bundle
+  return (await recordEvidence({ l1, l2, network, address, l2BlockNumber: l2Block, signal })).bundle
 }
 
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
-function verifyBundle(bundle: EvidenceBundle<StateScheme>, { scheme: roots, rollup, l1BlockHash }: Wanted) {
-  const scheme = kindOf(bundle, roots)
+function verifyBundle(bundle: EvidenceBundle<StateScheme>, { network, l1BlockHash }: Wanted) {
+  const { rollup } = network
+  const scheme = kindOf(bundle, network.scheme)
   const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
   const rest = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const outcome = safely(() => verifyEvidence(bundle, { scheme, rollup, trusted, ...rest }))
@@ -167,7 +131,7 @@ function verifyBundle(bundle: EvidenceBundle<StateScheme>, { scheme: roots, roll
 
 /** @param isFetched false if the files existed @returns the exit code */
 function report(content: Manifest<Counts>, wanted: Wanted, isFetched: boolean, { stdout }: Io): number {
-  const { path, keep, json, rollup } = wanted
+  const { path, keep, json, network } = wanted
   const { askedFor: _, bundle: __, ...summary } = content
   const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash, implementation } = summary
   const manifest = manifestPathOf(path)
@@ -184,7 +148,7 @@ function report(content: Manifest<Counts>, wanted: Wanted, isFetched: boolean, {
       ...(keep === undefined ? [] : [['answers', keep] as const]),
       ['L2 block', l2BlockNumber],
       ['L2 state root', stateRoot],
-      implementationRow({ implementation }, rollup.implementation && 'user'),
+      implementationRow({ implementation }, network.rollup.implementation && 'user'),
       ['L1 block hash', l1BlockHash],
     ]),
     'Everything rests on the L1 block hash: compare it with a source that you trust. The bundle that proves the rest is in the manifest.',

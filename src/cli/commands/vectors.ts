@@ -1,52 +1,37 @@
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, listJsonFiles } from '../files/input.ts'
-import { flag, formatOptions, optionsOf } from '../options/declared.ts'
+import { formatHelp, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
 import { paint } from '../output/paint.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
-import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, trustOptions, worstOf } from '../output/verdict.ts'
+import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, worstOf } from '../output/verdict.ts'
 import type { Word } from '../words/verdict.ts'
 import { type FileResult, runVector } from './run-vector.ts'
 
-const options = {
-  ...optionsOf('state-root', 'scheme', 'address'),
-  json: flag('print one JSON object per file, with what was proven and who stated it, then one with the summary'),
-  ...trustOptions,
-}
-
-const help = `Usage: rollup-state-proof vectors FOLDER [options]
-
-Verifies every vector and recording in FOLDER and its subfolders, and compares
-each outcome with the one that the file expects: the verified fields, or an
-error code. Recordings are expected to verify. Vectors of calls need the
-optional @ethereumjs packages. Without these packages they are not run, and the
-report says how many there are.
-
-Options, which override the files:
-${formatOptions(options)}
-
-Every *.json file is verified, except *.schema.json, hidden files and
-node_modules. Each file has its own scheme, root, address and keys. A file that
-verifies against a root that it states itself is consistent only: state the root
-for all files with --state-root, or run vectors of your own with --trust-file.
-With --state-root and --scheme, the folder may also hold bare answers.
-
-Exit code, of the worst file, in this order: 2 there are no files, or a file
-cannot be read; 1 some are not as expected; 4 some are consistent only; 0 all
-are as expected.
-
-Examples:
-  rollup-state-proof vectors vectors/ --trust-file
-  rollup-state-proof vectors answers/ --scheme poseidon2 --state-root 0x...
-`
+const options = optionsOf('state-root', 'address')
+const all = { ...options, ...optionsOf('json', 'trust-file') }
 
 export const command: Command = {
-  help,
+  help: formatHelp({
+    ...{ usage: 'vectors FOLDER [options]', options, all },
+    about: `
+Verifies every vector and recording in FOLDER and its subfolders, and compares
+each outcome with the one that the file expects: the verified fields, or an
+error code. Recordings have to verify. With --state-root, FOLDER may hold bare
+answers, too. Vectors of calls need the optional @ethereumjs packages.`,
+    notes: `
+A file that verifies against a root that it states itself is consistent only.
+Exit code, of the worst file: 2 no files, or one cannot be read; 1 some are not
+as expected; 4 some are consistent only; 0 all are as expected.`,
+    examples: `
+rollup-state-proof vectors vectors/ --trust-file
+rollup-state-proof vectors answers/ --state-root 0x...`,
+  }),
   async run(args, io) {
-    const { values, path: folder } = parsePath(args, options, 'expected one folder')
-    const { scheme, 'state-root': stateRoot, address, json, 'trust-file': trustsFile } = values
+    const { values, path: folder } = parsePath(args, all, 'expected one folder')
+    const { 'state-root': stateRoot, address, json, 'trust-file': trustsFile } = values
     if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
     const files = listJsonFiles(folder)
     if (files.length === 0) throw new UsageError(`there are no vectors in ${folder}`)
@@ -54,7 +39,7 @@ export const command: Command = {
     for (const [index, file] of files.entries()) {
       if (!json) overwriteProgress(io, `${index + 1}/${files.length} ${printable(file)}`)
       // The details are only for printing, and are not kept.
-      const { details, ...result } = await runVector(file, { scheme, stateRoot, address })
+      const { details, ...result } = await runVector(file, { stateRoot, address })
       if (json) io.stdout.write(toJson({ ...result, ...details }))
       results.push(result)
     }

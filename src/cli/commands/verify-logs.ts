@@ -1,7 +1,6 @@
 import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
 import { type LogsClaim, logsEvidence } from '../../entry/blocks.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
-import type { Io } from '../command.ts'
 import { type Flags, optionsOf } from '../options/declared.ts'
 import { blockClaimOf, trustedOf } from '../options/flags.ts'
 import { type FilterFlags, filterOf, filterOptions, isFilterStated, rangeOptions } from '../options/logs-options.ts'
@@ -19,28 +18,23 @@ export interface EvidenceFlags extends Flags, Pick<FilterFlags, 'event' | 'topic
   readonly 'from-block'?: string | undefined
   readonly 'to-block'?: string | undefined
   readonly message?: string | undefined
+  readonly timeout?: string | undefined
 }
 
 const allowed = {
   ...{ ...filterOptions, ...rangeOptions },
-  ...optionsOf('scheme', 'rollup', 'implementation', 'layout-roots-slot', 'layout-current-slot', 'l2-block', 'network'),
-  ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'state-root'),
+  ...optionsOf('network', 'implementation', 'l2-block', 'checkpoint', 'l1-block-hash', 'l1-state-root', 'state-root'),
 }
 
 /** Verifies logs as evidence. @throws UsageError */
-export async function verifyLogsFile(
-  bundle: unknown,
-  flags: EvidenceFlags,
-  isSchemeFound: boolean,
-  io: Io,
-): Promise<VerdictReport> {
+export function verifyLogsFile(bundle: unknown, flags: EvidenceFlags, found: StateScheme | undefined): VerdictReport {
   const { addresses, address: _, ...others } = flags
   requireOnly(others, allowed, 'logs as evidence')
   const { event, topic } = others
   const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
   const claim: LogsClaim<Trusted, StateScheme> = {
     kind: logsEvidence,
-    ...{ ...blockClaimOf(flags), trusted: await trustedOf(flags, io) },
+    ...{ ...blockClaimOf(flags, found), trusted: trustedOf(flags) },
     fromBlock: integerOf(flags, 'from-block', 64) ?? 'fromBundle',
     toBlock: integerOf(flags, 'to-block', 64) ?? 'fromBundle',
     filter: isFilterStated(filter) ? filterOf(filter) : 'fromBundle',
@@ -52,7 +46,7 @@ export async function verifyLogsFile(
     ...constantSources(claim, 'user'),
   }
   const sources = describeSources({
-    ...{ trusted: 'user', scheme: isSchemeFound ? 'lengths' : 'user', rollup: 'user' },
+    ...{ trusted: 'user', scheme: found === undefined ? 'user' : 'lengths', rollup: 'user' },
     ...parts,
   })
   const outcome = safely(() => verifyEvidence(bundle, claim))

@@ -1,9 +1,9 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
 import { type MessageEvidenceClaim, messageEvidence } from '../../entry/messages.ts'
-import type { Io } from '../command.ts'
 import { optionsOf, text } from '../options/declared.ts'
-import { rollupOf, trustedOf } from '../options/flags.ts'
+import { trustedOf } from '../options/flags.ts'
+import { networkOf } from '../options/network.ts'
 import { requireHex, requireOnly } from '../options/parse.ts'
 import { claimDataOf, formatMessage } from '../output/message-report.ts'
 import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
@@ -11,25 +11,20 @@ import { constantSources } from '../words/evidence.ts'
 import { verdictOf } from '../words/verdict.ts'
 import type { EvidenceFlags } from './verify-logs.ts'
 
-export const messageOptions = { message: text('HASH', 'the hash of the message, 32 bytes') }
+export const messageOptions = { message: text('HASH', 'the hash of the message') }
 
 const allowed = {
   ...messageOptions,
-  ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'network', 'rollup', 'implementation'),
+  ...optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root', 'network', 'implementation'),
 }
 
 /** Verifies a message as evidence. @throws UsageError */
-export async function verifyMessageFile(
-  bundle: unknown,
-  { addresses: _, ...flags }: EvidenceFlags,
-  __: boolean,
-  io: Io,
-): Promise<VerdictReport> {
+export function verifyMessageFile(bundle: unknown, { addresses: _, ...flags }: EvidenceFlags): VerdictReport {
   requireOnly(flags, allowed, 'a message as evidence')
   requireHex('--message', 32, flags.message)
   const { message = 'fromBundle' } = flags
-  const rollup = rollupOf(flags)
-  const trusted = await trustedOf(flags, io)
+  const { rollup } = networkOf(flags)
+  const trusted = trustedOf(flags)
   // The option for L2 state roots was refused above, and the hexadecimal is checked.
   const claim = { kind: messageEvidence, rollup, trusted, message } as MessageEvidenceClaim
   const isStated = message !== 'fromBundle'

@@ -1,22 +1,22 @@
+import { DEFAULT_HARDFORK } from '../../client/network/hardfork.ts'
 import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
 import { isArgumentError, isProofError, safely } from '../../entry/index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../entry/provider.ts'
 import type { EvidenceName } from '../../verify/evidence/names.ts'
-import type { KindName } from '../../verify/state/types.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
-import { MAX_INPUT_MIB } from '../limits.ts'
-import { callClaimOf, callFailed, deadlineOf } from '../options/chain-flags.ts'
-import { formatOptions, list, optionsOf, text } from '../options/declared.ts'
+import { callClaimOf, callFailed, timeoutOf } from '../options/chain-flags.ts'
+import { formatHelp, list, optionsOf } from '../options/declared.ts'
 import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
 import { filterOptions, rangeOptions } from '../options/logs-options.ts'
+import { networkOf } from '../options/network.ts'
 import { parsePath } from '../options/parse.ts'
 import { environmentSource, formatCall } from '../output/call-report.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
 import { paint } from '../output/paint.ts'
 import { describeSources, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
-import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE, trustOptions } from '../output/verdict.ts'
+import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE } from '../output/verdict.ts'
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
 import { claimOfVector, constantSources } from '../words/evidence.ts'
@@ -29,95 +29,29 @@ import { agesOf } from '../words/wording.ts'
 import { type EvidenceFlags, verifyLogsFile } from './verify-logs.ts'
 import { messageOptions, verifyMessageFile } from './verify-message.ts'
 
-const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
+const answerOptions = optionsOf('state-root', 'address', 'storage-key', 'mapping')
 const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
-const subjectOptions = {
-  ...optionsOf('rollup'),
-  'l2-block': text('NUMBER', 'the L2 block'),
-  ...optionsOf('implementation', 'network', 'layout-roots-slot', 'layout-current-slot'),
-}
-const callOptions = optionsOf('call', 'from', 'value', 'gas', 'hardfork', 'chain-id', 'deadline')
+const blockOptions = optionsOf('l2-block')
+const callOptions = optionsOf('call', 'sender', 'value', 'gas')
 const { address: _, ...eventOptions } = filterOptions
 const logsOptions = { ...eventOptions, ...rangeOptions }
-
-const help = `Usage: rollup-state-proof verify FILE [options]
-
-Verifies a rollup_getProof / linea_getProof answer (for a rollup with an
-Ethereum state: eth_getProof) offline. FILE is the result,
-the JSON-RPC response around it, a recording (scheme, stateRoot, address,
-storageKeys, result), a test vector, an evidence bundle (an answer with the
-proofs that lead to it from L1), a call, logs or a message as evidence. - is
-standard input. Files have at most ${MAX_INPUT_MIB} MiB.
-
-Options. An answer needs --state-root. Pass the storage keys in the order of
-the request. Without --scheme, verify finds it by the form of the answer:
-${formatOptions(answerOptions)}
-
-For a bundle, state exactly one of these, or --state-root: then the L1 part of
-the bundle is ignored. Everything else is proven from it:
-${formatOptions(trustedOptions)}
-
-Also state what the bundle must be for. --rollup is required:
-${formatOptions(subjectOptions)}
-
-A call as evidence, which \`record --call\` writes, is executed again, offline.
-This needs the packages @ethereumjs/evm, @ethereumjs/common and
-@ethereumjs/util. In addition to --rollup and what you trust, state:
-${formatOptions(callOptions)}
-
-For logs as evidence, which \`logs --format bundle\` writes, state the contracts
-with --address, repeated for more, and:
-${formatOptions(logsOptions)}
-
-For a message as evidence, state --rollup, what you trust, and:
-${formatOptions(messageOptions)}
-
-Vectors and recordings state their own inputs. For recordings and vectors of
-answers, options override the file. If you omit --address, --storage-key or
---l2-block, verify takes them from the answer or bundle, and the report says so.
-For a folder of files, use the command vectors.
-
-A verdict is one of three words. Verified: it follows from the root, hash or
-checkpoint that you state here. Consistent: it follows from one that only the
-file states, which anyone can invent; nothing is proven until you confirm that.
-Refused: it does not follow. What you leave to the file otherwise, such as the
-address, the first line names: it is verified for that.
-
-The verdict is on standard output.
-${formatOptions(trustOptions)}
-
-Exit code: 0 verified, 1 refused (for a vector: or not as it expects), 2 wrong
-usage or unreadable input, 4 consistent only.
-
-Examples:
-  rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... \\
-    --address 0x...
-  curl -s ... | rollup-state-proof verify - --scheme poseidon2 \\
-    --state-root 0x... --address 0x... --json
-  rollup-state-proof verify recording.json --state-root 0x...
-  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
-    --l1-block-hash 0x... --address 0x...
-  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
-    --checkpoint 0x... --address 0x...
-  rollup-state-proof verify bundle.json --scheme ethereum --rollup mainnet \\
-    --implementation 0x... --l1-block-hash 0x... --address 0x...
-  rollup-state-proof verify call.json --scheme poseidon2 --rollup mainnet \\
-    --l1-block-hash 0x... --call 0x... 0x...
-`
+const bundleOptions = { ...trustedOptions, ...blockOptions, ...optionsOf('network', 'implementation') }
+const own = { ...answerOptions, ...blockOptions, ...callOptions, ...logsOptions, ...messageOptions }
+const all = { ...own, ...bundleOptions, ...optionsOf('timeout', 'json', 'trust-file') }
 
 /** Whether it is what an endpoint sent, or a recording of that. No damaged bundle is. */
 const isAnswerAlone = (file: InputFile): boolean =>
   (file.kind === 'answer' || file.kind === 'JSON-RPC response' || file.kind === 'recording') &&
   leafProofAt(file.answer, 0) !== undefined
 
-const options = {
-  ...{ ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions, ...logsOptions },
-  ...{ ...messageOptions, ...trustOptions },
-  address: list('ADDRESS', answerOptions.address.help),
-}
+const options = { ...all, address: list('ADDRESS', answerOptions.address.help) }
 
-/** @param isSchemeFound whether the form of the file shows the scheme @throws UsageError */
-type VerifyFile = (bundle: unknown, flags: EvidenceFlags, isSchemeFound: boolean, io: Io) => Promise<VerdictReport>
+/** @param found the kind of state that the form of the file shows @throws UsageError */
+type VerifyFile = (
+  bundle: unknown,
+  flags: EvidenceFlags,
+  found: StateScheme | undefined,
+) => Promise<VerdictReport> | VerdictReport
 
 /** How each kind of evidence is verified, and the options of it alone. */
 const kinds: Readonly<Record<EvidenceName, { readonly options: object; readonly verify: VerifyFile }>> = {
@@ -128,23 +62,36 @@ const kinds: Readonly<Record<EvidenceName, { readonly options: object; readonly 
 }
 
 export const command: Command = {
-  help,
+  help: formatHelp({
+    ...{ usage: 'verify FILE [options]', options: own, all },
+    about: `
+Verifies an answer, a recording, or evidence of state, a call, logs or a
+message, offline. - is standard input. An answer needs --state-root; evidence,
+exactly one of --l1-block-hash, --checkpoint, --l1-state-root and --state-root.
+What you do not state, the file chooses, and the report says so.`,
+    notes: `
+Verified (exit code 0): it follows from what you state. Consistent (4): from a
+root or hash that only the file states, which anyone can invent. Refused (1).`,
+    examples: `
+rollup-state-proof verify answer.json --state-root 0x... --address 0x...
+rollup-state-proof verify bundle.json --l1-block-hash 0x... --address 0x...
+rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
+  }),
   async run(args, io) {
     const { values, path } = parsePath(args, options, 'expected one file or -')
-    const { json, 'trust-file': trustFile, address: addresses = [], ...rest } = values
+    const { json, timeout, 'trust-file': trustFile, address: addresses = [], ...rest } = values
     const how = { json, 'trust-file': trustFile }
     const [address, ...others] = addresses
     const stated = { ...rest, ...(address !== undefined && { address }) }
     if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
-    const { scheme, 'state-root': stateRoot, 'storage-key': storageKeys } = stated
+    const { 'state-root': stateRoot, 'storage-key': storageKeys } = stated
     const content = await readJson(path, io)
     refuseTraces(path, content)
     const file = readInputFile(content)
     // Whoever chooses the form of the answer cannot choose a kind of state with which it leads to the trusted root.
-    const found = stated.scheme === undefined ? kindIn(content) : undefined
-    const withScheme = { ...stated, scheme: stated.scheme ?? found }
+    const found = kindIn(content)
     const has = (options: object) => Object.keys(stated).some(name => name in options)
-    const ofBundles = Object.keys(stated).filter(name => name in { ...trustedOptions, ...subjectOptions })
+    const ofBundles = Object.keys(stated).filter(name => name in bundleOptions)
     if (file.kind === 'evidence vector' || file.kind === 'function vector') {
       if (has(stated)) throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
       if (file.kind === 'function vector' || file.evidence !== 'state') {
@@ -171,14 +118,10 @@ export const command: Command = {
     if (evidence !== 'logs' && others.length > 0) throw new UsageError('--address is given twice')
     if (evidence !== null || file.kind === 'evidence') {
       const kind = evidence ?? 'state'
-      if (stated.rollup === undefined) {
-        const needed = '--rollup is needed, and what you trust, such as --l1-block-hash'
-        throw new UsageError(`${path} is ${evidenceKinds[kind].name}: ${needed}`)
-      }
-      const flags = kind === 'message' ? stated : withScheme
-      return print(await kinds[kind].verify(content, { ...flags, addresses }, found !== undefined, io), how, io)
+      const flags = { ...stated, addresses, ...(kind === 'call' && { timeout }) }
+      return print(await kinds[kind].verify(content, flags, found), how, io)
     }
-    const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
+    const claim = requireClaim({ stateRoot, address, storageKeys }, file)
     const outcome = verifyAnswer(file, claim)
     const report = reportOnAnswer(outcome, file, claim)
     if (file.kind !== 'vector' || file.expected === undefined) return print(report, how, io)
@@ -218,9 +161,9 @@ function print(report: VerdictReport, flags: Printing, { stdout }: Io, mismatche
 }
 
 /** The kind of state that a bundle says it is of, or that the form of its answer shows. */
-function kindIn(bundle: unknown): KindName | undefined {
+function kindIn(bundle: unknown): StateScheme | undefined {
   const stated = kindNamed(fieldIn(bundle, 'scheme'))
-  return (stated?.hashScheme === null ? stated : guessKind(answerIn(bundle)))?.name
+  return (stated?.hashScheme === null ? stated : guessKind(answerIn(bundle)))?.scheme
 }
 
 /** The answer in a bundle; the first of a call as evidence. */
@@ -228,41 +171,44 @@ const answerIn = (bundle: unknown): unknown =>
   fieldIn(bundle, 'answer') ?? fieldIn(itemsOf(fieldIn(bundle, 'answers'))[0], 'answer')
 
 /** Verifies evidence of an account and its slots. @throws UsageError */
-async function verifyState(
+function verifyState(
   bundle: unknown,
   { addresses: _, ...flags }: EvidenceFlags,
-  isSchemeFound: boolean,
-  io: Io,
-): Promise<VerdictReport> {
-  const claim = await claimOfFlags(flags, io)
+  found: StateScheme | undefined,
+): VerdictReport {
+  const claim = claimOfFlags(flags, found)
   const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok && isArgumentError(outcome.error)) throw outcome.error
-  return reportOnBundle(outcome, bundle, claim, 'user', isSchemeFound ? 'lengths' : 'user')
+  return reportOnBundle(outcome, bundle, claim, 'user', found === undefined ? 'user' : 'lengths')
 }
 
 /** Executes a call as evidence again. @throws UsageError */
 async function verifyCall(
   bundle: unknown,
-  { addresses, ...flags }: EvidenceFlags,
-  isSchemeFound: boolean,
-  io: Io,
+  { addresses, timeout = '30', ...flags }: EvidenceFlags,
+  found: StateScheme | undefined,
 ): Promise<VerdictReport> {
   if (addresses.length > 0 || flags['storage-key'] !== undefined) {
     throw new UsageError('it is a call as evidence: --address and --storage-key are for answers')
   }
-  const { call, ...about } = callClaimOf(flags)
-  const trusted = await trustedOf(flags, io)
-  const claim: CallClaim<Trusted, StateScheme> = { ...blockClaimOf(flags), ...about, call, trusted }
+  const call = callClaimOf(flags)
+  const { hardfork = DEFAULT_HARDFORK } = networkOf(flags)
+  const claim: CallClaim<Trusted, StateScheme> = {
+    ...blockClaimOf(flags, found),
+    hardfork,
+    call,
+    trusted: trustedOf(flags),
+  }
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
   const parts: PartSources = {
     l2BlockNumber: of(claim.l2BlockNumber),
     ...constantSources(claim, 'user'),
     ...Object.fromEntries(Object.entries(call).map(([name, value]) => [name, of(value)])),
   }
-  const scheme = isSchemeFound ? 'lengths' : 'user'
+  const scheme = found === undefined ? 'user' : 'lengths'
   const sources = describeSources({ ...{ trusted: 'user', scheme, rollup: 'user' }, ...parts })
   try {
-    const verified = await verifyCallEvidence(bundle, claim, deadlineOf(flags)).catch(callFailed)
+    const verified = await verifyCallEvidence(bundle, claim, timeoutOf(timeout)).catch(callFailed)
     const verdict = verdictOf(true, { ...parts, network: 'user', ...environmentSource(verified, 'bundle') })
     const format = (stream: Output) => `${formatCall(verdict, verified, stream, call)}\n`
     return { verdict, json: { sources, ...verified, ...agesOf(verified) }, format }

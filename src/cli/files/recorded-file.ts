@@ -13,11 +13,10 @@ import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
-import { methodOf } from '../options/chain-flags.ts'
 import { asArgument, commandLine, type EndpointFlags, keysPerRequestOf, showProgress } from '../options/endpoint.ts'
-import { type RecordTrust, type RecordTrustFlags, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
+import { networkOf } from '../options/network.ts'
+import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
 import { paint } from '../output/paint.ts'
-import { kindNamed } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
 import { readInputFile } from '../words/input-file.ts'
 import { evidenceKinds } from '../words/kinds.ts'
@@ -28,7 +27,7 @@ import { fetchToFile, type Place } from './fetched-file.ts'
 import { type AskedFor, type OutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What the user states to `record`. */
-export type RecordFlags = EndpointFlags & RecordTrustFlags & { readonly force: boolean }
+export type RecordFlags = EndpointFlags & { readonly force: boolean }
 
 /** A bundle of an answer, and what it proves. */
 export type RecordedAnswer = Pick<Recorded, 'bundle' | 'verified'>
@@ -40,10 +39,7 @@ export type RecordedCall = Pick<LibraryCall, 'bundle' | 'verified'>
 type AnyRecorded = RecordedAnswer | RecordedCall | Pick<RecordedLogs | RecordedMessage, 'bundle' | 'verified'>
 
 /** How to record, whatever it is. */
-export type RecordHow = Pick<
-  RecordOptions,
-  'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'method' | 'onProgress' | 'signal'
->
+export type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'onProgress' | 'signal'>
 
 /** What is recorded: an answer, a call, logs or a message. */
 export interface Subject<T extends AnyRecorded> {
@@ -97,10 +93,7 @@ const trustSentences: Readonly<Record<HashSource, readonly [string, string]>> = 
 }
 
 /** The options that the user states again when verifying. */
-const REPEATED = [
-  ...(['rollup', 'implementation', 'network', 'layout-roots-slot', 'layout-current-slot'] as const),
-  ...(['chain-id', 'hardfork', 'gas'] as const),
-]
+const REPEATED = ['network', 'implementation', 'gas'] as const
 
 /** Runs `record`. @returns the exit code */
 export async function recordToFile<T extends AnyRecorded>(
@@ -108,7 +101,7 @@ export async function recordToFile<T extends AnyRecorded>(
   subject: Subject<T>,
   io: Io,
 ): Promise<number> {
-  const trust = await readRecordTrust(flags, io)
+  const trust = readRecordTrust(flags, networkOf(flags))
   const repeated = REPEATED.flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
   const counts = { beacon: 0, L1: 0, L2: 0 }
   const onProgress = (progress: RecordProgress) => {
@@ -118,7 +111,7 @@ export async function recordToFile<T extends AnyRecorded>(
     // That requests wait is told for every command alike.
     if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount))
   }
-  const how = { method: methodOf(flags), maxKeysPerRequest: keysPerRequestOf(flags), onProgress }
+  const how = { maxKeysPerRequest: keysPerRequestOf(flags), onProgress }
   return fetchToFile<T>(flags, io, {
     askedFor: subject.askedFor(trust),
     open(connections) {
@@ -148,7 +141,7 @@ export async function recordToFile<T extends AnyRecorded>(
           ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
           : ['--l1-block-hash', verified.l1Block.hash]
       const verify = [
-        ...['verify', asArgument(place.path), ...schemeOf(recorded.bundle, flags), ...repeated, ...trusted],
+        ...['verify', asArgument(place.path), ...repeated, ...trusted],
         ...subject.verifyArguments(recorded),
       ]
       return {
@@ -171,16 +164,6 @@ export function requireEvidence(path: string, bundle: unknown, kind: EvidenceNam
   if (file.kind !== 'evidence' || file.evidence !== kind)
     throw refuseOverwrite(path, `is not ${evidenceKinds[kind].name}`)
 }
-
-/** What `verify` needs to be told: L1 decides whether the hash scheme of state roots counts. */
-const schemeOf = (bundle: unknown, { scheme }: RecordFlags): string[] =>
-  fieldIn(bundle, 'kind') === 'message'
-    ? []
-    : kindNamed(fieldIn(bundle, 'scheme'))?.held === 'blockHash'
-      ? ['--scheme', `${fieldIn(bundle, 'scheme')}`]
-      : scheme === undefined
-        ? []
-        : ['--scheme', scheme]
 
 /** The code of the rollup contract that a file of an earlier run proves; undefined if it proves none. */
 async function replacedImplementation<T extends AnyRecorded>(path: string, subject: Subject<T>, trust: RecordTrust) {

@@ -14,6 +14,7 @@ import {
 import { argumentRefused, UsageError } from '../errors.ts'
 import { HINT_TIMEOUT_MS } from '../limits.ts'
 import { formatAge } from '../words/wording.ts'
+import { networkWith } from './network.ts'
 import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */
@@ -63,10 +64,8 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
      */
     open(flag: string, urls: readonly string[] | undefined, more?: Pick<HttpOptions, 'maxRetries'>): RequestProvider[] {
       const given = urls ?? inEnvironment(flag)
-      if (given.length === 0) {
-        const name = flag.toUpperCase()
-        throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint; or set ${name}_URL`)
-      }
+      if (given.length === 0)
+        throw new UsageError(`--${flag} is needed: the URL of the ${flag.toUpperCase()} endpoint; or ${unsetIn(flag)}`)
       urlsOf[flag] = given
       return given.map(url => connect(flag, url, createHttpProvider, more))
     },
@@ -81,11 +80,13 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
       if (isL1 && isL2) return `--l1 and --l2 look swapped: --l1 serves ${nameOf(chainId)}, --l2 ${nameOf(l1ChainId)}.`
       const both = l1.find(id => id !== '' && l2.includes(id))
       if (both !== undefined && !isL1 && !isL2) return `--l1 and --l2 serve the same chain: ${nameOf(both)}.`
-      const wrong = (flag: string, ids: readonly string[], expected: number | bigint | undefined) => {
+      const wrong = (layer: 'l1' | 'l2', ids: readonly string[], expected: number | bigint | undefined) => {
         const id = expected === undefined ? undefined : ids.find(id => id !== '' && id !== `${expected}`)
-        return id === undefined ? [] : [`${flag} serves ${nameOf(id)}, but must serve ${nameOf(expected)}.`]
+        const other = id && networkWith(id, layer)
+        const advice = other === undefined ? '' : ` For that network, pass --network ${other}.`
+        return id === undefined ? [] : [`--${layer} serves ${nameOf(id)}, but must serve ${nameOf(expected)}.${advice}`]
       }
-      return [...wrong('--l1', l1, l1ChainId), ...wrong('--l2', l2, chainId)].join(' ')
+      return [...wrong('l1', l1, l1ChainId), ...wrong('l2', l2, chainId)].join(' ')
     },
     /**
      * @param urls from the user. Default: those in the environment
@@ -95,7 +96,7 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
     openBeacon(urls: readonly string[] | undefined, isNeeded: boolean): BeaconApi[] {
       const apis = (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi))
       if (apis.length > 0 || !isNeeded) return apis
-      throw new UsageError('--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL')
+      throw new UsageError(`--beacon is needed with --checkpoint: the URL of a beacon API; or ${unsetIn('beacon')}`)
     },
     /** Nothing is told of these endpoints any more. */
     close(): void {
@@ -133,6 +134,12 @@ async function chainIdAt(url: string, signal: AbortSignal): Promise<string> {
   const provider = createHttpProvider(url, { timeoutMs: HINT_TIMEOUT_MS, maxRetries: 0, signal })
   const id = await provider.request({ method: 'eth_chainId' }).catch(() => null)
   return `${decodeQuantity(id, 64) ?? ''}`
+}
+
+/** That the variable would do, and whether it is set in vain. */
+function unsetIn(flag: string): string {
+  const name = `${flag.toUpperCase()}_URL`
+  return process.env[name] === undefined ? `set ${name}` : `set ${name}, which is empty`
 }
 
 const inEnvironment = (name: string): string[] =>

@@ -1,4 +1,3 @@
-import { lineaLayout } from '../../entry/anchor.ts'
 import type { Hex } from '../../entry/index.ts'
 
 /** An option, as `parseArgs` takes it, with what `--help` says about it. */
@@ -26,79 +25,49 @@ export const flag = (help: string) => ({ type: 'boolean', default: false, help }
 
 /** The options of more than one command. A command can say something else about one of them. */
 const declared = {
-  l1: list(
-    'URL',
-    'an Ethereum endpoint with eth_getProof (or L1_URL), used if those before it fail; for older blocks, an archive node',
-  ),
-  l2: list('URL', 'an endpoint of the rollup (or L2_URL), used if those before it fail'),
-  scheme: text(
-    'SCHEME',
-    "mimc or poseidon2: the hash scheme of the rollup's state roots; or ethereum: L1 holds hashes of blocks, and the state is that of Ethereum",
-  ),
-  implementation: text(
-    'ADDRESS',
-    "the code behind the contract's proxy that you have looked at, 20 bytes: with any other, nothing verifies",
-  ),
-  rollup: text('ROLLUP', 'mainnet or sepolia (Linea), or the address of the rollup contract on L1'),
-  address: text('ADDRESS', 'the account, 20 bytes'),
-  'storage-key': list('KEY', 'a storage key of the account: 32 bytes, or the number of a slot'),
-  // parseOptions replaces it by --storage-key.
-  mapping: list(
-    'SLOT KEY',
-    "the storage key of a mapping's entry: the slot that declares the mapping, and the entry's key (an address, a number or 32 bytes)",
-  ),
-  'state-root': text(
-    'ROOT',
-    'the L2 state root that you trust, 32 bytes: stateRootHashes of the rollup contract on L1',
-  ),
-  'message-service': text('ADDRESS', "the message service on L2 (default: Linea's, for mainnet and sepolia)"),
-  'l1-block-hash': text('HASH', 'the hash of a finalized L1 block, 32 bytes, from a source that you trust'),
-  'l1-state-root': text('ROOT', 'the state root of an L1 block, 32 bytes'),
-  checkpoint: text('ROOT', 'the root of a finalized beacon block, 32 bytes, at most two weeks old when you trusted it'),
-  'checkpoint-max-age': text(
-    'SECONDS',
-    'refuse to begin with an older --checkpoint (default: 1209600, two weeks; one week since Gloas)',
-  ),
-  beacon: list('URL', "a beacon API of L1's consensus layer (or BEACON_URL), asked if those before it fail"),
-  network: text(
-    'NETWORK',
-    "with --checkpoint: mainnet, sepolia, hoodi, or a file with your own (default: the rollup's)",
-  ),
-  'l2-block': text(
-    'NUMBER',
-    'the L2 block, which must be the last of a finalization (default: the newest with a proof)',
-  ),
-  'layout-roots-slot': text(
-    'N',
-    `the slot of stateRootHashes in a fork's contract (default: ${lineaLayout.stateRootHashes})`,
-  ),
-  'layout-current-slot': text(
-    'N',
-    `the slot of currentL2BlockNumber in a fork's contract (default: ${lineaLayout.currentL2BlockNumber})`,
-  ),
-  method: text('NAME', 'the JSON-RPC method (default: linea_getProof for mainnet and sepolia, else rollup_getProof)'),
-  'keys-per-request': textOr('100', 'N', 'storage keys per request'),
-  timeout: textOr('30', 'SECONDS', 'time per request, including retries'),
-  output: {
-    ...text('FILE', 'required: the file to write, whole or not at all; never an existing one. - is standard output'),
-    short: 'o',
-  },
+  // Of most commands: `help options` has them, and no command repeats them.
+  network: text('NETWORK', 'linea (default), linea-sepolia, or a file: see below'),
+  l1: list('URL', 'Ethereum endpoint (or L1_URL)'),
+  l2: list('URL', 'endpoint of the rollup (or L2_URL)'),
+  beacon: list('URL', 'beacon API of L1 (or BEACON_URL), with --checkpoint'),
+  implementation: text('ADDRESS', "code behind the contract's proxy that you know"),
+  timeout: textOr('30', 'SECONDS', 'time per request, or per call'),
+  output: { ...text('FILE', 'file to write, or - for standard output'), short: 'o' },
   force: flag('start over, and overwrite the file'),
-  json: flag('print one JSON object'),
+  json: flag('print JSON, one object per line'),
+  'trust-file': flag('exit code 0 also for consistent'),
+  // What everything rests on: `help trust` has them.
+  'l1-block-hash': text('HASH', 'hash of a finalized L1 block'),
+  'l1-state-root': text('ROOT', 'state root of an L1 block, for verify and audit'),
+  checkpoint: text('ROOT', 'root of a finalized beacon block, two weeks old at most'),
+  'checkpoint-max-age': text('SECONDS', 'accept one that is older'),
+  'l1-block': text('BLOCK', 'record from this block, or finalized, safe, latest'),
+  'l1-agree': list('URL', 'endpoints that have to agree on a finalized block'),
+  quorum: text('N', 'how many of them (default: more than half)'),
+  'l1-hash-module': text('FILE', 'a JavaScript module that exports l1BlockHash()'),
+  'beacon-state': text('FILE', 'keeps the newest proven beacon block over restarts'),
+  // The subject.
+  address: text('ADDRESS', 'the account'),
+  'storage-key': list('KEY', 'a storage key: 32 bytes, or the number of a slot'),
+  // parseOptions replaces it by --storage-key.
+  mapping: list('SLOT KEY', "a mapping's entry: its slot, and the entry's key"),
+  'state-root': text('ROOT', 'the L2 state root that you trust'),
+  'l2-block': text('NUMBER', 'the last L2 block of a finalization (default: newest)'),
+  'keys-per-request': textOr('100', 'N', 'storage keys per request'),
   // parseOptions joins its two words.
-  call: text('TO DATA', 'the call: the contract, 20 bytes, and the calldata'),
-  from: text('ADDRESS', 'the sender (default: the zero address)'),
+  call: text('TO DATA', 'the call: contract and calldata'),
+  sender: text('ADDRESS', 'who sends it (default: the zero address)'),
   value: text('WEI', 'the value sent (default: 0)'),
-  gas: text('N', 'the gas limit of the transaction, at most 50000000 (default: 50000000)'),
-  'chain-id': text('N', 'the chain id of the rollup (default: that of mainnet or sepolia)'),
-  hardfork: text('NAME', 'the hard fork of the rollup at the L2 block (default: prague)'),
-  deadline: text('SECONDS', 'the time for executing the call (default: 10)'),
-  environment: list(
-    'NAME=VALUE',
-    'a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or prevRandao',
-  ),
-  port: textOr('8545', 'PORT', 'the port to listen on; 0 for any free port'),
-  host: textOr('127.0.0.1', 'HOST', 'the address to listen on'),
+  gas: text('N', 'the gas limit, at most 50000000 (default)'),
+  environment: list('NAME=VALUE', 'timestamp, baseFee or others, which nothing proves'),
+  'from-block': text('N', 'the first block'),
+  'to-block': text('N', 'the last block (default: the newest)'),
+  once: flag('end when there is nothing new'),
+  poll: textOr('60', 'SECONDS', 'time between polls'),
+  keep: text('FILE.ndjson.gz', 'keep what the rows are proven from, for --check'),
+  check: flag('verify the files of an earlier run, offline'),
+  port: textOr('8545', 'PORT', 'port to listen on; 0 for any free port'),
+  host: textOr('127.0.0.1', 'HOST', 'address to listen on'),
 } as const satisfies Options
 
 // parseOptions makes every storage key 32 bytes.
@@ -124,24 +93,91 @@ export const optionsOf = <Name extends keyof typeof declared>(...names: Name[]):
   // The names are those of the type.
   Object.fromEntries(names.map(name => [name, declared[name]])) as Pick<typeof declared, Name>
 
-const [LABEL_WIDTH, TEXT_WIDTH] = [28, 52]
+/** Of most commands. */
+export const sharedOptions = optionsOf(
+  ...(['network', 'l1', 'l2', 'beacon', 'implementation', 'timeout', 'output', 'force', 'json', 'trust-file'] as const),
+)
+/** On what everything rests. */
+export const trustOptions = optionsOf(
+  ...(['l1-block-hash', 'l1-state-root', 'checkpoint', 'checkpoint-max-age', 'l1-block'] as const),
+  ...(['l1-agree', 'quorum', 'l1-hash-module', 'beacon-state'] as const),
+)
+/** Those of every command that records. */
+export const recordOptions = optionsOf(
+  ...(['network', 'l1', 'l2', 'beacon', 'implementation', 'timeout', 'output', 'force', 'json'] as const),
+  ...(['l1-block', 'l1-block-hash', 'checkpoint', 'checkpoint-max-age'] as const),
+)
+/** Those of every command that asks again and again for the L1 block hash on which everything rests. */
+export const l1SourceOptions = optionsOf(
+  ...(['l1-agree', 'quorum', 'l1-hash-module', 'checkpoint', 'checkpoint-max-age', 'beacon', 'beacon-state'] as const),
+)
+/** Those of every command that follows. */
+export const followOptions = {
+  ...optionsOf('network', 'l1', 'l2', 'implementation', 'timeout', 'output', 'json'),
+  ...l1SourceOptions,
+  'from-block': text('N', 'the first L2 block (default: the newest finalization)'),
+  ...optionsOf('once', 'poll'),
+}
+
+const MAX_LABEL = 26
 
 /** The lines of `--help` on these options, of at most 80 columns. */
-export const formatOptions = (options: Options): string =>
-  Object.entries(options)
-    .map(([name, { short, value, multiple, help, default: fallback }]) => {
-      const label = `  ${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`
-      const more = multiple ? '; repeat it for more' : ''
-      const words = `${help}${more}${typeof fallback === 'string' ? ` (default: ${fallback})` : ''}`
-      const lines = words.match(new RegExp(`\\S.{0,${TEXT_WIDTH - 1}}(?= |$)`, 'g')) ?? []
-      const start = label.length < LABEL_WIDTH - 1 ? label.padEnd(LABEL_WIDTH) : `${label}\n${' '.repeat(LABEL_WIDTH)}`
-      return start + lines.join(`\n${' '.repeat(LABEL_WIDTH)}`)
+export function formatOptions(options: Options): string {
+  const labels = Object.entries(options).map(
+    ([name, { short, value, multiple }]) =>
+      `  ${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}${multiple ? '...' : ''}`,
+  )
+  const width = Math.max(...labels.map(label => label.length).filter(length => length <= MAX_LABEL)) + 2
+  return Object.values(options)
+    .map(({ help, default: fallback }, index) => {
+      const label = labels[index] ?? ''
+      const words = `${help}${typeof fallback === 'string' ? ` (default: ${fallback})` : ''}`
+      const start = label.length < width ? label.padEnd(width) : `${label}\n${' '.repeat(width)}`
+      return start + fill(words, 80 - width).join(`\n${' '.repeat(width)}`)
     })
     .join('\n')
+}
 
-export const hiddenUrls = `Pass URLs in the environment variables L1_URL, L2_URL and BEACON_URL, with
-spaces between URLs, to keep API keys out of the history of your shell and out
-of the process list. URLs are never printed.`
+/** What the help of a command consists of. */
+export interface Help {
+  /** After the program's name. */
+  readonly usage: string
+  readonly about: string
+  /** Its own options. */
+  readonly options?: Options
+  /** All that it takes: those of `help options` and `help trust` are only named. */
+  readonly all: Options
+  readonly notes?: string
+  readonly examples: string
+}
 
-export const resumable = `An interrupted run keeps its progress in FILE.partial: run the same command
-again to continue.`
+/** The help of a command, which fits on one screen. */
+export function formatHelp({ usage, about, options = {}, all, notes = '', examples }: Help): string {
+  const named = (shared: Options) =>
+    Object.keys(shared)
+      .filter(name => name in all && !(name in options))
+      .map(name => `--${name}`)
+      .join(' ')
+  const also = [
+    ['options', named(sharedOptions)],
+    ['trust', named(trustOptions)],
+  ].flatMap(([topic, names = '']) => (names === '' ? [] : [fill(`Also (help ${topic}): ${names}`, 78).join('\n    ')]))
+  return [
+    fill(`Usage: rollup-state-proof ${usage}`, 78).join('\n         '),
+    about.trim(),
+    [...(Object.keys(options).length > 0 ? ['Options:', formatOptions(options)] : []), ...also].join('\n'),
+    ...(notes === '' ? [] : [notes.trim()]),
+    `Examples:\n${examples.trim().replace(/^/gm, '  ')}\n`,
+  ].join('\n\n')
+}
+
+/** The lines of a text that is broken at spaces. */
+function fill(text: string, width: number): string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? ''
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines
+}

@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs'
 import { redactError } from '../../client/transport/diagnose.ts'
-import { lineaLayout } from '../../entry/anchor.ts'
 import { isProofError, type ProofError } from '../../entry/index.ts'
 import { type EndpointError, type EndpointErrorCode, endpointErrorMeanings, isEndpointError } from '../../entry/rpc.ts'
-import type { AnyClaim } from '../../verify/evidence/types.ts'
-import { kindName } from '../../verify/state/kind.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
@@ -15,7 +12,7 @@ import { describeVerdict, exitCodeOf } from '../output/verdict.ts'
 import { untilSignal } from '../signals.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { Flags } from './declared.ts'
-import { rollupOf } from './flags.ts'
+import { networkOf } from './network.ts'
 import { requireHex, wholeNumber } from './parse.ts'
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
@@ -38,13 +35,6 @@ export const describeAccount = ({ address, storageKeys }: ReturnType<typeof requ
   address: address.toLowerCase(),
   'storage keys': storageKeys.join().toLowerCase(),
 })
-
-/** How progress names the rollup. */
-export function describeRollup({ scheme, rollup }: Pick<AnyClaim, 'scheme' | 'rollup'>) {
-  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
-  const layout = `${stateRootHashes}, ${currentL2BlockNumber}`
-  return { scheme: kindName(scheme), rollup: rollup.address.toLowerCase(), layout }
-}
 
 /** How many storage keys to ask for per request. @throws UsageError */
 export const keysPerRequestOf = (flags: EndpointFlags): number =>
@@ -78,7 +68,7 @@ async function reportFailure(error: unknown, flags: EndpointFlags, connections: 
   // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
   const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
   const isVerdict = isProofError(failure)
-  const hint = mayBeOtherChain(failure) ? await connections.wrongChains(flags.rollup ? rollupOf(flags) : {}) : ''
+  const hint = mayBeOtherChain(failure) ? await connections.wrongChains(networkOf(flags).rollup) : ''
   const report = {
     fetched: false,
     ...(isVerdict && describeVerdict(REFUSED)),

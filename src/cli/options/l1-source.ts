@@ -11,34 +11,14 @@ import {
   finalizedBlockHash,
   type RequestProvider,
 } from '../../entry/rpc.ts'
-import type { Io } from '../command.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
-import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
-import { networkOf, trustedBlockIn } from './flags.ts'
-import { integerOf, wholeNumber } from './parse.ts'
-
-/** The options of every command that asks again and again for the L1 block hash on which everything rests. */
-export const l1SourceOptions = {
-  'l1-agree': list('URL', 'an Ethereum endpoint; these endpoints must agree on a finalized block'),
-  quorum: text('N', 'how many of them must agree (default: more than half)'),
-  'l1-hash-module': text('FILE', 'a JavaScript module whose l1BlockHash() returns the hash of a finalized L1 block'),
-  checkpoint: text(
-    'ROOT',
-    "the root of a finalized beacon block that you trust, 32 bytes, at most two weeks old: every L1 block hash is proven from it, by the signatures of L1's sync committees",
-  ),
-  beacon: list('URL', 'with --checkpoint: a beacon API; one honest API is enough'),
-  'beacon-state': text(
-    'FILE',
-    'keep the newest proven beacon block in FILE, and go on from it after a restart. Without it, each start begins at ROOT. Nobody else may be able to write to FILE',
-  ),
-  ...optionsOf('network', 'checkpoint-max-age'),
-  'beacon-max-age': text('SECONDS', 'refuse to use an older beacon block (default: 86400, a day)'),
-}
-
-export type L1SourceFlags = FlagsOf<typeof l1SourceOptions> & Flags
+import type { Flags } from './declared.ts'
+import { networkOf, trustedBlockOf } from './network.ts'
+import { wholeNumber } from './parse.ts'
+import { maxAgeOf } from './record-trust.ts'
 
 /** Where the L1 block hash comes from. */
 export interface L1Source {
@@ -59,10 +39,9 @@ export interface L1Source {
  * @throws UsageError
  */
 export async function openL1Source(
-  flags: L1SourceFlags,
+  flags: Flags,
   l1: readonly RequestProvider[],
   connections: Connections,
-  io: Io,
   onDissent: (text: string) => void,
 ): Promise<L1Source> {
   const { 'l1-agree': urls = [], 'l1-hash-module': file, quorum, checkpoint } = flags
@@ -77,8 +56,8 @@ export async function openL1Source(
   }
   const isOne = file !== undefined || checkpoint !== undefined || (urls.length === 0 && l1.length === 1)
   if (quorum !== undefined && isOne) throw new UsageError('--quorum goes with --l1-agree')
-  if (checkpoint !== undefined) return followCheckpoint(checkpoint, flags, connections, io, tell)
-  for (const name of ['beacon', 'network', 'beacon-state', 'beacon-max-age', 'checkpoint-max-age'] as const) {
+  if (checkpoint !== undefined) return followCheckpoint(checkpoint, flags, connections, tell)
+  for (const name of ['beacon', 'beacon-state', 'checkpoint-max-age'] as const) {
     if (flags[name] !== undefined) throw new UsageError(`--${name} goes with --checkpoint`)
   }
   if (file !== undefined)
@@ -112,22 +91,17 @@ async function importSource(file: string): Promise<L1Source['l1BlockHash']> {
 
 async function followCheckpoint(
   root: string,
-  flags: L1SourceFlags,
+  flags: Flags,
   { openBeacon }: Connections,
-  io: Io,
   tell: (failures: readonly string[]) => void,
 ): Promise<L1Source> {
   const apis = openBeacon(flags.beacon, true)
-  const network = await networkOf(flags, io)
-  const trusted = trustedBlockIn(root, network)
+  const network = networkOf(flags)
+  const trusted = trustedBlockOf(root, network)
   const { beaconBlockRoot: blockRoot } = trusted
   const path = flags['beacon-state']
-  const askedFor = { checkpoint: blockRoot, network: network.genesisValidatorsRoot.toLowerCase() }
-  const seconds = (name: 'beacon-max-age' | 'checkpoint-max-age') => {
-    const age = integerOf(flags, name, 40)
-    return age === undefined ? undefined : Number(age)
-  }
-  const ages = { maxAgeSeconds: seconds('beacon-max-age'), maxTrustedAgeSeconds: seconds('checkpoint-max-age') }
+  const maxAge = maxAgeOf(flags)
+  const askedFor = { checkpoint: blockRoot, network: `${network.beacon?.genesisValidatorsRoot.toLowerCase()}` }
   if (path !== undefined) orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
   // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very block.
   const stored = path === undefined ? undefined : progressFile(path, askedFor, 'move it away to begin anew')
@@ -135,7 +109,7 @@ async function followCheckpoint(
   const state = (await stored?.read()) as BeaconProgress | undefined
   try {
     const l1BlockHash = beaconBlockHash({
-      ...{ apis, trusted, ...ages },
+      ...{ apis, trusted, maxAgeSeconds: maxAge, maxTrustedAgeSeconds: maxAge },
       ...(stored && { resumeFrom: state, onProgress: proven => stored.save(proven) }),
       onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })

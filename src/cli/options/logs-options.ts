@@ -1,31 +1,25 @@
 import { bytesToHex } from '../../base/bytes.ts'
-import type { Trusted } from '../../entry/anchor.ts'
+import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { Hex } from '../../entry/index.ts'
 import { type DecodedFilter, decodeFilter } from '../../verify/blocks/filter.ts'
 import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
-import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { AskedFor } from '../files/output-file.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { isHexOf } from '../words/layout.ts'
 import { cut } from '../words/value.ts'
 import { isAddress } from './address.ts'
-import { methodOf } from './chain-flags.ts'
-import { flag, list, optionsOf, text } from './declared.ts'
-import { describeRollup } from './endpoint.ts'
-import { blockRequestOf } from './flags.ts'
+import { list, optionsOf, recordOptions, text } from './declared.ts'
+import { describeRollup, networkOf } from './network.ts'
 import { integerOf, parseOptions } from './parse.ts'
-import { readRecordTrust, recordTrustOptions } from './record-trust.ts'
+import { readRecordTrust } from './record-trust.ts'
 
 /** Which logs. */
 export const filterOptions = {
-  address: list('CONTRACT', 'the contract that writes the logs, 20 bytes (default: any)'),
-  event: text('SIGNATURE', "the event, such as 'Transfer(address,address,uint256)': its hash is the first topic"),
-  topic: list(
-    'TOPIC',
-    'a topic, by its place: the first, or after --event the second: 32 bytes, an address, several of them with commas between, or any',
-  ),
+  address: list('CONTRACT', 'the contract that writes them (default: any)'),
+  event: text('SIGNATURE', "such as 'Transfer(address,address,uint256)'"),
+  topic: list('TOPIC', 'the next topic: 32 bytes, an address, several, or any'),
 } as const
 
 export interface FilterFlags {
@@ -101,81 +95,51 @@ function typeOf(word: string): string | null {
   return isKnown && !width.startsWith('0') ? word : null
 }
 
-export const rangeOptions = {
-  'from-block': text('N', 'required: the first block of the range'),
-  'to-block': text('N', 'the last block of the range (default: the newest that can be proven)'),
-}
-export const whereOptions = {
-  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'implementation', 'layout-roots-slot', 'layout-current-slot'),
-  ...recordTrustOptions,
-  ...optionsOf('l2-block', 'method', 'timeout'),
-}
-export const outputOptions = {
-  output: {
-    ...text(
-      'ROWS',
-      'required: the file for the rows. ROWS.manifest.json gets the bundle that proves the newest block, counts, and the SHA-256 of the rows',
-    ),
-    short: 'o',
-  },
-  format: text(
-    'FORMAT',
-    'ndjson, csv, or bundle: one file with the logs and all evidence, for the command verify (default: csv if ROWS ends with .csv, otherwise ndjson)',
-  ),
-  keep: text('FILE.ndjson.gz', 'keep the blocks, for --check'),
-  check: flag(
-    'fetch and write nothing: verify the files of an earlier run, offline. Run its command again with --check, --keep and what you trust',
-  ),
-  ...optionsOf('force'),
-  json: flag('print the summary as one JSON object'),
-} as const
+export const rangeOptions = optionsOf('from-block', 'to-block')
+export const logsOptions = { ...filterOptions, ...rangeOptions, ...optionsOf('l2-block', 'keep', 'check') }
 
 /** What the options ask for. */
-export type WantedLogs = Awaited<ReturnType<typeof readWantedLogs>>
-
-const FORMATS = ['ndjson', 'csv', 'bundle'] as const
+export type WantedLogs = ReturnType<typeof readWantedLogs>
 
 /** @throws UsageError */
-export async function readWantedLogs(args: readonly string[], io: Io) {
-  const options = { ...filterOptions, ...rangeOptions, ...whereOptions, ...outputOptions }
-  const { values } = parseOptions(args, options)
+export function readWantedLogs(args: readonly string[]) {
+  const { values } = parseOptions(args, { ...logsOptions, ...recordOptions })
   const { output: path, keep, check, force, json, address, event, topic, ...flags } = values
-  if (!path) throw new UsageError('--output is needed: the file for the rows')
-  const named = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
-  const format = FORMATS.find(known => known === named)
-  if (format === undefined) throw new UsageError(`--format: expected ${FORMATS.join(', ')}`)
+  if (!path) throw new UsageError('--output is needed: the file for the logs')
+  const format: 'csv' | 'ndjson' | 'bundle' =
+    (['csv', 'ndjson'] as const).find(name => path.endsWith(`.${name}`)) ?? 'bundle'
   if (format === 'bundle' && (check || keep !== undefined)) {
     throw new UsageError(
-      '--format bundle: one file holds everything. Leave out --keep, and check it with the command verify',
+      `${path}: one file holds everything, so leave out --keep, and check it with the command verify. For rows, its name ends with .csv or .ndjson`,
     )
   }
-  if (path === '-' && format !== 'bundle') throw new UsageError('--output: a search needs a file for the rows')
   if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
   if (keep === path) throw new UsageError('--keep and --output name the same file')
   const [fromBlock, toBlock] = [integerOf(flags, 'from-block', 64), integerOf(flags, 'to-block', 64)]
   if (fromBlock === undefined) throw new UsageError('--from-block is needed: the first block of the range')
   if (toBlock !== undefined && toBlock < fromBlock) throw new UsageError('--to-block: it is before --from-block')
+  const network = networkOf(flags)
   return {
     flags: { ...flags, output: path, force, json },
-    ...{ path, keep, check, force, json, format, fromBlock, toBlock },
+    ...{ path, keep, check, force, json, format, fromBlock, toBlock, network },
     filter: filterOf({ address, event, topic }),
-    ...blockRequestOf(flags),
-    method: methodOf(flags),
-    trust: await readRecordTrust(flags, io),
+    l2BlockNumber: integerOf(flags, 'l2-block', 64),
+    trust: readRecordTrust(flags, network),
   }
 }
 
 /** What the state is verified against that holds the hash of the newest block. */
 export const stateClaimOf = (
-  { scheme, rollup, l2BlockNumber }: Pick<WantedLogs, 'scheme' | 'rollup' | 'l2BlockNumber'>,
+  { network: { rollup }, l2BlockNumber }: Pick<WantedLogs, 'network' | 'l2BlockNumber'>,
   trusted: Trusted,
+  scheme: StateScheme,
 ) => ({ scheme, rollup, trusted, l2BlockNumber: l2BlockNumber ?? 'fromBundle' }) as const
 
 /** The request for which the files must have been written, to be continued or reported. */
 export function describeLogs({ filter, fromBlock, toBlock, trust, l2BlockNumber, ...wanted }: WantedLogs): AskedFor {
-  const { method, format, keep } = wanted
+  const { network, format, keep } = wanted
   return {
-    ...{ command: 'logs', method, ...describeRollup(wanted), filter: JSON.stringify(filter) },
+    ...{ command: 'record logs', ...describeRollup(network), filter: JSON.stringify(filter) },
     ...{
       'from block': `${fromBlock}`,
       'to block': `${toBlock ?? 'newest'}`,

@@ -10,7 +10,7 @@ import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
 import { didYouMean } from './suggest.ts'
 
 /** The options that may hold an address. */
-const ADDRESSES = ['address', 'rollup', 'implementation', 'message-service', 'from', 'to', 'sender', 'recipient']
+const ADDRESSES = ['address', 'implementation', 'sender', 'recipient']
 
 /**
  * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
@@ -49,11 +49,14 @@ export function parseOptions<const T extends Options>(
   return { values: values as ValuesOf<T>, positionals }
 }
 
+/** The key that stands for every address of a file. */
+export const EACH = 'each'
+
 /** What the two words of an option mean, and the argument that replaces them: `parseArgs` knows no such options. */
 const PAIRS: Readonly<Record<string, readonly [meaning: string, join: (first: string, second: string) => string]>> = {
   '--mapping': [
     'the slot of the mapping and the key of the entry',
-    (slot, key) => `--storage-key=${mappingKeyOf(slot, key)}`,
+    (slot, key) => (key === EACH ? `--${EACH}=${slot}` : `--storage-key=${mappingKeyOf(slot, key)}`),
   ],
   '--call': ['the address of a contract, and the data', (to, data) => `--call=${to} ${data}`],
 }

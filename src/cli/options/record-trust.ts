@@ -2,47 +2,46 @@ import { lowerCase } from '../../base/hex.ts'
 import type { L1BlockTag } from '../../client/l1/l1.ts'
 import type { Trusted } from '../../entry/anchor.ts'
 import type { RecordOptions } from '../../entry/rpc.ts'
-import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { statedBlockHash } from '../words/evidence.ts'
 import type { Connections } from './connections.ts'
-import { type Flags, type FlagsOf, optionsOf, text } from './declared.ts'
-import { trustedBlockOf } from './flags.ts'
+import type { Flags } from './declared.ts'
+import { type ChosenNetwork, trustedBlockOf } from './network.ts'
 import { integerOf, requireHex, toInteger } from './parse.ts'
 
-/** The options that say from which L1 block a bundle is recorded, and what is trusted for it. */
-export const recordTrustOptions = {
-  'l1-block': text('BLOCK', 'the L1 block to prove from: a number, finalized, safe or latest (default: finalized)'),
-  'l1-block-hash': text('HASH', 'the hash that this block must have, 32 bytes, from a source that you trust'),
-  ...optionsOf('checkpoint', 'checkpoint-max-age', 'beacon', 'network'),
-}
-
-export type RecordTrustFlags = FlagsOf<typeof recordTrustOptions> & Flags
-
 /** What the user trusts while recording. */
-export type RecordTrust = Awaited<ReturnType<typeof readRecordTrust>>
+export type RecordTrust = ReturnType<typeof readRecordTrust>
 
 /** @throws UsageError before anything is fetched */
-export async function readRecordTrust(flags: RecordTrustFlags, io: Io) {
-  const { checkpoint, beacon, network, 'l1-block': l1Block, 'l1-block-hash': l1BlockHash } = flags
+export function readRecordTrust(flags: Flags, network: ChosenNetwork) {
+  const { checkpoint, beacon, 'l1-block': l1Block, 'l1-block-hash': l1BlockHash } = flags
   if (checkpoint !== undefined) {
     if (l1Block !== undefined || l1BlockHash !== undefined) {
       const refused = '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block'
       throw new UsageError(refused)
     }
-    const beacon = await trustedBlockOf(checkpoint, flags, io)
-    return { beacon, maxAge: integerOf(flags, 'checkpoint-max-age', 40), l1BlockHash: undefined, l1Block: undefined }
+    return {
+      beacon: trustedBlockOf(checkpoint, network),
+      maxAge: maxAgeOf(flags),
+      l1BlockHash: undefined,
+      l1Block: undefined,
+    }
   }
   if (beacon !== undefined) {
     throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
   }
-  if (network !== undefined) throw new UsageError('--network needs --checkpoint')
   if (flags['checkpoint-max-age'] !== undefined) throw new UsageError('--checkpoint-max-age goes with --checkpoint')
   requireHex('--l1-block-hash', 32, l1BlockHash)
   const isTag = l1Block === undefined || l1Block === 'finalized' || l1Block === 'safe' || l1Block === 'latest'
   const block: bigint | L1BlockTag = isTag ? (l1Block ?? 'finalized') : toInteger('--l1-block', l1Block, 64)
   // The hash that the L1 block has to have, and which one to prove from.
   return { beacon: undefined, maxAge: undefined, l1BlockHash: l1BlockHash && lowerCase(l1BlockHash), l1Block: block }
+}
+
+/** How old a beacon block may be, in seconds. Default: what the library accepts. @throws UsageError */
+export function maxAgeOf(flags: Flags): number | undefined {
+  const age = integerOf(flags, 'checkpoint-max-age', 40)
+  return age === undefined ? undefined : Number(age)
 }
 
 /** The options of the library for this. @throws UsageError if no beacon API is given to prove the L1 block */
@@ -52,8 +51,8 @@ export function trustOptionsOf(
   { openBeacon }: Connections,
 ): Pick<RecordOptions, 'beacon' | 'l1BlockNumber'> {
   const apis = openBeacon(urls, beacon !== undefined)
-  if (beacon === undefined) return l1Block === undefined ? {} : { l1BlockNumber: l1Block }
-  return { beacon: { apis, trusted: beacon, ...(maxAge !== undefined && { maxTrustedAgeSeconds: Number(maxAge) }) } }
+  if (beacon !== undefined) return { beacon: { apis, trusted: beacon, maxTrustedAgeSeconds: maxAge } }
+  return l1Block === undefined ? {} : { l1BlockNumber: l1Block }
 }
 
 /** What to verify an existing file from: the hash of its own header, if the user states nothing. */

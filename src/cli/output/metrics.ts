@@ -21,7 +21,6 @@ const METRICS = {
   hints_refused_total: 'Number of finalizations that an L1 endpoint invented.',
   logs_unusable_total: 'Number of times that the logs of an L1 endpoint lacked the newest finalization.',
   implementation_changes_total: 'Number of times that the code of the contract was seen to have changed.',
-  program_runs_total: 'Number of runs of the --exec program.',
   verified: 'Whether the proofs rest on your own word (1: verified) or on that of endpoints (0: consistent).',
 }
 
@@ -69,9 +68,6 @@ export function createMetrics({ word }: Pick<Verdict, 'word'>) {
       const timestamp = attributes['l2.block.timestamp']
       if (timestamp !== undefined) set('l2_block_timestamp_seconds', timestamp)
     },
-    /** Counts one run of the user's program. */
-    countProgram: (isFailure: boolean): void =>
-      add('program_runs_total', `{result="${isFailure ? 'failure' : 'success'}"}`),
     /** The metrics in Prometheus' text format. */
     text(): string {
       const lines = Object.entries(METRICS).flatMap(([name, help]) => {

@@ -1,13 +1,8 @@
 import { exitCodes, type Output } from '../command.ts'
-import { flag } from '../options/declared.ts'
 import { type Premise, sentenceOf, type Verdict, type Word } from '../words/verdict.ts'
 import { paint } from './paint.ts'
 
 /** How terminals and shells learn of a verdict: its colour, what is to be done about it, and the exit code. */
-
-export const trustOptions = {
-  'trust-file': flag('let exit code 0 also say that all follows from a root or hash that only the file states'),
-}
 
 /** Those who run a command that asks endpoints want what these say. It is consistent, but the command has done its work. */
 export const ASKED_ENDPOINTS = ['user', 'endpoint'] as const
@@ -48,8 +43,8 @@ const ways: Readonly<Record<Premise, string>> = {
     'ask a source of your own for this finalized beacon block, and state its root with --checkpoint 0x...',
   rootBefore: 'state the root with --parent-root 0x..., or evidence for it with --parent-evidence FILE',
   rootAfter: 'state the root with --state-root 0x..., or evidence for it with --evidence FILE, in place of --open-end',
-  rollup: 'state the rollup contract that you mean with --rollup',
-  layout: 'state the slots of the contract with --layout-roots-slot and --layout-current-slot',
+  rollup: 'state the network that you mean with --network',
+  layout: 'state the network that you mean with --network',
   network: 'state the network that you mean with --network',
   environment: 'compare these values with the header of the L2 block: no option can confirm them',
 }
@@ -61,7 +56,7 @@ function howToConfirm({ word, restsOn, unconfirmed }: Verdict, isVector = false)
   if (word !== 'consistent' || restsOn === 'endpoint' || first === undefined) return ''
   // Its options are its own.
   return isVector
-    ? 'To confirm it, verify the bundle in the vector by itself, with --rollup and what you trust.'
+    ? 'To confirm it, verify the bundle in the vector by itself, with what you trust.'
     : `To confirm it, ${ways[first]}.`
 }
 

@@ -1,6 +1,6 @@
 import { kindName, type StateClaim } from '../../verify/state/kind.ts'
 import type { KindName } from '../../verify/state/types.ts'
-import { addressIn, kindNamed, storageKeysIn } from './answer.ts'
+import { addressIn, guessKind, kindNamed, storageKeysIn } from './answer.ts'
 import type { AnswerFile, StatedClaim } from './input-file.ts'
 
 export type ClaimField = keyof StateClaim
@@ -33,8 +33,11 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
     if (stated[name] !== undefined) return { value: stated[name], source: 'user' }
     return { value: file.stated[name] ?? undefined, source: file.stated[name] == null ? 'answer' : 'file' }
   }
-  const [scheme, stateRoot, address] = [pick('scheme'), pick('stateRoot'), pick('address')]
+  const [stateRoot, address] = [pick('stateRoot'), pick('address')]
   const storageKeys = pick('storageKeys')
+  const named = pick('scheme')
+  const guess = named.value === undefined ? guessKind(file.answer) : undefined
+  const scheme = guess === undefined ? named : { value: guess.name, source: 'lengths' as const }
   const known = kindNamed(scheme.value)
   if (known === undefined) return { problem: 'scheme', found: scheme.value }
   if (stateRoot.value === undefined) return { problem: 'stateRoot' }

@@ -5,7 +5,6 @@ import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { readOptions } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { readRollup } from '../../verify/anchor/rollup.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
 import { createMessageBundle, type MessageBundle, messageEvidence } from '../../verify/evidence/kinds/message.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
@@ -14,6 +13,7 @@ import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { type Message, toMessage } from '../../verify/messages/message.ts'
 import type { MessageProof } from '../../verify/messages/tree.ts'
 import { fetchL1Block, fetchNewest } from '../l1/l1.ts'
+import { readNetwork, serviceOf } from '../network/network.ts'
 import {
   fetchHeld,
   type HeldMessage,
@@ -28,7 +28,6 @@ import {
 } from '../record/message-places.ts'
 import { askSent, isWanted, type SentMessage } from '../record/messages.ts'
 import { judgeProven } from '../record/prove-messages.ts'
-import { readService } from '../record/record-message.ts'
 import { EndpointError, isEndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import { sleep } from '../transport/waiting.ts'
@@ -44,8 +43,6 @@ export interface FollowMessagesOptions
   from?: Hex
   /** Only messages to this account, 20 bytes. Default: all. */
   to?: Hex
-  /** The message service on L2, 20 bytes. Default: that of the rollup, if it is one of Linea's. */
-  messageService?: Hex | undefined
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
   layout?: MessageLayout | undefined
   /** Start after the first finalization at or above this L2 block. Default: after the newest. */
@@ -124,7 +121,8 @@ export interface FollowedMessages {
  * const { url: l2, l1Url: l1 } = await service.listen()
  *
  * const l1BlockHash = finalizedBlockHash(l1) // in production: from a source that you trust
- * const following = followMessages({ l1, l2, rollup, scheme, l1BlockHash, messageService, from, fromL2BlockNumber: 0n })
+ * const network = { rollup, scheme, messageService }
+ * const following = followMessages({ l1, l2, network, l1BlockHash, from, fromL2BlockNumber: 0n })
  * for await (const { messages, l2BlockNumber } of following) {
  *   console.log(l2BlockNumber, messages.map(({ claim }) => claim.slice(0, 10)))
  *   if (messages.length > 0) break
@@ -144,10 +142,9 @@ export function followMessagesWith(
   timing: Timing,
 ): AsyncGenerator<FollowedMessages, void, void> {
   const given = readOptions('', options, FIELDS, ['from', 'to'])
-  const { from, to, messageService, layout: ownLayout, resumeFrom, ...rest } = given
+  const { from, to, layout: ownLayout, resumeFrom, ...rest } = given
   const layout = readLayout(ownLayout)
-  // The service may be that of the rollup, which is verified first.
-  const service = readService(messageService, readRollup(rest.rollup).address)
+  const service = serviceOf(readNetwork(rest.network))
   const position = readProgress(resumeFrom ?? undefined, service)
   const storageKeys = [slotKey(layout.nextNumberOnL2)]
   const requests = [{ address: service, storageKeys }]
@@ -161,8 +158,8 @@ export function followMessagesWith(
 }
 
 const FIELDS = [
-  ...['l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'method', 'maxKeysPerRequest'],
-  ...['from', 'to', 'messageService', 'layout', 'fromL2BlockNumber', 'resumeFrom'],
+  ...['l1', 'l2', 'network', 'l1BlockHash', 'maxKeysPerRequest'],
+  ...['from', 'to', 'layout', 'fromL2BlockNumber', 'resumeFrom'],
   ...['pollIntervalMs', 'maxBackoffMs', 'onEvent', 'signal'],
 ]
 

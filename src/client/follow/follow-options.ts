@@ -2,14 +2,13 @@ import { decodeArgument, invalid, readItems } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
 import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
-import { readRollup } from '../../verify/anchor/rollup.ts'
-import type { StateScheme } from '../../verify/state/types.ts'
+import { readNetwork } from '../network/network.ts'
 import type { RecordOptions } from '../record/record.ts'
 import { type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
 import { MAX_INTERVAL } from '../transport/limits.ts'
-import { readSchemes, verifyHashSource, verifySignal } from '../transport/options.ts'
+import { verifyHashSource, verifySignal } from '../transport/options.ts'
 import { readState } from './follow-state.ts'
 
 /** An account and its slots to prove at every finalization. */
@@ -132,13 +131,8 @@ export type FollowEvent =
 
 /** The endpoints, the rollup and what to prove. */
 export interface FollowOptions<Requests extends readonly FollowRequest[] = readonly FollowRequest[]>
-  extends Omit<RollupClientOptions, 'rollup'>,
-    Pick<RecordOptions, 'l1' | 'l2' | 'rollup'> {
-  /**
-   * The hash scheme of the rollup's state roots, or a function that returns it for an L2 block. Where L1 holds the hash of a block in
-   * place of a root, the state is that of Ethereum, whatever this says. With the name of that kind, L1 has to hold hashes.
-   */
-  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme)
+  extends Pick<RollupClientOptions, 'maxKeysPerRequest'>,
+    Pick<RecordOptions, 'l1' | 'l2' | 'network'> {
   /**
    * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
    * `beaconBlockHash`, or ask a light client.
@@ -171,15 +165,16 @@ export type Settings = ReturnType<typeof verifyFollowOptions>
 
 /** Checks everything before the first request. */
 export function verifyFollowOptions(options: FollowOptions) {
-  const own = verifyClientOptions(options, [
-    ...['l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'requests', 'fromL2BlockNumber', 'resumeFrom'],
+  const own = readOptions('', options, [
+    ...['l1', 'l2', 'network', 'maxKeysPerRequest', 'l1BlockHash', 'requests', 'fromL2BlockNumber', 'resumeFrom'],
     ...['newestOnly', 'skipUnavailable', 'pollIntervalMs', 'maxBackoffMs', 'onEvent', 'signal'],
   ])
-  const { scheme, l1BlockHash, requests = [], fromL2BlockNumber: from, onEvent, signal } = own
-  const { newestOnly = false, skipUnavailable = false, method, maxKeysPerRequest } = own
+  const { l1BlockHash, requests = [], fromL2BlockNumber: from, onEvent, signal } = own
+  const { newestOnly = false, skipUnavailable = false } = own
   const { pollIntervalMs: pollInterval = 60_000, maxBackoffMs: maxBackoff = 300_000 } = own
   const resumeFrom = own.resumeFrom ?? undefined
-  const rollup = readRollup(own.rollup)
+  const { rollup, schemeAt } = readNetwork(own.network)
+  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
   verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
   for (const [name, value] of Object.entries({ newestOnly, skipUnavailable })) {
@@ -201,7 +196,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
     rollup,
-    schemeAt: readSchemes(scheme, rollup),
+    schemeAt,
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,

@@ -57,9 +57,10 @@ export interface Timing {
  * const { url, l1Url } = await service.listen()
  *
  * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+ * const network = { rollup, scheme: poseidon2 } // on mainnet: lineaMainnet
  * const l1BlockHash = finalizedBlockHash(l1) // in production: from a source that you trust
  * const requests = [{ address: `0x${'b2'.repeat(20)}` }] as const
- * for await (const item of followFinalizations({ l1, l2, rollup, scheme: poseidon2, l1BlockHash, requests, fromL2BlockNumber: 4n })) {
+ * for await (const item of followFinalizations({ l1, l2, network, l1BlockHash, requests, fromL2BlockNumber: 4n })) {
  *   console.log(item.l2BlockNumber, item.verified[0]?.account?.balance)
  *   if (item.l2BlockNumber === 8n) break
  * }

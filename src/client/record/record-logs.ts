@@ -18,6 +18,7 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { decidedKind, stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { searchLogs } from '../l1/logs.ts'
+import { readNetwork } from '../network/network.ts'
 import { openEndpoints } from '../sources/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../sources/fetch.ts'
 import { type Recorded, type RecordOptions, recordEvidence } from './record.ts'
@@ -72,14 +73,12 @@ export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys' | 
  * @throws as `recordEvidence`; ArgumentError if the range ends after what is finalized
  */
 export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint): Promise<RecordedNewest> {
-  const { rollup, beacon, signal } = options
-  const { method, maxKeysPerRequest } = verifyClientOptions({
-    method: options.method ?? rollup.method,
-    maxKeysPerRequest: options.maxKeysPerRequest,
-  })
+  const { beacon, signal } = options
+  const { rollup, schemeAt } = readNetwork(options.network)
+  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: options.maxKeysPerRequest })
   const first = await recordEvidence({ ...options, address: historyContract })
   const { l2BlockNumber, stateRoot, l1Block } = first.verified
-  const scheme = decidedKind(first.scheme, options.scheme)
+  const scheme = decidedKind(first.scheme, schemeAt(l2BlockNumber))
   const isHashed = stateKind(scheme).held === 'blockHash'
   const last = isHashed ? l2BlockNumber : l2BlockNumber - 1n
   if (toBlock !== undefined && toBlock > last) throw afterNewest('toBlock', last)
@@ -126,7 +125,8 @@ export async function recordLogs(
   options: LogsRecordOptions,
   search: { readonly filter: DecodedFilter; readonly fromBlock: bigint; readonly toBlock?: bigint | undefined },
 ): Promise<RecordedLogs> {
-  const { rollup, beacon, signal } = options
+  const { beacon, signal } = options
+  const { rollup } = readNetwork(options.network)
   const { filter, fromBlock } = search
   const {
     bundle: state,

@@ -15,14 +15,14 @@ import {
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
 import { decodeContract } from '../../verify/messages/from-l2.ts'
-import { type MessageLayout, messageServiceOf, readLayout } from '../../verify/messages/layout.ts'
+import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
 import { fetchNewest, fetchProof } from '../l1/l1.ts'
+import { type NetworkOfMessages, readAnyNetwork, serviceOf } from '../network/network.ts'
 import { verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from '../transport/error.ts'
-import { readSchemes } from '../transport/options.ts'
 import {
   fetchHeld,
   type HeldMessage,
@@ -58,18 +58,17 @@ export interface WantedMessage {
 
 /** Which message to record, and how. */
 export interface MessageRecordOptions
-  extends Pick<RecordOptions, 'l1' | 'l2' | 'rollup' | 'l1BlockNumber' | 'beacon' | 'onProgress' | 'signal'> {
+  extends Pick<RecordOptions, 'l1' | 'l2' | 'l1BlockNumber' | 'beacon' | 'onProgress' | 'signal'> {
+  /**
+   * The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. With the `scheme` of its state, a message from L2
+   * is proven from the receipts of its blocks if no L2 endpoint has logs that lead to its root: among them are the newest 8,191
+   * blocks. Without it, logs have to suffice.
+   */
+  network: NetworkOfMessages
   /** Where the message goes. Default: `toL1`. */
   direction?: 'toL1' | 'toL2' | undefined
   /** Which message. */
   message: WantedMessage
-  /** The message service on L2, 20 bytes. Default: that of the rollup, if it is one of Linea's. */
-  messageService?: Hex | undefined
-  /**
-   * The kind of the rollup's state, as `recordEvidence` takes it. With it, a message from L2 is proven from the receipts of its
-   * blocks if no L2 endpoint has logs that lead to its root: among them are the newest 8,191 blocks. Default: logs have to suffice.
-   */
-  scheme?: RecordOptions['scheme'] | undefined
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
   layout?: MessageLayout | undefined
 }
@@ -126,7 +125,8 @@ export interface RecordedMessage extends Pick<Recorded, 'l1BlockHashFrom'> {
  * chain.finalize()
  *
  * const { url: l2, l1Url: l1 } = await service.listen()
- * const { verified, claim } = await recordMessage({ l1, l2, rollup, messageService, message: { from: user } })
+ * const network = { rollup, messageService }
+ * const { verified, claim } = await recordMessage({ l1, l2, network, message: { from: user } })
  * console.log(verified.status, verified.message.number, claim?.slice(0, 10)) // claimable 1n 0x6463fb2a
  * await service.close()
  * ```
@@ -141,7 +141,7 @@ export async function recordMessage(options: MessageRecordOptions): Promise<Reco
 type Settings = ReturnType<typeof verifyOptions>
 
 const FIELDS = [
-  ...['l1', 'l2', 'rollup', 'direction', 'message', 'messageService', 'scheme', 'layout'],
+  ...['l1', 'l2', 'network', 'direction', 'message', 'layout'],
   ...['l1BlockNumber', 'beacon', 'onProgress', 'signal'],
 ]
 
@@ -149,24 +149,17 @@ function verifyOptions(options: MessageRecordOptions) {
   const own = readOptions('', options, FIELDS)
   const { direction = 'toL1', signal } = own
   if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
-  const rollup = readRollup(own.rollup)
+  const network = readAnyNetwork(own.network)
+  const { rollup, schemeAt } = network
   const layout = readLayout(own.layout)
   const { tell, ...endpoints } = openRecorded(own)
   const sender =
     direction === 'toL2'
       ? ({ layer: 'L1', address: lowerCase(rollup.address) } as const)
-      : ({ layer: 'L2', address: readService(own.messageService, rollup.address) } as const)
-  const schemeAt = own.scheme === undefined ? undefined : readSchemes(own.scheme, rollup)
+      : ({ layer: 'L2', address: serviceOf(network) } as const)
   const how = verifyClientOptions({ rollup })
   const source: MessageSource = { ...endpoints, rollup, signal, sender, layout, schemeAt, how }
   return { source, search: readWanted(own.message), start: verifyBlockOptions(own), tell }
-}
-
-/** The message service, in lower case. @throws ArgumentError */
-export function readService(given: Hex | undefined, rollup: Hex): Hex {
-  const service = given ?? messageServiceOf(lowerCase(rollup))
-  if (service !== undefined) return bytesToHex(decodeArgument('messageService', service, 20))
-  throw invalid('messageService', 'the message service on L2 of this rollup, 20 bytes', given)
 }
 
 const HASHES = ['messageHash', 'transactionHash'] as const
@@ -211,9 +204,11 @@ async function record({ source, search, start, tell }: Settings): Promise<Record
 
 /** For `catch`: that several messages fit is the caller's mistake, if no endpoint knows better. */
 function orSeveral(error: unknown): never {
-  const isOurs = isEndpointError(error) && error.code === 'MESSAGE_MISSING'
-  throw isOurs && isArgumentError(error.cause) ? error.cause : error
+  throw isOfSeveral(error) ? error.cause : error
 }
+
+const isOfSeveral = (error: unknown): error is EndpointError & { cause: unknown } =>
+  isEndpointError(error) && error.code === 'MESSAGE_MISSING' && isArgumentError(error.cause)
 
 /** A message from L2, found and proven. */
 interface FoundMessage extends HeldMessage {
@@ -262,7 +257,7 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
         ? await proveMessage(proving, { l1Block, newest, said, error }, { search, found }, judgeOf).catch(orFailure)
         : orFailure(error)
     if (!isFailure(outcome)) return outcome
-    if (waiting === undefined) throw outcome
+    if (waiting === undefined) throw isOfSeveral(error) ? error : outcome
     // There is one for one message.
     return (await fetchHeld(source, l1Block, placesOf([waiting])))[0] as HeldMessage
   })

@@ -1,10 +1,9 @@
 import { decodeArgument, readKeys } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { encodeQuantity } from '../../base/hex.ts'
+import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
-import { verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
+import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
 import type { EvidenceBundle, VerifiedEvidence } from '../../verify/evidence/types.ts'
@@ -14,12 +13,13 @@ import type { NameOf, StateScheme } from '../../verify/state/types.ts'
 import type { ConsensusProgress } from '../beacon/beacon.ts'
 import { type Anchor, fetchAnchor, fetchTimestamp, steppingBack, walkAnchors } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
+import { type Network, readNetwork } from '../network/network.ts'
 import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { isEndpointError, isFailure, isMissing, isPassing, type Layer } from '../transport/error.ts'
 import { DEFAULT_FINALIZATIONS } from '../transport/limits.ts'
-import { readSchemes, verifySignal } from '../transport/options.ts'
+import { verifySignal } from '../transport/options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from '../transport/partial-answers.ts'
 import { parseQuantity } from '../transport/provider.ts'
 import type { QueueState } from '../transport/queue.ts'
@@ -28,19 +28,14 @@ import { fetchRecordBlock, type RecordBlockOptions, verifyBlockOptions } from '.
 
 /** What to record evidence for, and how. */
 export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
-  extends RollupClientOptions,
+  extends Pick<RollupClientOptions, 'maxKeysPerRequest'>,
     RecordBlockOptions {
   /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
   l1: Endpoint | readonly Endpoint[]
   /** One or more endpoints of the rollup. */
   l2: Endpoint | readonly Endpoint[]
-  /**
-   * The hash scheme of the rollup's state roots. Where L1 holds the hash of the block instead, its state is that of Ethereum,
-   * whatever you state. If you name that kind, L1 has to hold the hash.
-   */
-  scheme: StateScheme
-  /** The contract whose roots and hashes you trust. */
-  rollup: Rollup
+  /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
+  network: Network
   /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
@@ -184,7 +179,7 @@ export type Recorded<
  * const { url: l2, l1Url: l1 } = await service.listen()
  *
  * const address = `0x${'b2'.repeat(20)}` as const
- * const { verified } = await recordEvidence({ l1, l2, scheme: poseidon2, rollup, address })
+ * const { verified } = await recordEvidence({ l1, l2, network: { rollup, scheme: poseidon2 }, address })
  * console.log(verified.account?.balance, verified.l2BlockNumber, verified.l1Block.number) // 13n 8n 63n
  * await service.close()
  * ```
@@ -204,22 +199,15 @@ export async function recordEvidence<const Keys extends readonly Hex[] = []>(
 type Recording = ReturnType<typeof readRecording>
 
 const FIELDS = [
-  ...['l1', 'l2', 'scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber', 'l1BlockNumber', 'beacon'],
+  ...['l1', 'l2', 'network', 'address', 'storageKeys', 'maxKeysPerRequest', 'l2BlockNumber', 'l1BlockNumber', 'beacon'],
   ...['maxFinalizations', 'resumeFrom', 'onProgress', 'signal'],
 ]
 
 function readRecording(options: RecordOptions) {
-  const own = verifyClientOptions(options, FIELDS)
-  const {
-    storageKeys = [],
-    maxFinalizations = DEFAULT_FINALIZATIONS,
-    method,
-    maxKeysPerRequest,
-    l2BlockNumber,
-    signal,
-  } = own
-  const rollup = readRollup(own.rollup)
-  const schemeAt = readSchemes(own.scheme, rollup)
+  const own = readOptions('', options, FIELDS)
+  const { storageKeys = [], maxFinalizations = DEFAULT_FINALIZATIONS, l2BlockNumber, signal } = own
+  const { rollup, schemeAt } = readNetwork(own.network)
+  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   const keys = readKeys(storageKeys)
@@ -229,11 +217,11 @@ function readRecording(options: RecordOptions) {
   }
   const { tell, ...endpoints } = openRecorded(own, l2BlockNumber === undefined)
   return {
-    source: { ...endpoints, rollup, signal, schemeAt: () => schemeAt(0n) },
+    source: { ...endpoints, rollup, signal, schemeAt },
     how: { method, maxKeysPerRequest },
     start: verifyBlockOptions(own),
     keysAsWritten: keys.map(({ text }) => text),
-    resume: readResume(own.resumeFrom ?? undefined, { ...asked, rollup: rollup.address, l2BlockNumber }, schemeAt(0n)),
+    resume: readResume(own.resumeFrom ?? undefined, { ...asked, rollup: rollup.address, l2BlockNumber }, schemeAt),
     ...{ asked, l2BlockNumber, maxFinalizations, tell },
   }
 }
@@ -266,12 +254,13 @@ function readResume(
     l2BlockNumber,
     ...owner
   }: Pick<FetchProgress, 'address' | 'storageKeys' | 'rollup'> & Pick<RecordOptions, 'l2BlockNumber'>,
-  stated: StateScheme,
+  schemeAt: (block: bigint) => StateScheme,
 ) {
   const [number, scheme, implementation] = ['l2BlockNumber', 'scheme', 'implementation'].map(name =>
     readOwn(Object(progress), name),
   )
   const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
+  const stated = schemeAt(l2BlockNumber ?? decodeQuantity(number, 64) ?? 0n)
   const wanted = { ...owner, ...block, scheme: kindName(decidedKind(scheme, stated)) }
   const ignored = progress === undefined ? null : fetchedMismatch(progress, wanted)
   const isCode = typeof implementation === 'string' && /^0x[0-9a-f]{40}$/.test(implementation)

@@ -1,8 +1,5 @@
 import { invalid } from '../../base/arguments.ts'
 import { verifyWhole } from '../../base/options.ts'
-import { type readRollup, verifyHasHashes } from '../../verify/anchor/rollup.ts'
-import { stateKind } from '../../verify/state/kind.ts'
-import type { StateScheme } from '../../verify/state/types.ts'
 import { MAX_TIMEOUT } from './limits.ts'
 
 export const verifyTimeout = (timeoutMs: number, name = 'timeoutMs'): number =>
@@ -25,22 +22,4 @@ export function verifySignal(signal: AbortSignal | undefined): void {
 export function verifyHashSource(l1BlockHash: unknown): void {
   const expected = "a function: () => hash, or one of 'rollup-state-proof/rpc', such as beaconBlockHash"
   if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', expected, l1BlockHash)
-}
-
-/**
- * What the caller's option `scheme` says about an L2 block.
- *
- * @throws ArgumentError
- */
-export function readSchemes(
-  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme),
-  { layout }: ReturnType<typeof readRollup>,
-): (l2BlockNumber: bigint) => StateScheme {
-  const read = (kind: StateScheme) => {
-    if (stateKind(kind).held === 'blockHash') verifyHasHashes(layout)
-    return kind
-  }
-  if (typeof scheme === 'function') return l2BlockNumber => read(scheme(l2BlockNumber))
-  const stated = read(scheme)
-  return () => stated
 }

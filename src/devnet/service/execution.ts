@@ -1,5 +1,6 @@
 import { bigintToBytes, bytesToBigint, bytesToHex, type Hex } from '../../base/bytes.ts'
-import { DEFAULT_HARDFORK, type Environment } from '../../provider/environment.ts'
+import { DEFAULT_HARDFORK } from '../../client/network/hardfork.ts'
+import type { Environment } from '../../provider/environment.ts'
 import { executionFailed } from '../../provider/error.ts'
 import { loadEvm } from '../../provider/evm-packages.ts'
 import { bytesOf } from '../../provider/evm-state.ts'

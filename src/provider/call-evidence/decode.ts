@@ -2,16 +2,10 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { excerpt, refusal } from '../../base/errors.ts'
 import { bytesUpTo, hexOf, optional, unread } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
+import { HARDFORKS, type Hardfork } from '../../client/network/hardfork.ts'
 import { quantityOf } from '../../verify/evidence/decode.ts'
 import type { FieldReader } from '../../verify/evidence/kind.ts'
-import {
-  ENVIRONMENT_FIELDS,
-  type Environment,
-  HARDFORKS,
-  type Hardfork,
-  isBlockNumber,
-  onlyGiven,
-} from '../environment.ts'
+import { ENVIRONMENT_FIELDS, type Environment, isBlockNumber, onlyGiven } from '../environment.ts'
 import { MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
 
 /** The body of a bundle, with its own fields checked. The proofs in it are not read yet. */

@@ -1,8 +1,9 @@
 import { decodeArgument, invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { ArgumentError } from '../../base/errors.ts'
+import { ArgumentError, atPath } from '../../base/errors.ts'
 import { encodeQuantity, lowerCase } from '../../base/hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
+import { readNetwork } from '../../client/network/network.ts'
 import { recordEvidence } from '../../client/record/record.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../../client/sources/fetch.ts'
@@ -10,13 +11,12 @@ import { redactProofErrors } from '../../client/transport/diagnose.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
-import { readRollup } from '../../verify/anchor/rollup.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
 import { createStateVerifier, decidedKind, type StateClaim } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { CallRequest } from '../call-request.ts'
 import { endpointsOf } from '../chain.ts'
-import { chainIdOf, DEFAULT_HARDFORK, verifyEnvironment, verifyHardfork } from '../environment.ts'
+import { chainIdOf, verifyEnvironment } from '../environment.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
 import { createKnownState } from '../known-state.ts'
@@ -31,9 +31,9 @@ import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
 const OPTIONS = [
-  ...['l1', 'l2', 'scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment', 'maxRequests'],
+  ...['l1', 'l2', 'network', 'call', 'l2BlockNumber', 'environment', 'maxRequests'],
   'timeoutMs',
-  ...['method', 'maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'maxFinalizations', 'onProgress', 'signal'],
+  ...['maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'maxFinalizations', 'onProgress', 'signal'],
 ]
 
 /** Implements the function of the same name in `../call-evidence.ts`. */
@@ -47,23 +47,22 @@ type Wanted = ReturnType<typeof readRecordOptions>
 /** `recordEvidence` validates the `others` before it sends a request. */
 function readRecordOptions(options: CallRecordOptions) {
   const own = readOptions('', options, OPTIONS)
-  const { scheme, l2BlockNumber, hardfork = DEFAULT_HARDFORK, maxRequests = DEFAULT_MAX_REQUESTS, signal } = own
+  const { network, l2BlockNumber, maxRequests = DEFAULT_MAX_REQUESTS, signal } = own
   const { timeoutMs = DEFAULT_TIMEOUT } = own
   const { l1BlockNumber, beacon, maxFinalizations, onProgress } = own
-  const rollup = readRollup(own.rollup)
-  const chainId = chainIdOf(rollup, own.chainId)
-  const { method = rollup.method, maxKeysPerRequest } = own
+  const { rollup, schemeAt, hardfork } = readNetwork(network)
+  const chainId = atPath('network', () => chainIdOf(rollup))
   verifySignal(signal)
   return {
     l1: openEndpoints('l1', own.l1, 'L1', { signal }),
     l2: endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal),
-    ...{ scheme, rollup, chainId, l2BlockNumber, beacon, signal },
+    ...{ network, schemeAt, rollup, chainId, l2BlockNumber, beacon, signal },
     call: decodeCall(own.call),
-    hardfork: verifyHardfork(hardfork),
+    hardfork,
     environment: verifyEnvironment(own.environment),
     maxRequests: verifyWhole('maxRequests', maxRequests, 1),
     timeoutMs: verifyTimeout(timeoutMs),
-    how: verifyClientOptions({ method, maxKeysPerRequest }),
+    how: verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
     others: { l1BlockNumber, beacon, maxFinalizations, onProgress, signal },
   }
 }
@@ -88,12 +87,17 @@ function decodeCall(call: CallRecordOptions['call']): CallRequest & { readonly t
 async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const { l1, l2, rollup, chainId, call, hardfork, environment, beacon, how } = wanted
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
-  const first = { scheme: wanted.scheme, rollup, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
+  const first = { network: wanted.network, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
   const endpoints = { l1: l1.sources, l2: l2.sources }
-  const recorded = await recordEvidence({ ...endpoints, ...first, ...how, ...wanted.others })
+  const recorded = await recordEvidence({
+    ...endpoints,
+    ...first,
+    maxKeysPerRequest: how.maxKeysPerRequest,
+    ...wanted.others,
+  })
   const { l2BlockNumber, stateRoot, l1Block } = recorded.verified
   // L1 decides whether it is the state that the caller expects.
-  const scheme = decidedKind(recorded.scheme, wanted.scheme)
+  const scheme = decidedKind(recorded.scheme, wanted.schemeAt(l2BlockNumber))
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, known: createKnownState() }
   const proven = createProvenState({ ...source, stateRoot, verify: createStateVerifier(scheme) })
@@ -128,7 +132,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const stated = { from, to, data, value, gas }
-  const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber, call: stated }
+  const claim = { scheme, rollup, trusted, hardfork, l2BlockNumber, call: stated }
   const verified = await verifyCallEvidence(bundle, claim, { signal, timeoutMs })
   const { l1BlockHashFrom } = recorded
   // What is trusted decides which case it is, and the scheme the kind.

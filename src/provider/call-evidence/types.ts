@@ -1,11 +1,12 @@
 import type { Hex } from '../../base/bytes.ts'
+import type { Hardfork } from '../../client/network/hardfork.ts'
 import type { Recorded, RecordOptions } from '../../client/record/record.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { BundleHead, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import type { Environment, Hardfork } from '../environment.ts'
+import type { Environment } from '../environment.ts'
 
 /** A call in a bundle. */
 export interface CallStatement {
@@ -167,8 +168,6 @@ export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateSche
 
 /** What to execute and record, and how. */
 export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'> {
-  /** Chain id of the rollup. Default: that of `rollup`. It is compared with what `l2` says. */
-  chainId?: number | bigint | undefined
   /** What to execute. */
   call: {
     /** The caller, 20 bytes. Default: the zero address. */
@@ -182,8 +181,6 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'stor
     /** Gas limit of the transaction. Default: 50,000,000, which is also the maximum. */
     gas?: bigint | undefined
   }
-  /** The hard fork of the rollup at the L2 block. Default: `prague`. */
-  hardfork?: Hardfork | undefined
   /**
    * Block values that no proof covers, as you pass them. The bundle keeps them apart from what is proven. Your timestamp is
    * used only if L1 proves none. Default: none.

@@ -139,7 +139,7 @@ export function readRollup(rollup: Rollup) {
   })
 }
 
-function readText(path: string, text: string | undefined): string | undefined {
+export function readText(path: string, text: string | undefined): string | undefined {
   if (text === undefined || (typeof text === 'string' && text !== '')) return text
   throw invalid(path, 'a string that is not empty', text)
 }

@@ -1,7 +1,5 @@
 import type { Hex } from '../../base/bytes.ts'
-import { lowerCase } from '../../base/hex.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
-import { lineaRollup, lineaSepoliaRollup } from '../anchor/rollup.ts'
 
 /** Where the contracts keep messages: four slots of the rollup contract on L1, and two of the message service on L2. */
 export interface MessageLayout {
@@ -41,12 +39,6 @@ export const lineaMessageLayout: MessageLayout = {
 const FIELDS = [
   ...(['nextMessageNumber', 'rollingHashes', 'claimedMessages', 'treeDepths', 'inbox', 'nextNumberOnL2'] as const),
 ]
-
-/** The address of a rollup's message service, if it is one of Linea's; undefined otherwise. */
-export const messageServiceOf = (rollup: Hex): Hex | undefined =>
-  [[lineaRollup, lineaMessageService] as const, [lineaSepoliaRollup, lineaSepoliaMessageService] as const].find(
-    ([{ address }]) => lowerCase(address) === lowerCase(rollup),
-  )?.[1]
 
 /** A copy of the caller's argument. @throws ArgumentError */
 export function readLayout(layout: MessageLayout = lineaMessageLayout): MessageLayout {

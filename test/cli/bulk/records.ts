@@ -64,7 +64,7 @@ const UNREADABLE: readonly (readonly [string | Uint8Array, string])[] = [
     '{"scheme":"sha256","stateRoot":"0x","address":"0x","result":{}}',
     'the scheme is neither mimc nor poseidon2 nor ethereum',
   ],
-  ['{"accountProof":{}}', 'no scheme: neither you nor the record names one'],
+  ['{"accountProof":{}}', 'an answer of no known form, such as an error'],
   ['{"operation":"verifyCode"}', 'not a record: it holds no proof'],
   [
     '{"format":"rollup-state-proof/evidence","kind":"state"}',

@@ -34,10 +34,12 @@ export async function verifyAll(): Promise<string> {
     ...{
       l1: endpoint,
       l2: endpoint,
-      scheme: poseidon2,
       l1BlockHash: async () => evidence.claim.trusted.l1BlockHash as Hex,
     },
-    rollup: { address: '0x00000000000000000000000000000000000011ff', chainId: 1337 },
+    network: {
+      scheme: poseidon2,
+      rollup: { address: '0x00000000000000000000000000000000000011ff', chainId: 1337 },
+    },
   })
   const chain = await provider.request({ method: 'eth_chainId' })
   return `nonce ${account?.nonce}, L1 block ${l1Block?.number}, ${storage.length} slots, chain ${chain}, call: ${await call()}`

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Hardfork } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import type { Environment, Hardfork } from '../../../src/provider/environment.ts'
+import type { Environment } from '../../../src/provider/environment.ts'
 import { CHAIN_ID, type FullState } from '../full-state.ts'
 
 /** How a call ended. `refused` means that it did not begin. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import { HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
 import { sized } from '../../size.ts'
 import { word } from '../endpoints.ts'
 import { assemble, join, type Part, RETURN, sizeOf } from './assemble.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { getContractAddress } from 'viem'
+import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import { HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
 import { sized } from '../../size.ts'
 import { at, word } from '../endpoints.ts'
 import { CONTRACTS, DELEGATED, OBSTACLE, worlds } from '../programs.ts'

@@ -1,6 +1,7 @@
+import { HARDFORKS, type Hardfork, isSince } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import type { AccessList } from '../../../src/provider/call-request.ts'
-import { type Environment, HARDFORKS, type Hardfork, isSince } from '../../../src/provider/environment.ts'
+import type { Environment } from '../../../src/provider/environment.ts'
 import { at, word } from '../endpoints.ts'
 import type { FullAccount, FullState } from '../full-state.ts'
 import { assemble, type Part } from './assemble.ts'

@@ -5,6 +5,7 @@ import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/entry/provider.ts'
 import { createBeaconApi, createHttpProvider } from '../../../src/entry/rpc.ts'
 import { encodeHeader } from '../../../src/verify/anchor/header.ts'
+import { withNetwork } from '../../network.ts'
 import { at, dataOf, LEFT, ROLLUP, word } from '../endpoints.ts'
 import { CHAIN_ID } from '../full-state.ts'
 
@@ -29,11 +30,13 @@ it('proves a call from a trusted beacon block', async () => {
     bundle,
     verified: evidence,
     l1BlockHashFrom,
-  } = await recordCall({
-    ...options,
-    beacon: { apis: [createBeaconApi(beaconUrl)], trusted, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY },
-    onProgress: ({ step }) => void steps.push(step),
-  })
+  } = await recordCall(
+    withNetwork({
+      ...options,
+      beacon: { apis: [createBeaconApi(beaconUrl)], trusted, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY },
+      onProgress: ({ step }: { step: string }) => void steps.push(step),
+    }),
+  )
   const head = Reflect.get(service.chain.l1.getBlock(3n) ?? {}, 'hash')
   expect([l1BlockHashFrom, evidence.trustedInput, evidence.l1Block.hash]).toEqual([
     'beaconBlock',
@@ -98,9 +101,9 @@ it('proves a call from a trusted beacon block', async () => {
   const ended = verifyCallEvidence(written, { ...claim, trusted: slow }, { timeoutMs: 50 })
   await expect(ended).rejects.toMatchObject({ reason: 'TIMEOUT' })
   const both = { l1BlockNumber: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
-  await expect(recordCall({ ...options, ...both })).rejects.toMatchObject({ path: 'l1BlockNumber' })
+  await expect(recordCall(withNetwork({ ...options, ...both }))).rejects.toMatchObject({ path: 'l1BlockNumber' })
   const misspelt = { beacon: { ...both.beacon, api: [] } }
-  await expect(recordCall({ ...options, ...misspelt })).rejects.toMatchObject({ path: 'beacon.api' })
+  await expect(recordCall(withNetwork({ ...options, ...misspelt }))).rejects.toMatchObject({ path: 'beacon.api' })
   // The compiler knows what is proven from what is trusted.
   const fromBlock = await verifyCallEvidence(written, { ...known, trusted }, UNHURRIED)
   expect(fromBlock.beaconBlock.trustedBlockRoot).toBe(trusted.beaconBlockRoot)

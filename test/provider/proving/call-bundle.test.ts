@@ -4,6 +4,7 @@ import { type Hex, isArgumentError, isProofError } from '../../../src/entry/inde
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/entry/provider.ts'
 import type { RequestProvider } from '../../../src/entry/rpc.ts'
+import { withNetwork } from '../../network.ts'
 import { at, createEndpoints, dataOf, LEFT, ROLLUP, word } from '../endpoints.ts'
 import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
 
@@ -24,7 +25,7 @@ function endpointsOf(code: string, more: readonly [Hex, FullAccount][] = []) {
 async function record(code: string, request: object = {}, more?: readonly [Hex, FullAccount][]) {
   const { l1, l2 } = endpointsOf(code, more)
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
-  const recorded = await recordCall({ l1, l2, ...about, call: { from: ALICE, to: TARGET }, ...request })
+  const recorded = await recordCall(withNetwork({ l1, l2, ...about, call: { from: ALICE, to: TARGET }, ...request }))
   const bundle: CallBundle = JSON.parse(JSON.stringify(recorded.bundle))
   const trusted = { l1BlockHash: recorded.verified.l1Block.hash }
   const claim: CallClaim<{ l1BlockHash: Hex }> = {
@@ -465,18 +466,18 @@ it('is recorded only with valid options', async () => {
     [{ resumeFrom: {} }, 'resumeFrom'],
   ]
   for (const [change, path] of wrong) {
-    const error = await recordCall({ ...right, ...change } as never).catch(error => error)
+    const error = await recordCall(withNetwork({ ...right, ...change }) as never).catch(error => error)
     expect([isArgumentError(error), error.path], `${error}`).toEqual([true, path])
   }
   expect(wrong.length).toBe(33)
   expect(asked).toEqual([])
   const unlike = { ...right, call: { to: TARGET, data: '0x1' } } as const
-  await expect(recordCall(unlike)).rejects.toMatchObject({
+  await expect(recordCall(withNetwork(unlike))).rejects.toMatchObject({
     ...{ path: 'call.data', expected: 'hexadecimal of at most 1 MiB' },
   })
   // The default sender, and hexadecimal in any case.
   const call = { to: `0x${'C0'.repeat(20)}`, data: '0xAB' } as const
-  const { bundle } = await recordCall({ ...right, call, l2BlockNumber: 0n })
+  const { bundle } = await recordCall(withNetwork({ ...right, call, l2BlockNumber: 0n }))
   expect(bundle.call).toEqual({ from: at('00'), to: TARGET, data: '0xab', value: '0x0', gas: '0x2faf080' })
   expect(bundle.l2BlockNumber).toBe('0x0')
 })
@@ -487,11 +488,13 @@ it('is recorded with a limited number of requests, which can be aborted', async 
   const { l1, l2 } = endpointsOf(code)
   const call = { from: ALICE, to: TARGET }
   const options = { l1, l2, scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call }
-  await expect(recordCall({ ...options, maxRequests: 2 })).rejects.toMatchObject({ reason: 'LIMIT_REACHED' })
+  await expect(recordCall(withNetwork({ ...options, maxRequests: 2 }))).rejects.toMatchObject({
+    reason: 'LIMIT_REACHED',
+  })
   const signal = AbortSignal.abort(new Error('enough'))
   const aborted = { code: 'ABORTED', cause: { message: 'enough' } }
-  await expect(recordCall({ ...options, signal })).rejects.toMatchObject(aborted)
-  const { verified, l1BlockHashFrom } = await recordCall({ ...options, maxKeysPerRequest: 1 })
+  await expect(recordCall(withNetwork({ ...options, signal }))).rejects.toMatchObject(aborted)
+  const { verified, l1BlockHashFrom } = await recordCall(withNetwork({ ...options, maxKeysPerRequest: 1 }))
   expect([dataOf(verified), verified.trustedInput, l1BlockHashFrom]).toEqual([word(11), 'l1BlockHash', 'l1Endpoint'])
 })
 
@@ -503,10 +506,10 @@ it('is recorded from the endpoints that answer, of the right chain', async () =>
   }
   const call = { from: ALICE, to: TARGET }
   const options = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call }
-  const { verified } = await recordCall({ ...options, l1: [down, l1], l2: [down, elsewhere, l2] })
+  const { verified } = await recordCall(withNetwork({ ...options, l1: [down, l1], l2: [down, elsewhere, l2] }))
   expect(dataOf(verified)).toBe(word(7))
   const mismatch = { code: 'CHAIN_MISMATCH', layer: 'L2', action: 'change' }
-  await expect(recordCall({ ...options, l1, l2: elsewhere })).rejects.toMatchObject(mismatch)
+  await expect(recordCall(withNetwork({ ...options, l1, l2: elsewhere }))).rejects.toMatchObject(mismatch)
 })
 
 it('can be aborted while it is verified, even if it reads nothing from a network', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { readSchemes } from '../../../src/client/network/network.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
-import { readSchemes } from '../../../src/client/transport/options.ts'
 import { historyContract } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
@@ -12,6 +12,7 @@ import { createViews, newestIn } from '../../../src/provider/view.ts'
 import { readRollup } from '../../../src/verify/anchor/rollup.ts'
 import { createStateVerifier } from '../../../src/verify/state/kind.ts'
 import { loneLeaf, loneStorage } from '../../../vectors/evidence/l1.ts'
+import { withNetwork } from '../../network.ts'
 import { sized } from '../../size.ts'
 import { at, createEndpoints, type Endpoints, LEFT, ROLLUP, upgrade, word } from '../endpoints.ts'
 import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
@@ -214,7 +215,7 @@ async function record(code: string, options: object = {}) {
   const { l1, l2, chain } = endpoints
   // What the caller expects of state roots has no say in it.
   const call = { from: PERSON, to: CONTRACT }
-  const recorded = await recordCall({ l1, l2, scheme: poseidon2, ...about, call, ...options })
+  const recorded = await recordCall(withNetwork({ l1, l2, scheme: poseidon2, ...about, call, ...options }))
   if (recorded.scheme !== 'ethereum') throw new Error('a root in place of a hash')
   const { bundle, verified } = recorded
   const trusted = { l1BlockHash: verified.l1Block.hash }
@@ -283,6 +284,6 @@ it('records a call of a state that is claimed to be that of Ethereum, and refuse
   expect([l1Block, l2Block]).toEqual([undefined, undefined])
   const { l1, l2 } = createEndpoints(STATE, false)
   const call = { to: CONTRACT }
-  const early = recordCall({ l1, l2, scheme: 'ethereum', rollup: ROLLUP, chainId: CHAIN_ID, call })
+  const early = recordCall(withNetwork({ l1, l2, scheme: 'ethereum', rollup: ROLLUP, chainId: CHAIN_ID, call }))
   await expect(early).rejects.toMatchObject({ code: 'ANCHOR_NO_ROOT' })
 })

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { readSchemes } from '../../../src/client/network/network.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
-import { readSchemes } from '../../../src/client/transport/options.ts'
 import type { Hex } from '../../../src/entry/index.ts'
+import type { Network } from '../../../src/entry/networks.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import type { VerifiedProviderOptions } from '../../../src/entry/provider.ts'
 import { endpointsOf } from '../../../src/provider/chain.ts'
 import { createCurrentView } from '../../../src/provider/current-view.ts'
 import { createKnownState } from '../../../src/provider/known-state.ts'
@@ -13,7 +13,7 @@ import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
 
 const [ALICE, BOB] = [at('a1'), at('b2')]
 
-type More = Partial<Omit<ViewSource, 'schemeAt'>> & Pick<Partial<VerifiedProviderOptions>, 'scheme'>
+type More = Partial<Omit<ViewSource, 'schemeAt'>> & { readonly scheme?: Network['scheme'] }
 
 function setUp({ scheme = poseidon2, ...more }: More = {}, bob = 2n) {
   const endpoints = createEndpoints(new Map([[BOB, { balance: bob }]]), true, true)

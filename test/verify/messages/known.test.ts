@@ -1,17 +1,12 @@
 import { decodeEventLog, decodeFunctionData, type Hex, parseAbi } from 'viem'
 import { expect, it } from 'vitest'
-import { lowerCase } from '../../../src/base/hex.ts'
-import { lineaRollup, lineaSepoliaRollup } from '../../../src/entry/anchor.ts'
 import {
   encodeMessageClaim,
   hashMessage,
-  lineaMessageService,
-  lineaSepoliaMessageService,
   type Message,
   type MessageProof,
   messageTrees,
 } from '../../../src/entry/messages.ts'
-import { messageServiceOf } from '../../../src/verify/messages/layout.ts'
 import { claimAbi } from './abi.ts'
 import { claims } from './known-claims.ts'
 
@@ -162,10 +157,4 @@ it('makes the trees of the tests of the contracts', () => {
     }).args
     expect({ root, leafIndex, proof }).toEqual(messageProof)
   }
-})
-
-it('knows the message services of both networks, and no other', () => {
-  expect(messageServiceOf(lineaRollup.address)).toBe(lineaMessageService)
-  expect(messageServiceOf(lowerCase(lineaSepoliaRollup.address))).toBe(lineaSepoliaMessageService)
-  expect(messageServiceOf(lineaMessageService)).toBe(undefined)
 })

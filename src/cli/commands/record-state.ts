@@ -1,19 +1,21 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { recordEvidence } from '../../entry/rpc.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
-import type { Output } from '../command.ts'
+import type { Command, Output } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import {
   type HashSource,
   type RecordedAnswer,
   type RecordedPlace,
   type RecordFlags,
+  recordToFile,
   requireEvidence,
   type Subject,
 } from '../files/recorded-file.ts'
-import { methodOf } from '../options/chain-flags.ts'
-import { describeAccount, describeRollup, requestOf } from '../options/endpoint.ts'
-import { blockRequestOf } from '../options/flags.ts'
+import { formatHelp, optionsOf, recordOptions } from '../options/declared.ts'
+import { describeAccount, requestOf } from '../options/endpoint.ts'
+import { describeRollup, networkOf } from '../options/network.ts'
+import { integerOf, parseOptions } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatState, formatTable } from '../output/report.ts'
 import { paintVerdict } from '../output/verdict.ts'
@@ -21,19 +23,48 @@ import { kindOf } from '../words/evidence.ts'
 import { sentenceOf } from '../words/verdict.ts'
 import { beaconRows, existenceOf, formatTime, ifRight, implementationRow, timeRow } from '../words/wording.ts'
 
-/** The subject of `record --address ADDRESS`. @throws UsageError */
-export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
-  const request = { ...blockRequestOf(flags), ...requestOf(flags) }
+const options = optionsOf('address', 'storage-key', 'mapping', 'l2-block', 'keys-per-request')
+const all = { ...recordOptions, ...options }
+
+export const command: Command = {
+  help: formatHelp({
+    ...{ usage: 'record state --address ADDRESS -o FILE [options]', options, all },
+    about: `
+Records an account and its slots at the newest finalized L2 block for which the
+L2 endpoint has proofs, with the proofs that lead there from an L1 block:
+\`verify\` checks the file even years later, offline. If FILE exists, it is
+verified, and no endpoint is asked. Ctrl-C keeps the progress.`,
+    notes: `
+Exit code: 0 recorded, or FILE is verified; 1 refused; 2 wrong usage; 3 an
+endpoint failed: run it again; 4 FILE is consistent with the hash in it only.`,
+    examples: `
+export L1_URL=https://... L2_URL=https://... BEACON_URL=https://...
+rollup-state-proof record state --address 0x... -o bundle.json
+rollup-state-proof record state --address 0x... --mapping 0 0x... \\
+  -o bundle.json --checkpoint 0x...`,
+  }),
+  async run(args, io) {
+    const { values } = parseOptions(args, all)
+    return recordToFile(values, stateSubject(values), io)
+  },
+}
+
+/** @throws UsageError */
+function stateSubject(flags: RecordFlags): Subject<RecordedAnswer> {
+  const network = networkOf(flags)
+  const { rollup } = network
+  const l2BlockNumber = integerOf(flags, 'l2-block', 64)
+  const request = requestOf(flags)
   return {
     keyCount: request.storageKeys.length,
     askedFor: ({ beacon, l1Block }) => ({
-      ...{ command: 'record', method: methodOf(flags), ...describeRollup(request), ...describeAccount(request) },
+      ...{ command: 'record state', ...describeRollup(network), ...describeAccount(request) },
       'L1 block': `${beacon?.beaconBlockRoot ?? l1Block}`,
-      'L2 block': `${request.l2BlockNumber ?? 'newest'}`,
+      'L2 block': `${l2BlockNumber ?? 'newest'}`,
     }),
     fetch: ([l1, l2], options, output) =>
       recordEvidence({
-        ...{ l1, l2, ...request, ...options },
+        ...{ l1, l2, network, l2BlockNumber, ...request, ...options },
         resumeFrom: output.progress,
         onProgress(progress) {
           options.onProgress?.(progress)
@@ -42,9 +73,13 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
       }),
     async verifyExisting(bundle, trust, path) {
       requireEvidence(path, bundle, 'state')
-      const { l2BlockNumber = 'fromBundle' } = request
-      const scheme = kindOf(bundle, request.scheme)
-      const evidence = verifyEvidence(bundle, { ...request, scheme, l2BlockNumber, trusted: trustedIn(bundle, trust) })
+      const claim = {
+        ...request,
+        rollup,
+        scheme: kindOf(bundle, network.scheme),
+        l2BlockNumber: l2BlockNumber ?? 'fromBundle',
+      } as const
+      const evidence = verifyEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
       // Not undefined, because it is verified from a beacon block or an L1 block hash.
       const number = evidence.l1Block?.number
       if (trust.l1Block !== undefined && trust.l1Block !== 'finalized' && trust.l1Block !== number) {

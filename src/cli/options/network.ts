@@ -1,0 +1,151 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { isArgumentError } from '../../base/errors.ts'
+import { lowerCase } from '../../base/hex.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
+import { readAnyNetwork } from '../../client/network/network.ts'
+import type { StateScheme } from '../../entry/anchor.ts'
+import { type BeaconNetwork, trustBeaconBlock } from '../../entry/beacon.ts'
+import type { Hex } from '../../entry/index.ts'
+import { lineaMainnet, lineaSepolia, type Network } from '../../entry/networks.ts'
+import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import { kindName } from '../../verify/state/kind.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
+import { kindNamed, kindNames } from '../words/answer.ts'
+import { DocumentError } from '../words/error.ts'
+import { parseNumber } from '../words/evidence.ts'
+import { cut, fieldIn, fieldsOf, isObject, messageOf, parseJson, show } from '../words/value.ts'
+import type { Flags } from './declared.ts'
+import { requireHex } from './parse.ts'
+import { didYouMean } from './suggest.ts'
+
+/** A network that the user has chosen. */
+export interface ChosenNetwork extends Network {
+  readonly name: string
+  readonly scheme: StateScheme
+}
+
+const NETWORKS: Readonly<Record<string, ChosenNetwork>> = {
+  linea: lineaMainnet,
+  'linea-sepolia': lineaSepolia,
+}
+/** What people write in their place: these are names of L1 networks. */
+const MEANT: Readonly<Record<string, string>> = { mainnet: 'linea', 'linea-mainnet': 'linea', sepolia: 'linea-sepolia' }
+
+const MAX_FILE_BYTES = 2 ** 20
+
+/** The network of `--network`, with the code of `--implementation`. @throws UsageError */
+export function networkOf({ network = 'linea', implementation }: Flags): ChosenNetwork {
+  requireHex('--implementation', 20, implementation)
+  const known = Object.hasOwn(NETWORKS, network) ? NETWORKS[network] : undefined
+  const chosen: ChosenNetwork = known ?? networkIn(network)
+  if (implementation === undefined) return chosen
+  return { ...chosen, rollup: { ...chosen.rollup, implementation: lowerCase(implementation) } }
+}
+
+/** The network that a file describes: as `serve --json` prints it, or alone. @throws UsageError */
+function networkIn(path: string): ChosenNetwork {
+  const content = readFile(path)
+  const { name = path, scheme = 'poseidon2', rollup, ...rest } = fieldsOf(fieldIn(content, 'network') ?? content)
+  const { layout, ...contract } = fieldsOf(rollup)
+  const network = {
+    ...rest,
+    name: String(name),
+    scheme: requireKind(scheme, `${path}: scheme`),
+    rollup: { ...contract, ...(layout !== undefined && { layout: toSlots(layout) }) },
+    // Despite the type, the rest is unchecked: this refuses what is no network.
+  } as unknown as ChosenNetwork
+  try {
+    readAnyNetwork(network)
+  } catch (error) {
+    throw isArgumentError(error) ? argumentRefused(error, `${path}: ${error.path.replace(/^network\.?/, '')}`) : error
+  }
+  return network
+}
+
+/** The numbers of slots, which JSON has in decimal. */
+const toSlots = (value: unknown): unknown =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, slot]) => [name, toSlots(slot)]))
+    : (parseNumber(String(value), 256) ?? value)
+
+/** The first line of what `serve --json` prints is a JSON text of its own. @throws UsageError, Error of the system */
+function readFile(path: string): unknown {
+  const buffer = Buffer.alloc(MAX_FILE_BYTES)
+  let length = 0
+  try {
+    const file = openSync(path, 'r')
+    try {
+      for (let read = -1; read !== 0 && length < MAX_FILE_BYTES; length += read) {
+        read = readSync(file, buffer, length, MAX_FILE_BYTES - length, null)
+      }
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    const name = cut(path, MAX_SHOWN_LENGTH)
+    const meant = readOwn(MEANT, path) ?? ''
+    const suggestion = meant === '' ? didYouMean(path, Object.keys(NETWORKS)) : ` Did you mean ${meant}?`
+    throw new UsageError(
+      `--network: no such network, and no file that can be read: ${name}.${suggestion} Expected linea, linea-sepolia, or a file (${messageOf(error)})`,
+    )
+  }
+  const bytes = buffer.subarray(0, length)
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error
+  }
+  try {
+    return parseJson(bytes.subarray(0, bytes.indexOf('\n')))
+  } catch (error) {
+    throw error instanceof DocumentError
+      ? new UsageError(`--network: ${cut(path, MAX_SHOWN_LENGTH)} is not JSON`)
+      : error
+  }
+}
+
+/** @throws UsageError */
+export function requireKind(name: unknown, place = 'the scheme'): StateScheme {
+  const kind = kindNamed(name)
+  if (kind !== undefined) return kind.scheme
+  const text = show(name)
+  throw new UsageError(`${place} is neither ${kindNames.join(' nor ')}: ${text}.${didYouMean(text, kindNames)}`)
+}
+
+/** The network, as `networkIn` reads it: for `serve --json`. @param beacon in place of its own */
+export function describeNetwork({ scheme, ...network }: ChosenNetwork, beacon: BeaconNetwork): object {
+  return { ...network, scheme: kindName(scheme), beacon }
+}
+
+/** The name of the network whose L1 or L2 has this chain id; undefined if none is known to. */
+export const networkWith = (id: string, layer: 'l1' | 'l2'): string | undefined =>
+  Object.values(NETWORKS).find(({ rollup }) => `${layer === 'l1' ? rollup.l1ChainId : rollup.chainId}` === id)?.name
+
+/** How saved progress names the network. */
+export function describeRollup({ scheme, rollup }: Pick<ChosenNetwork, 'scheme' | 'rollup'>) {
+  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaMainnet.rollup.layout ?? {}
+  const layout = `${stateRootHashes}, ${currentL2BlockNumber}`
+  return { scheme: kindName(scheme), rollup: rollup.address.toLowerCase(), layout }
+}
+
+/** The message service on L2. @throws UsageError */
+export function messageServiceOf({ messageService, name }: ChosenNetwork): Hex {
+  if (messageService !== undefined) return messageService
+  throw new UsageError(`the network ${name} has no messageService: the file of --network has to name it`)
+}
+
+/** The beacon block that the user trusts, of the network's L1. @throws UsageError */
+export function trustedBlockOf(root: string, { beacon: network, name }: ChosenNetwork): TrustedBeaconBlock {
+  if (network === undefined) throw new UsageError(`--checkpoint: the network ${name} has no beacon chain`)
+  try {
+    // Despite the type, the hexadecimal is unchecked: trustBeaconBlock refuses it with an ArgumentError.
+    return trustBeaconBlock({ network, blockRoot: root as `0x${string}` })
+  } catch (error) {
+    if (!isArgumentError(error)) throw error
+    throw argumentRefused(
+      error,
+      error.path.startsWith('network') ? `--network: beacon${error.path.slice(7)}` : '--checkpoint',
+    )
+  }
+}

@@ -1,0 +1,84 @@
+import { decodeArgument, invalid } from '../../base/arguments.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { atPath } from '../../base/errors.ts'
+import { readOptions } from '../../base/options.ts'
+import { type Rollup, readRollup, readText, verifyHasHashes } from '../../verify/anchor/rollup.ts'
+import type { BeaconNetwork } from '../../verify/beacon/network.ts'
+import { stateKind } from '../../verify/state/kind.ts'
+import type { StateScheme } from '../../verify/state/types.ts'
+import { DEFAULT_HARDFORK, type Hardfork, verifyHardfork } from './hardfork.ts'
+
+/** A rollup and the L1 on which it is finalized: all that clients have to know of them. */
+export interface Network {
+  /** A label for people, such as `linea`. It proves nothing. */
+  name?: string | undefined
+  /** Its contract on L1, whose roots and hashes you trust; the chain ids; the method that serves proofs. */
+  rollup: Rollup
+  /**
+   * The hash scheme of its state roots, or a function that returns it for an L2 block: the Linea networks changed theirs. Where L1
+   * holds the hash of a block in place of a root, its state is one of Ethereum, whatever this says. With the name of that kind, L1 has
+   * to hold hashes, and no root is believed.
+   */
+  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme)
+  /** The message service on L2, 20 bytes: for messages. */
+  messageService?: Hex | undefined
+  /**
+   * The hard fork of the rollup: the instructions of calls, and their gas costs. Default: `prague`, on Linea since 28 October 2025.
+   * State a later one as soon as the rollup runs it.
+   */
+  hardfork?: Hardfork | undefined
+  /** The consensus layer of L1: for `trustBeaconBlock`. */
+  beacon?: BeaconNetwork | undefined
+}
+
+/** What a function needs of a network that asks for no state. */
+export type NetworkOfMessages = Omit<Network, 'scheme'> & Partial<Pick<Network, 'scheme'>>
+
+const FIELDS = ['name', 'rollup', 'scheme', 'messageService', 'hardfork', 'beacon']
+
+const KNOWN =
+  "an object: lineaMainnet or lineaSepolia of 'rollup-state-proof/networks', or { rollup, scheme } of your own"
+
+/** What the caller's argument `network` says. @throws ArgumentError */
+export function readNetwork(network: Network) {
+  const { schemeAt, ...known } = readAnyNetwork(network)
+  // Missing or of a wrong type: this refuses it.
+  return { ...known, schemeAt: schemeAt ?? atPath('network', () => readSchemes(network.scheme, known.rollup)) }
+}
+
+/** {@link readNetwork} for what can do without the kind of the state. @throws ArgumentError */
+export function readAnyNetwork(network: NetworkOfMessages) {
+  if (typeof network !== 'object' || network === null) throw invalid('network', KNOWN, network)
+  return atPath('network', () => {
+    const own = readOptions('', network, FIELDS)
+    const { scheme, messageService, hardfork = DEFAULT_HARDFORK } = own
+    readText('name', own.name)
+    const rollup = readRollup(own.rollup)
+    return {
+      rollup,
+      hardfork: verifyHardfork(hardfork),
+      schemeAt: scheme === undefined ? undefined : readSchemes(scheme, rollup),
+      messageService: messageService && bytesToHex(decodeArgument('messageService', messageService, 20)),
+    }
+  })
+}
+
+/** For each L2 block: the hash scheme of its state root, or that L1 has to hold its hash. @throws ArgumentError */
+export function readSchemes(
+  scheme: Network['scheme'],
+  { layout }: ReturnType<typeof readRollup>,
+): (l2BlockNumber: bigint) => StateScheme {
+  const read = (kind: StateScheme) => {
+    if (stateKind(kind).held === 'blockHash') verifyHasHashes(layout)
+    return kind
+  }
+  if (typeof scheme === 'function') return l2BlockNumber => read(scheme(l2BlockNumber))
+  const stated = read(scheme)
+  return () => stated
+}
+
+/** The message service. @throws ArgumentError if the network has none */
+export function serviceOf({ messageService }: ReturnType<typeof readAnyNetwork>): Hex {
+  if (messageService !== undefined) return messageService
+  throw invalid('network.messageService', 'the message service on L2, 20 bytes', messageService)
+}
