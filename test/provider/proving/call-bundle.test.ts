@@ -4,7 +4,7 @@ import { type Hex, isArgumentError, isProofError } from '../../../src/entry/inde
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/entry/provider.ts'
 import type { RequestProvider } from '../../../src/entry/rpc.ts'
-import { withNetwork } from '../../network.ts'
+import { asOfNetwork, withNetwork } from '../../network.ts'
 import { at, createEndpoints, dataOf, LEFT, ROLLUP, word } from '../endpoints.ts'
 import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
 
@@ -373,7 +373,7 @@ it('needs a claim that is complete and has no other fields', async () => {
     [{ ...claim, trusted: { l1blockhash: HASH } }, 'trusted.l1blockhash'],
     [{ ...claim, maxgas: 1n }, 'maxgas'],
     [{ ...claim, address: 'fromBundle' }, 'address'],
-    [{ ...claim, chainId: undefined }, 'chainId'],
+    [{ ...claim, chainId: undefined }, 'rollup.chainId'],
     [{ ...claim, chainId: 'fromBundle' }, 'chainId'],
     [{ ...claim, chainId: 0n }, 'chainId'],
     [{ ...claim, chainId: 1n << 256n }, 'chainId'],
@@ -467,7 +467,7 @@ it('is recorded only with valid options', async () => {
   ]
   for (const [change, path] of wrong) {
     const error = await recordCall(withNetwork({ ...right, ...change }) as never).catch(error => error)
-    expect([isArgumentError(error), error.path], `${error}`).toEqual([true, path])
+    expect([isArgumentError(error), error.path], `${error}`).toEqual([true, asOfNetwork(path)])
   }
   expect(wrong.length).toBe(33)
   expect(asked).toEqual([])
