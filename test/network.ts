@@ -19,6 +19,8 @@ export type InParts<Options> = Omit<Options, 'network'> & Parts
 export function withNetwork<const T extends object>(
   options: T & Parts,
 ): Omit<T, keyof Parts | 'network'> & { network: Network } {
+  // A test may pass what are no options at all.
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return options as never
   const { rollup, scheme, messageService, chainId, hardfork, ...rest } = options
   const contract = chainId === undefined ? rollup : { ...rollup, chainId }
   // A test may leave out a part, or pass a wrong one.

@@ -147,7 +147,7 @@ export function expectTrue(item: FollowedFinalization, chain: FullChain): void {
     const scheme: StateScheme = isEthereum ? 'ethereum' : poseidon2
     const trusted = { l1BlockHash: l1Block.hash }
     const claim = { scheme, rollup: ROLLUP, trusted, l2BlockNumber, address: CONTRACT, storageKeys: KEYS }
-    expect(bundle.version).toBe(isEthereum ? 2 : 1)
+    expect(bundle.version).toBe(1)
     expect(verifyEvidence(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(states[index])
   }
   expect(BigInt(state.l2BlockNumber)).toBe(l2BlockNumber)

@@ -239,7 +239,7 @@ function nextNumberIn({ verified: [service] }: FollowedFinalization): bigint {
   const next = BigInt(service?.storage[0]?.value ?? 0n)
   if (next > 0n) return next
   const expected = 'a message service that keeps the number of its next message in this slot'
-  throw new ArgumentError({ path: 'messageService', expected, found: 'none' })
+  throw new ArgumentError({ path: 'network.messageService', expected, found: 'none' })
 }
 
 /** The messages of a finalization that are selected and claimable. */

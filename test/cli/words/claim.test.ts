@@ -57,7 +57,8 @@ it('counts null as not stated by a file', () => {
 })
 
 it('says why there is no claim', () => {
-  expect(completeClaim({}, bare)).toEqual({ problem: 'scheme' })
+  // The form of the answer shows the scheme.
+  expect(completeClaim({}, bare)).toEqual({ problem: 'stateRoot' })
   expect(completeClaim({ scheme: 'poseidon2' }, bare)).toEqual({ problem: 'stateRoot' })
   expect(completeClaim({ scheme: 'keccak' }, bare)).toEqual({ problem: 'scheme', found: 'keccak' })
   expect(completeClaim({}, answerFile({ ...claim, scheme: 7, result: answer }))).toEqual({
