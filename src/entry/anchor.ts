@@ -5,6 +5,9 @@
  * @module rollup-state-proof/anchor
  */
 
+import { stateEvidence as stateKind } from '../verify/evidence/kinds/state.ts'
+import type { NamedEvidence } from '../verify/evidence/names.ts'
+
 export { evidenceErrorMeanings } from '../base/error-meanings.ts'
 export {
   type EthProofClaim,
@@ -29,7 +32,6 @@ export {
 } from '../verify/anchor/rollup.ts'
 export type { TrustedBeaconBlock } from '../verify/beacon/trusted-block.ts'
 export { type BundleParts, createBundle } from '../verify/evidence/create.ts'
-export { stateEvidence } from '../verify/evidence/kinds/state.ts'
 export type {
   EvidenceBundle,
   EvidenceClaim,
@@ -39,3 +41,15 @@ export type {
 } from '../verify/evidence/types.ts'
 export { verifyEvidence } from '../verify/evidence/verify.ts'
 export type { KindName, StateScheme } from '../verify/state/types.ts'
+
+/**
+ * Evidence of an account and its slots: the `kind` of a claim for `verifyEvidence`, which takes it by default.
+ *
+ * @example
+ * ```ts
+ * import { stateEvidence } from 'rollup-state-proof/anchor'
+ *
+ * console.log(stateEvidence.name) // state
+ * ```
+ */
+export const stateEvidence: NamedEvidence<'state'> = stateKind

@@ -36,6 +36,8 @@ function resolves(folder: string, anchors: ReadonlyMap<string, Set<string>>, pag
   if (path.startsWith('/') || target.startsWith('..') || !existsSync(join(folder, target))) return false
   const file = statSync(join(folder, target)).isDirectory() ? normalize(join(target, 'index.html')) : target
   if (!existsSync(join(folder, file))) return false
+  // The page reads an address of its own there: an example, and a tab.
+  if (file === join('explorer', 'index.html') && /^[a-z0-9-]+(\/[a-z]+)?$/.test(anchor)) return true
   return anchor === '' || (anchors.get(file)?.has(anchor) ?? !file.endsWith('.html'))
 }
 

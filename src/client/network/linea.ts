@@ -1,8 +1,18 @@
+import type { Hex } from '../../base/bytes.ts'
 import { lineaRollup, lineaSepoliaRollup } from '../../verify/anchor/rollup.ts'
-import { mainnetBeacon, sepoliaBeacon } from '../../verify/beacon/network.ts'
+import { type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from '../../verify/beacon/network.ts'
 import { lineaMessageService, lineaSepoliaMessageService } from '../../verify/messages/layout.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
+import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { Network } from './network.ts'
+
+/** A network of which all is known. */
+interface LineaNetwork extends Network {
+  name: string
+  scheme: Scheme
+  messageService: Hex
+  beacon: BeaconNetwork
+}
 
 /**
  * Linea, which is finalized on Ethereum mainnet. Its state roots are of `poseidon2`; for those of blocks until spring 2026, which no
@@ -15,13 +25,13 @@ import type { Network } from './network.ts'
  * console.log(lineaMainnet.rollup.chainId, lineaMainnet.rollup.l1ChainId, lineaMainnet.beacon?.name) // 59144 1 mainnet
  * ```
  */
-export const lineaMainnet = {
+export const lineaMainnet: LineaNetwork = {
   name: 'linea',
   rollup: lineaRollup,
   scheme: poseidon2,
   messageService: lineaMessageService,
   beacon: mainnetBeacon,
-} satisfies Network
+}
 
 /**
  * Linea Sepolia, which is finalized on Sepolia: otherwise like {@link lineaMainnet}.
@@ -33,10 +43,10 @@ export const lineaMainnet = {
  * console.log(lineaSepolia.rollup.chainId, lineaSepolia.rollup.l1ChainId, lineaSepolia.beacon?.name) // 59141 11155111 sepolia
  * ```
  */
-export const lineaSepolia = {
+export const lineaSepolia: LineaNetwork = {
   name: 'linea-sepolia',
   rollup: lineaSepoliaRollup,
   scheme: poseidon2,
   messageService: lineaSepoliaMessageService,
   beacon: sepoliaBeacon,
-} satisfies Network
+}

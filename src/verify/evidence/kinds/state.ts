@@ -48,16 +48,7 @@ export function decodeStateClaim(claim: AnyClaim) {
 /** A validated claim about a state of any kind. What is left to the bundle is undefined. */
 export type DecodedStateClaim = ReturnType<typeof decodeStateClaim>
 
-/**
- * Evidence of an account and its slots: the `kind` of a claim for `verifyEvidence`, which takes it by default.
- *
- * @example
- * ```ts
- * import { stateEvidence } from 'rollup-state-proof/anchor'
- *
- * console.log(stateEvidence.name) // state
- * ```
- */
+/** What the entry point anchor exports by this name. */
 export const stateEvidence = /* @__PURE__ */ createKind({
   name: 'state',
   layer: 'L2',
