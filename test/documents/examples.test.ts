@@ -16,9 +16,12 @@ afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 /** Replaces imports of the package with local ones, for a file `depth` folders below `test/`. */
 const toLocal = (code: string, depth: number) =>
-  code.replaceAll(/'rollup-state-proof(-devnet)?(?:\/([a-z0-9/]+))?'/g, (_, devnet, door = 'index') => {
-    return `'${'../'.repeat(depth + 1)}src/${devnet ? 'devnet' : 'entry'}/${door}.ts'`
-  })
+  code.replaceAll(
+    /\b(from |import |import\()'rollup-state-proof(-devnet)?(?:\/([a-z0-9/]+))?'/g,
+    (_, verb, devnet, door = 'index') => {
+      return `${verb}'${'../'.repeat(depth + 1)}src/${devnet ? 'devnet' : 'entry'}/${door}.ts'`
+    },
+  )
 
 const sources = [...listDocuments(), ...sourceFiles().map(file => join('src', file))]
 const examples = sources.flatMap(source =>

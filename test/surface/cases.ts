@@ -548,7 +548,7 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ optional: ['1.address', '1.topics'], claims: ['1.address', '1.topics'], free: ['0.0', '1.topics.1'] },
   },
 
-  'verifyEvidence of logs': {
+  'verifyEvidence, of logs': {
     call: anchor.verifyEvidence,
     args: [logsVector.input, { kind: blocks.logsEvidence, ...logsClaim }],
     ...{
@@ -584,7 +584,7 @@ export const cases: Readonly<Record<string, Case>> = {
       ],
     },
   },
-  'verifyEvidence of a message': {
+  'verifyEvidence, of a message': {
     call: anchor.verifyEvidence,
     args: [
       messages.createMessageBundle({ rollup, message, messageProof, l1: { block, proof: messageL1Proof } }),

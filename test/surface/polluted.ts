@@ -28,7 +28,7 @@ export interface PollutedReport {
 /** The code that reads what strangers send and callers claim. */
 const FOLDERS = [
   'base/json',
-  ...['tree', 'proof', 'verifier', 'anchor', 'beacon', 'blocks', 'transition', 'evidence', 'messages'].map(
+  ...['tree', 'proof', 'verifier', 'anchor', 'beacon', 'blocks', 'transition', 'state', 'evidence', 'messages'].map(
     room => `verify/${room}`,
   ),
 ]
@@ -46,7 +46,8 @@ function namesIn(folder: string): string[] {
     else if (ts.isStringLiteral(node)) names.push(node.text)
     ts.forEachChild(node, visit)
   }
-  for (const name of readdirSync(`src/${folder}`)) {
+  for (const name of readdirSync(`src/${folder}`, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts')) continue
     const path = `src/${folder}/${name}`
     visit(ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true))
   }

@@ -115,7 +115,7 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
 })
 
 it('compiles no WebAssembly and computes no hash on import', async () => {
-  const doors = ['index', 'mimc', 'poseidon2', 'anchor', 'world']
+  const doors = ['index', 'mimc', 'poseidon2', 'anchor', 'blocks', 'messages', 'networks']
   const forbidden = vi.fn(function forbidden() {
     throw new Error('work while importing')
   })
