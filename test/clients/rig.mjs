@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -32,9 +35,12 @@ export const PATIENCE = 600
 /** Returns the tip that a call pays, and reverts if it pays less than the base fee. */
 export const TIP = '0x483a03483a10600f575f5260205ff35b5f80fd'
 
-const PROXY = ['--port', '0', '--refresh', '1', '--json', '--deadline', `${PATIENCE / 3}`, '--timeout', `${PATIENCE}`]
+const PROXY = ['--port', '0', '--refresh', '1', '--json', '--timeout', `${PATIENCE / 3}`]
 
 export async function startRollup() {
+  const folder = mkdtempSync(join(tmpdir(), 'clients-'))
+  const network = join(folder, 'network.json')
+  writeFileSync(network, JSON.stringify({ scheme: 'poseidon2', rollup: { address: ROLLUP, chainId: CHAIN_ID } }))
   const service = createService({
     genesis: demoWorld(poseidon2),
     rollup: { address: ROLLUP, chainId: CHAIN_ID },
@@ -76,7 +82,7 @@ export async function startRollup() {
     },
     /** Starts a proxy. @returns its URL */
     async proxy(...options) {
-      const args = ['proxy', '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', `${CHAIN_ID}`]
+      const args = ['proxy', '--network', network]
       const child = spawn(process.execPath, [`${root}/src/cli/main.js`, ...args, ...PROXY, ...options], {
         env: { ...process.env, L1_URL: l1Url, L2_URL: url },
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -95,6 +101,7 @@ export async function startRollup() {
     },
     async close() {
       for (const end of ended) await end()
+      rmSync(folder, { recursive: true })
       await service.close({ graceMs: 0 })
     },
   }

@@ -44,6 +44,8 @@ beforeAll(() => {
   mkdirSync(clone)
   const isLinked = (name: string) => !['.git', 'dist', 'coverage'].includes(name)
   for (const name of readdirSync(ROOT).filter(isLinked)) symlinkSync(join(ROOT, name), join(clone, name))
+  // As after `npm run build`.
+  symlinkSync(join(modules, basename(PACKAGE), 'dist'), join(clone, 'dist'))
 })
 
 const preamble = `
@@ -119,7 +121,7 @@ it.each(GUIDES)('runs the guide %s', async name => {
   mkdirSync(cwd)
   const ports = await Promise.all(PORTS.map(async port => ({ port, free: await freePort() })))
   const script = ports.reduce((text, { port, free }) => text.replaceAll(port, free), scriptOf(blocks))
-  const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8', timeout: 110_000 })
+  const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8', timeout: 600_000 })
   expect(status, stdout).toBe(0)
 
   const printed = ports.reduce((text, { port, free }) => text.replaceAll(free, port), stdout)
