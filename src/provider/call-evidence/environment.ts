@@ -1,12 +1,15 @@
 import { encodeQuantity } from '../../base/hex.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
+import { headerOf } from '../../verify/evidence/chain.ts'
 import { type Environment, environmentIn, onlyGiven } from '../environment.ts'
 import { unused } from './state.ts'
 import type { CallBundle } from './types.ts'
 
 /** The values that the anchor of a call proves: those of the header, if L1 holds its hash, and otherwise the timestamp at most. */
-export const provenIn = ({ finalizedTimestamp: timestamp, ...anchor }: Anchored): Environment =>
-  'l2Block' in anchor && anchor.l2Block ? environmentIn(anchor.l2Block) : onlyGiven<Environment>({ timestamp })
+export function provenIn(anchor: Anchored): Environment {
+  const header = headerOf(anchor)
+  return header ? environmentIn(header) : onlyGiven<Environment>({ timestamp: anchor.finalizedTimestamp })
+}
 
 interface Anchored {
   readonly finalizedTimestamp?: bigint | undefined

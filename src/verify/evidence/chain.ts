@@ -25,29 +25,31 @@ export interface ProvenBlock {
   readonly proof?: unknown
   /** The block; undefined if the trusted input is an L2 state root and the caller states none. */
   readonly l2BlockNumber?: bigint | undefined
-  /** Undefined unless L1 holds hashes of blocks: a field of its own, which nobody's prototype fills in. */
+  /** Missing unless L1 holds hashes of blocks. */
   readonly l2Block?: BlockHeader | undefined
   readonly currentL2BlockNumber?: bigint | undefined
   readonly finalizedTimestamp?: bigint | undefined
   readonly implementation?: Hex | undefined
 }
 
+/** Its header, if L1 holds its hash. Read as its own: a prototype may have a field of this name. */
+export const headerOf = (block: { readonly l2Block?: BlockHeader | undefined }): BlockHeader | undefined =>
+  Object.hasOwn(block, 'l2Block') ? block.l2Block : undefined
+
 /** Verifies what leads from the trusted value to a block. @throws ProofError */
 export function verifyBlock(head: DecodedHead, claim: DecodedHeadClaim): ProvenBlock {
   const { trusted, l2 } = claim
   if (head.l2 === null || l2 === null) return { ...verifyL1State(head, trusted), proof: head.l1?.proof }
+  const isHashed = l2.state.held === 'blockHash'
   if (trusted.kind === 'l2StateRoot') {
     // Without an anchor, the bundle's number is only a claim.
     const about = { stateRoot: trusted.root, l2BlockNumber: l2.number, ...UNPROVEN }
-    return { ...about, trustedInput: trusted.kind }
+    return { ...about, ...(isHashed && { l2Block: undefined }), trustedInput: trusted.kind }
   }
   const { stateRoot: l1StateRoot, ...l1 } = verifyL1State(head, trusted)
   const { stateRoot, blockHash, ...contract } = verifyContract(head, claim, head.l2.number, l1StateRoot)
   // One of them is what the contract was to hold.
-  if (blockHash === undefined) {
-    const l2BlockNumber = head.l2.number
-    return { stateRoot: stateRoot as Hex, l2BlockNumber, ...contract, l2Block: undefined, ...l1 }
-  }
+  if (blockHash === undefined) return { stateRoot: stateRoot as Hex, l2BlockNumber: head.l2.number, ...contract, ...l1 }
   const l2Block = verifyL2Header(head.l2, blockHash)
   const { number: l2BlockNumber, timestamp: finalizedTimestamp } = l2Block
   return { stateRoot: l2Block.stateRoot, l2BlockNumber, ...contract, finalizedTimestamp, l2Block, ...l1 }
@@ -58,7 +60,6 @@ const UNPROVEN = {
   finalizedTimestamp: undefined,
   implementation: undefined,
   l1Block: undefined,
-  l2Block: undefined,
 }
 
 /** What the rollup contract holds. */

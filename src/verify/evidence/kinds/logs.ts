@@ -13,7 +13,7 @@ import { searchBlocks } from '../../blocks/logs.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import type { StateKind } from '../../state/kind.ts'
 import type { StateScheme } from '../../state/types.ts'
-import type { ProvenBlock } from '../chain.ts'
+import { headerOf, type ProvenBlock } from '../chain.ts'
 import { decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../claim.ts'
 import { quantityOf } from '../decode.ts'
 import { createKind, type FieldReader } from '../kind.ts'
@@ -209,7 +209,9 @@ const isSameList = <T>(one: readonly T[], other: readonly T[], isSame: (item: T,
   one.length === other.length && one.every((item, index) => isSame(item, other[index] as T))
 
 /** The number and hash of the first of the blocks. */
-function verifyNewest({ toBlock, answer }: Body, { l2Block, stateRoot, l2BlockNumber }: ProvenBlock, state: StateKind) {
+function verifyNewest({ toBlock, answer }: Body, block: ProvenBlock, state: StateKind) {
+  const { stateRoot, l2BlockNumber } = block
+  const l2Block = headerOf(block)
   if (answer === undefined && l2Block !== undefined) return anchoredFor(l2Block, toBlock)
   // Proven, or stated: the claim says it if nothing proves it.
   const stateBlock = l2BlockNumber as bigint
