@@ -96,6 +96,9 @@ interface Looked {
   readonly timed?: Promise<Anchor | null>
 }
 
+/** For work whose failure somebody else is told of. */
+const ignore = () => {}
+
 /** What L1 endpoints call final: the block, and the last L2 block in the contract's storage. A hint of what to prove; null if it fails. */
 const nameNewest = (source: L1Source): Promise<[L1Block | null, bigint | null]> =>
   Promise.all([
@@ -112,7 +115,7 @@ const nameNewest = (source: L1Source): Promise<[L1Block | null, bigint | null]> 
 async function begin(source: L1Source, l1Block: L1Block, named: bigint | null): Promise<Looked | null> {
   if (named === null) return null
   const timed = fetchTimed(source, l1Block, named)
-  timed.catch(() => {})
+  timed.catch(ignore)
   const anchor = await fetchAnchor(source, l1Block, named).catch(() => null)
   return anchor?.currentL2BlockNumber === named ? { newest: named, kept: null, anchor, timed } : null
 }
@@ -173,7 +176,7 @@ export function createViews(source: ViewSource) {
      */
     async find(current: Held | null): Promise<Held> {
       // Meanwhile, L2 says which chain it serves. If that fails, it is asked again by what needs it.
-      if (current === null) allOf(l2.each(async () => null)).catch(() => {})
+      if (current === null) allOf(l2.each(async () => null)).catch(ignore)
       const naming = current === null ? nameNewest(l1Source) : null
       const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
       const [block, named] = (await naming) ?? [current?.l1Block, null]
@@ -189,7 +192,7 @@ export function createViews(source: ViewSource) {
       // L1 proves the timestamp of the newest finalization only. Waited for last, so that an earlier error counts. A header has
       // its own, and after one, no state root follows.
       const timed = looked.timed ?? (kept?.header === undefined ? fetchTimed(l1Source, l1Block, newest) : null)
-      timed?.catch(() => {})
+      timed?.catch(ignore)
       const found = kept?.l2BlockNumber === newest ? kept : await walk(looked, l1Block)
       if (found.l2BlockNumber !== newest || found.header !== undefined) return found
       return { ...found, timestamp: (await timed)?.finalizedTimestamp }

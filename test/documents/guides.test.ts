@@ -175,7 +175,7 @@ it('runs what the documents offer for mainnet, against a service with the same c
     script = script.replaceAll(PUBLIC[name], local[name])
   }
   expect(script).not.toMatch(/https:|…/)
-  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd, timeout: 60_000 })
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd, timeout: 600_000 })
   await service.close()
   expect(stdout.match(/^(Consistent|Verified).* this account exists\.$/gm)).toEqual([
     'Consistent: nobody has confirmed the L1 block hash. If it is right, this account exists.',
