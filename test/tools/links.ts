@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { inflateSync } from 'node:zlib'
+import { readAddress, writeAddress } from '../../src/site/address.ts'
 
 /** What the pages of a folder link to. */
 export interface Links {
@@ -37,7 +38,7 @@ function resolves(folder: string, anchors: ReadonlyMap<string, Set<string>>, pag
   const file = statSync(join(folder, target)).isDirectory() ? normalize(join(target, 'index.html')) : target
   if (!existsSync(join(folder, file))) return false
   // The page reads an address of its own there: an example, and a tab.
-  if (file === join('explorer', 'index.html') && /^[a-z0-9-]+(\/[a-z]+)?$/.test(anchor)) return true
+  if (file === join('explorer', 'index.html') && writeAddress(readAddress(anchor)) === `#${anchor}`) return true
   return anchor === '' || (anchors.get(file)?.has(anchor) ?? !file.endsWith('.html'))
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { createHttpServer, isJson, Refusal, readBody, send, targetOf } from '../../devnet/http/server.ts'
 import type { JsonRpcServer } from '../../provider/json-rpc.ts'
+import { MAX_CLIENT_LENGTH } from '../../provider/limits.ts'
 import { MAX_CONNECTIONS, MAX_HELD_LENGTH, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
 import { createSockets, type Held } from './proxy-socket.ts'
 
@@ -108,7 +109,7 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
 
 /** Clients of one machine or page, as far as they can be told apart. */
 const nameOf = ({ socket, headers }: IncomingMessage): string =>
-  `${socket.remoteAddress} ${headers.origin ?? headers['user-agent']}`.slice(0, 256)
+  `${socket.remoteAddress} ${headers.origin ?? headers['user-agent']}`.slice(0, MAX_CLIENT_LENGTH)
 
 /**
  * Prevents DNS rebinding: a web page can point its own host name at this machine, and then has the same origin as the proxy.

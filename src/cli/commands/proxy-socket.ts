@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { Refusal } from '../../devnet/http/server.ts'
 import type { Client, JsonRpcServer } from '../../provider/json-rpc.ts'
+import { MAX_CLIENT_LENGTH } from '../../provider/limits.ts'
 import {
   MAX_AT_ONCE,
   MAX_PROXY_BODY_LENGTH,
@@ -61,7 +62,7 @@ export function createSockets(rpc: JsonRpcServer, held: Held) {
     open(request: IncomingMessage, socket: Duplex, head: Buffer, name: string): void {
       if (sessions.size >= MAX_SOCKETS) throw new Refusal(503, 'Too many WebSockets: try again later.')
       server.handleUpgrade(request, socket, head, ws => {
-        const session = createSession(ws, socket, shared, `socket ${++opened} ${name}`.slice(0, 256))
+        const session = createSession(ws, socket, shared, `socket ${++opened} ${name}`.slice(0, MAX_CLIENT_LENGTH))
         sessions.set(ws, session)
         ws.on('close', () => {
           sessions.delete(ws)

@@ -1,5 +1,6 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { recordEvidence } from '../../entry/rpc.ts'
+import { headerOf } from '../../verify/evidence/chain.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import type { Command, Output } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
@@ -109,6 +110,7 @@ function format(
   isPinned: boolean,
 ): string[] {
   const { l1Block, l2BlockNumber } = evidence
+  const header = headerOf(evidence)
   return [
     paintVerdict(stream, verdict, sentenceOf(verdict, existenceOf(evidence))),
     formatTable(
@@ -119,7 +121,7 @@ function format(
         ['L1 block hash', l1Block.hash, hashWords[hashSource]],
         ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
         timeRow(evidence),
-        ...('l2Block' in evidence ? [['L2 block hash', evidence.l2Block.hash] as const] : []),
+        ...(header === undefined ? [] : [['L2 block hash', header.hash] as const]),
         ['L2 state root', evidence.stateRoot],
         implementationRow(evidence, isPinned ? 'user' : undefined),
         ['address', evidence.address],

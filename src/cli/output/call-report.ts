@@ -2,6 +2,7 @@ import { stringify } from '../../base/json/stringify.ts'
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { CallOutcome, StatedCall, VerifiedCall } from '../../entry/provider.ts'
 import { revertReason } from '../../provider/revert.ts'
+import { headerOf } from '../../verify/evidence/chain.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import type { PartSources, Verdict } from '../words/verdict.ts'
@@ -21,13 +22,14 @@ export function formatCall(
   stated: Omit<StatedCall, 'gas'>,
 ): string {
   const { gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
+  const header = headerOf(verified)
   const said = (name: keyof typeof stated) => (stated[name] === 'fromBundle' ? 'from the bundle' : 'stated by you')
   const rows: Row[] = [
     ...beaconRows(verified),
     ...l1BlockRows(l1Block),
     ['L2 block', `${l2BlockNumber}`],
     timeRow(verified),
-    ...('l2Block' in verified && verified.l2Block ? [['L2 block hash', verified.l2Block.hash] as const] : []),
+    ...(header === undefined ? [] : [['L2 block hash', header.hash] as const]),
     ['L2 state root', verified.stateRoot],
     ['hard fork', hardfork],
     ['to', call.to, said('to')],

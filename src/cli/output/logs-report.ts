@@ -1,5 +1,6 @@
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { VerifiedLogs } from '../../entry/blocks.ts'
+import { headerOf } from '../../verify/evidence/chain.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import type { Verdict } from '../words/verdict.ts'
@@ -24,7 +25,7 @@ export function formatLogs(
   const { logs, l1Block, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
   const { blockCount, ruledOutCount, receiptCount } = verified
   // With a slot or without, the hash leads to the newest block.
-  const isHashed = 'l2Block' in verified && verified.l2Block !== undefined
+  const isHashed = headerOf(verified) !== undefined
   const said = (name: Statable) => (stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you')
   const rows: Row[] = [
     ...beaconRows(verified),

@@ -1,6 +1,7 @@
 import type { L1Account } from '../../verify/anchor/eth-proof.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
+import { headerOf } from '../../verify/evidence/chain.ts'
 import type { AnyEvidence, ProvenBeaconBlock, Reach } from '../../verify/evidence/types.ts'
 import type { ProvenAccount } from '../../verify/proof/verify.ts'
 import type { AnyState } from '../../verify/state/types.ts'
@@ -206,7 +207,7 @@ export function chainRows(
   const words = (name: keyof EvidenceSources) => sourceWords[sources[name]]
   const isAnchored = reach !== 'l2StateRoot'
   const unproven = isAnchored ? '' : ', not proven'
-  const l2Block = 'l2Block' in evidence ? evidence.l2Block : undefined
+  const l2Block = headerOf(evidence)
   const rootBasis = l2Block === undefined ? 'proven by the rollup contract' : "proven by the block's header"
   const hashBasis = reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted'
   const rows: (Row | false)[] = [

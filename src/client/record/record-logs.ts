@@ -5,6 +5,7 @@ import type { DecodedFilter } from '../../verify/blocks/filter.ts'
 import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
 import { MAX_HEADERS } from '../../verify/blocks/limits.ts'
+import { headerOf } from '../../verify/evidence/chain.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
 import {
   anchoredFor,
@@ -45,9 +46,10 @@ export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint
   // Unless an L2 state root is trusted, it is proven.
   if (l2BlockNumber === undefined) throw refusal('EVIDENCE_BLOCK_MISMATCH', 'a block', 'none')
   const verified = { ...proven, l2BlockNumber }
-  if ('l2Block' in proven && proven.l2Block !== undefined && storage.length === 0) {
+  const header = headerOf(proven)
+  if (header !== undefined && storage.length === 0) {
     const last = toBlock ?? l2BlockNumber
-    return { verified, newest: anchoredFor(proven.l2Block, last), toBlock: last }
+    return { verified, newest: anchoredFor(header, last), toBlock: last }
   }
   const last = toBlock ?? l2BlockNumber - 1n
   const number = newestFor(l2BlockNumber, last)

@@ -1,6 +1,5 @@
 import { encodeQuantity } from '../../base/hex.ts'
-import type { BlockHeader } from '../../verify/blocks/header.ts'
-import { headerOf } from '../../verify/evidence/chain.ts'
+import { headerOf, type ProvenBlock } from '../../verify/evidence/chain.ts'
 import { type Environment, environmentIn, onlyGiven } from '../environment.ts'
 import { unused } from './state.ts'
 import type { CallBundle } from './types.ts'
@@ -11,10 +10,7 @@ export function provenIn(anchor: Anchored): Environment {
   return header ? environmentIn(header) : onlyGiven<Environment>({ timestamp: anchor.finalizedTimestamp })
 }
 
-interface Anchored {
-  readonly finalizedTimestamp?: bigint | undefined
-  readonly l2Block?: BlockHeader | undefined
-}
+type Anchored = Pick<ProvenBlock, 'stateRoot' | 'finalizedTimestamp' | 'l2Block'>
 
 /**
  * Wraps the stated values, and collects the names of those that are read, such as `baseFee` or `blockHashes.7`. `all` are the same

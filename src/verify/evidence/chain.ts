@@ -33,7 +33,7 @@ export interface ProvenBlock {
 }
 
 /** Its header, if L1 holds its hash. Read as its own: a prototype may have a field of this name. */
-export const headerOf = (block: { readonly l2Block?: BlockHeader | undefined }): BlockHeader | undefined =>
+export const headerOf = (block: Pick<ProvenBlock, 'stateRoot' | 'l2Block'>): BlockHeader | undefined =>
   Object.hasOwn(block, 'l2Block') ? block.l2Block : undefined
 
 /** Verifies what leads from the trusted value to a block. @throws ProofError */
