@@ -3,6 +3,7 @@ import { createPublicClient, custom, defineChain, parseAbi } from 'viem'
 import { expect, it, onTestFinished } from 'vitest'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
+import { stopListening } from '../ethers.ts'
 import { createBlockEndpoints } from './block-endpoints.ts'
 
 // Both clients as their users write them: they fall back to polling where filters are refused.
@@ -107,7 +108,8 @@ it('serves ethers, and lets it listen to events and wait for a receipt', async (
   const note = (error: unknown) => unhandled.push(error)
   process.on('unhandledRejection', note)
   const client = new BrowserProvider(provider as never)
-  onTestFinished(() => {
+  onTestFinished(async () => {
+    await stopListening(client)
     process.off('unhandledRejection', note)
     client.destroy()
   })

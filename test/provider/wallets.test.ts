@@ -11,6 +11,7 @@ import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { createHttpProvider, finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
 import { ROLLUP, startService } from '../client/servers.ts'
+import { stopListening } from '../ethers.ts'
 import { withNetwork } from '../network.ts'
 
 // A wallet and an application as their users write them: no code of theirs deals with proofs.
@@ -138,9 +139,8 @@ it("passes on the network's own estimate for wallets, and says so", async () => 
 it('serves ethers as a wallet: estimate, fees, sending, the receipt, the event', async () => {
   const { provider, finalize, unproven, running } = await setUp()
   const browser = new BrowserProvider(provider, 1337, { polling: true, pollingInterval: 20, cacheTimeout: -1 })
-  // It rejects what is on its way when it is destroyed.
   onTestFinished(async () => {
-    await browser.removeAllListeners()
+    await stopListening(browser)
     await expect.poll(running, { timeout: 600_000 }).toBe(0)
     browser.destroy()
   })

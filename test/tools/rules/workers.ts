@@ -59,7 +59,10 @@ export async function startWorkers(): Promise<Workers> {
     else idle.push(worker)
   }
   // The beacon layer remembers committees by their roots. Without one of its rules, it may remember what is false.
-  const spoilt = new Set(sites.filter(({ file }) => /^src\/(beacon\/|bytes)/.test(file)).map(({ id }) => id))
+  const layers = ['beacon', 'reading and decoding']
+  const isSpoiling = ({ file }: Site) => layers.includes(layerOfFile.get(file) ?? '')
+  const spoilt = new Set(sites.filter(isSpoiling).map(({ id }) => id))
+  if (spoilt.size === 0) throw new Error(`no rule is in ${layers.join(' or ')}`)
   const spoils = (off: number) => spoilt.has(off)
   return {
     sites,
