@@ -36,6 +36,6 @@ export default {
   ignorePatterns: ['dist', 'coverage', 'reports'],
   allowEmpty: false,
   // Most strings are the wording of messages, which no test asserts. Codes, paths and field names are strings too: the
-  // vectors of each scheme assert every code. `docs/mutation.md` explains the mutants that stay.
+  // vectors of each scheme assert every code. `test/mutants.md` explains the mutants that stay.
   mutator: { excludedMutations: ['StringLiteral'] },
 }

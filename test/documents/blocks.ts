@@ -15,7 +15,10 @@ export function blocksOf(file: string): Block[] {
 
 /** All documents in the repository, without generated ones. */
 export function listDocuments(): string[] {
-  const folders = ['.', 'docs', 'vectors', 'vectors/evidence', 'vectors/beacon', 'src/cli', 'src/devnet']
+  const folders = [
+    ...['.', 'docs', 'vectors', 'vectors/evidence', 'vectors/beacon', 'src/cli', 'src/devnet'],
+    ...['test', 'test/soundness', 'test/tools/rules'],
+  ]
   return folders.flatMap(folder =>
     readdirSync(folder)
       .filter(name => name.endsWith('.md'))

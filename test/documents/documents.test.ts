@@ -84,6 +84,18 @@ it('names only existing files', () => {
   expect(names).toBeGreaterThan(60)
 })
 
+it('explains only mutants of functions that their files have', () => {
+  const rows = [...textOf('test/mutants.md').matchAll(/^\| (`src\/[^|]+) \|/gm)].map(([, place = '']) => place)
+  expect(rows.length).toBeGreaterThan(50)
+  for (const place of rows) {
+    const names = [...place.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+    const files = names.filter(name => name.endsWith('.ts'))
+    const source = files.map(textOf).join('\n')
+    const functions = names.filter(name => !name.startsWith('src/'))
+    if (files.length > 0) for (const name of functions) expect(source, place).toMatch(new RegExp(`\\b${name}\\b`))
+  }
+})
+
 it('names only existing npm scripts', () => {
   const { scripts } = JSON.parse(textOf('package.json'))
   let named = 0

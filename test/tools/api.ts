@@ -1,12 +1,12 @@
 /**
- * Writes `docs/api.md`: every exported name, by entry point, with the first sentence of its doc comment. With `--check`,
+ * Writes `test/surface/exports.txt`: every exported name, by entry point, with the first sentence of its doc comment. With `--check`,
  * compares it with the existing file instead.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-export const PAGE = 'docs/api.md'
+export const LIST = 'test/surface/exports.txt'
 
 /** A public name, and what it stands for. */
 interface Export {
@@ -61,44 +61,27 @@ function firstSentence(comment: string): string {
   return /^.*?[.:](?= [A-Z`-]|$)/.exec(text)?.[0].replace(/:$/, '.') ?? text
 }
 
-/** The page. */
+/** The list: types come after the functions, classes and constants of their entry point. */
 export function describeApi(): string {
   const { entryPoints, checker } = readApi()
   const lineOf = ({ name, symbol }: Export) => {
     const comment = ts.displayPartsToString(symbol.getDocumentationComment(checker))
-    return `- \`${name}\`: ${firstSentence(comment)}`
+    return `  ${isValue(symbol) ? '' : 'type '}${name}: ${firstSentence(comment)}`
   }
-  const listOf = (title: string, exports: readonly Export[]) =>
-    exports.length === 0 ? [] : ['', `${title}:`, '', ...exports.toSorted(byName).map(lineOf)]
-  const sections = entryPoints.flatMap(({ specifier, exports }) => [
-    ...['', `## ${specifier}`],
-    ...listOf(
-      'Functions, classes and constants',
-      exports.filter(({ symbol }) => isValue(symbol)),
-    ),
-    ...listOf(
-      'Types',
-      exports.filter(({ symbol }) => !isValue(symbol)),
-    ),
-  ])
-  const all = entryPoints.flatMap(({ file, exports }) => (file.startsWith('src/entry/') ? exports : []))
-  const count = (some: readonly Export[]) => new Set(some.map(({ name }) => name)).size
-  const values = all.filter(({ symbol }) => isValue(symbol))
-  const head = [
-    '# Every export',
-    '',
-    `${count(all)} names of the library: ${count(values)} functions, classes and constants, the others types. Some are exported by`,
-    'several entry points. The names of the devnet come last.',
-    'This page is written by `npm run generate` from the doc comments, which say more: shapes, units, errors, and an example for',
-    'every function.',
-  ]
-  return `${[...head, ...sections].join('\n')}\n`
+  const sections = entryPoints.map(({ specifier, exports }) => {
+    const sorted = exports.toSorted(byName)
+    const [values, types] = [
+      sorted.filter(({ symbol }) => isValue(symbol)),
+      sorted.filter(({ symbol }) => !isValue(symbol)),
+    ]
+    return [specifier, ...[...values, ...types].map(lineOf)].join('\n')
+  })
+  return `${sections.join('\n\n')}\n`
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const page = describeApi()
-  const [, count = ''] = /^(\d+) names of the library/m.exec(page) ?? []
-  if (!process.argv.includes('--check')) writeFileSync(PAGE, page)
-  else if (readFileSync(PAGE, 'utf8') !== page) throw new Error(`${PAGE} is not what the doc comments make`)
-  console.log(`${PAGE}: ${count} exported names`)
+  const list = describeApi()
+  if (!process.argv.includes('--check')) writeFileSync(LIST, list)
+  else if (readFileSync(LIST, 'utf8') !== list) throw new Error(`${LIST} is not what the doc comments make`)
+  console.log(`${LIST}: ${list.match(/^ {2}/gm)?.length} exported names`)
 }

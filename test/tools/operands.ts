@@ -1,7 +1,7 @@
 /**
  * `npm run mutation:operands`: drops each side of each `&&` and `||`, and each call of a function that only refuses, in the layers
  * that decide verdicts. Stryker replaces whole conditions, and does not drop a part. Each change must give a vector another
- * outcome, or else make a test of its layer fail. Prints those that no test notices: `docs/mutation.md` says why none can.
+ * outcome, or else make a test of its layer fail. Prints those that no test notices: `test/mutants.md` says why none can.
  *
  * With `LAYER=answers`, of one layer of `test/tools/rules/sites.ts`. The rest of the arguments select sites by parts of
  * `file:line`.

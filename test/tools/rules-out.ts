@@ -1,7 +1,7 @@
 /**
  * `npm run test:rules`: takes each rule out of the verifier in turn, and runs the vectors that it refuses. One of them at least
  * must then be accepted, or leave the code behind the rule unable to go on. Otherwise nothing shows that the rule is needed, and
- * the section "Rules that no vector isolates" of `docs/checks.md` has to say why.
+ * `test/tools/rules/README.md` has to say why.
  *
  * The rules are not listed: they are all places that throw a ProofError in the layers of `test/tools/rules/sites.ts`.
  */
@@ -52,7 +52,7 @@ const tallies = await Promise.all(rules.map(site => tallyOf(workers, site, basel
 workers.stop()
 
 const explained = new Set(
-  [...readFileSync('docs/checks.md', 'utf8').matchAll(/^- (`\w+` in `src\/[\w/.-]+`: `.+`)$/gm)].map(
+  [...readFileSync('test/tools/rules/README.md', 'utf8').matchAll(/^- (`\w+` in `src\/[\w/.-]+`: `.+`)$/gm)].map(
     ([, rule = '']) => rule,
   ),
 )
