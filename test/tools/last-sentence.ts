@@ -4,6 +4,8 @@ import type { Reporter, TestModule } from 'vitest/node'
 /** What a test prints if it, or a part of it, is skipped. */
 const SKIPPED = /^skipped:? (.*)$/gim
 
+const count = (size: number, word: string): string => `${size} ${word}${size === 1 ? '' : 's'}`
+
 /** Ends a run of the tests with a sentence: how many passed and failed, and what was skipped for which reason. */
 // biome-ignore lint/style/noDefaultExport: Vitest loads it by the name of the file
 export default class LastSentence implements Reporter {
@@ -20,11 +22,11 @@ export default class LastSentence implements Reporter {
     )
     const broken = modules.filter(module => module.state() === 'failed').length
     const parts = [
-      `${passed} tests in ${modules.length} files passed`,
+      `${count(passed, 'test')} in ${count(modules.length, 'file')} passed`,
       ...(failed > 0 || broken > 0 || errors.length > 0
-        ? [`${failed} tests failed, in ${broken} files; ${errors.length} errors outside of tests`]
+        ? [`${count(failed, 'test')} failed, in ${count(broken, 'file')}; ${count(errors.length, 'error')} outside of tests`]
         : []),
-      ...(skipped > 0 ? [`${skipped} were skipped`] : ['none was skipped']),
+      ...(skipped > 0 ? [`${skipped} ${skipped === 1 ? 'was' : 'were'} skipped`] : ['none was skipped']),
     ]
     console.log(`${parts.join('; ')}.`)
     for (const reason of this.#reasons) console.log(`Skipped: ${reason}.`)
