@@ -41,7 +41,7 @@ it('counts everything that runs, and leaves out only the fallbacks and the compi
   for (const scheme of ['mimc', 'poseidon2']) expect(RUNNING_PATH).toContain(`src/verify/hash/assembly/${scheme}.ts`)
 })
 
-it('has its line counts in docs/README.md', () => {
-  const page = readFileSync('docs/README.md', 'utf8')
+it('has its line counts in docs/scrutiny.md', () => {
+  const page = readFileSync('docs/scrutiny.md', 'utf8')
   for (const table of countTables()) expect(page).toContain(table)
 })

@@ -142,9 +142,9 @@ it('waits for proofs, unless they are gone or a follower has waited in vain', ()
   expect(actionOf({ cause: new EndpointError('BLOCK_MISSING') })).toBe('change')
 })
 
-it('says the same in the guide for relayers', () => {
-  const guide = readFileSync(new URL('../../docs/relayer.md', import.meta.url), 'utf8')
-  const rows = [...guide.matchAll(/^\| `(wait|change|stop|renew|fix|none)`[^|]* \| ([^|]*) \|$/gm)]
+it('says the same in the page of errors', () => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| `(wait|change|stop|renew|fix|none)`[^|]* \| ([^|]*) \|$/gm)]
   const said = rows.flatMap(([, action, codes = '']) =>
     codes.split(', ').map(code => [code.replaceAll('`', ''), action]),
   )

@@ -1,5 +1,5 @@
 /**
- * `npm run count`: prints the tables in docs/README.md, the lines of code from the bytes of an answer to its verdict, without
+ * `npm run count`: prints the tables in docs/scrutiny.md, the lines of code from the bytes of an answer to its verdict, without
  * comments and blank lines: the path as an auditor reads it, and what runs where there is WebAssembly.
  */
 import { readFileSync } from 'node:fs'
@@ -80,7 +80,7 @@ const countTable = (files: readonly string[], ...totals: readonly string[]): str
   return ['| file | lines |', '| --- | --: |', ...rows, ...totals].join('\n')
 }
 
-/** The tables in docs/README.md. */
+/** The tables in docs/scrutiny.md. */
 export const countTables = (): string[] => [
   countTable(TRUSTED_PATH, `| the path as read | ${countAll(TRUSTED_PATH)} |`),
   countTable(
