@@ -23,7 +23,17 @@ import { blocksOf } from './blocks.ts'
  * and a clone is a folder of links to this repository. `sh` blocks with a `…` are patterns for the reader to fill in, which
  * `documents.test.ts` checks.
  */
-const GUIDES = ['light-client', 'proxy', 'evidence', 'l1-block-hash', 'rollups', 'relayer', 'auditor', 'scrutiny', 'messages']
+const GUIDES = [
+  'light-client',
+  'proxy',
+  'evidence',
+  'l1-block-hash',
+  'rollups',
+  'relayer',
+  'auditor',
+  'scrutiny',
+  'messages',
+]
 /** The ports in the guides. Each run has others. */
 const PORTS = ['8545', '8546'] as const
 const ROOT = resolve('.')

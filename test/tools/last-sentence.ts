@@ -24,7 +24,9 @@ export default class LastSentence implements Reporter {
     const parts = [
       `${count(passed, 'test')} in ${count(modules.length, 'file')} passed`,
       ...(failed > 0 || broken > 0 || errors.length > 0
-        ? [`${count(failed, 'test')} failed, in ${count(broken, 'file')}; ${count(errors.length, 'error')} outside of tests`]
+        ? [
+            `${count(failed, 'test')} failed, in ${count(broken, 'file')}; ${count(errors.length, 'error')} outside of tests`,
+          ]
         : []),
       ...(skipped > 0 ? [`${skipped} ${skipped === 1 ? 'was' : 'were'} skipped`] : ['none was skipped']),
     ]
