@@ -10,8 +10,7 @@ import { createRecordVerifier } from '../../src/cli/audit/record.ts'
  */
 const [path = '', last = ''] = process.argv.slice(2)
 
-const left = 'fromRecord'
-const verify = createRecordVerifier({ scheme: left, stateRoot: left, address: left, storageKeys: left })
+const verify = createRecordVerifier({})
 
 const steps: Readonly<Record<string, (batch: Batch) => void>> = {
   reading(batch) {

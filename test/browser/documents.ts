@@ -1,14 +1,9 @@
 import { strict as assert } from 'node:assert'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import axe from 'axe-core'
-import { allCodes } from '../../src/base/error-meanings.ts'
 import { launch } from './launch.ts'
-import { writeReport } from './report.ts'
 
-/** The drawings with the sizes that their texts really have: nothing touches, nothing collides. And the report of an audit. */
+/** The drawings with the sizes that their texts really have: nothing touches, nothing collides. */
 const FOLDER = 'docs/drawings'
 /** In units of the drawings. Fonts differ between machines. */
 const [TO_EDGE, TO_BOX, TO_NEIGHBOUR, TO_LINE] = [12, 6, 4, 3]
@@ -129,51 +124,8 @@ async function testDrawings(): Promise<string> {
   return `${measured} texts in ${names.length} drawings touch nothing`
 }
 
-async function testReport(url: string): Promise<string> {
-  for (const [width, height] of [
-    [1440, 900],
-    [390, 2000],
-  ] as const) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await browser.newPage({ colorScheme, viewport: { width, height } })
-      const complaints: string[] = []
-      page.on('console', message => complaints.push(message.text()))
-      page.on('pageerror', error => complaints.push(error.message))
-      page.on('request', request => request.url() !== url && complaints.push(request.url()))
-      await page.goto(url)
-      const size = await page.evaluate(() => [document.body.scrollWidth, document.body.scrollHeight] as const)
-      assert(size[0] <= width && size[1] <= height, `the report takes ${size.join(' x ')} of ${width} x ${height}`)
-      await page.evaluate(axe.source)
-      const violations = await page.evaluate(async () => {
-        const found = await Reflect.get(window, 'axe').run(document, { resultTypes: ['violations'] })
-        return found.violations.map(({ id }: { id: string }) => id)
-      })
-      assert.deepEqual(violations, [])
-      const shown = async (filter: string) => {
-        await page.getByRole('searchbox').fill(filter)
-        const names = await page.locator('.group:visible .name > b').allTextContents()
-        return [names.length, names[0], await page.locator('output').textContent()]
-      }
-      const [all, few] = [allCodes().length + 3, allCodes().filter(code => code.includes('STATE_ROOT')).length]
-      assert.deepEqual(await shown('BAD_HEX'), [1, 'BAD_HEX', `1 of ${all} reasons`])
-      assert.deepEqual((await shown('state_root'))[2], `${few} of ${all} reasons`)
-      // Only its examples have the path.
-      assert.equal((await shown('  nodes[41] hexadecimal'))[0], 1)
-      assert(await page.locator('.group[open]:visible li').first().isVisible())
-      assert.deepEqual(await shown('nothing like it'), [0, undefined, `0 of ${all} reasons`])
-      assert.deepEqual((await shown(''))[2], '')
-      assert.deepEqual(complaints, [])
-      await page.close()
-    }
-  }
-  return 'the report of a million lines is one screen, is filtered, asks for nothing, and axe finds nothing'
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'report-'))
 try {
   console.log(await testDrawings())
-  console.log(await testReport(writeReport(folder)))
 } finally {
   await browser.close()
-  rmSync(folder, { recursive: true })
 }

@@ -1,26 +1,20 @@
 /**
- * Checks the explorer's views and the report of an audit in Firefox and WebKitGTK. SCREENSHOTS is a folder for screenshots, if set.
+ * Checks the explorer's views in Firefox and WebKitGTK. SCREENSHOTS is a folder for screenshots, if set.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDisplay } from './display.ts'
 import { openFirefox } from './firefox.ts'
 import { firefox, isInstalled, webkit } from './installed.ts'
 import type { OpenPage } from './page.ts'
-import { checkReport, writeReport } from './report.ts'
 import { serve } from './site.ts'
 import { checkViews } from './views.ts'
 import { webkitOn } from './webkit.ts'
 
 const { SCREENSHOTS } = process.env
 const { server, origin } = await serve('docs/explorer', true)
-const reports = mkdtempSync(join(tmpdir(), 'report-'))
-const report = writeReport(reports)
 
 async function check(name: string, open: OpenPage): Promise<void> {
-  await checkReport(open, report)
-  console.log(`${name}: the report of an audit is filtered`)
   const folder = SCREENSHOTS && join(SCREENSHOTS, name)
   if (folder) mkdirSync(folder, { recursive: true })
   const views = await checkViews(open, origin, folder)
@@ -42,5 +36,4 @@ try {
 } finally {
   server.close()
   server.closeAllConnections()
-  rmSync(reports, { recursive: true })
 }

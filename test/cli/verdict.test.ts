@@ -249,15 +249,11 @@ it('says in the report of an audit what rests on the records alone', async () =>
   })
   expect(JSON.parse(stderr)).toMatchObject({ verdict: 'consistent', verified: 0, consistent: 1, present: 1 })
   const page = readFileSync(html, 'utf8')
-  expect(page).toContain(
-    '<p class="lead">The record is consistent only, because nobody has confirmed the state root.</p>',
-  )
+  expect(page).toContain('<b>The record is consistent only, because nobody has confirmed the state root.</b>')
   expect(page).toContain('To confirm them, look up the state root on L1')
-  const tones = [...page.matchAll(/<li class="(\w+)">/g)].map(([, tone]) => tone)
-  expect(tones).toEqual(['odd', 'empty', 'empty', 'empty'])
   await runHere(['audit', '--jobs', '1', '--html', html, ...ROOT], { stdin: JSON.stringify(recording) })
   const own = readFileSync(html, 'utf8')
-  expect([...own.matchAll(/<li class="(\w+)">/g)].map(([, tone]) => tone)).toEqual(['good', 'empty', 'empty', 'empty'])
+  expect(own).toContain('<b>The record is verified.</b>')
   expect(own).not.toContain('confirm')
 })
 

@@ -7,7 +7,6 @@ import type {
   MessagesErrorCode,
   TransitionErrorCode,
 } from '../../src/base/error-meanings.ts'
-import type { Verdict } from '../../src/cli/audit/record.ts'
 import {
   type EvidenceBundle,
   evidenceErrorMeanings,
@@ -179,19 +178,6 @@ it('narrows a recording by the kind of its state', () => {
       expectTypeOf(recorded.bundle).toEqualTypeOf<EvidenceBundle>()
       expectTypeOf(recorded.verified.account?.leafIndex).toEqualTypeOf<number | undefined>()
     }
-  }
-  expectTypeOf(inspect).toBeFunction()
-})
-
-it('narrows a verdict', () => {
-  const inspect = (verdict: Verdict) => {
-    if (verdict.verdict === 'refused') expectTypeOf(verdict.code).toExtend<string>()
-    else if (verdict.verdict === 'unreadable') expectTypeOf(verdict.reason).toEqualTypeOf<string>()
-    else if (verdict.scheme === 'ethereum') {
-      expectTypeOf(verdict.storage).toExtend<readonly L1Slot[]>()
-      // @ts-expect-error an Ethereum state has no leaves
-      const _index = verdict.account?.leafIndex
-    } else expectTypeOf(verdict.storage).toExtend<readonly ProvenSlot[]>()
   }
   expectTypeOf(inspect).toBeFunction()
 })

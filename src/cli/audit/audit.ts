@@ -2,9 +2,9 @@ import { messageOf } from '../words/value.ts'
 import type { AuditedBatch } from './audited.ts'
 import { unpack } from './input.ts'
 import { createLineDigest } from './line-digest.ts'
-import { type Batch, firstLines, readBatches, skipLines } from './lines.ts'
+import { type Batch, readBatches } from './lines.ts'
 import { createAuditPool } from './pool.ts'
-import type { RecordClaim } from './record-claim.ts'
+import type { RecordClaim } from './record.ts'
 
 /** One input of an audit. */
 export interface AuditInput {
@@ -32,10 +32,8 @@ export interface Judged {
 
 /** The verdicts of a batch of lines, and what is judged with them. */
 export interface JudgedBatch extends AuditedBatch {
-  /** Without a last line that may be incomplete. */
-  readonly judged: Judged
-  /** Whether the last line may be incomplete. */
-  readonly isOpen: boolean
+  /** Null if the batch would have more lines if its input grew: a later run judges it again. */
+  readonly judged: Judged | null
   /** SHA-256 of all lines so far. */
   readonly sha256: string
 }
@@ -76,20 +74,19 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
         })
         isReading = !next.done
         if (next.value === undefined) continue
-        const { batch, file, judged, sha256 } = next.value
+        const { batch, file, ...about } = next.value
         const { length } = batch.bytes
         const outcome = pool.run(batch, file)
         // Awaited in its turn. Until then, a failure must not count as unhandled.
         outcome.catch(() => {})
-        pending.push({ length, outcome, judged, sha256, isOpen: batch.isOpen })
+        pending.push({ length, outcome, about })
         pendingLength += length
       } else {
         const first = pending.shift()
         if (first === undefined) continue
         const audited = await first.outcome
         pendingLength -= first.length
-        const { judged, isOpen, sha256 } = first
-        yield { ...audited, judged, isOpen, sha256 }
+        yield { ...audited, ...first.about }
         // Memory that grew for a very long line is not kept.
         if (audited.memory.length <= 2 * BATCH_LENGTH) spare.push(audited.memory)
       }
@@ -104,39 +101,33 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
 interface Pending {
   readonly length: number
   readonly outcome: Promise<AuditedBatch>
-  readonly judged: Judged
-  readonly sha256: string
-  readonly isOpen: boolean
+  readonly about: Pick<JudgedBatch, 'judged' | 'sha256'>
 }
 
 async function* readInputs(
   inputs: readonly AuditInput[],
   { maxLineLength, judged }: AuditOptions,
   spare: Uint8Array<ArrayBuffer>[],
-): AsyncGenerator<{ batch: Batch; file: string | undefined; judged: Judged; sha256: string }> {
+): AsyncGenerator<Pending['about'] & { batch: Batch; file: string | undefined }> {
   const digest = createLineDigest()
-  let [left, lines] = [judged.lines, 0]
-  const take = (batch: Batch | null) => {
-    if (batch === null) return
-    digest.add(batch)
-    lines += batch.count
-  }
+  let lines = 0
   for (const { name, open } of inputs) {
     const file = inputs.length > 1 ? name : undefined
     let line = 0
     try {
-      for await (const whole of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength, spare })) {
-        line += whole.count
-        const skipped = Math.min(left, whole.count)
-        take(firstLines(whole, skipped))
-        left -= skipped
-        if (skipped > 0 && left === 0 && digest.get() !== judged.digest) throw new ChangedInput()
-        const batch = skipLines(whole, skipped)
-        if (batch === null) continue
-        const isOpen = batch.isOpen && name === inputs.at(-1)?.name
-        take(isOpen ? firstLines(batch, batch.count - 1) : batch)
-        const sha256 = digest.ofLines(isOpen ? skipLines(batch, batch.count - 1) : null)
-        yield { batch: { ...batch, isOpen }, file, judged: { lines, digest: digest.get() }, sha256 }
+      for await (const batch of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength, spare })) {
+        const before = lines
+        line += batch.count
+        lines += batch.count
+        digest.add(batch)
+        const isDone = lines <= judged.lines
+        // The same lines are in the same batches.
+        if (lines === judged.lines ? digest.get() !== judged.digest : !isDone && before < judged.lines)
+          throw new ChangedInput()
+        if (isDone) continue
+        // Only the last input may grow.
+        const isFinal = batch.isFull || name !== inputs.at(-1)?.name
+        yield { batch, file, judged: isFinal ? { lines, digest: digest.get() } : null, sha256: digest.ofLines() }
       }
     } catch (error) {
       if (error instanceof ChangedInput) throw error
@@ -144,6 +135,7 @@ async function* readInputs(
       throw new AuditInputError(`${name} cannot be read beyond line ${line}: ${reason}`)
     }
   }
-  if (left > 0)
-    throw new AuditInputError(`the inputs are shorter than before: ${left} lines that have a verdict are missing`)
+  const missing = judged.lines - lines
+  if (missing > 0)
+    throw new AuditInputError(`the inputs are shorter than before: ${missing} lines that have a verdict are missing`)
 }

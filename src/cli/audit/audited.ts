@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 import type { L1Account } from '../../verify/anchor/eth-proof.ts'
-import { escapeUnprintable, messageOf } from '../words/value.ts'
+import { escapeUnprintable, fieldsOf, isCount, isObject, messageOf } from '../words/value.ts'
 import { BYTES_PER_VALUE, FREE_LENGTH, MAX_EXAMPLES } from './limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import {
@@ -23,8 +23,15 @@ export interface Tally {
   addressesFromAnswer: number
   /** Number of proven lines whose storage keys only the answer names. */
   keysFromAnswer: number
-  /** The first verdicts of each kind that is not a proof, each as a line of the output. */
-  readonly examples: Record<string, string[]>
+  /** The first verdicts of each kind that is not a proof. */
+  readonly examples: Record<string, Example[]>
+}
+
+/** Where a record is that does not verify, and the path inside it. */
+interface Example {
+  readonly line: number
+  readonly file: string | undefined
+  readonly path: string | undefined
 }
 
 /** The verdicts of a batch of lines. */
@@ -53,8 +60,7 @@ function countedAs(verdict: Verdict): string {
   return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason.replace(/\[\d+\]/, '[…]')}` : verdict.verdict
 }
 
-/** @param text the verdict as a line of the output */
-export function countVerdict(tally: Tally, verdict: Verdict, text: string): void {
+export function countVerdict(tally: Tally, verdict: Verdict, line: number, file: string | undefined): void {
   const kind = countedAs(verdict)
   tally.lines++
   count(tally.kinds, kind, 1)
@@ -63,13 +69,13 @@ export function countVerdict(tally: Tally, verdict: Verdict, text: string): void
     if (verdict.trusted !== 'user') tally.consistent++
     if (address === 'answer') tally.addressesFromAnswer++
     if (storageKeys === 'answer') tally.keysFromAnswer++
-  } else keepExamples(tally, kind, [text])
+  } else keepExamples(tally, kind, [{ line, file, path: 'path' in verdict ? verdict.path : undefined }])
 }
 
-function keepExamples({ examples }: Tally, kind: string, texts: readonly string[]): void {
+function keepExamples({ examples }: Tally, kind: string, more: readonly Example[]): void {
   examples[kind] ??= []
   const kept = examples[kind]
-  kept.push(...texts.slice(0, MAX_EXAMPLES - kept.length))
+  kept.push(...more.slice(0, MAX_EXAMPLES - kept.length))
 }
 
 const count = (counts: Record<string, number>, name: string, more: number): void => {
@@ -82,7 +88,20 @@ export function addTally(sum: Tally, more: Tally): void {
   sum.addressesFromAnswer += more.addressesFromAnswer
   sum.keysFromAnswer += more.keysFromAnswer
   for (const [name, lines] of Object.entries(more.kinds)) count(sum.kinds, name, lines)
-  for (const [kind, texts] of Object.entries(more.examples)) keepExamples(sum, kind, texts)
+  for (const [kind, examples] of Object.entries(more.examples)) keepExamples(sum, kind, examples)
+}
+
+/** A tally that was saved as JSON; undefined if it is none. */
+export function readTally(saved: unknown): Tally | undefined {
+  const { kinds, examples, ...counts } = fieldsOf(saved)
+  const isTally =
+    [counts['lines'], counts['consistent'], counts['addressesFromAnswer'], counts['keysFromAnswer']].every(isCount) &&
+    Object.values(fieldsOf(kinds)).every(isCount) &&
+    Object.values(fieldsOf(examples)).every(items => Array.isArray(items) && items.every(isObject))
+  if (!isTally) return undefined
+  const tally = createTally()
+  addTally(tally, { ...createTally(), ...counts, kinds: fieldsOf(kinds), examples: fieldsOf(examples) } as Tally)
+  return tally
 }
 
 /** One line of output. Integers that may not fit a JSON number become decimal strings. */
@@ -138,9 +157,9 @@ export function auditBatch(batch: Batch, file: string | undefined, verify: Recor
         }
       })
     for (const verdict of verdicts) {
-      const formatted = formatVerdict(batch.firstLine + tally.lines, file, verdict)
-      countVerdict(tally, verdict, formatted)
-      output.add(formatted)
+      const line = batch.firstLine + tally.lines
+      output.add(formatVerdict(line, file, verdict))
+      countVerdict(tally, verdict, line, file)
     }
   }
   return { bytes: output.bytes(), tally, memory: new Uint8Array(buffer) }

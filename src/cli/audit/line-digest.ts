@@ -14,11 +14,8 @@ export function createLineDigest() {
       for (const index of batch.tooLong) tooLong.update(`${count + index},`)
       count += batch.count
     },
-    /** SHA-256 of the lines as they are written, and of one more whose end is missing: of a whole input, what `sha256sum` prints. */
-    ofLines: (open: Batch | null): string => {
-      const all = lines.copy()
-      return (open === null ? all : all.update(open.bytes)).digest('hex')
-    },
+    /** SHA-256 of the lines, each with a line feed: what `sha256sum` prints of an input that ends with one. */
+    ofLines: (): string => lines.copy().digest('hex'),
     get: (): string => createHash('sha256').update(lines.copy().digest()).update(tooLong.copy().digest()).digest('hex'),
   }
 }

@@ -10,8 +10,8 @@ export interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Which lines were too long, counted from 0 within the batch. */
   readonly tooLong: readonly number[]
-  /** Whether the input ends within the last line: it may be a part of one that is still being written. */
-  readonly isOpen: boolean
+  /** Whether it ended because it was long enough. Otherwise, it has all that was left of the input, or came before it failed. */
+  readonly isFull: boolean
 }
 
 const [LF, CR] = [0x0a, 0x0d]
@@ -53,7 +53,7 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
         if (end < 0) break
         batch.endLine()
         if (batch.length >= batchLength || batch.count >= MAX_LINES) {
-          yield batch.finish(firstLine)
+          yield batch.finish(firstLine, true)
           firstLine += batch.count
           batch = createBatch(limits)
         }
@@ -66,9 +66,8 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
     if (batch.count > 0) yield batch.finish(firstLine)
     throw error
   }
-  const isOpen = batch.isInsideLine
-  if (isOpen) batch.endLine()
-  if (batch.count > 0) yield batch.finish(firstLine, isOpen)
+  if (batch.isInsideLine) batch.endLine()
+  if (batch.count > 0) yield batch.finish(firstLine)
 }
 
 function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
@@ -119,8 +118,8 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
       batch.isInsideLine = false
     },
     /** The batch, without the terminator of its last line. */
-    finish: (firstLine: number, isOpen = false): Batch => {
-      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong, isOpen }
+    finish: (firstLine: number, isFull = false): Batch => {
+      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong, isFull }
     },
   }
   return batch
@@ -136,40 +135,5 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
     const end = found < 0 ? bytes.length : found
     yield long.has(index) ? null : bytes.subarray(start, end)
     start = end + 1
-  }
-}
-
-/** Where the line with this number, from 0, begins; for the number behind the last, one byte behind the end. */
-function startOf({ bytes, count }: Batch, line: number): number {
-  if (line >= count) return bytes.length + 1
-  const buffer = asBuffer(bytes)
-  let start = 0
-  for (let before = 0; before < line; before++) start = buffer.indexOf(LF, start) + 1
-  return start
-}
-
-/** The batch without its first `lines` lines; null if none is left. */
-export function skipLines(batch: Batch, lines: number): Batch | null {
-  if (lines <= 0) return batch
-  if (lines >= batch.count) return null
-  return {
-    firstLine: batch.firstLine + lines,
-    count: batch.count - lines,
-    bytes: batch.bytes.subarray(startOf(batch, lines)),
-    tooLong: batch.tooLong.filter(index => index >= lines).map(index => index - lines),
-    isOpen: batch.isOpen,
-  }
-}
-
-/** The first `lines` lines of the batch, all of which are complete; null if these are none. */
-export function firstLines(batch: Batch, lines: number): Batch | null {
-  if (lines <= 0) return null
-  if (lines >= batch.count && !batch.isOpen) return batch
-  return {
-    firstLine: batch.firstLine,
-    count: lines,
-    bytes: batch.bytes.subarray(0, startOf(batch, lines) - 1),
-    tooLong: batch.tooLong.filter(index => index < lines),
-    isOpen: false,
   }
 }

@@ -1,7 +1,6 @@
 import { type AuditedBatch, auditBatch } from './audited.ts'
 import type { Batch } from './lines.ts'
-import { createRecordVerifier } from './record.ts'
-import type { RecordClaim } from './record-claim.ts'
+import { createRecordVerifier, type RecordClaim } from './record.ts'
 
 /** What a worker receives. */
 export interface AuditTask {

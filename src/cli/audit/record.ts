@@ -2,81 +2,71 @@ import type { Hex } from '../../base/bytes.ts'
 import { isArgumentError, isProofError, type ProofErrorCode } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { parseBounded } from '../../base/json/parse.ts'
+import type { Rollup } from '../../verify/anchor/rollup.ts'
 import { verifyReachable } from '../../verify/evidence/claim.ts'
-import { stateEvidence } from '../../verify/evidence/kinds/state.ts'
+import { type DecodedStateClaim, decodeStateClaim, stateEvidence } from '../../verify/evidence/kinds/state.ts'
 import type { EvidenceName } from '../../verify/evidence/names.ts'
-import type { AnyEvidence } from '../../verify/evidence/types.ts'
+import type { AnyEvidence, Trusted } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
-import type { Scheme } from '../../verify/scheme/scheme.ts'
+import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
 import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
-import type { AnyState, Ethereum, KindName, NameOf, StateOfKind, StateScheme } from '../../verify/state/types.ts'
+import type { AnyState, KindName, StateScheme } from '../../verify/state/types.ts'
 import { kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
 import { type AnswerFile, type EvidenceFile, type EvidenceVector, readInputFile } from '../words/input-file.ts'
 import { evidenceKinds } from '../words/kinds.ts'
 import { fieldIn } from '../words/value.ts'
-import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './record-claim.ts'
+
+/** What the user knows about all records. It overrides what a record says. What is left out, the record chooses. */
+export interface RecordClaim {
+  /** The trusted L2 state root of every answer. */
+  readonly stateRoot?: Hex | undefined
+  readonly address?: Hex | undefined
+  readonly storageKeys?: readonly Hex[] | undefined
+  /** What bundles are proven from. Without it, they are unreadable. */
+  readonly anchor?: { readonly rollup: Rollup; readonly trusted: Trusted } | undefined
+}
 
 /**
- * Who stated a part of the claim: you, the record, or the answer itself. `L1` means that a bundle proves the state root.
+ * Who stated a part of the claim: the user, the record, or the answer itself. `L1` means that a bundle proves the state root.
  * Nothing proves a part that only the record or the answer states.
  */
-export type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
+type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
 
-/** The verdict on a record that verifies. If the compiler knows the `scheme`, it knows what an account and a slot consist of. */
-export type ProvenVerdict = VerdictOn<Scheme> | VerdictOn<Ethereum>
-
-/** The verdict on a record that verifies, of a state of this kind. */
-export interface VerdictOn<Kind extends StateScheme> {
-  /** Whether the account exists. */
-  verdict: 'present' | 'absent'
+/** The verdict on a record that verifies. */
+export interface ProvenVerdict {
+  readonly verdict: 'present' | 'absent'
   /**
-   * On whose word: `user` if it follows from a root or hash that you stated, so that it is verified. `record` if only the record
-   * states the root, which anyone can invent: the record is consistent, and proves nothing until you confirm that root.
+   * On whose word: `user` if it follows from a root or hash that the user stated, so that it is verified. `record` if only the record
+   * states the root, which anyone can invent: the record is consistent, and proves nothing until somebody confirms that root.
    */
-  trusted: 'user' | 'record'
-  /** The hash scheme; or that the state is that of Ethereum. */
-  scheme: NameOf<Kind>
-  /** The root that the record was verified against, 32 bytes. */
-  stateRoot: Hex
-  /** The address of the account, 20 bytes, lower case. */
-  address: Hex
-  /** The L2 block, if a bundle proves it. */
-  l2BlockNumber?: bigint | undefined
-  /** Who stated each part of the claim. */
-  sources: {
-    /** Source of the hash scheme. */
-    scheme: ClaimSource
-    /** Source of the state root. */
-    stateRoot: ClaimSource
-    /** Source of the address. */
-    address: ClaimSource
-    /** Source of the storage keys. */
-    storageKeys: ClaimSource
-  }
+  readonly trusted: 'user' | 'record'
+  readonly scheme: KindName
+  readonly stateRoot: Hex
+  /** In lower case. */
+  readonly address: Hex
+  /** If a bundle proves it. */
+  readonly l2BlockNumber?: bigint | undefined
+  readonly sources: Readonly<Record<'scheme' | 'stateRoot' | 'address' | 'storageKeys', ClaimSource>>
   /** null if proven absent. */
-  account: StateOfKind<Hex[], Kind>['account']
-  /** One per requested key, in the order of the request. */
-  storage: StateOfKind<Hex[], Kind>['storage']
+  readonly account: AnyState['account']
+  readonly storage: AnyState['storage']
 }
 
 /** The verdict on a record that does not verify. */
-export interface RefusedVerdict {
-  /** Always `refused`. */
-  verdict: 'refused'
-  /** The check that failed: see `errorMeanings`. */
-  code: ProofErrorCode
+interface RefusedVerdict {
+  readonly verdict: 'refused'
+  readonly code: ProofErrorCode
   /** Where it failed, inside the answer or bundle; empty for the whole. */
-  path: string
+  readonly path: string
 }
 
 /** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete or malformed. */
 export interface UnreadableVerdict {
-  /** Always `unreadable`. */
-  verdict: 'unreadable'
+  readonly verdict: 'unreadable'
   /** Why, in a few words that quote nothing from the record. */
-  reason: string
+  readonly reason: string
 }
 
 /** The verdict on one record. */
@@ -101,8 +91,11 @@ export function readRecord(record: unknown): ReadRecord {
 }
 
 /** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
-export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
-  const claim = readRecordClaim(recordClaim)
+export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
+  const { address = 'fromBundle', storageKeys = 'fromBundle' } = claim
+  const subject = { l2BlockNumber: 'fromBundle', address, storageKeys } as const
+  // Once, because each bundle would be refused otherwise. The scheme is that of each bundle.
+  const anchor = claim.anchor && decodeStateClaim({ scheme: poseidon2, ...claim.anchor, ...subject })
   const verifiers = new Map<StateScheme, StateVerifier>()
   const verifierOf = (scheme: StateScheme): StateVerifier => {
     const verifier = verifiers.get(scheme) ?? createStateVerifier(scheme)
@@ -114,7 +107,7 @@ export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
     try {
       const file = readInputFile(record.content)
       if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
-      if (file.kind === 'evidence' || file.kind === 'evidence vector') return judges[file.evidence](file, claim)
+      if (file.kind === 'evidence' || file.kind === 'evidence vector') return judges[file.evidence](file, claim, anchor)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {
       if (isProofError(error)) return { verdict: 'refused', code: error.code, path: error.path }
@@ -166,12 +159,11 @@ const sourceWords: Readonly<Record<Source, ClaimSource>> = {
 
 function judgeAnswer(
   file: AnswerFile,
-  claim: DecodedRecordClaim,
+  claim: RecordClaim,
   verifierOf: (scheme: StateScheme) => StateVerifier,
 ): Verdict {
-  const { scheme, root, address, storageKeys } = claim
-  if (root === null) return unreadable('an answer: state its state root')
-  const completed = completeClaim({ scheme, ...root, address, storageKeys }, file)
+  const { stateRoot, address, storageKeys } = claim
+  const completed = completeClaim({ stateRoot, address, storageKeys }, file)
   if (isProblem(completed)) return unreadable(reasonOf(completed))
   const { sources } = completed
   const { scheme: known, ...asked } = completed.claim
@@ -196,15 +188,18 @@ const byItself = ({ evidence }: AnyEvidenceFile): Verdict =>
   unreadable(`${evidenceKinds[evidence].name}: verify ${evidence === 'logs' ? 'them by themselves' : 'it by itself'}`)
 
 /** What becomes of a record that is evidence, by its kind. */
-const judges: Readonly<Record<EvidenceName, (file: AnyEvidenceFile, claim: DecodedRecordClaim) => Verdict>> = {
+const judges: Readonly<Record<EvidenceName, typeof judgeBundle>> = {
   state: judgeBundle,
   ...{ logs: byItself, message: byItself, call: byItself },
 }
 
-function judgeBundle({ bundle }: AnyEvidenceFile, claim: DecodedRecordClaim): Verdict {
-  const { anchor, address, storageKeys } = claim
-  if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
-  const kind = kindNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
+function judgeBundle(
+  { bundle }: AnyEvidenceFile,
+  { address, storageKeys }: RecordClaim,
+  anchor: DecodedStateClaim | undefined,
+): Verdict {
+  if (anchor === undefined) return unreadable('an evidence bundle: state the rollup, and what you trust')
+  const kind = kindNamed(fieldIn(bundle, 'scheme'))
   if (kind === undefined) return unreadable(UNKNOWN_SCHEME)
   const head = { ...anchor.head, l2: { state: kind, number: undefined } }
   verifyReachable(head)
@@ -218,7 +213,7 @@ function judgeBundle({ bundle }: AnyEvidenceFile, claim: DecodedRecordClaim): Ve
     address: evidence.address,
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
     sources: {
-      scheme: sourceOf(claim.scheme),
+      scheme: 'record',
       stateRoot: evidence.trustedInput === 'l2StateRoot' ? 'user' : 'L1',
       address: sourceOf(address),
       storageKeys: sourceOf(storageKeys),
@@ -228,14 +223,12 @@ function judgeBundle({ bundle }: AnyEvidenceFile, claim: DecodedRecordClaim): Ve
 
 const proven = (
   { account, storage }: AnyState,
-  about: Omit<ProvenVerdict, 'verdict' | 'trusted' | 'scheme' | 'account' | 'storage'> & { readonly scheme: KindName },
-): ProvenVerdict =>
-  // The account and the slots are of the kind that the scheme names.
-  ({
-    verdict: account === null ? 'absent' : 'present',
-    // Of a bundle, the user has stated what it is proven from.
-    trusted: about.sources.stateRoot === 'record' ? 'record' : 'user',
-    ...about,
-    account,
-    storage,
-  }) as ProvenVerdict
+  about: Omit<ProvenVerdict, 'verdict' | 'trusted' | 'account' | 'storage'>,
+): ProvenVerdict => ({
+  verdict: account === null ? 'absent' : 'present',
+  // Of a bundle, the user has stated what it is proven from.
+  trusted: about.sources.stateRoot === 'record' ? 'record' : 'user',
+  ...about,
+  account,
+  storage,
+})

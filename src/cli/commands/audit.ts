@@ -3,15 +3,9 @@ import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { AuditInputError, type AuditOptions, audit as auditInputs } from '../audit/audit.ts'
 import { addTally } from '../audit/audited.ts'
-import type { RecordClaim } from '../audit/record-claim.ts'
-import {
-  type AuditSummary,
-  CONFIRM_ROOTS,
-  conclude,
-  formatAuditReport,
-  REPORT_MARK,
-  summarize,
-} from '../audit/report.ts'
+import type { RecordClaim } from '../audit/record.ts'
+import { formatAuditReport, REPORT_MARK } from '../audit/report.ts'
+import { type AuditSummary, CONFIRM_ROOTS, conclude, formatNumber, summarize } from '../audit/summary.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -27,6 +21,7 @@ import { overwriteProgress } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/verdict.ts'
 import { readVersion } from '../version.ts'
 import { messageOf } from '../words/value.ts'
+import { formatAge } from '../words/wording.ts'
 
 const options = {
   ...optionsOf('state-root', 'address', 'storage-key', 'mapping'),
@@ -113,12 +108,8 @@ function claimOf(flags: Flags): RecordClaim {
   requireHex('--state-root', 32, stateRoot)
   requireHex('--address', 20, address)
   const isForBundles = forBundles.some(flag => flag !== undefined)
-  return {
-    scheme: 'fromRecord',
-    ...{ stateRoot: stateRoot ?? 'fromRecord', address: address ?? 'fromRecord' },
-    storageKeys: storageKeys ?? 'fromRecord',
-    ...(isForBundles && { rollup: networkOf(flags).rollup, trusted: trustedOf(flags) }),
-  }
+  const anchor = isForBundles ? { rollup: networkOf(flags).rollup, trusted: trustedOf(flags) } : undefined
+  return { stateRoot, address, storageKeys, anchor }
 }
 
 type Sources = ReturnType<typeof openInputs>
@@ -173,36 +164,27 @@ function pipeTo(stream: Output): (verdicts: Uint8Array) => Promise<void> {
     })
 }
 
-/** More samples would show no more on a chart. */
-const MAX_SAMPLES = 240
 const PROGRESS_INTERVAL = 500
 
 /** Writes the verdicts, counts and times them, and shows how far it is. `failure` is why it ended too early. */
 async function writeVerdicts(
   { inputs, share }: Sources,
   options: Omit<AuditOptions, 'judged'>,
-  { judged, written: tally, write }: VerdictFile,
+  { judged, tally, write }: VerdictFile,
   io: Io,
 ) {
   const [begun, resumedAt] = [performance.now(), tally.lines]
-  const sample = () => ({ seconds: (performance.now() - begun) / 1000, lines: tally.lines - resumedAt })
-  let samples = [sample()]
-  let interval = 1
-  if (resumedAt > 0) io.stderr.write(`continuing after line ${formatCount(resumedAt)}\n`)
-  const show = () => overwriteProgress(io, describeProgress(share(), tally.lines, sample()))
+  const seconds = () => (performance.now() - begun) / 1000
+  if (resumedAt > 0) io.stderr.write(`continuing after line ${formatNumber(resumedAt)}\n`)
+  const show = () => overwriteProgress(io, describeProgress(share(), tally.lines, tally.lines - resumedAt, seconds()))
   const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
   let failure: AuditInputError | ClosedPipe | undefined
   let sha256 = ''
   try {
     for await (const batch of auditInputs(inputs, { ...options, judged })) {
-      await write(batch)
       addTally(tally, batch.tally)
+      await write(batch, tally)
       ;({ sha256 } = batch)
-      const now = sample()
-      if (now.seconds - (samples.at(-1)?.seconds ?? 0) >= interval) samples.push(now)
-      if (samples.length <= MAX_SAMPLES) continue
-      samples = samples.filter((_, index) => index % 2 === 0)
-      interval *= 2
     }
   } catch (error) {
     if (!(error instanceof AuditInputError) && !(error instanceof ClosedPipe)) throw error
@@ -211,35 +193,27 @@ async function writeVerdicts(
     clearInterval(timer)
     overwriteProgress(io, '')
   }
-  const last = sample()
-  return { tally, resumedAt, failure, seconds: last.seconds, samples: [...samples, last], sha256 }
+  return { tally, resumedAt, failure, seconds: seconds(), sha256 }
 }
 
-const formatCount = (count: number): string => Math.round(count).toLocaleString('en-US')
-
-function describeProgress(share: number, lines: number, judged: { seconds: number; lines: number }): string {
-  const rate = `${formatCount(lines)} lines, ${formatCount(judged.lines / judged.seconds)} per second`
+function describeProgress(share: number, lines: number, judged: number, seconds: number): string {
+  const rate = `${formatNumber(lines)} lines, ${formatNumber(judged / seconds)} per second`
   if (!(share > 0)) return rate
-  return `${rate}, ${Math.floor(100 * share)}%, ${formatDuration((judged.seconds / share) * (1 - share))} left`
-}
-
-function formatDuration(seconds: number): string {
-  const [amount, unit] = seconds < 90 ? [seconds, 's'] : seconds < 5400 ? [seconds / 60, 'min'] : [seconds / 3600, 'h']
-  return `${Math.ceil(amount)} ${unit}`
+  return `${rate}, ${Math.floor(100 * share)}%, ${formatAge(BigInt(Math.ceil((seconds / share) * (1 - share))))} left`
 }
 
 type Summary = AuditSummary & { readonly seconds: number; readonly judged: number; readonly isWhole: boolean }
 
 function formatSummary(summary: Summary, trustsFile: boolean, stream: Output): string {
   const { lines, kinds, notes, consistent, seconds, judged, isWhole } = summary
-  const width = Math.max(...kinds.map(({ count }) => formatCount(count).length), 0)
-  const rows = kinds.map(({ kind, count, meaning }) => [formatCount(count).padStart(width), printable(kind), meaning])
+  const width = Math.max(...kinds.map(({ count }) => formatNumber(count).length), 0)
+  const rows = kinds.map(({ kind, count, meaning }) => [formatNumber(count).padStart(width), printable(kind), meaning])
   const { word, sentence } = conclude(summary)
   const judgement = isWhole
     ? paintVerdict(stream, { word }, sentence)
     : `The input was not read to its end. Until then: ${sentence}`
   const verdict = lines > 0 ? judgement : sentence
-  const rate = `(${formatCount(judged / Math.max(seconds, 0.001))} per second)`
+  const rate = `(${formatNumber(judged / Math.max(seconds, 0.001))} per second)`
   return `${[
     ...[
       verdict,
@@ -248,6 +222,6 @@ function formatSummary(summary: Summary, trustsFile: boolean, stream: Output): s
       ...notes.map(note => `Note: ${note}`),
     ],
     ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),
-    `${formatCount(judged)} ${judged === 1 ? 'record' : 'records'} in ${seconds.toFixed(1)} s ${rate}`,
+    `${formatNumber(judged)} ${judged === 1 ? 'record' : 'records'} in ${seconds.toFixed(1)} s ${rate}`,
   ].join('\n')}\n`
 }

@@ -5,7 +5,6 @@ import { type RequestProvider, recordEvidence } from '../../entry/rpc.ts'
 import type { Command, Io } from '../command.ts'
 import { statRegular } from '../files/output-file.ts'
 import {
-  isCount,
   type Manifest,
   manifestPathOf,
   readManifest,
@@ -21,7 +20,7 @@ import { formatTable, toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { type SnapshotPlan, type SnapshotProgress, type SnapshotRequest, writeSnapshot } from '../snapshot/snapshot.ts'
 import { kindOf, statedBlockHash } from '../words/evidence.ts'
-import { fieldIn } from '../words/value.ts'
+import { fieldIn, isCount } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { formatTime, implementationRow } from '../words/wording.ts'
 import { checkFiles } from './snapshot-check.ts'

@@ -1,49 +1,93 @@
 import { once } from 'node:events'
 import { constants, rmSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
+import { type Fields, fieldsOf, isCount, itemsOf } from '../words/value.ts'
 import { type ProgressFile, refuseOverwrite, statRegular } from './output-file.ts'
 
 /** A file to which only one run appends at a time. */
-export type GrowingFile = Awaited<ReturnType<typeof openGrowingFile>>
+type GrowingFile = Awaited<ReturnType<typeof openGrowingFile>>
 
 /** What the files of a run are, and how it continues. */
-export interface Growing {
+export interface Growing<State> {
   readonly progress: ProgressFile
-  /** The progress of a run that has written nothing yet. */
-  readonly start: unknown
+  /** The state of a run that has written nothing yet. */
+  readonly start: object
   /** Start over, and replace the files. */
   readonly force: boolean
   /** Why files without progress are not continued. */
   readonly foreign: string
+  /**
+   * Reads the state that was saved.
+   *
+   * @param handle of the first file, and how much of it was written when the state was saved
+   * @throws UsageError if a run for this request did not save it, or the file is not what such a run wrote
+   */
+  open(saved: Fields, handle: FileHandle, length: number): Promise<State> | State
+}
+
+/** The files, and where a run goes on. */
+export interface GrowingFiles<State> {
+  readonly begun: State
+  /** Appends to each file, in the order of the paths. */
+  append(...pieces: readonly (string | Uint8Array)[]): Promise<void>
+  /** Notes how far it is. What is appended later is dropped before the next run. */
+  save(state: object): Promise<void>
 }
 
 /**
- * Runs `work` with files that grow over several runs for the same request, and with the progress that was saved. The progress
+ * Runs `work` with files that grow over several runs for the same request, and with the state that was saved. The progress
  * is saved before the files exist, so that it always says what they belong to.
  *
  * @throws UsageError if a file belongs to something else, cannot be written, or another run appends to it
  */
-export async function withGrowingFiles<const Paths extends readonly string[], T>(
-  paths: Paths,
-  { progress, start, force, foreign }: Growing,
-  work: (files: { readonly [Index in keyof Paths]: GrowingFile }, saved: unknown) => Promise<T>,
+export async function withGrowingFiles<State, T>(
+  paths: readonly string[],
+  { progress, start, force, foreign, open }: Growing<State>,
+  work: (files: GrowingFiles<State>) => Promise<T>,
 ): Promise<T> {
   const isContinued = !force && (await progress.read()) !== undefined
   for (const path of paths) {
     if (statRegular(path) !== undefined && !isContinued && !force) throw refuseOverwrite(path, foreign)
   }
-  if (!isContinued && !force) progress.save(start, false)
+  const first = { ...start, lengths: paths.map(() => 0) }
+  if (!isContinued && !force) progress.save(first, false)
   const files: GrowingFile[] = []
   try {
     for (const path of paths) files.push(await openGrowingFile(path))
     if (force) {
       for (const file of files) await file.truncate(0)
-      progress.save(start)
+      progress.save(first)
     }
-    // Read again: only from here on can no other run change it. The files are one per path.
-    return await work(files as { [Index in keyof Paths]: GrowingFile }, await progress.read())
+    // Read again: only from here on can no other run change it.
+    const saved = fieldsOf(await progress.read())
+    const lengths = itemsOf(saved['lengths'])
+    if (lengths.length !== files.length || !lengths.every(isCount))
+      throw refuseOverwrite(progress.path, 'does not say how far it is')
+    for (const [index, file] of files.entries()) {
+      if (file.length < Number(lengths[index])) throw refuseOverwrite(file.path, 'is shorter than when it was written')
+    }
+    const begun = await open(saved, (files[0] as GrowingFile).handle, Number(lengths[0]))
+    let isCut = false
+    /** Only once there is something to write: a run that is refused changes nothing. */
+    const cut = async () => {
+      if (!isCut) for (const [index, file] of files.entries()) await file.truncate(Number(lengths[index]))
+      isCut = true
+    }
+    return await work({
+      begun,
+      async append(...pieces) {
+        await cut()
+        for (const [index, file] of files.entries()) await file.append(pieces[index] ?? '')
+      },
+      async save(state) {
+        await cut()
+        // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
+        await Promise.all(files.map(file => file.sync()))
+        progress.save({ ...state, lengths: files.map(({ length }) => length) })
+      },
+    })
   } catch (error) {
     // A run that fails before anything is written leaves no files behind.
     const isEmpty = (path: string) => statSync(path, { throwIfNoEntry: false })?.size === 0
@@ -65,6 +109,12 @@ async function openGrowingFile(path: string) {
     if (!(await handle.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)
     const claimed = await claim(path)
     let { size: length } = await handle.stat()
+    /** On systems where a file cannot be claimed, this detects a second run. */
+    const requireUnchanged = async () => {
+      const { size, nlink } = await handle.stat()
+      if (nlink === 0) throw new UsageError(`${path}: it was removed under way`)
+      if (size !== length) throw new UsageError(`${path}: another program has changed it`)
+    }
     const sync = () => orUnwritable(() => handle.datasync())
     return {
       path,
@@ -75,15 +125,13 @@ async function openGrowingFile(path: string) {
         return length
       },
       async truncate(to: number) {
+        await requireUnchanged()
         await orUnwritable(() => handle.truncate(to))
         length = to
       },
       /** @throws UsageError if it cannot be written, or another program has changed it */
       async append(content: string | Uint8Array) {
-        // On systems where a file cannot be claimed, this detects a second run.
-        const { size, nlink } = await handle.stat()
-        if (nlink === 0) throw new UsageError(`${path}: it was removed under way`)
-        if (size !== length) throw new UsageError(`${path}: another program has changed it`)
+        await requireUnchanged()
         await orUnwritable(() => handle.appendFile(content))
         length += Buffer.byteLength(content)
       },

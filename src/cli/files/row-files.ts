@@ -5,7 +5,7 @@ import type { Hex } from '../../base/bytes.ts'
 import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
 import type { LogsCounts } from '../logs/logs.ts'
 import type { RowFormat, SnapshotProgress } from '../snapshot/snapshot.ts'
-import { fieldIn, isObject, otherVersion } from '../words/value.ts'
+import { type Fields, fieldIn, isCount, isObject, otherVersion } from '../words/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
 import {
@@ -51,7 +51,7 @@ interface SavedProgress<Counts> {
 }
 
 /** The files that are written piece by piece. */
-export interface RowFiles<Progress> {
+interface RowFiles<Progress> {
   /** The progress of an interrupted run for the same request; undefined if there is none. */
   readonly begun: Progress | undefined
   save(rows: string, kept: string, progress: Progress): Promise<void>
@@ -72,25 +72,16 @@ export function withRowFiles<Counts, Progress extends SavedProgress<Counts>, T>(
 ): Promise<T> {
   const progress = progressFile(`${path}.partial`, askedFor)
   const paths = keep === undefined ? [path] : [path, keep]
-  const about = { progress, start: null, force, foreign: `is not of ${kind.name} that can be continued` }
-  return withGrowingFiles(paths, about, async (files, saved) => {
+  const open = (saved: Fields) => readBegun<Counts, Progress>(progress.path, saved, kind, isProgress)
+  const about = { progress, start: {}, force, foreign: `is not of ${kind.name} that can be continued`, open }
+  return withGrowingFiles(paths, about, async files => {
     if (force) rmSync(manifestPathOf(path), { force: true })
-    const begun = readBegun<Counts, Progress>(progress.path, saved, kind, isProgress)
-    for (const [index, file] of files.entries()) {
-      // Drops what came after the last saved progress: it is fetched again.
-      const length = begun?.lengths[index] ?? 0
-      if (file.length < length) throw refuseOverwrite(file.path, 'is shorter than when it was written')
-      await file.truncate(length)
-    }
     const result = await work({
-      begun,
+      begun: files.begun,
       async save(rows, kept, done) {
         // Each piece is a gzip member of its own, so the file stays valid gzip if it is cut between two of them.
-        const pieces = [rows, kept === '' ? '' : gzipSync(kept)]
-        for (const [index, file] of files.entries()) await file.append(pieces[index] ?? '')
-        // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
-        await Promise.all(files.map(file => file.sync()))
-        progress.save({ ...done, lengths: files.map(({ length }) => length) })
+        await files.append(rows, kept === '' ? '' : gzipSync(kept))
+        await files.save(done)
       },
     })
     progress.remove()
@@ -98,25 +89,20 @@ export function withRowFiles<Counts, Progress extends SavedProgress<Counts>, T>(
   })
 }
 
-/** Whether a file states a number that counts something. */
-export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
-
 const countsIn = <Counts>(content: unknown, { counts }: RowsKind<Counts>) =>
   counts.map(name => fieldIn(fieldIn(content, 'counts'), name))
 
 /** @throws UsageError if `save` did not write it */
 function readBegun<Counts, Progress>(
   path: string,
-  saved: unknown,
+  saved: Fields,
   kind: RowsKind<Counts>,
   isProgress: (saved: object) => boolean,
-) {
-  if (saved === null) return undefined
-  const [bundle, lengths] = ['bundle', 'lengths'].map(name => fieldIn(saved, name))
-  const isKnown = isObject(saved) && isObject(bundle) && Array.isArray(lengths) && isProgress(saved)
-  if (isKnown && [...countsIn(saved, kind), ...lengths].every(isCount)) {
+): Progress | undefined {
+  if (Object.keys(saved).join() === 'lengths') return undefined
+  if (isObject(saved['bundle']) && isProgress(saved) && countsIn(saved, kind).every(isCount)) {
     // What is used of it was checked above; the bundle is verified before it is used.
-    return saved as Progress & { readonly lengths: readonly number[] }
+    return saved as unknown as Progress
   }
   throw refuseOverwrite(path, `is not the progress of ${kind.name}`)
 }

@@ -1,26 +1,23 @@
+import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { ChangedInput, type Judged, type JudgedBatch } from '../audit/audit.ts'
-import { createTally, type Tally } from '../audit/audited.ts'
+import { createTally, readTally, type Tally } from '../audit/audited.ts'
 import { createLineDigest } from '../audit/line-digest.ts'
-import { endOfLastLine, readWritten } from '../audit/written.ts'
-import { DocumentError } from '../words/error.ts'
-import { fieldIn, itemsOf } from '../words/value.ts'
+import { fieldIn, fieldsOf, isCount, itemsOf } from '../words/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { type AskedFor, progressFile, refuseOverwrite } from './output-file.ts'
 
 /** Where `audit` writes its verdicts. */
 export interface VerdictFile {
-  /** What earlier runs of the same audit judged, and the counts of what they wrote. */
+  /** What earlier runs of the same audit judged, and the counts of that. */
   readonly judged: Judged
-  readonly written: Tally
-  /** @param batch its bytes may be overwritten afterwards */
-  write(batch: Pick<JudgedBatch, 'bytes' | 'judged' | 'isOpen'>): Promise<void>
-}
-
-/** How far an audit is: verdicts behind it are written again, because nothing says what was read for them. */
-interface Checkpoint extends Judged {
-  /** Of the output, in bytes. */
-  readonly length: number
+  readonly tally: Tally
+  /**
+   * @param batch its bytes may be overwritten afterwards
+   * @param tally of all that is judged with it
+   */
+  write(batch: Pick<JudgedBatch, 'bytes' | 'judged'>, tally: Tally): Promise<void>
 }
 
 const NOTHING: Judged = { lines: 0, digest: createLineDigest().get() }
@@ -28,14 +25,17 @@ const NOTHING: Judged = { lines: 0, digest: createLineDigest().get() }
 /** In milliseconds. */
 const CHECKPOINT_INTERVAL = 1000
 
+/** How each verdict begins. */
+const BEGINNING = '{"line":'
+
 /**
  * Runs `work` with the file, to continue where an earlier run of the same audit ended. `PATH.audit` describes that audit, and
- * holds a digest of all that was read for it.
+ * holds digests of all that was read and written for it.
  *
  * @param inputs paths; `-` is standard input
  * @throws UsageError if the file belongs to something else, or the inputs are no longer those that were read
  */
-export async function withVerdictFile<T>(
+export async function withVerdictFile<T extends { readonly failure: Error | undefined }>(
   path: string,
   force: boolean,
   inputs: readonly string[],
@@ -46,39 +46,39 @@ export async function withVerdictFile<T>(
   const before = force ? undefined : await progress.read()
   if (before !== undefined) requireSameSizes(path, inputs, before)
   const sizes = inputs.map(sizeOf)
-  const start = { sizes, checkpoint: { ...NOTHING, length: 0 } }
-  const about = { progress, start, force, foreign: 'is not the output of an audit' }
-  return withGrowingFiles([path], about, async ([file], saved) => {
-    const { length, ...judged } = checkpointIn(saved, progress.path)
-    if (file.length < length) throw refuseOverwrite(path, 'is shorter than when it was written')
-    const end = await endOfLastLine(file.handle)
-    // What is behind the checkpoint is dropped, but only if this program wrote it.
-    const readAll = async () => {
-      const all = await readWritten(file.handle, end)
-      return end === length ? all : readWritten(file.handle, length)
-    }
-    const written = await readAll().catch((error: unknown) => {
-      throw refuseOverwrite(
-        path,
-        error instanceof DocumentError ? error.message : 'holds something other than verdicts',
-      )
-    })
-    if (written.lines !== judged.lines) throw refuseOverwrite(path, 'holds other verdicts than those that were written')
-    await file.truncate(length)
-    let checkpoint = { ...judged, length }
-    let savedAt = performance.now()
+  const written = createHash('sha256')
+  const stateOf = (judged: Judged, tally: Tally) => ({ ...judged, tally, sha256: written.copy().digest('hex'), sizes })
+  async function open(saved: object, handle: FileHandle, length: number) {
+    const { lines, digest, tally, sha256 } = fieldsOf(saved)
+    const counts = readTally(tally)
+    if (!isCount(lines) || typeof digest !== 'string' || counts === undefined || counts.lines !== lines)
+      throw refuseOverwrite(progress.path, 'says nothing of what was read')
+    const before = length === 0 ? [] : handle.createReadStream({ start: 0, end: length - 1, autoClose: false })
+    for await (const chunk of before) written.update(chunk)
+    const behind = await handle.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, length)
+    // What is behind is dropped, but only if it is what this program writes.
+    const isOurs = BEGINNING.startsWith(behind.buffer.toString('latin1', 0, behind.bytesRead))
+    if (written.copy().digest('hex') !== sha256 || !isOurs)
+      throw refuseOverwrite(path, 'holds something other than the verdicts that were written')
+    return { judged: { lines, digest }, tally: counts }
+  }
+  const about = { progress, force, foreign: 'is not the output of an audit', open }
+  return withGrowingFiles([path], { ...about, start: stateOf(NOTHING, createTally()) }, async files => {
+    const { begun } = files
+    let [state, savedAt, isOpen] = [stateOf(begun.judged, structuredClone(begun.tally)), performance.now(), false]
     const save = async () => {
-      // If the machine crashes, the checkpoint must not claim more than the file holds.
-      await file.sync()
-      progress.save({ sizes, checkpoint })
+      await files.save(state)
       savedAt = performance.now()
     }
     const outcome = await work({
-      ...{ judged, written },
-      async write({ bytes, judged, isOpen }) {
-        await file.append(bytes)
-        const open = isOpen ? bytes.length - bytes.lastIndexOf(LF, bytes.length - 2) - 1 : 0
-        checkpoint = { ...judged, length: file.length - open }
+      ...begun,
+      async write({ bytes, judged }, tally) {
+        isOpen = judged === null
+        if (isOpen) await save()
+        await files.append(bytes)
+        written.update(bytes)
+        if (judged === null) return
+        state = stateOf(judged, structuredClone(tally))
         if (performance.now() - savedAt >= CHECKPOINT_INTERVAL) await save()
       },
     }).catch((error: unknown) => {
@@ -86,25 +86,15 @@ export async function withVerdictFile<T>(
         ? refuseOverwrite(path, 'is of another input: what was read before has changed')
         : error
     })
-    await save()
+    // A run that has read nothing new leaves the file as it was.
+    if (!isOpen && (outcome.failure === undefined || state.lines > begun.judged.lines)) await save()
     return outcome
   })
 }
 
-const LF = 0x0a
-
-/** @throws UsageError if there is none */
-function checkpointIn(saved: unknown, path: string): Checkpoint {
-  const checkpoint = fieldIn(saved, 'checkpoint')
-  const [lines, length, digest] = ['lines', 'length', 'digest'].map(name => fieldIn(checkpoint, name))
-  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
-  if (isCount(lines) && isCount(length) && typeof digest === 'string') return { lines, length, digest }
-  throw refuseOverwrite(path, 'says nothing of what was read')
-}
-
 /** Writes to standard output, where there is no earlier run to continue. */
 export const verdictPipe = (write: (verdicts: Uint8Array) => Promise<void>): VerdictFile => ({
-  ...{ judged: NOTHING, written: createTally() },
+  ...{ judged: NOTHING, tally: createTally() },
   write: ({ bytes }) => write(bytes),
 })
 

@@ -22,6 +22,9 @@ export const fieldIn = (value: unknown, name: string): unknown => (isObject(valu
 
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
+/** Whether a file states a number that counts something. */
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
 export const hasFields = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => Object.hasOwn(value, name))
 

@@ -2,16 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { auditBatch } from '../../../src/cli/audit/audited.ts'
 import { type Batch, readBatches } from '../../../src/cli/audit/lines.ts'
-import { createRecordVerifier, readRecord } from '../../../src/cli/audit/record.ts'
-import type { RecordClaim } from '../../../src/cli/audit/record-claim.ts'
+import { createRecordVerifier, type RecordClaim, readRecord } from '../../../src/cli/audit/record.ts'
 import { joinLines, mixedLines } from './records.ts'
-
-const LEFT = {
-  scheme: 'fromRecord',
-  stateRoot: 'fromRecord',
-  address: 'fromRecord',
-  storageKeys: 'fromRecord',
-} as const
 
 async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
   const all: Batch[] = []
@@ -39,7 +31,7 @@ it('names the line at which the verifier itself fails', async () => {
 it('writes each verdict as JSON, whatever it contains', async () => {
   const recorded = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
   const { rollup, trusted } = recorded.claim
-  const claim: RecordClaim = { ...LEFT, rollup, trusted }
+  const claim: RecordClaim = { anchor: { rollup, trusted } }
   const lines = [
     ...mixedLines(80),
     { line: Buffer.from(JSON.stringify(recorded.bundle)), kind: 'present' },
@@ -66,12 +58,13 @@ it('writes each verdict as JSON, whatever it contains', async () => {
     expect(texts).toEqual(expected)
   }
   // A number from the input does not make a separate kind.
+  const { answer } = JSON.parse(readFileSync('vectors/poseidon2/valid/contract-slots-mixed.json', 'utf8'))
   const slots = [0, 1, 2].map(count => {
     const storageProofs = [...Array(count).fill({ key: `0x${'00'.repeat(32)}` }), {}]
-    return { line: Buffer.from(JSON.stringify({ accountProof: {}, storageProofs })), kind: '' }
+    return { line: Buffer.from(JSON.stringify({ ...answer, storageProofs })), kind: '' }
   })
   for (const batch of await batchesOf(joinLines(slots))) {
-    const pinned = createRecordVerifier({ ...LEFT, scheme: 'poseidon2', stateRoot: `0x${'00'.repeat(32)}` })
+    const pinned = createRecordVerifier({ stateRoot: `0x${'00'.repeat(32)}` })
     expect(auditBatch(batch, undefined, pinned).tally.kinds).toEqual({
       'unreadable: no storage key: storageProofs[…] names none': 3,
     })

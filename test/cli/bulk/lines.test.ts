@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Batch, linesOf, readBatches, skipLines } from '../../../src/cli/audit/lines.ts'
+import { type Batch, linesOf, readBatches } from '../../../src/cli/audit/lines.ts'
 
 const RUNS = { seed: 16, numRuns: 300 }
 
@@ -18,6 +18,8 @@ async function collect(batches: AsyncIterable<Batch>): Promise<Batch[]> {
 }
 
 const asText = (line: Uint8Array | null): string | null => line && Buffer.from(line).toString('latin1')
+
+const shown = ({ bytes, ...batch }: Batch) => ({ ...batch, text: asText(bytes) })
 
 /** Splits lines with string functions. */
 function naiveLines(bytes: readonly number[], maxLineLength: number): (string | null)[] {
@@ -39,26 +41,16 @@ it('splits any bytes into their lines, whatever the chunks', async () => {
         expect(count).toBeGreaterThan(0)
         line += count
       }
+      // What is appended to the input changes no batch that was full.
+      const longer = await collect(
+        readBatches(chunked([...bytes, 0x61, 0x0a], chunkLength), { batchLength, maxLineLength }),
+      )
+      const full = batches.filter(({ isFull }) => isFull)
+      expect(longer.slice(0, full.length).map(shown)).toEqual(full.map(shown))
+      expect(batches.length - full.length).toBeLessThan(2)
     }),
     RUNS,
   )
-})
-
-it('skips lines without changing the others', async () => {
-  let passedOver = 0
-  await fc.assert(
-    fc.asyncProperty(input, fc.nat({ max: 9 }), async (bytes, skip) => {
-      for (const batch of await collect(readBatches(chunked(bytes, 7), { batchLength: 30, maxLineLength: 4 }))) {
-        const all = [...linesOf(batch)].map(asText)
-        const rest = skipLines(batch, skip)
-        expect(rest === null ? [] : [...linesOf(rest)].map(asText)).toEqual(all.slice(skip))
-        if (rest !== null) expect(rest.firstLine + rest.count).toBe(batch.firstLine + batch.count)
-        passedOver++
-      }
-    }),
-    RUNS,
-  )
-  expect(passedOver).toBeGreaterThan(100)
 })
 
 it('buffers at most a batch and a line of input without line breaks', async () => {
