@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createService, createWorld } from '../../src/devnet/index.ts'
 import { createBundle } from '../../src/entry/anchor.ts'
@@ -96,32 +97,23 @@ it('lists what changed, in every format', async () => {
 
 it('chains files of any form, and writes a file whole or not at all', async () => {
   const folder = folderOf({
-    'one.json': JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer(0, 1) }, null, 2),
+    'one.json': JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer(0, 1) }),
     'rest.ndjson': `${JSON.stringify(answer(1, 2))}\n${JSON.stringify(answer(2, 3))}\n`,
-    'list.json': [answer(0, 1), answer(1, 3)],
+    'list.gz': gzipSync(`\n${JSON.stringify(answer(0, 1))}\r\n${JSON.stringify(answer(1, 3))}`),
   })
   const at = (name: string) => join(folder, name)
   const whole = (await runHere(['diff', fileOf(answer(0, 3)), ...claim, '--format', 'csv'])).stdout
   const chained = await runHere(['diff', at('one.json'), at('rest.ndjson'), ...claim, '--format', 'csv'])
   expect(chained.stdout).toBe(whole)
-  const listed = await runHere(['diff', at('list.json'), ...claim, '--format', 'csv', '-o', at('rows.csv'), '--json'])
+  const listed = await runHere(['diff', at('list.gz'), ...claim, '--format', 'csv', '-o', at('rows.csv'), '--json'])
   expect(JSON.parse(listed.stdout)).toMatchObject({ verdict: 'verified', output: at('rows.csv') })
   expect(readFileSync(at('rows.csv'), 'utf8')).toBe(whole)
   const piped = await runHere(['diff', '-', ...claim, '--format', 'csv'], { stdin: JSON.stringify(answer(0, 3)) })
   expect(piped.stdout).toBe(whole)
 
-  const again = await runHere(['diff', at('list.json'), ...claim, '-o', at('rows.csv')])
+  const again = await runHere(['diff', at('list.gz'), ...claim, '-o', at('rows.csv')])
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('rows.csv exists')])
-  const forced = await runHere([
-    'diff',
-    at('list.json'),
-    ...claim,
-    '--format',
-    'totals',
-    '-o',
-    at('rows.csv'),
-    '--force',
-  ])
+  const forced = await runHere(['diff', at('list.gz'), ...claim, '--format', 'totals', '-o', at('rows.csv'), '--force'])
   expect(forced.code).toBe(0)
   expect(readFileSync(at('rows.csv'), 'utf8')).toMatch(/^address,blocks/)
   const refused = await runHere(['diff', at('rest.ndjson'), ...claim, '-o', at('none.csv')])
@@ -208,8 +200,15 @@ it('is refused where something is missing, or is something else', async () => {
   expect(await refusal(file, ...claim, '--format', 'xml')).toContain('--format: expected table, ndjson, csv, totals')
   expect(await refusal(file, ...claim, '--evidence', file)).toContain('--state-root and --evidence: state one of them')
   expect(await refusal(file, ...claim.slice(0, 2), '--parent-root', '0x12', '--open-end')).toContain('--parent-root')
-  expect(await refusal(fileOf({ accountProof: {} }), ...claim)).toContain('it is not a list of traces')
-  expect(await refusal(fileOf('{"zkStateMerkleProof": [[tru]]}'), ...claim)).toContain('it is not JSON')
+  const noTraces = 'it has a line that is no answer with traces'
+  for (const other of [{ accountProof: {} }, [], [answer(0, 3)], null, 7]) {
+    expect(await refusal(fileOf(JSON.stringify(other)), ...claim)).toContain(noTraces)
+  }
+  for (const text of ['{"zkStateMerkleProof": [[tru]]}', JSON.stringify(answer(0, 3), null, 2), '{"zkSta']) {
+    expect(await refusal(fileOf(text), ...claim)).toContain(
+      'it has a line that is not JSON: write each answer in one line',
+    )
+  }
   expect(await refusal(fileOf(''), ...claim)).toContain('it holds no answer')
   expect(await refusal(join(folderOf(), 'none'), ...claim)).toContain('cannot read')
   const open = await runHere(['diff', file, ...claim.slice(0, 2), '--open-end'])

@@ -22,7 +22,7 @@ export const LONGEST_PAUSE = 30_000
 /** In milliseconds. An endpoint that asks for a longer wait is asked again after this. */
 export const LONGEST_RETRY_AFTER = 600_000
 
-/** Characters of the traces of one block. A full one of the mainnet has 4 MB. */
-export const MAX_BLOCK_LENGTH = 64 * 2 ** 20
+/** Bytes of an answer with traces. Those of a full block of the mainnet have 4 MB. */
+export const MAX_ANSWER_LENGTH = 64 * 2 ** 20
 /** Accounts whose changes are added up. */
 export const MAX_TOTALS = 100_000

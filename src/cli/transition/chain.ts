@@ -1,10 +1,14 @@
 import type { Hex } from '../../base/bytes.ts'
-import { isProofError, ProofError } from '../../base/errors.ts'
+import { isProofError } from '../../base/errors.ts'
 import { parseBounded } from '../../base/json/parse.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import { type BlockDiff, verifyTransition } from '../../verify/transition/verify.ts'
+import { type BlockDiff, type VerifiedTransition, verifyTransition } from '../../verify/transition/verify.ts'
+import { unpack } from '../audit/input.ts'
+import { MAX_ANSWER_LENGTH } from '../audit/limits.ts'
+import { linesOf, readBatches } from '../audit/lines.ts'
 import { DocumentError } from '../words/error.ts'
-import { type Part, splitAnswers } from './split.ts'
+import { holdsTraces } from '../words/input-file.ts'
+import { fieldIn, hasFields, itemsOf, messageOf } from '../words/value.ts'
 
 /** Where answers are read from. */
 export interface TransitionInput {
@@ -12,7 +16,7 @@ export interface TransitionInput {
   open(): AsyncIterable<string | Uint8Array>
 }
 
-/** A verified block, and where it is from. */
+/** A verified block, and how many traces it had. */
 export interface ChainBlock {
   readonly diff: BlockDiff
   readonly traces: number
@@ -28,7 +32,7 @@ export interface Place {
 }
 
 /**
- * Verifies answers, each from the root that the one before it has come to, block by block. Holds no more than one block.
+ * Verifies answers, one per line, each from the root that the one before it has come to. Holds no more than one answer.
  *
  * @param place is kept up to date, so that a failure can be placed
  * @throws ProofError; DocumentError if an input holds something else
@@ -39,62 +43,53 @@ export async function* verifyChain(
   place: { -readonly [Name in keyof Place]: Place[Name] },
 ): AsyncGenerator<ChainBlock> {
   let root = parentStateRoot
-  /** What one answer states or lists, from a root. */
-  const verify = (answer: object, from: Hex) => verifyTransition(answer, { scheme, parentStateRoot: from })
   for (const { name, open } of inputs) {
     place.input = name
     place.answer = 0
-    let [begun, index] = [root, 0]
-    let stated: [name: string, value: unknown][] = []
-    for await (const part of splitAnswers(open())) {
-      if (part.kind === 'begin') {
-        place.answer++
-        ;[begun, index, stated] = [root, 0, []]
-      } else if (part.kind === 'field') {
-        const value = parsePart(part)
-        if (part.name === 'error' && value !== null) verify({ error: value }, root)
-        stated.push([part.name, value])
-      } else if (part.kind === 'block') {
+    for await (const answer of answersIn(open())) {
+      place.answer++
+      const traces = itemsOf(fieldIn(fieldIn(answer, 'result') ?? answer, 'zkStateMerkleProof'))
+      const { blocks } = placed(place, () => verifyTransition(answer, { scheme, parentStateRoot: root }))
+      for (const [index, diff] of blocks.entries()) {
         place.block++
-        const traces = parsePart(part)
-        const count = Array.isArray(traces) ? traces.length : -1
-        const verified = () => atBlock(index, () => verify({ zkStateMerkleProof: [traces] }, root)).blocks
-        // An empty block is three bytes: whoever sends millions of them must not make us verify each.
-        const [diff] = count === 0 ? [{ stateRoot: root, accounts: [] }] : verified()
-        index++
-        if (diff === undefined) continue
         root = diff.stateRoot
-        yield { diff, traces: Math.max(0, count) }
-      } else {
-        for (const [field, value] of stated) {
-          if (field !== 'error')
-            verify({ [field]: value, zkStateMerkleProof: [] }, field.startsWith('zkEnd') ? root : begun)
-        }
+        yield { diff, traces: itemsOf(traces[index]).length }
       }
     }
     if (place.answer === 0) throw new DocumentError('it holds no answer')
   }
 }
 
-function parsePart({ text }: Exclude<Part, { kind: 'begin' | 'end' }>): unknown {
-  try {
-    return parseBounded(text)
-  } catch (error) {
-    throw new DocumentError(`it is not JSON: ${error instanceof Error ? error.message : error}`)
+async function* answersIn(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<unknown> {
+  const limits = { batchLength: 2 ** 20, maxLineLength: MAX_ANSWER_LENGTH }
+  for await (const batch of readBatches(unpack(chunks), limits)) {
+    for (const line of linesOf(batch)) {
+      if (line === null) throw new DocumentError('an answer is too long')
+      const text = Buffer.from(line).toString().trim()
+      if (text !== '') yield readAnswer(text)
+    }
   }
 }
 
-/** The traces of each block are verified alone: the path of an error gets the index of the block. */
-function atBlock<T>(index: number, work: () => T): T {
+/** An answer, which may be an error. @throws DocumentError */
+function readAnswer(text: string): unknown {
+  let answer: unknown
   try {
-    return work()
+    answer = parseBounded(text)
   } catch (error) {
-    if (!isProofError(error)) throw error
-    const { code, path, expected, found } = error
-    throw new ProofError(code, {
-      path: path.replace('zkStateMerkleProof[0]', `zkStateMerkleProof[${index}]`),
-      expected,
-      found,
-    })
+    throw new DocumentError(`it has a line that is not JSON: write each answer in one line (${messageOf(error)})`)
+  }
+  if (holdsTraces(answer) || hasFields(answer, 'error')) return answer
+  throw new DocumentError('it has a line that is no answer with traces, as the state manager sends it')
+}
+
+/** Notes the block at which an answer fails, which the path of the error names. */
+function placed(place: { block: number }, verify: () => VerifiedTransition): VerifiedTransition {
+  try {
+    return verify()
+  } catch (error) {
+    const [, index] = /^(?:result\.)?zkStateMerkleProof\[(\d+)\]/.exec(isProofError(error) ? error.path : '') ?? []
+    if (index !== undefined) place.block += Number(index) + 1
+    throw error
   }
 }
