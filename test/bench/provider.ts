@@ -1,9 +1,11 @@
 /**
  * `npm run bench:provider`: how many waves of requests, requests and milliseconds it takes to ask a verified provider, with
  * in-process endpoints that answer after 50 milliseconds; and calls without any request, compared with an EVM over the whole
- * state. Prints Markdown. `test/provider/waves.test.ts` and `shapes.test.ts` fail if the counts change.
+ * state; and messages, followed and recorded. Prints Markdown. `waves` and `shapes` in `test/provider/`, and `message-waves` in
+ * `test/client/`, fail if the counts change.
  */
 import type { VerifiedProvider } from '../../src/entry/provider.ts'
+import { messageCosts } from '../client/message-waves.ts'
 import { ALICE, demoState } from '../provider/contracts.ts'
 import { createEndpoints, type Endpoints } from '../provider/endpoints.ts'
 import { runFull } from '../provider/full-state.ts'
@@ -82,4 +84,7 @@ for (const name of Object.keys(SHAPES)) {
     [view, call(name), news, refresh, call(name, 5)],
     shapesState,
   )
+}
+for (const { name, waves, milliseconds } of await messageCosts(LATENCY)) {
+  console.log(`| ${name} | ${waves.length} | ${waves.flat().length} | ${milliseconds.toFixed(0)} |`)
 }

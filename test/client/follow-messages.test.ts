@@ -20,11 +20,14 @@ import type { Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
 import { type InParts, withNetwork } from '../network.ts'
 import { randomOf } from '../random.ts'
-import { ROLLUP } from './servers.ts'
+import { ROLLUP, word } from './servers.ts'
 
 const messageService = lineaMessageService
 const user = contentOf('user').from
 const friend = contentOf('friend').to
+
+/** The slot of the newest finalized block, which all other proofs of the contract hold. */
+const CURRENT = word(281)
 
 /** A service, and what to follow. `finalize` adds messages in three blocks, some of them by the user or to the friend. */
 async function start() {
@@ -203,17 +206,25 @@ it('proves at an L1 block that is not older than the finalization, and at a newe
   finalize(5)
   const [number] = numbersIn([finalize(5)], ({ from }) => from === user).flat()
   if (number === undefined) throw new Error('no message')
-  let turn = 0
-  let rounds = 0
-  // Behind while the second finalization is read, for the first time.
-  const l1BlockHash = async () => (++turn === 3 ? old : finalizedBlockHash(l1)())
-  const { items, code } = await follow({ ...options, from: user, l1BlockHash } as never, () => {
+  // What L1 holds of the messages of the second finalization cannot be asked for at first. Then its hash is an old one, then not.
+  let [proofs, asked, rounds] = [0, 0, 0]
+  const failing: RequestProvider = {
+    async request(args) {
+      const [, keys] = args.params as readonly unknown[]
+      const isHeld = args.method === 'eth_getProof' && Array.isArray(keys) && !keys.includes(CURRENT)
+      if (isHeld && ++proofs === 2) throw new Error('no')
+      return createHttpProvider(l1).request(args)
+    },
+  }
+  const l1BlockHash = async () => (++asked === 2 ? old : finalizedBlockHash(l1)())
+  const { items, code } = await follow({ ...options, from: user, l1: failing, l1BlockHash } as never, () => {
     if (rounds++ === 0) chain.messages.claimOnL1([number])
   })
   expect(code).toBe('ABORTED')
   expect(numbersOf(items).flat()).not.toContain(number)
   expect(items.length).toBe(3)
-  expect(rounds).toBeGreaterThan(1)
+  expect([proofs, rounds]).toEqual([3, 4])
+  expect(asked).toBe(4)
 })
 
 it('refuses a service that is none, and progress of another', async () => {

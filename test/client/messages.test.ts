@@ -310,7 +310,7 @@ describe('an L2 endpoint that lies', () => {
         : [{ ...logOf({ ...one().sent, number: BigInt(toBlock) }, 0), blockNumber: toBlock }]
     }
     const attempt = { signal: new AbortController().signal, heard: () => {} }
-    const found = await findSent({ request }, sender, { from: one().sent.from }, 60_000n, attempt)
+    const found = await findSent({ request }, sender, { from: one().sent.from }, async () => 60_000n, attempt)
     expect([found.message.number, most]).toEqual([58_000n, 8])
     expect(ends).toEqual(ends.map((_, index) => 60_000n - 2_000n * BigInt(index)))
     expect(ends.length).toBeLessThan(11)

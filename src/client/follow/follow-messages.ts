@@ -31,10 +31,11 @@ import { judgeProven } from '../record/prove-messages.ts'
 import { EndpointError, isEndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import { sleep } from '../transport/waiting.ts'
+import { partOf } from '../transport/whose.ts'
 import { repeat, type Timing } from './follow.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { type FollowProgress, readState } from './follow-state.ts'
-import { createFollower, type FollowedFinalization, trustedHash } from './follower.ts'
+import { createFollower, type Followed, type Proven, trustedHash, type View } from './follower.ts'
 
 /** Whose messages to follow, and from where. */
 export interface FollowMessagesOptions
@@ -201,27 +202,39 @@ interface Following {
 /** Makes the function that returns the messages of the next finalization; null if there is none. */
 function createMessageFollower(settings: Settings, following: Following): () => Promise<FollowedMessages | null> {
   const { service } = following
-  let follower = createFollower(settings)
-  let yielded = settings.position
   let { position } = following
+  const follow = (from: Settings['position']) =>
+    createFollower({ ...settings, position: from }, (view, last, proving) => {
+      if (position === null) return null
+      const next = proving.then(nextNumberIn)
+      return begin(readMessages(settings, following, { position, last, next, at: Promise.resolve(view) }))
+    })
+  let yielded = settings.position
+  let follower = follow(yielded)
   /** A finalization whose messages could not be proven yet. */
-  let begun: FollowedFinalization | null = null
+  let begun: Followed<ReturnType<typeof readMessages> | null> | null = null
   return async () => {
     begun ??= await follower()
     if (begun === null) return null
-    const { l2BlockNumber, progress: finalization } = begun
-    const nextNumber = nextNumberIn(begun)
-    const reading = position && readMessages(settings, following, begun, { position, nextNumber })
-    const found = await reading?.catch(error => {
+    const { item, beside } = begun
+    const { l2BlockNumber: last, progress: finalization } = item
+    const nextNumber = nextNumberIn(item)
+    // The states of older L1 blocks are soon gone: a later attempt takes a newer one.
+    const again = () => {
+      const at = begin(fetchBlockFrom(settings, item.l1Block))
+      return position && readMessages(settings, following, { position, last, next: Promise.resolve(nextNumber), at })
+    }
+    begun = { item, beside: undefined }
+    const found = await (beside === undefined ? again() : beside)?.catch(error => {
       // These are not the blocks of one finalization: L1 may tell it another time.
       if (isEndpointError(error) && error.code === 'L1_CONTRADICTION') {
-        follower = createFollower({ ...settings, position: yielded })
+        follower = follow(yielded)
         begun = null
       }
       throw error
     })
-    const { l1Block, messages } = found ?? { l1Block: begun.l1Block, messages: [] }
-    position = { nextNumber, end: l2BlockNumber }
+    const { l1Block, messages } = found ?? { l1Block: item.l1Block, messages: [] }
+    position = { nextNumber, end: last }
     yielded = readState(finalization, settings.rollup.address)
     begun = null
     const progress = {
@@ -230,66 +243,92 @@ function createMessageFollower(settings: Settings, following: Following): () => 
       nextNumber: encodeQuantity(nextNumber),
       finalization,
     } as const
-    return { l2BlockNumber, l1Block, messages, progress }
+    return { l2BlockNumber: last, l1Block, messages, progress }
   }
 }
 
+/** For work that is waited for later: it may fail before that. */
+function begin<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {})
+  return work
+}
+
+/** A trusted L1 block that is not older than another one. */
+async function fetchBlockFrom(settings: Settings, { number }: L1Block) {
+  const fetched = await fetchL1Block(settings, await trustedHash(settings.l1BlockHash))
+  if (fetched.l1Block.number >= number) return fetched
+  throw new EndpointError('L1_UNCONFIRMED', { found: `L1 block ${number}`, layer: 'L1' })
+}
+
 /** The number of the first message after a finalization, proven. @throws ArgumentError if there is no message service */
-function nextNumberIn({ verified: [service] }: FollowedFinalization): bigint {
+function nextNumberIn({ verified: [service] }: Proven): bigint {
   const next = BigInt(service?.storage[0]?.value ?? 0n)
   if (next > 0n) return next
   const expected = 'a message service that keeps the number of its next message in this slot'
   throw new ArgumentError({ path: 'network.messageService', expected, found: 'none' })
 }
 
-/** The messages of a finalization that are selected and claimable. */
+/** Which messages to read, and from where. */
+interface Reading {
+  readonly position: MessagesPosition
+  /** The last block of the finalization. */
+  readonly last: bigint
+  /** The number of the first message after it. */
+  readonly next: Promise<bigint>
+  /** The L1 block at which they are proven. */
+  readonly at: Promise<Pick<View, 'block' | 'l1Block'>>
+}
+
+/** The messages of a finalization that are selected and claimable; null if it has none. */
 async function readMessages(
   settings: Settings,
   following: Following,
-  { l2BlockNumber, l1Block: known }: FollowedFinalization,
-  { position, nextNumber }: { position: MessagesPosition; nextNumber: bigint },
-) {
-  const count = nextNumber - position.nextNumber
-  if (count === 0n) return null
-  if (count < 0n || count > MAX_MESSAGES) {
-    throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })
-  }
+  { position, last, next, at }: Reading,
+): Promise<Pick<FollowedMessages, 'l1Block' | 'messages'> | null> {
   const { service, layout, isSelected } = following
-  const source: MessageSource = { ...settings, layout, sender: { layer: 'L2', address: service } }
-  // The states of older L1 blocks are soon gone, and this may be a later attempt.
-  const fetching = trustedHash(settings.l1BlockHash).then(async hash => {
-    const fetched = await fetchL1Block(source, hash)
-    if (fetched.l1Block.number >= known.number) return fetched
-    throw new EndpointError('L1_UNCONFIRMED', { found: `L1 block ${known.number}`, layer: 'L1' })
-  })
-  // It counts when the messages are there.
-  fetching.catch(() => {})
-  const blocks = { first: position.end + 1n, last: l2BlockNumber }
+  const ending = partOf(settings.signal)
+  const source: MessageSource = {
+    ...{ ...settings, layout, sender: { layer: 'L2', address: service }, signal: ending.signal },
+  }
+  const counting = next.then(number => number - position.nextNumber)
+  const blocks = { first: position.end + 1n, last }
   const said: Said = new Map()
   const judge: Judge<HeldMessage[]> = async all => {
+    const count = await counting
     const isWhole = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
     if (!isWhole || BigInt(all.length) !== count) return null
-    const { l1Block } = await fetching
-    const asked = await fetchHeld(source, l1Block, witnessesOf(placesOf(all), isSelected))
+    const asked = await fetchHeld(source, (await at).l1Block, witnessesOf(placesOf(all), isSelected))
     return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
   }
-  const held = await withEachL2(source, async (provider, attempt, onL1, index) => {
-    const all = await askSent(provider, source.sender, blocks, attempt)
-    said.set(index, { blocks, all })
-    const found = await onL1(judge(all))
-    if (found) return found
-    throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
-  }).catch(async error => {
-    const proving = provableFrom(source, error)
-    if (proving === null) throw error
-    // A later finalization may prove what that one could not.
-    const { l1Block } = await fetching
-    const newest = await fetchNewest(source, l1Block)
-    return judgeProven(proving, { l1Block, newest, said, error }, blocks, judge)
-  })
-  const { block, l1Block } = await fetching
-  const claimable = held.filter(({ status }) => status === 'claimable')
-  return { l1Block, messages: claimable.map(one => openHeld(one, source, { block, l1Block })) }
+  const reading = begin(
+    withEachL2(source, async (provider, attempt, onL1, index) => {
+      const all = await askSent(provider, source.sender, blocks, attempt)
+      said.set(index, { blocks, all })
+      const found = await onL1(judge(all))
+      if (found) return found
+      throw refuted(`not the messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
+    }).catch(async error => {
+      const proving = provableFrom(source, error)
+      if (proving === null) throw error
+      // A later finalization may prove what that one could not.
+      const { l1Block } = await at
+      const newest = await fetchNewest(source, l1Block)
+      return judgeProven(proving, { l1Block, newest, said, error }, blocks, judge)
+    }),
+  )
+  try {
+    const count = await counting
+    if (count === 0n) return null
+    if (count < 0n || count > MAX_MESSAGES) {
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })
+    }
+    const [held, { block, l1Block }] = await Promise.all([reading, at])
+    const claimable = held.filter(({ status }) => status === 'claimable')
+    return { l1Block, messages: claimable.map(one => openHeld(one, source, { block, l1Block })) }
+  } finally {
+    ending.forget()
+    ending.abort()
+  }
 }
 
 /** Those that are selected, and of each other tree the first: its root has to be one that L1 knows, too. */

@@ -80,7 +80,8 @@ export function followFinalizations<const Requests extends readonly FollowReques
 /** {@link followFinalizations} with another {@link Timing}. */
 export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
   const settings = verifyFollowOptions(options)
-  return repeat(settings, timing, createFollower(settings))
+  const next = createFollower(settings)
+  return repeat(settings, timing, async () => (await next())?.item ?? null)
 }
 
 /** Yields what `next` returns, again and again. Waits when it returns null, and longer after each failure. */

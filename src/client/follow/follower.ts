@@ -75,7 +75,7 @@ export type VerifiedRequests<Requests extends readonly FollowRequest[], Kind ext
 }
 
 /** A trusted L1 block, and what the contract held there. */
-interface View {
+export interface View {
   /** As the endpoint sent it. */
   readonly block: unknown
   readonly l1Block: L1Block
@@ -84,12 +84,22 @@ interface View {
   readonly anchors: Map<bigint, Anchor | null>
 }
 
+/** What else is done with a finalization, at the same time. @param proving what L2 holds at its last block */
+type Aside<T> = (view: View, l2BlockNumber: bigint, proving: Promise<Proven>) => T
+
+/** A finalization, and what was begun beside it. */
+export interface Followed<T> {
+  readonly item: FollowedFinalization
+  readonly beside: T | undefined
+}
+
 /**
  * Proves one finalization after another: asks the endpoints for what `step` has to see, and does what it says.
  *
+ * @param aside begun as soon as it is proven that the finalization took place
  * @returns a function that returns the next finalization; null if there is nothing new
  */
-export function createFollower(settings: Settings): () => Promise<FollowedFinalization | null> {
+export function createFollower<T>(settings: Settings, aside?: Aside<T>): () => Promise<Followed<T> | null> {
   const { l1, rollup, schemeAt, signal, onEvent } = settings
   const source = { l1, rollup, schemeAt, signal }
   let course = beginAt(settings.position)
@@ -127,11 +137,14 @@ export function createFollower(settings: Settings): () => Promise<FollowedFinali
     isFresh = false
     course = { ...course, tried: [] }
     for (let hint = nextHint(course, settings); view && hint; hint = nextHint(course, settings)) {
-      const { seen, proven } = await observe(settings, source, view, hint)
+      // What is proven of a later one only says that it is held.
+      const own = course.tried.length === 0 ? aside : undefined
+      const { seen, proven, beside } = await observe(settings, source, view, hint, own)
       const isYielded = seen.map(take).includes(true)
       if (!isYielded || proven === undefined) continue
       isFresh = true
-      return { ...proven, progress: writeState(rollup.address, { ...course, l2BlockNumber: hint.l2BlockNumber }) }
+      const progress = writeState(rollup.address, { ...course, l2BlockNumber: hint.l2BlockNumber })
+      return { item: { ...proven, progress }, beside }
     }
     return null
   }
@@ -153,12 +166,13 @@ async function fetchNewestAfter(source: L1Source, l1Block: L1Block, course: Cour
 }
 
 /** Tries to prove a candidate. */
-async function observe(
+async function observe<T>(
   settings: Settings,
   source: L1Source,
   view: View,
   hint: Hint,
-): Promise<{ seen: Observation[]; proven?: Proven }> {
+  aside: Aside<T> | undefined,
+): Promise<{ seen: Observation[]; proven?: Proven; beside?: T | undefined }> {
   const { l1Block, anchors } = view
   const { l2BlockNumber } = hint
   const known = anchors.get(l2BlockNumber)
@@ -166,12 +180,14 @@ async function observe(
   anchors.set(l2BlockNumber, anchor)
   if (anchor === null) return { seen: [{ kind: 'refuted', hint }] }
   const code = { kind: 'code', implementation: anchor.implementation, l1Block } as const
-  const proven = await prove(settings, view, anchor).catch(orMissing)
+  const proving = prove(settings, view, anchor)
+  const beside = aside?.(view, l2BlockNumber, proving)
+  const proven = await proving.catch(orMissing)
   if (isEndpointError(proven)) return { seen: [code, { kind: 'missing', hint, error: proven }] }
   // What is not pending any more is not asked for again.
   for (const number of anchors.keys()) if (number <= l2BlockNumber) anchors.delete(number)
   const { finalizedTimestamp: timestamp } = proven
-  return { seen: [code, { kind: 'proven', hint, held: heldIn(anchor), l1Block, timestamp }], proven }
+  return { seen: [code, { kind: 'proven', hint, held: heldIn(anchor), l1Block, timestamp }], proven, beside }
 }
 
 /** For `catch`: that no L2 endpoint has the proofs. Anything else is thrown again. */
@@ -180,7 +196,11 @@ function orMissing(error: unknown): EndpointError {
   throw error
 }
 
-type Proven = FollowedFinalization extends infer Item ? (Item extends unknown ? Omit<Item, 'progress'> : never) : never
+export type Proven = FollowedFinalization extends infer Item
+  ? Item extends unknown
+    ? Omit<Item, 'progress'>
+    : never
+  : never
 
 /** Everything that is proven about one finalization. @throws EndpointError `BLOCK_MISSING` if no L2 endpoint holds it */
 async function prove(settings: Settings, { block, l1Block, newest }: View, anchor: Anchor): Promise<Proven> {

@@ -78,10 +78,11 @@ async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Bl
 
 /** The blocks between two finalizations, whose ends L1 is proven to hold. */
 async function verifyEnds(alone: L1Source, l1Block: L1Block, before: bigint, last: bigint): Promise<FinalizedBlocks> {
-  for (const end of before > 0n ? [last, before] : [last]) {
+  const verifyEnd = async (end: bigint) => {
     const anchor = await unless('ANCHOR_BLOCK_AHEAD', unless('ANCHOR_NO_ROOT', fetchAnchor(alone, l1Block, end)))
     if (anchor === null) throw new EndpointError('L1_CONTRADICTION', { found: `no L2 block ${end}`, layer: 'L1' })
   }
+  await Promise.all((before > 0n ? [last, before] : [last]).map(verifyEnd))
   return { first: before + 1n, last }
 }
 

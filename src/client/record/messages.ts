@@ -129,14 +129,14 @@ export async function askSent(
 /**
  * Finds a message in the logs of an endpoint: in those of its transaction, or in those of all blocks from the newest back.
  *
- * @param known a block of the layer, proven: far above it, nothing is searched
+ * @param known gives a block of the layer, proven: far above it, nothing is searched
  * @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if several fit; ProofError
  */
 export async function findSent(
   provider: AnyProvider,
   sender: Sender,
   search: MessageSearch,
-  known: bigint,
+  known: () => Promise<bigint>,
   attempt: Attempt,
   withReceipts = false,
 ): Promise<SentMessage> {
@@ -152,10 +152,13 @@ export async function findSent(
       .filter(log => readMessageLog(log)?.address === sender.address)
     return onlyOf(readSent(provider, logs, sender, newBudget()).filter(isIt), layer)
   }
-  const said = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
+  const [said, least] = await Promise.all([
+    callProvider(provider, 'eth_blockNumber', [], attempt.signal).then(number => parseQuantity(number)),
+    known(),
+  ])
   // An endpoint that invents blocks would be asked for their logs without an end.
   const far = BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
-  const latest = said < known + far ? said : known + far
+  const latest = said < least + far ? said : least + far
   const from = search.fromBlock ?? 0n
   if (latest < from) {
     throw new EndpointError('MESSAGE_MISSING', { found: `block ${from} is after the newest, ${latest}`, layer })

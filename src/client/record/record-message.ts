@@ -235,7 +235,9 @@ interface Searched {
  * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`
  */
 async function findMessage(source: MessageSource, l1Block: L1Block, search: MessageSearch): Promise<FoundMessage> {
-  const newest = await fetchNewest(source, l1Block)
+  const asking = fetchNewest(source, l1Block)
+  // It counts when the message is there.
+  asking.catch(() => {})
   const searched: Searched = { found: [], said: new Map() }
   const judgeOf =
     (sent: SentMessage): Judge<HeldMessage> =>
@@ -244,7 +246,8 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
       const [held] = own === undefined ? [] : await fetchHeld(source, l1Block, [own])
       return held && held.status !== 'notAnchored' ? held : null
     }
-  const found = await findInLogs(source, { l1Block, newest }, search, searched, judgeOf).catch(async error => {
+  const found = await findInLogs(source, { l1Block, asking }, search, searched, judgeOf).catch(async error => {
+    const newest = await asking
     const { found, said, waiting } = searched
     const proving = provableFrom(source, error)
     // Nothing is proven about blocks that are not finalized. That a block is none of these may be a lie.
@@ -261,13 +264,13 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
     // There is one for one message.
     return (await fetchHeld(source, l1Block, placesOf([waiting])))[0] as HeldMessage
   })
-  return { ...found, newest }
+  return { ...found, newest: await asking }
 }
 
 /** The message in the logs of the first L2 endpoint whose logs lead to a root that L1 knows. */
 const findInLogs = (
   source: MessageSource,
-  { l1Block, newest }: { readonly l1Block: L1Block; readonly newest: bigint },
+  { l1Block, asking }: { readonly l1Block: L1Block; readonly asking: Promise<bigint> },
   search: MessageSearch,
   searched: Searched,
   judgeOf: (sent: SentMessage) => Judge<HeldMessage>,
@@ -275,8 +278,9 @@ const findInLogs = (
   withEachL2(source, async (provider, attempt, onL1, index) => {
     // With the kind of the state, receipts are proven in place of logs.
     const withReceipts = source.schemeAt === undefined
-    const sent = await findSent(provider, source.sender, search, newest, attempt, withReceipts)
-    if (sent.block > newest) {
+    const known = () => onL1(asking)
+    const sent = await findSent(provider, source.sender, search, known, attempt, withReceipts)
+    if (sent.block > (await known())) {
       searched.waiting = sent
       throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
     }
@@ -308,7 +312,7 @@ async function findToL2(source: MessageSource, l1Block: L1Block, search: Message
   let other: FoundToL2 | undefined
   try {
     return await l1.run(async (provider, attempt) => {
-      const sent = await findSent(provider, sender, search, l1Block.number, attempt)
+      const sent = await findSent(provider, sender, search, async () => l1Block.number, attempt)
       const { message } = sent
       const keys = messageToL2Keys({ message: toMessage(message), layout })
       const { proof, status } = await fetchProof(source, keys, l1Block.number, proof => ({
