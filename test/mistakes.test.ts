@@ -38,7 +38,7 @@ const provider = (wrong: object) => {
 
 const IMPORT_SCHEME = "the object poseidon2 of 'rollup-state-proof/poseidon2' or mimc of 'rollup-state-proof/mimc'"
 const IMPORT_ROLLUP = "lineaRollup or lineaSepoliaRollup of 'rollup-state-proof/anchor'"
-const IMPORT_NETWORK = "lineaMainnet or lineaSepolia of 'rollup-state-proof/networks'"
+const IMPORT_NETWORK = "'rollup-state-proof/networks', such as lineaMainnet"
 const HASH = "expected a function: () => hash, or one of 'rollup-state-proof/rpc'"
 
 const inPrograms: [what: string, work: () => unknown, message: string][] = [

@@ -1,6 +1,6 @@
 import { kindNamed, schemeNamed } from '../cli/words/answer.ts'
 import { digitOffChecksum } from '../cli/words/checksum.ts'
-import { forkOf, networkNamed, parseNumber, rollupNamed } from '../cli/words/evidence.ts'
+import { forkOf, networkNamed, networkNames, parseNumber, rollupNamed } from '../cli/words/evidence.ts'
 import { attempt, isHexOf } from '../cli/words/layout.ts'
 import { fieldIn, fieldsOf } from '../cli/words/value.ts'
 import type { Rollup } from '../entry/anchor.ts'
@@ -77,7 +77,7 @@ export function findInputErrors(file: OpenedFile, statement: Statement): InputEr
   return [
     ...common,
     ...(statement.trustedKind.value === 'beaconBlockRoot'
-      ? check('network', () => networkOf(file, statement) !== null, 'mainnet, sepolia or hoodi')
+      ? check('network', () => networkOf(file, statement) !== null, `one of ${networkNames.join(', ')}`)
       : []),
     ...check('rollup', text => rollupNamed(text) !== undefined || isHexOf(20, text), 'no name or contract'),
     ...hex('implementation', 20),

@@ -1,3 +1,4 @@
+import { lineaNetworks } from '../../client/network/linea.ts'
 import type { Hex } from '../../entry/index.ts'
 
 /** An option, as `parseArgs` takes it, with what `--help` says about it. */
@@ -23,10 +24,12 @@ export const list = (value: string, help: string) => ({ type: 'string', multiple
 
 export const flag = (help: string) => ({ type: 'boolean', default: false, help }) as const
 
+const names = lineaNetworks.map(({ name }, index) => (index === 0 ? `${name} (default)` : name))
+
 /** The options of more than one command. A command can say something else about one of them. */
 const declared = {
   // Of most commands: `help options` has them, and no command repeats them.
-  network: text('NETWORK', 'linea (default), linea-sepolia, or a file: see below'),
+  network: text('NETWORK', `${names.join(', ')}, or a file: see below`),
   l1: list('URL', 'Ethereum endpoint (or L1_URL)'),
   l2: list('URL', 'endpoint of the rollup (or L2_URL)'),
   beacon: list('URL', 'beacon API of L1 (or BEACON_URL), with --checkpoint'),

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { isArgumentError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
-import { readOwn } from '../../base/json/known-fields.ts'
+import { lineaNetworks } from '../../client/network/linea.ts'
 import { readAnyNetwork } from '../../client/network/network.ts'
 import type { StateScheme } from '../../entry/anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../../entry/beacon.ts'
 import type { Hex } from '../../entry/index.ts'
-import { lineaMainnet, lineaSepolia, type Network } from '../../entry/networks.ts'
+import { lineaMainnet, type Network } from '../../entry/networks.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
@@ -25,20 +25,16 @@ export interface ChosenNetwork extends Network {
   readonly scheme: StateScheme
 }
 
-const NETWORKS: Readonly<Record<string, ChosenNetwork>> = {
-  linea: lineaMainnet,
-  'linea-sepolia': lineaSepolia,
-}
-/** What people write in their place: these are names of L1 networks. */
-const MEANT: Readonly<Record<string, string>> = { mainnet: 'linea', 'linea-mainnet': 'linea', sepolia: 'linea-sepolia' }
+const NETWORKS: ReadonlyMap<string, ChosenNetwork> = new Map(lineaNetworks.map(network => [network.name, network]))
+/** The network whose L1, or whose rollup in reports, has the name: people write these in its place. */
+const meantBy = (name: string) => lineaNetworks.find(({ beacon, rollup }) => [beacon.name, rollup.name].includes(name))
 
 const MAX_FILE_BYTES = 2 ** 20
 
 /** The network of `--network`, with the code of `--implementation`. @throws UsageError */
 export function networkOf({ network = 'linea', implementation }: Flags): ChosenNetwork {
   requireHex('--implementation', 20, implementation)
-  const known = Object.hasOwn(NETWORKS, network) ? NETWORKS[network] : undefined
-  const chosen: ChosenNetwork = known ?? networkIn(network)
+  const chosen = NETWORKS.get(network) ?? networkIn(network)
   if (implementation === undefined) return chosen
   return { ...chosen, rollup: { ...chosen.rollup, implementation: lowerCase(implementation) } }
 }
@@ -84,10 +80,10 @@ function readFile(path: string): unknown {
     }
   } catch (error) {
     const name = cut(path, MAX_SHOWN_LENGTH)
-    const meant = readOwn(MEANT, path) ?? ''
-    const suggestion = meant === '' ? didYouMean(path, Object.keys(NETWORKS)) : ` Did you mean ${meant}?`
+    const meant = meantBy(path)
+    const suggestion = meant ? ` Did you mean ${meant.name}?` : didYouMean(path, [...NETWORKS.keys()])
     throw new UsageError(
-      `--network: no such network, and no file that can be read: ${name}.${suggestion} Expected linea, linea-sepolia, or a file (${messageOf(error)})`,
+      `--network: no such network, and no file that can be read: ${name}.${suggestion} Expected ${[...NETWORKS.keys()].join(', ')}, or a file (${messageOf(error)})`,
     )
   }
   const bytes = buffer.subarray(0, length)
@@ -120,7 +116,7 @@ export function describeNetwork({ scheme, ...network }: ChosenNetwork, beacon: B
 
 /** The name of the network whose L1 or L2 has this chain id; undefined if none is known to. */
 export const networkWith = (id: string, layer: 'l1' | 'l2'): string | undefined =>
-  Object.values(NETWORKS).find(({ rollup }) => `${layer === 'l1' ? rollup.l1ChainId : rollup.chainId}` === id)?.name
+  lineaNetworks.find(({ rollup }) => `${layer === 'l1' ? rollup.l1ChainId : rollup.chainId}` === id)?.name
 
 /** How saved progress names the network. */
 export function describeRollup({ scheme, rollup }: Pick<ChosenNetwork, 'scheme' | 'rollup'>) {

@@ -1,13 +1,8 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import type { Refusal } from '../../base/errors.ts'
-import { lineaLayout, lineaRollup, lineaSepoliaRollup, type Rollup } from '../../verify/anchor/rollup.ts'
-import {
-  type BeaconNetwork,
-  decodeNetwork,
-  hoodiBeacon,
-  mainnetBeacon,
-  sepoliaBeacon,
-} from '../../verify/beacon/network.ts'
+import { lineaNetworks } from '../../client/network/linea.ts'
+import { lineaLayout, type Rollup } from '../../verify/anchor/rollup.ts'
+import { type BeaconNetwork, decodeNetwork, hoodiBeacon } from '../../verify/beacon/network.ts'
 import { trustBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { AnyClaim, AnyEvidence, EvidenceClaim, Trusted } from '../../verify/evidence/types.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
@@ -24,14 +19,18 @@ import type { PartSources } from './verdict.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
-const rollups = new Map([
-  ['mainnet', lineaRollup],
-  ['sepolia', lineaSepoliaRollup],
-])
-const networks = new Map([mainnetBeacon, sepoliaBeacon, hoodiBeacon].map(network => [network.name, network]))
+/** By the name of the L1, which reports print after that of the rollup. `ethereum` names none: it holds the contracts of many. */
+const rollups = new Map(lineaNetworks.map(({ beacon, rollup }) => [beacon.name, rollup]))
+const networks = new Map(
+  [...lineaNetworks.map(({ beacon }) => beacon), hoodiBeacon].map(network => [network.name, network]),
+)
 
-/** Reports print the whole name of a rollup. `ethereum` names none: it holds the contracts of many. */
-const plainName = (name: string): string => name.toLowerCase().replace(/^linea-(?=mainnet$|sepolia$)/, '')
+function plainName(name: string): string {
+  const plain = name.toLowerCase().replace(/^linea-/, '')
+  return rollups.has(plain) ? plain : name.toLowerCase()
+}
+export const rollupNames: readonly string[] = [...rollups.keys()]
+export const networkNames: readonly string[] = [...networks.keys()]
 export const rollupNamed = (name: string): Rollup | undefined => rollups.get(plainName(name))
 export const networkNamed = (name: string): BeaconNetwork | undefined => networks.get(plainName(name))
 

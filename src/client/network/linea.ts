@@ -7,7 +7,7 @@ import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { Network } from './network.ts'
 
 /** A network of which all is known. */
-interface LineaNetwork extends Network {
+export interface LineaNetwork extends Network {
   name: string
   scheme: Scheme
   messageService: Hex
@@ -50,3 +50,6 @@ export const lineaSepolia: LineaNetwork = {
   messageService: lineaSepoliaMessageService,
   beacon: sepoliaBeacon,
 }
+
+/** All of these. What names them takes the names from here. */
+export const lineaNetworks: readonly LineaNetwork[] = [lineaMainnet, lineaSepolia]

@@ -36,8 +36,7 @@ export type NetworkOfMessages = Omit<Network, 'scheme'> & Partial<Pick<Network, 
 
 const FIELDS = ['name', 'rollup', 'scheme', 'messageService', 'hardfork', 'beacon']
 
-const KNOWN =
-  "an object: lineaMainnet or lineaSepolia of 'rollup-state-proof/networks', or { rollup, scheme } of your own"
+const KNOWN = "an object of 'rollup-state-proof/networks', such as lineaMainnet, or { rollup, scheme } of your own"
 
 /** What the caller's argument `network` says. @throws ArgumentError */
 export function readNetwork(network: Network) {

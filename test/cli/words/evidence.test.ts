@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { DocumentError } from '../../../src/cli/words/error.ts'
 import {
@@ -10,8 +11,10 @@ import {
   linkWords,
   nameOfRollup,
   networkNamed,
+  networkNames,
   parseNumber,
   rollupNamed,
+  rollupNames,
 } from '../../../src/cli/words/evidence.ts'
 import { type EvidenceVector, readInputFile } from '../../../src/cli/words/input-file.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
@@ -48,6 +51,13 @@ it('knows rollups and networks by name, and rollups by their contract', () => {
   for (const name of ['', 'main', 'ethereum', 'linea', 'linea-', 'linea-linea-mainnet', '__proto__', 'constructor']) {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([undefined, undefined])
   }
+  // The page offers them by name.
+  const page = readFileSync('src/site/index.html', 'utf8')
+  const offered = (id: string) =>
+    [...(new RegExp(`<datalist id="${id}">(.*)</datalist>`).exec(page)?.[1] ?? '').matchAll(/value="(\w+)"/g)].map(
+      ([, name]) => name,
+    )
+  expect([offered('rollups'), offered('networks')]).toEqual([rollupNames, networkNames])
   expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('mainnet')
   expect(nameOfRollup(lineaSepoliaRollup.address.toUpperCase().replace('0X', '0x'))).toBe('sepolia')
   for (const other of [evidence.bundle.rollup.address, undefined, null, 7, ['x']]) {

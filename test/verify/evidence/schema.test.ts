@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import ts from 'typescript'
 import { expect, it } from 'vitest'
 import { claimOfVector } from '../../../src/cli/words/evidence.ts'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
@@ -32,58 +33,104 @@ function fieldsIn({ $ref, anyOf = [], items, properties = {} }: Schema, place = 
   ]
 }
 
-/** The same document. Every field that is looked for is noted, whether it is there or not. */
-function watch(value: unknown, looked: Set<string>, place = ''): unknown {
+/** Where the kinds have the types of their bundles. */
+const TYPES: Readonly<Record<EvidenceName, readonly [file: string, type: string]>> = {
+  state: ['src/verify/evidence/types.ts', 'EvidenceBundle'],
+  logs: ['src/verify/evidence/kinds/logs.ts', 'LogsBundle'],
+  message: ['src/verify/evidence/kinds/message.ts', 'MessageBundle'],
+  call: ['src/provider/call-evidence/types.ts', 'CallBundle'],
+}
+
+/** The place of each field that the type of a kind's bundles has. */
+function readTypes(): (kind: EvidenceName) => string[] {
+  const files = Object.values(TYPES).map(([file]) => file)
+  const program = ts.createProgram(files, { strict: true, noEmit: true, target: ts.ScriptTarget.ES2022 })
+  const checker = program.getTypeChecker()
+  const placesIn = (type: ts.Type, place = ''): string[] => {
+    const known = checker.getNonNullableType(type)
+    const [item] = checker.isArrayType(known) ? checker.getTypeArguments(known as ts.TypeReference) : []
+    if (item) return placesIn(item, `${place}[]`)
+    // Of a map, the names are no fields. A text is no object.
+    if ((known.flags & ts.TypeFlags.Object) === 0 || FOREIGN.test(place)) return []
+    return checker.getPropertiesOfType(known).flatMap(field => {
+      const at = join(place, field.name)
+      return [at, ...placesIn(checker.getTypeOfSymbol(field), at)]
+    })
+  }
+  return kind => {
+    const [file, name] = TYPES[kind]
+    const source = program.getSourceFile(file)
+    const module = source && checker.getSymbolAtLocation(source)
+    const type = module && checker.getExportsOfModule(module).find(exported => exported.name === name)
+    return type ? placesIn(checker.getDeclaredTypeOfSymbol(type)) : []
+  }
+}
+
+/** The same document. Every field is noted that it has, and that is looked for, whether it is there or not. */
+function watch(value: unknown, looks: Looks, place = ''): unknown {
   if (typeof value !== 'object' || value === null || FOREIGN.test(place)) return value
+  const fields = Object.entries(value)
+  if (!Array.isArray(value)) for (const [name] of fields) looks.written.add(join(place, name))
   const copy: unknown = Array.isArray(value)
-    ? value.map(item => watch(item, looked, `${place}[]`))
-    : Object.fromEntries(Object.entries(value).map(([name, field]) => [name, watch(field, looked, join(place, name))]))
+    ? value.map(item => watch(item, looks, `${place}[]`))
+    : Object.fromEntries(fields.map(([name, field]) => [name, watch(field, looks, join(place, name))]))
   return new Proxy(copy as object, {
     getOwnPropertyDescriptor(target, name) {
-      if (!Array.isArray(value)) looked.add(join(place, String(name)))
+      if (!Array.isArray(value)) looks.read.add(join(place, String(name)))
       return Reflect.getOwnPropertyDescriptor(target, name)
     },
   })
 }
 
-/** All fields that are looked for in the valid vectors of a kind. */
-async function looksOf(kind: string, folder: string): Promise<ReadonlySet<string>> {
-  const looked = new Set<string>()
+/** The fields that the valid vectors of a kind have, and those that are looked for in them. */
+interface Looks {
+  readonly written: Set<string>
+  readonly read: Set<string>
+}
+
+async function looksOf(kind: EvidenceName): Promise<Looks> {
+  const looks: Looks = { written: new Set(), read: new Set() }
+  const folder = `vectors/${FOLDERS[kind]}/valid`
   let count = 0
-  for (const name of readdirSync(`vectors/${folder}/valid`)) {
-    const file = readInputFile(JSON.parse(readFileSync(`vectors/${folder}/valid/${name}`, 'utf8')))
+  for (const name of readdirSync(folder)) {
+    const file = readInputFile(JSON.parse(readFileSync(`${folder}/${name}`, 'utf8')))
     if (file.kind !== 'evidence vector') continue
-    const [bundle, claim] = [watch(file.bundle, looked), claimOfVector(file)]
+    const [bundle, claim] = [watch(file.bundle, looks), claimOfVector(file)]
     // Despite the type, it is of the kind that the vector names.
     if (kind === 'call') await verifyCallEvidence(bundle, claim as unknown as CallClaim)
     else verifyEvidence(bundle, claim)
     count++
   }
   expect(count).toBeGreaterThan(3)
-  return looked
+  return looks
 }
 
-it('has a schema with exactly the fields that are read of evidence', async () => {
+it('has the same fields in the schema, in the types, in what is read of evidence, and in the vectors', async () => {
   const { $defs, ...head } = schema
   const shared = fieldsIn(head)
-  const looksAtHead = new Set<string>()
-  for (const [kind, folder] of Object.entries(FOLDERS)) {
-    const looked = await looksOf(kind, folder)
+  expect(shared.length).toBe(18)
+  const typesOf = readTypes()
+  /** Not every kind has a vector, or a type, with every part of the head. */
+  const headsBySource = new Map<string, Set<string>>()
+  for (const kind of Object.keys(FOLDERS) as EvidenceName[]) {
     const body = fieldsIn($defs[kind] ?? {})
     expect(body.length).toBeGreaterThan(5)
-    // A block hash has the number of its block for a name.
-    const read = [...looked].filter(place => !place.startsWith('environment.blockHashes.'))
-    expect(
-      read.filter(place => ![...shared, ...body].includes(place)),
-      `${kind}: not in the schema`,
-    ).toEqual([])
-    expect(
-      body.filter(place => !looked.has(place)),
-      `${kind}: not read`,
-    ).toEqual([])
-    for (const place of read) looksAtHead.add(place)
+    for (const [source, found] of Object.entries({ typed: typesOf(kind), ...(await looksOf(kind)) })) {
+      // A block hash has the number of its block for a name.
+      const places = [...found].filter(place => !place.startsWith('environment.blockHashes.'))
+      const unknown = places.filter(place => ![...shared, ...body].includes(place))
+      // No call of a vector reads the environment.
+      const wanted = source === 'written' ? body.filter(place => !place.startsWith('environment.')) : body
+      const missing = wanted.filter(place => !places.includes(place))
+      expect({ unknown, missing }, `${kind}, ${source}, against the schema`).toEqual({ unknown: [], missing: [] })
+      headsBySource.set(source, new Set([...(headsBySource.get(source) ?? []), ...places]))
+    }
   }
-  // Not every kind has a vector with every part of the head.
-  expect(shared.filter(place => !looksAtHead.has(place))).toEqual([])
-  expect(shared.length).toBe(18)
+  expect([...headsBySource.keys()]).toEqual(['typed', 'written', 'read'])
+  for (const [source, places] of headsBySource) {
+    expect(
+      shared.filter(place => !places.has(place)),
+      `the head, ${source}`,
+    ).toEqual([])
+  }
 })
