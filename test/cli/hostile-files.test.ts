@@ -7,7 +7,7 @@ import { commandLine } from '../../src/cli/options/endpoint.ts'
 import { formatTable } from '../../src/cli/output/report.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { PROGRAM } from '../package/build.ts'
-import { ABSENT, ADDRESS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
+import { ADDRESS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
 
 const sample = sampleOf(poseidon2)
 const ROOT = ['--state-root', sample.stateRoot]
@@ -76,16 +76,9 @@ it('checks a folder against a stated root, or notes that the files state the roo
     stdout: expect.stringContaining('2 of 2 files are consistent: nobody has confirmed the roots that they'),
   })
   const [first, second, { summary }] = lines((await runHere(['vectors', folder, '--json'])).stdout)
-  expect(first).toMatchObject({
-    ...{ asExpected: true, verdict: 'consistent', scheme: 'poseidon2', stateRoot: sample.stateRoot, address: ADDRESS },
-    sources: { scheme: 'file', stateRoot: 'file', address: 'file', storageKeys: 'file' },
-    account: { nonce: '3', balance: '1000000000000000000' },
-    storage: [
-      { key: PRESENT, value: `0x${'00'.repeat(31)}07`, exists: true },
-      { key: ABSENT, exists: false },
-    ],
-  })
-  expect(second).toMatchObject({ verdict: 'consistent', account: null })
+  const group = 'poseidon2 recording'
+  expect(first).toMatchObject({ group, asExpected: true, outcome: 'verified', verdict: 'consistent' })
+  expect(second).toMatchObject({ group, asExpected: true, outcome: 'verified', verdict: 'consistent' })
   expect(summary).toMatchObject({ cases: 2, asExpected: 2, verdicts: { verified: 0, consistent: 2, refused: 0 } })
 
   const pinned = await runHere(['vectors', folder, ...ROOT])

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { filterOf } from '../../src/cli/options/logs-options.ts'
+import { filterOf } from '../../src/cli/options/filter.ts'
 import { addDemoBlocks, createService, demoWorld, type Fault, type FaultRequest } from '../../src/devnet/index.ts'
 import { verifyEvidence } from '../../src/entry/anchor.ts'
 import { logsEvidence } from '../../src/entry/blocks.ts'

@@ -79,7 +79,7 @@ it('says which options are for messages, and which are not', async () => {
   expect(await usage(fromL2.input, ...flags, '--message', '0x12')).toContain('--message')
   expect(await usage(fromL2.input, ...networkOf(rollup.address))).toContain('state what you trust')
   const answer = { accountProof: {}, storageProofs: [] }
-  expect(await usage(answer, '--message', messageHash)).toContain('is not a message as evidence')
+  expect(await usage(answer, '--message', messageHash)).toContain('is an answer alone: leave out --message')
   const vectors = await runHere(['vectors', folderOf({ 'message.json': fromL2.input })])
   expect(`${vectors.stdout}${vectors.stderr}`).toContain('it is a message as evidence: verify it by itself')
 })

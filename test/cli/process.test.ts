@@ -30,6 +30,41 @@ it('exits with the code of the verdict', () => {
   expect(shell('$PROGRAM verify no-such-file').status).toBe(2)
 })
 
+/** Makes Node print the address of each module that it loads. */
+const TELL_MODULES = (() => {
+  const data = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
+  const hooks = `import { writeSync } from 'node:fs'
+    export const load = (url, context, next) => (writeSync(2, url + '\\n'), next(url, context))`
+  return data(`import { register } from 'node:module'; register(${JSON.stringify(data(hooks))})`)
+})()
+
+it('loads no curve, no EVM and no client to verify what needs none', () => {
+  const vectorOf = (path: string) => JSON.parse(readFileSync(`vectors/${path}.json`, 'utf8'))
+  const state = vectorOf('evidence/valid/poseidon2-block-hash')
+  const call = vectorOf('calls/valid/revert')
+  const verify = (content: unknown, ...args: readonly string[]) => {
+    const argv = ['--import', TELL_MODULES, PROGRAM, 'verify', fileOf(content), ...args]
+    const { status, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
+    expect(status).toBe(0)
+    const modules = stderr.split('\n').filter(url => url.startsWith('file:'))
+    const text = modules.map(url => readFileSync(new URL(url), 'utf8')).join('\n')
+    return { count: modules.length, urls: modules.join('\n'), asksEndpoints: text.includes('Retry-After') }
+  }
+  const known = ({ claim: { rollup, trusted } }: typeof state) => [
+    ...['--l1-block-hash', trusted.l1BlockHash, '--network', fileOf({ rollup: { ...rollup, chainId: 1337 } })],
+  ]
+  for (const light of [verify(sample.result, ...flagsOf(sample)), verify(state.bundle, ...known(state))]) {
+    expect(light.count).toBeGreaterThan(30)
+    expect(light.urls).not.toMatch(/@noble.curves|@ethereumjs.evm|[/]ws[/]/)
+    expect(light.asksEndpoints).toBe(false)
+  }
+  // Whoever needs them has them.
+  const heavy = verify(call.bundle, ...known(call))
+  expect(heavy.urls).toMatch(/@noble.curves/)
+  expect(heavy.urls).toMatch(/@ethereumjs.evm/)
+  expect(heavy.asksEndpoints).toBe(true)
+})
+
 it('tolerates a closed pipe and a closed standard input', () => {
   const file = fileOf(sample)
   // The reader exits before the first line.

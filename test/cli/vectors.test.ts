@@ -1,11 +1,10 @@
 import fs, { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { listJsonFiles } from '../../src/cli/files/input.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { collector, folderOf, runHere, sampleOf } from './io.ts'
+import { folderOf, runHere, sampleOf } from './io.ts'
 
 const RECORDED = '../shared/vectors/recorded'
 const sample = sampleOf(poseidon2)
@@ -123,42 +122,6 @@ it('runs a vector that patches own properties of another', async () => {
   }
   expect({}).not.toHaveProperty('polluted')
   expect(good.length + bad.length).toBe(19)
-})
-
-it('reports how many calls it did not run if their packages are not installed', async () => {
-  vi.resetModules()
-  vi.doMock('@ethereumjs/evm', () => {
-    throw new Error('not installed')
-  })
-  onTestFinished(() => {
-    vi.doUnmock('@ethereumjs/evm')
-    vi.resetModules()
-  })
-  const { run } = await import('../../src/cli/run.ts')
-  const runWithout = async (...argv: string[]) => {
-    const [stdout, stderr] = [collector(false), collector(false)]
-    const code = await run(argv, { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream })
-    return { code, stdout: stdout.text(), stderr: stderr.text() }
-  }
-  const folder = folderOf({ 'a.json': sample })
-  for (const name of ['revert', 'timestamp']) {
-    copyFileSync(`vectors/calls/valid/${name}.json`, join(folder, `${name}.json`))
-  }
-  const { code, stdout } = await runWithout('vectors', folder)
-  expect(code).toBe(4)
-  expect(stdout).toContain('1 of 1 files as expected.')
-  expect(stdout).toContain(
-    'Note: 2 of 3 files were not run. Calls need three packages: `npm install @ethereumjs/common',
-  )
-  const lines = (await runWithout('vectors', folder, '--json')).stdout.trimEnd().split('\n')
-  expect(lines.map(line => JSON.parse(line))).toMatchObject([
-    { outcome: 'verified' },
-    { notRun: expect.stringContaining('@ethereumjs/evm') },
-    { notRun: expect.stringContaining('@ethereumjs/evm') },
-    { summary: { cases: 1, asExpected: 1, unusable: 0, notRun: 2 } },
-  ])
-  // Nothing at all was verified.
-  expect((await runWithout('vectors', 'vectors/calls/valid')).code).toBe(2)
 })
 
 it('lists evidence vectors with other outcomes, and those that cannot be run', async () => {

@@ -57,7 +57,7 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
     const { output: path, html, force, json } = values
     const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
     const maxLineLength = wholeNumber('--max-line', values['max-line'], 1, 64) * 2 ** 20
-    const claim = claimOf(values)
+    const claim = await claimOf(values)
     const files = positionals.length === 0 ? ['-'] : positionals
     const sources = openInputs(files, io)
     const hasFile = path !== undefined && path !== '-'
@@ -101,14 +101,14 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
 }
 
 /** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
-function claimOf(flags: Flags): RecordClaim {
+async function claimOf(flags: Flags): Promise<RecordClaim> {
   const { 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
   const forBundles = [flags.network, flags.implementation, flags['l1-block-hash'], flags['l1-state-root']]
   for (const name of ['l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
   requireHex('--state-root', 32, stateRoot)
   requireHex('--address', 20, address)
   const isForBundles = forBundles.some(flag => flag !== undefined)
-  const anchor = isForBundles ? { rollup: networkOf(flags).rollup, trusted: trustedOf(flags) } : undefined
+  const anchor = isForBundles ? { rollup: networkOf(flags).rollup, trusted: await trustedOf(flags) } : undefined
   return { stateRoot, address, storageKeys, anchor }
 }
 

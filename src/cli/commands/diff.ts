@@ -231,7 +231,7 @@ async function endOf(
   const { 'l1-block-hash': hashes = [], checkpoint, network } = values
   const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
   requireHex('--l1-block-hash', 32, hash)
-  const trusted = trustedOf({ checkpoint, network, 'l1-block-hash': hash })
+  const trusted = await trustedOf({ checkpoint, network, 'l1-block-hash': hash })
   const { rollup } = networkOf(networkFlags(values))
   const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const content = await readJson(path, io)

@@ -1,11 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import {
-  createVerifiedProvider,
-  type ProviderView,
-  providerErrorMeanings,
-  type VerifiedProvider,
-} from '../../entry/provider.ts'
+import { createVerifiedProvider, type ProviderView, type VerifiedProvider } from '../../entry/provider.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import { readForward } from '../../provider/options.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
@@ -53,8 +48,7 @@ export const command: Command = {
     about: `
 Serves Ethereum's JSON-RPC over HTTP and WebSocket on this machine, for wallets
 and programs. Every answer is proven from an L1 block hash; methods that no
-proof covers are refused. Executing calls takes the packages @ethereumjs/evm,
-@ethereumjs/common and @ethereumjs/util. Ctrl-C ends it.`,
+proof covers are refused. Ctrl-C ends it.`,
     notes: `
 Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. --json prints
 a line per event: listening, view, waiting, progress, failure, disagreement,
@@ -129,15 +123,6 @@ function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
-/** Whether the optional packages are installed. */
-function hasEvm(): boolean {
-  try {
-    return ['evm', 'common', 'util'].every(name => import.meta.resolve(`@ethereumjs/${name}`))
-  } catch {
-    return false
-  }
-}
-
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Polls for a newer view. */
@@ -161,10 +146,9 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
 
   return {
     listening(url: string, trust: string, forward: readonly string[]): void {
-      const missing = hasEvm() ? {} : { missing: providerErrorMeanings.EVM_MISSING }
       const unproven = forward.map(printable).join(', ') || 'none'
-      const rows = Object.entries({ proxy: url, trusted: trust, 'forwarded unproven': unproven, ...missing })
-      write('listening', { url, trust, forward, ...missing }, formatTable(rows))
+      const rows = Object.entries({ proxy: url, trusted: trust, 'forwarded unproven': unproven })
+      write('listening', { url, trust, forward }, formatTable(rows))
     },
     view({ l2BlockNumber, stateRoot, blockHash, l1Block, timestamp, ageSeconds }: ProviderView): void {
       const age = `${formatAge(BigInt(ageSeconds))} old`

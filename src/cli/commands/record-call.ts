@@ -28,7 +28,6 @@ export const command: Command = {
     about: `
 Executes a call over the proven state of the newest finalized L2 block, and
 records it with everything that it reads: \`verify\` executes it again, offline.
-Needs the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util.
 If FILE exists, it is verified, and no endpoint is asked.`,
     notes: `
 --environment states a block value that no proof covers: timestamp, baseFee,

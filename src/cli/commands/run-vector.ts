@@ -3,15 +3,11 @@ import { isRefusal } from '../../base/errors.ts'
 import { verifyEvidence } from '../../entry/anchor.ts'
 import type { Outcome } from '../../entry/index.ts'
 import { type CallClaim, isProviderError, verifyCallEvidence } from '../../entry/provider.ts'
-import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { requireClaim, verifyAnswer } from '../options/flags.ts'
-import { reportOnBundle } from '../output/evidence-report.ts'
-import { reportOnAnswer } from '../output/report.ts'
 import { DocumentError } from '../words/error.ts'
-import { claimOfVector } from '../words/evidence.ts'
 import { compare, runFunction, spellState } from '../words/expected.ts'
 import {
   type AnswerFile,
@@ -24,22 +20,19 @@ import {
 import { evidenceKinds } from '../words/kinds.ts'
 import { applyPatches, baseNameOf } from '../words/patches.ts'
 import { fieldsOf, isGiven } from '../words/value.ts'
+import { claimOfVector } from '../words/vector-claim.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
 
 /** The result of one file. The summary counts it under `group`. */
-export type FileResult = { file: string } & (Judged | { unusable: string } | { notRun: string })
+export type FileResult = { file: string } & (Judged | { unusable: string })
 
 type Judged = ReturnType<typeof judged>
 
-/** For `--json`: what was asked and proven. */
-type Details = { readonly details?: object }
-
 /** Runs the vector or recording in a file. @param pinned what the user states; it overrides the file */
-export async function runVector(file: string, pinned: StatedClaim): Promise<FileResult & Details> {
+export async function runVector(file: string, pinned: StatedClaim): Promise<FileResult> {
   try {
     return { file, ...(await judge(await readVector(file), pinned)) }
   } catch (error) {
-    if (isProviderError(error) && error.reason === 'EVM_MISSING') return { file, notRun: error.message }
     const isUnusable = isProviderError(error) || error instanceof UsageError || error instanceof DocumentError
     if (isUnusable) return { file, unusable: error.message }
     throw error
@@ -56,7 +49,7 @@ async function readVector(file: string): Promise<InputFile> {
 }
 
 /** @throws UsageError, DocumentError if there is nothing to run; ProviderError if a call cannot be executed */
-async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Details> {
+async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged> {
   if (file.kind === 'evidence') {
     throw new UsageError(`it is ${evidenceKinds[file.evidence].name}: verify it by itself, with --l1-block-hash`)
   }
@@ -65,43 +58,36 @@ async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Det
     throw new UsageError('it is a vector that states its own claim: run it without options')
   }
   const expected = readExpected(file.expected)
+  // Whatever root or hash it rests on, the vector itself states.
+  const sayOf = ({ ok }: Outcome<object>) => verdictOf(ok, { l1BlockHash: 'file' })
   if (file.kind === 'function vector') {
     const outcome = await outcomeOf(() => ({ found: runFunction(file) }))
-    // Whatever root or hash it rests on, the vector itself states.
-    const verdict = file.operation === 'encodeHeader' ? null : verdictOf(outcome.ok, { l1BlockHash: 'file' })
-    const group = `${subjects.get(file.operation)} ${wordFor(expected)}`
-    return judged(group, expected, outcome, ({ found }) => found, verdict)
+    const verdict = file.operation === 'encodeHeader' ? null : sayOf(outcome)
+    return judged(`${subjects.get(file.operation)}`, expected, outcome, ({ found }) => found, verdict)
   }
-  const { evidence, bundle } = file
+  const { evidence, bundle, scheme } = file
   const claim = claimOfVector(file)
   const outcome = await outcomeOf<object>(() =>
     // Despite the type, the claim is of the kind that the vector names.
     evidence === 'call' ? verifyCallEvidence(bundle, claim as unknown as CallClaim) : verifyEvidence(bundle, claim),
   )
-  const spell = (verified: object) => evidenceKinds[evidence].spell(fieldsOf(verified))
-  if (evidence !== 'state') {
-    const verdict = verdictOf(outcome.ok, { l1BlockHash: 'file' })
-    return judged(`${evidenceKinds[evidence].vectors} ${wordFor(expected)}`, expected, outcome, spell, verdict)
-  }
-  // It is what this kind proves.
-  const { verdict, json } = reportOnBundle(outcome as Outcome<AnyEvidence>, bundle, claim, 'file')
-  const group = `${kindName(claim.scheme)} evidence ${wordFor(expected)}`
-  return { ...judged(group, expected, outcome, spell, verdict), details: json }
+  const { vectors = `${scheme} evidence`, spell } = evidenceKinds[evidence]
+  return judged(vectors, expected, outcome, verified => spell(fieldsOf(verified)), sayOf(outcome))
 }
 
 /** @throws UsageError if nobody states what to verify it against */
-function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged & Details {
+function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged {
   const { kind } = file
   const isCase = kind === 'vector' || kind === 'recording'
   // A bare answer states no claim, but a pinned root says what to verify it against.
   if (!isCase && pinned.stateRoot === undefined) throw new UsageError('it is neither a vector nor a recording')
-  const expected = isCase ? readExpected(file.expected) : { valid: true }
   const claim = requireClaim(pinned, file)
   const outcome = verifyAnswer(file, claim)
-  const word = kind === 'vector' ? wordFor(expected) : isCase ? kind : 'answer'
-  const spell = kind === 'vector' ? spellState : undefined
-  const { verdict, json } = reportOnAnswer(outcome, file, claim)
-  return { ...judged(`${kindName(claim.claim.scheme)} ${word}`, expected, outcome, spell, verdict), details: json }
+  const verdict = verdictOf(outcome.ok, claim.sources)
+  const name = kindName(claim.claim.scheme)
+  if (kind === 'vector') return judged(name, readExpected(file.expected), outcome, spellState, verdict)
+  const word = isCase ? 'recording' : 'answer'
+  return judged(name, { valid: true }, outcome, undefined, verdict, word)
 }
 
 /** @param verdict null for a function that verifies nothing */
@@ -111,14 +97,13 @@ function judged<T extends object>(
   outcome: Outcome<T>,
   spell: ((verified: T) => object) | undefined,
   verdict: Verdict | null,
+  word = expected.valid ? 'valid' : 'invalid',
 ) {
   const mismatches = compare(expected, outcome, spell)
   const { code, path } = outcome.ok ? { code: 'verified', path: '' } : outcome.error
   const said = verdict && { verdict: verdict.word }
-  return { group, asExpected: mismatches.length === 0, outcome: code, path, mismatches, ...said }
+  return { group: `${group} ${word}`, asExpected: mismatches.length === 0, outcome: code, path, mismatches, ...said }
 }
-
-const wordFor = ({ valid }: Expected): string => (valid ? 'valid' : 'invalid')
 
 /** What the vectors of each function are about. */
 const subjects = new Map<unknown, string>([

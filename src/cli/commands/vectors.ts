@@ -1,5 +1,6 @@
+import { accessSync } from 'node:fs'
 import { type Command, exitCodes, type Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { isFolder, listJsonFiles } from '../files/input.ts'
 import { formatHelp, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
@@ -15,12 +16,12 @@ const all = { ...options, ...optionsOf('json', 'trust-file') }
 
 export const command: Command = {
   help: formatHelp({
-    ...{ usage: 'vectors FOLDER [options]', options, all },
+    ...{ usage: 'vectors PATH [options]', options, all },
     about: `
-Verifies every vector and recording in FOLDER and its subfolders, and compares
-each outcome with the one that the file expects: the verified fields, or an
-error code. Recordings have to verify. With --state-root, FOLDER may hold bare
-answers, too. Vectors of calls need the optional @ethereumjs packages.`,
+Verifies the vector or recording at PATH, or all in that folder and below, and
+compares each outcome with the one that the file expects: the verified fields,
+or an error code. Recordings have to verify. With --state-root, bare answers are
+taken, too.`,
     notes: `
 A file that verifies against a root that it states itself is consistent only.
 Exit code, of the worst file: 2 no files, or one cannot be read; 1 some are not
@@ -30,17 +31,16 @@ rollup-state-proof vectors vectors/ --trust-file
 rollup-state-proof vectors answers/ --state-root 0x...`,
   }),
   async run(args, io) {
-    const { values, path: folder } = parsePath(args, all, 'expected one folder')
+    const { values, path } = parsePath(args, all, 'expected one file or folder')
     const { 'state-root': stateRoot, address, json, 'trust-file': trustsFile } = values
-    if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
-    const files = listJsonFiles(folder)
-    if (files.length === 0) throw new UsageError(`there are no vectors in ${folder}`)
+    const files = isFolder(path) ? listJsonFiles(path) : [path]
+    orUsageError(`cannot read ${path}`, () => accessSync(path))
+    if (files.length === 0) throw new UsageError(`there are no vectors in ${path}`)
     const results: FileResult[] = []
     for (const [index, file] of files.entries()) {
       if (!json) overwriteProgress(io, `${index + 1}/${files.length} ${printable(file)}`)
-      // The details are only for printing, and are not kept.
-      const { details, ...result } = await runVector(file, { stateRoot, address })
-      if (json) io.stdout.write(toJson({ ...result, ...details }))
+      const result = await runVector(file, { stateRoot, address })
+      if (json) io.stdout.write(toJson(result))
       results.push(result)
     }
     if (!json) overwriteProgress(io, '')
@@ -70,14 +70,13 @@ function summarize(results: readonly FileResult[]) {
   return {
     ...{ cases: run.length, asExpected: good(run) },
     unusable: results.filter(result => 'unusable' in result).length,
-    notRun: results.filter(result => 'notRun' in result).length,
     verdicts: { verified: said('verified'), consistent: said('consistent'), refused: said('refused') },
     groups,
   }
 }
 
 function formatSummary(results: readonly FileResult[], trustsFile: boolean, { stdout }: Io): string[] {
-  const { cases, asExpected, notRun, verdicts, groups } = summarize(results)
+  const { cases, asExpected, verdicts, groups } = summarize(results)
   const named = (words: string, file: string, lines: readonly string[]) => [
     `${paint(stdout, 'red', words)} ${printable(file)}`,
     ...lines.map(line => `  ${printable(line)}`),
@@ -89,18 +88,15 @@ function formatSummary(results: readonly FileResult[], trustsFile: boolean, { st
     'unusable' in result ? named('Skipped', result.file, [result.unusable]) : [],
   )
   const rows = groups.map(group => [group.group, `${group.cases}`, `${group.asExpected}`])
-  const total = results.length - notRun
-  const isRun = asExpected === total && total > 0
+  const total = results.length
+  const isRun = asExpected === total
   const word = isRun ? worstIn(results.filter(result => 'group' in result)) : 'refused'
-  const reason = results.find(result => 'notRun' in result)?.notRun
   const premise = 'nobody has confirmed the roots that they themselves state'
   const confirm = 'To confirm one root for all, state it with --state-root 0x...'
-  const note = (format: 'bold' | 'dim', text: string) => paint(stdout, format, `Note: ${text}`)
   return [
     ...[...failed, ...unusable],
     formatTable([['', 'cases', 'as expected'], ...rows]),
     paintVerdict(stdout, { word }, `${asExpected} of ${total} files as expected.`, verdicts.verified > 0),
-    ...(reason === undefined ? [] : [note('bold', `${notRun} of ${results.length} files were not run. ${reason}`)]),
     ...(verdicts.consistent === 0
       ? []
       : [

@@ -54,7 +54,7 @@ export const timeoutOf = (timeout: string): { readonly timeoutMs: number } => ({
   timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400),
 })
 
-/** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */
+/** Turns errors that the user can fix into UsageErrors: a value to state, a call that cannot start. */
 export function callFailed(error: unknown): never {
   if (!isProviderError(error)) throw error
   const hints: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { argumentRefused, UsageError } from '../errors.ts'
 import { type ClaimWithSources, completeClaim, isProblem } from '../words/claim.ts'
 import type { AnswerFile, StatedClaim } from '../words/input-file.ts'
 import type { Flags } from './declared.ts'
-import { type ChosenNetwork, networkOf, requireKind, trustedBlockOf } from './network.ts'
+import { type ChosenNetwork, networkOf, requireKind } from './network.ts'
 import { integerOf, requireHex } from './parse.ts'
 
 /** The hash scheme of the network, for what knows no Ethereum state. @throws UsageError */
@@ -58,19 +58,19 @@ export function blockClaimOf(flags: Flags, found?: StateScheme) {
 }
 
 /** What the user states about a bundle, which says the rest. The report tells them apart. @throws UsageError */
-export function claimOfFlags(flags: Flags, found?: StateScheme): AnyClaim {
+export async function claimOfFlags(flags: Flags, found?: StateScheme): Promise<AnyClaim> {
   const { address, 'storage-key': storageKeys } = flags
   requireHex('--address', 20, address)
   return {
     ...blockClaimOf(flags, found),
     address: address ?? 'fromBundle',
     storageKeys: storageKeys ?? 'fromBundle',
-    trusted: trustedOf(flags),
+    trusted: await trustedOf(flags),
   }
 }
 
-/** Exactly one: with two, it would be unclear on which one the verdict rests. */
-export function trustedOf(flags: Flags): Trusted {
+/** Exactly one: with two, it would be unclear on which one the verdict rests. @throws UsageError */
+export async function trustedOf(flags: Flags): Promise<Trusted> {
   const given = Object.entries({
     beaconBlockRoot: flags.checkpoint,
     l1BlockHash: flags['l1-block-hash'],
@@ -84,7 +84,11 @@ export function trustedOf(flags: Flags): Trusted {
   if (flags.implementation !== undefined && flags['state-root'] !== undefined) {
     throw new UsageError('--implementation: with --state-root, nothing proves the code of the contract')
   }
-  if (flags.checkpoint !== undefined) return trustedBlockOf(flags.checkpoint, networkOf(flags))
+  if (flags.checkpoint !== undefined) {
+    // Only a checkpoint needs the signatures of the sync committees.
+    const { trustedBlockOf } = await import('./checkpoint.ts')
+    return trustedBlockOf(flags.checkpoint, networkOf(flags))
+  }
   // Of one entry, with a name from above.
   return Object.fromEntries(given) as Trusted
 }

@@ -14,9 +14,10 @@ import {
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
+import { trustedBlockOf } from './checkpoint.ts'
 import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'
-import { networkOf, trustedBlockOf } from './network.ts'
+import { networkOf } from './network.ts'
 import { wholeNumber } from './parse.ts'
 import { maxAgeOf } from './record-trust.ts'
 

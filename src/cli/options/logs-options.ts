@@ -1,101 +1,12 @@
-import { bytesToHex } from '../../base/bytes.ts'
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
-import type { Hex } from '../../entry/index.ts'
-import { type DecodedFilter, decodeFilter } from '../../verify/blocks/filter.ts'
-import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
-import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { UsageError } from '../errors.ts'
 import type { AskedFor } from '../files/output-file.ts'
-import { MAX_SHOWN_LENGTH } from '../limits.ts'
-import { isHexOf } from '../words/layout.ts'
-import { cut } from '../words/value.ts'
-import { isAddress } from './address.ts'
-import { list, optionsOf, recordOptions, text } from './declared.ts'
+import { optionsOf, recordOptions } from './declared.ts'
+import { filterOf, filterOptions, rangeOptions } from './filter.ts'
 import { describeRollup, networkOf } from './network.ts'
 import { integerOf, parseOptions } from './parse.ts'
 import { readRecordTrust } from './record-trust.ts'
 
-/** Which logs. */
-export const filterOptions = {
-  address: list('CONTRACT', 'the contract that writes them (default: any)'),
-  event: text('SIGNATURE', "such as 'Transfer(address,address,uint256)'"),
-  topic: list('TOPIC', 'the next topic: 32 bytes, an address, several, or any'),
-} as const
-
-export interface FilterFlags {
-  readonly address?: readonly string[] | undefined
-  readonly event?: string | undefined
-  readonly topic?: readonly string[] | undefined
-}
-
-/** Whether the user states a filter. */
-export const isFilterStated = ({ address, event, topic }: FilterFlags): boolean =>
-  address !== undefined || event !== undefined || topic !== undefined
-
-/** @throws UsageError */
-export function filterOf({ address = [], event, topic = [] }: FilterFlags): DecodedFilter {
-  const wrong = address.find(one => !isHexOf(20, one))
-  if (wrong !== undefined)
-    throw new UsageError('--address: expected the address of a contract, 20 bytes of hexadecimal after 0x')
-  if (address.length > MAX_CHOICES) throw new UsageError(`--address: at most ${MAX_CHOICES}`)
-  const topics = [...(event === undefined ? [] : [[topicOf(event)]]), ...topic.map(choicesIn)]
-  if (topics.length > 4) throw new UsageError('--topic: a log has at most four topics, of which --event is the first')
-  // All are addresses: that was just checked.
-  return decodeFilter({ address: address as Hex[], topics })
-}
-
-/** The topics at one place. An address is padded, as it is in a topic. */
-function choicesIn(option: string): Hex[] {
-  if (option === 'any') return []
-  const choices = option.split(',')
-  if (choices.length > MAX_CHOICES) throw new UsageError(`--topic: at most ${MAX_CHOICES} for one place`)
-  return choices.map((choice): Hex => {
-    if (isHexOf(32, choice)) return choice
-    if (isAddress('--topic', choice)) return `0x${'00'.repeat(12)}${choice.slice(2)}`
-    const isEvent = choice.includes('(') ? ' For the signature of an event, use --event.' : ''
-    throw new UsageError(`--topic: expected 32 bytes or an address in hexadecimal, or any.${isEvent}`)
-  })
-}
-
-/** The hash of an event's signature. Takes a declaration as Solidity has it, too. @throws UsageError */
-function topicOf(event: string): Hex {
-  const refuse = (reason = '') =>
-    new UsageError(`--event: expected a signature such as 'Transfer(address,address,uint256)'${reason}`)
-  const text = event
-    .trim()
-    .replace(/^event /, '')
-    .replace(/;$/, '')
-  const [name = '', inside = '', ...more] = text.split('(')
-  if (more.length > 0) throw refuse('. For an event with tuples, pass the hash of its signature with --topic')
-  if (!/^[A-Za-z_$][\w$]*$/.test(name.trim()) || !inside.endsWith(')')) throw refuse()
-  const parameters = inside.slice(0, -1).trim()
-  const types =
-    parameters === ''
-      ? []
-      : parameters.split(',').map(parameter => {
-          const [word = ''] = parameter.trim().split(' ')
-          const type = typeOf(word)
-          if (type === null) throw refuse(`; no such type: ${cut(word, MAX_SHOWN_LENGTH)}`)
-          return type
-        })
-  return bytesToHex(keccak256(new TextEncoder().encode(`${name.trim()}(${types.join()})`)))
-}
-
-/** A type as signatures have it; null if there is no such type. */
-function typeOf(word: string): string | null {
-  const [, name = '', width = '', arrays = ''] = /^([a-z]{1,7})(\d{0,3})((?:\[\d{0,9}\]){0,9})$/.exec(word) ?? []
-  const bits = Number(width)
-  const isInteger = name === 'uint' || name === 'int'
-  if (isInteger && width === '') return `${name}256${arrays}`
-  const isKnown = isInteger
-    ? bits > 0 && bits <= 256 && bits % 8 === 0
-    : name === 'bytes' && width !== ''
-      ? bits > 0 && bits <= 32
-      : ['address', 'bool', 'string', 'bytes'].includes(name) && width === ''
-  return isKnown && !width.startsWith('0') ? word : null
-}
-
-export const rangeOptions = optionsOf('from-block', 'to-block')
 export const logsOptions = { ...filterOptions, ...rangeOptions, ...optionsOf('l2-block', 'keep', 'check') }
 
 /** What the options ask for. */

@@ -4,10 +4,9 @@ import { lowerCase } from '../../base/hex.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
 import { readAnyNetwork } from '../../client/network/network.ts'
 import type { StateScheme } from '../../entry/anchor.ts'
-import { type BeaconNetwork, trustBeaconBlock } from '../../entry/beacon.ts'
+import type { BeaconNetwork } from '../../entry/beacon.ts'
 import type { Hex } from '../../entry/index.ts'
 import { lineaMainnet, type Network } from '../../entry/networks.ts'
-import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
@@ -129,19 +128,4 @@ export function describeRollup({ scheme, rollup }: Pick<ChosenNetwork, 'scheme' 
 export function messageServiceOf({ messageService, name }: ChosenNetwork): Hex {
   if (messageService !== undefined) return messageService
   throw new UsageError(`the network ${name} has no messageService: the file of --network has to name it`)
-}
-
-/** The beacon block that the user trusts, of the network's L1. @throws UsageError */
-export function trustedBlockOf(root: string, { beacon: network, name }: ChosenNetwork): TrustedBeaconBlock {
-  if (network === undefined) throw new UsageError(`--checkpoint: the network ${name} has no beacon chain`)
-  try {
-    // Despite the type, the hexadecimal is unchecked: trustBeaconBlock refuses it with an ArgumentError.
-    return trustBeaconBlock({ network, blockRoot: root as `0x${string}` })
-  } catch (error) {
-    if (!isArgumentError(error)) throw error
-    throw argumentRefused(
-      error,
-      error.path.startsWith('network') ? `--network: beacon${error.path.slice(7)}` : '--checkpoint',
-    )
-  }
 }

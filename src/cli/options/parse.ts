@@ -119,13 +119,6 @@ export function integerOf<Name extends string>(
   return text === undefined ? undefined : toInteger(`--${name}`, text, bits)
 }
 
-/** An option that has no effect on the verdict must not seem to have one. @throws UsageError */
-export function requireOnly(flags: object, allowed: object, what: string): void {
-  const others = Object.entries(flags).filter(([name, value]) => value !== undefined && !(name in allowed))
-  if (others.length === 0) return
-  throw new UsageError(`this is ${what}, so leave out ${others.map(([name]) => `--${name}`).join(' and ')}`)
-}
-
 /** @throws UsageError */
 export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
   if (value !== undefined && !isHexOf(length, value)) {

@@ -4,9 +4,10 @@ import type { Trusted } from '../../entry/anchor.ts'
 import type { RecordOptions } from '../../entry/rpc.ts'
 import { UsageError } from '../errors.ts'
 import { statedBlockHash } from '../words/evidence.ts'
+import { trustedBlockOf } from './checkpoint.ts'
 import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'
-import { type ChosenNetwork, trustedBlockOf } from './network.ts'
+import type { ChosenNetwork } from './network.ts'
 import { integerOf, requireHex, toInteger } from './parse.ts'
 
 /** What the user trusts while recording. */

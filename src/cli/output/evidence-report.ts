@@ -13,7 +13,7 @@ import {
   linkWords,
   partSources,
 } from '../words/evidence.ts'
-import { fieldIn, fieldsOf, isObject, show } from '../words/value.ts'
+import { fieldIn, fieldsOf, show } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import {
   agesOf,
@@ -29,14 +29,11 @@ import { paint } from './paint.ts'
 import { describeSources, formatNotes, formatState, formatTable, reportOnError, type VerdictReport } from './report.ts'
 import { formatVerdict } from './verdict.ts'
 
-/** Where the claim came from: the user's options, or a vector. */
-export type ClaimSource = Extract<Source, 'user' | 'file'>
-
-/** A vector may have no trusted input, or two. What accompanies a root is not trusted by itself, and has no row. */
-const trustedRows = (trusted: Trusted, source: ClaimSource): Row[] =>
-  Object.entries(trusted ?? {}).flatMap(([name, value]): Row[] => {
-    const words = fieldsOf(trustedNames)[name] ?? (typeof value === 'string' && name !== 'network' ? name : undefined)
-    return words === undefined ? [] : [['trusted', `${show(words)} ${show(value)}`, sourceWords[source]]]
+/** What accompanies a root is not trusted by itself, and has no row. */
+const trustedRows = (trusted: Trusted): Row[] =>
+  Object.entries(trusted).flatMap(([name, value]): Row[] => {
+    const words = fieldsOf(trustedNames)[name]
+    return words === undefined ? [] : [['trusted', `${show(words)} ${show(value)}`, sourceWords.user]]
   })
 
 function constantRows({ rollup, trusted }: AnyClaim, sources: ReturnType<typeof constantSources>): Row[] {
@@ -55,33 +52,32 @@ function constantRows({ rollup, trusted }: AnyClaim, sources: ReturnType<typeof 
 const formatRollup = ({ rollup }: AnyClaim): string =>
   `${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`
 
-/** What a bundle proves, or which link of its chain is broken. */
+/** What a bundle proves, or which link of its chain is broken. @param schemeSource who stated the kind of the state */
 export function reportOnBundle(
   outcome: Outcome<AnyEvidence>,
   bundle: unknown,
   claim: AnyClaim,
-  source: ClaimSource,
-  schemeSource: Source = source,
+  schemeSource: Source = 'user',
 ): VerdictReport {
   const { scheme, rollup, trusted } = claim
-  const sources = evidenceSources(claim, source, schemeSource)
-  const constants = constantSources(claim, source)
+  const sources = evidenceSources(claim, schemeSource)
+  const constants = constantSources(claim)
   // A beacon block comes with what verifies from it, which the user has not stated.
   const { lightClient: _, ...shown } = fieldsOf(trusted)
   const stated = {
-    trusted: isObject(trusted) ? shown : trusted,
+    trusted: shown,
     scheme: kindName(scheme),
     rollup,
     sources: describeSources({ ...sources, ...constants }),
   }
   const named = { scheme: kindName(scheme), rollup: formatRollup(claim) }
-  const trustedRow = [...trustedRows(trusted, source), ...constantRows(claim, constants)]
+  const trustedRow = [...trustedRows(trusted), ...constantRows(claim, constants)]
   const heading = (stream: Output) => paint(stream, 'bold', 'Chain of evidence')
   if (!outcome.ok) {
     const brokenLink = linkOf(outcome.error)
     const rows: Row[] = [
       ['scheme', named.scheme, sourceWords[schemeSource]],
-      ['rollup', named.rollup, sourceWords[source]],
+      ['rollup', named.rollup, sourceWords.user],
     ]
     const chain = (stream: Output) =>
       brokenLink === null ? '' : `${heading(stream)}\n${formatChain(claim, brokenLink)}\n`
@@ -91,18 +87,14 @@ export function reportOnBundle(
   const { implementation } = constants
   const about = { ...named, sources, trusted: show(fieldsOf(trusted)[evidence.trustedInput]), implementation }
   // Whoever names the file of a network stands for it.
-  const verdict = verdictOf(
-    true,
-    partSources(sources, { ...constants, ...(constants.network && { network: source }) }, evidence),
-  )
-  const isVector = source === 'file'
+  const verdict = verdictOf(true, partSources(sources, { ...constants, network: 'user' }, evidence))
   const chain = ifRight(verdict, chainRows(about, evidence))
   return {
-    ...{ verdict, isVector },
+    verdict,
     json: { ...stated, ...evidence, ...agesOf(evidence) },
     format: stream =>
       `${[
-        formatVerdict(verdict, existenceOf(evidence), stream, { isVector }),
+        formatVerdict(verdict, existenceOf(evidence), stream),
         ...[formatTable(trustedRow), heading(stream), formatTable(chain)],
         ...formatState(evidence, fieldIn(bundle, 'answer'), stream),
         ...formatNotes(bundleNotes(sources, evidence), stream),

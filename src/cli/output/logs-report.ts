@@ -12,21 +12,20 @@ import { formatVerdict } from './verdict.ts'
 /** How many logs are printed: \`--json\` prints all. */
 const MAX_PRINTED = 20
 
-type Statable = 'fromBlock' | 'toBlock' | 'filter'
-
 /** @param pinnedBy who stated the implementation @param stated what the user stated; by default everything */
 export function formatLogs(
   verdict: Verdict,
   verified: VerifiedLogs<Trusted, StateScheme>,
   stream: Output,
   pinnedBy: Source | undefined,
-  stated: readonly Statable[] = ['fromBlock', 'toBlock', 'filter'],
+  stated: readonly string[] = ['fromBlock', 'toBlock', 'filter'],
 ): string {
   const { logs, l1Block, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
   const { blockCount, ruledOutCount, receiptCount } = verified
   // With a slot or without, the hash leads to the newest block.
   const isHashed = headerOf(verified) !== undefined
-  const said = (name: Statable) => (stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you')
+  const said = (name: 'fromBlock' | 'toBlock' | 'filter') =>
+    stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you'
   const rows: Row[] = [
     ...beaconRows(verified),
     ...l1BlockRows(l1Block),

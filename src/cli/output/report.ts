@@ -53,8 +53,6 @@ export const describeSources = (sources: Readonly<Record<string, Source>>): Reco
 /** A verdict, what `--json` prints besides, and the same as text. */
 export interface VerdictReport {
   readonly verdict: Verdict
-  /** Whether it is of a vector, which takes no options. */
-  readonly isVector?: boolean
   readonly json: object
   format(stream: Output): string
 }

@@ -50,31 +50,23 @@ const ways: Readonly<Record<Premise, string>> = {
 }
 
 /** What to do to confirm a verdict that is consistent only; empty for any other. */
-function howToConfirm({ word, restsOn, unconfirmed }: Verdict, isVector = false): string {
+function howToConfirm({ word, restsOn, unconfirmed }: Verdict): string {
   const [first] = unconfirmed
   // A command that asks endpoints says with which command to verify what it has fetched.
   if (word !== 'consistent' || restsOn === 'endpoint' || first === undefined) return ''
-  // Its options are its own.
-  return isVector
-    ? 'To confirm it, verify the bundle in the vector by itself, with what you trust.'
-    : `To confirm it, ${ways[first]}.`
+  return `To confirm it, ${ways[first]}.`
 }
 
 /** The verdict, and what to do about it. @param what is verified, as a clause */
-export function formatVerdict(
-  verdict: Verdict,
-  what: string,
-  stream: Output,
-  { isGood = true, isVector = false } = {},
-) {
-  const how = howToConfirm(verdict, isVector)
+export function formatVerdict(verdict: Verdict, what: string, stream: Output, { isGood = true } = {}) {
+  const how = howToConfirm(verdict)
   return [paintVerdict(stream, verdict, sentenceOf(verdict, what), isGood), ...(how === '' ? [] : [how])].join('\n')
 }
 
 /** What `--json` prints of a verdict. */
-export const describeVerdict = (verdict: Verdict, isVector = false): object => {
+export const describeVerdict = (verdict: Verdict): object => {
   const { word, unconfirmed } = verdict
-  const confirm = howToConfirm(verdict, isVector)
+  const confirm = howToConfirm(verdict)
   return { verdict: word, ...(word === 'consistent' && { unconfirmed }), ...(confirm !== '' && { confirm }) }
 }
 

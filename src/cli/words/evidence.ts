@@ -3,18 +3,13 @@ import type { Refusal } from '../../base/errors.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
 import { lineaLayout, type Rollup } from '../../verify/anchor/rollup.ts'
 import { type BeaconNetwork, decodeNetwork, hoodiBeacon } from '../../verify/beacon/network.ts'
-import { trustBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { AnyClaim, AnyEvidence, EvidenceClaim, Trusted } from '../../verify/evidence/types.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { decidedKind, stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import { kindNamed, kindNames } from './answer.ts'
 import type { Source } from './claim.ts'
-import { DocumentError } from './error.ts'
-import type { EvidenceVector } from './input-file.ts'
-import { evidenceKinds } from './kinds.ts'
 import { attempt, decodeHex } from './layout.ts'
-import { type Fields, fieldIn, fieldsOf, isObject, show } from './value.ts'
+import { fieldIn, fieldsOf, isObject } from './value.ts'
 import type { PartSources } from './verdict.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
@@ -52,61 +47,14 @@ export function forkOf(address: string, rootsSlot: bigint | undefined, currentSl
   return { address, layout } as Rollup
 }
 
+/** The fields of a message that are quantities. */
+export const MESSAGE_NUMBERS = ['fee', 'value', 'number']
+
 /** A number below 2^bits, decimal or hexadecimal after 0x; null for anything else. */
 export function parseNumber(text: unknown, bits: number): bigint | null {
   if (typeof text !== 'string' || !/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) return null
   const value = BigInt(text)
   return value < 1n << BigInt(bits) ? value : null
-}
-
-/** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
-export function claimOfVector({
-  evidence,
-  scheme,
-  claim,
-}: Pick<EvidenceVector, 'evidence' | 'scheme' | 'claim'>): EvidenceClaim {
-  const kind = kindNamed(scheme)
-  if (kind === undefined && evidence !== 'message') {
-    throw new DocumentError(`the scheme is neither ${kindNames.join(' nor ')}: ${show(scheme)}`)
-  }
-  const { rollup, trusted, message, call, ...rest } = fieldsOf(claim)
-  const { kind: named } = evidenceKinds[evidence]
-  return {
-    ...toNumbers(rest, ['l2BlockNumber', 'fromBlock', 'toBlock', 'chainId']),
-    ...(named && { kind: named }),
-    ...(kind && evidence !== 'message' && { scheme: kind.scheme }),
-    ...(rollup !== undefined && { rollup: rollupOfVector(rollup) }),
-    ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
-    ...(message !== undefined && { message: isObject(message) ? toNumbers(message, MESSAGE_NUMBERS) : message }),
-    ...(call !== undefined && { call: isObject(call) ? toNumbers(call, ['value', 'gas']) : call }),
-    // Despite the type, it is unchecked, and may be of another kind: the verifier refuses a wrong claim with an ArgumentError.
-  } as unknown as EvidenceClaim
-}
-
-export const MESSAGE_NUMBERS = ['fee', 'value', 'number']
-
-function rollupOfVector(rollup: unknown): unknown {
-  const { layout, ...contract } = fieldsOf(rollup)
-  return { ...contract, ...(layout !== undefined && { layout: toNumbers(layout, Object.keys(fieldsOf(layout))) }) }
-}
-
-/** The fields with these quantities as numbers. What is none, such as 'fromBundle', is left to the verifier. */
-export const toNumbers = (fields: unknown, names: readonly string[]): Fields =>
-  Object.fromEntries(
-    Object.entries(fieldsOf(fields)).map(([name, text]) => [
-      name,
-      names.includes(name) ? (parseNumber(text, 256) ?? text) : text,
-    ]),
-  )
-
-/** Being JSON, a vector can only name a beacon block and its network. This adds the function that verifies the consensus. */
-export function trustedOfVector(trusted: unknown): unknown {
-  const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
-  if (beaconBlockRoot === undefined || !isObject(network)) return trusted
-  // Despite the types, both are unchecked: trustBeaconBlock refuses malformed ones with an ArgumentError.
-  const block = { network: network as unknown as BeaconNetwork, blockRoot: beaconBlockRoot as Hex }
-  const checked = attempt(() => trustBeaconBlock(block))
-  return { ...others, ...(checked ?? { beaconBlockRoot }) }
 }
 
 /** The source of each part of a bundle's claim. */
@@ -118,26 +66,28 @@ export type EvidenceSources = Readonly<
  * Who stated the constants that a verdict also rests on: the code of the rollup contract, a layout other than Linea's, and the
  * network of a beacon block.
  */
-export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: 'user' | 'file') {
+export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>) {
   const { lightClient } = fieldsOf(trusted)
   const network = fieldIn(lightClient, 'network')
   const known = networkNamed(String(fieldIn(network, 'name')))
   // The user can only name one. Any other is the content of a file.
   const isNamed = known !== undefined && JSON.stringify(decodeNetwork(known).source) === JSON.stringify(network)
-  const ofNetwork: Source = isNamed ? by : 'file'
+  const [user, ofNetwork]: [Source, Source] = ['user', isNamed ? 'user' : 'file']
   return {
-    ...(rollup.implementation !== undefined && { implementation: by }),
-    ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: by }),
+    ...(rollup.implementation !== undefined && { implementation: user }),
+    ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: user }),
     ...(network !== undefined && { network: ofNetwork }),
   }
 }
 
-/** Who stated each part: `by`, or the bundle. */
-export function evidenceSources(claim: AnyClaim, by: 'user' | 'file', scheme: Source = by): EvidenceSources {
-  const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : by)
-  const { l2BlockNumber, address, storageKeys } = claim
+/** Who stated each part: the user, or the bundle. */
+export function evidenceSources(
+  { l2BlockNumber, address, storageKeys }: AnyClaim,
+  scheme: Source = 'user',
+): EvidenceSources {
+  const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
   return {
-    ...{ trusted: by, scheme, rollup: by },
+    ...{ trusted: 'user', scheme, rollup: 'user' },
     ...{ l2BlockNumber: of(l2BlockNumber), address: of(address), storageKeys: of(storageKeys) },
   }
 }

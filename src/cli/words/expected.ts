@@ -27,10 +27,11 @@ import { type TransitionClaim, verifyTransition } from '../../verify/transition/
 import type { Outcome } from '../../verify/verifier/safe.ts'
 import { schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
-import { claimOfVector, MESSAGE_NUMBERS, toNumbers, trustedOfVector } from './evidence.ts'
+import { MESSAGE_NUMBERS } from './evidence.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
 import { spellNumbers } from './spelling.ts'
 import { type Fields, fieldIn, fieldsOf, isObject, show } from './value.ts'
+import { claimOfVector, toNumbers, trustedOfVector } from './vector-claim.ts'
 
 /**
  * Compares an outcome with what a file expects: one sentence per mismatch, none if the outcome is as expected.

@@ -1,7 +1,4 @@
-import { logsEvidence } from '../../verify/evidence/kinds/logs.ts'
-import { messageEvidence } from '../../verify/evidence/kinds/message.ts'
-import { stateEvidence } from '../../verify/evidence/kinds/state.ts'
-import type { EvidenceName, NamedEvidence } from '../../verify/evidence/names.ts'
+import type { EvidenceName } from '../../verify/evidence/names.ts'
 import { spellEvidence, spellNumbers } from './spelling.ts'
 import type { Fields } from './value.ts'
 
@@ -10,26 +7,24 @@ interface EvidenceWords {
   /** What it is called. */
   readonly name: string
   /** What its vectors are counted under, if that is not the scheme. */
-  readonly vectors: string
-  /** What a claim names. That of a call needs no name: it takes another function. */
-  readonly kind: NamedEvidence | undefined
+  readonly vectors?: string
   /** What is proven, as vectors write it. */
   spell(verified: Fields): object
 }
 
 export const evidenceKinds: Readonly<Record<EvidenceName, EvidenceWords>> = {
-  state: { name: 'an evidence bundle', vectors: 'state', kind: stateEvidence, spell: spellEvidence },
+  state: { name: 'an evidence bundle', spell: spellEvidence },
   logs: {
-    ...{ name: 'logs as evidence', vectors: 'logs', kind: logsEvidence },
+    ...{ name: 'logs as evidence', vectors: 'logs' },
     spell: ({ logs, blockCount, ruledOutCount, receiptCount }) =>
       spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } }),
   },
   message: {
-    ...{ name: 'a message as evidence', vectors: 'message evidence', kind: messageEvidence },
+    ...{ name: 'a message as evidence', vectors: 'message evidence' },
     spell: verified => spellNumbers({ verified }),
   },
   call: {
-    ...{ name: 'a call as evidence', vectors: 'call', kind: undefined },
+    ...{ name: 'a call as evidence', vectors: 'call' },
     spell: ({ outcome, returnData, revertData, gasUsed, finalizedTimestamp }) =>
       spellNumbers({ outcome, returnData, revertData, gasUsed, finalizedTimestamp }),
   },

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { DocumentError } from '../../../src/cli/words/error.ts'
 import {
-  claimOfVector,
   evidenceSources,
   forkOf,
   linkOf,
@@ -17,6 +16,7 @@ import {
   rollupNames,
 } from '../../../src/cli/words/evidence.ts'
 import { type EvidenceVector, readInputFile } from '../../../src/cli/words/input-file.ts'
+import { claimOfVector } from '../../../src/cli/words/vector-claim.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { mainnetBeacon, sepoliaBeacon } from '../../../src/entry/beacon.ts'
 import { ArgumentError, ProofError, safely } from '../../../src/entry/index.ts'
@@ -131,12 +131,13 @@ it('adds the verification of the consensus to a trusted beacon block', () => {
 it('says who stated what', () => {
   const claim = claimOfVector(vectorOf(evidence))
   const none = { ...claim, address: 'fromBundle', storageKeys: 'fromBundle', l2BlockNumber: 'fromBundle' } as const
-  expect(evidenceSources(none, 'user')).toEqual({
+  expect(evidenceSources(none)).toEqual({
     ...{ trusted: 'user', scheme: 'user', rollup: 'user' },
     ...{ l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
   })
   const all = { ...claim, address: '0x00', storageKeys: [], l2BlockNumber: 0n } as const
-  expect(new Set(Object.values(evidenceSources(all, 'file')))).toEqual(new Set(['file']))
+  expect(new Set(Object.values(evidenceSources(all)))).toEqual(new Set(['user']))
+  expect(evidenceSources(all, 'lengths')).toMatchObject({ scheme: 'lengths', address: 'user' })
 })
 
 it.each([

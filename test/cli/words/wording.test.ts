@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { claimOfVector, evidenceSources } from '../../../src/cli/words/evidence.ts'
+import { evidenceSources } from '../../../src/cli/words/evidence.ts'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
+import { claimOfVector } from '../../../src/cli/words/vector-claim.ts'
 import {
   accountRows,
   ageOf,
@@ -47,19 +48,19 @@ it('warns of what the maker of a bundle chose, and of old and unproven states', 
   const { stated, evidence } = verified('poseidon2-block-hash')
   const all = { ...stated, address: '0x00', storageKeys: [], l2BlockNumber: 0n } as const
   const newest = { ...evidence, currentL2BlockNumber: evidence.l2BlockNumber } as VerifiedEvidence
-  expect(bundleNotes(evidenceSources(all, 'user'), newest)).toEqual([])
-  const sources = { ...evidenceSources(all, 'user'), l2BlockNumber: 'bundle', storageKeys: 'bundle' } as const
+  expect(bundleNotes(evidenceSources(all), newest)).toEqual([])
+  const sources = { ...evidenceSources(all), l2BlockNumber: 'bundle', storageKeys: 'bundle' } as const
   expect(bundleNotes(sources, newest)).toEqual([
     'whoever made the bundle chose the L2 block and storage keys: check that this is what you asked for.',
   ])
   const noSlots = { ...newest, storage: [] } as VerifiedEvidence
   expect(bundleNotes({ ...sources, l2BlockNumber: 'user' }, noSlots)).toEqual([])
   expect(bundleNotes({ ...sources, storageKeys: 'user' }, newest)).toEqual([expect.stringContaining(' the L2 block: ')])
-  expect(bundleNotes(evidenceSources(all, 'user'), evidence)).toEqual([
+  expect(bundleNotes(evidenceSources(all), evidence)).toEqual([
     `this is an older state: the rollup had already finalized L2 block ${evidence.currentL2BlockNumber}.`,
   ])
   const root = verified('poseidon2-l2-root').evidence
-  expect(bundleNotes({ ...evidenceSources(all, 'user'), l2BlockNumber: 'bundle' }, root)).toEqual([
+  expect(bundleNotes({ ...evidenceSources(all), l2BlockNumber: 'bundle' }, root)).toEqual([
     'nothing here proves that the state root belongs to this rollup, or to which block.',
   ])
 })
@@ -68,7 +69,7 @@ it('lists the chain from the trusted input down, each row with what it rests on'
   const names = (name: string) => {
     const { stated, evidence } = verified(name)
     const { address: rollup } = stated.rollup
-    const sources = { ...evidenceSources(stated, 'user'), address: 'bundle' } as const
+    const sources = { ...evidenceSources(stated), address: 'bundle' } as const
     const chain = { sources, scheme: 'poseidon2', rollup, trusted: '0x11' }
     return chainRows(chain, evidence, 2_000_000_000n).map(([row, , basis]) => `${row}: ${basis ?? ''}`)
   }

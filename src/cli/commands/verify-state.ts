@@ -1,0 +1,13 @@
+import { verifyEvidence } from '../../entry/anchor.ts'
+import { isArgumentError, safely } from '../../entry/index.ts'
+import { claimOfFlags } from '../options/flags.ts'
+import { reportOnBundle } from '../output/evidence-report.ts'
+import type { VerifyFile } from './verify-evidence.ts'
+
+/** Verifies evidence of an account and its slots. */
+export const verify: VerifyFile = async (bundle, flags, found) => {
+  const claim = await claimOfFlags(flags, found)
+  const outcome = safely(() => verifyEvidence(bundle, claim))
+  if (!outcome.ok && isArgumentError(outcome.error)) throw outcome.error
+  return reportOnBundle(outcome, bundle, claim, found === undefined ? 'user' : 'lengths')
+}

@@ -1,0 +1,72 @@
+import type { Hex } from '../../base/bytes.ts'
+import type { BeaconNetwork } from '../../verify/beacon/network.ts'
+import { trustBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import { logsEvidence } from '../../verify/evidence/kinds/logs.ts'
+import { messageEvidence } from '../../verify/evidence/kinds/message.ts'
+import { stateEvidence } from '../../verify/evidence/kinds/state.ts'
+import type { EvidenceName, NamedEvidence } from '../../verify/evidence/names.ts'
+import type { EvidenceClaim } from '../../verify/evidence/types.ts'
+import { kindNamed, kindNames } from './answer.ts'
+import { DocumentError } from './error.ts'
+import { MESSAGE_NUMBERS, parseNumber } from './evidence.ts'
+import type { EvidenceVector } from './input-file.ts'
+import { attempt } from './layout.ts'
+import { type Fields, fieldsOf, isObject, show } from './value.ts'
+
+/** The claim that a vector states. */
+
+/** What a claim names. That of a call needs no name: it takes another function. */
+const claimKinds: Readonly<Record<EvidenceName, NamedEvidence | undefined>> = {
+  state: stateEvidence,
+  logs: logsEvidence,
+  message: messageEvidence,
+  call: undefined,
+}
+
+/** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
+export function claimOfVector({
+  evidence,
+  scheme,
+  claim,
+}: Pick<EvidenceVector, 'evidence' | 'scheme' | 'claim'>): EvidenceClaim {
+  const kind = kindNamed(scheme)
+  if (kind === undefined && evidence !== 'message') {
+    throw new DocumentError(`the scheme is neither ${kindNames.join(' nor ')}: ${show(scheme)}`)
+  }
+  const { rollup, trusted, message, call, ...rest } = fieldsOf(claim)
+  const named = claimKinds[evidence]
+  return {
+    ...toNumbers(rest, ['l2BlockNumber', 'fromBlock', 'toBlock', 'chainId']),
+    ...(named && { kind: named }),
+    ...(kind && evidence !== 'message' && { scheme: kind.scheme }),
+    ...(rollup !== undefined && { rollup: rollupOfVector(rollup) }),
+    ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
+    ...(message !== undefined && { message: isObject(message) ? toNumbers(message, MESSAGE_NUMBERS) : message }),
+    ...(call !== undefined && { call: isObject(call) ? toNumbers(call, ['value', 'gas']) : call }),
+    // Despite the type, it is unchecked, and may be of another kind: the verifier refuses a wrong claim with an ArgumentError.
+  } as unknown as EvidenceClaim
+}
+
+function rollupOfVector(rollup: unknown): unknown {
+  const { layout, ...contract } = fieldsOf(rollup)
+  return { ...contract, ...(layout !== undefined && { layout: toNumbers(layout, Object.keys(fieldsOf(layout))) }) }
+}
+
+/** The fields with these quantities as numbers. What is none, such as 'fromBundle', is left to the verifier. */
+export const toNumbers = (fields: unknown, names: readonly string[]): Fields =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(fields)).map(([name, text]) => [
+      name,
+      names.includes(name) ? (parseNumber(text, 256) ?? text) : text,
+    ]),
+  )
+
+/** Being JSON, a vector can only name a beacon block and its network. This adds the function that verifies the consensus. */
+export function trustedOfVector(trusted: unknown): unknown {
+  const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
+  if (beaconBlockRoot === undefined || !isObject(network)) return trusted
+  // Despite the types, both are unchecked: trustBeaconBlock refuses malformed ones with an ArgumentError.
+  const block = { network: network as unknown as BeaconNetwork, blockRoot: beaconBlockRoot as Hex }
+  const checked = attempt(() => trustBeaconBlock(block))
+  return { ...others, ...(checked ?? { beaconBlockRoot }) }
+}
