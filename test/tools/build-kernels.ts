@@ -14,7 +14,7 @@ import { roundConstants } from './round-constants.ts'
 
 const FLAGS = ['--runtime', 'stub', '--enable', 'simd', '-O3', '--noAssert', '--converge']
 const folder = fileURLToPath(new URL('../../src/verify/hash/', import.meta.url))
-const compiler = fileURLToPath(new URL('../../node_modules/assemblyscript/bin/asc.js', import.meta.url))
+const compiler = fileURLToPath(new URL('../upkeep/node_modules/assemblyscript/bin/asc.js', import.meta.url))
 const isCheck = process.argv.includes('--check')
 
 const schemes = {

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Hardfork } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import type { Environment } from '../../../src/provider/environment.ts'
@@ -20,10 +21,12 @@ export interface Traced {
   readonly innerGas: bigint | undefined
 }
 
+const ORACLES = fileURLToPath(new URL('../../oracles/node_modules', import.meta.url))
+
 /** anvil's own program, or why there is none that runs here. */
 export function findAnvil(): { readonly path: string; readonly version: string } | { readonly missing: string } {
   try {
-    const { resolve } = createRequire(import.meta.resolve('@foundry-rs/anvil/const.mjs'))
+    const { resolve } = createRequire(join(ORACLES, '@foundry-rs/anvil/const.mjs'))
     const [platform, arch] = [process.platform, process.arch === 'x64' ? 'amd64' : process.arch]
     const file = platform === 'win32' ? 'anvil.exe' : 'anvil'
     const path = resolve(`@foundry-rs/anvil-${platform}-${arch}/bin/${file}`)

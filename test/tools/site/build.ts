@@ -5,8 +5,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { Application, Converter, type DocumentReflection, PageEvent } from 'typedoc'
-import { listDocuments } from '../documents/blocks.ts'
-import { readLinks } from './links.ts'
+import { listDocuments } from '../../documents/blocks.ts'
+import { readLinks } from '../links.ts'
 
 /** The front page. */
 const FRONT = 'README.md'
