@@ -53,7 +53,7 @@ export const copyable = (text: string, name: string): HTMLElement =>
     copyButton(text, name),
   )
 
-function copyButton(text: string, name: string): HTMLButtonElement {
+export function copyButton(text: string, name: string): HTMLButtonElement {
   const own = button({ class: 'copy', 'aria-label': `Copy ${name}`, title: 'Copy' }, async () => {
     if (!(await copy(text))) return
     own.setAttribute('data-copied', '')

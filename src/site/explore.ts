@@ -30,8 +30,8 @@ export function createExplorer(maxMib: number): (request: Request) => Promise<Re
         content = readJson(bytes)
         shown = content
         file = openFile(content)
-        const { kind, subject, description, holds, suggested, notes, command } = file
-        const loaded = { kind, subject, description, holds, suggested, notes, command }
+        const { kind, subject, description, holds, suggested, notes } = file
+        const loaded = { kind, subject, description, holds, suggested, notes }
         return { id, kind: 'load', loaded, digest: await digestOf(bytes) }
       }
       case 'change':

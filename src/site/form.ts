@@ -7,7 +7,9 @@ import {
   type Field,
   type FieldName,
   fieldNames,
+  fieldsFor,
   isFromL1,
+  isOwn,
   type Statement,
   type Subject,
   type Suggested,
@@ -35,13 +37,6 @@ const sourceNotes: Readonly<Record<Source, string>> = {
   endpoint: 'from the endpoint',
   lengths: 'by the lengths of the nodes',
 }
-
-const trustedLabels = new Map([
-  ['beaconBlockRoot', 'Beacon block root'],
-  ['l2StateRoot', 'L2 state root'],
-  ['l1BlockHash', 'L1 block hash'],
-  ['l1StateRoot', 'L1 state root'],
-])
 
 let subject: Subject = 'answer'
 
@@ -71,13 +66,14 @@ function showSource(name: FieldName): void {
 /** Shows the fields that the file has use for. */
 function showFields(): void {
   const kind = controls.trustedKind.value
-  const label = subject === 'traces' ? 'State root before' : trustedLabels.get(kind)
-  byId('trusted-label', HTMLElement).textContent = label ?? ''
-  for (const field of document.querySelectorAll<HTMLElement>('[data-for]')) {
-    const isOfBeacon = field.hasAttribute('data-beacon')
-    field.hidden =
-      !(field.getAttribute('data-for') ?? '').split(' ').includes(subject) || (isOfBeacon && kind !== 'beaconBlockRoot')
+  const label = subject === 'traces' ? 'State root before' : document.querySelector(`[value="${kind}"]`)?.textContent
+  byId('trusted-label', HTMLElement).textContent = (label ?? '').replace(/^an? (.)/, (_, first) => first.toUpperCase())
+  for (const name of fieldNames) {
+    const field = controls[name].closest<HTMLElement>('div.field')
+    const isOfKind = name !== 'network' || kind === 'beaconBlockRoot'
+    if (field) field.hidden = !(fieldsFor(subject).includes(name) && isOfKind)
   }
+  byId('contract', HTMLElement).hidden = !isFromL1(subject)
 }
 
 /**
@@ -101,7 +97,7 @@ export function fill(suggested: Suggested, about: Subject, isExample: boolean): 
     kept.delete(name)
     set(name, suggested[name] ?? { value: defaultOf(name), source: 'user' })
   }
-  byId('form', HTMLElement).hidden = about === 'other'
+  byId('form', HTMLElement).hidden = fieldsFor(about).length === 0
   showFields()
   showButtons(null)
 }
@@ -168,6 +164,20 @@ export const clear = (): void => fill({}, 'answer', true)
 
 export const readStatement = (): Statement =>
   eachField(name => ({ value: controls[name].value.trim(), source: sources[name] }))
+
+/** What the visitor has typed or confirmed. */
+export const ownWords = (): Suggested =>
+  Object.fromEntries(Object.entries(readStatement()).filter(([, { value, source }]) => value !== '' && isOwn(source)))
+
+/** The same of an earlier visit: it is theirs still. */
+export function restoreWords(words: Suggested): void {
+  for (const name of fieldNames) {
+    const word = words[name]
+    if (word === undefined || !isOwn(word.source)) continue
+    typed.add(name)
+    set(name, word)
+  }
+}
 
 /** What was trusted as one kind of value says nothing as another kind. */
 function forgetTrusted(kind: string): void {

@@ -8,7 +8,7 @@ import { type BeaconNetwork, trustBeaconBlock } from '../entry/beacon.ts'
 import { filterLogs, type LogsClaim } from '../entry/blocks.ts'
 import type { Hex } from '../entry/index.ts'
 import type { OpenedFile } from './opened-file.ts'
-import { type FieldName, isFromL1, isStated, keysIn, type Statement } from './statement.ts'
+import { type FieldName, fieldsFor, isFromL1, isStated, keysIn, type Statement } from './statement.ts'
 import { isTrustedKind, trustedName } from './wording.ts'
 
 /** What the user states, checked field by field before anything is verified. */
@@ -22,82 +22,88 @@ export interface InputError {
 export function findMissing(file: OpenedFile, statement: Statement): InputError | null {
   const { subject } = file
   const { scheme, trustedKind, trusted, network, address, rollup, implementation } = statement
-  const lacks = (field: FieldName, message: string): InputError => ({ field, message })
-  const hasScheme = (subject === 'traces' ? schemeNamed : kindNamed)(scheme.value) !== undefined
-  if (subject !== 'message' && !hasScheme) {
-    return lacks('scheme', 'choose the hash scheme that the rollup used at the block of the proof')
-  }
-  const name = trustedName(trustedKind.value)
-  if (!isFromL1(subject) && trustedKind.value !== 'l2StateRoot') {
-    return lacks('trustedKind', `an answer alone cannot be verified against an ${name}: that takes an evidence bundle`)
-  }
-  if (subject === 'message' && trustedKind.value === 'l2StateRoot') {
-    return lacks('trustedKind', 'choose something about L1: it is L1 that holds the messages')
-  }
-  if (trusted.value === '')
-    return lacks('trusted', `enter the ${isFromL1(subject) ? name : 'state root'} that you trust`)
-  const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
-  if (isFromBeacon && network.value === '' && networkOf(file, statement) === null) {
-    return lacks('network', 'enter the network of the beacon block')
-  }
-  if (subject === 'logs' && trustedKind.value === 'l2StateRoot' && !isStated(statement, 'l2Block')) {
-    return lacks('l2Block', 'enter the block of the L2 state root yourself: what it proves depends on it')
-  }
-  if (subject === 'answer' && address.value === '') return lacks('address', 'enter the address that you asked for')
-  if (isFromL1(subject) && rollup.value === '') {
-    return lacks('rollup', 'enter the rollup: anyone can deploy a contract that holds any root')
-  }
-  if (isFromL1(subject) && trustedKind.value === 'l2StateRoot' && implementation.value !== '') {
-    return lacks('implementation', 'leave the code of the contract empty: an L2 state root proves nothing about it')
-  }
-  return null
+  const schemeIn = subject === 'traces' ? schemeNamed : kindNamed
+  const isOfRoot = trustedKind.value === 'l2StateRoot'
+  const isOfBeacon = trustedKind.value === 'beaconBlockRoot'
+  const root = isFromL1(subject) ? trustedName(trustedKind.value) : 'state root'
+  const lacking: readonly (readonly [field: FieldName, isLacking: boolean, message: string])[] = [
+    [
+      'scheme',
+      schemeIn(scheme.value) === undefined,
+      'choose the hash scheme that the rollup used at the block of the proof',
+    ],
+    ['trustedKind', subject === 'message' && isOfRoot, 'choose something about L1: it is L1 that holds the messages'],
+    ['trusted', trusted.value === '', `enter the ${root} that you trust`],
+    [
+      'network',
+      isOfBeacon && network.value === '' && networkOf(file, statement) === null,
+      'enter the network of the beacon block',
+    ],
+    [
+      'l2Block',
+      subject === 'logs' && isOfRoot && !isStated(statement, 'l2Block'),
+      'enter the block of the L2 state root yourself: what it proves depends on it',
+    ],
+    ['address', subject === 'answer' && address.value === '', 'enter the address that you asked for'],
+    ['rollup', rollup.value === '', 'enter the rollup: anyone can deploy a contract that holds any root'],
+    [
+      'implementation',
+      isOfRoot && implementation.value !== '',
+      'leave the code of the contract empty: an L2 state root proves nothing about it',
+    ],
+  ]
+  const fields = fieldsFor(subject)
+  const [field, , message = ''] = lacking.find(([name, isLacking]) => isLacking && fields.includes(name)) ?? []
+  return field === undefined ? null : { field, message }
+}
+
+/** What is wrong with the text of a field; null if nothing is. */
+type Check = (text: string, statement: Statement, file: OpenedFile) => string | null
+
+const hex =
+  (bytes: number): Check =>
+  text =>
+    isHexOf(bytes, text) ? null : hexMessage(bytes, text)
+const number =
+  (bits: number, message: string): Check =>
+  text =>
+    parseNumber(text, bits) === null ? message : null
+const slot = number(256, 'no slot number')
+
+const checks: Readonly<Partial<Record<FieldName, Check>>> = {
+  trustedKind: text => (isTrustedKind(text) ? null : 'choose one'),
+  trusted: hex(32),
+  endRoot: hex(32),
+  message: hex(32),
+  implementation: hex(20),
+  rollup: text => (rollupNamed(text) || isHexOf(20, text) ? null : 'no name or contract'),
+  network: (_, statement, file) =>
+    statement.trustedKind.value !== 'beaconBlockRoot' || networkOf(file, statement)
+      ? null
+      : `one of ${networkNames.join(', ')}`,
+  address(text, { address }) {
+    if (!isHexOf(20, text)) return hexMessage(20, text)
+    return address.source !== 'file' && digitOffChecksum(text) !== null ? 'not as its checksum says' : null
+  },
+  storageKeys(_, statement) {
+    const keys = keysIn(statement)
+    const wrong = keys.findIndex(key => !isHexOf(32, key))
+    return wrong < 0 ? null : `key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`
+  },
+  logs: (_, statement) => (logsClaimOf(statement) === null ? 'not what eth_getLogs takes' : null),
+  l2Block: number(64, 'no block number'),
+  rootsSlot: slot,
+  currentSlot: slot,
+  hashesSlot: slot,
 }
 
 /** The form fields with invalid text. An empty field is missing, not invalid. */
-export function findInputErrors(file: OpenedFile, statement: Statement): InputError[] {
-  const check = (field: FieldName, isRight: (text: string) => boolean, message: string): InputError[] => {
+export const findInputErrors = (file: OpenedFile, statement: Statement): InputError[] =>
+  fieldsFor(file.subject).flatMap(field => {
     const { value } = statement[field]
-    return value === '' || isRight(value) ? [] : [{ field, message }]
-  }
-  const hex = (field: FieldName, length: number) =>
-    check(field, text => isHexOf(length, text), hexMessage(length, statement[field].value))
-  const number = (field: FieldName, bits: number, message: string) =>
-    check(field, text => parseNumber(text, bits) !== null, message)
-  const keys = keysIn(statement)
-  const wrong = keys.findIndex(key => !isHexOf(32, key))
-  const { subject } = file
-  const common = [...check('trustedKind', isTrustedKind, 'choose one'), ...hex('trusted', 32)]
-  if (subject === 'traces') return [...common, ...hex('endRoot', 32)]
-  const ofState = [
-    ...hex('address', 20),
-    ...(statement.address.source === 'file' ? [] : check('address', isSpelled, 'not as its checksum says')),
-    ...check('storageKeys', () => wrong < 0, `key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`),
-  ]
-  if (subject === 'answer') return [...common, ...ofState]
-  return [
-    ...common,
-    ...(statement.trustedKind.value === 'beaconBlockRoot'
-      ? check('network', () => networkOf(file, statement) !== null, `one of ${networkNames.join(', ')}`)
-      : []),
-    ...check('rollup', text => rollupNamed(text) !== undefined || isHexOf(20, text), 'no name or contract'),
-    ...hex('implementation', 20),
-    ...(subject === 'message'
-      ? hex('message', 32)
-      : [
-          ...(subject === 'bundle' ? ofState : []),
-          ...(subject === 'logs'
-            ? check('logs', () => logsClaimOf(statement) !== null, 'not what eth_getLogs takes')
-            : []),
-          ...number('l2Block', 64, 'no block number'),
-          ...(['rootsSlot', 'currentSlot', 'hashesSlot'] as const).flatMap(field =>
-            number(field, 256, 'no slot number'),
-          ),
-        ]),
-  ]
-}
-
-/** Whether it can have been meant: what is no address is refused as such. */
-const isSpelled = (text: string): boolean => !isHexOf(20, text) || digitOffChecksum(text) === null
+    const message = value === '' ? null : (checks[field]?.(value, statement, file) ?? null)
+    return message === null ? [] : [{ field, message }]
+  })
 
 /** Short, because it stands beside the label of its field. */
 function hexMessage(bytes: number, text: string): string {

@@ -14,7 +14,7 @@ import { isOwn, type Statement } from './statement.ts'
 export function judgeTraces(file: OpenedFile, statement: Statement, said: Said | null): Judgement {
   const { trusted, endRoot, scheme } = statement
   const hasEnd = endRoot.value !== ''
-  const { holds, command } = file
+  const { holds } = file
   const end = !hasEnd ? 'as the traces lead' : isOwn(endRoot.source) ? 'the one you stated' : 'the one the file states'
   const drawn = (checked: Checked, stateRoot: string) =>
     drawTraces({ statement, checked, holds, endRoot: stateRoot, note: stateRoot === '' ? '' : end })
@@ -32,7 +32,7 @@ export function judgeTraces(file: OpenedFile, statement: Statement, said: Said |
   const { outcome, checked } = watch(file, () => verifyTransition(file.answer, claim))
   if (!outcome.ok) {
     const { error } = outcome
-    const report = reportOf(file, { ...refused(error), boxes: drawn(checked, ''), command })
+    const report = reportOf(file, { ...refused(error), boxes: drawn(checked, '') })
     return withoutProofs({ report, checked, error })
   }
   const { blocks, stateRoot } = outcome.value

@@ -23,7 +23,7 @@ import { evidenceSourcesOf, premiseSources, rootWords, stateWords, trustedName }
 /** Verifies the file with the published functions, and reports their verdict. */
 export function judge(file: OpenedFile, statement: Statement): Judgement {
   const { subject } = file
-  if (subject === 'other') return judgeOther(file, statement)
+  if (subject === 'call' || subject === 'vector') return judgeOther(file, statement)
   const inputErrors = findInputErrors(file, statement)
   const missing = findMissing(file, statement)
   const isAsked = missing === null && inputErrors.length === 0
@@ -34,8 +34,10 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
   // The user says what the answer is to be.
   if (isAsked) return judgeAnswer({ ...file, isTrie: isTrieOf(statement.scheme.value) }, statement)
   const { address } = statement
+  const none = noProof(file)
+  if (none !== null) return withoutProofs({ report: reportOf(file, none) })
   const basis = { file, statement, stateRoot: null, address: address.value, storageKeys: keysIn(statement) }
-  return judgementOf(basis, noProof(file) ?? unasked(missing, inputErrors), {
+  return judgementOf(basis, unasked(missing, inputErrors), {
     checked: inputErrors.length > 0 ? MISASKED : UNCHECKED,
   })
 }
@@ -52,18 +54,19 @@ function noProof({ subject, answer, isTrie }: OpenedFile): Said | null {
     badge: `No proof to verify: ${code}`,
     headline: meaningOf(code),
     text: brief(found ?? ''),
+    failure: { code, rows: [] },
   }
 }
 
 function judgeOther(file: OpenedFile, statement: Statement): Judgement {
-  const { kind, said = [], command } = file
-  const isCall = kind.startsWith('call')
+  const { kind, subject, said = [] } = file
+  const isCall = subject === 'call'
   const why = isCall ? 'Verifying it takes an EVM, which this page does not have.' : 'This page does not verify it.'
   const progress = { statement, checked: UNCHECKED }
   const boxes = isCall ? drawUnverified(progress, ['L1 block', 'L1 state', 'L2 state', 'Accounts', 'Call']) : []
   const headline = `This is a ${kind}: a command verifies it.`
   const text = `${why} Everything below is only what the file says.`
-  const report = { verdict: 'unjudged', badge: 'Not verified here', headline, text, said, command, boxes } as const
+  const report = { verdict: 'unjudged', badge: 'Not verified here', headline, text, said, boxes } as const
   return withoutProofs({ report: reportOf(file, report) })
 }
 

@@ -1,6 +1,10 @@
 import { MAX_KEPT_BYTES, MAX_LINK_CHARACTERS, MAX_LINKED_BYTES } from './limits.ts'
+import type { Suggested } from './statement.ts'
 
-/** A file in the fragment of a link, which no browser sends to a server; and the file of this tab, over a reload. */
+/**
+ * A file in the fragment of a link, which no browser sends to a server; and the file of this tab, over a reload. A link carries no
+ * words about the file: whoever made it could put words of trust into somebody's mouth.
+ */
 
 /** What the fragment of such a link begins with. */
 export const LINKED = 'z.'
@@ -42,34 +46,47 @@ export interface KeptFile {
   readonly name: string
 }
 
-const KEY = 'file'
+/** What is kept over a reload of this tab: a file; and the visitor's own words about it, which no link carries. */
+const [FILE, WORDS] = ['file', 'words']
+
+/** @param of what it belongs to @param parts none if nothing is to be kept */
+function keep(key: string, of: string, ...parts: readonly unknown[]): void {
+  try {
+    sessionStorage.removeItem(key)
+    if (parts.length > 0) sessionStorage.setItem(key, JSON.stringify([of, ...parts]))
+  } catch {
+    // It is a convenience, which browsers can forbid.
+  }
+}
+
+/** The parts that are kept of it; none if they belong to something else. */
+function kept(key: string, of: string): readonly unknown[] {
+  try {
+    const [owner, ...parts] = JSON.parse(sessionStorage.getItem(key) ?? '[]')
+    return owner === of && of !== '' ? parts : []
+  } catch {
+    return []
+  }
+}
 
 /** Keeps a file for a reload of this tab, unless it is too large, or the browser keeps nothing. */
 export async function keepForReload(source: string, { blob, name }: KeptFile): Promise<void> {
-  try {
-    sessionStorage.removeItem(KEY)
-    if (blob.size > MAX_KEPT_BYTES) return
-    const text = await blob.text()
-    sessionStorage.setItem(KEY, JSON.stringify([source, name, text]))
-  } catch {
-    // It is a convenience.
-  }
+  keep(FILE, source, ...(blob.size > MAX_KEPT_BYTES ? [] : [name, await blob.text()]))
 }
 
 /** The file that was kept; null if it is another one. */
 export function keptForReload(source: string): KeptFile | null {
-  try {
-    const [kept, name, text] = JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
-    return kept === source ? { name: String(name), blob: new Blob([String(text)]) } : null
-  } catch {
-    return null
-  }
+  const [name, text] = kept(FILE, source)
+  return text === undefined ? null : { name: String(name), blob: new Blob([String(text)]) }
 }
 
+/** Keeps what the visitor has typed or confirmed about a file. @param digest of the file */
+export const keepWords = (digest: string, words: Suggested): void => keep(WORDS, digest, words)
+
+/** What the visitor has said of this very file; nothing if it was of another one. */
+export const keptWords = (digest: string): Suggested => Object(kept(WORDS, digest)[0])
+
 export function forgetKept(): void {
-  try {
-    sessionStorage.removeItem(KEY)
-  } catch {
-    // There is nothing to forget.
-  }
+  keep(FILE, '')
+  keep(WORDS, '')
 }

@@ -33,8 +33,6 @@ export interface Loaded {
   /** The inputs that the file itself suggests. */
   readonly suggested: Suggested
   readonly notes: readonly string[]
-  /** The command that verifies such a file; for the user to complete. */
-  readonly command: string
 }
 
 /** An opened file: what it contains, and what it suggests for the form. */
@@ -50,18 +48,6 @@ export interface OpenedFile extends Loaded {
   /** What the file says, if the page cannot verify it. */
   readonly said?: ReturnType<typeof flatRows>
 }
-
-const TOOL = 'rollup-state-proof'
-const TRUST = '--l1-block-hash 0x…'
-const commands = {
-  answer: `${TOOL} verify answer.json --state-root 0x… --address 0x…`,
-  bundle: `${TOOL} verify bundle.json ${TRUST} --address 0x…`,
-  message: `${TOOL} verify message.json ${TRUST}`,
-  traces: `${TOOL} diff traces.json --parent-root 0x… --state-root 0x…`,
-  call: `${TOOL} verify call.json ${TRUST} --call 0x… 0x…`,
-  logs: `${TOOL} verify logs.json ${TRUST} --address 0x…`,
-  vector: `${TOOL} vectors folder`,
-} as const
 
 /** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
@@ -126,7 +112,6 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
       ...said,
     },
     notes: isAsking ? [`${reason} Enter the keys that you asked for.`] : [],
-    command: commands.answer,
     answer,
     bundle: undefined,
     isTrie,
@@ -155,7 +140,6 @@ function openBundle({ kind, description, bundle, scheme: statedScheme, claim }: 
       ...said,
     },
     notes: noteOnRollup(rollup, said),
-    command: commands.bundle,
     answer,
     bundle,
     isTrie: isTrieOf(scheme),
@@ -196,7 +180,7 @@ function openLogs(file: Evidence): OpenedFile {
   const logs = logsAskedFor({ ...fieldsOf(file.bundle), ...Object.fromEntries(stated) })
   const said = suggest(stated.length > 0 ? 'file' : 'bundle', { logs })
   return {
-    ...{ ...opened, subject: 'logs', suggested: { ...others, ...said }, command: commands.logs },
+    ...{ ...opened, subject: 'logs', suggested: { ...others, ...said } },
     holds: `logs of ${count(itemsOf(blocks).length, 'block')}`,
   }
 }
@@ -227,7 +211,6 @@ function openMessage({ kind, description, bundle, claim }: Evidence): OpenedFile
       ...said,
     },
     notes: noteOnRollup(rollup, said),
-    command: commands.message,
     answer: undefined,
     bundle,
     isTrie: false,
@@ -255,7 +238,6 @@ function openTraces(
       ...suggest('file', { scheme, trusted: parentStateRoot, endRoot: stateRoot }),
     },
     notes: [],
-    command: commands.traces,
     answer,
     bundle: undefined,
     isTrie: false,
@@ -283,14 +265,8 @@ const otherKinds = {
 function openOther(what: keyof typeof otherKinds, description: string, content: unknown): OpenedFile {
   const [kind, holds] = otherKinds[what]
   return {
-    ...{ kind, subject: 'other', description: brief(description), holds, suggested: {}, notes: [] },
-    ...{
-      command: commands[what],
-      answer: undefined,
-      bundle: content,
-      isTrie: false,
-      said: flatRows(inspectContent(content).fields),
-    },
+    ...{ kind, subject: what, description: brief(description), holds, suggested: {}, notes: [] },
+    ...{ answer: undefined, bundle: content, isTrie: false, said: flatRows(inspectContent(content).fields) },
   }
 }
 

@@ -2,7 +2,7 @@ import type { Row } from '../cli/words/wording.ts'
 import type { ProofSummary } from './chain.ts'
 import { checkLink, chip } from './chain-view.ts'
 import type { Change, ChangePage } from './changes.ts'
-import { button, type Child, copyable, growing, h, hidden, nodesOf, rowList } from './dom.ts'
+import { button, type Child, copyable, copyButton, growing, h, hidden, nodesOf, rowList } from './dom.ts'
 import { MAX_SEARCH_CHARACTERS } from './limits.ts'
 import type { Report, Station } from './report.ts'
 
@@ -17,8 +17,13 @@ export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'h
 }
 
 /** What is proven, or why not. */
-export function overview(report: Report, onChoose: (index: number) => void, find: FindChanges): Child[] {
-  const { failure, notes, way, facts, logs, proofs, totals, said, command } = report
+export function overview(
+  report: Report,
+  command: string,
+  onChoose: (index: number) => void,
+  find: FindChanges,
+): Child[] {
+  const { failure, notes, way, facts, logs, proofs, totals, said } = report
   return [
     failure && failureView(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
@@ -27,11 +32,20 @@ export function overview(report: Report, onChoose: (index: number) => void, find
     logs && logs.count > 0 && logsView(logs),
     proofs.length > 0 && proofTable(proofs, onChoose),
     totals && changesView(totals, find),
-    command !== '' && h('p', { class: 'command' }, 'Verify it with: ', copyable(command, 'the command')),
+    command !== '' && commandView(command),
     said.length > 0 &&
       h('section', {}, h('h3', {}, 'What the file says, unverified'), h('div', { class: 'said' }, rowList(said))),
   ]
 }
+
+const commandView = (command: string): HTMLElement =>
+  h(
+    'p',
+    { class: 'command' },
+    'Verify it with: ',
+    h('code', {}, ...command.split(' ').flatMap(word => [h('span', {}, word), ' '])),
+    copyButton(command, 'the command'),
+  )
 
 function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTMLElement {
   const reason = CHECK_REASONS[code]

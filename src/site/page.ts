@@ -3,14 +3,35 @@ import { messageOf } from '../cli/words/value.ts'
 import type { Row } from '../cli/words/wording.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
 import { chainView, picture } from './chain-view.ts'
+import { commandOf } from './command.ts'
 import { changedDigits, forgetDigits, listenToDigits, refocusDigit } from './digits.ts'
 import { button, byId, copy, h, rowList, showCopied } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
 import { type FileTree, fileTree } from './file-view.ts'
-import { clear, fieldOf, fill, forgetFile, listenToForm, readStatement, showReport } from './form.ts'
+import {
+  clear,
+  fieldOf,
+  fill,
+  forgetFile,
+  listenToForm,
+  ownWords,
+  readStatement,
+  restoreWords,
+  showReport,
+} from './form.ts'
 import { MAX_FILES_KEPT, MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
-import { forgetKept, type KeptFile, keepForReload, keptForReload, LINKED, packFile, unpackFile } from './linked.ts'
+import {
+  forgetKept,
+  type KeptFile,
+  keepForReload,
+  keepWords,
+  keptForReload,
+  keptWords,
+  LINKED,
+  packFile,
+  unpackFile,
+} from './linked.ts'
 import type { Loaded } from './opened-file.ts'
 import { overview, verdictText } from './overview.ts'
 import type { Place } from './part.ts'
@@ -127,6 +148,8 @@ async function open(
     forgetDigits()
     showChanged()
     fill(loaded.suggested, loaded.subject, of !== undefined)
+    // Of a reload, or of the browser's back button.
+    if (replaces) restoreWords(keptWords(reply.digest))
     fileStatus.textContent = describeFile(name, loaded)
     markExample()
     const source = of ? nameOf(of.title) : `sha256-${reply.digest}`
@@ -202,6 +225,7 @@ async function judge(): Promise<void> {
   if (loaded === null) return
   const reply = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
   report = reply.report
+  keepWords(digest, ownWords())
   const { verdict: name } = report
   verdict.setAttribute('data-verdict', name)
   // What follows from something that nobody has confirmed is not proven.
@@ -216,10 +240,9 @@ async function judge(): Promise<void> {
   const find = async (search: string, from: number) =>
     (await engine.ask<'changes'>({ kind: 'changes', search, start: from })).page
   await showProof()
-  tabs.fill(
-    'overview',
-    overview(report, index => goToProof(index), find),
-  )
+  // An error of a server is nothing to verify.
+  const hasCommand = boxes.length > 0 || report.said.length > 0
+  tabs.fill('overview', overview(report, hasCommand ? commandOf(loaded.subject, readStatement()) : '', goToProof, find))
   tabs.fill('chain', chainView(report))
   tabs.show(address.tab)
   views.hidden = false
@@ -308,8 +331,8 @@ function showNothing(badge: string, headline: string): void {
 }
 
 function showProblem(message: string): void {
-  const { command = '' } = loaded ?? {}
-  const isSlow = message.startsWith('Given up') && command !== ''
+  const isSlow = loaded !== null && message.startsWith('Given up')
+  const command = loaded !== null && isSlow ? commandOf(loaded.subject, readStatement()) : ''
   fileStatus.textContent = message
   showNothing('Nothing to verify', isSlow ? `${message} The command line has more time: ${command}` : message)
 }
@@ -458,8 +481,8 @@ function listenToPrinter(): void {
   let folded: HTMLDetailsElement[] = []
   window.addEventListener('beforeprint', () => {
     showRecord()
-    folded = [...results.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter(
-      one => !one.closest('#file'),
+    folded = [statement, ...results.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter(
+      one => !one.open && !one.closest('#file'),
     )
     for (const one of folded) one.open = true
   })

@@ -75,7 +75,6 @@ export interface Report {
   readonly totals: Totals | null
   /** What the file says, if the page cannot verify it. */
   readonly said: readonly Row[]
-  readonly command: string
 }
 
 /** A report, and what the view of a single proof needs. */
@@ -103,7 +102,7 @@ export function reportOf(file: OpenedFile, said: Said): Report {
   const [, found = ''] = failure?.rows.find(([name]) => name === 'Found') ?? []
   return {
     ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, notes: file.notes, facts: [] },
-    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [], command: file.command },
+    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [] },
     ...said,
     failure: failure && { ...failure, next: nextStep(failure.code, file, found) },
     boxes:

@@ -392,6 +392,54 @@ async function checkAddress(): Promise<string> {
   return 'the address can be shared; back and forward lead to where one was'
 }
 
+/** A reload keeps what the visitor has stated. Nothing that a stranger puts into a link is ever taken for it. */
+async function checkTrust(): Promise<string> {
+  const packed = (content: unknown) => `z.${deflateRawSync(JSON.stringify(content)).toString('base64url')}`
+  const { bundle, claim, ...vector } = JSON.parse(
+    readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'),
+  )
+  const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
+  const { page } = opened
+  const follow = async (content: unknown) => {
+    await page.goto('about:blank')
+    await page.goto(`${strict.origin}#${packed(content)}`)
+    await page.locator('#file-status', { hasText: 'The file of the link' }).waitFor()
+    return verdictOf(page)
+  }
+  await chooseFile(page, JSON.stringify(bundle))
+  await page.locator('#file-status', { hasText: 'answer.json: evidence bundle' }).waitFor()
+  await page.fill('#trusted', claim.trusted.l1BlockHash)
+  await page.fill('#rollup', claim.rollup.address)
+  await page.locator(VERIFIED).waitFor()
+  await page.reload()
+  await page.locator('#file-status', { hasText: 'answer.json: evidence bundle' }).waitFor()
+  assert.equal(await verdictOf(page), 'verified')
+  assert.match(await page.locator('.basis').innerText(), /^Rests on the L1 block hash 0x\S+, which you typed\./)
+  // In the same tab, another file with the same claim: its sender could have stated that, too.
+  assert.equal(await follow({ ...vector, bundle, claim }), 'consistent')
+  assert.equal(await page.locator('#trusted-source').innerText(), 'from the file')
+  const field = (value: unknown, source = 'user') => ({ value, source })
+  const words = { trusted: field(claim.trusted.l1BlockHash), rollup: field(claim.rollup.address, 'confirmed') }
+  for (const crafted of [
+    { ...vector, bundle, claim, words, source: 'user', trusted: claim.trusted },
+    { ...bundle, claim, words, suggested: words, verdict: 'verified', confirmed: true },
+  ]) {
+    assert.notEqual(await follow(crafted), 'verified')
+  }
+  const source = packed({ ...vector, bundle, claim })
+  for (const more of ['/trusted/', '/overview/0/', '?trusted=', '&words=']) {
+    const start = `${strict.origin}#${source}${more}${claim.trusted.l1BlockHash}`
+    const other = await openPage(strict.origin, {}, start)
+    await other.page.locator('#views:not([hidden])').waitFor()
+    assert.equal(await verdictOf(other.page), 'consistent', more)
+    await closePage(other)
+  }
+  // The very file that was verified: but the words are gone, because another one has been open since.
+  assert.equal(await follow(bundle), 'unjudged')
+  await closePage(opened)
+  return 'a reload keeps what the visitor has stated; no link states anything'
+}
+
 /** Nothing moves while the page loads, while one types, and between the views of a file. */
 async function checkStillness(): Promise<string> {
   const found: string[] = []
@@ -487,6 +535,7 @@ async function checkPrint(): Promise<string> {
   const shown = await page
     .locator('[role=tabpanel]')
     .evaluateAll(all => all.map(panel => panel.getBoundingClientRect().height > 0))
+  assert.equal(await page.locator('#comparing:visible').count(), 0)
   // The file is identified by its digest: it may be long.
   assert.deepEqual(shown, [true, true, true, true, false])
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
@@ -500,7 +549,7 @@ async function checkPrint(): Promise<string> {
   ]) {
     assert.match(record, part)
   }
-  assert.equal(await page.locator('#results details:not([open]):visible').count(), 0)
+  assert.equal(await page.locator('main details:not([open]):visible').count(), 0)
   await page.evaluate(() => window.dispatchEvent(new Event('afterprint')))
   assert.ok((await page.locator('#results details:not([open])').count()) > 3)
   assert.equal(await page.getByRole('tab').count(), 0)
@@ -584,6 +633,13 @@ async function checkForcedColours(): Promise<string> {
     tabs.map(color => color === panel),
     [true, true, false, true, true],
   )
+  // What has come of a copy is no box as long as there is nothing to say, and the points of the legend are there.
+  const [box, dot] = await page.evaluate(() => [
+    document.querySelector('#copied')?.getBoundingClientRect().height,
+    getComputedStyle(document.querySelector('.legend .dot') ?? document.body).backgroundColor,
+  ])
+  assert.equal(box, 0)
+  assert.notEqual(dot, panel)
   assert.notEqual(arrow, panel)
   assert.notEqual(line, panel)
   await closePage(opened)
@@ -979,6 +1035,7 @@ try {
     checkFirstView,
     checkNumberLine,
     checkAddress,
+    checkTrust,
     checkStillness,
     checkTraces,
     checkPrint,

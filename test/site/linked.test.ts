@@ -38,7 +38,7 @@ it('unpacks no more than a file can have, and nothing that is no link', async ()
 })
 
 it('keeps one file over a reload, and does without where it cannot', async () => {
-  const { forgetKept, keepForReload, keptForReload } = await import(MODULE)
+  const { forgetKept, keepForReload, keepWords, keptForReload, keptWords } = await import(MODULE)
   const kept = new Map<string, string>()
   const storage = {
     getItem: (key: string) => kept.get(key) ?? null,
@@ -57,8 +57,15 @@ it('keeps one file over a reload, and does without where it cannot', async () =>
   await keepForReload('sha256-3', { name: 'large', blob: new Blob([new Uint8Array(MAX_KEPT_BYTES + 1)]) })
   expect(kept.size).toBe(0)
   await keepForReload('sha256-1', file)
+  const words = { trusted: { value: '0x12', source: 'confirmed' } }
+  keepWords('1', words)
+  expect(keptWords('1')).toEqual(words)
+  // They are about that file alone, and about none that has no digest.
+  expect([keptWords('2'), keptWords('')]).toEqual([{}, {}])
+  keepWords('', words)
+  expect(keptWords('')).toEqual({})
   forgetKept()
-  expect(keptForReload('sha256-1')).toBeNull()
+  expect([keptForReload('sha256-1'), keptWords('1')]).toEqual([null, {}])
   kept.set('file', 'not JSON')
   expect(keptForReload('sha256-1')).toBeNull()
   const refusing = () => {

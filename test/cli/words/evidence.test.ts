@@ -42,24 +42,26 @@ it('reads numbers, decimal and hexadecimal, of a bounded size', () => {
 })
 
 it('knows rollups and networks by name, and rollups by their contract', () => {
-  expect([rollupNamed('mainnet'), rollupNamed('sepolia')]).toEqual([lineaRollup, lineaSepoliaRollup])
+  expect([rollupNamed('linea'), rollupNamed('linea-sepolia')]).toEqual([lineaRollup, lineaSepoliaRollup])
+  // These are names of L1 networks.
+  expect([rollupNamed('mainnet'), rollupNamed('sepolia')]).toEqual([undefined, undefined])
   expect([networkNamed('mainnet'), networkNamed('sepolia')]).toEqual([mainnetBeacon, sepoliaBeacon])
-  for (const name of ['Mainnet', 'Linea-Mainnet']) {
+  for (const name of ['Linea', 'Linea-Mainnet']) {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([lineaRollup, mainnetBeacon])
   }
   expect([rollupNamed('linea-sepolia'), networkNamed('linea-sepolia')]).toEqual([lineaSepoliaRollup, sepoliaBeacon])
-  for (const name of ['', 'main', 'ethereum', 'linea', 'linea-', 'linea-linea-mainnet', '__proto__', 'constructor']) {
+  for (const name of ['', 'main', 'ethereum', 'linea-', 'linea-linea-mainnet', '__proto__', 'constructor']) {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([undefined, undefined])
   }
   // The page offers them by name.
   const page = readFileSync('src/site/index.html', 'utf8')
   const offered = (id: string) =>
-    [...(new RegExp(`<datalist id="${id}">(.*)</datalist>`).exec(page)?.[1] ?? '').matchAll(/value="(\w+)"/g)].map(
+    [...(new RegExp(`<datalist id="${id}">(.*)</datalist>`).exec(page)?.[1] ?? '').matchAll(/value="([\w-]+)"/g)].map(
       ([, name]) => name,
     )
   expect([offered('rollups'), offered('networks')]).toEqual([rollupNames, networkNames])
-  expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('mainnet')
-  expect(nameOfRollup(lineaSepoliaRollup.address.toUpperCase().replace('0X', '0x'))).toBe('sepolia')
+  expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('linea')
+  expect(nameOfRollup(lineaSepoliaRollup.address.toUpperCase().replace('0X', '0x'))).toBe('linea-sepolia')
   for (const other of [evidence.bundle.rollup.address, undefined, null, 7, ['x']]) {
     expect(nameOfRollup(other)).toBeUndefined()
   }
