@@ -20,7 +20,7 @@ const DOCUMENT = 'docs/promises.md'
 export function promiseTable(): string {
   const rows = Object.entries(PROMISES).flatMap(([heading, promises]) => [
     `| *${heading}* | |`,
-    ...promises.map(({ promise, test, title }) => `| ${promise} | [${test}](../test/${test}.test.ts): ${title} |`),
+    ...promises.map(({ promise, test }) => `| ${promise} | [${test}](../test/${test}.test.ts) |`),
   ])
   return ['| promise | test |', '|---|---|', ...rows].join('\n')
 }
