@@ -59,9 +59,7 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
   if (!force && statRegular(manifestPathOf(path)) !== undefined) {
     return report(await readManifest(path, askedFor, snapshotRows), wanted, false, io)
   }
-  const providers = [open('l1', values.l1), open('l2', values.l2)] as const
-  // If one request is told to wait, all must wait, so these providers do not retry by themselves.
-  const l2Once = open('l2', values.l2, { maxRetries: 0 })
+  const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
   const tell = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
   const isProgress = (saved: object) => isCount(fieldIn(saved, 'requests'))
   const manifest = await withRowFiles<Counts, Saved, Manifest<Counts>>(
@@ -72,7 +70,7 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
     async ({ begun, save }) => {
       const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
       if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
-      const bundle = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
+      const bundle = begun?.bundle ?? (await fetchBundle(l1, l2, wanted, signal))
       const { l2BlockNumber, l1Block, stateRoot, implementation } = verifyBundle(bundle, wanted)
       showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
       const plan: SnapshotPlan = {
@@ -83,7 +81,7 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
         },
         onRefused: (request, code) => tell(request, `${code}; no answer of the endpoint verifies`),
       }
-      const counts = await writeSnapshot(l2Once, plan, {
+      const counts = await writeSnapshot(l2, plan, {
         begun,
         keepsAnswers: keep !== undefined,
         async save(rows, kept, progress) {

@@ -34,13 +34,8 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
   const counts = new Map<string, number>()
   const urlsOf: Record<string, readonly string[]> = {}
 
-  function connect<T extends object>(
-    flag: string,
-    url: string,
-    create: (url: string, options: HttpOptions) => T,
-    more = {},
-  ): T {
-    const options = { timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal, ...more }
+  function connect<T extends object>(flag: string, url: string, create: (url: string, options: HttpOptions) => T): T {
+    const options = { timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal }
     try {
       const provider = create(url, options)
       opened.push(provider)
@@ -59,15 +54,14 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
     /**
      * @param flag without dashes
      * @param urls from the user. Default: those in the environment, such as `L1_URL`, separated by spaces
-     * @param more as in HttpOptions
      * @throws UsageError if there are none, or one is wrong
      */
-    open(flag: string, urls: readonly string[] | undefined, more?: Pick<HttpOptions, 'maxRetries'>): RequestProvider[] {
+    open(flag: string, urls: readonly string[] | undefined): RequestProvider[] {
       const given = urls ?? inEnvironment(flag)
       if (given.length === 0)
         throw new UsageError(`--${flag} is needed: the URL of the ${flag.toUpperCase()} endpoint; or ${unsetIn(flag)}`)
       urlsOf[flag] = given
-      return given.map(url => connect(flag, url, createHttpProvider, more))
+      return given.map(url => connect(flag, url, createHttpProvider))
     },
     /**
      * Which endpoints of L1 and L2 serve another chain than they should, in a sentence; empty if none is known to. It asks them,

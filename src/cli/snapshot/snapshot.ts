@@ -1,13 +1,15 @@
+import { setMaxListeners } from 'node:events'
 import type { Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
 import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchVerified } from '../../client/sources/fetch.ts'
 import type { EndpointError } from '../../client/transport/error.ts'
+import { createBudget } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
 import { createStateVerifier, kindName } from '../../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../../verify/state/types.ts'
 import { fieldIn } from '../words/value.ts'
-import { askInOrder, createLimits } from './in-order.ts'
+import { askInOrder } from './in-order.ts'
 
 /** What a snapshot is of, besides the addresses. */
 export interface Target {
@@ -76,7 +78,9 @@ export function takeSnapshot(
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const endpoints = openEndpoints('l2', l2)
   const verifyAnswer = createStateVerifier(scheme)
-  const limits = createLimits(concurrency, signal)
+  // Every request may listen to it. By default, Node warns about more than ten listeners.
+  setMaxListeners(0, signal)
+  const within = { slots: createBudget(concurrency), ahead: 4 * concurrency, signal }
   const how = { scheme, method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
@@ -93,10 +97,10 @@ export function takeSnapshot(
       return { ...request, storageKeys: [key], holders: holders.slice(index, index + 1) }
     })
     const parts: SnapshotPart[] = []
-    for await (const part of askInOrder({ items, limits, ask, refuse, onRetry })) parts.push(...part)
+    for await (const part of askInOrder({ items, ...within, ask, refuse, onRetry })) parts.push(...part)
     return parts
   }
-  return askInOrder({ items: requests, limits, ask, refuse, onRetry })
+  return askInOrder({ items: requests, ...within, ask, refuse, onRetry })
 }
 
 export type RowFormat = 'ndjson' | 'csv'

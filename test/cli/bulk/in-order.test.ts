@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { askInOrder, createLimits } from '../../../src/cli/snapshot/in-order.ts'
+import { askInOrder } from '../../../src/cli/snapshot/in-order.ts'
 import { type SnapshotRequest, takeSnapshot } from '../../../src/cli/snapshot/snapshot.ts'
+import { createBudget } from '../../../src/client/transport/waiting.ts'
 import { createService, createWorld } from '../../../src/devnet/index.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
@@ -9,6 +10,7 @@ import { createHttpProvider, EndpointError } from '../../../src/entry/rpc.ts'
 import { ROLLUP, word } from '../../client/servers.ts'
 
 const { signal } = new AbortController()
+const within = { slots: createBudget(1), ahead: 4, signal }
 
 async function collect<T>(outcomes: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
@@ -17,29 +19,6 @@ async function collect<T>(outcomes: AsyncIterable<T>): Promise<T[]> {
 }
 
 const refuse = (_: unknown, error: Error) => Promise.reject(error)
-
-it('makes all workers wait as long as the first rate-limited one is told to', async () => {
-  const retryAfter = 300
-  let toldAt = 0
-  const askedAt: number[] = []
-  const ask = async (item: number) => {
-    if (toldAt > 0) askedAt.push(performance.now())
-    if (toldAt > 0 || item !== 1) await setTimeout(20)
-    else {
-      await setTimeout(1)
-      toldAt = performance.now()
-      throw new EndpointError('RATE_LIMITED', { status: 429, retryAfterMs: retryAfter })
-    }
-    return item
-  }
-  const items = [1, 2, 3, 4, 5, 6, 7, 8]
-  const limits = createLimits(2, signal)
-  expect(await collect(askInOrder({ items, limits, ask, refuse }))).toEqual(items)
-  // The rate-limited request, and those not yet sent.
-  expect(askedAt).toHaveLength(7)
-  // Timers and this test's clock differ slightly.
-  expect(askedAt.filter(at => at < toldAt + retryAfter - 20)).toEqual([])
-})
 
 it('reports how long a busy endpoint asks to wait', async () => {
   const genesis = createWorld(poseidon2)
@@ -51,43 +30,25 @@ it('reports how long a busy endpoint asks to wait', async () => {
   await service.close({ graceMs: 0 })
 })
 
-it('retries dropped requests without a listener warning', async () => {
-  const warnings: Error[] = []
-  const warn = (warning: Error) => {
-    if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning)
-  }
-  process.on('warning', warn)
-  const failed = new Set<number>()
-  const ask = async (item: number) => {
-    if (failed.has(item)) return item
-    failed.add(item)
-    throw new EndpointError('UNREACHABLE')
-  }
-  const items = Array.from({ length: 32 }, (_, index) => index)
-  const limits = createLimits(32, new AbortController().signal)
-  expect(await collect(askInOrder({ items, limits, ask, refuse }))).toEqual(items)
-  await setTimeout(0)
-  process.off('warning', warn)
-  expect(warnings).toEqual([])
-})
-
 it('waits for as long as it is told, but at most ten minutes, and gives up after twelve failures', async () => {
   vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
+  onTestFinished(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
   const busy = new EndpointError('RATE_LIMITED', { status: 429, retryAfterMs: 10 ** 9 })
   for (const [error, minutes] of [
     [busy, 10],
     [new EndpointError('UNREACHABLE'), 1],
   ] as const) {
     let asked = 0
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const ended: unknown[] = []
     const ask = async () => {
       asked++
       throw error
     }
-    collect(askInOrder({ items: [1], limits: createLimits(1, signal), ask, refuse })).catch(thrown =>
-      ended.push(thrown),
-    )
+    collect(askInOrder({ items: [1], ...within, ask, refuse })).catch(thrown => ended.push(thrown))
     await vi.advanceTimersByTimeAsync(0)
     expect(asked).toBe(1)
     for (let count = 1; count <= 12; count++) {
@@ -104,7 +65,7 @@ it('gives up at once on a permanent error', async () => {
     asked++
     throw new EndpointError('UNAUTHORIZED')
   }
-  const outcomes = collect(askInOrder({ items: [1, 2], limits: createLimits(1, signal), ask, refuse }))
+  const outcomes = collect(askInOrder({ items: [1, 2], ...within, ask, refuse }))
   await expect(outcomes).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   expect(asked).toBeLessThan(3)
 })
