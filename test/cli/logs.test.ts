@@ -257,7 +257,7 @@ describe('a check', () => {
       /row 3 +differs from the proven row: 137,/,
     ],
     ['a missing row', ({ rows }) => ({ rows: rows.toSpliced(3, 1) }), /row 3 +differs[\s\S]*row 10 +is missing: 130,/],
-    ['a row twice', ({ rows }) => ({ rows: [...rows, rows[10] ?? ''] }), /more of them follow the last log/],
+    ['a row twice', ({ rows }) => ({ rows: [...rows, rows[10] ?? ''] }), /more of them follow the last one/],
     ['swapped rows', ({ rows }) => ({ rows: rows.with(3, rows[4] ?? '').with(4, rows[3] ?? '') }), /row 3[\s\S]*row 4/],
     ['another heading', ({ rows }) => ({ rows: rows.with(0, 'a,b') }), /the first line is not their heading/],
     [
@@ -269,7 +269,7 @@ describe('a check', () => {
     [
       'a block more',
       ({ blocks }) => ({ blocks: [...blocks, blocks[9] ?? ''] }),
-      /more of them are kept than the range has/,
+      /more of them are kept than there have to be/,
     ],
     ['no JSON', ({ blocks }) => ({ blocks: blocks.with(2, '{') }), /block 137 +is not JSON/],
     [
@@ -442,7 +442,7 @@ it.each<[string, readonly string[], string]>([
     'at most four topics',
   ],
   ['a bundle and kept blocks', ['--from-block', '9', '-o', 'x.json', '--keep', 'x.gz'], 'leave out --keep'],
-  ['a check without blocks', ['--from-block', '9', '--check'], '--check needs --keep'],
+  ['a check without blocks', ['--from-block', '9', '--check', '--l1-block-hash', TRANSFER], '--check needs --keep'],
   [
     'a check without trust',
     ['--from-block', '9', '--check', '--keep', 'x.gz'],

@@ -234,28 +234,29 @@ describe('--check', () => {
       code: 0,
       verdict: 'verified',
       rows: COUNT,
-      proven: COUNT,
+      problemCount: 0,
       problems: [],
-      files: [],
     })
     const mapping = await take('rows.csv', MAPPING)
-    expect(await mapping.check()).toMatchObject({ code: 0, verdict: 'verified', rows: COUNT, proven: COUNT })
+    expect(await mapping.check()).toMatchObject({ code: 0, verdict: 'verified', rows: COUNT, problems: [] })
     const shown = await mapping.run('--check', '--l1-block-hash', mapping.manifest.l1BlockHash)
     expect(shown.stdout).toContain(`Verified, for the L2 block that the file names: all ${COUNT} rows are proven.`)
     expect(shown.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven/)
 
     const holder = addressOf(6)
     const refused = await take('rows.ndjson', [], faultsAbout(holder, 1000))
-    const problems = [{ line: 7, holder, kind: 'refused' }]
-    expect(await refused.check()).toMatchObject({ code: 1, verdict: 'refused', proven: COUNT - 1, problems })
+    const problems = [{ place: `line 7, ${holder}`, kind: 'refused' }]
+    expect(await refused.check()).toMatchObject({ code: 1, verdict: 'refused', problemCount: 1, problems })
     // An answer about one key is a lie, so each of its 60 holders has an answer of its own.
     const split = await take('rows.csv', MAPPING, ({ method, params }) => {
       const isLie =
         method === 'rollup_getProof' && (params[1] as string[]).includes(mappingSlot({ slot: 5n, keys: [holder] }))
       return isLie ? { kind: 'lie', change: () => ({ accountProof: {}, storageProofs: [] }) } : undefined
     })
-    const [row] = problems
-    expect(await split.check()).toMatchObject({ code: 1, proven: COUNT - 1, problems: [{ ...row, line: 8 }] })
+    expect(await split.check()).toMatchObject({
+      code: 1,
+      problems: [{ place: `line 8, ${holder}`, kind: 'refused' }],
+    })
   })
 
   it('finds whatever was changed afterwards', async () => {
@@ -263,23 +264,20 @@ describe('--check', () => {
     const honest = { rows: read('rows.csv').toString(), kept: gunzipSync(read('kept.gz')).toString() }
     const lines = honest.rows.split('\n')
     const answers = honest.kept.trimEnd().split('\n')
-    const first = (kind: string, line = 2) => [{ line, holder: addressOf(line - 2), kind }]
+    const first = (kind: string, line = 2) => [{ place: `line ${line}, ${addressOf(line - 2)}`, kind }]
     const cases: readonly (readonly [Partial<typeof honest>, object])[] = [
       [{ rows: honest.rows.replace(`${word(3)},3,`, `${word(4)},4,`) }, { problems: first('different', 4) }],
       [{ rows: honest.rows.replace(`${word(3)},3,`, `${word(3)},4,`) }, { problems: first('different', 4) }],
       [{ rows: honest.rows.replace(addressOf(0), addressOf(1)) }, { problems: first('different') }],
       [{ rows: lines.toSpliced(-2, 1).join('\n') }, { problems: first('row missing', COUNT + 1) }],
-      [{ rows: `${honest.rows}${lines[1]}\n` }, { proven: COUNT, files: ['More rows follow the last address.'] }],
-      [{ rows: honest.rows.replace('key', 'KEY') }, { proven: COUNT, files: [expect.stringContaining('heading')] }],
-      [{ rows: '' }, { proven: 0 }],
-      [
-        { kept: answers.slice(0, -1).join('\n') },
-        { problems: expect.arrayContaining(first('answer missing', COUNT + 1)) },
-      ],
-      [{ kept: `${honest.kept}${answers[0]}\n` }, { proven: COUNT, files: [expect.stringContaining('answers')] }],
+      [{ rows: `${honest.rows}${lines[1]}\n` }, { problems: [{ place: 'rows', kind: 'more rows' }] }],
+      [{ rows: honest.rows.replace('key', 'KEY') }, { problems: [{ place: 'rows', kind: 'heading' }] }],
+      [{ rows: '' }, { problemCount: COUNT + 2 }],
+      [{ kept: answers.slice(0, -1).join('\n') }, { problems: expect.arrayContaining(first('missing', COUNT + 1)) }],
+      [{ kept: `${honest.kept}${answers[0]}\n` }, { problems: [{ place: 'answers', kind: 'more' }] }],
       [
         { kept: answers.toReversed().join('\n') },
-        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'answer refused' })]) },
+        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'unverified' })]) },
       ],
       [
         { kept: honest.kept.replace(/"storageKeys":\[[^\]]*\]/, '"storageKeys":[]') },
@@ -287,17 +285,17 @@ describe('--check', () => {
       ],
       [
         { kept: honest.kept.replace('{', '[') },
-        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'answer unreadable' })]) },
+        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'unreadable' })]) },
       ],
       [
         { kept: honest.kept.replace('"version":1', '"version":2') },
-        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'answer unreadable' })]) },
+        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'unreadable' })]) },
       ],
       [
         { kept: honest.kept.replace('"result"', '"other"') },
         { problems: expect.arrayContaining([expect.objectContaining({ code: 'MALFORMED_RESPONSE' })]) },
       ],
-      [{ kept: '' }, { proven: 0 }],
+      [{ kept: '' }, { problemCount: COUNT }],
     ]
     for (const [change, expected] of cases) {
       const { rows, kept } = { ...honest, ...change }
@@ -322,7 +320,7 @@ describe('--check', () => {
     const forgedHeader = Buffer.concat([header, Buffer.from(`\n${others}\0`), gzipSync(honest.rows).subarray(10)])
     expect(gunzipSync(forgedHeader).toString()).toBe(honest.rows)
     writeFileSync(at('rows.csv'), forgedHeader)
-    expect(await check()).toMatchObject({ code: 1, verdict: 'refused', proven: COUNT / 2 })
+    expect(await check()).toMatchObject({ code: 1, verdict: 'refused', problemCount: COUNT / 2 + 2 })
     for (const file of ['rows.csv', 'kept.gz']) {
       rmSync(at(file))
       symlinkSync('/dev/zero', at(file))
@@ -354,11 +352,9 @@ describe('--check', () => {
     claimed.rows.sha256 = createHash('sha256').update(content).digest('hex')
     writeFileSync(at('rows.csv.manifest.json'), JSON.stringify(claimed))
     const forgery = await check()
-    expect(forgery).toMatchObject({ code: 1, verdict: 'refused', proven: 0, stateRoot: manifest.stateRoot })
-    const refusal = { kind: 'answer refused', code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }
-    expect(forgery.problems.map(({ line, holder, ...problem }: { line: number; holder: Hex }) => problem)).toEqual(
-      addresses.slice(0, 1000).map(() => expect.objectContaining(refusal)),
-    )
+    expect(forgery).toMatchObject({ code: 1, verdict: 'refused', problemCount: COUNT, stateRoot: manifest.stateRoot })
+    const refusal = { kind: 'unverified', code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }
+    expect(forgery.problems).toEqual(addresses.slice(0, 1000).map(() => expect.objectContaining(refusal)))
     // Without --check, nothing is verified, and nothing claims to be.
     const unchecked = await run()
     expect(unchecked).toMatchObject({ code: 4, stdout: expect.stringContaining('Nothing was verified either.') })

@@ -51,8 +51,8 @@ export const command: Command = {
     about: `
 Verifies traces of the operator's state manager, from \`fetch traces\`, and lists
 every account and slot that a range of blocks changed. FILE has answers of
-rollup_getZkEVMStateMerkleProofV0, one per line; - is standard input. Evidence is
-what \`record state\` writes: of two --l1-block-hash, the first is for
+rollup_getZkEVMStateMerkleProofV0, one per line. - is standard input. Evidence
+is what \`record state\` writes: of two --l1-block-hash, the first is for
 --parent-evidence. Nothing is printed before everything is verified.`,
     notes: `
 Verified: from one root to the other, exactly these accounts and slots changed.

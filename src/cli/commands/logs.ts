@@ -4,30 +4,21 @@ import { openEndpoints } from '../../client/sources/endpoints.ts'
 import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
 import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { statRegular } from '../files/output-file.ts'
 import { recordToFile } from '../files/recorded-file.ts'
-import {
-  logRows,
-  type Manifest,
-  manifestPathOf,
-  readManifest,
-  withRowFiles,
-  writeManifest,
-} from '../files/row-files.ts'
+import { logRows } from '../files/row-files.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
+import { checkLogs } from '../logs/check-logs.ts'
 import { type LogsCounts, type LogsProgress, writeLogs } from '../logs/logs.ts'
 import type { Connections } from '../options/connections.ts'
 import { formatHelp, recordOptions } from '../options/declared.ts'
-import { endProgress, hashSourceOf, notVerified, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { showProgress, withEndpoints } from '../options/endpoint.ts'
 import { describeLogs, logsOptions, readWantedLogs, stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
 import { trustedIn, trustOptionsOf } from '../options/record-trust.ts'
-import { formatTable, toJson } from '../output/report.ts'
-import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { kindOf } from '../words/evidence.ts'
-import { fieldIn } from '../words/value.ts'
-import { verdictOf } from '../words/verdict.ts'
-import { formatAge, implementationRow } from '../words/wording.ts'
-import { checkLogFiles } from './logs-check.ts'
+import { cut, fieldIn, printable, show } from '../words/value.ts'
+import { formatAge } from '../words/wording.ts'
 import { logsSubject } from './record-logs.ts'
+import { checkRows, chosenBy, provenAndStated, takeRows } from './rows.ts'
 
 export const command: Command = {
   help: formatHelp({
@@ -50,10 +41,10 @@ rollup-state-proof record logs --address 0x... --topic any --topic 0x... \\
   }),
   async run(args, io) {
     const wanted = readWantedLogs(args)
-    const { format, flags, check } = wanted
+    const { format, flags } = wanted
     if (format === 'bundle') return recordToFile(flags, logsSubject(wanted), io)
     const rows = { ...wanted, format }
-    return check ? checkLogFiles(rows, io) : withEndpoints(flags, io, connections => take(rows, connections, io))
+    return wanted.check ? check(rows, io) : withEndpoints(flags, io, connections => take(rows, connections, io))
   },
 }
 
@@ -68,36 +59,27 @@ const isSaved = (saved: object): boolean => {
 }
 
 /** @returns the exit code */
-async function take(wanted: Wanted, connections: Connections, io: Io): Promise<number> {
-  const { path, force } = wanted
-  const askedFor = describeLogs(wanted)
-  if (!force && statRegular(manifestPathOf(path)) !== undefined) {
-    return report(await readManifest(path, askedFor, logRows), wanted, false, io)
-  }
-  const manifest = await withRowFiles<LogsCounts, Saved, Manifest<LogsCounts>>(
+function take(wanted: Wanted, connections: Connections, io: Io): Promise<number> {
+  const { fromBlock, filter, format, keep } = wanted
+  return takeRows<LogsCounts, Saved>(
     wanted,
-    askedFor,
-    logRows,
-    isSaved,
-    async ({ begun, save }) => {
-      const { fromBlock, filter, format, keep } = wanted
-      const [bundle, source] = await open(wanted, begun, connections)
-      const { newest, toBlock, verified } = openBundle(bundle, wanted)
-      const total = newest.number - fromBlock + 1n
-      const { l1Block, l2BlockNumber, stateRoot, implementation } = verified
-      const next = begun === undefined ? newest : { number: BigInt(begun.next.number), hash: begun.next.hash }
-      showProgress(
-        io,
-        begun
-          ? `continuing after ${newest.number - next.number} of ${total} blocks`
-          : `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${total} blocks to search, a request for each and two for each that may hold a log`,
-      )
-      const begunAt = Date.now()
-      const counts = await writeLogs(
-        searchLogs(source, next, { filter, fromBlock, toBlock }),
-        { format, toBlock },
-        begun,
-        {
+    {
+      ...{ kind: logRows, askedFor: describeLogs(wanted), isProgress: isSaved },
+      async take({ begun, save }) {
+        const [bundle, source] = await open(wanted, begun, connections)
+        const { newest, toBlock, verified } = openBundle(bundle, wanted)
+        const total = newest.number - fromBlock + 1n
+        const { l1Block, l2BlockNumber, stateRoot, implementation } = verified
+        const next = begun === undefined ? newest : { number: BigInt(begun.next.number), hash: begun.next.hash }
+        showProgress(
+          io,
+          begun
+            ? `continuing after ${newest.number - next.number} of ${total} blocks`
+            : `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${total} blocks to search, a request for each and two for each that may hold a log`,
+        )
+        const begunAt = Date.now()
+        const blocks = searchLogs(source, next, { filter, fromBlock, toBlock })
+        const counts = await writeLogs(blocks, { format, toBlock }, begun, {
           keepsBlocks: keep !== undefined,
           async save(rows, kept, progress) {
             await save(rows, kept, { ...progress, bundle })
@@ -106,16 +88,58 @@ async function take(wanted: Wanted, connections: Connections, io: Io): Promise<n
             const rest = leftAt(begunAt, next.number - BigInt(progress.next.number), total - done)
             showProgress(io, `${done} of ${total} blocks, ${receipts} receipts, ${logs} logs${rest}`)
           },
-        },
-      )
-      endProgress(io)
-      return writeManifest({ ...wanted, format }, logRows, counts.logs, {
-        ...{ askedFor, l1BlockHash: `${l1Block?.hash}`, l2BlockNumber: `${l2BlockNumber}`, stateRoot },
-        ...{ implementation, range: { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` }, counts, bundle },
-      })
+        })
+        const block = { l1BlockHash: `${l1Block?.hash}`, l2BlockNumber: `${l2BlockNumber}`, stateRoot, implementation }
+        const range = { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` }
+        return [counts.logs, { ...block, range, counts, bundle }]
+      },
+      tell: ({ counts, range }) => ({
+        holds: true,
+        statement: `these are all logs of these blocks that the filter selects: ${counts.logs}`,
+        summary: `${counts.logs} logs`,
+        rows: [
+          ['range', `${range?.fromBlock} to ${range?.toBlock}`, `${counts.blocks} blocks, ${ruledOut(counts)}`],
+          ['receipts', `${counts.receipts}`, 'verified'],
+        ],
+      }),
     },
+    io,
   )
-  return report(manifest, wanted, true, io)
+}
+
+const ruledOut = (counts: LogsCounts): string => `${counts.ruledOut} of them ruled out by their headers`
+
+/** Verifies the files of a search, offline. @returns the exit code @throws UsageError */
+function check(wanted: Wanted, io: Io): Promise<number> {
+  const { network, l2BlockNumber, trust, fromBlock, toBlock } = wanted
+  const trusted = trust.beacon ?? (trust.l1BlockHash && { l1BlockHash: trust.l1BlockHash })
+  if (!trusted) throw new UsageError('--check needs --l1-block-hash or --checkpoint: everything rests on it')
+  return checkRows(
+    wanted,
+    {
+      ...{ kind: logRows, l2Block: l2BlockNumber },
+      prove: bundle => openNewest(bundle, stateClaimOf(wanted, trusted, kindOf(bundle, network.scheme)), toBlock),
+      check: ({ newest, toBlock }, rows, blocks) => checkLogs({ ...wanted, toBlock, rows, blocks }, newest),
+      tell: (range, counts) => ({
+        statement: `the rows are all logs of these blocks that the filter selects: ${counts.logs}`,
+        sources: { toBlock: chosenBy(toBlock) },
+        json: { fromBlock, toBlock: range.toBlock, counts },
+        rows: [
+          ['range', `${fromBlock} to ${range.toBlock}`, provenAndStated(toBlock)],
+          ['blocks', `${counts.blocks}`, ruledOut(counts)],
+          ['receipts', `${counts.receipts}`, 'verified'],
+        ],
+      }),
+      // Where the files say that they end, if that is not where the user says.
+      hint(manifest) {
+        const last = show(fieldIn(fieldIn(manifest, 'range'), 'toBlock'))
+        if (toBlock === undefined || last === `${toBlock}`) return []
+        const words = printable(cut(last, MAX_SHOWN_LENGTH))
+        return [['files end', `at block ${words}, as their manifest says; you state ${toBlock}`]]
+      },
+    },
+    io,
+  )
 }
 
 /** How long the rest takes, in words, at the rate of what this run has done. */
@@ -146,53 +170,3 @@ function openBundle(bundle: unknown, wanted: Wanted): ProvenNewest {
   if (proven.toBlock >= fromBlock) return proven
   throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
 }
-
-/** @param isFetched false if the files existed @returns the exit code */
-function report(
-  content: Manifest<LogsCounts>,
-  { path, keep, json, trust, network: { rollup } }: Wanted,
-  isFetched: boolean,
-  { stdout }: Io,
-): number {
-  const { askedFor: _, bundle: __, ...summary } = content
-  const { counts, range, l2BlockNumber, stateRoot, l1BlockHash, implementation } = summary
-  const { blocks, ruledOut, receipts, logs } = counts
-  const manifest = manifestPathOf(path)
-  const trusted = trust.beacon?.beaconBlockRoot ?? trust.l1BlockHash
-  const verdict = verdictOf(true, { l1BlockHash: hashSourceOf(isFetched, trusted) })
-  const lines = [
-    ...(isFetched
-      ? [formatVerdict(verdict, `these are all logs of these blocks that the filter selects: ${logs}`, stdout)]
-      : notVerified(path, stdout)),
-    formatTable([
-      ['rows', path, `${logs} logs`],
-      ['manifest', manifest],
-      ...(keep === undefined ? [] : [['blocks', keep] as const]),
-      [
-        'range',
-        `${range?.fromBlock} to ${range?.toBlock}`,
-        `${blocks} blocks, ${ruledOut} of them ruled out by their headers`,
-      ],
-      ['receipts', `${receipts}`, 'verified'],
-      ['L2 block', l2BlockNumber],
-      ['L2 state root', stateRoot],
-      implementationRow({ implementation }, rollup.implementation && 'user'),
-      ['L1 block hash', l1BlockHash],
-    ]),
-    trustSentence(trust),
-    ...(keep === undefined ? [] : [HOW_TO_CHECK]),
-  ]
-  const said = isFetched ? describeVerdict(verdict) : { verdict: null }
-  stdout.write(json ? toJson({ ...said, ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
-  return exitCodeOf(verdict, ASKED_ENDPOINTS)
-}
-
-const trustSentence = ({ beacon, l1BlockHash }: Wanted['trust']): string => {
-  const rest = 'The bundle that proves the rest is in the manifest.'
-  if (beacon !== undefined) return `Everything rests on the beacon block that you stated. ${rest}`
-  if (l1BlockHash !== undefined) return `Everything rests on the L1 block hash that you stated. ${rest}`
-  return `Everything rests on the L1 block hash: compare it with a source that you trust. ${rest}`
-}
-
-const HOW_TO_CHECK =
-  'Anyone can check these files, offline: run the same command with --check, and --l1-block-hash or --checkpoint.'

@@ -1,29 +1,21 @@
 import { verifyClientOptions } from '../../client/sources/fetch.ts'
 import { type EvidenceBundle, type StateScheme, verifyEvidence } from '../../entry/anchor.ts'
-import { isProofError, safely } from '../../entry/index.ts'
+import { type Hex, isProofError, safely } from '../../entry/index.ts'
 import { type RequestProvider, recordEvidence } from '../../entry/rpc.ts'
+import { createStateVerifier } from '../../verify/state/kind.ts'
 import type { Command, Io } from '../command.ts'
-import { statRegular } from '../files/output-file.ts'
-import {
-  type Manifest,
-  manifestPathOf,
-  readManifest,
-  snapshotRows,
-  withRowFiles,
-  writeManifest,
-} from '../files/row-files.ts'
+import { UsageError } from '../errors.ts'
+import { snapshotRows } from '../files/row-files.ts'
 import type { Connections } from '../options/connections.ts'
 import { formatHelp } from '../options/declared.ts'
-import { endProgress, hashSourceOf, notVerified, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { showProgress, withEndpoints } from '../options/endpoint.ts'
 import { allOptions, describeWanted, readWanted, snapshotOptions, type Wanted } from '../options/snapshot-options.ts'
-import { formatTable, toJson } from '../output/report.ts'
-import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { type SnapshotPlan, type SnapshotProgress, type SnapshotRequest, writeSnapshot } from '../snapshot/snapshot.ts'
+import { checkSnapshot } from '../snapshot/snapshot-check.ts'
 import { kindOf, statedBlockHash } from '../words/evidence.ts'
 import { fieldIn, isCount } from '../words/value.ts'
-import { verdictOf } from '../words/verdict.ts'
-import { formatTime, implementationRow } from '../words/wording.ts'
-import { checkFiles } from './snapshot-check.ts'
+import { formatTime } from '../words/wording.ts'
+import { checkRows, takeRows } from './rows.ts'
 
 export const command: Command = {
   help: formatHelp({
@@ -48,53 +40,92 @@ rollup-state-proof snapshot holders.txt --address 0x... --mapping 0 each \\
   }),
   async run(args, io) {
     const wanted = await readWanted(args, io)
-    return wanted.check ? checkFiles(wanted, io) : withEndpoints(wanted.values, io, each => take(wanted, each, io))
+    return wanted.check ? check(wanted, io) : withEndpoints(wanted.values, io, each => take(wanted, each, io))
   },
 }
 
 /** @returns the exit code */
-async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Promise<number> {
-  const { path, force, holders, target, keysPerRequest, keep, values } = wanted
-  const askedFor = describeWanted(wanted)
-  if (!force && statRegular(manifestPathOf(path)) !== undefined) {
-    return report(await readManifest(path, askedFor, snapshotRows), wanted, false, io)
-  }
+function take(wanted: Wanted, { open, signal }: Connections, io: Io): Promise<number> {
+  const { holders, target, keysPerRequest, keep, network, values } = wanted
   const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
-  const tell = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
-  const isProgress = (saved: object) => isCount(fieldIn(saved, 'requests'))
-  const manifest = await withRowFiles<Counts, Saved, Manifest<Counts>>(
+  const say = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
+  return takeRows<Counts, Saved>(
     wanted,
-    askedFor,
-    snapshotRows,
-    isProgress,
-    async ({ begun, save }) => {
-      const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
-      if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
-      const bundle = begun?.bundle ?? (await fetchBundle(l1, l2, wanted, signal))
-      const { l2BlockNumber, l1Block, stateRoot, implementation } = verifyBundle(bundle, wanted)
-      showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
-      const plan: SnapshotPlan = {
-        ...{ ...wanted, scheme: kindOf(bundle, wanted.network.scheme), stateRoot, block: l2BlockNumber, signal },
-        method: verifyClientOptions({ rollup: wanted.network.rollup }).method,
-        onRetry(request, error) {
-          if (isProofError(error)) tell(request, `${error.code}; asking again`)
-        },
-        onRefused: (request, code) => tell(request, `${code}; no answer of the endpoint verifies`),
-      }
-      const counts = await writeSnapshot(l2, plan, {
-        begun,
-        keepsAnswers: keep !== undefined,
-        async save(rows, kept, progress) {
-          await save(rows, kept, { ...progress, bundle })
-          showProgress(io, `${progress.requests} of ${count} requests`)
-        },
-      })
-      endProgress(io)
-      const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot, implementation }
-      return writeManifest(wanted, snapshotRows, holders.length, { askedFor, ...block, counts, bundle })
+    {
+      kind: snapshotRows,
+      askedFor: describeWanted(wanted),
+      isProgress: saved => isCount(fieldIn(saved, 'requests')),
+      async take({ begun, save }) {
+        const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
+        if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
+        const bundle = begun?.bundle ?? (await fetchBundle(l1, l2, wanted, signal))
+        const { l2BlockNumber, l1Block, stateRoot, implementation } = verifyBundle(bundle, wanted)
+        showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
+        const plan: SnapshotPlan = {
+          ...{ ...wanted, scheme: kindOf(bundle, network.scheme), stateRoot, block: l2BlockNumber, signal },
+          method: verifyClientOptions({ rollup: network.rollup }).method,
+          onRetry(request, error) {
+            if (isProofError(error)) say(request, `${error.code}; asking again`)
+          },
+          onRefused: (request, code) => say(request, `${code}; no answer of the endpoint verifies`),
+        }
+        const counts = await writeSnapshot(l2, plan, {
+          begun,
+          keepsAnswers: keep !== undefined,
+          async save(rows, kept, progress) {
+            await save(rows, kept, { ...progress, bundle })
+            showProgress(io, `${progress.requests} of ${count} requests`)
+          },
+        })
+        const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot, implementation }
+        return [holders.length, { ...block, counts, bundle }]
+      },
+      tell: ({ counts: { present, absent, refused }, rows: { count } }) => ({
+        holds: refused === 0,
+        statement:
+          refused === 0
+            ? `these are the states of all ${count} addresses`
+            : `${refused} of ${count} addresses have no answer that verifies`,
+        summary: `${present} present, ${absent} absent, ${refused} refused`,
+        rows: [],
+      }),
     },
+    io,
   )
-  return report(manifest, wanted, true, io)
+}
+
+/** Verifies the files of a snapshot, offline. @returns the exit code @throws UsageError */
+function check(wanted: Wanted, io: Io): Promise<number> {
+  const { network, trust, l2Block, holders } = wanted
+  const { l1BlockHash } = trust
+  if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
+  return checkRows(
+    wanted,
+    {
+      ...{ kind: snapshotRows, l2Block },
+      prove(bundle) {
+        const scheme = kindOf(bundle, network.scheme)
+        return { scheme, verified: verifyEvidence(bundle, claimOf(wanted, scheme, l1BlockHash)) }
+      },
+      check: ({ scheme, verified }, rows, answers) =>
+        checkSnapshot({ ...wanted, rows, answers }, createStateVerifier(scheme), verified.stateRoot),
+      tell: ({ verified: { l2BlockNumber, currentL2BlockNumber } }) => ({
+        statement: `all ${holders.length} rows are proven`,
+        json: { rows: holders.length },
+        notes:
+          l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
+            ? ['Note: this is an older state, and whoever made the files chose it. Pass the block with --l2-block.']
+            : [],
+      }),
+    },
+    io,
+  )
+}
+
+/** What the bundle of a snapshot must prove. Whose account it shows does not matter. */
+function claimOf({ network: { rollup }, l2Block }: Wanted, scheme: StateScheme, l1BlockHash: Hex) {
+  const of = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber: l2Block ?? 'fromBundle' } as const
+  return { ...of, address: 'fromBundle', storageKeys: 'fromBundle' } as const
 }
 
 /** How far a snapshot is. */
@@ -116,45 +147,10 @@ async function fetchBundle(
 }
 
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
-function verifyBundle(bundle: EvidenceBundle<StateScheme>, { network, l1BlockHash }: Wanted) {
-  const { rollup } = network
-  const scheme = kindOf(bundle, network.scheme)
-  const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
-  const rest = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
-  const outcome = safely(() => verifyEvidence(bundle, { scheme, rollup, trusted, ...rest }))
+function verifyBundle(bundle: EvidenceBundle<StateScheme>, wanted: Wanted) {
+  const l1BlockHash = wanted.trust.l1BlockHash ?? statedBlockHash(bundle)
+  const claim = claimOf(wanted, kindOf(bundle, wanted.network.scheme), l1BlockHash)
+  const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) throw outcome.error
   return outcome.value
 }
-
-/** @param isFetched false if the files existed @returns the exit code */
-function report(content: Manifest<Counts>, wanted: Wanted, isFetched: boolean, { stdout }: Io): number {
-  const { path, keep, json, network } = wanted
-  const { askedFor: _, bundle: __, ...summary } = content
-  const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash, implementation } = summary
-  const manifest = manifestPathOf(path)
-  const verdict = verdictOf(counts.refused === 0, { l1BlockHash: hashSourceOf(isFetched, wanted.l1BlockHash) })
-  const statement =
-    counts.refused === 0
-      ? `these are the states of all ${rows.count} addresses`
-      : `${counts.refused} of ${rows.count} addresses have no answer that verifies`
-  const lines = [
-    ...(isFetched ? [formatVerdict(verdict, statement, stdout)] : notVerified(path, stdout)),
-    formatTable([
-      ['rows', path, `${counts.present} present, ${counts.absent} absent, ${counts.refused} refused`],
-      ['manifest', manifest],
-      ...(keep === undefined ? [] : [['answers', keep] as const]),
-      ['L2 block', l2BlockNumber],
-      ['L2 state root', stateRoot],
-      implementationRow({ implementation }, network.rollup.implementation && 'user'),
-      ['L1 block hash', l1BlockHash],
-    ]),
-    'Everything rests on the L1 block hash: compare it with a source that you trust. The bundle that proves the rest is in the manifest.',
-    ...(keep === undefined ? [] : [HOW_TO_CHECK]),
-  ]
-  const said = isFetched ? describeVerdict(verdict) : { verdict: null }
-  stdout.write(json ? toJson({ ...said, ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
-  return exitCodeOf(verdict, ASKED_ENDPOINTS)
-}
-
-const HOW_TO_CHECK =
-  'Anyone can check these files, offline: run the same command with --check, --l1-block-hash and --l2-block.'

@@ -22,16 +22,20 @@ import {
 export interface RowsKind<Counts> {
   /** With its article. */
   readonly name: string
+  /** What the rows are proven from. */
+  readonly kept: string
   /** What it counts. */
   readonly counts: readonly (keyof Counts & string)[]
 }
 
 export const snapshotRows: RowsKind<SnapshotProgress['counts']> = {
   name: 'a snapshot',
+  kept: 'answers',
   counts: ['present', 'absent', 'refused'],
 }
 export const logRows: RowsKind<LogsCounts> = {
   name: 'a search for logs',
+  kept: 'blocks',
   counts: ['blocks', 'ruledOut', 'receipts', 'logs'],
 }
 
@@ -45,13 +49,13 @@ export interface RowPaths {
 }
 
 /** How far it is: the counts, the bundle that proves the state root, and where to go on. */
-interface SavedProgress<Counts> {
+export interface SavedProgress<Counts> {
   readonly counts: Counts
   readonly bundle: EvidenceBundle<StateScheme>
 }
 
 /** The files that are written piece by piece. */
-interface RowFiles<Progress> {
+export interface RowFiles<Progress> {
   /** The progress of an interrupted run for the same request; undefined if there is none. */
   readonly begun: Progress | undefined
   save(rows: string, kept: string, progress: Progress): Promise<void>
@@ -125,7 +129,7 @@ export interface AboutRows<Counts> {
 const kindOf = ({ name }: { readonly name: string }): string => `manifest of ${name}`
 
 /** Describes the files. */
-export type Manifest<Counts> = Awaited<ReturnType<typeof writeManifest<Counts>>>
+type Manifest<Counts> = Awaited<ReturnType<typeof writeManifest<Counts>>>
 
 /** The manifest of the rows in the file at `path`. */
 export const manifestPathOf = (path: string): string => `${path}.manifest.json`

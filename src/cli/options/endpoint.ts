@@ -118,16 +118,6 @@ function formatFailure(error: EndpointError, output: string, { stderr }: Io): st
 export const notFetched = (path: string, stream: Output): string =>
   paint(stream, 'bold', `Nothing was fetched: ${printable(path)} exists, and no endpoint was asked.`)
 
-/** The first lines of a report on rows that already existed: what it says is not even consistent. */
-export const notVerified = (path: string, stream: Output): string[] => [
-  notFetched(path, stream),
-  'Nothing was verified either. This is what the manifest says:',
-]
-
-/** Who vouches for the L1 block hash. @param stated the hash, or the beacon block from which it is proven, if the user states one */
-export const hashSourceOf = (isFetched: boolean, stated: string | undefined): 'user' | 'endpoint' | 'file' =>
-  !isFetched ? 'file' : stated === undefined ? 'endpoint' : 'user'
-
 /** On a terminal, each text overwrites the one before. Otherwise, each gets a line. */
 export function showProgress(io: Io, text: string): void {
   if (io.stderr.isTTY) overwriteProgress(io, text)

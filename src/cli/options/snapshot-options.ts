@@ -46,7 +46,7 @@ export async function readWanted(args: readonly string[], io: Io) {
   requireHex('--l1-block-hash', 32, l1BlockHash)
   return {
     values,
-    ...{ path, keep, format, check, l1BlockHash, force: values.force, json: values.json },
+    ...{ path, keep, format, check, trust: { l1BlockHash }, force: values.force, json: values.json },
     concurrency: wholeNumber('--concurrency', values.concurrency, 1, 256),
     keysPerRequest: wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_STORAGE_KEYS),
     target: targetOf(values.address, values[EACH], values['storage-key'] ?? []),
@@ -58,13 +58,13 @@ export async function readWanted(args: readonly string[], io: Io) {
 
 /** The request for which the files must have been written, to be continued or reported. */
 export function describeWanted(wanted: Wanted) {
-  const { target, network, holders, l1BlockHash, l2Block, format, keep, keysPerRequest } = wanted
+  const { target, network, holders, trust, l2Block, format, keep, keysPerRequest } = wanted
   return {
     command: 'snapshot',
     addresses: `${holders.length}, SHA-256 ${createHash('sha256').update(holders.join('\n')).digest('hex')}`,
     target: stringify(target),
     ...describeRollup(network),
-    'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
+    'L1 block hash': trust.l1BlockHash?.toLowerCase() ?? 'any',
     'L2 block': `${l2Block ?? 'newest'}`,
     ...{ format, keep: keep ?? '', 'keys per request': `${keysPerRequest}` },
   }

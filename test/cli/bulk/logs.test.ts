@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkLogs, type LogProblem } from '../../../src/cli/logs/check-logs.ts'
+import { checkLogs } from '../../../src/cli/logs/check-logs.ts'
 import { type LogsProgress, writeLogs } from '../../../src/cli/logs/logs.ts'
 import { searchLogs } from '../../../src/client/l1/logs.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
@@ -34,12 +34,15 @@ it('writes the logs of a block newest first, and finds those that are swapped', 
 
   const problemsIn = async (rows: readonly string[]) => {
     const files = { rows: linesOf([heading, ...rows].join('\n')), blocks: linesOf(saved.kept) }
-    const problems: LogProblem[] = []
-    for await (const step of checkLogs({ ...range, format: 'csv', ...files }, claimOf(chain, 3))) {
-      if ('problem' in step) problems.push(step.problem)
+    const problems: string[] = []
+    for await (const problem of checkLogs({ ...range, format: 'csv', ...files }, claimOf(chain, 3))) {
+      if (problem !== null) problems.push(`${problem.kind} ${problem.place}`)
     }
-    return problems.map(problem => ('row' in problem ? `${problem.kind} ${problem.row}` : problem.kind))
+    return problems
   }
   expect(await problemsIn(rows)).toEqual([])
-  expect(await problemsIn(rows.with(2, rows[3] ?? '').with(3, rows[2] ?? ''))).toEqual(['different 3', 'different 4'])
+  expect(await problemsIn(rows.with(2, rows[3] ?? '').with(3, rows[2] ?? ''))).toEqual([
+    'different row 3',
+    'different row 4',
+  ])
 })
