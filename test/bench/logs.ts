@@ -4,6 +4,8 @@
  * select the rows that contain one of them.
  */
 
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { callProvider } from '../../src/client/transport/provider.ts'
 import { historySlot } from '../../src/entry/blocks.ts'
@@ -65,7 +67,7 @@ function setUp(blocks: readonly SentBlock[], mayPass: Limiter) {
     },
   }
   const l2 = openEndpoints('l2', slow, 'L2')
-  const [known, contents] = [createKnownBlocks({ l2 }), createContents({ l2 })]
+  const [known, contents] = [createKnownBlocks({ l2, signal: undefined }), createContents({ l2, signal: undefined })]
   return {
     ...{ slow, known },
     search: ((...given) => searchLogs(known, contents, ...given)) satisfies LogSearch as LogSearch,
@@ -88,7 +90,12 @@ async function untilAnswered<T>(work: (pace: Pace) => Promise<T>): Promise<{ rou
 const words = process.argv.slice(2)
 const isWanted = (name: string) => words.length === 0 || words.some(word => name.includes(word))
 
-const heap = () => Math.round(process.memoryUsage().heapUsed / 2 ** 20)
+/** What is used once the garbage is collected. */
+const heap = () => {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return Math.round(process.memoryUsage().heapUsed / 2 ** 20)
+}
 
 async function row(name: string, blocks: readonly SentBlock[], from: number, address: Hex, isListed = false) {
   if (isWanted(name))

@@ -101,7 +101,11 @@ describe('headers', () => {
   it('takes what has arrived for others, and proves it', async () => {
     const sent = new Map(blocks.map(({ block }, index) => [BigInt(index + 1), encodeHeader(block)]))
     const endpoint = blockEndpoint(blocks)
-    const take = async () => (await collect(walkHeaders(sourceOf(endpoint), claimOf(blocks, COUNT), 1n, sent))).length
+    const arrived = Object.assign(sent, {
+      run: <T>(signal: AbortSignal, fetch: (own: AbortSignal) => T) => fetch(signal),
+    })
+    const take = async () =>
+      (await collect(walkHeaders(sourceOf(endpoint), claimOf(blocks, COUNT), 1n, arrived))).length
     expect([await take(), endpoint.total()]).toEqual([COUNT, 0])
     // One of them is of another chain: those that may have come with it are asked for again, and nothing else.
     sent.set(100n, encodeHeader(branch[99]?.block))

@@ -40,9 +40,14 @@ export interface ArrivedHeaders {
   get(number: bigint): Hex | undefined
   set(number: bigint, rlp: Hex): void
   delete(number: bigint): void
+  /** Fetches what is to arrive. */
+  run<T>(signal: AbortSignal, fetch: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
-const NONE: ArrivedHeaders = { get: () => undefined, set: () => {}, delete: () => {} }
+const NONE: ArrivedHeaders = {
+  ...{ get: () => undefined, set: () => {}, delete: () => {} },
+  run: (signal, fetch) => fetch(signal),
+}
 
 /**
  * The headers from a block down to an earlier one, newest first: each is the parent of the one before. They are asked for by
@@ -63,12 +68,14 @@ export async function* walkHeaders(
   const ask = async (number: bigint, own: AbortSignal): Promise<Hex> => {
     const known = arrived.get(number)
     if (known !== undefined) return known
-    const rlp = await l2.run(
-      async (provider, attempt) => encodeSent(await askBlock(provider, number, false, attempt.signal)),
-      own,
-    )
-    arrived.set(number, rlp)
-    return rlp
+    return arrived.run(own, async signal => {
+      const rlp = await l2.run(
+        async (provider, attempt) => encodeSent(await askBlock(provider, number, false, attempt.signal)),
+        signal,
+      )
+      arrived.set(number, rlp)
+      return rlp
+    })
   }
   while (next.number >= oldest) {
     const { number: first } = next

@@ -78,6 +78,40 @@ export const inTime = <T>(
 export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal | undefined): Promise<T> =>
   signal === undefined ? work() : scoped(signal, async () => work())
 
+/**
+ * Lets works go on that nobody waits for any more, because what they fetch is kept: so one that takes longer than each wait ends all
+ * the same.
+ *
+ * @param most how many of them may go on. Further ones are aborted
+ * @param over ends them all
+ */
+export function createStragglers(most: number, over?: AbortSignal) {
+  const all = new Set<AbortController>()
+  let late = 0
+  over?.addEventListener('abort', () => {
+    for (const one of all) one.abort(over.reason)
+  })
+  return async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    if (signal.aborted) throw abortedBy(signal)
+    const own = new AbortController()
+    inherit(own.signal, signal)
+    all.add(own)
+    let isLate = false
+    const end = () => {
+      isLate = late < most
+      if (isLate) late++
+      else own.abort(signal.reason)
+    }
+    signal.addEventListener('abort', end, { once: true })
+    const finish = () => {
+      signal.removeEventListener('abort', end)
+      all.delete(own)
+      if (isLate) late--
+    }
+    return orAbort(() => work(own.signal).finally(finish), signal)
+  }
+}
+
 /** Runs parts of a work, each with a signal of its own, because Node warns of many listeners to one. `end` aborts those that run. */
 export function createParts(signal: AbortSignal | undefined, isMany: boolean) {
   const running = new Set<AbortController>()

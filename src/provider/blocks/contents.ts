@@ -2,7 +2,9 @@ import type { Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
 import { type FetchedBlock, fetchBlock, fetchPlacedLogs } from '../../client/l1/blocks.ts'
 import type { Attempt } from '../../client/sources/pool.ts'
+import { MAX_STRAGGLERS } from '../../client/transport/limits.ts'
 import { shareFlight } from '../../client/transport/provider.ts'
+import { createStragglers } from '../../client/transport/waiting.ts'
 import { type BlockLog, openBlockLogs, type PlacedLog, withTransactions } from '../../verify/blocks/block.ts'
 import { type DecodedFilter, isDense, selectedBy } from '../../verify/blocks/filter.ts'
 import type { BlockClaim, BlockHeader } from '../../verify/blocks/header.ts'
@@ -36,22 +38,26 @@ export type Contents = ReturnType<typeof createContents>
  * a search that did not end in time goes on when it is asked for again, whatever the blocks hold: of each that was read, the logs
  * that it selects are kept.
  */
-export const createContents = (sources: Pick<VerifiedOptions, 'l2'>) => ({
+export const createContents = (sources: Pick<VerifiedOptions, 'l2' | 'signal'>) => ({
   ...createLogs(sources),
   ...createBlocks(sources),
 })
 
-function createLogs({ l2 }: Pick<VerifiedOptions, 'l2'>) {
+function createLogs({ l2, signal: over }: Pick<VerifiedOptions, 'l2' | 'signal'>) {
   const logs = createCache<Hex, BlockLogs>(MAX_CACHED_LOGS)
   const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const flights = new Map()
+  const keep = createStragglers(MAX_STRAGGLERS, over)
+  /** Shared by all who ask, and kept, even if it takes longer than they wait. */
+  const fetch = <T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    shareFlight(flights, key, signal, own => keep(own, work))
 
   /** All logs of a block: with its transactions, unless its filter is so full that it tells little. */
   async function logsOf(claim: BlockClaim | BlockHeader, signal: AbortSignal): Promise<BlockLogs> {
     const known = logs.get(claim.hash)
     if (known !== undefined) return known
     const dense = 'logsBloom' in claim && isDense(claim.logsBloom) ? claim : null
-    return shareFlight(flights, `logs ${claim.hash}`, signal, async own => {
+    return fetch(`logs ${claim.hash}`, signal, async own => {
       const found: BlockLogs = dense
         ? await fetchPlacedLogs({ l2, signal: own }, dense, all => ({ logs: all, transactions: null }))
         : await fetchBlock({ l2, signal: own }, claim, true, ({ header, sentReceipts, transactions }) => ({
@@ -65,7 +71,7 @@ function createLogs({ l2 }: Pick<VerifiedOptions, 'l2'>) {
 
   async function withHashes(claim: BlockClaim, found: BlockLogs, signal: AbortSignal) {
     if (found.transactions !== null) return found.transactions
-    return shareFlight(flights, `transactions ${claim.hash}`, signal, async own => {
+    return fetch(`transactions ${claim.hash}`, signal, async own => {
       const pick = ({ transactions }: FetchedBlock) => transactions.map(({ hash }) => ({ hash }))
       const transactions = await fetchBlock({ l2, signal: own }, claim, false, pick)
       logs.set(claim.hash, { ...found, transactions }, lengthOfAll(found.logs))

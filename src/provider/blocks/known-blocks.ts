@@ -1,7 +1,8 @@
 import type { Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
 import { walkHeaders } from '../../client/l1/blocks.ts'
-import { MAX_WALK } from '../../client/transport/limits.ts'
+import { MAX_STRAGGLERS, MAX_WALK } from '../../client/transport/limits.ts'
+import { createStragglers } from '../../client/transport/waiting.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
 import { createCache } from '../cache.ts'
@@ -43,8 +44,8 @@ export type KnownBlocks = ReturnType<typeof createKnownBlocks>
  * Hashes and headers of blocks, each proven from the state of a view. Final blocks never change, so what one view has proven stays
  * known in later ones.
  */
-export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
-  const { hashes, headers, arrived, hashOf, learn, learnOwn } = createMemory()
+export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | 'signal'>) {
+  const { hashes, headers, arrived, hashOf, learn, learnOwn } = createMemory(signal)
 
   async function hashAt(view: BlockView, number: bigint, pace: Pace): Promise<Hex> {
     learnOwn(view)
@@ -116,7 +117,7 @@ export function createKnownBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
   }
 }
 
-function createMemory() {
+function createMemory(signal: AbortSignal | undefined) {
   const hashes = createCache<bigint, Hex>(MAX_CACHED_HASHES)
   const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
   /** What requests at the same time share, and what arrived for one that ended before it was proven. */
@@ -125,7 +126,10 @@ function createMemory() {
   return {
     hashes,
     headers,
-    arrived: { ...sent, set: (number: bigint, rlp: Hex) => sent.set(number, rlp, 1) },
+    arrived: {
+      ...{ ...sent, run: createStragglers(MAX_STRAGGLERS, signal) },
+      set: (number: bigint, rlp: Hex) => sent.set(number, rlp, 1),
+    },
     hashOf: (number: bigint): Hex | undefined =>
       headers.get(number)?.hash ?? headers.get(number + 1n)?.parentHash ?? hashes.get(number),
     learn,

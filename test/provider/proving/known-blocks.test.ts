@@ -43,7 +43,7 @@ function viewOf(blocks: readonly SentBlock[], account: object | null = {}) {
 
 function setUp(blocks: readonly SentBlock[], account?: object | null) {
   const endpoint = blockEndpoint([...old, ...recent])
-  const known = createKnownBlocks({ l2: openEndpoints('l2', endpoint, 'L2') })
+  const known = createKnownBlocks({ l2: openEndpoints('l2', endpoint, 'L2'), signal: undefined })
   return { ...viewOf(blocks, account), known, endpoint }
 }
 const within = <T>(work: (pace: Pace) => Promise<T>): Promise<T> => inPace({ timeoutMs: 100_000, signals: [] }, work)
@@ -132,7 +132,7 @@ it('refuses the header of 8,191 blocks before, whose hash is in the same slot', 
   // The slot of block 20,000, in a state after it that still has the older hash; the endpoint sends the header of that hash.
   const { view } = viewOf([before])
   const lying = { request: async () => ({ ...before.block }) }
-  const known = createKnownBlocks({ l2: openEndpoints('l2', lying, 'L2') })
+  const known = createKnownBlocks({ l2: openEndpoints('l2', lying, 'L2'), signal: undefined })
   const moved = { ...view, l2BlockNumber: BigInt(FIRST + 8192) }
   expect(await refusalOf(within(pace => known.headerAt(moved, BigInt(FIRST + 8191), pace)))).toBe(
     'BLOCK_NUMBER_MISMATCH',

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { createStragglers } from '../../src/client/transport/waiting.ts'
+import { isEndpointError } from '../../src/entry/rpc.ts'
+
+/** A work that ends when it is told, and which of its parts were aborted. */
+function setUp(most: number, over?: AbortSignal) {
+  const run = createStragglers(most, over)
+  const aborted: string[] = []
+  const ends = new Map<string, () => void>()
+  const start = (name: string, signal: AbortSignal) => {
+    const work = (own: AbortSignal) =>
+      new Promise<string>((resolve, reject) => {
+        ends.set(name, () => resolve(name))
+        own.addEventListener('abort', () => {
+          aborted.push(name)
+          reject(own.reason)
+        })
+      })
+    return run(signal, work).catch(error => (isEndpointError(error) ? error.code : 'failed'))
+  }
+  return { start, aborted, end: (name: string) => ends.get(name)?.(), begun: () => ends.size }
+}
+
+it('lets works go on that nobody waits for any more, up to a bound, which counts those that have not ended', async () => {
+  const { start, aborted, end } = setUp(2)
+  const waiting = new AbortController()
+  const first = ['a', 'b', 'c'].map(name => start(name, waiting.signal))
+  waiting.abort()
+  expect(await Promise.all(first)).toEqual(['ABORTED', 'ABORTED', 'ABORTED'])
+  expect(aborted).toEqual(['c'])
+  end('a')
+  await new Promise(resolve => setImmediate(resolve))
+  const again = new AbortController()
+  const second = ['d', 'e'].map(name => start(name, again.signal))
+  again.abort()
+  expect(await Promise.all(second)).toEqual(['ABORTED', 'ABORTED'])
+  expect(aborted).toEqual(['c', 'e'])
+})
+
+it('gives what they come to, begins none in vain, and ends all with the whole', async () => {
+  const whole = new AbortController()
+  const { start, aborted, end, begun } = setUp(9, whole.signal)
+  const { signal } = new AbortController()
+  const [one, other] = [start('one', signal), start('other', signal)]
+  end('one')
+  expect(await one).toBe('one')
+  whole.abort(new Error('over'))
+  expect(await other).toBe('failed')
+  expect(aborted).toEqual(['other'])
+  expect(await start('late', AbortSignal.abort())).toBe('ABORTED')
+  expect(begun()).toBe(2)
+})
