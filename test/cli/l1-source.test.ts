@@ -51,6 +51,28 @@ async function open(flags: Flags, urls: readonly string[] = [DOWN]) {
   return { ...source, odd }
 }
 
+it('says when one endpoint alone could invent the hash, however it is named', async () => {
+  const other = 'http://127.0.0.1:2'
+  const agree = { 'l1-agree': [DOWN, other] }
+  const warned: [Flags, string[], string][] = [
+    [{}, [DOWN], 'one endpoint only, which could invent the hash'],
+    [{ 'l1-agree': [other] }, [DOWN], 'one endpoint only, which could invent the hash'],
+    [{ ...agree, quorum: '1' }, [DOWN], 'any one of 2 endpoints, each of which could invent the hash'],
+  ]
+  for (const [flags, l1, expected] of warned) {
+    const { trust, isAlone } = await open(flags, l1)
+    expect([trust.slice(0, expected.length), isAlone]).toEqual([expected, true])
+  }
+  const quiet: [Flags, string[]][] = [
+    [agree, [DOWN]],
+    [{}, [DOWN, other]],
+  ]
+  for (const [flags, l1] of quiet) {
+    const { trust, isAlone } = await open(flags, l1)
+    expect([trust, isAlone]).toEqual(['2 of 2 L1 endpoints that must agree', undefined])
+  }
+})
+
 it('proves the hash from a checkpoint, saves its state, and resumes without going back', async () => {
   const { service, path, root, head, asked, held, beaconUrl, apiUrl } = await startDemo()
   const file = path('beacon.json')

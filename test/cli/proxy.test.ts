@@ -63,7 +63,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   expect(view.timestamp).toMatch(/^\d+$/)
   expect(JSON.stringify(proxy.events)).not.toContain(l2)
   expect(proxy.events[0]).toMatchObject({
-    trust: '1 of 1 L1 endpoints that must agree',
+    trust: 'one endpoint only, which could invent the hash. Add --l1-agree, --checkpoint or --l1-hash-module',
     forward: ['web3_clientVersion'],
   })
 

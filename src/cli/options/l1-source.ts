@@ -28,7 +28,7 @@ export interface L1Source {
   readonly trust: string
   /** Whether it is the user, with a checkpoint or a program; or endpoints. */
   readonly source: 'user' | 'endpoint'
-  /** Whether it is only the endpoint that is also to be verified. */
+  /** Whether one endpoint alone could invent it. */
   readonly isAlone?: boolean
 }
 
@@ -65,8 +65,7 @@ export async function openL1Source(
     return { l1BlockHash: await importSource(file), source: 'user', trust: `the function in ${printable(file)}` }
   const [only] = l1
   if (isOne && only !== undefined) {
-    const trust = 'one endpoint only, which could invent the hash. Add --l1-agree, --checkpoint or --l1-hash-module'
-    return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', trust, isAlone: true }
+    return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', ...trustIn(1, 1) }
   }
   const flag = urls.length > 0 ? 'l1-agree' : 'l1'
   const providers = urls.length > 0 ? connections.open(flag, urls) : l1
@@ -76,11 +75,19 @@ export async function openL1Source(
     tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))
   try {
     const l1BlockHash = agreeingBlockHash(providers, { quorum: needed, onDissent: toldOf })
-    return { l1BlockHash, source: 'endpoint', trust: `${needed} of ${count} L1 endpoints that must agree` }
+    return { l1BlockHash, source: 'endpoint', ...trustIn(needed, count) }
   } catch (error) {
     // Nothing else of it can be wrong.
     throw isArgumentError(error) ? new UsageError(`--${flag}: the same URL twice is one source`) : error
   }
+}
+
+/** Who states the hash: as many of the L1 endpoints as have to agree. */
+function trustIn(needed: number, count: number): Pick<L1Source, 'trust' | 'isAlone'> {
+  if (needed > 1) return { trust: `${needed} of ${count} L1 endpoints that must agree` }
+  const who = count === 1 ? 'one endpoint only, which' : `any one of ${count} endpoints, each of which`
+  const advice = count === 1 ? 'Add --l1-agree, --checkpoint or --l1-hash-module' : 'Raise --quorum'
+  return { trust: `${who} could invent the hash. ${advice}`, isAlone: true }
 }
 
 async function importSource(file: string): Promise<L1Source['l1BlockHash']> {
