@@ -40,13 +40,19 @@ it('lets works go on that nobody waits for any more, up to a bound, which counts
 it('gives what they come to, begins none in vain, and ends all with the whole', async () => {
   const whole = new AbortController()
   const { start, aborted, end, begun } = setUp(9, whole.signal)
-  const { signal } = new AbortController()
-  const [one, other] = [start('one', signal), start('other', signal)]
+  const waiting = new AbortController()
+  const [one, other] = [start('one', waiting.signal), start('other', waiting.signal)]
   end('one')
   expect(await one).toBe('one')
+  waiting.abort()
+  expect([await other, aborted]).toEqual(['ABORTED', []])
   whole.abort(new Error('over'))
-  expect(await other).toBe('failed')
   expect(aborted).toEqual(['other'])
+  // Nothing goes on any more.
+  const further = new AbortController()
+  const last = start('last', further.signal)
+  further.abort()
+  expect([await last, aborted]).toEqual(['ABORTED', ['other', 'last']])
   expect(await start('late', AbortSignal.abort())).toBe('ABORTED')
-  expect(begun()).toBe(2)
+  expect(begun()).toBe(3)
 })

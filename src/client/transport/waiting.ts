@@ -86,27 +86,23 @@ export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal
  * @param over ends them all
  */
 export function createStragglers(most: number, over?: AbortSignal) {
-  const all = new Set<AbortController>()
-  let late = 0
-  over?.addEventListener('abort', () => {
-    for (const one of all) one.abort(over.reason)
-  })
+  const late = new Set<AbortController>()
+  const endAll = () => {
+    for (const one of late) one.abort(over?.reason)
+  }
   return async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     if (signal.aborted) throw abortedBy(signal)
     const own = new AbortController()
     inherit(own.signal, signal)
-    all.add(own)
-    let isLate = false
     const end = () => {
-      isLate = late < most
-      if (isLate) late++
-      else own.abort(signal.reason)
+      if (late.size >= most || over?.aborted) return own.abort(signal.reason)
+      if (late.size === 0) over?.addEventListener('abort', endAll)
+      late.add(own)
     }
     signal.addEventListener('abort', end, { once: true })
     const finish = () => {
       signal.removeEventListener('abort', end)
-      all.delete(own)
-      if (isLate) late--
+      if (late.delete(own) && late.size === 0) over?.removeEventListener('abort', endAll)
     }
     return orAbort(() => work(own.signal).finally(finish), signal)
   }
