@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createBundle, verifyEvidence } from '../src/entry/anchor.ts'
 import { createVerifier, isArgumentError, isProofError, verifyProof } from '../src/entry/index.ts'
 import { mimc } from '../src/entry/mimc.ts'
@@ -140,11 +141,13 @@ const root = ['--state-root', stateRoot]
 /** Enough for an endpoint that is never asked. */
 const asked = [...networkOf(rollup.address), '--address', address, '-o', 'never-written']
 
-const onTheCommandLine: [what: string, args: (files: Files) => string[], message: string][] = [
+type Mistake = [what: string, args: (files: Files) => string[], message: string, variables?: Record<string, string>]
+
+const onTheCommandLine: Mistake[] = [
   [
     'the name of no network',
     ({ bundle }) => ['verify', bundle, '--network', 'optimism', ...root],
-    `no such network, and no file that can be read: optimism. ${EXPECTED}`,
+    `no such network, and no such file: optimism. ${EXPECTED}`,
   ],
   [
     'a misspelt network',
@@ -194,7 +197,7 @@ const onTheCommandLine: [what: string, args: (files: Files) => string[], message
   [
     'options of a bundle for an answer',
     ({ answer }) => ['verify', answer, '--l1-block-hash', stateRoot],
-    'is an answer alone, so leave out --l1-block-hash, for bundles: it needs --state-root and --address',
+    'is an answer alone: leave out --l1-block-hash. It needs --state-root and --address',
   ],
   ['no L1 endpoint', () => ['record', 'state', ...asked], '--l1 is needed: the URL of the L1 endpoint; or set L1_URL'],
   [
@@ -217,19 +220,134 @@ const onTheCommandLine: [what: string, args: (files: Files) => string[], message
     ],
     '--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL',
   ],
+  [
+    'an L1_URL that is empty',
+    () => ['record', 'state', ...asked],
+    '--l1 is needed: the URL of the L1 endpoint; or set L1_URL, which is empty',
+    { L1_URL: '' },
+  ],
+  [
+    'the value of a variable that is not set',
+    () => ['record', 'state', '--l1', '', ...asked],
+    '--l1 is empty: is a variable of your shell not set?',
+  ],
+  [
+    'a variable that is not set, without quotes',
+    () => ['record', 'state', '--l1', '--l2', 'http://127.0.0.1:1', ...asked],
+    '--l1 needs a value, but an option follows: --l2',
+  ],
+  ...['verify', 'inspect', 'audit', 'vectors', 'diff', 'snapshot'].map(
+    (command): Mistake => [
+      `a URL for a file of ${command}`,
+      () => [command, 'https://example.org/key/file.json'],
+      'rollup-state-proof: expected a file, not a URL: download it, or pass - and pipe it',
+    ],
+  ),
+  [
+    'several records for verify',
+    ({ many }) => ['verify', many],
+    'is one JSON text per line: the command audit reads such files',
+  ],
+  [
+    'UTF-16 without a mark',
+    ({ unmarked }) => ['verify', unmarked],
+    'is UTF-16 without a byte order mark: save it as UTF-8',
+  ],
+  ['a packed file that is cut off', ({ torn }) => ['verify', torn], 'is damaged gzip: unexpected end of file'],
+  ['a packed file that is too large', ({ bomb }) => ['verify', bomb], 'is larger than 16 MiB once unpacked'],
+  [
+    'a negative number',
+    () => ['record', 'logs', '--from-block', '-100', ...asked],
+    '--from-block: expected a number that is not negative, found -100\n',
+  ],
+  ...['NaN', '1e3', '1.5', '-1', '', '18446744073709551616'].map(
+    (number): Mistake => [
+      `the block number '${number}'`,
+      () => ['record', 'logs', `--from-block=${number}`, ...asked],
+      '--from-block: expected a number below 2^64\n',
+    ],
+  ),
+  ...['NaN', '1e3', '0', '99999999999'].map(
+    (number): Mistake => [
+      `the time '${number}'`,
+      () => ['record', 'state', '--timeout', number, '--l1', 'http://127.0.0.1:1', ...asked],
+      '--timeout: expected 1 to 86400\n',
+    ],
+  ),
+  [
+    'an option with one dash',
+    () => ['verify', 'a.json', '-address'],
+    'no such option: -address. Did you mean --address?',
+  ],
+  ['an option with an underscore', () => ['verify', 'a', '--state_root=1'], '--state_root. Did you mean --state-root?'],
+  ['an option without its value', () => ['verify', 'a', '--state-root'], '--state-root needs a value\n'],
+  ['a value for an option that takes none', () => ['verify', 'a', '--json=yes'], '--json takes no value'],
+  ['a word too many', () => ['record', 'state', 'a.json'], 'unexpected word: a.json'],
 ]
 
-interface Files {
-  readonly answer: string
-  readonly bundle: string
+const text = JSON.stringify(answer)
+/** Each is written for the test that reads it. */
+const contents = {
+  ...{ answer, bundle, many: `${text}\n${text}\n`, unmarked: Buffer.from(text, 'utf16le') },
+  ...{ torn: gzipSync(text).subarray(0, -9), bomb: gzipSync(Buffer.alloc(2 ** 24 + 1, ' ')) },
 }
+type Files = { readonly [Name in keyof typeof contents]: string }
 
-it.each(onTheCommandLine)('on the command line: %s', async (_, args, message) => {
-  const { code, stderr } = await runHere(args({ answer: fileOf(answer), bundle: fileOf(bundle) }))
+it.each(onTheCommandLine)('on the command line: %s', async (_, args, message, variables = {}) => {
+  for (const name of ['L1_URL', 'L2_URL', 'BEACON_URL']) vi.stubEnv(name, variables[name])
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const folder = folderOf(contents)
+  // One file per name.
+  const files = Object.fromEntries(Object.keys(contents).map(name => [name, join(folder, name)])) as Files
+  const { code, stderr } = await runHere(args(files))
   // A message that ends here is all that is printed.
   const isWhole = message.endsWith('$')
   expect(isWhole ? `${stderr}$` : stderr).toContain(message)
   expect(code).toBe(2)
+})
+
+it('on the command line: files as other programs write them', async () => {
+  const trace = readFileSync('vectors/transitions/valid/poseidon2-history.json', 'utf8')
+  const { input } = JSON.parse(trace)
+  const [parent, end] = ['--parent-root', '--state-root']
+  const plain: Record<string, [content: string, args: (path: string) => string[]]> = {
+    verify: [text, path => ['verify', path, ...root]],
+    inspect: [text, path => ['inspect', path]],
+    vectors: [JSON.stringify({ ...claim, scheme: 'poseidon2', result: answer }), path => ['vectors', path]],
+    audit: [contents.many, path => ['audit', path, '--jobs', '1', ...root]],
+    diff: [
+      `${JSON.stringify(input.answer)}\n`,
+      path => ['diff', path, parent, input.parentStateRoot, end, input.stateRoot],
+    ],
+    network: [JSON.stringify({ rollup }), path => ['verify', fileOf(bundle), '--network', path, ...root]],
+    snapshot: [`${address}\n`, path => ['snapshot', path, '-o', 'never-written', '--l1', 'http://127.0.0.1:1']],
+  }
+  const encodings: Record<string, (content: string) => Uint8Array> = {
+    'UTF-8 with a mark': content => Buffer.from(`\ufeff${content}`),
+    'UTF-16, as PowerShell writes it': content => Buffer.from(`\ufeff${content}`, 'utf16le'),
+    'UTF-16, the other way round': content => Buffer.from(`\ufeff${content}`, 'utf16le').swap16(),
+    gzip: content => gzipSync(content),
+    'gzip of UTF-16': content => gzipSync(Buffer.from(`\ufeff${content}`, 'utf16le')),
+  }
+  let count = 0
+  for (const [command, [content, args]] of Object.entries(plain)) {
+    const path = fileOf(content)
+    const seen = await runHere(args(path))
+    expect([command, seen.code]).toEqual([command, { vectors: 4, snapshot: 2 }[command] ?? 0])
+    for (const [encoding, encode] of Object.entries(encodings)) {
+      writeFileSync(path, encode(content))
+      const { code, stdout } = await runHere(args(path))
+      expect({ code, stdout }, `${command}: ${encoding}`).toEqual({ code: seen.code, stdout: seen.stdout })
+      count++
+    }
+  }
+  expect(count).toBe(35)
+})
+
+it('on the command line: an indented file for an audit', async () => {
+  const { code, stderr } = await runHere(['audit', '--jobs', '1', fileOf(JSON.stringify(bundle, null, 2))])
+  expect(code).toBe(1)
+  expect(stderr).toContain('Note: an audit reads one record per line. To write a JSON file as one line: jq -c . FILE\n')
 })
 
 it('on the page: names the field that is wrong', () => {
@@ -339,6 +457,7 @@ it('on the command line: endpoints of another chain', async () => {
   }
   const { stderr } = await record('--l1', l1, '--l2', l2)
   expect(stderr).toContain('METHOD_UNKNOWN')
+  expect(stderr).not.toContain('rollup.method')
   expect(stderr).not.toContain('must serve')
 })
 

@@ -1,7 +1,7 @@
 import { isArgumentError } from '../base/errors.ts'
 import { readOwn } from '../base/json/known-fields.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
-import { argumentRefused, briefMessage, codeOf, UsageError } from './errors.ts'
+import { argumentRefused, briefMessage, UsageError } from './errors.ts'
 import { formatOptions, sharedOptions, trustOptions } from './options/declared.ts'
 import { didYouMean } from './options/suggest.ts'
 import { toJson } from './output/report.ts'
@@ -96,8 +96,7 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     return await dispatch(name, args, io)
   } catch (thrown) {
     const error = isArgumentError(thrown) ? argumentRefused(thrown) : thrown
-    const isRefused = codeOf(error)?.startsWith('ERR_PARSE_ARGS')
-    const isUsage = isRefused || error instanceof UsageError || error instanceof DocumentError
+    const isUsage = error instanceof UsageError || error instanceof DocumentError
     const message = `${isUsage ? '' : 'unexpected: '}${briefMessage(error)}`
     const help = `rollup-state-proof ${nameIn(argv)}--help`
     if (isAsked(argv, '--json')) {

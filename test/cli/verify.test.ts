@@ -220,7 +220,7 @@ it.each<[string, (string | { content: unknown })[], string]>([
   ['no file', ['verify'], 'expected one file'],
   ['two files', ['verify', 'a', 'b'], 'expected one file'],
   ['an unknown option', ['verify', 'a', '--root', '0x'], 'no such option: --root.'],
-  ['an option without its value', ['verify', 'a', '--state-root'], 'argument missing'],
+  ['an option without its value', ['verify', 'a', '--state-root'], '--state-root needs a value'],
   ['a missing file', ['verify', 'no-such-file.json'], 'cannot read no-such-file.json: no such file or directory'],
   ['a path through a file', ['verify', 'package.json/x'], 'cannot read package.json/x: not a directory'],
   ['no root', ['verify', file({ ...sample, stateRoot: null })], '--state-root is needed'],
@@ -228,7 +228,11 @@ it.each<[string, (string | { content: unknown })[], string]>([
   ['an empty file', ['verify', file('')], 'is empty'],
   ['white space', ['verify', file(' \n')], 'is empty'],
   ['invalid UTF-8', ['verify', file(new Uint8Array([0x22, 0xff, 0x22]))], 'is not UTF-8'],
-  ['UTF-16', ['verify', file(Buffer.from('\ufeff{}', 'utf16le'))], 'is not UTF-8'],
+  [
+    'half of a UTF-16 character',
+    ['verify', file(Buffer.from('\ufeff{}', 'utf16le').subarray(0, -1))],
+    'is not UTF-16LE',
+  ],
   ['a scheme and nothing else', ['verify', file({ scheme: 'mimc' })], 'neither an answer nor a result'],
   ['a vector', ['verify', file(vector)], 'is a vector, which states its own inputs: run it with the command vectors'],
 ])('reports %s as wrong usage or unreadable input', async (_, argv, message) => {

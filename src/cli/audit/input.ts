@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises'
 import zlib from 'node:zlib'
+import { DocumentError } from '../words/error.ts'
+import { encodingOf, messageOf } from '../words/value.ts'
 import { MAX_WAITING } from './limits.ts'
 
 /**
@@ -43,28 +45,56 @@ export async function* readFileChunks(path: string, onRead?: (length: number) =>
   }
 }
 
-/** The compression formats, and the bytes with which they begin. */
-const PACKED: readonly {
-  readonly magic: readonly number[]
-  readonly name: string
-  readonly unpacker: () => zlib.Gunzip | undefined
-}[] = [
-  { magic: [0x1f, 0x8b], name: 'gzip', unpacker: () => zlib.createGunzip({ chunkSize: CHUNK_LENGTH }) },
-  { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', unpacker: createZstd },
-]
+/** The compression formats: the bytes with which they begin, and what unpacks them. */
+const PACKED = [
+  { magic: [0x1f, 0x8b], name: 'gzip', stream: 'createGunzip', whole: 'gunzipSync' },
+  // Needs Node 22.15 or later.
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', stream: 'createZstdDecompress', whole: 'zstdDecompressSync' },
+] as const
 
-/** Needs Node 22.15 or later; undefined before that. */
-function createZstd(): zlib.Gunzip | undefined {
-  const create: unknown = Reflect.get(zlib, 'createZstdDecompress')
-  return typeof create === 'function' ? create({ chunkSize: CHUNK_LENGTH }) : undefined
+const formatOf = (start: Uint8Array) => PACKED.find(({ magic }) => magic.every((byte, index) => start[index] === byte))
+
+const TOO_OLD = 'which takes Node 22.15 or later'
+
+/** The bytes, decompressed if they are gzip or zstd. @param most how many they may be then @throws DocumentError */
+export function unpackWhole(bytes: Uint8Array, most: number): Uint8Array {
+  const packed = formatOf(bytes)
+  if (packed === undefined) return bytes
+  const unpacker: unknown = Reflect.get(zlib, packed.whole)
+  if (typeof unpacker !== 'function') throw new DocumentError(`packed with ${packed.name}, ${TOO_OLD}`)
+  try {
+    return unpacker(bytes, { maxOutputLength: most })
+  } catch (error) {
+    const isLarge = error instanceof RangeError
+    throw new DocumentError(
+      isLarge ? `larger than ${most / 2 ** 20} MiB once unpacked` : `damaged ${packed.name}: ${messageOf(error)}`,
+    )
+  }
 }
 
 /**
- * The bytes of a stream, decompressed if they are gzip or zstd. The first bytes decide, not the name of a file.
+ * The bytes of a stream, decompressed if they are gzip or zstd, and in UTF-8 if they are UTF-16. The first bytes decide, not the
+ * name of a file.
  *
- * @throws the decompressor's Error if they are damaged or truncated
+ * @throws the Error of the decompressor or decoder if they are damaged or truncated
  */
-export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+export const unpack = (chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> =>
+  inUtf8(decompress(chunks))
+
+async function* inUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let decoder: InstanceType<typeof TextDecoder> | undefined
+  let isFirst = true
+  for await (const chunk of chunks) {
+    const encoding = isFirst ? encodingOf(chunk) : 'utf-8'
+    if (encoding !== 'utf-8') decoder = new TextDecoder(encoding, { fatal: true })
+    isFirst = false
+    yield decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }))
+  }
+  // Throws if it ends within a character.
+  decoder?.decode()
+}
+
+async function* decompress(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]()
   let start: Uint8Array = new Uint8Array()
   // The first chunk of a pipe may be too short to tell.
@@ -73,14 +103,14 @@ export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): Async
     if (done) break
     start = Buffer.concat([start, Buffer.from(value)])
   }
-  const packed = PACKED.find(({ magic }) => magic.every((byte, index) => start[index] === byte))
+  const packed = formatOf(start)
   if (packed === undefined) return yield* continued(start, iterator)
-  const unpacker = packed.unpacker()
-  if (unpacker === undefined) {
+  const create: unknown = Reflect.get(zlib, packed.stream)
+  if (typeof create !== 'function') {
     await iterator.return?.()
-    throw new Error(`it is packed with ${packed.name}, which takes Node 22.15 or later`)
+    throw new Error(`it is packed with ${packed.name}, ${TOO_OLD}`)
   }
-  yield* unpackWith(unpacker, continued(start, iterator))
+  yield* unpackWith(create({ chunkSize: CHUNK_LENGTH }), continued(start, iterator))
 }
 
 /** Where a gzip member may begin: written apart, what comes before a broken one is decompressed. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { constants, createReadStream, fstatSync, readdirSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, constants, createReadStream, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readFileChunks } from '../audit/input.ts'
+import { CHUNK_LENGTH, readFileChunks, unpackWhole } from '../audit/input.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_FOLDER_DEPTH, MAX_FOLDER_ENTRIES, MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -39,44 +38,57 @@ export function listJsonFiles(folder: string): string[] {
 }
 
 /** Parses the file at `path`, or standard input for `-`. @throws UsageError if it is not a JSON text */
-export async function readJson(path: string, io: Io): Promise<unknown> {
-  if (path === '-') return parseInput('standard input', io.stdin)
+export async function readJson(path: string, { stdin }: Io): Promise<unknown> {
   // Not only regular files: a shell passes `<(command)` as the path of a pipe.
-  return parseInput(path, openedFile(path, constants.O_RDONLY, false))
+  if (path !== '-') return parseFile(path, readWhole(path))
+  const name = 'standard input'
+  const parts: Uint8Array[] = []
+  await orUsageError(`cannot read ${name}`, async () => {
+    let length = 0
+    for await (const chunk of stdin) {
+      const part = Buffer.from(chunk)
+      length += part.length
+      if (length > MAX_INPUT_BYTES) throw tooLarge(name)
+      parts.push(part)
+    }
+  })
+  return parseFile(name, Buffer.concat(parts))
 }
 
 /** {@link readJson} for regular files only, so that it never waits for the writer of a FIFO. @throws UsageError */
 export async function readRegularJson(path: string, { followLinks = true } = {}): Promise<unknown> {
   // Windows has neither flag.
-  const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
-  const flags = O_RDONLY | O_NONBLOCK | (followLinks ? 0 : O_NOFOLLOW)
-  return parseInput(path, openedFile(path, flags, true))
+  const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
+  return parseFile(path, readWhole(path, O_NONBLOCK | (followLinks ? 0 : O_NOFOLLOW), true))
 }
 
-async function* openedFile(path: string, flags: number, onlyRegular: boolean): AsyncGenerator<Uint8Array> {
-  const file = await open(path, flags)
-  try {
-    // Checks the opened file: by now, the path could name another one.
-    if (onlyRegular && !(await file.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)
-    yield* file.createReadStream({ autoClose: false })
-  } finally {
-    await file.close()
-  }
-}
-
-async function parseInput(name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<unknown> {
-  const parts: Uint8Array[] = []
-  await orUsageError(`cannot read ${name}`, async () => {
-    let length = 0
-    for await (const chunk of chunks) {
-      const part = Buffer.from(chunk)
-      length += part.length
-      if (length > MAX_INPUT_BYTES) throw new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
-      parts.push(part)
+/** All bytes of a file. @throws UsageError if it cannot be read, or is too large */
+export const readWhole = (path: string, flags = 0, onlyRegular = false): Buffer =>
+  orUsageError(`cannot read ${path}`, () => {
+    const file = openSync(path, constants.O_RDONLY | flags)
+    try {
+      // Checks the opened file: by now, the path could name another one.
+      if (onlyRegular && !fstatSync(file).isFile()) throw new UsageError(`${path} is not a regular file`)
+      const parts: Uint8Array[] = []
+      for (let length = 0; ; ) {
+        const part = new Uint8Array(CHUNK_LENGTH)
+        const read = readSync(file, part)
+        if (read === 0) return Buffer.concat(parts)
+        length += read
+        if (length > MAX_INPUT_BYTES) throw tooLarge(path)
+        parts.push(part.subarray(0, read))
+      }
+    } finally {
+      closeSync(file)
     }
   })
+
+const tooLarge = (name: string) => new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
+
+/** Parses a JSON text, which may be packed. @throws UsageError */
+export function parseFile(name: string, bytes: Uint8Array): unknown {
   try {
-    return parseJson(Buffer.concat(parts))
+    return parseJson(unpackWhole(bytes, MAX_INPUT_BYTES))
   } catch (error) {
     throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
   }

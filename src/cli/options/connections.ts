@@ -36,6 +36,7 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
 
   function connect<T extends object>(flag: string, url: string, create: (url: string, options: HttpOptions) => T): T {
     const options = { timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal }
+    if (url.trim() === '') throw new UsageError(`--${flag} is empty: is a variable of your shell not set?`)
     try {
       const provider = create(url, options)
       opened.push(provider)

@@ -68,7 +68,7 @@ async function reportFailure(error: unknown, flags: EndpointFlags, connections: 
   // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
   const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
   const isVerdict = isProofError(failure)
-  const hint = mayBeOtherChain(failure) ? await connections.wrongChains(networkOf(flags).rollup) : ''
+  const hint = await hintFor(failure, flags, connections)
   const report = {
     fetched: false,
     ...(isVerdict && describeVerdict(REFUSED)),
@@ -83,6 +83,7 @@ async function reportFailure(error: unknown, flags: EndpointFlags, connections: 
   return isVerdict ? exitCodeOf(REFUSED) : exitCodes.noAnswer
 }
 
+/** How an endpoint of another chain could fail. */
 const OF_OTHER_CHAIN: readonly EndpointErrorCode[] = [
   'METHOD_UNKNOWN',
   'PARAMS_REFUSED',
@@ -93,9 +94,16 @@ const OF_OTHER_CHAIN: readonly EndpointErrorCode[] = [
   'PROOF_UNAVAILABLE',
 ]
 
-/** Whether an endpoint of another chain could fail like this. */
-const mayBeOtherChain = (failure: ProofError | EndpointError): boolean =>
-  isProofError(failure) || OF_OTHER_CHAIN.includes(failure.code)
+const PROOF_METHOD =
+  'If the endpoint has another name for the method that serves proofs, state it as rollup.method in a file for --network.'
+
+/** What may help, in a sentence; empty if nothing is known to. */
+async function hintFor(failure: ProofError | EndpointError, flags: Flags, connections: Connections): Promise<string> {
+  if (!isProofError(failure) && !OF_OTHER_CHAIN.includes(failure.code)) return ''
+  const other = await connections.wrongChains(networkOf(flags).rollup)
+  const isMethod = !isProofError(failure) && failure.code === 'METHOD_UNKNOWN' && failure.layer === 'L2'
+  return other === '' && isMethod && /\w_getProof/.test(failure.message) ? PROOF_METHOD : other
+}
 
 function describeFailure(error: ProofError | EndpointError): object {
   if (isProofError(error)) return describeError(error)

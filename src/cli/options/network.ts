@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { isArgumentError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
@@ -9,11 +9,11 @@ import type { Hex } from '../../entry/index.ts'
 import { lineaMainnet, type Network } from '../../entry/networks.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
+import { parseFile, readWhole } from '../files/input.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { kindNamed, kindNames } from '../words/answer.ts'
-import { DocumentError } from '../words/error.ts'
 import { parseNumber } from '../words/evidence.ts'
-import { cut, fieldIn, fieldsOf, isObject, messageOf, parseJson, show } from '../words/value.ts'
+import { cut, fieldIn, fieldsOf, isObject, parseJson, show } from '../words/value.ts'
 import type { Flags } from './declared.ts'
 import { requireHex } from './parse.ts'
 import { didYouMean } from './suggest.ts'
@@ -28,8 +28,6 @@ const NETWORKS: ReadonlyMap<string, ChosenNetwork> = new Map(lineaNetworks.map(n
 /** The network whose L1, or whose rollup in reports, has the name: people write these in its place. */
 const meantBy = (name: string) => lineaNetworks.find(({ beacon, rollup }) => [beacon.name, rollup.name].includes(name))
 
-const MAX_FILE_BYTES = 2 ** 20
-
 /** The network of `--network`, with the code of `--implementation`. @throws UsageError */
 export function networkOf({ network = 'linea', implementation }: Flags): ChosenNetwork {
   requireHex('--implementation', 20, implementation)
@@ -40,7 +38,7 @@ export function networkOf({ network = 'linea', implementation }: Flags): ChosenN
 
 /** The network that a file describes: as `serve --json` prints it, or alone. @throws UsageError */
 function networkIn(path: string): ChosenNetwork {
-  const content = readFile(path)
+  const content = contentOf(path)
   const { name = path, scheme = 'poseidon2', rollup, ...rest } = fieldsOf(fieldIn(content, 'network') ?? content)
   const { layout, ...contract } = fieldsOf(rollup)
   const network = {
@@ -64,39 +62,21 @@ const toSlots = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).map(([name, slot]) => [name, toSlots(slot)]))
     : (parseNumber(String(value), 256) ?? value)
 
-/** The first line of what `serve --json` prints is a JSON text of its own. @throws UsageError, Error of the system */
-function readFile(path: string): unknown {
-  const buffer = Buffer.alloc(MAX_FILE_BYTES)
-  let length = 0
-  try {
-    const file = openSync(path, 'r')
-    try {
-      for (let read = -1; read !== 0 && length < MAX_FILE_BYTES; length += read) {
-        read = readSync(file, buffer, length, MAX_FILE_BYTES - length, null)
-      }
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
+/** The first line of what `serve --json` prints is a JSON text of its own. @throws UsageError */
+function contentOf(path: string): unknown {
+  if (!existsSync(path)) {
     const name = cut(path, MAX_SHOWN_LENGTH)
     const meant = meantBy(path)
-    const suggestion = meant ? ` Did you mean ${meant.name}?` : didYouMean(path, [...NETWORKS.keys()])
+    const suggestion = meant === undefined ? didYouMean(path, NETWORKS.keys()) : ` Did you mean ${meant.name}?`
     throw new UsageError(
-      `--network: no such network, and no file that can be read: ${name}.${suggestion} Expected ${[...NETWORKS.keys()].join(', ')}, or a file (${messageOf(error)})`,
+      `--network: no such network, and no such file: ${name}.${suggestion} Expected ${[...NETWORKS.keys()].join(', ')}, or a file`,
     )
   }
-  const bytes = buffer.subarray(0, length)
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    if (!(error instanceof DocumentError)) throw error
-  }
+  const bytes = readWhole(path)
   try {
     return parseJson(bytes.subarray(0, bytes.indexOf('\n')))
-  } catch (error) {
-    throw error instanceof DocumentError
-      ? new UsageError(`--network: ${cut(path, MAX_SHOWN_LENGTH)} is not JSON`)
-      : error
+  } catch {
+    return parseFile(path, bytes)
   }
 }
 

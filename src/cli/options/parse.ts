@@ -2,8 +2,10 @@ import { parseArgs } from 'node:util'
 import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../entry/index.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { parseNumber } from '../words/evidence.ts'
 import { isHexOf } from '../words/layout.ts'
+import { cut } from '../words/value.ts'
 import { isAddress } from './address.ts'
 import type { Options, ValuesOf } from './declared.ts'
 import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
@@ -16,7 +18,7 @@ const ADDRESSES = ['address', 'implementation', 'sender', 'recipient']
  * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
  * unclear on which one the verdict rests. Every `--mapping` becomes a `--storage-key`, and all keys become 32 bytes.
  *
- * @throws UsageError, and the errors of `parseArgs`
+ * @throws UsageError
  */
 export function parseOptions<const T extends Options>(
   given: readonly string[],
@@ -24,29 +26,60 @@ export function parseOptions<const T extends Options>(
   { allowPositionals = false } = {},
 ): { readonly values: ValuesOf<T>; readonly positionals: readonly string[] } {
   const args = joinPairs(given, options)
-  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
+  // Not strict: the words of `parseArgs` on what it refuses are for programmers.
+  const parsed = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
   const seen = new Set<string>()
-  for (const token of tokens) {
+  for (const token of parsed.tokens) {
+    if (token.kind === 'positional') requirePath(token.value, allowPositionals)
     if (token.kind !== 'option') continue
-    const { name, rawName } = token
-    if (!Object.hasOwn(options, name)) {
-      const names = [...Object.keys(options), 'help'].map(known => `--${known}`)
-      throw new UsageError(`no such option: ${rawName}.${didYouMean(rawName, names)}`)
-    }
-    if (options[name]?.multiple === true) continue
-    if (seen.has(name)) throw new UsageError(`--${name} is given twice`)
+    const { name, index } = token
+    const option = Object.hasOwn(options, name) ? options[name] : undefined
+    if (option === undefined) throw noSuchOption(args[index] ?? '', token.rawName, options)
+    requireValue(option.type, token)
+    if (seen.has(name) && option.multiple !== true) throw new UsageError(`--${name} is given twice`)
     seen.add(name)
   }
-  const { values, positionals } = parseArgs<{ args: string[]; options: Options; allowPositionals: boolean }>({
-    args,
-    options,
-    allowPositionals,
-  })
+  const { positionals } = parsed
+  const values: Record<string, unknown> = parsed.values
   for (const name of ADDRESSES) for (const text of [values[name]].flat()) isAddress(`--${name}`, String(text))
   const keys = values['storage-key']
   if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
   // The names and types of the values are those of the options.
   return { values: values as ValuesOf<T>, positionals }
+}
+
+/** @throws UsageError if it is unexpected, or a URL */
+function requirePath(word: string, allowPositionals: boolean): void {
+  if (!allowPositionals) throw new UsageError(`unexpected word: ${cut(word, MAX_SHOWN_LENGTH)}`)
+  if (!/^https?:/i.test(word)) return
+  throw new UsageError(
+    'expected a file, not a URL: download it, or pass - and pipe it: curl URL | rollup-state-proof ...',
+  )
+}
+
+function noSuchOption(arg: string, rawName: string, options: Options): UsageError {
+  const names = [...Object.keys(options), 'help'].map(known => `--${known}`)
+  // A word after one dash, which would be many options of one letter.
+  const [word = ''] = /^-[a-z][\w-]+/.test(arg) ? arg.split('=', 1) : [rawName]
+  return new UsageError(
+    `no such option: ${cut(word, MAX_SHOWN_LENGTH)}.${didYouMean(word.replace(/^-+/, '--'), names)}`,
+  )
+}
+
+/** @throws UsageError unless a value follows the option, or none if it takes none */
+function requireValue(
+  type: 'string' | 'boolean',
+  { rawName, value, inlineValue }: { rawName: string; value?: string | undefined; inlineValue?: boolean | undefined },
+): void {
+  if (type === 'boolean' && value !== undefined) throw new UsageError(`${rawName} takes no value`)
+  if (type === 'boolean') return
+  if (value === undefined) throw new UsageError(`${rawName} needs a value`)
+  if (inlineValue || value === '-' || !value.startsWith('-')) return
+  throw new UsageError(
+    /^-\.?\d/.test(value)
+      ? `${rawName}: expected a number that is not negative, found ${cut(value, MAX_SHOWN_LENGTH)}`
+      : `${rawName} needs a value, but an option follows: ${cut(value, MAX_SHOWN_LENGTH)}`,
+  )
 }
 
 /** The key that stands for every address of a file. */

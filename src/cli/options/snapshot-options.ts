@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { lowerCase } from '../../base/hex.ts'
 import { stringify } from '../../base/json/stringify.ts'
 import type { Hex } from '../../entry/index.ts'
+import { readFileChunks, unpack } from '../audit/input.ts'
 import { linesOf, readBatches } from '../audit/lines.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
@@ -93,17 +93,13 @@ async function readAddresses(file: string, io: Io): Promise<Hex[]> {
   const addresses: Hex[] = []
   const limits = { batchLength: 2 ** 16, maxLineLength: MAX_ADDRESS_LINE }
   await orUsageError(`cannot read ${name}`, async () => {
-    for await (const batch of readBatches(chunksOf(file, io), limits)) {
+    for await (const batch of readBatches(unpack(file === '-' ? io.stdin : readFileChunks(file)), limits)) {
       let line = batch.firstLine
       for (const bytes of linesOf(batch)) addAddress(addresses, bytes, `${name}, line ${line++}`)
     }
   })
   if (addresses.length === 0) throw new UsageError(`${name} has no address`)
   return addresses
-}
-
-async function* chunksOf(file: string, { stdin }: Io): AsyncGenerator<Uint8Array> {
-  for await (const chunk of file === '-' ? stdin : createReadStream(file)) yield Buffer.from(chunk)
 }
 
 /** Adds the address in a line, if there is one. @throws UsageError if it is none, or one too many */

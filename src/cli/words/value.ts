@@ -62,17 +62,37 @@ export function otherVersion(content: unknown): string | undefined {
     : `is of version ${brief(show(version))} of its format, of which this program reads 1`
 }
 
-/** Parses a JSON text in UTF-8. @throws DocumentError */
+/** How a text is encoded: as PowerShell writes it, UTF-16 says so with its byte order mark. */
+export const encodingOf = ([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' =>
+  first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+
+/** Parses a JSON text in UTF-8, or in UTF-16 with a byte order mark. @throws DocumentError */
 export function parseJson(bytes: Uint8Array): unknown {
-  // The decoder is fatal, because it must not replace bytes silently. It drops a leading BOM.
-  const text = orDocumentError('not UTF-8', () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  const encoding = encodingOf(bytes)
+  // The decoder is fatal, because it must not replace bytes silently. It drops the byte order mark.
+  const decoder = new TextDecoder(encoding, { fatal: true })
+  const text = orDocumentError(`not ${encoding.toUpperCase()}`, () => decoder.decode(bytes))
   if (text.trim() === '') throw new DocumentError('empty')
+  if (/^.?\0/s.test(text)) throw new DocumentError('UTF-16 without a byte order mark: save it as UTF-8')
   try {
     return parseBounded(text, MAX_FILE_DEPTH)
   } catch (error) {
-    // It may well be JSON.
-    const what = error instanceof ExcessiveJson ? 'more than this program reads' : 'not JSON'
-    throw new DocumentError(`${what}: ${messageOf(error)}`)
+    if (error instanceof ExcessiveJson) throw new DocumentError(`more than this program reads: ${error.message}`)
+    const [first = '', ...more] = text.trimStart().split('\n', 2)
+    throw new DocumentError(
+      more.length > 0 && isJson(first)
+        ? 'one JSON text per line: the command audit reads such files'
+        : `not JSON: ${messageOf(error)}`,
+    )
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseBounded(text, MAX_FILE_DEPTH)
+    return true
+  } catch {
+    return false
   }
 }
 
