@@ -1,10 +1,13 @@
 import { isHexOf } from '../cli/words/layout.ts'
-import { beaconRows, formatTime, type Row, sourceWords } from '../cli/words/wording.ts'
-import type { L1Block } from '../verify/anchor/header.ts'
+import { brief, hasFields } from '../cli/words/value.ts'
+import { beaconRows, formatTime, type Row, sourceWords, timeRow } from '../cli/words/wording.ts'
+import type { VerifiedMessage } from '../entry/messages.ts'
 import type { ProvenBeaconBlock } from '../verify/evidence/types.ts'
 import { type Check, type Checked, checksOf, type GroupKey, type Status, statusOfAll } from './checks.ts'
+import { rollupOf } from './inputs.ts'
+import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import { isOwn, type Statement } from './statement.ts'
-import { claimWords, type Form, type ProvenState, type VerifiedAccount } from './wording.ts'
+import { claimWords, type Form, type ProvenState } from './wording.ts'
 
 /** One link of the chain of trust. */
 export interface ChainBox {
@@ -23,16 +26,30 @@ export interface ChainBox {
   readonly proof: number | null
 }
 
-/** What is proven on the way from the trusted value to L1. */
-interface ProvenL1 {
-  readonly l1Block?: L1Block | undefined
-  readonly beaconBlock?: ProvenBeaconBlock | undefined
-}
-
 /** How far the checks have come. */
 export interface Progress {
   readonly statement: Statement
   readonly checked: Checked
+}
+
+/** What there is to draw. */
+export interface Scene<Proven> extends Progress {
+  readonly file: OpenedFile
+  /** Null if nothing is proven. */
+  readonly proven: Proven | null
+  readonly address: string
+  readonly storageKeys: readonly string[]
+  /** How many leaf proofs there are. */
+  readonly proofs: number
+}
+
+/** What is proven on the way from the trusted value to a block of L2. */
+interface ProvenWay extends Partial<Parameters<typeof timeRow>[0]> {
+  readonly beaconBlock?: ProvenBeaconBlock | undefined
+  readonly stateRoot?: string | undefined
+  readonly implementation?: string | undefined
+  readonly l2BlockNumber?: bigint | undefined
+  readonly currentL2BlockNumber?: bigint | undefined
 }
 
 /** Makes links whose state is that of their checks. */
@@ -66,27 +83,32 @@ const leftOut = (link: ReturnType<typeof linker>, note = 'not part of this file'
   link('Ethereum', 'L1', [], { state: 'left out', note })
 
 /** From the trusted value to the L1 state. */
-function trunk(progress: Progress, { l1Block, beaconBlock }: ProvenL1): ChainBox[] {
-  const link = linker(progress)
-  const kind = progress.statement.trustedKind.value
+function trunk(scene: Scene<ProvenWay>): ChainBox[] {
+  const { file, statement, proven } = scene
+  const { l1Block, beaconBlock } = proven ?? {}
+  const link = linker(scene)
+  const kind = statement.trustedKind.value
+  if (file.subject === 'answer') return [leftOut(link)]
   if (kind === 'l2StateRoot') return [leftOut(link, 'not needed from here')]
-  if (kind === 'l1StateRoot') return [trustedBox(progress, 'Ethereum', 'L1 state')]
-  const [, age, committee, signers, , slot] =
-    beaconBlock === undefined ? [] : beaconRows({ trustedInput: 'beaconBlockRoot', beaconBlock })
-  const rowsOf = (...rows: readonly (Row | undefined)[]) => rows.filter(row => row !== undefined)
+  if (kind === 'l1StateRoot') return [trustedBox(scene, 'Ethereum', 'L1 state')]
   const block: readonly Row[] = l1Block
     ? [
         ['Number', `${l1Block.number}`],
         ['Time', formatTime(l1Block.timestamp)],
       ]
     : []
-  const state = link('Ethereum', 'L1 state', ['l1Header'], {
-    ...{ value: l1Block?.stateRoot ?? '', note: 'root, in the header' },
-    ...(kind === 'beaconBlockRoot' ? {} : { rows: block }),
-  })
-  if (kind !== 'beaconBlockRoot') return [trustedBox(progress, 'Ethereum', 'L1 block'), state]
+  const state = { value: l1Block?.stateRoot ?? '', note: 'root, in the header' }
+  if (kind !== 'beaconBlockRoot') {
+    return [
+      trustedBox(scene, 'Ethereum', 'L1 block'),
+      link('Ethereum', 'L1 state', ['l1Header'], { ...state, rows: block }),
+    ]
+  }
+  const [, age, committee, signers, , slot] =
+    beaconBlock === undefined ? [] : beaconRows({ trustedInput: 'beaconBlockRoot', beaconBlock })
+  const rowsOf = (...rows: readonly (Row | undefined)[]) => rows.filter(row => row !== undefined)
   return [
-    trustedBox(progress, 'Beacon chain', 'Checkpoint', rowsOf(age)),
+    trustedBox(scene, 'Beacon chain', 'Checkpoint', rowsOf(age)),
     link('Beacon chain', 'Committees', ['consensus'], {
       ...{ value: beaconBlock ? `${beaconBlock.signers} of 512 signed` : '', rows: rowsOf(committee, signers) },
       note: 'each signs for the next',
@@ -97,140 +119,118 @@ function trunk(progress: Progress, { l1Block, beaconBlock }: ProvenL1): ChainBox
     link('Ethereum', 'L1 block', ['consensus'], {
       ...{ value: l1Block?.hash ?? '', note: 'in the finalized one', rows: block, lists: [] },
     }),
-    state,
+    link('Ethereum', 'L1 state', ['l1Header'], state),
   ]
-}
-
-/** What a proof leads to, on the way to a state of L2. */
-export interface L2Chain extends Progress, ProvenL1 {
-  readonly isBundle: boolean
-  readonly isEthereum: boolean
-  readonly l2: {
-    readonly stateRoot: string
-    readonly blockHash?: string | undefined
-    readonly rows: readonly Row[]
-  } | null
 }
 
 /** From the trusted value to the L2 state. */
-function l2Trunk(input: L2Chain): ChainBox[] {
-  const { isBundle, isEthereum, l2, statement } = input
-  const link = linker(input)
-  const isTrusted = !isBundle || statement.trustedKind.value === 'l2StateRoot'
-  const { stateRoot = '', blockHash = '', rows = [] } = l2 ?? {}
+function l2Trunk(scene: Scene<ProvenWay>): ChainBox[] {
+  const { statement, proven } = scene
+  const { stateRoot: value = '', l2Block } = proven ?? {}
+  const link = linker(scene)
+  const way = trunk(scene)
+  if (statement.trustedKind.value === 'l2StateRoot') return [...way, trustedBox(scene, 'Rollup', 'L2 state')]
+  const rows = proven === null ? [] : contractRows(proven, rollupOf(statement).address)
   const contract = { note: 'kept by the contract on L1', rows }
+  if (!isTrieOf(statement.scheme.value)) {
+    return [...way, link('Rollup', 'L2 state', ['rollupContract'], { value, ...contract })]
+  }
   return [
-    ...(isBundle ? trunk(input, input) : [leftOut(link)]),
-    ...(isTrusted
-      ? [trustedBox(input, 'Rollup', 'L2 state')]
-      : isEthereum
-        ? [
-            link('Rollup', 'L2 block', ['rollupContract'], { value: blockHash, ...contract }),
-            link('Rollup', 'L2 state', ['l2Header'], { value: stateRoot, note: 'root, in the header' }),
-          ]
-        : [link('Rollup', 'L2 state', ['rollupContract'], { value: stateRoot, ...contract })]),
+    ...way,
+    link('Rollup', 'L2 block', ['rollupContract'], { value: l2Block?.hash ?? '', ...contract }),
+    link('Rollup', 'L2 state', ['l2Header'], { value, note: 'root, in the header' }),
   ]
 }
 
-export interface LogsChain extends L2Chain {
-  /** The index of the proof that the blocks are: after those of the slot of the newest one's hash, unless L1 holds that. */
-  readonly proof: number
-  readonly words: Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs' | 'range', string>>
+function contractRows(proven: ProvenWay, contract: string): Row[] {
+  const { currentL2BlockNumber: newest, l2BlockNumber, implementation } = proven
+  const rows: (Row | false)[] = [
+    l2BlockNumber !== undefined && ['L2 block', `${l2BlockNumber}`],
+    timeRow({ l1Block: undefined, ...proven }),
+    newest !== undefined && ['Last finalized', `${newest}`],
+    ['Contract', contract],
+    implementation !== undefined && ['Code behind its proxy', implementation],
+  ]
+  return rows.filter(row => row !== false)
 }
 
-export function drawLogs(input: LogsChain): ChainBox[] {
-  const { proof, words } = input
-  const link = linker(input)
-  const blocks = link('Rollup', 'Blocks', ['history', 'blocks'], {
-    proof,
-    value: words.blocks,
-    note: words.ruledOut,
-    lists: [],
-  })
+/** From the trusted value to an account and its slots. */
+export function drawState(scene: Scene<ProvenState & ProvenWay>): ChainBox[] {
+  const { address, storageKeys, proven } = scene
+  const link = linker(scene)
+  const count = storageKeys.length
+  const existing = proven?.storage.filter(({ exists }) => exists).length
   return [
-    ...l2Trunk(input),
-    ...(proof > 0
-      ? [
-          link('Rollup', 'Block hash', ['answer', 0, 1], {
-            ...{ proof: 1, value: words.newest, note: 'kept in the state', lists: ['answer'] as const },
-          }),
-        ]
-      : []),
+    ...l2Trunk(scene),
+    link('Rollup', 'Account', ['answer', 0], {
+      ...{ value: brief(address), proof: 0, lists: ['answer'] as const },
+      note: proven === null ? '' : proven.account === null ? 'does not exist' : 'exists',
+    }),
+    ...(count === 0
+      ? []
+      : [
+          link(
+            'Rollup',
+            count === 1 ? 'Slot' : 'Slots',
+            storageKeys.map((_, index) => index + 1),
+            {
+              ...{ proof: 1, lists: [], value: `${count} requested` },
+              note: proven === null ? '' : `${existing} of ${count} exist`,
+            },
+          ),
+        ]),
+  ]
+}
+
+/** What the links of logs say. */
+export type LogsWords = Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs' | 'range', string>>
+
+/** From the trusted value to the logs of a range. @param words null if nothing is proven */
+export function drawLogs(scene: Scene<ProvenWay>, words: LogsWords | null): ChainBox[] {
+  const { newest = '', blocks: value = '', ruledOut = '', logs = '', range = '' } = words ?? {}
+  const { proofs: proof } = scene
+  const link = linker(scene)
+  const blocks = link('Rollup', 'Blocks', ['history', 'blocks'], { proof, value, note: ruledOut, lists: [] })
+  // The state holds the hash of the newest block, unless L1 does.
+  const hash = { proof: 1, value: newest, note: 'kept in the state', lists: ['answer'] as const }
+  return [
+    ...l2Trunk(scene),
+    ...(proof > 0 ? [link('Rollup', 'Block hash', ['answer', 0, 1], hash)] : []),
     blocks,
     link('Rollup', 'Logs', ['history', 'blocks'], {
-      ...{ value: words.logs, note: words.range, lists: [] },
+      ...{ value: logs, note: range, lists: [] },
       // They follow from the blocks. What they follow from is refused, not they.
       ...(blocks.state === 'failed' && { state: 'not reached' as const }),
     }),
   ]
 }
 
-/** What a proof of a state leads to. */
-export interface StateChain extends L2Chain {
-  readonly address: string
-  /** The account; null if it does not exist, undefined if nothing is proven. */
-  readonly account: VerifiedAccount | null | undefined
-  /** How many slots there are, and how many are proven to exist. */
-  readonly slots: { readonly count: number; readonly existing: number }
-}
-
-export function drawState(input: StateChain): ChainBox[] {
-  const { address, account, slots } = input
-  const link = linker(input)
-  const keys = Array.from({ length: slots.count }, (_, index) => index + 1)
+/** From the trusted value to a message. @param status in words */
+export function drawMessage(scene: Scene<VerifiedMessage>, status: string): ChainBox[] {
+  const { messageProof, messageHash = '', implementation } = scene.proven ?? {}
+  const isFromL2 = hasFields(scene.file.bundle, 'messageProof')
+  const link = linker(scene)
   return [
-    ...l2Trunk(input),
-    link('Rollup', 'Account', ['answer', 0], {
-      ...{ value: address, proof: 0, lists: ['answer'] as const },
-      note: account === undefined ? '' : account === null ? 'does not exist' : 'exists',
+    ...trunk(scene),
+    link('Ethereum', isFromL2 ? 'Tree' : 'Rolling hash', ['rollupContract'], {
+      value: messageProof?.root ?? '',
+      note: isFromL2 ? 'its root, kept by the contract' : 'kept by the contract',
+      rows: implementation === undefined ? [] : [['Code behind the proxy', implementation]],
     }),
-    ...(slots.count === 0
-      ? []
-      : [
-          link('Rollup', slots.count === 1 ? 'Slot' : 'Slots', keys, {
-            ...{ proof: 1, lists: [] },
-            value: `${slots.count} requested`,
-            note: account === undefined ? '' : `${slots.existing} of ${slots.count} exist`,
-          }),
-        ]),
+    link('Rollup', 'Message', isFromL2 ? ['place'] : ['rollupContract'], {
+      ...{ value: messageHash, note: status, proof: isFromL2 ? 0 : null, lists: [] },
+    }),
   ]
 }
 
-export interface MessageChain extends Progress, ProvenL1 {
-  readonly isFromL2: boolean
-  /** The root of the tree. */
-  readonly root: string
-  readonly messageHash: string
-  readonly status: string
-  readonly rows: readonly Row[]
-}
-
-export function drawMessage(input: MessageChain): ChainBox[] {
-  const { isFromL2, root, messageHash, status, rows } = input
-  const link = linker(input)
-  const contract = link('Ethereum', isFromL2 ? 'Tree' : 'Rolling hash', ['rollupContract'], {
-    ...{ value: root, rows, note: isFromL2 ? 'its root, kept by the contract' : 'kept by the contract' },
-  })
-  const message = link('Rollup', 'Message', isFromL2 ? ['place'] : ['rollupContract'], {
-    ...{ value: messageHash, note: status, proof: isFromL2 ? 0 : null, lists: [] },
-  })
-  return [...trunk(input, input), contract, message]
-}
-
-export interface TracesChain extends Progress {
-  readonly holds: string
-  readonly endRoot: string
-  readonly note: string
-}
-
-export function drawTraces(input: TracesChain): ChainBox[] {
-  const { holds, endRoot, note } = input
-  const link = linker(input)
+/** From one state root to another. @param note who states the second; empty if it is not known */
+export function drawTraces(scene: Scene<{ readonly stateRoot: string }>, note: string): ChainBox[] {
+  const link = linker(scene)
   return [
     leftOut(link),
-    trustedBox(input, 'Rollup', 'State before'),
-    link('Rollup', 'Traces', ['answer'], { value: holds, note: 'every account and slot' }),
-    link('Rollup', 'State after', ['answer'], { value: endRoot, note, lists: [] }),
+    trustedBox(scene, 'Rollup', 'State before'),
+    link('Rollup', 'Traces', ['answer'], { value: scene.file.holds, note: 'every account and slot' }),
+    link('Rollup', 'State after', ['answer'], { value: scene.proven?.stateRoot ?? '', note, lists: [] }),
   ]
 }
 

@@ -145,6 +145,3 @@ export function statusOfOne({ passed, failed }: Checked, group: GroupKey, code: 
   if (times > index) return 'passed'
   return failed?.group === group && failed.code === code && times === index ? 'failed' : 'not reached'
 }
-
-/** The proof with the check that failed; 0 if the check is of none. */
-export const failedProof = ({ failed }: Checked): number => (typeof failed?.group === 'number' ? failed.group : 0)

@@ -13,6 +13,7 @@ import {
   type Statement,
   type Subject,
   type Suggested,
+  unstated,
 } from './statement.ts'
 
 // Each field of the form is one of these.
@@ -43,8 +44,6 @@ let subject: Subject = 'answer'
 /** The fields with what was typed before this file was opened. */
 const kept = new Set<FieldName>()
 const KEPT = 'typed before this file'
-
-const defaultOf = (name: FieldName): string => (name === 'trustedKind' ? 'l2StateRoot' : '')
 
 function set(name: FieldName, { value, source }: Field): void {
   controls[name].value = value
@@ -86,7 +85,7 @@ export function fill(suggested: Suggested, about: Subject, isExample: boolean): 
   typed.clear()
   const before = controls.trustedKind.value
   for (const name of fieldNames) {
-    const isTyped = sources[name] === 'user' && controls[name].value !== defaultOf(name) && !isExample
+    const isTyped = sources[name] === 'user' && controls[name].value !== unstated(name).value && !isExample
     // A hash of one kind is no root of another.
     const isOfKind = name !== 'trusted' || controls.trustedKind.value === before
     if (isTyped && isOfKind && (name !== 'trustedKind' || isFromL1(about))) {
@@ -95,7 +94,7 @@ export function fill(suggested: Suggested, about: Subject, isExample: boolean): 
       continue
     }
     kept.delete(name)
-    set(name, suggested[name] ?? { value: defaultOf(name), source: 'user' })
+    set(name, suggested[name] ?? unstated(name))
   }
   byId('form', HTMLElement).hidden = fieldsFor(about).length === 0
   showFields()
@@ -105,7 +104,7 @@ export function fill(suggested: Suggested, about: Subject, isExample: boolean): 
 /** Drops what an earlier file said. The fields stay in their places. */
 export function forgetFile(): void {
   for (const name of fieldNames) {
-    if (sources[name] !== 'user' && name !== 'trustedKind') set(name, { value: defaultOf(name), source: 'user' })
+    if (sources[name] !== 'user' && name !== 'trustedKind') set(name, unstated(name))
   }
   ofFile = {}
   showButtons(null)
@@ -184,7 +183,7 @@ function forgetTrusted(kind: string): void {
   const isOfFile = ofFile.trustedKind?.value === kind && ofFile.trusted !== undefined
   typed.delete('trusted')
   kept.delete('trusted')
-  set('trusted', (isOfFile && ofFile.trusted) || { value: '', source: 'user' })
+  set('trusted', (isOfFile && ofFile.trusted) || unstated('trusted'))
 }
 
 /** @param onChange called on every change by the user */

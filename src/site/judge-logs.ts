@@ -6,66 +6,60 @@ import { verifyEvidence } from '../entry/anchor.ts'
 import { historyContract, historySlot, type LogsClaim, logsEvidence, type VerifiedLogs } from '../entry/blocks.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
-import type { LogsChain } from './chain.ts'
-import { MISASKED, UNCHECKED, watch } from './checks.ts'
+import { drawLogs, type LogsWords } from './chain.ts'
+import { statusOfAll } from './checks.ts'
 import { logsClaimOf, stateClaimOf } from './inputs.ts'
-import { judgementOf, provenChain } from './judge-state.ts'
+import type { Kind } from './judging.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
-import type { OpenedFile } from './opened-file.ts'
-import { established, type Judgement, type ProvenLogs, refused, type Said } from './report.ts'
-import { isStated, type Statement } from './statement.ts'
-import { evidenceSourcesOf, premiseSources, rootWords, trustedName } from './wording.ts'
+import { isTrieOf } from './opened-file.ts'
+import type { ProvenLogs } from './report.ts'
+import { isStated } from './statement.ts'
+import { evidenceSourcesOf, premiseSources } from './wording.ts'
 
-/** @param unasked why nothing is verified; null if everything is stated */
-export function judgeLogs(file: OpenedFile, statement: Statement, unasked: Said | null): Judgement {
-  const { trusted } = statement
-  const isTrusted = statement.trustedKind.value === 'l2StateRoot'
-  const number = newestIn(file.bundle)
-  const slot = number === null ? null : attempt(() => historySlot(number))
-  const isInState = isGiven(file.answer)
-  const question = {
-    ...{ file, statement, address: isInState ? historyContract : '' },
-    storageKeys: isInState && slot !== null ? [slot] : [],
-    stateRoot: isTrusted ? { value: trusted.value, source: rootWords(trusted) } : null,
-  }
-  if (unasked !== null) {
-    return judgementOf(question, unasked, { checked: unasked.inputErrors === undefined ? UNCHECKED : MISASKED })
-  }
-  const claim = {
-    kind: logsEvidence,
-    ...stateClaimOf(file, statement),
-    ...logsClaimOf(statement),
+/** Evidence of logs: of all that match, in a range of blocks. */
+export const logsKind: Kind<VerifiedLogs> = {
+  // Of the state, they need one slot: it holds the hash of the newest block. L1 can hold that itself.
+  ask({ answer, bundle }, { scheme, trustedKind }) {
+    const isInState = isGiven(answer)
+    if (!isInState && isTrieOf(scheme.value) && trustedKind.value !== 'l2StateRoot') return null
+    const number = newestIn(bundle)
+    const slot = number === null ? null : attempt(() => historySlot(number))
+    return { address: isInState ? historyContract : '', storageKeys: isInState && slot !== null ? [slot] : [] }
+  },
+  verify(file, statement) {
+    const claim = { kind: logsEvidence, ...stateClaimOf(file, statement), ...logsClaimOf(statement) }
     // Despite its type, it is unchecked: verifyEvidence refuses an invalid claim with an ArgumentError.
-  } as unknown as LogsClaim
-  const { outcome, checked } = watch(file, () => verifyEvidence(file.bundle, claim))
-  if (!outcome.ok) return judgementOf(question, refused(outcome.error), { error: outcome.error, checked })
-  const proven = outcome.value
-  const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const
-  // Nothing is asked for that is missing here: an account and its slots.
-  const evidence = { ...proven, storage: [] } as unknown as AnyEvidence
-  const asked = isStated(statement, 'logs') ? statement.logs.source : 'bundle'
-  const isFromL1 = !isTrusted
-  const parts = {
-    ...{ ...premiseSources(statement), filter: asked },
-    ...(isFromL1 && { l2BlockNumber: sources.l2BlockNumber }),
-  }
-  const said = established(statement, parts, headlineOf(proven), evidence)
-  const notes = [
-    ...(asked === 'user' ? [] : [askedNotes[asked === 'file' ? 'file' : 'bundle']]),
-    ...bundleNotes(sources, evidence).map(capitalized),
-  ]
-  const { stateRoot } = proven
-  const follows = `follows from the ${trustedName(statement.trustedKind.value)}`
-  const ofRoot = said.verdict === 'verified' ? 'proven from L1' : follows
-  return judgementOf(
-    { ...question, stateRoot: question.stateRoot ?? { value: stateRoot, source: ofRoot } },
-    {
-      ...said,
-      ...{ notes, facts: factsOf(proven), logs: listed(proven) },
-    },
-    { chain: provenChain(evidence, claim.rollup.address), logs: wordsOf(file, proven), checked },
-  )
+    return verifyEvidence(file.bundle, claim as unknown as LogsClaim)
+  },
+  tell(proven, statement) {
+    const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const
+    const filter = isStated(statement, 'logs') ? statement.logs.source : 'bundle'
+    const isFromL1 = statement.trustedKind.value !== 'l2StateRoot'
+    const notes = [
+      ...(filter === 'user' ? [] : [askedNotes[filter === 'file' ? 'file' : 'bundle']]),
+      ...bundleNotes(sources, asEvidence(proven)).map(capitalized),
+    ]
+    return {
+      sources: {
+        ...{ ...premiseSources(statement), filter },
+        ...(isFromL1 && { l2BlockNumber: sources.l2BlockNumber }),
+      },
+      ...{ headline: headlineOf(proven), l1Block: proven.l1Block, notes },
+      ...{ facts: factsOf(proven), logs: listed(proven) },
+    }
+  },
+  draw: scene => drawLogs({ ...scene, proven: scene.proven && asEvidence(scene.proven) }, wordsOf(scene)),
+  state: ({ stateRoot }, { bundle }) => ({
+    ...{ stateRoot, account: {}, storage: [{ exists: true, value: newestHash(bundle) }] },
+  }),
+  others(scene) {
+    const status = statusOfAll(scene.checked, ['history', 'blocks'])
+    return [{ name: 'Blocks', key: '', status, outcome: wordsOf(scene)?.ruledOut ?? 'claims all logs', value: '' }]
+  },
 }
+
+/** Nothing is asked for that is missing here: an account and its slots. */
+const asEvidence = (proven: VerifiedLogs) => ({ ...proven, storage: [] }) as unknown as AnyEvidence
 
 const askedNotes = {
   file: 'The file states the blocks and the filter: check that this is what you asked for.',
@@ -91,11 +85,16 @@ function headlineOf(proven: VerifiedLogs): string {
   return `${capitalized(rangeWords(proven))} ${have} ${number}${those}: none is left out.`
 }
 
-function wordsOf({ bundle }: OpenedFile, proven: VerifiedLogs): LogsChain['words'] {
-  const { logs, blockCount, ruledOutCount } = proven
+function newestHash(bundle: unknown): string {
   const header = attempt(() => decodeHex(fieldIn(itemsOf(fieldIn(bundle, 'blocks'))[0], 'header')))
+  return header ? toHex(keccak256(header)) : ''
+}
+
+function wordsOf({ file, proven }: Parameters<typeof logsKind.draw>[0]): LogsWords | null {
+  if (proven === null) return null
+  const { logs, blockCount, ruledOutCount } = proven
   return {
-    newest: header ? toHex(keccak256(header)) : '',
+    newest: newestHash(file.bundle),
     blocks: count(blockCount, 'block'),
     ruledOut: `${ruledOutCount} of ${blockCount} ruled out`,
     logs: count(logs.length, 'log'),

@@ -11,15 +11,40 @@ import {
 import type { Source } from '../cli/words/claim.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { nameOfRollup, parseNumber } from '../cli/words/evidence.ts'
-import { type AnswerFile, type FunctionVector, holdsTraces, readInputFile } from '../cli/words/input-file.ts'
+import {
+  type AnswerFile,
+  type EvidenceVector,
+  type FunctionVector,
+  holdsTraces,
+  readInputFile,
+} from '../cli/words/input-file.ts'
 import { evidenceKinds } from '../cli/words/kinds.ts'
 import { readBytes } from '../cli/words/layout.ts'
 import { inspectContent } from '../cli/words/unverified.ts'
-import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../cli/words/value.ts'
+import {
+  brief,
+  type Fields,
+  fieldIn,
+  fieldsOf,
+  isGiven,
+  isObject,
+  itemsOf,
+  printable,
+  show,
+} from '../cli/words/value.ts'
 import { count } from '../cli/words/wording.ts'
 import type { EvidenceName } from '../verify/evidence/names.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS, MAX_LOGS_CHARACTERS } from './limits.ts'
-import { eachField, type FieldName, fieldNames, type Statement, type Subject, type Suggested } from './statement.ts'
+import {
+  eachField,
+  type FieldName,
+  fieldNames,
+  fieldsFor,
+  type Statement,
+  type Subject,
+  type Suggested,
+  unstated,
+} from './statement.ts'
 import { flatRows } from './wording.ts'
 
 /** What a file holds, before any of it is verified. */
@@ -56,9 +81,9 @@ export function openFile(content: unknown): OpenedFile {
   const file = readInputFile(content)
   if (file.kind === 'evidence') {
     const kind = evidenceKinds[file.evidence].name.replace(/^an? /, '')
-    return openers[file.evidence]({ kind, description: '', bundle: file.bundle })
+    return openEvidence({ ...file, kind, scheme: undefined, claim: undefined })
   }
-  if (file.kind === 'evidence vector') return openers[file.evidence](file)
+  if (file.kind === 'evidence vector') return openEvidence(file)
   if (file.kind === 'function vector') return openVector(file, content)
   if (file.kind === 'unknown') {
     throw new DocumentError(
@@ -68,83 +93,98 @@ export function openFile(content: unknown): OpenedFile {
   return openAnswer(file)
 }
 
-/** How evidence of each kind is opened. */
-const openers: Readonly<Record<EvidenceName, (file: Evidence) => OpenedFile>> = {
-  state: openBundle,
-  logs: openLogs,
-  message: openMessage,
-  call: ({ description, bundle }) => openOther('call', description, bundle),
+type Described = Pick<Loaded, 'kind' | 'subject' | 'description' | 'holds'> & Partial<OpenedFile>
+
+/** @param sources what each says of the question, the later ones before the earlier ones */
+function opened({ description, ...described }: Described, ...sources: readonly Suggested[]): OpenedFile {
+  const all = Object.assign({}, ...sources)
+  const suggested = fieldsFor(described.subject).filter(name => all[name] !== undefined)
+  return {
+    ...{ answer: undefined, bundle: undefined, isTrie: false, notes: [], ...described },
+    description: brief(description),
+    suggested: Object.fromEntries(suggested.map(name => [name, all[name]])),
+  }
 }
 
 /** A vector for a function that the page calls, too. */
 function openVector({ operation, description, fields }: FunctionVector, content: unknown): OpenedFile {
-  if (operation !== 'verifyTransition') return openOther('vector', description, content)
-  const { answer, ...claim } = fieldsOf(fields['input'])
-  return openTraces({ kind: 'evidence vector', description, answer, claim })
+  if (operation === 'verifyTransition') {
+    const { answer, ...claim } = fieldsOf(fields['input'])
+    return openTraces({ kind: 'evidence vector', description, answer, claim })
+  }
+  const holds = 'neither an answer nor evidence'
+  return opened({ kind: 'vector of a function', subject: 'vector', description, holds, ...unverified(content) })
 }
+
+/** What it says, for what the page cannot verify. */
+const unverified = (content: unknown) => ({ bundle: content, said: flatRows(inspectContent(content).fields) })
 
 function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFile {
-  const { storageProof } = resultIn(answer)
-  const isEth = isEthAnswer(answer)
-  const slotCount = isEth ? itemsOf(storageProof).length : storageProofsIn(answer).length
-  const isTooMany = slotCount > MAX_KEYS
-  const served = isTooMany ? 0 : storageKeysIn(answer)
-  const areServed = typeof served !== 'number'
+  const slotCount = slotsIn(answer)
+  const served = slotCount > MAX_KEYS ? 0 : storageKeysIn(answer)
   const { scheme, stateRoot, address, storageKeys } = stated
-  const isTrie = scheme === undefined ? isEth : isTrieOf(scheme)
   const said = suggest('file', { scheme, trusted: stateRoot, address, storageKeys })
-  const isAsking = said.storageKeys === undefined && slotCount > 0 && !areServed
-  const reason = isTooMany
-    ? `The answer has more than ${MAX_KEYS} storage proofs.`
-    : 'The answer has storage proofs without a storage key.'
-  return {
-    kind,
-    subject: 'answer',
-    description: brief(description),
-    holds: count(slotCount, 'storage proof'),
-    suggested: {
-      trustedKind: { value: 'l2StateRoot', source: stateRoot === undefined ? 'answer' : 'file' },
-      ...suggest('answer', {
-        scheme: guessKind(answer)?.name,
-        address: addressIn(answer),
-        storageKeys: areServed ? served : undefined,
-      }),
-      ...said,
+  const isAsking = said.storageKeys === undefined && slotCount > 0 && typeof served === 'number'
+  const reason =
+    slotCount > MAX_KEYS
+      ? `The answer has more than ${MAX_KEYS} storage proofs.`
+      : 'The answer has storage proofs without a storage key.'
+  return opened(
+    {
+      ...{ kind, subject: 'answer', description, answer, holds: count(slotCount, 'storage proof') },
+      isTrie: scheme === undefined ? isEthAnswer(answer) : isTrieOf(scheme),
+      notes: isAsking ? [`${reason} Enter the keys that you asked for.`] : [],
     },
-    notes: isAsking ? [`${reason} Enter the keys that you asked for.`] : [],
-    answer,
-    bundle: undefined,
-    isTrie,
-  }
+    suggest('answer', {
+      scheme: guessKind(answer)?.name,
+      address: addressIn(answer),
+      storageKeys: typeof served === 'number' ? undefined : served,
+    }),
+    said,
+  )
 }
 
-function openBundle({ kind, description, bundle, scheme: statedScheme, claim }: Evidence): OpenedFile {
-  const { scheme, rollup, l2BlockNumber, request, answer } = fieldsOf(bundle)
-  const { address, storageKeys } = fieldsOf(request)
-  const { storageProof } = fieldsOf(answer)
-  const said = claim === undefined ? {} : suggestClaim(statedScheme, claim)
-  return {
-    kind,
-    subject: 'bundle',
-    description: brief(description),
-    holds: count(storageProofsIn(answer).length || itemsOf(storageProof).length, 'storage proof'),
-    suggested: {
-      trustedKind: { value: 'l1BlockHash', source: 'bundle' },
-      ...suggest('bundle', {
-        scheme: kindNamed(scheme)?.name,
-        rollup: nameOfRollup(fieldIn(rollup, 'address')),
-        l2Block: decimal(l2BlockNumber),
-        address,
-        storageKeys,
-      }),
-      ...said,
+const slotsIn = (answer: unknown): number =>
+  storageProofsIn(answer).length || itemsOf(resultIn(answer)['storageProof']).length
+
+/** What evidence of each kind is about, and what it holds. */
+const evidenceOf: Readonly<
+  Record<EvidenceName, { readonly subject: Subject; readonly holds: (bundle: Fields) => string }>
+> = {
+  state: { subject: 'bundle', holds: ({ answer }) => count(slotsIn(answer), 'storage proof') },
+  logs: { subject: 'logs', holds: ({ blocks }) => `logs of ${count(itemsOf(blocks).length, 'block')}` },
+  message: {
+    subject: 'message',
+    holds: ({ messageProof }) => (messageProof === undefined ? 'a message to L2' : 'a message from L2'),
+  },
+  call: { subject: 'call', holds: () => 'a call' },
+}
+
+/** Evidence, and what a vector states about it. */
+interface Evidence extends Pick<EvidenceVector, 'evidence' | 'bundle' | 'description' | 'scheme' | 'claim'> {
+  readonly kind: string
+}
+
+function openEvidence({ kind, evidence, description, bundle, scheme: stated, claim }: Evidence): OpenedFile {
+  const { subject, holds } = evidenceOf[evidence]
+  const fields = fieldsOf(bundle)
+  const { scheme, rollup, l2BlockNumber, answer } = fields
+  const described = { kind, subject, description, holds: holds(fields) }
+  if (subject === 'call') return opened({ ...described, kind: 'call as evidence', ...unverified(bundle) })
+  const said = suggestClaim(stated, claim)
+  const own = suggest('bundle', {
+    ...{ trustedKind: 'l1BlockHash', scheme: kindNamed(scheme)?.name, l2Block: decimal(l2BlockNumber) },
+    ...{ rollup: nameOfRollup(fieldIn(rollup, 'address')), ...fieldsOf(fields['request']) },
+  })
+  return opened(
+    {
+      ...{ ...described, bundle, answer, isTrie: isTrieOf(scheme), notes: noteOnRollup(rollup, said) },
+      network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
     },
-    notes: noteOnRollup(rollup, said),
-    answer,
-    bundle,
-    isTrie: isTrieOf(scheme),
-    network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
-  }
+    own,
+    said,
+    logsAskedFor(fields, fieldsOf(claim)),
+  )
 }
 
 /** The user must state an unknown contract, because anyone can deploy one that holds any root. */
@@ -156,92 +196,34 @@ function noteOnRollup(rollup: unknown, said: Suggested): string[] {
     : []
 }
 
-interface DescribedFile {
-  readonly kind: string
-  readonly description: string
-}
-
-/** Evidence, and what a vector states about it. */
-interface Evidence extends DescribedFile {
-  readonly bundle: unknown
-  readonly scheme?: unknown
-  readonly claim?: unknown
-}
-
-/** It names no account: the state, if it is needed at all, holds the hash of the newest block. */
-function openLogs(file: Evidence): OpenedFile {
-  const { blocks } = fieldsOf(file.bundle)
-  const { suggested, ...opened } = openBundle(file)
-  const { address: _, storageKeys: __, ...others } = suggested
-  const { fromBlock, toBlock, filter } = fieldsOf(file.claim)
-  const stated = Object.entries({ fromBlock, toBlock, filter }).filter(
-    ([, value]) => isGiven(value) && value !== 'fromBundle',
-  )
-  const logs = logsAskedFor({ ...fieldsOf(file.bundle), ...Object.fromEntries(stated) })
-  const said = suggest(stated.length > 0 ? 'file' : 'bundle', { logs })
-  return {
-    ...{ ...opened, subject: 'logs', suggested: { ...others, ...said } },
-    holds: `logs of ${count(itemsOf(blocks).length, 'block')}`,
-  }
-}
-
 /** The argument of eth_getLogs, with spaces where the field can break it. */
-function logsAskedFor({ fromBlock, toBlock, filter }: Readonly<Record<string, unknown>>): string {
+function logsAskedFor(bundle: Fields, claim: Fields): Suggested {
+  const stated = Object.entries(claim).filter(([, value]) => isGiven(value) && value !== 'fromBundle')
+  const { fromBlock, toBlock, filter } = { ...bundle, ...Object.fromEntries(stated) } as Fields
   const { address, topics } = fieldsOf(filter)
   const asked = { fromBlock: decimal(fromBlock), toBlock: decimal(toBlock), address, topics }
-  return JSON.stringify(asked, null, 1).replace(/\n */g, ' ')
+  const isStated = stated.some(([name]) => ['fromBlock', 'toBlock', 'filter'].includes(name))
+  return suggest(isStated ? 'file' : 'bundle', { logs: JSON.stringify(asked, null, 1).replace(/\n */g, ' ') })
 }
 
-function openMessage({ kind, description, bundle, claim }: Evidence): OpenedFile {
-  const { rollup, messageProof } = fieldsOf(bundle)
-  const { message } = fieldsOf(claim)
-  const stated = suggestClaim(undefined, claim)
-  const said = {
-    ...stated,
-    ...suggest('file', { message: typeof message === 'string' && message !== 'fromBundle' ? message : undefined }),
-  }
-  return {
-    kind,
-    subject: 'message',
-    description: brief(description),
-    holds: messageProof === undefined ? 'a message to L2' : 'a message from L2',
-    suggested: {
-      trustedKind: { value: 'l1BlockHash', source: 'bundle' },
-      ...suggest('bundle', { rollup: nameOfRollup(fieldIn(rollup, 'address')) }),
-      ...said,
-    },
-    notes: noteOnRollup(rollup, said),
-    answer: undefined,
-    bundle,
-    isTrie: false,
-    network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
-  }
+/** Traces, and what a vector states about them. */
+interface Traces extends Pick<Loaded, 'kind' | 'description'> {
+  readonly answer: unknown
+  readonly claim: Fields
 }
 
-function openTraces(
-  file: DescribedFile & { readonly answer: unknown; readonly claim: Readonly<Record<string, unknown>> },
-): OpenedFile {
-  const { kind, description, answer, claim } = file
+function openTraces({ kind, description, answer, claim }: Traces): OpenedFile {
   const { scheme, parentStateRoot, stateRoot } = claim
   const result = fieldsOf(fieldIn(answer, 'result') ?? answer)
   const { zkParentStateRootHash: begin, zkEndStateRootHash: end, zkStateMerkleProof } = result
   const blocks = itemsOf(zkStateMerkleProof)
   const traces = blocks.reduce<number>((sum, block) => sum + itemsOf(block).length, 0)
-  return {
-    kind,
-    subject: 'traces',
-    description: brief(description),
-    holds: `${count(traces, 'trace')} in ${count(blocks.length, 'block')}`,
-    suggested: {
-      trustedKind: { value: 'l2StateRoot', source: 'answer' },
-      ...suggest('answer', { scheme: guessSchemeOfTraces(blocks), trusted: begin, endRoot: end }),
-      ...suggest('file', { scheme, trusted: parentStateRoot, endRoot: stateRoot }),
-    },
-    notes: [],
-    answer,
-    bundle: undefined,
-    isTrie: false,
-  }
+  const holds = `${count(traces, 'trace')} in ${count(blocks.length, 'block')}`
+  return opened(
+    { kind, subject: 'traces', description, holds, answer },
+    suggest('answer', { scheme: guessSchemeOfTraces(blocks), trusted: begin, endRoot: end }),
+    suggest('file', { scheme, trusted: parentStateRoot, endRoot: stateRoot }),
+  )
 }
 
 /** A digest of mimc would be one of poseidon2, too, only once in 250 times. */
@@ -257,39 +239,18 @@ function guessSchemeOfTraces(blocks: readonly unknown[]): string | undefined {
 /** That many subtrees tell the schemes apart. */
 const MAX_ROOTS = 20
 
-const otherKinds = {
-  call: ['call as evidence', 'a call'],
-  vector: ['vector of a function', 'neither an answer nor evidence'],
-} as const
-
-function openOther(what: keyof typeof otherKinds, description: string, content: unknown): OpenedFile {
-  const [kind, holds] = otherKinds[what]
-  return {
-    ...{ kind, subject: what, description: brief(description), holds, suggested: {}, notes: [] },
-    ...{ answer: undefined, bundle: content, isTrie: false, said: flatRows(inspectContent(content).fields) },
-  }
-}
-
 /** Whether the state of this kind is a trie of Ethereum. */
 export const isTrieOf = (scheme: unknown): boolean => kindNamed(scheme)?.hashScheme === null
 
 /** What an evidence vector states. It leaves the rest to the bundle. */
 function suggestClaim(scheme: unknown, claim: unknown): Suggested {
-  const { rollup, trusted, l2BlockNumber, address, storageKeys } = fieldsOf(claim)
+  const { rollup, trusted, l2BlockNumber, address, storageKeys, message } = fieldsOf(claim)
   const { address: contract, layout, implementation } = fieldsOf(rollup)
   const { network, ...roots } = fieldsOf(trusted)
   const [[trustedKind, root] = []] = Object.entries(roots)
-  const unlessLeft = (value: unknown) => (value === 'fromBundle' ? undefined : value)
   return suggest('file', {
-    scheme,
-    trustedKind,
-    trusted: root,
-    network: fieldIn(network, 'name'),
-    rollup: contract,
-    l2Block: decimal(unlessLeft(l2BlockNumber)),
-    address: unlessLeft(address),
-    storageKeys: unlessLeft(storageKeys),
-    implementation,
+    ...{ scheme, trustedKind, trusted: root, network: fieldIn(network, 'name'), rollup: contract, implementation },
+    ...{ l2Block: decimal(l2BlockNumber), address, storageKeys, message },
     rootsSlot: decimal(fieldIn(layout, 'stateRootHashes')),
     currentSlot: decimal(fieldIn(layout, 'currentL2BlockNumber')),
     hashesSlot: decimal(fieldIn(layout, 'blockHashes')),
@@ -302,11 +263,11 @@ const decimal = (quantity: unknown): unknown => {
   return number === null ? quantity : `${number}`
 }
 
-/** Suggests the values that fit their form fields. */
+/** Suggests the values that fit their form fields. What is left to the bundle is no value. */
 function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unknown>>>): Suggested {
   const suggested: Suggested = {}
   for (const name of fieldNames) {
-    const value = values[name]
+    const value = values[name] === 'fromBundle' ? undefined : values[name]
     const lines = name === 'storageKeys' ? itemsOf(value) : [value]
     const most = name === 'logs' ? MAX_LOGS_CHARACTERS : MAX_FIELD_CHARACTERS
     const isFit = lines.length <= MAX_KEYS && lines.every(line => typeof line === 'string' && line.length <= most)
@@ -317,5 +278,4 @@ function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unkn
 }
 
 /** The content of the form once the file is open. The user fills in what the file does not say. */
-export const statementFrom = (suggested: Suggested): Statement =>
-  eachField(name => suggested[name] ?? { value: '', source: 'user' })
+export const statementFrom = (suggested: Suggested): Statement => eachField(name => suggested[name] ?? unstated(name))

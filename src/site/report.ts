@@ -2,15 +2,13 @@ import { meaningOf } from '../base/error-meanings.ts'
 import type { FailureCode, Refusal } from '../base/errors.ts'
 import { brief } from '../cli/words/value.ts'
 import { listed, type PartSources, type Premise, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
-import { capitalized, formatTime, ifRight, type Row } from '../cli/words/wording.ts'
+import { capitalized, formatTime, type Row } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import type { ChainBox, ProofSummary } from './chain.ts'
 import type { Change, Totals } from './changes.ts'
-import { type Checked, UNCHECKED } from './checks.ts'
+import type { Checked } from './checks.ts'
 import type { InputError } from './inputs.ts'
-import { nextStep } from './next.ts'
-import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, isOwn, type Statement } from './statement.ts'
 import { basisWords, displayRows, type Form, fieldWords } from './wording.ts'
 
@@ -96,20 +94,6 @@ export interface Judgement {
 /** What only one kind of verdict says. */
 export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Partial<Report>
 
-/** A whole report from its parts. */
-export function reportOf(file: OpenedFile, said: Said): Report {
-  const { boxes = [], verdict, failure = null } = said
-  const [, found = ''] = failure?.rows.find(([name]) => name === 'Found') ?? []
-  return {
-    ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, notes: file.notes, facts: [] },
-    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [] },
-    ...said,
-    failure: failure && { ...failure, next: nextStep(failure.code, file, found) },
-    boxes:
-      verdict === 'consistent' ? boxes.map(box => ({ ...box, rows: ifRight({ word: verdict }, box.rows) })) : boxes,
-  }
-}
-
 /**
  * The checks pass: what follows, and on whose word.
  *
@@ -119,7 +103,7 @@ export function established(
   statement: Statement,
   sources: PartSources,
   headline: string,
-  { name, l1Block }: { readonly name?: string; readonly l1Block?: L1Block | undefined } = {},
+  { name, l1Block }: { readonly name?: string | undefined; readonly l1Block?: L1Block | undefined },
 ): Said {
   const verdict = verdictOf(true, sources)
   const { word, unconfirmed, chosen } = verdict
@@ -178,13 +162,3 @@ export function unasked(missing: InputError | null, inputErrors: readonly InputE
   const text = 'Until then, everything below is only what the file claims.'
   return { verdict, badge: 'Not verified yet', headline, text, missing: missing?.field ?? null }
 }
-
-/** A judgement of something that has no leaf proofs. */
-export const withoutProofs = (parts: Pick<Judgement, 'report'> & Partial<Judgement>): Judgement => ({
-  ...{ scheme: null, stateRoot: null, address: '', storageKeys: [], forms: [], checked: UNCHECKED, error: null },
-  ...{ changes: [] },
-  ...parts,
-})
-
-/** A text of a file, in a row. */
-export const rowOf = (name: string, value: string): Row => [name, brief(value)]

@@ -29,6 +29,12 @@ export interface Field {
 export type Statement = Readonly<Record<FieldName, Field>>
 export type Suggested = Partial<Record<FieldName, Field>>
 
+/** What is in a field of which nobody has said anything. */
+export const unstated = (name: FieldName): Field => ({
+  value: name === 'trustedKind' ? 'l2StateRoot' : '',
+  source: 'user',
+})
+
 export const eachField = <T>(make: (name: FieldName) => T): Record<FieldName, T> =>
   // The entries have all field names.
   Object.fromEntries(fieldNames.map(name => [name, make(name)])) as Record<FieldName, T>

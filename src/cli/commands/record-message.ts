@@ -17,8 +17,9 @@ import { showProgress } from '../options/endpoint.ts'
 import { messageServiceOf, networkOf } from '../options/network.ts'
 import { integerOf, parseOptions, requireHex } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
-import { claimDataOf, formatMessage } from '../output/message-report.ts'
+import { formatMessage } from '../output/message-report.ts'
 import { formatTable, printable } from '../output/report.ts'
+import { claimDataOf } from '../words/message.ts'
 import type { Row } from '../words/wording.ts'
 
 const options = {

@@ -3,8 +3,9 @@ import { type MessageEvidenceClaim, messageEvidence } from '../../entry/messages
 import { trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
 import { requireHex } from '../options/parse.ts'
-import { claimDataOf, formatMessage } from '../output/message-report.ts'
+import { formatMessage } from '../output/message-report.ts'
 import { constantSources } from '../words/evidence.ts'
+import { claimDataOf } from '../words/message.ts'
 import { reportOnEvidence, statedBy, type VerifyFile } from './verify-evidence.ts'
 
 /** Verifies a message as evidence. */
