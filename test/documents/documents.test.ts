@@ -153,6 +153,20 @@ it('uses only existing commands and options', async () => {
   )
 })
 
+it('names only existing options outside of commands', async () => {
+  const help = (await Promise.all(commandNames.map(helpOf))).join('\n')
+  // What the others name are options of other programs, too.
+  const guides = documents.filter(file => file.startsWith('docs/') && file !== 'docs/install.md')
+  let named = 0
+  for (const file of guides) {
+    for (const [, option = ''] of proseOf(file).matchAll(/`(--[a-z][\w-]*)/g)) {
+      expect(help, `${file}: ${option}`).toMatch(new RegExp(`${option}(?![\\w-])`))
+      named++
+    }
+  }
+  expect(named).toBeGreaterThan(50)
+})
+
 it('has only valid JSON in JSON blocks', () => {
   const blocks = documents.flatMap(blocksOf).filter(({ language }) => language === 'json')
   expect(blocks.length).toBeGreaterThan(0)

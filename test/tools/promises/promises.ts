@@ -85,7 +85,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'No memory of a verifier takes one message for another, whatever the sender makes of their places',
+      'No memory of a verifier takes one message for another, whatever places the sender gives them',
       'verify/verifier/colliding-places',
       'refuses a leaf whose parent has the place of the true one, with another digest in …',
       ...[
@@ -95,7 +95,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'The same of the memory of `createVerifier`',
+      'The same for the memory of `createVerifier`',
       'verify/verifier/colliding-places',
       'refuses every forged leaf beside a true one, with so few places that many have the same',
       ...[
@@ -115,7 +115,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'What you do not state of a bundle is returned as taken from it',
+      'What you do not state about a bundle is returned as taken from it',
       'verify/evidence/claim',
       'returns the keys as the caller wrote them, or those of the bundle',
       ...['src/verify/evidence/kinds/state.ts', 'storageKeys?.written ?? request.storageKeys', 'request.storageKeys'],
@@ -223,7 +223,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/client/record/messages.ts', 'log.address !== address || block == null', 'block == null'],
     ),
     promised(
-      "If no endpoint's logs are right, proven receipts take their place, and tell whose fault it is",
+      "If no endpoint's logs are right, proven receipts replace them, and tell whose fault it is",
       'client/prove-messages',
       'messages are recorded and followed, though all …',
       ...['src/client/record/prove-messages.ts', 'return await prove()\n', 'throw error\n'],
@@ -263,7 +263,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...PATH_ROOT,
     ),
     promised(
-      'The same of a block whose hash L1 holds, whatever is false about its header, its state or its code',
+      'The same for a block whose hash L1 holds, whatever is false about its header, its state or its code',
       'provider/ethereum',
       'tells the truth or nothing: …',
       ...HEADER_HASH,
@@ -519,7 +519,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/provider/execute.ts', 'value ?? fail(unprovenValue(instruction))', 'value ?? (0n as T)'],
     ),
     promised(
-      'What the rollup does otherwise than the EVM, by name',
+      'What the rollup does differently from the EVM, by name',
       'provider/precompiles',
       'ends a call of … (…) with its own error',
       ...['src/provider/precompiles.ts', 'if (number === 3) return', 'if (number === 300) return'],
