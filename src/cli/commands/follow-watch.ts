@@ -1,39 +1,114 @@
+import type { Timing } from '../../client/follow/follow.ts'
 import { isMissing } from '../../client/transport/error.ts'
 import { sleep } from '../../client/transport/waiting.ts'
 import { isArgumentError } from '../../entry/index.ts'
-import { type FollowEvent, isEndpointError } from '../../entry/rpc.ts'
+import { type FollowEvent, type FollowOptions, isEndpointError } from '../../entry/rpc.ts'
 import { exitCodes, type Io } from '../command.ts'
-import { argumentRefused } from '../errors.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
+import { type Entry, openFolder } from '../files/follow-folder.ts'
+import type { AskedFor } from '../files/output-file.ts'
 import type { Connections } from '../options/connections.ts'
 import type { Flags } from '../options/declared.ts'
-import { endProgress, showProgress } from '../options/endpoint.ts'
+import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { openL1Source } from '../options/l1-source.ts'
-import type { Metrics } from '../output/metrics.ts'
-import { printable } from '../output/report.ts'
+import { networkOf } from '../options/network.ts'
+import { integerOf, wholeNumber } from '../options/parse.ts'
+import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
+import { printable, toJson } from '../output/report.ts'
+import { describeVerdict, paintVerdict } from '../output/verdict.ts'
 import { verdictOf } from '../words/verdict.ts'
+import { capitalized } from '../words/wording.ts'
+
+/** What every command that follows is given. */
+type FollowFlags = Flags & {
+  readonly once: boolean
+  readonly json: boolean
+  readonly timeout: string
+  readonly poll: string
+}
+
+/** What a command follows, and what becomes of it. */
+export interface Following<Item> {
+  readonly askedFor: AskedFor
+  /** By which the entries of the folder are in order. */
+  readonly orderedBy: string
+  /** What to say if nothing was written. */
+  readonly nothing: string
+  /** The port of the metrics; null for none. */
+  readonly metricsPort: number | null
+  follow(how: Omit<FollowOptions, 'requests'>, timing: Timing): AsyncIterable<Item>
+  /** What the folder gets of an item, and how each is reported: as JSON, and in words that follow the verdict. */
+  entriesOf(
+    item: Item,
+  ): readonly (Entry & { readonly json: object; readonly heading: string; readonly words: string })[]
+}
+
+/** Follows into a folder, until it is stopped. @returns the exit code @throws UsageError */
+export async function followTo<Item extends { readonly progress: unknown }>(
+  values: FollowFlags,
+  { askedFor, orderedBy, nothing, metricsPort, follow, entriesOf }: Following<Item>,
+  io: Io,
+): Promise<number> {
+  const { output: path, once, json } = values
+  if (!path) throw new UsageError('--output is needed: the folder to write to')
+  const how = {
+    network: networkOf(values),
+    pollIntervalMs: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
+    fromL2BlockNumber: integerOf(values, 'from-block', 64),
+  }
+  // The output is a folder, which has no .partial file beside it.
+  return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
+    const { signal } = endpoints
+    const { verdict, ...sources } = await openSources(values, endpoints, io)
+    const folder = await openFolder(path, askedFor, orderedBy)
+    const metrics = createMetrics(verdict)
+    let [server, count]: [Awaited<ReturnType<typeof serveMetrics>> | null, number] = [null, 0]
+    try {
+      if (metricsPort !== null) server = await serveMetrics(metrics, metricsPort)
+      if (server) showProgress(io, `metrics at ${server.url}`)
+      if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
+      const { onEvent, wait, ended } = watch(metrics, once, io)
+      const following = { ...sources, ...how, onEvent, signal: AbortSignal.any([signal, ended]) }
+      const options = { ...following, resumeFrom: folder.progress }
+      // Unchecked, whatever the type says: the library refuses what it did not make.
+      for await (const item of follow(options as Omit<FollowOptions, 'requests'>, { wait, random: Math.random })) {
+        for (const entry of entriesOf(item)) {
+          const file = await folder.write(entry)
+          endProgress(io)
+          const said = paintVerdict(io.stdout, verdict, `${capitalized(verdict.word)}: ${entry.heading}`)
+          io.stdout.write(
+            json
+              ? toJson({ ...describeVerdict(verdict), file, ...entry.json })
+              : `${said}  ${entry.words}  ${printable(file)}\n`,
+          )
+          count++
+        }
+        // After all entries of the item: a run that is killed before writes none of them twice.
+        folder.save(item.progress)
+      }
+    } catch (error) {
+      // What is wrong in the progress is the file's fault.
+      if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, folder.progressPath)
+      if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
+    } finally {
+      server?.close()
+      folder.close()
+    }
+    endProgress(io)
+    if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
+    else if (count === 0) io.stderr.write(`${nothing}\n`)
+    // With --once, 0 says that nothing was left to fetch.
+    return signal.aborted && once ? exitCodes.noAnswer : exitCodes.verified
+  })
+}
 
 /** The endpoints and the source of the L1 block hash that the flags name, and what its bundles amount to. Says so if only one endpoint vouches for the hash. */
-export async function openSources(flags: Flags, endpoints: Connections, io: Io) {
+async function openSources(flags: Flags, endpoints: Connections, io: Io) {
   const [l1, l2] = [endpoints.open('l1', flags.l1), endpoints.open('l2', flags.l2)]
   const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
   const { l1BlockHash, trust, source, isAlone } = await openL1Source(flags, l1, endpoints, onDissent)
   if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
   return { l1, l2, l1BlockHash, verdict: verdictOf(true, { l1BlockHash: source }) }
-}
-
-/** For `catch`: nothing if the run was stopped. Throws anything else, and blames the file of the progress for what is wrong in it. */
-export function unlessStopped(error: unknown, { progressPath }: { readonly progressPath: string }): void {
-  if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, progressPath)
-  if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
-}
-
-/** Says how a run ended. @param nothing what to say if nothing was written; otherwise empty @returns the exit code */
-export function sayEnd(signal: AbortSignal, isOnce: boolean, nothing: string, io: Io): number {
-  endProgress(io)
-  if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
-  else if (nothing !== '') io.stderr.write(`${nothing}\n`)
-  // With --once, 0 says that nothing was left to fetch.
-  return signal.aborted && isOnce ? exitCodes.noAnswer : exitCodes.verified
 }
 
 /** What happens, shown; and how to wait. */
@@ -45,7 +120,7 @@ interface Watcher {
 }
 
 /** Shows what happens. With --once, ends the run instead of waiting for something new. */
-export function watch(metrics: Metrics, isOnce: boolean, io: Io): Watcher {
+function watch(metrics: Metrics, isOnce: boolean, io: Io): Watcher {
   const ended = new AbortController()
   let isRetry = false
   let described: unknown

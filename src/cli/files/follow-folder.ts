@@ -33,7 +33,7 @@ const MAX_LINE_LENGTH = 4096
 const REMEDY = 'move it away'
 
 /** What a folder keeps of a finalization or a message: a bundle, and a line in the index. */
-interface Entry {
+export interface Entry {
   /** By which the entries are in order, and the bundle is named. */
   readonly number: bigint
   readonly bundle: unknown
@@ -49,7 +49,7 @@ interface Entry {
  * @param name of the number in a line of the index
  * @throws UsageError if it is not writable, an earlier run was for something else, or another run is writing to it
  */
-async function openIndexedFolder(path: string, askedFor: AskedFor, name: 'l2BlockNumber' | 'number') {
+export async function openFolder(path: string, askedFor: AskedFor, name: string) {
   orUsageError(`cannot write to ${path}`, () => {
     if (!existsSync(path)) mkdirSync(path)
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
@@ -106,45 +106,34 @@ async function openIndexedFolder(path: string, askedFor: AskedFor, name: 'l2Bloc
   }
 }
 
-/** A folder with a bundle per finalization. @throws UsageError as {@link openIndexedFolder} */
-export async function openFollowFolder(path: string, request: FollowedClaim, askedFor: AskedFor) {
-  const folder = await openIndexedFolder(path, askedFor, 'l2BlockNumber')
+/** What a folder gets of a finalization. */
+export function finalizationEntry(item: FollowedFinalization, request: FollowedClaim): Entry {
+  const { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, l1Block, bundles } = item
+  const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
   return {
-    ...folder,
-    write(item: FollowedFinalization): Promise<string> {
-      const { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, l1Block, bundles } = item
-      const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-      return folder.write({
-        ...{ number: l2BlockNumber, bundle: bundles[0] },
-        line: { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, ...l1 },
-        verifyExisting: file => verifyExisting(file, item, request),
-      })
-    },
-    /** Marks the item as done, so that a later run continues with the next one. */
-    commit: (item: FollowedFinalization) => folder.save(item.progress),
+    ...{ number: l2BlockNumber, bundle: bundles[0] },
+    line: { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, ...l1 },
+    verifyExisting: file => verifyExisting(file, item, request),
   }
 }
 
-/** A folder with a bundle per message that can be claimed. @throws UsageError as {@link openIndexedFolder} */
-export async function openMessagesFolder(path: string, rollup: Rollup, askedFor: AskedFor) {
-  const folder = await openIndexedFolder(path, askedFor, 'number')
+/** What a folder gets of a message that can be claimed. */
+export function messageEntry(
+  { message, messageHash, bundle }: ClaimableMessage,
+  { l1Block, l2BlockNumber }: FollowedMessages,
+  rollup: Rollup,
+): Entry {
+  const { from, to, fee, value, number } = message
+  const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
   return {
-    ...folder,
-    write({ message, messageHash, bundle }: ClaimableMessage, { l1Block, l2BlockNumber }: FollowedMessages) {
-      const { from, to, fee, value, number } = message
-      const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-      return folder.write({
-        ...{ number, bundle, line: { number, messageHash, from, to, fee, value, l2BlockNumber, ...l1 } },
-        async verifyExisting(file) {
-          const existing = await readRegularJson(file, { followLinks: false })
-          const trusted = { l1BlockHash: statedBlockHash(existing) }
-          const outcome = safely(() =>
-            verifyEvidence(existing, { kind: messageEvidence, rollup, trusted, message: messageHash }),
-          )
-          if (!outcome.ok)
-            throw refuseOverwrite(file, `is not a bundle of this message (${outcome.error.code})`, REMEDY)
-        },
-      })
+    ...{ number, bundle, line: { number, messageHash, from, to, fee, value, l2BlockNumber, ...l1 } },
+    async verifyExisting(file) {
+      const existing = await readRegularJson(file, { followLinks: false })
+      const trusted = { l1BlockHash: statedBlockHash(existing) }
+      const outcome = safely(() =>
+        verifyEvidence(existing, { kind: messageEvidence, rollup, trusted, message: messageHash }),
+      )
+      if (!outcome.ok) throw refuseOverwrite(file, `is not a bundle of this message (${outcome.error.code})`, REMEDY)
     },
   }
 }
