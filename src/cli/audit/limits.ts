@@ -24,5 +24,3 @@ export const LONGEST_RETRY_AFTER = 600_000
 
 /** Bytes of an answer with traces. Those of a full block of the mainnet have 4 MB. */
 export const MAX_ANSWER_LENGTH = 64 * 2 ** 20
-/** Accounts whose changes are added up. */
-export const MAX_TOTALS = 100_000

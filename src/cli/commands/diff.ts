@@ -12,7 +12,7 @@ import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { describeError, formatError, formatNotes, formatTable, REFUSED, toJson } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, formatVerdict, paintVerdict } from '../output/verdict.ts'
 import { type TransitionInput, verifyChain } from '../transition/chain.ts'
-import { createTotals, headingOf, type RowFormat, rowsOf, totalsRows } from '../transition/rows.ts'
+import { changedSlots, headingOf, type RowFormat, rowsOf } from '../transition/rows.ts'
 import { DocumentError } from '../words/error.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
 
@@ -22,8 +22,7 @@ const options = {
   'state-root': text('ROOT', 'the state root after the last block'),
   evidence: text('BUNDLE', 'in its place: evidence of any account at that block'),
   'open-end': flag('no root after the last block is known'),
-  format: textOr('table', 'FORMAT', 'or ndjson, csv; totals: a row per account'),
-  reads: flag('also list what was only read'),
+  format: textOr('table', 'FORMAT', 'or ndjson, csv'),
   'first-block': text('N', 'the number of the first block, for the rows'),
 } as const
 const all = {
@@ -32,7 +31,7 @@ const all = {
   'l1-block-hash': list('HASH', 'of two, the first is for --parent-evidence'),
 } as const
 
-const FORMATS = ['table', 'ndjson', 'csv', 'totals'] as const
+const FORMATS = ['table', 'ndjson', 'csv'] as const
 const BLOCKS_PER_PROGRESS = 100
 
 type Values = ReturnType<typeof parseOptions<typeof all>>['values']
@@ -87,7 +86,7 @@ rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
 
 interface Wanted {
   readonly values: Values
-  readonly format: (typeof FORMATS)[number]
+  readonly format: RowFormat
   readonly scheme: Scheme
   readonly inputs: readonly TransitionInput[]
   readonly share: () => number
@@ -97,30 +96,32 @@ interface Wanted {
 
 /** @returns the exit code */
 async function diff({ values, format, scheme, inputs, share, begin, end }: Wanted, io: Io): Promise<number> {
-  const { output = '-', force, reads, json } = values
+  const { output = '-', force, json } = values
   const stated = values['first-block']
   const after = begin.l2BlockNumber === undefined ? 1n : begin.l2BlockNumber + 1n
   const first = stated === undefined ? after : toInteger('--first-block', stated, 64)
   const place = { input: '', answer: 0, block: 0 }
-  const totals = createTotals()
+  const counts = { blocks: 0, traces: 0, accountChanges: 0, slotChanges: 0 }
   const spool = openSpool(output, force, io)
-  const rowFormat: RowFormat | null = format === 'totals' ? null : format
   let root = begin.root
   try {
-    if (rowFormat) spool.write(headingOf(rowFormat))
+    spool.write(headingOf(format))
     for await (const { diff, traces } of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, place)) {
-      if (rowFormat) spool.write(rowsOf(diff, first + BigInt(totals.counts.blocks), rowFormat, reads))
-      totals.add(diff, traces)
+      spool.write(rowsOf(diff, first + BigInt(counts.blocks), format))
+      const changed = diff.accounts.filter(account => account.changed)
+      counts.blocks++
+      counts.traces += traces
+      counts.accountChanges += changed.length
+      for (const account of changed) counts.slotChanges += changedSlots(account).length
       root = diff.stateRoot
-      const { blocks } = totals.counts
-      if (blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(blocks, totals.counts.traces, share()))
+      const { blocks } = counts
+      if (blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(blocks, counts.traces, share()))
     }
     endProgress(io)
-    const wrong = wrongEnd(root, begin, end, totals.counts.blocks)
+    const wrong = wrongEnd(root, begin, end, counts.blocks)
     if (wrong !== undefined) return refuseEnd(wrong, values, io)
-    if (rowFormat === null) spool.write(totalsRows(totals.list()))
     if (!json || output !== '-') await spool.publish()
-    const report = { begin, end, root, ...totals.counts, accounts: totals.list().length, left: totals.left() }
+    const report = { begin, end, root, ...counts }
     const verdict = verdictOf(true, { rootBefore: 'user', rootAfter: end === null ? 'answer' : 'user' })
     const said = describeVerdict(verdict)
     const { stdout } = io
@@ -179,15 +180,13 @@ interface Report {
   readonly root: Hex
   readonly blocks: number
   readonly traces: number
-  readonly accounts: number
   readonly accountChanges: number
   readonly slotChanges: number
-  readonly left: number
 }
 
 function formatReport(
   verdict: Verdict,
-  { begin, end, root, blocks, traces, accounts, left, ...changes }: Report,
+  { begin, end, root, blocks, traces, accountChanges, slotChanges }: Report,
   output: string,
   stream: Output,
 ): string {
@@ -197,17 +196,10 @@ function formatReport(
       ['parent root', begin.root, begin.source],
       ['state root', root, end?.source ?? 'chosen by the sender'],
       ['blocks', `${blocks}`, `${traces} traces`],
-      ['accounts', `${accounts}`, `${changes.accountChanges} changes`],
-      ['slots', '', `${changes.slotChanges} changes`],
+      ['changes', `${accountChanges} of accounts`, `${slotChanges} of slots`],
       ...(output === '-' ? [] : [['file', output, 'written']]),
     ]),
-    ...formatNotes(
-      [
-        ...(end === null ? ['the sender chose the state root, and can have made up every change.'] : []),
-        ...(left > 0 ? [`${left} changes are of accounts beyond those that are added up.`] : []),
-      ],
-      stream,
-    ),
+    ...formatNotes(end === null ? ['the sender chose the state root, and can have made up every change.'] : [], stream),
   ].join('\n')}\n`
 }
 

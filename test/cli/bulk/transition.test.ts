@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { MAX_ANSWER_LENGTH, MAX_TOTALS } from '../../../src/cli/audit/limits.ts'
+import { MAX_ANSWER_LENGTH } from '../../../src/cli/audit/limits.ts'
 import { verifyChain } from '../../../src/cli/transition/chain.ts'
-import { createTotals } from '../../../src/cli/transition/rows.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 
 const parentStateRoot = `0x${'11'.repeat(31)}00` as const
@@ -31,27 +30,4 @@ it('holds no answer that is too long', async () => {
       yield piece
   }
   await expect(countBlocks(endless)).rejects.toThrow('an answer is too long')
-})
-
-it('adds up the changes of no more accounts than it says', () => {
-  const totals = createTotals()
-  const account = {
-    nonce: 1n,
-    balance: 1n,
-    storageRoot: '0x',
-    codeHash: '0x',
-    snarkCodeHash: '0x',
-    codeSize: 0n,
-  } as const
-  for (let index = 0; index < MAX_TOTALS + 3; index++) {
-    const diff = {
-      address: `0x${index.toString(16)}` as const,
-      before: null,
-      after: account,
-      changed: true,
-      storage: [],
-    }
-    totals.add({ stateRoot: '0x', accounts: [diff] }, 1)
-  }
-  expect([totals.list().length, totals.left(), totals.counts.accountChanges]).toEqual([MAX_TOTALS, 3, MAX_TOTALS + 3])
 })
