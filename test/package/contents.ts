@@ -12,6 +12,7 @@ const ALLOWED = [
   /^docs\/([\w.-]+\.(md|json)|drawings\/[\w-]+\.svg)$/,
   /^vectors\/README\.md$/,
   /^dist\/(base|verify|client|provider|entry)\/[\w./-]+\.(js|d\.ts)$/,
+  /^dist\/sbom\.cdx\.json$/,
   /^dist\/entry\/workerd\/(keccak|mimc|poseidon2)\.wasm$/,
 ]
 
@@ -33,6 +34,7 @@ const problems = [
     'README.md',
     'CHANGELOG.md',
     'LICENSE',
+    'dist/sbom.cdx.json',
     'dist/entry/workerd/mimc.wasm',
     ...targets.map(target => normalize(target)),
   ]
