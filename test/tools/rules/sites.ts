@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 
-/** The layers that decide verdicts, by the name in `docs/checks.md`: folders and files below `src/`. */
+/** The layers that decide verdicts: folders and files below `src/`. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'reading and decoding': [
     ...['base/bytes.ts', 'base/json/reader.ts', 'base/json/decoders.ts'],
