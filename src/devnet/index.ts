@@ -13,12 +13,6 @@ export type { ContractVersion, Finalization } from './service/contract.ts'
 export { addDemoBlocks, type DemoBlocksOptions, demoWorld } from './service/demo-chain.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
 export type { MessageContent, ServiceMessages } from './service/messages.ts'
-export type {
-  AccessListBlock,
-  AccessListCall,
-  AccessListFunction,
-  AccessListResult,
-} from './service/methods/access-list.ts'
 export type { ServiceOptions } from './service/options.ts'
 export { type CloseOptions, createService, type Service } from './service/service.ts'
 export type { L1Options, SimulatedL1 } from './service/simulated-l1.ts'

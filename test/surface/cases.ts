@@ -675,8 +675,8 @@ export const cases: Readonly<Record<string, Case>> = {
     call: devnetPackage.createService,
     args: [
       {
-        ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'], publicRate: 5, maxLogRange: 5 },
-        ...{ accessList: async () => ({ accessList: [], gasUsed: '0x0' }), faults: () => undefined },
+        ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'], maxLogRange: 5 },
+        faults: () => undefined,
         ...{
           contractVersion: 8,
           upgradeAt: 9n,
@@ -689,7 +689,7 @@ export const cases: Readonly<Record<string, Case>> = {
     ],
     optional: [
       ...ofRollup('0.rollup'),
-      ...['chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'].map(n => `0.${n}`),
+      ...['chainId', 'l1ChainId', 'apiKeys', 'maxLogRange', 'faults'].map(n => `0.${n}`),
       ...['contractVersion', 'upgradeAt', 'l1Unfinalized', 'l1History', 'clock', 'messageService'].map(
         name => `0.${name}`,
       ),

@@ -11,7 +11,7 @@ import {
   type Methods,
   rpcCodes,
 } from './json-rpc.ts'
-import { MAX_BODY_LENGTH, MAX_CLIENTS } from './limits.ts'
+import { MAX_BODY_LENGTH } from './limits.ts'
 
 export const BEACON_PATH = '/beacon'
 const CORS = new Map([
@@ -27,8 +27,6 @@ export interface Endpoints {
   readonly rpc: ReadonlyMap<string, { readonly endpoint: 'l2' | 'l1'; readonly methods: Methods }>
   readonly beacon: SimulatedBeacon
   readonly apiKeys: ReadonlySet<string>
-  /** Requests per second per client without a key; undefined for no limit. */
-  readonly publicRate: number | undefined
   readonly inject: ReturnType<typeof createFaultInjector>
 }
 
@@ -42,18 +40,12 @@ interface Answer {
 const refusal = (status: number, message: string, code: number = rpcCodes.invalidRequest, headers = {}) =>
   new MethodError(code, message, status, headers)
 
-const clientOf = (request: IncomingMessage): string => request.socket.remoteAddress ?? ''
-
 /** Answers the requests to all endpoints of a service. Rejects if the connection is to be closed. */
-export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endpoints) {
-  const spend = publicRate === undefined ? () => 0 : createRateLimit(publicRate)
-
-  /** Refuses requests with the wrong HTTP method, with an unknown key or over the rate limit. */
+export function createHandler({ rpc, beacon, apiKeys, inject }: Endpoints) {
+  /** Refuses requests with the wrong HTTP method or an unknown key. */
   function admit(request: IncomingMessage, method: 'GET' | 'POST', key?: string): void {
     if (request.method !== method) throw refusal(405, `use ${method}`, undefined, { Allow: method })
     if (key !== undefined && !apiKeys.has(key)) throw refusal(401, 'invalid API key', rpcCodes.serverError)
-    const wait = key === undefined ? spend(clientOf(request), 1) : 0
-    if (wait > 0) throw refusal(429, 'too many requests', rpcCodes.limited, { 'Retry-After': `${wait}` })
   }
 
   async function answerRpc(request: IncomingMessage, path: string): Promise<Answer> {
@@ -71,11 +63,7 @@ export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endp
       isCut ||= fault.isCut === true
       return fault.error ? errorResponse(one.id, fault.error) : answerRequest(served.methods, one, fault.change)
     }
-    // The first request of a batch has been paid for.
-    const charge = (requests: number) => {
-      if (key === undefined) spend(clientOf(request), requests - 1, true)
-    }
-    const text = await answerMessage(body, answer, charge)
+    const text = await answerMessage(body, answer)
     return { status: text === null ? 204 : 200, text, isCut }
   }
 
@@ -106,23 +94,5 @@ export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endp
       const body = isBeacon ? { code: status, message: error.message } : errorResponse(null, error)
       sendJson({ status, text: JSON.stringify(body) }, { ...headers, Connection: 'close' })
     }
-  }
-}
-
-/**
- * A token bucket per client: it limits requests per second, and allows bursts of one second's worth. The function returns 0 if
- * the request may pass, otherwise the seconds to wait. What a batch costs beyond its first request may leave a debt: a client
- * waits longer after a batch, but none is too large to be served.
- */
-function createRateLimit(perSecond: number): (client: string, requests: number, mayOwe?: boolean) => number {
-  const buckets = new Map<string, { tokens: number; at: number }>()
-  return (client, requests, mayOwe = false) => {
-    if (buckets.size >= MAX_CLIENTS && !buckets.has(client)) buckets.clear()
-    const at = Date.now()
-    const bucket = buckets.get(client) ?? { tokens: perSecond, at }
-    const tokens = Math.min(perSecond, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
-    const passes = mayOwe || tokens >= requests
-    buckets.set(client, { tokens: passes ? tokens - requests : tokens, at })
-    return passes ? 0 : Math.ceil((requests - tokens) / perSecond)
   }
 }

@@ -41,13 +41,11 @@ export interface JsonRpcRequest {
  * Answers a JSON-RPC message. The requests of a batch are answered one after another, in order.
  *
  * @param answer answers one request. If it rejects, the whole message has no answer
- * @param charge called with the number of requests in a batch, before it is answered
  * @returns null if there is nothing to answer, because the message contains only notifications
  */
 export async function answerMessage(
   text: string,
   answer: (request: JsonRpcRequest) => Promise<object>,
-  charge: (requests: number) => void,
 ): Promise<string | null> {
   const refused = (code: number, message: string) => JSON.stringify(errorResponse(null, { code, message }))
   let content: unknown
@@ -78,7 +76,6 @@ export async function answerMessage(
   if (content.length > MAX_BATCH) {
     return refused(rpcCodes.invalidRequest, `the batch has more than ${MAX_BATCH} requests`)
   }
-  charge(content.length)
   left = MAX_BATCH_ANSWER
   const answers: string[] = []
   for (const given of content) {

@@ -22,8 +22,6 @@ export const MAX_PERCENTILES = 100
 export const MAX_TRANSACTION_LENGTH = 131_072
 /** Transactions that are sent and wait for their turn. */
 export const MAX_SENDING = 256
-/** Clients with a rate limit that are tracked. If another one arrives, all buckets are reset. */
-export const MAX_CLIENTS = 10_000
 /** Light-client updates per answer: the limit that the beacon API specifies. */
 export const MAX_UPDATES = 128
 /** Signed answers of the consensus layer that are cached, because each signature takes some 50 ms. */

@@ -4,7 +4,6 @@ import { type Rollup, readChainId, readRollup } from '../../verify/anchor/rollup
 import type { World } from '../world/world.ts'
 import type { ServiceChainOptions } from './chain.ts'
 import type { FaultFunction } from './faults.ts'
-import type { AccessListFunction } from './methods/access-list.ts'
 
 /** What the service serves, and its limits. */
 export interface ServiceOptions extends ServiceChainOptions {
@@ -16,26 +15,21 @@ export interface ServiceOptions extends ServiceChainOptions {
   chainId?: number | bigint | undefined
   /** Chain id of L1. Default: that in `rollup`, otherwise 1338. */
   l1ChainId?: number | bigint | undefined
-  /** API keys: requests to `/v3/{key}` have no rate limit. Default: none. */
+  /** API keys, with which requests go to `/v3/{key}`. Another key is refused. Default: none. */
   apiKeys?: readonly string[] | undefined
-  /** Requests per second per client without a key, from 1; each request of a batch counts. Default: no limit. */
-  publicRate?: number | undefined
   /** Limit on blocks per `eth_getLogs` request, on either chain. Default: 10,000. */
   maxLogRange?: number | undefined
-  /** Executes calls for `eth_createAccessList`. Default: the method does not exist. */
-  accessList?: AccessListFunction | undefined
   /** Faults to inject, for tests. Default: none. */
   faults?: FaultFunction | undefined
 }
 
 const FIELDS = [
-  ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'],
+  ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'maxLogRange', 'faults'],
   ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'upgradeAt', 'clock', 'messageService'],
 ]
 
 /** Counts and the least that each may be. */
 const COUNTS = [
-  ['publicRate', 1],
   ['maxLogRange', 1],
   ['proofLag', 0],
   ['keep', 1],
@@ -64,7 +58,7 @@ export function readServiceOptions(options: ServiceOptions) {
     const count = own[name]
     if (count !== undefined) verifyWhole(name, count, least)
   }
-  for (const name of ['accessList', 'faults', 'clock'] as const) verifyFunction(name, own[name])
+  for (const name of ['faults', 'clock'] as const) verifyFunction(name, own[name])
   const chainIds = { chainId: readChainId('chainId', chainId), l1ChainId: readChainId('l1ChainId', l1ChainId) }
   return { ...own, rollup, ...chainIds, apiKeys: new Set(keys) }
 }

@@ -94,12 +94,11 @@ export function createService(options: ServiceOptions): Service {
   const server = createHttpServer(
     createHandler({
       rpc: new Map([
-        ['', { endpoint: 'l2', methods: l2Methods(chain, own.chainId, own.accessList, own.maxLogRange) }],
+        ['', { endpoint: 'l2', methods: l2Methods(chain, own.chainId, own.maxLogRange) }],
         ['/l1', { endpoint: 'l1', methods: l1Methods(chain, own.l1ChainId, own.maxLogRange) }],
       ]),
       beacon,
       apiKeys: own.apiKeys,
-      publicRate: own.publicRate,
       inject: createFaultInjector(own.faults, closing.signal),
     }),
   )

@@ -176,17 +176,3 @@ it('applies faults to the requests of a batch', async () => {
   await expect(post(url, batch)).rejects.toThrow()
   expect(seen.length).toBe(12)
 })
-
-it('counts each request of a batch towards the rate, of clients without a key', async () => {
-  const { url } = await startService({ publicRate: 10, apiKeys: ['key'] })
-  const batch = Array.from({ length: 500 }, (_, id) => ask(id))
-  expect(await post(`${url}/v3/key`, batch)).toMatchObject({ status: 200 })
-  expect(await post(`${url}/v3/key`, ask(0))).toMatchObject({ status: 200 })
-  // Larger than the rate, and served: the client waits afterwards.
-  expect(await post(url, batch)).toMatchObject({ status: 200 })
-  const { status, retryAfter } = await post(url, ask(0))
-  expect(status).toBe(429)
-  expect(Number(retryAfter)).toBeGreaterThan(40)
-  expect(Number(retryAfter)).toBeLessThanOrEqual(50)
-  expect(await post(`${url}/v3/key`, ask(0))).toMatchObject({ status: 200 })
-})

@@ -5,8 +5,8 @@ import type { Hex } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { CONTRACT, ROLLUP, startService, USER, word } from '../../client/servers.ts'
-import { executeCall, honestAccessList } from './access-list.ts'
 import { askRpc } from './ask.ts'
+import { executeCall } from './execute-call.ts'
 
 const PAYEE: Hex = `0x${'b2'.repeat(20)}`
 const TOKEN: Hex = `0x${'70'.repeat(20)}`
@@ -118,51 +118,6 @@ it('serves code and blocks to viem', async () => {
   pending.setAccount(USER, { code: '0x6000' })
   expect(await askRpc(url, 'eth_getCode', [USER, 'pending'])).toMatchObject({ result: '0x6000' })
   expect(await askRpc(url, 'eth_getCode', [USER])).toMatchObject({ result: '0x' })
-})
-
-it('lists what a call reads if it is given an access list function', async () => {
-  const { url } = await startService({ accessList: honestAccessList })
-  const data = dataOf({ abi, functionName: 'sumOf', args: [[USER, PAYEE, CONTRACT]] })
-  const { result } = (await askRpc(url, 'eth_createAccessList', [{ to: PROXY, data }, 'latest'])) as {
-    result: { accessList: { address: Hex; storageKeys: Hex[] }[]; gasUsed: Hex }
-  }
-  const keysOf = new Map(result.accessList.map(({ address, storageKeys }) => [address, storageKeys]))
-  // The implementation slot and three balances.
-  expect(keysOf.get(PROXY)?.length).toBe(4)
-  expect(keysOf.get(TOKEN)).toEqual([])
-  expect(Number(result.gasUsed)).toBeGreaterThan(8000)
-  const failing = { from: USER, to: TOKEN, input: dataOf({ abi, functionName: 'transfer', args: [PAYEE, 10n ** 30n] }) }
-  expect(await askRpc(url, 'eth_createAccessList', [failing])).toMatchObject({ result: { error: 'revert' } })
-
-  const wrong: [unknown, string][] = [
-    [null, 'call'],
-    [[], 'call'],
-    [{ to: '0x1' }, 'to'],
-    [{ to: TOKEN, from: 7 }, 'from'],
-    [{ to: TOKEN, data: '0x0' }, 'data'],
-    [{ to: TOKEN, data: 'x' }, 'data'],
-    [{ to: TOKEN, value: '0x01' }, 'value'],
-    [{ to: TOKEN, gas: 7 }, 'gas'],
-    [{ to: TOKEN, gas: `0x1${'0'.repeat(64)}` }, 'gas'],
-  ]
-  for (const [call, name] of wrong) {
-    const error = { code: -32602, message: expect.stringContaining(name) }
-    expect(await askRpc(url, 'eth_createAccessList', [call, 'latest'])).toMatchObject({ error })
-  }
-  expect(wrong.length).toBe(9)
-  expect(await askRpc(url, 'eth_createAccessList', [{ to: TOKEN }, '0x9'])).toMatchObject({ error: { code: -32000 } })
-})
-
-it('has no access list method without that function, and survives one that throws', async () => {
-  const none = await startService()
-  expect(await askRpc(none.url, 'eth_createAccessList', [{}])).toMatchObject({ error: { code: -32601 } })
-  const broken = await startService({
-    accessList: () => {
-      throw new Error('secret')
-    },
-  })
-  const answer = await askRpc(broken.url, 'eth_createAccessList', [{}])
-  expect(answer).toMatchObject({ error: { code: -32603, message: 'internal error' } })
 })
 
 it('changes nothing by executing a call', async () => {

@@ -25,7 +25,7 @@ it('refuses options that are misspelt, missing or wrong', () => {
     ['', undefined],
     ['', null],
     ['', []],
-    ['publicrate', { ...right, publicrate: 1 }],
+    ['publicRate', { ...right, publicRate: 1 }],
     ['prooflag', { ...right, prooflag: 1 }],
     ['port', { ...right, port: 8545 }],
     ['genesis', { rollup: ROLLUP }],
@@ -38,8 +38,8 @@ it('refuses options that are misspelt, missing or wrong', () => {
     ...['chainId', 'l1ChainId'].flatMap(name =>
       [0, 0n, -1, 1.5, '1', 2 ** 60, 1n << 256n, null].map((id): [string, unknown] => [name, { ...right, [name]: id }]),
     ),
-    ...['publicRate', 'maxLogRange', 'keep'].map((name): [string, unknown] => [name, { ...right, [name]: 0 }]),
-    ...['publicRate', 'maxLogRange', 'keep', 'proofLag', 'l1Unfinalized', 'l1History'].flatMap(name =>
+    ...['maxLogRange', 'keep'].map((name): [string, unknown] => [name, { ...right, [name]: 0 }]),
+    ...['maxLogRange', 'keep', 'proofLag', 'l1Unfinalized', 'l1History'].flatMap(name =>
       [-1, 0.5, 1n, '1', Number.NaN].map((count): [string, unknown] => [name, { ...right, [name]: count }]),
     ),
     ['apiKeys', { ...right, apiKeys: 'key' }],
@@ -47,13 +47,13 @@ it('refuses options that are misspelt, missing or wrong', () => {
     ['contractVersion', { ...right, contractVersion: 10 }],
     ['upgradeAt', { ...right, upgradeAt: 1n, contractVersion: 9 }],
     ...[0n, -1n, 5, '5', 1n << 64n].map((upgradeAt): [string, unknown] => ['upgradeAt', { ...right, upgradeAt }]),
-    ...['accessList', 'faults', 'clock'].map((name): [string, unknown] => [name, { ...right, [name]: {} }]),
+    ...['faults', 'clock'].map((name): [string, unknown] => [name, { ...right, [name]: {} }]),
   ]
   for (const [path, options] of cases) {
     expect([mistakeIn(() => createService(options as never)), options]).toEqual([path, options])
   }
-  expect(cases.length).toBe(74)
-  const unset = ['chainId', 'apiKeys', 'publicRate', 'faults', 'keep', 'clock', 'contractVersion', 'upgradeAt'] as const
+  expect(cases.length).toBe(67)
+  const unset = ['chainId', 'apiKeys', 'faults', 'keep', 'clock', 'contractVersion', 'upgradeAt'] as const
   const optional = Object.fromEntries(unset.map(name => [name, undefined]))
   expect(createService({ ...right, ...optional }).chain.latest()).toBe(0n)
 })

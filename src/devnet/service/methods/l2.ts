@@ -5,17 +5,11 @@ import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
 import { proveEthereum } from '../state-trie.ts'
-import { type AccessListFunction, readCall } from './access-list.ts'
 import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
 import { transactionMethods } from './transactions.ts'
 
-/** The methods of the rollup's endpoint. @param run executes calls for `eth_createAccessList` */
-export function l2Methods(
-  chain: FullChain,
-  chainId: bigint,
-  run?: AccessListFunction,
-  maxLogRange = DEFAULT_LOG_RANGE,
-): Methods {
+/** The methods of the rollup's endpoint. */
+export function l2Methods(chain: FullChain, chainId: bigint, maxLogRange = DEFAULT_LOG_RANGE): Methods {
   const numberOf = (block: unknown) => {
     const [latest, finalized] = [chain.latest(), chain.finalized()]
     return readBlock(block, { latest, earliest: 0n, pending: latest + 1n, finalized }, chain.blocks)
@@ -59,16 +53,6 @@ export function l2Methods(
     return proveEthereum({ state, accounts }, account, storageKeys)
   }
 
-  async function createAccessList(run: AccessListFunction, params: readonly unknown[]): Promise<object> {
-    const [call, block = 'latest'] = read.take(params, 1, 2)
-    const parsed = readCall(call)
-    const state = stateAt(block).fork()
-    const number = numberOf(block)
-    const timestamp = chain.timestamp(number) ?? (chain.timestamp(chain.latest()) ?? 0n) + 1n
-    const { accessList, gasUsed, error } = await run(parsed, state, { number, timestamp })
-    return { accessList, gasUsed: encodeQuantity(gasUsed), ...(error !== undefined && { error }) }
-  }
-
   return methodsOf(chainId, chain.blocks, numberOf, {
     rollup_getProof: getProof,
     linea_getProof: getProof,
@@ -81,7 +65,6 @@ export function l2Methods(
       return stateAt(block).getStorage(read.bytes('address', address, 20), read.slot('slot', slot))
     },
     ...transactionMethods(chain, numberOf, maxLogRange),
-    ...(run && { eth_createAccessList: (params: readonly unknown[]) => createAccessList(run, params) }),
   })
 }
 

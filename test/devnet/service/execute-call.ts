@@ -2,26 +2,26 @@ import { Common, Hardfork, Mainnet, type StateManagerInterface } from '@ethereum
 import { createEVM } from '@ethereumjs/evm'
 import { type Account, Address, bytesToHex, createAccount, hexToBytes } from '@ethereumjs/util'
 import type { Hex } from '../../../src/base/bytes.ts'
-import type { AccessListBlock, AccessListCall, AccessListFunction, World } from '../../../src/devnet/index.ts'
+import type { World } from '../../../src/devnet/index.ts'
 
 const toHex = (bytes: Uint8Array): Hex => bytesToHex(bytes)
 const word = (key: Uint8Array): Hex => `0x${toHex(key).slice(2).padStart(64, '0')}`
 
 /** Executes a call in an EVM that holds the full state. */
 export async function executeCall(
-  call: AccessListCall,
+  call: {
+    readonly from: Hex
+    readonly to: Hex | undefined
+    readonly data: Hex
+    readonly value: bigint
+    readonly gas: bigint | undefined
+  },
   state: World,
-  { number, timestamp }: AccessListBlock,
-): Promise<{ returnData: Hex; gasUsed: bigint; error: string | undefined; touched: ReadonlyMap<Hex, Set<Hex>> }> {
-  const touched = new Map<Hex, Set<Hex>>()
-  const touch = (address: Hex) => {
-    const keys = touched.get(address) ?? new Set()
-    touched.set(address, keys)
-    return keys
-  }
+  { number, timestamp }: { readonly number: bigint; readonly timestamp: bigint },
+): Promise<{ returnData: Hex; gasUsed: bigint; error: string | undefined }> {
   const evm = await createEVM({
     common: new Common({ chain: Mainnet, hardfork: Hardfork.Cancun }),
-    stateManager: stateOf(state, touch),
+    stateManager: stateOf(state),
   })
   const { execResult } = await evm.runCall({
     caller: new Address(hexToBytes(call.from)),
@@ -33,28 +33,16 @@ export async function executeCall(
     block: { header: { ...emptyHeader, number, timestamp } },
   })
   const { returnValue, executionGasUsed, exceptionError } = execResult
-  return { returnData: toHex(returnValue), gasUsed: executionGasUsed, error: exceptionError?.error, touched }
-}
-
-/** Lists what a call really reads, as an honest endpoint does. */
-export const honestAccessList: AccessListFunction = async (call, state, block) => {
-  const { touched, gasUsed, error } = await executeCall(call, state, block)
-  const accessList = [...touched]
-    // Like real endpoints, omit precompiled contracts and the sender.
-    .filter(([address]) => BigInt(address) > 0xffn && address !== call.from)
-    .map(([address, keys]) => ({ address, storageKeys: [...keys] }))
-  return { accessList, gasUsed, ...(error !== undefined && { error }) }
+  return { returnData: toHex(returnValue), gasUsed: executionGasUsed, error: exceptionError?.error }
 }
 
 /** The EVM's view of a state. Every checkpoint is a fork of it. */
-function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManagerInterface {
+function stateOf(initial: World): StateManagerInterface {
   const states = [initial.fork()]
   const current = (): World => states.at(-1) ?? initial
   const original = initial.fork()
-  const read = (world: World, address: Address, key: Uint8Array): Uint8Array => {
-    touch(hexOf(address)).add(word(key))
-    return hexToBytes(world.getStorage(hexOf(address), word(key)))
-  }
+  const read = (world: World, address: Address, key: Uint8Array): Uint8Array =>
+    hexToBytes(world.getStorage(hexOf(address), word(key)))
   function put(address: Address, account: Account | undefined): void {
     if (account === undefined) return
     const { nonce, balance } = account
@@ -62,7 +50,6 @@ function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManage
   }
   const manager: StateManagerInterface = {
     async getAccount(address) {
-      touch(hexOf(address))
       const account = current().getAccount(hexOf(address))
       if (account === null) return undefined
       return createAccount({ nonce: account.nonce, balance: account.balance, codeHash: hexToBytes(account.codeHash) })
@@ -79,7 +66,6 @@ function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManage
     },
     putCode: async (address, value) => current().setAccount(hexOf(address), { code: toHex(value) }),
     async getCode(address) {
-      touch(hexOf(address))
       return hexToBytes(current().getCode(hexOf(address)) ?? '0x')
     },
     getCodeSize: async address => (await manager.getCode(address)).length,
@@ -99,7 +85,7 @@ function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManage
     hasStateRoot: async () => true,
     originalStorageCache: { get: async (address, key) => read(original, address, key), clear: () => {} },
     clearCaches: () => {},
-    shallowCopy: () => stateOf(current(), touch),
+    shallowCopy: () => stateOf(current()),
   }
   return manager
 }
