@@ -13,7 +13,7 @@ const LAST = [
   ...[
     'test/devnet/world/',
     'test/verify/hash/',
-    'test/verify/verifier/remembering-hasher.test.ts',
+    'test/verify/verifier/remembering.test.ts',
     'test/verify/engines.test.ts',
   ],
   'test/verify/beacon/corpus.test.ts',

@@ -1,6 +1,6 @@
 import type { Tree } from '../proof/tree.ts'
 import { rememberLast } from './remember-last.ts'
-import { rememberingHasher } from './remembering-hasher.ts'
+import { rememberingHasher } from './shared-nodes.ts'
 
 /**
  * A tree that decodes and hashes like `tree`, with a memory.

@@ -6,7 +6,7 @@ import { INNER_LENGTH } from '../tree/path.ts'
 import { hashUnknown } from './hash-unknown.ts'
 import { rememberLast } from './remember-last.ts'
 
-/** How many digests are remembered at most, a power of two: about 5 MB with their messages. */
+/** How many digests an answer remembers at most: about 5 MB with their messages. */
 const PLACES = 2 ** 13
 /** The kernel of poseidon2 hashes this many messages of one length in little more time than two. */
 const TOGETHER = 4
@@ -45,7 +45,7 @@ function partsWithMemory(tree: Tree) {
   }
   return {
     // Inherits from the scheme, because a copy would lose members that the scheme itself inherits.
-    scheme: Object.create(tree.scheme, { hasher: { value: sharingHasher(tree.scheme.hasher, openings) } }),
+    scheme: Object.create(tree.scheme, { hasher: { value: rememberingHasher(tree.scheme.hasher, PLACES, openings) } }),
     decodeRootNode: rememberLast(tree.decodeRootNode),
     decodeInner: rememberLast(tree.decodeInner),
     decodeSiblingLeaf: (hex, node) => noteOpening(tree.decodeSiblingLeaf(hex, node)),
@@ -54,12 +54,14 @@ function partsWithMemory(tree: Tree) {
 }
 
 /**
- * A hasher that remembers which digest belongs to which bytes, and nothing about places in a tree.
+ * A hasher that remembers which digest belongs to which bytes, and nothing about places in a tree. Nobody may modify a message that
+ * it was given.
  *
+ * @param places how many digests it remembers at most, a power of two
  * @param openings those that it will have to hash, in this order
  */
-function sharingHasher(hasher: Hasher, openings: readonly Uint8Array[]): Hasher {
-  const { recall, remember, hashAll, hashPair } = createMemory(hasher)
+export function rememberingHasher(hasher: Hasher, places: number, openings: readonly Uint8Array[] = []): Hasher {
+  const { recall, remember, hashAll, hashPair } = createMemory(hasher, places)
   let nextOpening = 0
   let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: readonly Uint8Array[] } = {
     messages: [],
@@ -70,6 +72,8 @@ function sharingHasher(hasher: Hasher, openings: readonly Uint8Array[]): Hasher 
   const running: Uint8Array[] = []
   return {
     hash(message) {
+      // No node: a key, which would take the place of one.
+      if (message.length < INNER_LENGTH) return hasher.hash(message)
       const isNext = openings[nextOpening] === message
       const digest = recall(message)
       if (digest !== undefined) {
@@ -95,7 +99,7 @@ function sharingHasher(hasher: Hasher, openings: readonly Uint8Array[]): Hasher 
       let digest = leafDigest
       let rest = leafIndex
       for (let level = 0; level < siblings.length; level++) {
-        if (level >= meeting && running[level] === digest) {
+        if (level >= meeting && isSame(running[level] as Uint8Array, digest)) {
           // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
           digest = running[siblings.length] as Uint8Array
           break
@@ -119,7 +123,7 @@ interface FoldedPath {
 }
 
 /** The level from which two paths have the same siblings on the same sides. */
-export function meetingLevel(last: FoldedPath, siblings: readonly Uint8Array[], leafIndex: number): number {
+function meetingLevel(last: FoldedPath, siblings: readonly Uint8Array[], leafIndex: number): number {
   let level = siblings.length
   while (level > 0 && last.siblings[level - 1] === siblings[level - 1]) level--
   const placeOf = (index: number) => Math.floor(index / 2 ** level)
@@ -134,22 +138,31 @@ interface Known {
   readonly digest: Uint8Array
 }
 
-function createMemory(hasher: Hasher) {
+function createMemory(hasher: Hasher, places: number) {
   const known = new Map<number, Known>()
   const pair = new Uint8Array(INNER_LENGTH)
+  const placeOfEnds = (...ends: Parameters<typeof mixEnds>) => mixEnds(...ends) & (places - 1)
   const placeOf = (message: Uint8Array) => placeOfEnds(message, message.length - DIGEST_LENGTH, message)
   const remember = (message: Uint8Array, digest: Uint8Array): Uint8Array => {
     known.set(placeOf(message), { left: message, right: null, digest })
     return digest
   }
+  /** In an array that the next pair overwrites. */
+  const join = (left: Uint8Array, right: Uint8Array) => {
+    pair.set(left)
+    pair.set(right, DIGEST_LENGTH)
+    return pair
+  }
+  const isMessage = ({ left, right }: Known, message: Uint8Array) =>
+    right === null ? isSame(left, message) : equalBytes(message, join(left, right))
   const isPair = (one: Known, left: Uint8Array, right: Uint8Array) =>
-    one.right === null ? equalBytes(one.left, pair) : isSame(one.left, left) && isSame(one.right, right)
+    one.right === null ? equalBytes(one.left, join(left, right)) : isSame(one.left, left) && isSame(one.right, right)
   return {
     remember,
     /** The digest of a message that was hashed before. */
     recall(message: Uint8Array): Uint8Array | undefined {
       const one = known.get(placeOf(message))
-      return one !== undefined && one.right === null && isSame(one.left, message) ? one.digest : undefined
+      return one !== undefined && isMessage(one, message) ? one.digest : undefined
     },
     /** Hashes messages of one length. */
     hashAll(messages: readonly Uint8Array[]): Uint8Array[] {
@@ -161,11 +174,9 @@ function createMemory(hasher: Hasher) {
     /** The digest of `left` and then `right`, two digests. */
     hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
       const place = placeOfEnds(left, DIGEST_LENGTH, right)
-      pair.set(left)
-      pair.set(right, DIGEST_LENGTH)
       const one = known.get(place)
       if (one !== undefined && isPair(one, left, right)) return one.digest
-      const digest = hasher.hash(pair)
+      const digest = hasher.hash(join(left, right))
       known.set(place, { left, right, digest })
       return digest
     },
@@ -175,8 +186,8 @@ function createMemory(hasher: Hasher) {
 const isSame = (one: Uint8Array, other: Uint8Array): boolean => one === other || equalBytes(one, other)
 
 /** Mixes the ends of two digests, which look random. Two messages of one place cost only time: the later is remembered. */
-function placeOfEnds(left: Uint8Array, leftEnd: number, right: Uint8Array): number {
+function mixEnds(left: Uint8Array, leftEnd: number, right: Uint8Array): number {
   const leftWord = leftEnd < 4 ? 0 : uint32At(left, leftEnd - 4)
   const mixed = Math.imul(uint32At(right, right.length - 4), 0x9e3779b1) ^ Math.imul(leftWord, 0x85ebca6b)
-  return (mixed ^ (mixed >>> 15)) & (PLACES - 1)
+  return mixed ^ (mixed >>> 15)
 }

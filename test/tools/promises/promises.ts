@@ -99,9 +99,9 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'verify/verifier/colliding-places',
       'refuses every forged leaf beside a true one, with so few places that many have the same',
       ...[
-        'src/verify/verifier/remembering-hasher.ts',
-        '!equalWords(message.words, 0, table, start, length / 4)',
-        '!equalWords(message.words, 0, table, start, length / 8)',
+        'src/verify/verifier/shared-nodes.ts',
+        'isSame(one.left, left) && isSame(one.right, right)',
+        'isSame(one.right, right)',
       ],
     ),
     promised(
