@@ -6,7 +6,7 @@ import { checksOf, type Status } from './checks.ts'
 import { newestIn } from './judge-logs.ts'
 import { MAX_BLOCKS_SHOWN } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
-import type { BlockRow, ProofView } from './proof-view.ts'
+import { type BlockRow, emptyView, type ProofView } from './proof-view.ts'
 import { holds, type Judgement } from './report.ts'
 
 /** The blocks of a bundle of logs, as far as they were verified. */
@@ -18,8 +18,8 @@ export function viewBlocks({ bundle }: OpenedFile, { report, forms, checked, err
   const end = holds(report) ? Number.POSITIVE_INFINITY : Number(broken ?? -1)
   const blocks = itemsOf(fieldIn(bundle, 'blocks')).slice(0, MAX_BLOCKS_SHOWN)
   return {
-    ...{ index: forms.length, count: forms.length + 1, title: 'the blocks', claims: '', key: '', keyHash: null },
-    ...{ trie: [], gap: null, paths: [], fault: null, checks: checksOf(checked, 'history', 'blocks') },
+    ...{ ...emptyView, index: forms.length, count: forms.length + 1, title: 'the blocks' },
+    checks: checksOf(checked, 'history', 'blocks'),
     blocks: blocks.map((block, index): BlockRow => {
       const number = newest === null ? null : newest - BigInt(index)
       const status = index < end ? 'passed' : index === end ? 'failed' : 'not reached'

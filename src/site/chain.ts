@@ -234,12 +234,6 @@ export function drawTraces(scene: Scene<{ readonly stateRoot: string }>, note: s
   ]
 }
 
-/** What the page cannot verify. */
-export function drawUnverified(progress: Progress, titles: readonly string[]): ChainBox[] {
-  const link = linker(progress)
-  return titles.map(title => link(title.startsWith('L1') ? 'Ethereum' : 'Rollup', title, ['answer'], { lists: [] }))
-}
-
 /** One row of the table of proofs: the account first, then the slots. */
 export type ProofSummary = ReturnType<typeof summarize>
 

@@ -49,6 +49,9 @@ function change(place: Place, at: number, original: string, digit: string): void
   onChange()
 }
 
+export const digitsHint = (): HTMLElement =>
+  h('p', { class: 'hint' }, 'Click a digit to change it, or type another; Backspace puts it back. The verdict follows.')
+
 /** A part of the digits that means something. */
 export interface Tone {
   readonly start: number
@@ -136,25 +139,16 @@ export function digitsView(
   return element
 }
 
-/** The index of the character at a point. */
-function offsetIn(element: HTMLElement, { clientX, clientY }: MouseEvent): number | null {
+/** The index of the character at a point: of the character itself, not of the place between two that is nearest. */
+function offsetIn(element: HTMLElement, { clientX: x, clientY: y }: MouseEvent): number | null {
   const range = document.createRange()
-  // The character itself, not the place between two that is nearest.
-  for (const part of element.children) {
-    const node = part.firstChild
-    const rects = [...part.getClientRects()]
-    const isIn = rects.some(
-      ({ left, right, top, bottom }) => clientX >= left && clientX <= right && clientY >= top && clientY <= bottom,
-    )
-    if (!isIn || !(node instanceof Text)) continue
-    for (let index = 0; index < node.length; index++) {
+  let offset = 0
+  for (const { firstChild: node } of element.children) {
+    for (let index = 0; node instanceof Text && index < node.length; index++, offset++) {
       range.setStart(node, index)
       range.setEnd(node, index + 1)
       const { left, right, top, bottom } = range.getBoundingClientRect()
-      if (clientX < left || clientX > right || clientY < top || clientY > bottom) continue
-      range.setStart(element, 0)
-      range.setEnd(node, index)
-      return range.toString().length
+      if (x >= left && x <= right && y >= top && y <= bottom) return offset
     }
   }
   return null

@@ -126,30 +126,37 @@ export const rowList = (rows: readonly Row[], of = ''): HTMLElement =>
     }),
   )
 
+/** The arrow keys lead from one of the elements to another. @param onMove called with the index of that */
+export function listenToArrows(elements: readonly HTMLElement[], onMove: (index: number) => void = () => {}): void {
+  for (const element of elements) {
+    element.addEventListener('keydown', event => {
+      // Those in a folded part cannot get the focus.
+      const shown = elements.filter(one => one === element || one.offsetParent !== null)
+      const at = shown.indexOf(element)
+      const last = shown.length - 1
+      const places = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: last }
+      const next = new Map(Object.entries(places)).get(event.key)
+      const target = next === undefined ? undefined : shown[Math.min(Math.max(next, 0), last)]
+      if (target === undefined) return
+      event.preventDefault()
+      target.focus()
+      onMove(elements.indexOf(target))
+    })
+  }
+}
+
 /**
  * Makes one tab stop of many elements: the arrow keys move between them.
  *
- * @param onMove called with the element that the focus has moved to
+ * @param onFocus called with the index of the element that has the focus
  */
-export function rove(elements: readonly HTMLElement[], onMove: (index: number) => void = () => {}): void {
-  const last = elements.length - 1
-  const steps: Readonly<Record<string, number>> = {
-    ...{ ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -last, End: last },
-  }
+export function rove(elements: readonly HTMLElement[], onFocus: (index: number) => void): void {
+  listenToArrows(elements)
   for (const [index, element] of elements.entries()) {
     element.tabIndex = index === 0 ? 0 : -1
     element.addEventListener('focus', () => {
       for (const other of elements) other.tabIndex = other === element ? 0 : -1
-      onMove(index)
-    })
-    element.addEventListener('keydown', event => {
-      const step = steps[event.key]
-      if (step === undefined) return
-      event.preventDefault()
-      // Those in a folded part cannot get the focus.
-      let next = Math.min(Math.max(index + step, 0), last)
-      while (next > 0 && next < last && elements[next]?.offsetParent === null) next += Math.sign(step)
-      elements[next]?.focus()
+      onFocus(index)
     })
   }
 }

@@ -93,20 +93,7 @@ function readJson(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes)
   } catch (error) {
-    if (!(error instanceof DocumentError)) throw error
-    const isLines = isLineOfJson(bytes)
-    const hint = isLines ? ' Its first line is JSON: for a file of many records, use rollup-state-proof audit.' : ''
-    throw new DocumentError(`The file is ${brief(error.message)}.${hint}`)
-  }
-}
-
-/** Whether the first line alone is JSON, as in a file of records. */
-function isLineOfJson(bytes: Uint8Array): boolean {
-  const end = bytes.indexOf(0x0a)
-  try {
-    return end > 0 && typeof parseJson(bytes.subarray(0, end)) === 'object'
-  } catch {
-    return false
+    throw error instanceof DocumentError ? new DocumentError(`The file is ${brief(error.message)}.`) : error
   }
 }
 

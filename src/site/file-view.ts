@@ -1,4 +1,4 @@
-import { digitsView } from './digits.ts'
+import { digitsHint, digitsView } from './digits.ts'
 import { button, type Child, h } from './dom.ts'
 import { MAX_PART_CHARACTERS } from './limits.ts'
 import type { Part, PartRow, Place } from './part.ts'
@@ -25,14 +25,7 @@ export function fileTree(
   const { list, open } = branch([], ask, onBytes)
   void open('')
   return {
-    content: [
-      h(
-        'p',
-        { class: 'hint' },
-        'Click a digit to change it, or type another; Backspace puts it back. The verdict follows.',
-      ),
-      list,
-    ],
+    content: [digitsHint(), list],
     async find(place) {
       let inside: Open = open
       let last: HTMLElement | undefined

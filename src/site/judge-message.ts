@@ -41,12 +41,12 @@ export const messageKind: Kind<VerifiedMessage> = {
 }
 
 const factsOf = (proven: VerifiedMessage, contract: string): Row[] => [
+  ['Hash', proven.messageHash],
   ...messageRows(proven, amount, contract).map(([name, value, ...basis]): Row => {
     // In full, if it is for the clipboard.
     const shown = name === 'claim it with' ? value : brief(value)
     return [capitalized(name), shown, ...basis]
   }),
-  ['Hash', proven.messageHash],
 ]
 
 function wayOf(proven: VerifiedMessage): Station[] {

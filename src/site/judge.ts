@@ -2,8 +2,6 @@ import { meaningOf } from '../base/error-meanings.ts'
 import { brief } from '../cli/words/value.ts'
 import { safely, verifyProof } from '../entry/index.ts'
 import { poseidon2 } from '../entry/poseidon2.ts'
-import { drawUnverified } from './chain.ts'
-import { UNCHECKED } from './checks.ts'
 import { logsKind } from './judge-logs.ts'
 import { messageKind } from './judge-message.ts'
 import { answerKind, bundleKind } from './judge-state.ts'
@@ -23,11 +21,9 @@ const judges: Readonly<Record<Subject, (file: OpenedFile, statement: Statement) 
   logs: (file, statement) => judgeAs(logsKind, file, statement),
   message: (file, statement) => judgeAs(messageKind, file, statement),
   traces: (file, statement) => judgeAs(tracesKind, file, statement),
-  call: (file, statement) =>
-    elsewhere(file, statement, 'Verifying it takes an EVM, which this page does not have.', CALL),
-  vector: (file, statement) => elsewhere(file, statement, 'This page does not verify it.', []),
+  call: file => elsewhere(file, 'Verifying it takes an EVM, which this page does not have.'),
+  vector: file => elsewhere(file, 'This page does not verify it.'),
 }
-const CALL = ['L1 block', 'L1 state', 'L2 state', 'Accounts', 'Call']
 
 /** Verifies the file with the published functions, and reports their verdict. */
 export const judge = (file: OpenedFile, statement: Statement): Judgement => judges[file.subject](file, statement)
@@ -46,12 +42,8 @@ function noProof(file: OpenedFile): Judgement | null {
   })
 }
 
-function elsewhere(file: OpenedFile, statement: Statement, why: string, titles: readonly string[]): Judgement {
-  const { kind, said = [] } = file
-  return unjudged(file, {
-    ...{ verdict: 'unjudged', badge: 'Not verified here', headline: `This is a ${kind}: a command verifies it.` },
-    text: `${why} Everything below is only what the file says.`,
-    boxes: drawUnverified({ statement, checked: UNCHECKED }, titles),
-    said,
+const elsewhere = (file: OpenedFile, why: string): Judgement =>
+  unjudged(file, {
+    ...{ verdict: 'unjudged', badge: 'Not verified here', headline: `This is a ${file.kind}: a command verifies it.` },
+    text: `${why} Whatever the view of the file shows is only what it says.`,
   })
-}

@@ -140,7 +140,7 @@ export function reportOf(file: OpenedFile, said: Said): Report {
   const [, found = ''] = failure?.rows.find(([name]) => name === 'Found') ?? []
   return {
     ...{ inputErrors: [], missing: null, unconfirmed: null, notes: file.notes, facts: [] },
-    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null, said: [] },
+    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null },
     ...said,
     failure: failure && { ...failure, next: nextStep(failure.code, file, found) },
     boxes: boxes.map(box => (verdict === 'consistent' ? { ...box, rows: ifRight({ word: verdict }, box.rows) } : box)),

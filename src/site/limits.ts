@@ -30,9 +30,6 @@ export const MAX_NAME_CHARACTERS = 100
 /** Rows of a list of proofs, logs or blocks that are added at a time. */
 export const ITEMS_PER_STEP = 20
 
-/** Rows of what a file says that the page cannot verify. */
-export const MAX_SAID_ROWS = 60
-
 /** Parts of the file that are added at a time. */
 export const PARTS_PER_STEP = 50
 

@@ -4,7 +4,7 @@ import { keccak256 } from '../verify/hash/keccak/index.ts'
 import { checksOf } from './checks.ts'
 import { describeFault } from './fault.ts'
 import type { OpenedFile } from './opened-file.ts'
-import type { ProofView } from './proof-view.ts'
+import { emptyView, type PathView, type ProofView } from './proof-view.ts'
 import type { Judgement } from './report.ts'
 
 /** The way of a message from L2 to the root of its tree; null if it is none. */
@@ -18,36 +18,15 @@ export function viewMessage({ bundle }: OpenedFile, { report, checked, error }: 
     isInPlace && error ? describeFault({ ...error, group: 'place', found: error.found ?? '', served: place }) : null
   const { levels, root: computedRoot } = levelsOf(readBytes(32, hash), leafIndex, itemsOf(proof))
   const index = brief(show(leafIndex))
+  const path: PathView = {
+    ...{ part: 'proof', title: 'From the root of the tree to the message', leafIndex: index, levels, computedRoot },
+    ...{ rootName: 'root of the tree', wantedRoot: isHexOf(32, root) ? root : null, valueHash: hash, fault },
+    rootSource: 'as the file says; L1 keeps those of finalizations',
+    ...{ nextFreeNode: null, statedSubRoot: null, computedSubRoot: null, bytes: [] },
+  }
   return {
-    ...{
-      index: 0,
-      count: 1,
-      title: 'the message',
-      claims: `leaf ${index}`,
-      key: hash,
-      keyHash: null,
-      trie: [],
-      gap: null,
-    },
-    checks: checksOf(checked, 'place'),
-    paths: [
-      {
-        ...{ part: 'proof', title: 'From the root of the tree to the message', leafIndex: index },
-        ...{ rootName: 'root of the tree', wantedRoot: isHexOf(32, root) ? root : null },
-        ...{ rootSource: 'as the file says; L1 keeps those of finalizations', computedRoot },
-        ...{
-          nextFreeNode: null,
-          statedSubRoot: null,
-          computedSubRoot: null,
-          levels,
-          bytes: [],
-          valueHash: hash,
-          fault,
-        },
-      },
-    ],
-    fault,
-    blocks: [],
+    ...{ ...emptyView, title: 'the message', claims: `leaf ${index}`, key: hash },
+    ...{ checks: checksOf(checked, 'place'), paths: [path], fault },
   }
 }
 
@@ -61,10 +40,11 @@ function levelsOf(hash: Uint8Array | null, leafIndex: unknown, proof: readonly u
     .map((node, level): PathLevel => {
       const sibling = readBytes(32, node)
       const isRight = Math.floor(index / 2 ** level) % 2 === 1
+      const text = sibling && toHex(sibling)
       const shown = {
-        ...({ level, entry: level, siblingSide: isRight ? 'left' : 'right' } as const),
-        ...{ sibling: sibling && toHex(sibling), isEmpty: sibling !== null && toHex(sibling) === toHex(empty) },
-        ...{ running: running && toHex(running), problem: sibling === null ? 'not 32 bytes' : null },
+        ...({ level, entry: level, siblingSide: isRight ? 'left' : 'right', sibling: text } as const),
+        ...{ isEmpty: text === toHex(empty), running: running && toHex(running) },
+        problem: sibling === null ? 'not 32 bytes' : null,
       }
       running = running && sibling && hashPair(isRight ? [sibling, running] : [running, sibling])
       empty = hashPair([empty, empty])

@@ -20,7 +20,6 @@ import {
 } from '../cli/words/input-file.ts'
 import { evidenceKinds } from '../cli/words/kinds.ts'
 import { readBytes } from '../cli/words/layout.ts'
-import { inspectContent } from '../cli/words/unverified.ts'
 import {
   brief,
   type Fields,
@@ -45,7 +44,6 @@ import {
   type Suggested,
   unstated,
 } from './statement.ts'
-import { flatRows } from './wording.ts'
 
 /** What a file holds, before any of it is verified. */
 export interface Loaded {
@@ -70,8 +68,6 @@ export interface OpenedFile extends Loaded {
   readonly isTrie: boolean
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
-  /** What the file says, if the page cannot verify it. */
-  readonly said?: ReturnType<typeof flatRows>
 }
 
 /** @throws DocumentError if the page cannot show this kind of file */
@@ -113,11 +109,8 @@ function openVector({ operation, description, fields }: FunctionVector, content:
     return openTraces({ kind: 'evidence vector', description, answer, claim })
   }
   const holds = 'neither an answer nor evidence'
-  return opened({ kind: 'vector of a function', subject: 'vector', description, holds, ...unverified(content) })
+  return opened({ kind: 'vector of a function', subject: 'vector', description, holds, bundle: content })
 }
-
-/** What it says, for what the page cannot verify. */
-const unverified = (content: unknown) => ({ bundle: content, said: flatRows(inspectContent(content).fields) })
 
 function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFile {
   const slotCount = slotsIn(answer)
@@ -170,7 +163,7 @@ function openEvidence({ kind, evidence, description, bundle, scheme: stated, cla
   const fields = fieldsOf(bundle)
   const { scheme, rollup, l2BlockNumber, answer } = fields
   const described = { kind, subject, description, holds: holds(fields) }
-  if (subject === 'call') return opened({ ...described, kind: 'call as evidence', ...unverified(bundle) })
+  if (subject === 'call') return opened({ ...described, kind: 'call as evidence', bundle })
   const said = suggestClaim(stated, claim)
   const own = suggest('bundle', {
     ...{ trustedKind: 'l1BlockHash', scheme: kindNamed(scheme)?.name, l2Block: decimal(l2BlockNumber) },

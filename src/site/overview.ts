@@ -23,7 +23,7 @@ export function overview(
   onChoose: (index: number) => void,
   find: FindChanges,
 ): Child[] {
-  const { failure, notes, way, facts, logs, proofs, totals, said } = report
+  const { failure, notes, way, facts, logs, proofs, totals } = report
   return [
     failure && failureView(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
@@ -33,8 +33,6 @@ export function overview(
     proofs.length > 0 && proofTable(proofs, onChoose),
     totals && changesView(totals, find),
     command !== '' && commandView(command),
-    said.length > 0 &&
-      h('section', {}, h('h3', {}, 'What the file says, unverified'), h('div', { class: 'said' }, rowList(said))),
   ]
 }
 
@@ -83,14 +81,11 @@ const wayView = (way: readonly Station[]): HTMLElement =>
 /** Short values as cards, hashes as rows. */
 function factsView(facts: readonly Row[]): HTMLElement {
   const isShort = ([, value]: Row) => value.length <= 40
-  const cards = facts.filter(isShort).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))
-  return h(
-    'section',
-    { class: 'facts' },
-    cards.length > 0 && h('dl', { class: 'cards' }, ...cards),
-    rowList(facts.filter(fact => !isShort(fact))),
-  )
+  return h('section', {}, cardList(facts.filter(isShort)), rowList(facts.filter(fact => !isShort(fact))))
 }
+
+const cardList = (rows: readonly Row[]): HTMLElement =>
+  h('dl', { class: 'cards' }, ...rows.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))))
 
 /** What each log holds, oldest first. */
 function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLElement {
@@ -151,12 +146,11 @@ function changesView(totals: NonNullable<Report['totals']>, find: FindChanges): 
   })
   void show(0)
   const numbers = { Blocks: blocks, Accounts: accounts, 'Account changes': accountChanges, 'Slot changes': slotChanges }
-  const cards = Object.entries(numbers).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, `${value}`)))
   const headings = ['Block', 'Account', 'What', 'Before', 'After'].map(name => h('th', { scope: 'col' }, name))
   return h(
     'section',
     { class: 'changes' },
-    h('dl', { class: 'cards' }, ...cards),
+    cardList(Object.entries(numbers).map(([name, value]) => [name, `${value}`])),
     h(
       'div',
       { class: 'field' },

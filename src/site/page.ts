@@ -241,7 +241,7 @@ async function judge(): Promise<void> {
     (await engine.ask<'changes'>({ kind: 'changes', search, start: from })).page
   await showProof()
   // An error of a server is nothing to verify.
-  const hasCommand = boxes.length > 0 || report.said.length > 0
+  const hasCommand = name !== 'unjudged' || report.failure === null
   tabs.fill('overview', overview(report, hasCommand ? commandOf(loaded.subject, readStatement()) : '', goToProof, find))
   tabs.fill('chain', chainView(report))
   tabs.show(address.tab)
@@ -385,27 +385,24 @@ function takeText(text: string): void {
   openText(text, false)
 }
 
-const exampleButtons = new Map<Example, HTMLButtonElement>()
-
 function listExamples(): void {
   for (const group of new Set(rollupStateProofExamples.map(({ group }) => group))) {
-    const items = rollupStateProofExamples.flatMap(one => {
-      if (one.group !== group) return []
-      const choose = () => {
-        menu.hidePopover?.()
-        openExample(one)
-      }
-      const item = button({}, choose, one.title)
-      exampleButtons.set(one, item)
-      return [h('li', {}, item)]
-    })
+    const items = rollupStateProofExamples
+      .filter(one => one.group === group)
+      .map(one => {
+        const choose = () => {
+          menu.hidePopover?.()
+          openExample(one)
+        }
+        return h('li', {}, button({}, choose, one.title))
+      })
     menu.append(h('section', {}, h('h3', {}, group), h('ul', {}, ...items)))
   }
 }
 
 function markExample(): void {
-  for (const [one, item] of exampleButtons) {
-    if (one === example) item.setAttribute('aria-current', 'true')
+  for (const item of menu.querySelectorAll('button')) {
+    if (item.textContent === example?.title) item.setAttribute('aria-current', 'true')
     else item.removeAttribute('aria-current')
   }
 }

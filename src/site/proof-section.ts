@@ -1,6 +1,7 @@
 import { bytesView } from './bytes-view.ts'
 import { checksView, chip } from './chain-view.ts'
-import { button, type Child, copyable, growing, h, hidden } from './dom.ts'
+import { digitsHint } from './digits.ts'
+import { button, type Child, growing, h, hidden, rowList } from './dom.ts'
 import { neighboursView } from './neighbours.ts'
 import type { Place } from './part.ts'
 import { pathsView } from './path-view.ts'
@@ -13,13 +14,8 @@ export function proofSection(proof: ProofView, isJudged: boolean, onChoose: (ind
   return [
     heading(`Proof of ${title}`, proof, onChoose),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
-    h(
-      'dl',
-      { class: 'rows' },
-      ...Object.entries({ Key: key, 'Its hash': keyHash ?? '' }).flatMap(([name, value]) =>
-        value === '' ? [] : [h('div', {}, h('dt', {}, name), h('dd', {}, copyable(value, name)))],
-      ),
-      claims !== '' && h('div', {}, h('dt', {}, 'Claims'), h('dd', {}, claims)),
+    rowList(
+      Object.entries({ Key: key, 'Its hash': keyHash ?? '', Claims: claims }).filter(([, value]) => value !== ''),
     ),
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
     gap && neighboursView(gap),
@@ -43,11 +39,7 @@ export function bytesSection(
   if (paths.length === 0) return []
   return [
     heading(`Bytes of ${proof.title}`, proof, onChoose),
-    h(
-      'p',
-      { class: 'hint' },
-      'Click a digit to change it, or type another; Backspace puts it back. The verdict follows.',
-    ),
+    digitsHint(),
     h(
       'div',
       { class: 'columns' },
@@ -97,7 +89,7 @@ const blocksView = (blocks: readonly BlockRow[]): Child[] =>
     { class: 'proofs blocks' },
     blocks,
     ({ name, status, text }) =>
-      h('li', { 'data-status': status }, h('span', { class: 'name' }, name), h('span', {}, text), chip(status)),
+      h('li', { 'data-status': status }, h('span', { class: 'name' }, name), h('span', { class: 'about' }, text), chip(status)),
     blocks.findIndex(({ status }) => status === 'failed'),
   )
 

@@ -42,6 +42,22 @@ export interface BlockRow {
 /** The two neighbours of an absent key. */
 export type Gap = NonNullable<ReturnType<typeof viewGap>>
 
+/** What a view has that has nothing of a leaf proof. */
+export const emptyView = {
+  ...{
+    index: 0,
+    count: 1,
+    claims: '',
+    key: '',
+    keyHash: null,
+    trie: [],
+    gap: null,
+    paths: [],
+    fault: null,
+    blocks: [],
+  },
+}
+
 /** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
 export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: number) {
   const { scheme, forms, checked, error, address, storageKeys } = judgement

@@ -71,8 +71,6 @@ export interface Report {
   readonly logs: ProvenLogs | null
   /** What a list of traces has changed. */
   readonly totals: Totals | null
-  /** What the file says, if the page cannot verify it. */
-  readonly said: readonly Row[]
 }
 
 /** A report, and what the view of a single proof needs. */

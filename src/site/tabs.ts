@@ -1,5 +1,5 @@
 import { type TabName, tabNames } from './address.ts'
-import { byId, type Child, h, nodesOf } from './dom.ts'
+import { byId, type Child, h, listenToArrows, nodesOf } from './dom.ts'
 
 const titles: Readonly<Record<TabName, string>> = {
   overview: 'Overview',
@@ -22,26 +22,14 @@ export function createTabs(onChoose: (name: TabName) => void) {
       hidden: true,
     })
     tab.addEventListener('click', () => onChoose(name))
-    tab.addEventListener('keydown', event => {
-      const shown = views.filter(view => !view.tab.hidden)
-      const own = shown.findIndex(view => view.tab === tab)
-      const last = shown.length - 1
-      const steps = new Map([
-        ['ArrowRight', own + 1],
-        ['ArrowLeft', own - 1],
-        ['Home', 0],
-        ['End', last],
-      ])
-      const next = shown[Math.min(Math.max(steps.get(event.key) ?? own, 0), last)]
-      if (!steps.has(event.key) || next === undefined) return
-      event.preventDefault()
-      next.tab.focus()
-      onChoose(next.name)
-    })
     list.append(tab)
     list.parentElement?.append(panel)
     return { name, tab, panel }
   })
+  listenToArrows(
+    views.map(({ tab }) => tab),
+    index => onChoose(tabNames[index] ?? 'overview'),
+  )
   const of = (name: TabName) => views.filter(view => view.name === name)
   return {
     /** Shows a view, or the first one if there is nothing in it. */

@@ -1,13 +1,11 @@
 import type { LeafForm, LeafPath } from '../cli/words/answer.ts'
 import type { Source } from '../cli/words/claim.ts'
 import { type EvidenceSources, networkNamed, rollupNamed } from '../cli/words/evidence.ts'
-import type { UnverifiedFields } from '../cli/words/unverified.ts'
 import { brief } from '../cli/words/value.ts'
 import type { PartSources } from '../cli/words/verdict.ts'
 import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../cli/words/wording.ts'
 import type { L1Account } from '../entry/anchor.ts'
 import type { ProvenAccount } from '../entry/index.ts'
-import { MAX_SAID_ROWS } from './limits.ts'
 import { abbreviate, type Field, type FieldName, isOwn, isStated, type Statement } from './statement.ts'
 
 /** The page's wording for the form, verdicts and leaf proofs. */
@@ -122,19 +120,4 @@ export function premiseSources(statement: Statement): PartSources {
     ...{ [isKnown ? 'rollupName' : 'rollup']: rollup.source, ...(foreign && { layout: foreign.source }) },
     ...(isOfBeacon && networkNamed(network.value) === undefined && { network: network.source }),
   }
-}
-
-/** What a file says, as rows; the names of parts lead to those of their fields. */
-export function flatRows(fields: UnverifiedFields): Row[] {
-  const rows = allRows(fields, '')
-  const more = rows.length - MAX_SAID_ROWS
-  return more > 0 ? [...rows.slice(0, MAX_SAID_ROWS), ['…', `and ${more} more`]] : rows
-}
-
-function allRows(fields: UnverifiedFields, path: string): Row[] {
-  return Object.entries(fields).flatMap(([name, field]): Row[] => {
-    const here = path === '' || name.startsWith('[') ? `${path}${name}` : `${path}.${name}`
-    const isPart = typeof field === 'object' && field !== null
-    return isPart ? allRows(field, here) : [[brief(here), brief(String(field))]]
-  })
 }
