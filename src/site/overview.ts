@@ -50,8 +50,8 @@ function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTML
   return h(
     'section',
     { class: 'failure' },
-    h('h3', {}, 'Where it failed'),
-    rowList(rows),
+    rows.length > 0 && h('h3', {}, 'Where it failed'),
+    rows.length > 0 && rowList(rows),
     reason ? h('p', {}, h('strong', {}, 'Without this check: '), reason, ' ', checkLink(code)) : null,
     h('p', {}, h('strong', {}, 'What to do: '), next ?? ''),
   )

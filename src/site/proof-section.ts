@@ -89,7 +89,13 @@ const blocksView = (blocks: readonly BlockRow[]): Child[] =>
     { class: 'proofs blocks' },
     blocks,
     ({ name, status, text }) =>
-      h('li', { 'data-status': status }, h('span', { class: 'name' }, name), h('span', { class: 'about' }, text), chip(status)),
+      h(
+        'li',
+        { 'data-status': status },
+        h('span', { class: 'name' }, name),
+        h('span', { class: 'about' }, text),
+        chip(status),
+      ),
     blocks.findIndex(({ status }) => status === 'failed'),
   )
 
