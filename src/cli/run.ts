@@ -18,7 +18,6 @@ const commands: readonly (readonly [name: string, summary: string, load: () => P
   ['record message', 'record a message of the bridge', () => import('./commands/record-message.ts')],
   ['follow state', 'record an account at every finalization', () => import('./commands/follow-state.ts')],
   ['follow messages', 'record every message that can be claimed', () => import('./commands/follow-messages.ts')],
-  ['fetch state', 'fetch an answer from an L2 endpoint', () => import('./commands/fetch-state.ts')],
   ['fetch traces', "fetch traces from the operator's state manager", () => import('./commands/fetch-traces.ts')],
   ['snapshot', 'fetch and verify many accounts at one block', () => import('./commands/snapshot.ts')],
   ['diff', 'list all that a range of blocks changed, from traces', () => import('./commands/diff.ts')],

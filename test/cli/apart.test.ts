@@ -142,28 +142,6 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
     LOGS,
   ],
   [
-    'fetch',
-    async l2 => {
-      const file = fileIn('answer.json')
-      const named = l2.flatMap(url => ['--l2', url])
-      const { code } = await runHere([
-        'fetch',
-        'state',
-        ...named,
-        '--address',
-        TOKEN,
-        '--l2-block',
-        '4',
-        '-o',
-        file,
-        ...networkOf(rollup.address),
-      ])
-      return [code, Object.keys(JSON.parse(readFileSync(file, 'utf8')))]
-    },
-    [0, expect.any(Array)],
-    '`fetch state`',
-  ],
-  [
     'library: record',
     async l2 =>
       (await recordEvidence(withNetwork({ l1: urls.l1, l2, scheme: poseidon2, rollup, address: TOKEN }))).verified
@@ -267,7 +245,7 @@ it('asks each endpoint for what the page on endpoints says, and for nothing else
   const listed = (features: Iterable<[string, Iterable<string | undefined>[]]>) =>
     Object.fromEntries([...features].map(([name, all]) => [name, all.map(one => [...one].filter(isAsked).sort())]))
   expect(listed(asked)).toEqual(listed(FEATURES))
-  expect(asked.size).toBe(8)
+  expect(asked.size).toBe(7)
 })
 
 const balanceFrom = (l2: readonly string[]) =>

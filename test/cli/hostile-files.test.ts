@@ -212,7 +212,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
     ['verify', file, '--l2-block=1', '--l2-block', '2'],
     ['vectors', dirname(file), ...ROOT, ...ROOT],
     ['inspect', file, '--json', '--json'],
-    ['fetch', 'state', '--l2-block', '1', '--l2-block', '2'],
+    ['fetch', 'traces', '--from-block', '1', '--from-block', '2'],
     ['record', 'state', '-o', 'a', '--output', 'b'],
     ['serve', '--port', '1', '--port=2'],
   ]) {
@@ -241,7 +241,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
       expect(stderr.length).toBeLessThan(5000)
     }
   }
-  for (const name of ['verify', 'record state', 'fetch state', 'inspect', 'vectors']) {
+  for (const name of ['verify', 'record state', 'fetch traces', 'inspect', 'vectors']) {
     const command = name.split(' ')
     const { code, stderr } = await runHere([...command, `--${'storagekeys'.repeat(10_000)}`])
     expect([code, stderr.length < 5000]).toEqual([2, true])

@@ -55,7 +55,7 @@ export const fileOf = (content: unknown): string => join(folderOf({ 'input.json'
 /** Every command, in the order of the help text. */
 export const COMMANDS = [
   ...['verify', 'record state', 'record call', 'record logs', 'record message', 'follow state', 'follow messages'],
-  ...['fetch state', 'fetch traces', 'snapshot', 'diff', 'audit', 'inspect', 'vectors', 'serve', 'proxy'],
+  ...['fetch traces', 'snapshot', 'diff', 'audit', 'inspect', 'vectors', 'serve', 'proxy'],
 ]
 
 export const ADDRESS: Hex = `0x${'aa'.repeat(20)}`

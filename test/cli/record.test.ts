@@ -34,10 +34,8 @@ async function startDemo(proofLag = 0) {
   const claim = [...networkOf(ROLLUP.address), ...asked]
   const record = (...more: string[]) =>
     runHere(overriding(['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file], more))
-  const fetch = (...more: string[]) =>
-    runHere(overriding(['fetch', 'state', '--l2', url, '--l2-block', '9', ...asked, '-o', file], more))
   const root = () => started.service.chain.at(9n)?.stateRoot() ?? ''
-  return { ...started, folder, file, claim, asked, record, fetch, root, read: () => readFileSync(file, 'utf8') }
+  return { ...started, folder, file, claim, asked, record, root, read: () => readFileSync(file, 'utf8') }
 }
 
 /** Forwards the first `lastTurn` requests, then fails. Records the keys that are requested. */
@@ -138,13 +136,11 @@ it('reports the same in JSON', async () => {
 })
 
 it('does not replace a file with other content', async () => {
-  const { record, file, folder, claim, url, l1Url, read, fetch, root } = await startDemo()
+  const { record, file, folder, claim, url, l1Url, read } = await startDemo()
   const others = ['', '{', '{"version":1}', 'null', '[]']
   for (const content of others) {
     writeFileSync(file, content)
     expect((await record()).code).toBe(2)
-    expect((await fetch()).code).toBe(2)
-    expect((await fetch('--state-root', root())).code).toBe(2)
     expect(read()).toBe(content)
   }
   expect((await record('--force')).code).toBe(0)
@@ -163,39 +159,28 @@ it('does not replace a file with other content', async () => {
 })
 
 it('resumes where it was interrupted', async () => {
-  const { record, fetch, file, folder, url, read, root } = await startDemo()
-  const whole = { record: await record('--keys-per-request', '2').then(read), fetch: await fetch('--force').then(read) }
-  for (const [command, run] of Object.entries({ record, fetch })) {
-    const flapping = await startFlapping(url, 2)
-    const broken = await run(
-      '--force',
-      '--l2',
-      flapping.url,
-      '--keys-per-request',
-      '2',
-      '--output',
-      `${file}.${command}`,
-    )
-    expect(broken.code).toBe(3)
-    expect(broken.stderr).toContain('HTTP_ERROR')
-    expect(broken.stderr).toContain(
-      `What came is in ${file}.${command}.partial: run the same command again to continue.`,
-    )
-    expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}.partial`])
-    const anew = await startFlapping(url, 0)
-    await run('--force', '--l2', anew.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
-    // A recording steps back to the finalization before the newest one. The block of an answer is the user's choice.
-    expect(anew.keys).toEqual(command === 'record' ? [KEYS.slice(0, 2), KEYS.slice(0, 2)] : [KEYS.slice(0, 2)])
-    const rest = await startFlapping(url, 99)
-    const resumed = await run('--l2', rest.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
-    expect(resumed.code).toBe(0)
-    expect(rest.keys).toEqual([KEYS.slice(4)])
-    expect(JSON.parse(readFileSync(`${file}.${command}`, 'utf8'))).toEqual(JSON.parse(Reflect.get(whole, command)))
-    expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}`])
-    rmSync(`${file}.${command}`)
-  }
+  const { record, file, folder, url, read } = await startDemo()
+  const few = ['--keys-per-request', '2'] as const
+  const whole = await record(...few).then(read)
+  const [cut, partial] = [`${file}.cut`, `${file}.cut.partial`]
+  const flapping = await startFlapping(url, 2)
+  const broken = await record('--force', '--l2', flapping.url, ...few, '--output', cut)
+  expect(broken.code).toBe(3)
+  expect(broken.stderr).toContain('HTTP_ERROR')
+  expect(broken.stderr).toContain(`What came is in ${partial}: run the same command again to continue.`)
+  expect(readdirSync(folder).sort()).toEqual(['out.json', 'out.json.cut.partial'])
+  const anew = await startFlapping(url, 0)
+  await record('--force', '--l2', anew.url, ...few, '--output', cut)
+  // It steps back to the finalization before the newest one.
+  expect(anew.keys).toEqual([KEYS.slice(0, 2), KEYS.slice(0, 2)])
+  const rest = await startFlapping(url, 99)
+  const resumed = await record('--l2', rest.url, ...few, '--output', cut)
+  expect(resumed.code).toBe(0)
+  expect(rest.keys).toEqual([KEYS.slice(4)])
+  expect(JSON.parse(readFileSync(cut, 'utf8'))).toEqual(JSON.parse(whole))
+  expect(readdirSync(folder).sort()).toEqual(['out.json', 'out.json.cut'])
   // Corrupt progress is harmless.
-  const partial = `${file}.partial`
+  const junked = `${file}.partial`
   const junk = [
     '',
     '{"block":',
@@ -208,36 +193,15 @@ it('resumes where it was interrupted', async () => {
     }),
   ]
   for (const content of junk) {
-    writeFileSync(partial, content)
-    const { code } = await fetch('--force', '--state-root', root())
-    expect(code).toBe(0)
-    writeFileSync(partial, content)
+    writeFileSync(junked, content)
     expect((await record('--force', '--output', file)).code).toBe(0)
-    expect(existsSync(partial)).toBe(false)
+    expect(existsSync(junked)).toBe(false)
   }
   expect(junk.length).toBe(4)
 })
 
-it('verifies a fetched answer at once if the root is stated', async () => {
-  const { fetch, root, file, asked, service } = await startDemo()
-  const unverified = await fetch()
-  expect(unverified).toMatchObject({ code: 0, stdout: expect.stringContaining('Fetched, not verified.') })
-  const claim = ['--state-root', root()]
-  expect((await runHere(['verify', file, ...claim, ...asked])).code).toBe(0)
-  const verified = await fetch('--force', ...claim)
-  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified: this account exists.') })
-  expect(JSON.parse((await fetch('--force', '--json', ...claim)).stdout)).toMatchObject({
-    verdict: 'verified',
-    account: {},
-  })
-  expect((await fetch('--force', '--state-root', word(1))).code).toBe(1)
-  expect((await fetch('--force', '--l2-block', 'finalized', ...claim)).code).toBe(0)
-  await service.close({ graceMs: 0 })
-  expect((await fetch(...claim)).stdout).toContain('existed already')
-})
-
 it('exits with the code for the kind of failure', async () => {
-  const { record, fetch, service, folder, l1Url, url, claim, file } = await startDemo()
+  const { record, service, folder, l1Url, url, claim, file } = await startDemo()
   const lying = await startServer((response, id) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result: {} })))
   expect((await record('--l2', lying.url)).code).toBe(1)
   expect((await record('--l1', lying.url)).code).toBe(1)
@@ -278,13 +242,6 @@ it('exits with the code for the kind of failure', async () => {
     ),
   ]
   for (const args of usage) expect([args[0], (await record(...args)).code]).toEqual([args[0], 2])
-  for (const args of [
-    ['--l2-block', 'soon'],
-    ['--state-root', '0x1'],
-    ['--l2', 'x'],
-  ]) {
-    expect([args, (await fetch(...args)).code]).toEqual([args, 2])
-  }
   for (const left of ['--l1', '--l2', '--address', '-o']) {
     const args = ['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file]
     args.splice(args.indexOf(left), 2)
@@ -304,14 +261,12 @@ it('exits with the code for the kind of failure', async () => {
     },
   ])
   expect(readdirSync(folder)).toEqual([])
-  for (const name of ['record', 'fetch']) {
-    const { code, stdout } = await runHere([name, 'state', '--help'])
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/Examples?:\n/)])
-  }
+  const { code, stdout } = await runHere(['record', 'state', '--help'])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Examples?:\n/)])
 })
 
 it('asks the next endpoint where one fails', async () => {
-  const { url, l1Url, asked, claim, file, read, root } = await startDemo()
+  const { url, l1Url, claim, file, read } = await startDemo()
   const down = 'http://127.0.0.1:1'
   const endpoints = ['--l1', down, '--l1', l1Url, '--l2', down, '--l2', url]
   expect(await runHere(['record', 'state', ...endpoints, ...claim, '-o', file])).toMatchObject({ code: 0 })
@@ -321,9 +276,6 @@ it('asks the next endpoint where one fails', async () => {
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(await runHere(['record', 'state', ...claim, '-o', file, '--force'])).toMatchObject({ code: 0 })
   expect(read()).toBe(bundle)
-  const trusted = ['--state-root', root()]
-  const fetched = await runHere(['fetch', 'state', '--l2-block', '9', ...asked, ...trusted, '-o', file, '--force'])
-  expect(fetched).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified') })
 })
 
 it('keeps its own words, whatever the URL consists of', async () => {
@@ -376,8 +328,7 @@ it('reads URLs from the environment too, and prints no key', async () => {
   }
   outputs.push(await run(`${url}/v3/${SECRET}`))
   outputs.push(await runHere(['record', 'state', '--l3', `${url}/v3/${SECRET}`]))
-  outputs.push(await runHere(['fetch', 'state', ...claim.slice(2), '--l2-block', '9', '-o', `${file}.2`]))
-  expect(outputs.length).toBe(33)
+  expect(outputs.length).toBe(32)
   for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toMatch(/secret-key|127\.0/)
   for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/secret-key/)
 })

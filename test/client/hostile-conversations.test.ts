@@ -159,10 +159,7 @@ it('shows no key on the command line or in a file', async () => {
         '--timeout',
         '2',
       ]
-      const args =
-        run % 2 === 0
-          ? ['fetch', 'state', '--l2-block', '8', ...asked]
-          : ['record', 'state', '--l1', l1Url, ...networkOf(ROLLUP.address), ...asked]
+      const args = ['record', 'state', '--l1', l1Url, ...networkOf(ROLLUP.address), ...asked]
       const { code, stdout, stderr } = await runHere([...args, ...(run % 3 === 0 ? ['--json'] : [])])
       exits.add(code)
       expect([0, 1, 2, 3]).toContain(code)

@@ -1,5 +1,5 @@
 import { isProofError } from '../../entry/index.ts'
-import { exitCodes, type Io, type Output } from '../command.ts'
+import type { Io, Output } from '../command.ts'
 import type { Connections } from '../options/connections.ts'
 import { type EndpointFlags, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { printable, toJson } from '../output/report.ts'
@@ -10,7 +10,7 @@ import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOve
 /** What a run fetches: what it writes to a file, and what that proves. */
 export interface Fetched {
   readonly bundle: unknown
-  readonly verified: object | undefined
+  readonly verified: object
 }
 
 /** How a run fetches, verifies and reports. */
@@ -19,8 +19,6 @@ export interface Fetching<T extends Fetched> {
   readonly askedFor: AskedFor
   /** Opens the endpoints. @returns how to fetch from them */
   open(connections: Connections): (output: OutputFile) => Promise<T>
-  /** What an existing file must hold, in words. */
-  readonly expected: string
   /** Verifies the existing file, offline. @returns the evidence @throws ProofError or UsageError if it is something else */
   verifyExisting(bundle: unknown, path: string): object | Promise<object>
   /** What `--json` prints, and the lines of the report. */
@@ -29,8 +27,7 @@ export interface Fetching<T extends Fetched> {
 
 /** What is said of what was fetched. */
 export interface FetchedReport {
-  /** Null if nothing was verified. */
-  readonly verdict: Verdict | null
+  readonly verdict: Verdict
   readonly json: object
   readonly lines: readonly string[]
 }
@@ -47,7 +44,7 @@ export interface Place {
 export const fetchToFile = <T extends Fetched>(
   flags: EndpointFlags & { readonly force: boolean },
   io: Io,
-  { askedFor, open, expected, verifyExisting, report }: Fetching<T>,
+  { askedFor, open, verifyExisting, report }: Fetching<T>,
 ): Promise<number> =>
   withEndpoints(flags, io, async connections => {
     const fetch = open(connections)
@@ -57,10 +54,12 @@ export const fetchToFile = <T extends Fetched>(
       const stream = path === '-' ? io.stderr : io.stdout
       const { verdict, json, lines } = report(fetched, { source, path }, stream)
       const first = source === 'file' ? [notFetched(path, stream)] : []
-      const said = verdict === null ? { verdict } : describeVerdict(verdict)
-      if (flags.json) io.stdout.write(toJson({ fetched: source === 'network', source, file: path, ...said, ...json }))
+      if (flags.json)
+        io.stdout.write(
+          toJson({ fetched: source === 'network', source, file: path, ...describeVerdict(verdict), ...json }),
+        )
       else stream.write(`${[...first, ...lines].join('\n')}\n`)
-      return verdict === null ? exitCodes.verified : exitCodeOf(verdict, ASKED_ENDPOINTS)
+      return exitCodeOf(verdict, ASKED_ENDPOINTS)
     }
     if (output.exists) {
       const bundle = await readExisting(path)
@@ -69,7 +68,7 @@ export const fetchToFile = <T extends Fetched>(
         return tell({ bundle, verified: await verifyExisting(bundle, path) } as T, 'file')
       } catch (error) {
         if (!isProofError(error)) throw error
-        throw refuseOverwrite(path, `is not ${expected} this request (${error.message})`)
+        throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
       }
     }
     if (output.progress !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)

@@ -128,7 +128,6 @@ export async function recordToFile<T extends AnyRecorded>(
         return recorded
       }
     },
-    expected: 'a bundle for',
     verifyExisting: (bundle, path) => subject.verifyExisting(bundle, trust, path),
     report(recorded, place, stream) {
       const hashSource = hashSourceOf(trust, place)
