@@ -16,11 +16,12 @@ import { type Flags, formatHelp, optionsOf, text, textOr } from '../options/decl
 import { trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
 import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
-import { formatTable, printable, toJson } from '../output/report.ts'
+import { toJson } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/verdict.ts'
 import { readVersion } from '../version.ts'
-import { messageOf } from '../words/value.ts'
+import { messageOf, printable } from '../words/value.ts'
 import { formatAge } from '../words/wording.ts'
 
 const options = {
@@ -218,7 +219,7 @@ function formatSummary(summary: Summary, trustsFile: boolean, stream: Output): s
     ...[
       verdict,
       ...(consistent > 0 ? [CONFIRM_ROOTS] : []),
-      ...(rows.length > 0 ? [formatTable(rows)] : []),
+      ...(rows.length > 0 ? [formatTable(rows, stream)] : []),
       ...notes.map(note => `Note: ${note}`),
     ],
     ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),

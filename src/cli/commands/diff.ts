@@ -9,7 +9,8 @@ import { endProgress, showProgress } from '../options/endpoint.ts'
 import { schemeOf, trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
-import { describeError, formatError, formatNotes, formatTable, REFUSED, toJson } from '../output/report.ts'
+import { describeError, formatError, formatNotes, REFUSED, toJson } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 import { describeVerdict, exitCodeOf, formatVerdict, paintVerdict } from '../output/verdict.ts'
 import { type TransitionInput, verifyChain } from '../transition/chain.ts'
 import { changedSlots, headingOf, type RowFormat, rowsOf } from '../transition/rows.ts'
@@ -192,13 +193,16 @@ function formatReport(
 ): string {
   return `${[
     formatVerdict(verdict, 'from one root to the other, exactly these accounts and slots changed', stream),
-    formatTable([
-      ['parent root', begin.root, begin.source],
-      ['state root', root, end?.source ?? 'chosen by the sender'],
-      ['blocks', `${blocks}`, `${traces} traces`],
-      ['changes', `${accountChanges} of accounts`, `${slotChanges} of slots`],
-      ...(output === '-' ? [] : [['file', output, 'written']]),
-    ]),
+    formatTable(
+      [
+        ['parent root', begin.root, begin.source],
+        ['state root', root, end?.source ?? 'chosen by the sender'],
+        ['blocks', `${blocks}`, `${traces} traces`],
+        ['changes', `${accountChanges} of accounts`, `${slotChanges} of slots`],
+        ...(output === '-' ? [] : [['file', output, 'written']]),
+      ],
+      stream,
+    ),
     ...formatNotes(end === null ? ['the sender chose the state root, and can have made up every change.'] : [], stream),
   ].join('\n')}\n`
 }

@@ -7,7 +7,8 @@ import { openSpool } from '../files/spool.ts'
 import { formatHelp, optionsOf, text, textOr } from '../options/declared.ts'
 import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
-import { formatTable, toJson } from '../output/report.ts'
+import { toJson } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 import { fieldIn } from '../words/value.ts'
 
 const options = {
@@ -71,7 +72,7 @@ function fetchTraces(args: readonly string[], io: Io): Promise<number> {
       spool.remove()
     }
     const place = { file: output, fromBlock: from, toBlock: to }
-    const lines = `Fetched, not verified: pass the file to diff.\n${formatTable([['file', output, 'written']])}\n`
+    const lines = `Fetched, not verified: pass the file to diff.\n${formatTable([['file', output, 'written']], io.stdout)}\n`
     if (json) io.stdout.write(toJson({ fetched: true, verified: false, ...place }))
     else (output === '-' ? io.stderr : io.stdout).write(lines)
     return exitCodes.verified

@@ -1,11 +1,12 @@
-import { type Command, exitCodes } from '../command.ts'
+import { type Command, exitCodes, type Output } from '../command.ts'
 import { readJson } from '../files/input.ts'
 import { formatHelp, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
 import { paint } from '../output/paint.ts'
-import { formatTable, printable, toJson } from '../output/report.ts'
+import { toJson } from '../output/report.ts'
+import { fitRow, formatTable, roomOn } from '../output/table.ts'
 import { inspectContent, type UnverifiedFields } from '../words/unverified.ts'
-import { cut } from '../words/value.ts'
+import { cut, printable } from '../words/value.ts'
 
 const options = optionsOf('json')
 
@@ -27,24 +28,26 @@ unreadable input. None of them is a verdict.`,
     const { values, path } = parsePath(args, options, 'expected one file or -')
     const inspection = inspectContent(await readJson(path, io))
     if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
-    else io.stdout.write(format(inspection, paint(io.stdout, 'red', MARK)))
+    else io.stdout.write(format(inspection, io.stdout))
     return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.refused
   },
 }
 
-function format({ kind, fields, problems }: ReturnType<typeof inspectContent>, mark: string): string {
-  const lines = [mark, kind, ...formatFields(fields, '')]
-  if (problems.length > 0) lines.push('malformed', formatTable(problems.map(({ path, message }) => [path, message])))
+function format({ kind, fields, problems }: ReturnType<typeof inspectContent>, stdout: Output): string {
+  const mark = paint(stdout, 'red', MARK)
+  const lines = [mark, kind, ...formatFields(fields, '  ', roomOn(stdout))]
+  const malformed = problems.map(({ path, message }) => [path, message])
+  if (problems.length > 0) lines.push('malformed', formatTable(malformed, stdout))
   return `${[...lines, mark].join('\n')}\n`
 }
 
 /** One field per line: its name and value, or its parts, indented. */
-function formatFields(fields: UnverifiedFields, indent: string): string[] {
+function formatFields(fields: UnverifiedFields, indent: string, room: number): string[] {
   const entries = Object.entries(fields)
   const width = Math.max(0, ...entries.map(([name]) => name.length))
   return entries.flatMap(([name, field]) =>
     typeof field === 'object' && field !== null
-      ? [`${indent}  ${name}`, ...formatFields(field, `${indent}  `)]
-      : [`${indent}  ${name.padEnd(width)}  ${printable(cut(String(field), 200, 66))}`],
+      ? [`${indent}${name}`, ...formatFields(field, `${indent}  `, room)]
+      : fitRow([name, printable(cut(String(field), 200, 66))], width, room, indent),
   )
 }

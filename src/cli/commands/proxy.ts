@@ -12,7 +12,9 @@ import { flag, formatHelp, l1SourceOptions, list, optionsOf, textOr } from '../o
 import { openL1Source } from '../options/l1-source.ts'
 import { networkOf } from '../options/network.ts'
 import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
-import { formatTable, printable, toJson } from '../output/report.ts'
+import { toJson } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
+import { printable } from '../words/value.ts'
 import { formatAge, formatTime } from '../words/wording.ts'
 import { serveProxy } from './proxy-server.ts'
 
@@ -148,7 +150,7 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
     listening(url: string, trust: string, forward: readonly string[]): void {
       const unproven = forward.map(printable).join(', ') || 'none'
       const rows = Object.entries({ proxy: url, trusted: trust, 'forwarded unproven': unproven })
-      write('listening', { url, trust, forward }, formatTable(rows))
+      write('listening', { url, trust, forward }, formatTable(rows, io.stdout))
     },
     view({ l2BlockNumber, stateRoot, blockHash, l1Block, timestamp, ageSeconds }: ProviderView): void {
       const age = `${formatAge(BigInt(ageSeconds))} old`

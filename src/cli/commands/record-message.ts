@@ -18,8 +18,9 @@ import { messageServiceOf, networkOf } from '../options/network.ts'
 import { integerOf, parseOptions, requireHex } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatMessage } from '../output/message-report.ts'
-import { formatTable, printable } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 import { claimDataOf } from '../words/message.ts'
+import { printable } from '../words/value.ts'
 import type { Row } from '../words/wording.ts'
 
 const options = {
@@ -135,7 +136,7 @@ function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
       messageHash === undefined ? { message: source === 'file' ? 'bundle' : 'endpoint' } : {},
     format: (recorded, { path, source, verdict }, stream) => [
       formatMessage(verdict, recorded.verified, stream, rollup.address, messageHash !== undefined),
-      formatTable([['file', path, source === 'file' ? 'existed already' : 'written'], ...rowsOf(recorded)]),
+      formatTable([['file', path, source === 'file' ? 'existed already' : 'written'], ...rowsOf(recorded)], stream),
     ],
     verifyArguments: ({ verified }) => ['--message', verified.messageHash],
   }

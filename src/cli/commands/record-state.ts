@@ -18,7 +18,8 @@ import { describeAccount, requestOf } from '../options/endpoint.ts'
 import { describeRollup, networkOf } from '../options/network.ts'
 import { integerOf, parseOptions } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
-import { formatState, formatTable } from '../output/report.ts'
+import { formatState } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 import { paintVerdict } from '../output/verdict.ts'
 import { kindOf } from '../words/evidence.ts'
 import { sentenceOf } from '../words/verdict.ts'
@@ -126,6 +127,7 @@ function format(
         implementationRow(evidence, isPinned ? 'user' : undefined),
         ['address', evidence.address],
       ]),
+      stream,
     ),
     ...formatState(evidence, bundle.answer, stream),
   ]

@@ -21,7 +21,8 @@ import {
 } from '../files/row-files.ts'
 import { endProgress, notFetched, showProgress } from '../options/endpoint.ts'
 import type { ChosenNetwork } from '../options/network.ts'
-import { describeError, formatError, formatTable, REFUSED, toJson } from '../output/report.ts'
+import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { describeProblem, type RowProblem } from '../snapshot/problem.ts'
 import type { RowFormat } from '../snapshot/snapshot.ts'
@@ -88,16 +89,19 @@ export async function takeRows<Counts, Progress extends SavedProgress<Counts>>(
       ? [formatVerdict(verdict, statement, io.stdout)]
       : // What it says is not even consistent.
         [notFetched(path, io.stdout), 'Nothing was verified either. This is what the manifest says:']),
-    formatTable([
-      ['rows', path, summary],
-      ['manifest', manifest],
-      ...(keep === undefined ? [] : [[kind.kept, keep] as const]),
-      ...rows,
-      ['L2 block', content.l2BlockNumber],
-      ['L2 state root', content.stateRoot],
-      implementationRow({ implementation: content.implementation }, network.rollup.implementation && 'user'),
-      ['L1 block hash', content.l1BlockHash],
-    ]),
+    formatTable(
+      [
+        ['rows', path, summary],
+        ['manifest', manifest],
+        ...(keep === undefined ? [] : [[kind.kept, keep] as const]),
+        ...rows,
+        ['L2 block', content.l2BlockNumber],
+        ['L2 state root', content.stateRoot],
+        implementationRow({ implementation: content.implementation }, network.rollup.implementation && 'user'),
+        ['L1 block hash', content.l1BlockHash],
+      ],
+      io.stdout,
+    ),
     `Everything rests on the ${basis}${stated === undefined ? ': compare it with a source that you trust.' : ' that you stated.'} The bundle that proves the rest is in the manifest.`,
     ...(keep === undefined
       ? []
@@ -173,16 +177,19 @@ export async function checkRows<Proven extends { readonly verified: AnyEvidence 
   const { l2BlockNumber, currentL2BlockNumber, stateRoot, l1Block } = verified
   const lines = [
     formatVerdict(verdict, statement, io.stdout),
-    ...(count > 0 ? [formatTable(problems.slice(0, MAX_PRINTED).map(describeProblem))] : []),
+    ...(count > 0 ? [formatTable(problems.slice(0, MAX_PRINTED).map(describeProblem), io.stdout)] : []),
     ...(count > MAX_PRINTED ? [`  … and ${count - MAX_PRINTED} more. --json lists up to ${MAX_LISTED}.`] : []),
-    formatTable([
-      ...(told.rows ?? []),
-      ['L1 block hash', `${l1Block?.hash}`, trust.beacon ? 'proven from the beacon block' : 'stated by you'],
-      ['L2 block', `${l2BlockNumber}`, provenAndStated(l2Block)],
-      ['last finalized', `${currentL2BlockNumber}`, 'proven'],
-      ['L2 state root', stateRoot, 'proven'],
-      implementationRow(verified, network.rollup.implementation && 'user'),
-    ]),
+    formatTable(
+      [
+        ...(told.rows ?? []),
+        ['L1 block hash', `${l1Block?.hash}`, trust.beacon ? 'proven from the beacon block' : 'stated by you'],
+        ['L2 block', `${l2BlockNumber}`, provenAndStated(l2Block)],
+        ['last finalized', `${currentL2BlockNumber}`, 'proven'],
+        ['L2 state root', stateRoot, 'proven'],
+        implementationRow(verified, network.rollup.implementation && 'user'),
+      ],
+      io.stdout,
+    ),
     ...(told.notes ?? []),
   ]
   const about = { ...told.json, l1BlockHash: l1Block?.hash, l2BlockNumber, currentL2BlockNumber, stateRoot }

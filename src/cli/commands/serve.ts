@@ -12,7 +12,8 @@ import { formatHelp, optionsOf, text, type ValuesOf } from '../options/declared.
 import { schemeOf } from '../options/flags.ts'
 import { describeNetwork, networkOf } from '../options/network.ts'
 import { parseOptions, wholeNumber } from '../options/parse.ts'
-import { formatTable, toJson } from '../output/report.ts'
+import { toJson } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 
 const options = {
   ...optionsOf('port', 'host'),
@@ -81,7 +82,7 @@ rollup-state-proof serve --genesis genesis.json --network devnet.json --json`,
       }),
       ...(messageService && { 'message service': messageService }),
     })
-    io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\nCtrl-C ends it.\n`)
+    io.stdout.write(values.json ? toJson(json) : `${formatTable(rows, io.stdout)}\nCtrl-C ends it.\n`)
     const report = () => {
       if (values.json) io.stdout.write(toJson({ finalized: finalized() }))
     }

@@ -5,9 +5,11 @@ import { isFolder, listJsonFiles } from '../files/input.ts'
 import { formatHelp, optionsOf } from '../options/declared.ts'
 import { parsePath } from '../options/parse.ts'
 import { paint } from '../output/paint.ts'
-import { formatTable, printable, toJson } from '../output/report.ts'
+import { toJson } from '../output/report.ts'
+import { formatTable } from '../output/table.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE, worstOf } from '../output/verdict.ts'
+import { printable } from '../words/value.ts'
 import type { Word } from '../words/verdict.ts'
 import { type FileResult, runVector } from './run-vector.ts'
 
@@ -95,7 +97,7 @@ function formatSummary(results: readonly FileResult[], trustsFile: boolean, { st
   const confirm = 'To confirm one root for all, state it with --state-root 0x...'
   return [
     ...[...failed, ...unusable],
-    formatTable([['', 'cases', 'as expected'], ...rows]),
+    formatTable([['', 'cases', 'as expected'], ...rows], stdout),
     paintVerdict(stdout, { word }, `${asExpected} of ${total} files as expected.`, verdicts.verified > 0),
     ...(verdicts.consistent === 0
       ? []

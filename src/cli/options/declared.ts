@@ -1,5 +1,6 @@
 import { lineaNetworks } from '../../client/network/linea.ts'
 import type { Hex } from '../../entry/index.ts'
+import { fill } from '../output/table.ts'
 
 /** An option, as `parseArgs` takes it, with what `--help` says about it. */
 interface Option {
@@ -172,15 +173,4 @@ export function formatHelp({ usage, about, options = {}, all, notes = '', exampl
     ...(notes === '' ? [] : [notes.trim()]),
     `Examples:\n${examples.trim().replace(/^/gm, '  ')}\n`,
   ].join('\n\n')
-}
-
-/** The lines of a text that is broken at spaces. */
-function fill(text: string, width: number): string[] {
-  const lines = ['']
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? ''
-    if (line !== '' && line.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
-  }
-  return lines
 }

@@ -13,7 +13,7 @@ import {
 } from '../../entry/rpc.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'
-import { printable } from '../output/report.ts'
+import { printable } from '../words/value.ts'
 import { trustedBlockOf } from './checkpoint.ts'
 import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'

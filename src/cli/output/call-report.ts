@@ -7,7 +7,7 @@ import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import type { PartSources, Verdict } from '../words/verdict.ts'
 import { beaconRows, ifRight, l1BlockRows, type Row, timeRow } from '../words/wording.ts'
-import { formatTable } from './report.ts'
+import { formatTable } from './table.ts'
 import { formatVerdict } from './verdict.ts'
 
 /** Who stated the block values that no proof covers, if the call has read any: its outcome depends on them. */
@@ -45,7 +45,7 @@ export function formatCall(
   ]
   const isGood = verified.outcome === 'returned'
   const headline = formatVerdict(verdict, `the call ${verified.outcome}`, stream, { isGood })
-  return `${headline}\n${formatTable(ifRight(verdict, rows))}`
+  return `${headline}\n${formatTable(ifRight(verdict, rows), stream)}`
 }
 
 function outcomeRows(verified: CallOutcome): Row[] {

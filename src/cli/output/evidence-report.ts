@@ -26,7 +26,8 @@ import {
   trustedNames,
 } from '../words/wording.ts'
 import { paint } from './paint.ts'
-import { describeSources, formatNotes, formatState, formatTable, reportOnError, type VerdictReport } from './report.ts'
+import { describeSources, formatNotes, formatState, reportOnError, type VerdictReport } from './report.ts'
+import { formatTable } from './table.ts'
 import { formatVerdict } from './verdict.ts'
 
 /** What accompanies a root is not trusted by itself, and has no row. */
@@ -80,7 +81,7 @@ export function reportOnBundle(
       ['rollup', named.rollup, sourceWords.user],
     ]
     const chain = (stream: Output) =>
-      brokenLink === null ? '' : `${heading(stream)}\n${formatChain(claim, brokenLink)}\n`
+      brokenLink === null ? '' : `${heading(stream)}\n${formatChain(claim, brokenLink, stream)}\n`
     return reportOnError(outcome.error, { ...stated, brokenLink }, [...trustedRow, ...rows], chain)
   }
   const evidence = outcome.value
@@ -95,7 +96,7 @@ export function reportOnBundle(
     format: stream =>
       `${[
         formatVerdict(verdict, existenceOf(evidence), stream),
-        ...[formatTable(trustedRow), heading(stream), formatTable(chain)],
+        ...[formatTable(trustedRow, stream), heading(stream), formatTable(chain, stream)],
         ...formatState(evidence, fieldIn(bundle, 'answer'), stream),
         ...formatNotes(bundleNotes(sources, evidence), stream),
       ].join('\n')}\n`,
@@ -103,7 +104,7 @@ export function reportOnBundle(
 }
 
 /** Links are verified in order, so those before the broken one hold. */
-function formatChain({ trusted, scheme }: AnyClaim, broken: Link): string {
+function formatChain({ trusted, scheme }: AnyClaim, broken: Link, stream: Output): string {
   const chain = linksFrom(trusted, scheme)
   const at = chain.indexOf(broken)
   return formatTable(
@@ -111,5 +112,6 @@ function formatChain({ trusted, scheme }: AnyClaim, broken: Link): string {
       index < at ? 'holds' : index === at ? 'BROKEN' : 'not reached',
       linkWords(link, scheme),
     ]),
+    stream,
   )
 }

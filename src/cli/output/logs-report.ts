@@ -6,7 +6,7 @@ import type { Source } from '../words/claim.ts'
 import type { Verdict } from '../words/verdict.ts'
 import { beaconRows, count, ifRight, implementationRow, l1BlockRows, type Row } from '../words/wording.ts'
 import { paint } from './paint.ts'
-import { formatTable } from './report.ts'
+import { formatTable } from './table.ts'
 import { formatVerdict } from './verdict.ts'
 
 /** How many logs are printed: \`--json\` prints all. */
@@ -46,8 +46,8 @@ export function formatLogs(
     ])
   return [
     formatVerdict(verdict, `these blocks have exactly ${count(logs.length, 'log')} that the filter selects`, stream),
-    formatTable(ifRight(verdict, rows)),
-    ...(shown.length === 0 ? [] : [paint(stream, 'bold', 'Logs'), formatTable(shown)]),
+    formatTable(ifRight(verdict, rows), stream),
+    ...(shown.length === 0 ? [] : [paint(stream, 'bold', 'Logs'), formatTable(shown, stream)]),
     ...(logs.length > MAX_PRINTED ? [`  … and ${logs.length - MAX_PRINTED} more. --json prints all.`] : []),
   ].join('\n')
 }

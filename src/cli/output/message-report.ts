@@ -3,7 +3,7 @@ import type { Output } from '../command.ts'
 import { messageRows, messageStatements } from '../words/message.ts'
 import type { Verdict } from '../words/verdict.ts'
 import { beaconRows, ifRight, l1BlockRows, type Row } from '../words/wording.ts'
-import { formatTable } from './report.ts'
+import { formatTable } from './table.ts'
 import { formatVerdict } from './verdict.ts'
 
 /** @param rollup the contract to which a claim goes @param isStated whether the user stated the message */
@@ -23,5 +23,5 @@ export function formatMessage(
     ...messageRows(verified, wei => `${wei} wei`, rollup),
   ]
   const isGood = status === 'claimable' || status === 'claimed' || status === 'sent'
-  return `${formatVerdict(verdict, messageStatements[status], stream, { isGood })}\n${formatTable(ifRight(verdict, rows))}`
+  return `${formatVerdict(verdict, messageStatements[status], stream, { isGood })}\n${formatTable(ifRight(verdict, rows), stream)}`
 }

@@ -4,17 +4,16 @@ import type { Outcome } from '../../entry/index.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import type { AnyState } from '../../verify/state/types.ts'
 import type { Output } from '../command.ts'
-import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH, MAX_JSON_DEPTH } from '../limits.ts'
+import { MAX_JSON_DEPTH } from '../limits.ts'
 import { isEthAnswer, storageProofsIn } from '../words/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../words/claim.ts'
 import type { AnswerFile } from '../words/input-file.ts'
-import { cut, escapeUnprintable, printable, show } from '../words/value.ts'
+import { escapeUnprintable, show } from '../words/value.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
 import { accountRows, answerNotes, count, countPaths, existenceOf, type Row, sourceWords } from '../words/wording.ts'
 import { paint } from './paint.ts'
+import { clip, formatTable } from './table.ts'
 import { formatVerdict, paintVerdict } from './verdict.ts'
-
-export { printable }
 
 /** One line of JSON without control characters that a terminal would obey. Bigints become decimal strings. */
 export const toJson = (value: unknown): string =>
@@ -29,22 +28,6 @@ function toPlain(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map(item => toPlain(item, depth - 1))
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [clip(name), toPlain(field, depth - 1)]))
 }
-
-/** Rows of cells, in columns as wide as their widest cell. Values may come from a file. */
-export function formatTable(table: readonly Row[] | readonly (readonly string[])[]): string {
-  const rows = table.map(row => row.map((cell = '') => printable(clip(cell))))
-  const widths: number[] = []
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) {
-      widths[column] = Math.min(MAX_COLUMN_WIDTH, Math.max(widths[column] ?? 0, cell.length))
-    }
-  }
-  return rows
-    .map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
-    .join('\n')
-}
-
-const clip = (cell: string): string => cut(cell, MAX_CELL_LENGTH, MAX_COLUMN_WIDTH)
 
 /** Who stated each part, as `--json` spells it. */
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
@@ -90,7 +73,7 @@ export function reportOnAnswer(
       `${[
         ...[
           formatVerdict(verdict, existenceOf(state), stream),
-          formatTable(rows),
+          formatTable(rows, stream),
           ...formatState(state, answer, stream),
         ],
         ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
@@ -120,11 +103,11 @@ export function formatState(state: AnyState, answer: unknown, stdout: Output): s
   const { account, storage } = state
   const parts: string[] = []
   if (account !== null) {
-    parts.push(paint(stdout, 'bold', 'Account'), formatTable(accountRows(account)))
+    parts.push(paint(stdout, 'bold', 'Account'), formatTable(accountRows(account), stdout))
   }
   if (storage.length > 0) {
-    const rows = storage.map(({ key, value, exists }) => [key, exists ? `present  ${value}` : 'absent'])
-    parts.push(paint(stdout, 'bold', 'Storage'), formatTable(rows))
+    const rows = storage.map(({ key, value, exists }) => (exists ? [key, 'present', value] : [key, 'absent']))
+    parts.push(paint(stdout, 'bold', 'Storage'), formatTable(rows, stdout))
   }
   return [
     ...parts,
@@ -169,7 +152,7 @@ export function formatError({ code, path, expected, found }: Refusal, rows: read
     value === undefined ? [] : [[name, value]],
   )
   const verdict = paintVerdict(stream, REFUSED, `Refused: ${code}`)
-  return `${verdict}\n${meaningOf(code)}\n${formatTable([...details, ...rows])}\n`
+  return `${verdict}\n${meaningOf(code)}\n${formatTable([...details, ...rows], stream)}\n`
 }
 
 /** What `--json` prints about a failure. */
