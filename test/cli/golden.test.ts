@@ -89,7 +89,7 @@ it('prints with --json what it has always printed', async () => {
       '1',
     ],
     diff: [
-      ...['diff', fileOf(JSON.stringify(history.answer)), '--format', 'totals', '-o', at('totals')],
+      ...['diff', fileOf(JSON.stringify(history.answer)), '-o', at('changes')],
       ...['--parent-root', history.parentStateRoot, '--state-root', history.stateRoot],
     ],
     'record state': ['record', 'state', ...urls, ...state, '-o', at('state.json')],
@@ -98,7 +98,6 @@ it('prints with --json what it has always printed', async () => {
     'record logs': ['record', 'logs', ...urls, '--from-block', '1', '-o', at('logs.json')],
     'record logs, rows': ['record', 'logs', ...urls, '--from-block', '1', '-o', at('logs.csv')],
     'record message': ['record', 'message', ...urls, '--sender', DEMO_USER, '-o', at('message.json')],
-    'fetch state': ['fetch', 'state', ...urls.slice(2), ...state, '--l2-block', 'latest', '-o', at('answer.json')],
     'follow state': ['follow', 'state', ...urls, ...state, '--once', '-o', at('states')],
     'follow messages': ['follow', 'messages', ...urls, '--once', '--from-block', '0', '-o', at('messages')],
     snapshot: ['snapshot', fileOf(`${DEMO_USER}\n`), ...urls, '-o', at('rows.csv')],
