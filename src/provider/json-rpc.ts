@@ -168,9 +168,10 @@ function asking(
       const how = {
         admit: slot.take,
         reserve,
-        onProgress: (text: string) => onProgress(method, text),
-        onForward: () => onForward?.(method),
-        onIncomplete: () => onForward?.(`${method} (completeness)`),
+        onNote(about: 'unproven' | 'incomplete' | 'slow', left = '') {
+          if (about === 'slow') onProgress(method, left)
+          else onForward?.(about === 'unproven' ? method : `${method} (completeness)`)
+        },
         client: name,
         canPush: subscriptions !== undefined,
       }

@@ -38,12 +38,14 @@ export interface RequestOptions {
    * next request gets it. Default: 16 MiB fit.
    */
   reserve?: ((length: number) => boolean) | undefined
-  /** Called once a search has taken a quarter of its time, with what it has left to do, in words. It says so at its end, too. */
-  onProgress?: ((text: string) => void) | undefined
-  /** Called before the request is passed to `l2` because `forward` names its method: the answer will not be proven. */
-  onForward?: (() => void) | undefined
-  /** Called before logs are listed whose completeness is not proven, because `completeLogs` is false: there may be others. */
-  onIncomplete?: (() => void) | undefined
+  /**
+   * Called with what is to be said besides the answer, before there is one.
+   *
+   * - `unproven`: the request is passed to `l2`, because `forward` names its method. The answer will not be proven.
+   * - `incomplete`: logs are listed whose completeness is not proven, because `completeLogs` is false. There may be others.
+   * - `slow`: a search has taken a quarter of its time. `left` is what it has left to do, in words. It says so at its end, too.
+   */
+  onNote?: ((about: 'unproven' | 'incomplete' | 'slow', left?: string) => void) | undefined
   /**
    * Who asks, in at most 256 characters, for a server with several clients. Filters live as long as their client asks for anything,
    * and each client has a bounded number. Default: all requests are of one client.
@@ -56,23 +58,9 @@ export interface RequestOptions {
   canPush?: boolean | undefined
 }
 
-const REQUEST_OPTIONS = [
-  'signal',
-  'admit',
-  'reserve',
-  'onProgress',
-  'onForward',
-  'onIncomplete',
-  'client',
-  'canPush',
-] as const
+const REQUEST_OPTIONS = ['signal', 'admit', 'reserve', 'onNote', 'client', 'canPush'] as const
 
-interface Asker {
-  readonly client: string
-  readonly canPush: boolean
-  readonly onForward: () => void
-  readonly onIncomplete: () => void
-}
+type Asker = Pick<RequestOptions, 'onNote'> & { readonly client: string; readonly canPush: boolean }
 
 /** An EIP-1193 provider whose answers are all proven. */
 export interface VerifiedProvider {
@@ -183,7 +171,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     if (isProven(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
   }
   async function answer(args: unknown, pace: Pace, asker: Asker): Promise<unknown> {
-    const { client, canPush, onForward, onIncomplete } = asker
+    const { client, canPush, onNote } = asker
     clients.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
@@ -192,13 +180,13 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     // Of an answer that states nothing, the endpoint may be preferred.
     const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
     if (prove !== undefined && !isPreferred) {
-      if (!settings.completeLogs && LISTING.includes(method)) onIncomplete()
+      if (!settings.completeLogs && LISTING.includes(method)) onNote?.('incomplete')
       return prove(params, pace, client)
     }
     if (!forwarded.has(method)) throw refusedMethod(method, whyRefused(method))
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
-    onForward()
+    onNote?.('unproven')
     const asking = settings.l2.run((one, { signal }) => callProvider(one, method, params, signal), pace.signal)
     // A copy: requests at the same time may share the answer.
     return structuredClone(await asking)
@@ -209,23 +197,15 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     withProviderErrors(async () => {
       // Some clients pass the name of a chain here.
       const given = typeof options === 'object' && options !== null ? options : {}
-      const {
-        signal,
-        admit,
-        reserve,
-        onProgress,
-        onForward = () => {},
-        onIncomplete = () => {},
-        client = '',
-        canPush = false,
-      } = readOptions('options', given, REQUEST_OPTIONS)
+      const own = readOptions('options', given, REQUEST_OPTIONS)
+      const { signal, admit, reserve, onNote, client = '', canPush = false } = own
       verifySignal(signal)
-      for (const [name, value] of Object.entries({ admit, reserve, onProgress, onForward, onIncomplete }))
-        verifyFunction(`options.${name}`, value)
+      for (const [name, value] of Object.entries({ admit, reserve, onNote })) verifyFunction(`options.${name}`, value)
       verifyClient(client)
       if (typeof canPush !== 'boolean') throw invalid('options.canPush', 'true or false', canPush)
+      const onProgress = (left: string) => onNote?.('slow', left)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
-      return inPace(how, pace => work(pace, { client, canPush, onForward, onIncomplete }))
+      return inPace(how, pace => work(pace, { client, canPush, onNote }))
     })
 
   return {

@@ -9,7 +9,7 @@ import {
   fetchTimed,
   type L1Source,
   readCurrent,
-  steppingBack,
+  stepBack,
   walkAnchors,
 } from '../client/l1/l1.ts'
 import { openAnchor } from '../client/l1/l2-header.ts'
@@ -141,16 +141,12 @@ export function createViews(source: ViewSource) {
 
   /** The newest finalization whose proofs the L2 endpoint has; otherwise what is kept, if nothing is above it. */
   async function walk({ kept, newest, anchor: first }: Looked, l1Block: L1Block): Promise<Held> {
-    const back = steppingBack()
-    for await (const anchor of back.through(walkAnchors(l1Source, l1Block, maxFinalizations, first ?? newest))) {
-      const { l2BlockNumber } = anchor
-      if (kept !== null && l2BlockNumber <= kept.l2BlockNumber) return kept
-      const held = await open(anchor, l1Block, newest).then(askedFor).catch(orPassing)
-      if ('state' in held) return held
-      back.add(l2BlockNumber, held)
+    const anchors = walkAnchors(l1Source, l1Block, maxFinalizations, first ?? newest)
+    const use = async (anchor: Anchor) => {
+      if (kept !== null && anchor.l2BlockNumber <= kept.l2BlockNumber) return kept
+      return open(anchor, l1Block, newest).then(askedFor).catch(orPassing)
     }
-    if (kept !== null) return kept
-    throw back.error()
+    return stepBack(anchors, use, kept)
   }
 
   /**

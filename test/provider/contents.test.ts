@@ -71,8 +71,8 @@ it('gets further with each repeat at 2 requests per second, says how far, and en
   const request = { method: 'eth_getLogs', params: [logsOf(1, 60)] }
   let found: unknown[] | null = null
   while (found === null && said.length < 30) {
-    const onProgress = (text: string) => before.push(text)
-    found = await verified.request<unknown[]>(request, { onProgress }).catch(error => {
+    const onNote = (about: string, left = '') => before.push(about === 'slow' ? left : about)
+    found = await verified.request<unknown[]>(request, { onNote }).catch(error => {
       if (!isProviderError(error) || error.reason !== 'TIMEOUT') throw error
       said.push(error.message)
       return null
@@ -112,7 +112,10 @@ it('proves the logs that an endpoint lists, and marks them, if completeness is g
     await verified.view()
     for (const endpoint of endpoints) endpoint.counts()
     let told = 0
-    const asked = verified.request<object[]>({ method: 'eth_getLogs', params: [query] }, { onIncomplete: () => told++ })
+    const asked = verified.request<object[]>(
+      { method: 'eth_getLogs', params: [query] },
+      { onNote: about => about === 'incomplete' && told++ },
+    )
     const outcome = await asked.catch(error => `${error.reason} ${error.data.error}`)
     expect(told).toBe(1)
     return outcome

@@ -67,7 +67,7 @@ describe('methods', () => {
       const unproven: string[] = []
       const wallet = provider({ l2: spying, forward })
       const ask = (method: string, ...params: unknown[]) =>
-        wallet.request({ method, params }, { onForward: () => unproven.push(`${method} ${params.at(-1)}`) })
+        wallet.request({ method, params }, { onNote: () => unproven.push(`${method} ${params.at(-1)}`) })
       expect(await ask(nonce, ALICE, 'pending')).toBe('0x63')
       for (const block of [['latest'], [], ['0x0']]) expect(await ask(nonce, ALICE, ...block)).toBe('0x5')
       expect(asked).toEqual([[ALICE, 'pending']])

@@ -53,7 +53,7 @@ async function setUp() {
     async request(args: { method: string; params?: unknown }) {
       requests++
       try {
-        return await provider.request(args, { onForward: () => unproven.push(args.method) })
+        return await provider.request(args, { onNote: () => unproven.push(args.method) })
       } finally {
         requests--
       }
@@ -124,7 +124,7 @@ it("passes on the network's own estimate for wallets, and says so", async () => 
   const clientOf = (forward: string[]) => {
     const provider = createVerifiedProvider(withNetwork({ ...options, l2: network, forward }))
     const request = (args: { method: string; params?: unknown }) =>
-      provider.request(args, { onForward: () => unproven.push(args.method) })
+      provider.request(args, { onNote: () => unproven.push(args.method) })
     return createPublicClient({ chain, transport: custom({ request }, { retryCount: 0 }) })
   }
   const call = { account: ALICE.address, to: PAYEE, value: 1n } as const

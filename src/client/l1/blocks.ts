@@ -10,9 +10,9 @@ import {
 } from '../../verify/blocks/block.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from '../../verify/blocks/header.ts'
 import type { Attempt } from '../sources/pool.ts'
-import { HEADERS_AT_ONCE } from '../transport/limits.ts'
+import { CONTENTS_AT_ONCE, HEADERS_AT_ONCE } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { inAdvance } from '../transport/waiting.ts'
+import { eachInAdvance, inAdvance } from '../transport/waiting.ts'
 import {
   askBlock,
   askForBlock,
@@ -95,6 +95,20 @@ export async function* walkHeaders(
     next = { hash: header.parentHash, number: header.number - 1n }
   }
 }
+
+/** What `read` makes of each block from one down to an earlier one, newest first: many at once, each as soon as its header is proven. */
+export const readBlocks = <T>(
+  source: BlockSource,
+  newest: BlockClaim,
+  oldest: bigint,
+  read: (block: FetchedHeader, source: BlockSource) => Promise<T>,
+): AsyncGenerator<T, void> =>
+  eachInAdvance(
+    signal => walkHeaders({ ...source, signal }, newest, oldest),
+    CONTENTS_AT_ONCE,
+    (block, signal) => read(block, { ...source, signal }),
+    source.signal,
+  )
 
 /** The header, if it is the one that is claimed. */
 function openOr(rlp: Hex, claim: BlockClaim): FetchedHeader | null {

@@ -298,41 +298,33 @@ interface WalkedLogs {
 }
 
 /**
- * Goes back through finalizations as long as the L2 endpoints may hold an earlier one. Whoever cannot be reached for two of them
- * is not asked for more.
+ * What `use` makes of the first finalization for which it returns no failure: goes back as long as the L2 endpoints may hold an
+ * earlier one. Whoever cannot be reached for two of them is not asked for more.
+ *
+ * @param otherwise returned if there is none
+ * @throws EndpointError `PROOF_UNAVAILABLE` if all of them are missing; otherwise, the first reason. What `use` throws
  */
-export function steppingBack() {
-  const tried: bigint[] = []
-  const failures: (EndpointError | ProofError)[] = []
-  const isOver = () => failures.filter(failure => !isOfBlock(failure)).length > 1
-  /** PROOF_UNAVAILABLE if all of them are missing; otherwise, the first reason. */
-  const error = (): EndpointError | ProofError => {
-    const reason = failures.find(failure => !isMissing(failure))
-    const [first] = failures
-    const about = first !== undefined && isEndpointError(first) ? first : {}
-    return (
-      reason ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found: `tried ${tried.join(', ')}`, layer: 'L2' })
-    )
+export async function stepBack<T extends object>(
+  anchors: AsyncGenerator<Anchor>,
+  use: (anchor: Anchor, isFirst: boolean) => Promise<T | EndpointError | ProofError>,
+  otherwise: T | null = null,
+): Promise<T> {
+  const failures = new Map<bigint, EndpointError | ProofError>()
+  const unless = (isIt: (error: unknown) => boolean) => [...failures.values()].filter(failure => !isIt(failure))
+  while (unless(isOfBlock).length < 2) {
+    // What fails on the way to an earlier one says less than why the first one failed.
+    const { value: anchor, done } = await anchors.next().catch(error => Promise.reject(unless(isMissing)[0] ?? error))
+    if (done) break
+    if (failures.has(anchor.l2BlockNumber)) continue
+    const outcome = await use(anchor, failures.size === 0)
+    if (!isEndpointError(outcome) && !isProofError(outcome)) return outcome
+    failures.set(anchor.l2BlockNumber, outcome)
   }
-  return {
-    tried,
-    error,
-    add(l2BlockNumber: bigint, failure: EndpointError | ProofError) {
-      tried.push(l2BlockNumber)
-      failures.push(failure)
-    },
-    /** Those that were not tried. What fails on the way to an earlier one says less than why the first one failed. */
-    async *through(anchors: AsyncGenerator<Anchor>): AsyncGenerator<Anchor, void> {
-      try {
-        for await (const anchor of anchors) {
-          if (!tried.includes(anchor.l2BlockNumber)) yield anchor
-          if (isOver()) return
-        }
-      } catch (thrown) {
-        throw failures.some(failure => !isMissing(failure)) ? error() : thrown
-      }
-    },
-  }
+  if (otherwise !== null) return otherwise
+  const [first] = failures.values()
+  const about = isEndpointError(first) ? first : {}
+  const found = `tried ${[...failures.keys()].join(', ')}`
+  throw unless(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
 }
 
 /** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. @param first the newest one */

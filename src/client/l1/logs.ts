@@ -6,10 +6,8 @@ import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { type SearchedBlock, searchBlocks } from '../../verify/blocks/logs.ts'
 import { LAYOUTS } from '../../verify/blocks/transactions.ts'
 import type { LogsBundle } from '../../verify/evidence/kinds/logs.ts'
-import { CONTENTS_AT_ONCE } from '../transport/limits.ts'
-import { eachInAdvance } from '../transport/waiting.ts'
-import { fetchBlock, walkHeaders } from './blocks.ts'
-import type { BlockSource, FetchedHeader } from './headers.ts'
+import { fetchBlock, readBlocks } from './blocks.ts'
+import type { BlockSource } from './headers.ts'
 
 /** Which logs, of which blocks. */
 export interface LogsSearch {
@@ -29,28 +27,22 @@ export interface FoundBlock extends SearchedBlock {
  * @param newest the block to begin with, whose hash is proven: that of `newestFor`, or a later one's ancestor
  * @throws ProofError, EndpointError, as the last endpoint gave reason to
  */
-export async function* searchLogs(
+export function searchLogs(
   source: BlockSource,
   newest: BlockClaim,
   { filter, fromBlock, toBlock }: LogsSearch,
 ): AsyncGenerator<FoundBlock, void> {
   const search = searchBlocks(filter, toBlock)
-  const find = ({ header, rlp }: FetchedHeader, signal: AbortSignal): Promise<FoundBlock> => {
+  return readBlocks(source, newest, fromBlock, ({ header, rlp }, own): Promise<FoundBlock> => {
     const verified = (parts: FoundBlock['parts']) => ({ parts, ...search.verify(parts, header) })
     if (!search.isSearched(header)) return Promise.resolve(verified({ header: rlp }))
-    return fetchBlock({ ...source, signal }, header, true, ({ sentReceipts, sentTransactions }) => {
+    return fetchBlock(own, header, true, ({ sentReceipts, sentTransactions }) => {
       const receipts = pickList(sentReceipts, RECEIPT)
       const isHere = openBlockLogs(receipts, header).flat().some(search.isSelected)
       const transactions = isHere && { transactions: pickList(sentTransactions, TRANSACTION).map(withoutDerived) }
       return verified({ header: rlp, receipts, ...transactions })
     })
-  }
-  yield* eachInAdvance(
-    signal => walkHeaders({ ...source, signal }, newest, fromBlock),
-    CONTENTS_AT_ONCE,
-    find,
-    source.signal,
-  )
+  })
 }
 
 const fields = (names: readonly string[], more: Readonly<Record<string, Shape>> = {}): Shape => ({

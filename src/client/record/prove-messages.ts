@@ -8,16 +8,15 @@ import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
 import { MESSAGE_SENT } from '../../verify/messages/log.ts'
 import { verifyState } from '../../verify/state/kind.ts'
-import { fetchPlacedLogs, walkHeaders } from '../l1/blocks.ts'
-import { askBlock, type FetchedHeader, hashHeader, openBlock } from '../l1/headers.ts'
+import { fetchPlacedLogs, readBlocks } from '../l1/blocks.ts'
+import { askBlock, hashHeader, openBlock } from '../l1/headers.ts'
 import { type Anchor, fetchAnchor } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
 import { only } from '../sources/endpoints.ts'
 import { fetchAnswer } from '../sources/fetch.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from '../transport/error.ts'
-import { BLOCKS_PER_REQUEST, CONTENTS_AT_ONCE, MAX_WALK } from '../transport/limits.ts'
+import { BLOCKS_PER_REQUEST, MAX_WALK } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { eachInAdvance } from '../transport/waiting.ts'
 import {
   type FinalizedBlocks,
   type Judge,
@@ -220,25 +219,24 @@ async function askChild(provider: AnyProvider, parent: BlockClaim, signal: Abort
 
 /** All messages of a block and those before it, in order, and the block before these. */
 async function fetchSent(source: ProvableSource, newest: BlockClaim, first: bigint) {
-  const { sender, signal } = source
+  const { sender } = source
   const filter = decodeFilter({ address: sender.address, topics: [MESSAGE_SENT] })
   const [isSelected, mayBeIn] = [selectedBy(filter), bloomTest(filter)]
   const budget = newBudget()
   const newestFirst: SentMessage[][] = []
   let parent = newest
-  const read = ({ header }: FetchedHeader, own: AbortSignal): Promise<SentMessage[]> => {
+  const blocks = readBlocks(source, newest, first, ({ header }, own): Promise<SentMessage[]> => {
     parent = { hash: header.parentHash, number: header.number - 1n }
     if (!mayBeIn(header.logsBloom)) return Promise.resolve([])
     // In the terms of an endpoint's logs.
-    return fetchPlacedLogs({ ...source, signal: own }, header, (logs, provider) => {
+    return fetchPlacedLogs(own, header, (logs, provider) => {
       const sent = logs.filter(isSelected).map(({ blockNumber, logIndex, ...log }) => ({
         ...{ ...log, blockNumber: encodeQuantity(blockNumber), logIndex: encodeQuantity(BigInt(logIndex)) },
       }))
       return readSent(provider, sent, sender, budget)
     })
-  }
-  const walk = (own: AbortSignal) => walkHeaders({ ...source, signal: own }, newest, first)
-  for await (const sent of eachInAdvance(walk, CONTENTS_AT_ONCE, read, signal)) newestFirst.push(sent)
+  })
+  for await (const sent of blocks) newestFirst.push(sent)
   return { sent: newestFirst.reverse().flat(), parent }
 }
 

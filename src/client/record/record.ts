@@ -11,7 +11,7 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { decidedKind, kindName, stateKind, verifyState } from '../../verify/state/kind.ts'
 import type { NameOf, StateScheme } from '../../verify/state/types.ts'
 import type { ConsensusProgress } from '../beacon/beacon.ts'
-import { type Anchor, fetchAnchor, fetchTimestamp, steppingBack, walkAnchors } from '../l1/l1.ts'
+import { type Anchor, fetchAnchor, fetchTimestamp, stepBack, walkAnchors } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
 import { type Network, readNetwork } from '../network/network.ts'
 import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
@@ -278,17 +278,15 @@ function readResume(
 async function record(recording: Recording): Promise<Recorded> {
   const { source, start, asked, resume, tell } = recording
   const { block, l1Block, consensus } = await fetchRecordBlock(source, start, tell)
-  const back = steppingBack()
-  for await (const anchor of back.through(anchorsFor(recording, l1Block))) {
+  return stepBack(anchorsFor(recording, l1Block), async (anchor, isFirst) => {
     const { l2BlockNumber, implementation: after } = anchor
     const { implementation: before = after } = resume
-    if (back.tried.length === 0 && before !== after) tell({ step: 'implementationChanged', before, after })
+    if (isFirst && before !== after) tell({ step: 'implementationChanged', before, after })
     tell({ step: 'l2Block', l2BlockNumber })
     const found = await answerAt(recording, anchor)
-    if ('failure' in found) {
-      tell({ step: 'proofUnavailable', l2BlockNumber, code: found.failure.code })
-      back.add(l2BlockNumber, found.failure)
-      continue
+    if (isFailure(found)) {
+      tell({ step: 'proofUnavailable', l2BlockNumber, code: found.code })
+      return found
     }
     // Only now: the timestamp of a block that no L2 endpoint holds is of no use. A header has it.
     const { proof, finalizedState } = found.l2Block ? anchor : await fetchTimestamp(source, l1Block, anchor)
@@ -301,8 +299,7 @@ async function record(recording: Recording): Promise<Recorded> {
     const l1BlockHashFrom = start.beacon === undefined ? 'l1Endpoint' : 'beaconBlock'
     // The bundle and what it proves are of the same kind.
     return { scheme: kindName(scheme), bundle, verified, l1BlockHashFrom } as Recorded
-  }
-  throw back.error()
+  })
 }
 
 /** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
@@ -324,7 +321,7 @@ async function answerAt({ source, how, asked, resume, tell, ...recording }: Reco
     if (hasBegun || recording.l2BlockNumber !== undefined || !isFailure(error)) throw error
     // What an earlier recording has fetched of this block is worth waiting for.
     const isResumed = resume.number === encodeQuantity(l2BlockNumber)
-    if (isResumed ? isMissing(error) : isPassing(error)) return { failure: error }
+    if (isResumed ? isMissing(error) : isPassing(error)) return error
     throw error
   }
 }
