@@ -43,12 +43,6 @@ export interface Checked {
 
 export const UNCHECKED: Checked = { passed: new Map(), failed: null, isVerified: false }
 
-/** A form that is wrong: its check is the first one. */
-export const MISASKED: Checked = {
-  ...UNCHECKED,
-  failed: { group: 'question', code: 'ARGUMENT_INVALID', path: '', found: '', served: undefined },
-}
-
 /** Verifies something, and listens to the checks. */
 export function watch<T>(file: OpenedFile, verify: () => T): { outcome: Outcome<T>; checked: Checked } {
   const passed = new Map<GroupKey, Map<FailureCode, number>>()

@@ -6,7 +6,7 @@ import { ifRight } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import { type ChainBox, type ProofSummary, type Scene, summarize } from './chain.ts'
 import type { Change } from './changes.ts'
-import { MISASKED, statusOf, UNCHECKED, watch } from './checks.ts'
+import { statusOf, UNCHECKED, watch } from './checks.ts'
 import { findInputErrors, findMissing } from './inputs.ts'
 import { MAX_KEYS } from './limits.ts'
 import { nextStep } from './next.ts'
@@ -61,8 +61,7 @@ export function judgeAs<Proven>(kind: Kind<Proven>, file: OpenedFile, statement:
   const inputErrors = findInputErrors(file, statement)
   const missing = findMissing(file, statement)
   if (missing !== null || inputErrors.length > 0) {
-    const checked = inputErrors.length > 0 ? MISASKED : UNCHECKED
-    return conclude(unasked(missing, inputErrors), { checked, error: null, proven: null })
+    return conclude(unasked(missing, inputErrors), { checked: UNCHECKED, error: null, proven: null })
   }
   const { outcome, checked } = watch(file, () => kind.verify(file, statement, question ?? NOTHING))
   if (!outcome.ok) return conclude(refused(outcome.error), { checked, error: outcome.error, proven: null })

@@ -646,6 +646,43 @@ async function checkForcedColours(): Promise<string> {
   return 'with forced colours, nothing that is drawn gets lost'
 }
 
+/** On the narrowest phone, the page still says what it is, and no word, hash or row is squeezed. */
+async function checkPhone(): Promise<string> {
+  const opened = await openPage(strict.origin, { viewport: { width: 320, height: 800 } })
+  const { page } = opened
+  const lines = (selector: string) =>
+    page.locator(selector).evaluateAll(all =>
+      all.map(one => {
+        const range = document.createRange()
+        range.selectNodeContents(one)
+        return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom))).size
+      }),
+    )
+  const ones = async (selector: string) => {
+    const found = await lines(`${selector}:visible`)
+    assert.ok(found.length > 0, selector)
+    assert.deepEqual(new Set(found), new Set([1]), selector)
+  }
+  await page.locator('#views:not([hidden])').waitFor()
+  assert.match(await page.locator('header p').innerText(), /^Verifies what a server says about a rollup/)
+  assert.deepEqual(await page.locator('header nav a').allInnerTexts(), ['Documents', 'Command', 'Source'])
+  await ones('#tabs button')
+  await ones('.picture .title')
+  await ones('.picture .brief:not(:empty)')
+  await choose(page, 'State diff of a range of blocks')
+  await ones('#overview .hint')
+  await ones('.chip')
+  await choose(page, 'Log left out')
+  await page.getByRole('tab', { name: 'Proof' }).click()
+  const [row, text] = await page
+    .locator('.blocks li')
+    .first()
+    .evaluate(one => [one, one.querySelector('.about')].map(part => part?.getBoundingClientRect().width ?? 0))
+  assert.ok(row && text && text > row * 0.9, `${text} of ${row}`)
+  await closePage(opened)
+  return 'nothing is squeezed at 320 pixels'
+}
+
 /** Each button and link says what it is about, so that a list of them can be read. */
 async function checkNames(): Promise<string> {
   const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
@@ -1044,6 +1081,7 @@ try {
     checkDigits,
     checkForcedColours,
     checkNames,
+    checkPhone,
     checkAuditor,
     checkWaysIn,
     checkAppearance,
