@@ -106,12 +106,18 @@ export function bloomBits(value: Hex): number[] {
   return [0, 2, 4].map(index => ((byteAt(hash, index) << 8) | byteAt(hash, index + 1)) % (8 * BLOOM_LENGTH))
 }
 
-/** The bloom filter of logs. */
-export function bloomOf(logs: readonly DecodedLog[]): Uint8Array {
+/** The bloom filter of logs. @param known bits that were computed before: most logs of a block share an address or topics */
+export function bloomOf(logs: readonly DecodedLog[], known = new Map<Hex, readonly number[]>()): Uint8Array {
   const bloom = new Uint8Array(BLOOM_LENGTH)
-  for (const bit of logs.flatMap(({ fields }) => [fields.address, ...fields.topics]).flatMap(bloomBits)) {
-    const place = BLOOM_LENGTH - 1 - (bit >> 3)
-    bloom[place] = byteAt(bloom, place) | (1 << (bit & 7))
+  for (const { fields } of logs) {
+    for (const value of [fields.address, ...fields.topics]) {
+      const bits = known.get(value) ?? bloomBits(value)
+      known.set(value, bits)
+      for (const bit of bits) {
+        const place = BLOOM_LENGTH - 1 - (bit >> 3)
+        bloom[place] = byteAt(bloom, place) | (1 << (bit & 7))
+      }
+    }
   }
   return bloom
 }
@@ -133,13 +139,14 @@ export function openReceipts<R extends object, L extends object>(
 ): OpenedReceipt<R, L>[] {
   const decoded = listOf(decodeReceipt, MAX_TRANSACTIONS)(list)
   verifyListRoot('RECEIPTS_ROOT_MISMATCH', decoded.map(encodeReceipt), root)
+  const known = new Map<Hex, readonly number[]>()
   let [gasBefore, logIndex] = [0n, 0]
   return mapAt(decoded, ({ source, logs: sent, ...fields }, transactionIndex) => {
     const { cumulativeGasUsed, logsBloom } = fields
     const gasUsed = cumulativeGasUsed - gasBefore
     gasBefore = cumulativeGasUsed
     if (gasUsed < 0n) throw refusal('RECEIPT_GAS', `at least ${cumulativeGasUsed - gasUsed}`, cumulativeGasUsed)
-    const bloom = bytesToHex(bloomOf(sent))
+    const bloom = bytesToHex(bloomOf(sent, known))
     if (logsBloom !== bloom) throw new ProofError('RECEIPT_BLOOM', { path: 'logsBloom', expected: 'that of its logs' })
     const context = contextOf(transactionIndex)
     const logs = atPath('logs', () =>
