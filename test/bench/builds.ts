@@ -1,13 +1,16 @@
 /**
- * `npm run bench:builds -- OLD [NEW]`: how many times as fast the build in the folder NEW (default: this one) is as that in OLD. Each
- * folder is a checkout with its build. The two take turns in one process, and processor time is compared turn by turn. Prints
- * Markdown.
+ * `npm run bench:builds -- OLD [NEW] [WORDS]`: how many times as fast the build in the folder NEW (default: this one) is as that in OLD. Each
+ * folder is a checkout with its build. The two take turns in one process, and processor time is compared turn by turn. With
+ * WORDS, only works with one of these in their names. Prints Markdown.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { type EvidenceVector, readInputFile } from '../../src/cli/words/input-file.ts'
+import { claimOfVector } from '../../src/cli/words/vector-claim.ts'
+import { networkOf } from '../cli/network-file.ts'
 import { demoState } from '../provider/contracts.ts'
 import { createEndpoints } from '../provider/endpoints.ts'
 import { CALLS } from '../provider/waves.ts'
@@ -18,7 +21,9 @@ import { header, row } from './page.ts'
 type Build = L1 &
   Pick<typeof import('../../src/entry/anchor.ts'), 'verifyEvidence'> &
   Pick<typeof import('../../src/entry/beacon.ts'), 'trustBeaconBlock'> &
-  Pick<typeof import('../../src/entry/provider.ts'), 'createVerifiedProvider'> &
+  Pick<typeof import('../../src/entry/blocks.ts'), 'logsEvidence'> &
+  Pick<typeof import('../../src/entry/messages.ts'), 'messageEvidence'> &
+  Pick<typeof import('../../src/entry/provider.ts'), 'createVerifiedProvider' | 'verifyCallEvidence'> &
   Pick<typeof import('../../src/entry/mimc.ts'), 'mimc'> &
   Pick<typeof import('../../src/entry/poseidon2.ts'), 'poseidon2'>
 
@@ -34,19 +39,24 @@ async function open(folder: string): Promise<Build> {
 }
 
 /** Each build reads a bundle as it writes one. */
-const readVector = (folder: string, name: string) =>
-  JSON.parse(readFileSync(resolve(folder, `vectors/evidence/valid/${name}.json`), 'utf8'))
+function readVector(folder: string, path: string): EvidenceVector {
+  const file = readInputFile(JSON.parse(readFileSync(resolve(folder, `vectors/${path}.json`), 'utf8')))
+  if (file.kind !== 'evidence vector') throw new Error(`no vector of evidence: ${path}`)
+  return file
+}
 
-function claimOf(build: Build, { operation, scheme, claim }: ReturnType<typeof readVector>) {
-  const { network, beaconBlockRoot, ...others } = claim.trusted
-  const trusted = network ? build.trustBeaconBlock({ network, blockRoot: beaconBlockRoot }) : { beaconBlockRoot }
-  const isEthereum = operation === 'verifyEthereumEvidence' || scheme === 'ethereum'
-  const kind: 'mimc' | 'poseidon2' = scheme
+/** The claim of a vector, with the objects of the build. */
+function claimOf(build: Build, vector: EvidenceVector) {
+  const { scheme, kind, trusted, ...claim } = claimOfVector(vector)
+  const { network, beaconBlockRoot: blockRoot } = Object(Object(vector.claim).trusted)
+  const { logsEvidence: logs, messageEvidence: message } = build
+  const named = kind && Object({ logs, message })[Object(kind).name]
+  const known: unknown = Object(scheme).name
   return {
     ...claim,
-    scheme: isEthereum ? 'ethereum' : build[kind],
-    trusted: { ...others, ...(beaconBlockRoot && trusted) },
-    l2BlockNumber: claim.l2BlockNumber === 'fromBundle' ? claim.l2BlockNumber : BigInt(claim.l2BlockNumber),
+    ...(scheme && { scheme: known === 'mimc' || known === 'poseidon2' ? build[known] : scheme }),
+    ...(named && { kind: named }),
+    trusted: network ? build.trustBeaconBlock({ network, blockRoot }) : trusted,
   }
 }
 
@@ -56,26 +66,30 @@ interface Work {
   readonly on: (build: Build, folder: string) => (() => unknown) | Promise<() => unknown>
 }
 
-const evidence = ['block-hash', 'state-root', 'l2-root', 'timestamp'].flatMap(kind => [
-  `poseidon2-${kind}`,
-  `mimc-${kind}`,
-])
 const KINDS = [
-  ...evidence,
-  'poseidon2-beacon-block-root',
-  'ethereum-block-hash',
-  'ethereum-state-root',
-  'ethereum-l2-root',
+  ...['block-hash', 'state-root', 'l2-root', 'timestamp'].flatMap(reach => [
+    `evidence/valid/poseidon2-${reach}`,
+    `evidence/valid/mimc-${reach}`,
+  ]),
+  ...['poseidon2-beacon-block-root', 'ethereum-block-hash', 'ethereum-state-root', 'ethereum-l2-root'].map(
+    name => `evidence/valid/${name}`,
+  ),
+  ...['logs/valid/transfers-poseidon2', 'logs/valid/everything', 'logs/valid/ethereum-anchored'],
+  ...['messages/valid/evidence-from-l2', 'messages/valid/evidence-to-l2'],
+  ...['calls/valid/balance-behind-proxy', 'calls/valid/ethereum-balance'],
 ]
 
-function evidenceOf(name: string): Work {
+function evidenceOf(path: string): Work {
   return {
-    name: `verifyEvidence, ${name}`,
+    name: `evidence, ${path.replace('/valid', '')}`,
     on: (build, folder) => {
-      const vector = readVector(folder, name)
+      const vector = readVector(folder, path)
       const text = JSON.stringify(vector.bundle)
       const claim = claimOf(build, vector)
-      return () => build.verifyEvidence(JSON.parse(text), claim)
+      // Despite the types, the claim is of the kind that the vector names.
+      const verify: (bundle: unknown, claim: never) => unknown =
+        vector.evidence === 'call' ? build.verifyCallEvidence : build.verifyEvidence
+      return () => verify(JSON.parse(text), claim as never)
     },
   }
 }
@@ -96,13 +110,13 @@ const quantile = (values: readonly number[], share: number) =>
 function auditWith(folder: string, path: string): number {
   const home = ['src/cli', '.'].find(home => existsSync(resolve(folder, home, 'package.json'))) ?? '.'
   const { bin } = JSON.parse(readFileSync(resolve(folder, home, 'package.json'), 'utf8'))
-  const { rollup, trusted } = readVector(folder, 'poseidon2-block-hash').claim
+  const { rollup, trusted } = Object(readVector(folder, 'evidence/valid/poseidon2-block-hash').claim)
   const telling = 'process.on("exit", () => process.stderr.write(JSON.stringify(process.cpuUsage())))'
   const { status, stderr } = spawnSync(
     process.execPath,
     [
       ...['--import', `data:text/javascript,${telling}`, resolve(folder, home, bin['rollup-state-proof'])],
-      ...['audit', path, '--jobs', '1', '--rollup', rollup.address, '--l1-block-hash', trusted.l1BlockHash],
+      ...['audit', path, '--jobs', '1', ...networkOf(rollup.address), '--l1-block-hash', trusted.l1BlockHash],
     ],
     { encoding: 'utf8', maxBuffer: 2 ** 28 },
   )
@@ -116,7 +130,10 @@ function auditInTurns(folders: readonly string[]): number[][] {
   try {
     const inputs = folders.map((folder, index) => {
       const path = join(scratch, `${index}.ndjson`)
-      writeFileSync(path, `${JSON.stringify(readVector(folder, 'poseidon2-block-hash').bundle)}\n`.repeat(BUNDLES))
+      writeFileSync(
+        path,
+        `${JSON.stringify(readVector(folder, 'evidence/valid/poseidon2-block-hash').bundle)}\n`.repeat(BUNDLES),
+      )
       return { folder, path }
     })
     const turns = Array.from({ length: AUDIT_TURNS }, () => inputs.map(({ folder, path }) => auditWith(folder, path)))
@@ -131,7 +148,7 @@ function print(name: string, [old = [], now = []]: readonly number[][]): void {
   console.log(row(name, quantile(ratios, 0.5), `${quantile(ratios, 0.25)} to ${quantile(ratios, 0.75)}`))
 }
 
-const [OLD = '', NEW = '.'] = process.argv.slice(2)
+const [OLD = '', NEW = '.', ...WORDS] = process.argv.slice(2)
 const folders = [OLD, NEW]
 const builds = await Promise.all(folders.map(open))
 const all: readonly Work[] = [
@@ -140,9 +157,10 @@ const all: readonly Work[] = [
   warmCall,
 ]
 console.log(header('old / new', 'median', 'quartiles').join('\n'))
-for (const { name, on } of all)
+const isWanted = (name: string) => WORDS.length === 0 || WORDS.some(word => name.includes(word))
+for (const { name, on } of all.filter(({ name }) => isWanted(name)))
   print(
     name,
     await measureProcessor(await Promise.all(builds.map((build, index) => on(build, folders[index] ?? ''))), TURNS),
   )
-print(`audit of ${BUNDLES} bundles`, auditInTurns(folders))
+if (isWanted('audit')) print(`audit of ${BUNDLES} bundles`, auditInTurns(folders))
