@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -402,26 +402,6 @@ it('finds the scheme by the form of the answer, and says so', async () => {
   const swapped = { ...bundle, scheme: 'mimc' }
   const refused = await runHere(['verify', fileOf(swapped), ...claim])
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
-})
-
-it('on the command line: an endpoint of another kind of chain', async () => {
-  const answerOfEth = { accountProof: [], storageProof: [], storageHash: stateRoot }
-  const url = await serving(() => answerOfEth)
-  const output = join(folderOf(), 'answer.json')
-  const { code, stderr } = await runHere([
-    'fetch',
-    'state',
-    '--l2',
-    url,
-    '--l2-block',
-    '1',
-    '--address',
-    address,
-    '-o',
-    output,
-  ])
-  expect([code, stderr]).toEqual([3, expect.stringContaining('ETH_PROOF_ANSWER')])
-  expect(existsSync(output)).toBe(false)
 })
 
 it('on the command line: endpoints of another chain', async () => {

@@ -1,5 +1,5 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
-import type { Hex } from '../../entry/index.ts'
+import { type Hex, isArgumentError } from '../../entry/index.ts'
 import {
   type MessageArrival,
   type MessageEvidenceClaim,
@@ -93,9 +93,8 @@ function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
     askedFor: () => ({ command: 'record message' }),
     async fetch([l1, l2], { beacon, l1BlockNumber, onProgress, signal }) {
       const shared = { l1, l2, network, beacon, l1BlockNumber, onProgress, signal }
-      const { verified, claim, ...rest } = await recordMessage({
-        ...{ ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted },
-      })
+      const asked = { ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted } as const
+      const { verified, claim, ...rest } = await recordMessage(asked).catch(refuseSeveral)
       if (!isToL2) return { ...rest, verified: { ...verified, ...(claim && { claimData: claim }) } }
       const { message } = verified
       const request = { address: messageService, storageKeys: [messageArrivalKey({ message })] }
@@ -140,6 +139,12 @@ function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
     ],
     verifyArguments: ({ verified }) => ['--message', verified.messageHash],
   }
+}
+
+/** For `catch`: the hash of a message tells it from all others. */
+function refuseSeveral(error: unknown): never {
+  const isSo = isArgumentError(error) && error.path === 'message'
+  throw isSo ? new UsageError(`--message HASH is needed: there are ${error.found}`) : error
 }
 
 const isSame = (stated: string | undefined, found: Hex) => stated === undefined || stated.toLowerCase() === found

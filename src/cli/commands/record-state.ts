@@ -5,7 +5,6 @@ import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import type { Command, Output } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import {
-  type HashSource,
   type RecordedAnswer,
   type RecordedPlace,
   type RecordFlags,
@@ -97,16 +96,9 @@ function stateSubject(flags: RecordFlags): Subject<RecordedAnswer> {
   }
 }
 
-const hashWords: Readonly<Record<HashSource, string>> = {
-  beaconBlock: 'proven by the finalized beacon block',
-  endpoint: 'from the L1 endpoint',
-  file: 'from the file',
-  flag: 'stated by you',
-}
-
 function format(
   { bundle, verified: evidence }: RecordedAnswer,
-  { source, hashSource, verdict, path }: RecordedPlace,
+  { source, hashWords, verdict, path }: RecordedPlace,
   stream: Output,
   isPinned: boolean,
 ): string[] {
@@ -119,7 +111,7 @@ function format(
         ['file', path, source === 'file' ? 'existed already' : 'written'],
         ...beaconRows(evidence),
         ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
-        ['L1 block hash', l1Block.hash, hashWords[hashSource]],
+        ['L1 block hash', l1Block.hash, hashWords],
         ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
         timeRow(evidence),
         ...(header === undefined ? [] : [['L2 block hash', header.hash] as const]),

@@ -1,5 +1,5 @@
 import type { RecordedLogs } from '../../client/record/record-logs.ts'
-import { ProofError } from '../../entry/index.ts'
+import { isProofError, ProofError } from '../../entry/index.ts'
 import type { RecordedCall as LibraryCall } from '../../entry/provider.ts'
 import type {
   ConsensusProgress,
@@ -13,18 +13,28 @@ import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
-import { asArgument, commandLine, type EndpointFlags, keysPerRequestOf, showProgress } from '../options/endpoint.ts'
+import {
+  asArgument,
+  commandLine,
+  type EndpointFlags,
+  endProgress,
+  keysPerRequestOf,
+  notFetched,
+  showProgress,
+  withEndpoints,
+} from '../options/endpoint.ts'
 import { networkOf } from '../options/network.ts'
 import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
 import { paint } from '../output/paint.ts'
+import { toJson } from '../output/report.ts'
+import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
 import { readInputFile } from '../words/input-file.ts'
 import { evidenceKinds } from '../words/kinds.ts'
-import { fieldIn } from '../words/value.ts'
+import { fieldIn, printable } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import { agesOf, formatTime } from '../words/wording.ts'
-import { fetchToFile, type Place } from './fetched-file.ts'
-import { type AskedFor, type OutputFile, readExisting, refuseOverwrite } from './output-file.ts'
+import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What the user states to `record`. */
 export type RecordFlags = EndpointFlags & { readonly force: boolean }
@@ -59,102 +69,131 @@ export interface Subject<T extends AnyRecorded> {
   verifyArguments(recorded: T): readonly string[]
 }
 
-/** Where what is reported comes from, and its L1 block hash. */
+/** Where what is reported comes from. */
+export interface Place {
+  /** From endpoints in this run, or from the existing file, without asking an endpoint. */
+  readonly source: 'network' | 'file'
+  /** The file, `-` for standard output. */
+  readonly path: string
+}
+
+/** The same, with its verdict. */
 export interface RecordedPlace extends Place {
-  readonly hashSource: HashSource
+  /** Who states the L1 block hash. */
+  readonly hashWords: string
   readonly verdict: Verdict
 }
 
-/** Who states the L1 block hash: the user, the file or the L1 endpoint; or it is proven from the beacon block of --checkpoint. */
-export type HashSource = 'beaconBlock' | 'flag' | 'file' | 'endpoint'
-
-const hashSources: Readonly<Record<HashSource, Source>> = {
-  beaconBlock: 'user',
-  flag: 'user',
-  file: 'file',
-  endpoint: 'endpoint',
-}
-
-/** What everything rests on, and what has to happen before verifying. */
-const trustSentences: Readonly<Record<HashSource, readonly [string, string]>> = {
-  beaconBlock: [
-    'Everything rests on the beacon block that you stated: the sync committees have signed for the rest.',
-    'Anyone can verify, offline:',
-  ],
-  endpoint: [
-    'Everything rests on the L1 block hash. So far, only the L1 endpoint says that this is a block of L1:',
-    'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
-  ],
-  file: [
-    'Everything rests on the L1 block hash. Only the file says that this is a block of L1, and anyone can write such a file:',
-    'compare the hash with a source that you trust. Then anyone can verify, offline:',
-  ],
-  flag: ['Everything rests on the L1 block hash that you stated.', 'Anyone can verify, offline:'],
-}
+/** Who states the L1 block hash: what everything rests on, and what has to happen before verifying. */
+const hashSources = {
+  beaconBlock: {
+    by: 'user',
+    words: 'proven by the finalized beacon block',
+    sentence: 'Everything rests on the beacon block that you stated: the sync committees have signed for the rest.',
+    compare: 'Anyone can verify, offline:',
+  },
+  flag: {
+    by: 'user',
+    words: 'stated by you',
+    sentence: 'Everything rests on the L1 block hash that you stated.',
+    compare: 'Anyone can verify, offline:',
+  },
+  endpoint: {
+    by: 'endpoint',
+    words: 'from the L1 endpoint',
+    sentence: 'Everything rests on the L1 block hash. So far, only the L1 endpoint says that this is a block of L1:',
+    compare:
+      'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
+  },
+  file: {
+    by: 'file',
+    words: 'from the file',
+    sentence:
+      'Everything rests on the L1 block hash. Only the file says that this is a block of L1, and anyone can write such a file:',
+    compare: 'compare the hash with a source that you trust. Then anyone can verify, offline:',
+  },
+} as const satisfies Readonly<Record<string, { by: Source; words: string; sentence: string; compare: string }>>
 
 /** The options that the user states again when verifying. */
 const REPEATED = ['network', 'implementation', 'gas'] as const
 
-/** Runs `record`. @returns the exit code */
+/** Records to a file, or verifies it if it exists, and reports. @returns the exit code */
 export async function recordToFile<T extends AnyRecorded>(
   flags: RecordFlags,
   subject: Subject<T>,
   io: Io,
 ): Promise<number> {
   const trust = readRecordTrust(flags, networkOf(flags))
-  const repeated = REPEATED.flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
-  const counts = { beacon: 0, L1: 0, L2: 0 }
-  const onProgress = (progress: RecordProgress) => {
-    refuseProgress(progress, trust)
-    // The failure of the only endpoint ends the recording, and is reported then.
-    const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
-    // That requests wait is told for every command alike.
-    if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount))
-  }
-  const how = { maxKeysPerRequest: keysPerRequestOf(flags), onProgress }
-  return fetchToFile<T>(flags, io, {
-    askedFor: subject.askedFor(trust),
-    open(connections) {
-      const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
-      ;[counts.L1, counts.L2] = [endpoints[0].length, endpoints[1].length]
-      const options = { ...how, ...trustOptionsOf(trust, flags.beacon, connections), signal: connections.signal }
-      return async output => {
-        const before = flags.force ? await replacedImplementation(output.path, subject, trust) : undefined
-        const recorded = await subject.fetch(endpoints, options, output)
-        const { implementation: after } = recorded.verified
-        if (before !== undefined && after !== undefined && before !== after) {
-          showProgress(io, describeChange(before, after, 'in the file that this run replaces'))
-        }
-        return recorded
+  const keysPerRequest = keysPerRequestOf(flags)
+  return withEndpoints(flags, io, async connections => {
+    const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
+    const how = trustOptionsOf(trust, flags.beacon, connections)
+    const output = await openOutputFile(flags.output, flags.force, subject.askedFor(trust), io)
+    const { path } = output
+    if (output.exists) {
+      const bundle = await readExisting(path)
+      try {
+        // Verified, it is one that this run could have recorded.
+        const existing = { bundle, verified: await subject.verifyExisting(bundle, trust, path) } as T
+        return report(existing, { source: 'file', path }, { flags, subject, trust }, io)
+      } catch (error) {
+        if (!isProofError(error)) throw error
+        throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
       }
-    },
-    verifyExisting: (bundle, path) => subject.verifyExisting(bundle, trust, path),
-    report(recorded, place, stream) {
-      const hashSource = hashSourceOf(trust, place)
-      const [sentence, compare] = trustSentences[hashSource]
-      const { verified } = recorded
-      const sources = subject.sources?.(recorded, place) ?? {}
-      const verdict = verdictOf(true, { ...sources, l1BlockHash: hashSources[hashSource] })
-      const trusted =
-        'beaconBlock' in verified && verified.beaconBlock !== undefined
-          ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
-          : ['--l1-block-hash', verified.l1Block.hash]
-      const verify = [
-        ...['verify', asArgument(place.path), ...repeated, ...trusted],
-        ...subject.verifyArguments(recorded),
-      ]
-      return {
-        verdict,
-        json: { sources: { l1BlockHash: hashSource }, ...verified, ...agesOf(verified), verify },
-        lines: [
-          ...subject.format(recorded, { ...place, hashSource, verdict }, stream),
-          paint(stream, 'bold', sentence),
-          `  ${compare}`,
-          `  ${commandLine(verify)}`,
-        ],
-      }
-    },
+    }
+    if (output.progress !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
+    const before = flags.force ? await replacedImplementation(path, subject, trust) : undefined
+    const counts = { beacon: 0, L1: endpoints[0].length, L2: endpoints[1].length }
+    const onProgress = (progress: RecordProgress) => {
+      refuseProgress(progress, trust)
+      // The failure of the only endpoint ends the recording, and is reported then.
+      const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
+      // That requests wait is told for every command alike.
+      if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount))
+    }
+    const options = { maxKeysPerRequest: keysPerRequest, onProgress, ...how, signal: connections.signal }
+    const recorded = await subject.fetch(endpoints, options, output)
+    const { implementation: after } = recorded.verified
+    if (before !== undefined && after !== undefined && before !== after) {
+      showProgress(io, describeChange(before, after, 'in the file that this run replaces'))
+    }
+    output.write(recorded.bundle)
+    endProgress(io)
+    return report(recorded, { source: 'network', path }, { flags, subject, trust }, io)
   })
+}
+
+/** Says what a bundle proves, and how to verify it. @returns the exit code */
+function report<T extends AnyRecorded>(
+  recorded: T,
+  place: Place,
+  { flags, subject, trust }: { flags: RecordFlags; subject: Subject<T>; trust: RecordTrust },
+  io: Io,
+): number {
+  const { source, path } = place
+  const stream = path === '-' ? io.stderr : io.stdout
+  const hashSource = hashSourceOf(trust, place)
+  const { by, words: hashWords, sentence, compare } = hashSources[hashSource]
+  const { verified } = recorded
+  const verdict = verdictOf(true, { ...subject.sources?.(recorded, place), l1BlockHash: by })
+  const trusted =
+    'beaconBlock' in verified && verified.beaconBlock !== undefined
+      ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
+      : ['--l1-block-hash', verified.l1Block.hash]
+  const repeated = REPEATED.flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
+  const verify = ['verify', asArgument(path), ...repeated, ...trusted, ...subject.verifyArguments(recorded)]
+  const about = { fetched: source === 'network', source, file: path, ...describeVerdict(verdict) }
+  const sources = { l1BlockHash: hashSource }
+  if (flags.json) io.stdout.write(toJson({ ...about, sources, ...verified, ...agesOf(verified), verify }))
+  else {
+    const lines = [
+      ...(source === 'file' ? [notFetched(path, stream)] : []),
+      ...subject.format(recorded, { ...place, hashWords, verdict }, stream),
+      ...[paint(stream, 'bold', sentence), `  ${compare}`, `  ${commandLine(verify)}`],
+    ]
+    stream.write(`${lines.join('\n')}\n`)
+  }
+  return exitCodeOf(verdict, ASKED_ENDPOINTS)
 }
 
 /** @throws UsageError unless the existing file is evidence of this kind */
@@ -178,7 +217,7 @@ async function replacedImplementation<T extends AnyRecorded>(path: string, subje
 const describeChange = (before: string, after: string, when: string): string =>
   `the rollup contract has been upgraded: its code is ${after}; ${when}, it was ${before}`
 
-function hashSourceOf({ beacon, l1BlockHash }: RecordTrust, { source }: Place): HashSource {
+function hashSourceOf({ beacon, l1BlockHash }: RecordTrust, { source }: Place): keyof typeof hashSources {
   if (beacon !== undefined) return 'beaconBlock'
   if (l1BlockHash !== undefined) return 'flag'
   return source === 'file' ? 'file' : 'endpoint'

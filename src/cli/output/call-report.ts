@@ -6,9 +6,8 @@ import { headerOf } from '../../verify/evidence/chain.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import type { PartSources, Verdict } from '../words/verdict.ts'
-import { beaconRows, ifRight, l1BlockRows, type Row, timeRow } from '../words/wording.ts'
-import { formatTable } from './table.ts'
-import { formatVerdict } from './verdict.ts'
+import { headRows, type Row, timeRow } from '../words/wording.ts'
+import { formatProven } from './report.ts'
 
 /** Who stated the block values that no proof covers, if the call has read any: its outcome depends on them. */
 export const environmentSource = ({ environment }: Pick<VerifiedCall, 'environment'>, by: Source): PartSources =>
@@ -21,12 +20,11 @@ export function formatCall(
   stream: Output,
   stated: Omit<StatedCall, 'gas'>,
 ): string {
-  const { gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
+  const { gasUsed, call, l2BlockNumber, environment, hardfork } = verified
   const header = headerOf(verified)
   const said = (name: keyof typeof stated) => (stated[name] === 'fromBundle' ? 'from the bundle' : 'stated by you')
   const rows: Row[] = [
-    ...beaconRows(verified),
-    ...l1BlockRows(l1Block),
+    ...headRows(verified),
     ['L2 block', `${l2BlockNumber}`],
     timeRow(verified),
     ...(header === undefined ? [] : [['L2 block hash', header.hash] as const]),
@@ -44,8 +42,7 @@ export function formatCall(
     ...outcomeRows(verified),
   ]
   const isGood = verified.outcome === 'returned'
-  const headline = formatVerdict(verdict, `the call ${verified.outcome}`, stream, { isGood })
-  return `${headline}\n${formatTable(ifRight(verdict, rows), stream)}`
+  return formatProven(verdict, `the call ${verified.outcome}`, rows, stream, isGood)
 }
 
 function outcomeRows(verified: CallOutcome): Row[] {

@@ -4,10 +4,10 @@ import { headerOf } from '../../verify/evidence/chain.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import type { Verdict } from '../words/verdict.ts'
-import { beaconRows, count, ifRight, implementationRow, l1BlockRows, type Row } from '../words/wording.ts'
+import { count, headRows, implementationRow, type Row } from '../words/wording.ts'
 import { paint } from './paint.ts'
+import { formatProven } from './report.ts'
 import { formatTable } from './table.ts'
-import { formatVerdict } from './verdict.ts'
 
 /** How many logs are printed: \`--json\` prints all. */
 const MAX_PRINTED = 20
@@ -20,15 +20,14 @@ export function formatLogs(
   pinnedBy: Source | undefined,
   stated: readonly string[] = ['fromBlock', 'toBlock', 'filter'],
 ): string {
-  const { logs, l1Block, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
+  const { logs, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
   const { blockCount, ruledOutCount, receiptCount } = verified
   // With a slot or without, the hash leads to the newest block.
   const isHashed = headerOf(verified) !== undefined
   const said = (name: 'fromBlock' | 'toBlock' | 'filter') =>
     stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you'
   const rows: Row[] = [
-    ...beaconRows(verified),
-    ...l1BlockRows(l1Block),
+    ...headRows(verified),
     ['L2 block', `${l2BlockNumber}`, isHashed ? 'L1 holds its hash' : 'its state holds the hash of the newest block'],
     ['L2 state root', stateRoot],
     ...(verified.trustedInput === 'l2StateRoot' ? [] : [implementationRow(verified, pinnedBy)]),
@@ -45,8 +44,12 @@ export function formatLogs(
       ...[`block ${blockNumber}, log ${logIndex}`, address, `${topics.length} topics`, data, `in ${transactionHash}`],
     ])
   return [
-    formatVerdict(verdict, `these blocks have exactly ${count(logs.length, 'log')} that the filter selects`, stream),
-    formatTable(ifRight(verdict, rows), stream),
+    formatProven(
+      verdict,
+      `these blocks have exactly ${count(logs.length, 'log')} that the filter selects`,
+      rows,
+      stream,
+    ),
     ...(shown.length === 0 ? [] : [paint(stream, 'bold', 'Logs'), formatTable(shown, stream)]),
     ...(logs.length > MAX_PRINTED ? [`  … and ${logs.length - MAX_PRINTED} more. --json prints all.`] : []),
   ].join('\n')

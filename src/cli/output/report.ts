@@ -10,7 +10,16 @@ import { type ClaimWithSources, type Source, statedClaim } from '../words/claim.
 import type { AnswerFile } from '../words/input-file.ts'
 import { escapeUnprintable, show } from '../words/value.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
-import { accountRows, answerNotes, count, countPaths, existenceOf, type Row, sourceWords } from '../words/wording.ts'
+import {
+  accountRows,
+  answerNotes,
+  count,
+  countPaths,
+  existenceOf,
+  ifRight,
+  type Row,
+  sourceWords,
+} from '../words/wording.ts'
 import { paint } from './paint.ts'
 import { clip, formatTable } from './table.ts'
 import { formatVerdict, paintVerdict } from './verdict.ts'
@@ -94,6 +103,15 @@ export const reportOnError = (
   json: { ...json, error: describeError(error) },
   format: stream => `${formatError(error, rows, stream)}${more(stream)}`,
 })
+
+/** A verdict, and the rows from which it follows. @param isGood whether to celebrate it */
+export const formatProven = (
+  verdict: Verdict,
+  what: string,
+  rows: readonly Row[],
+  stream: Output,
+  isGood = true,
+): string => `${formatVerdict(verdict, what, stream, isGood)}\n${formatTable(ifRight(verdict, rows), stream)}`
 
 export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
   notes.map(note => paint(stream, 'dim', `Note: ${note}`))

@@ -58,7 +58,7 @@ function howToConfirm({ word, restsOn, unconfirmed }: Verdict): string {
 }
 
 /** The verdict, and what to do about it. @param what is verified, as a clause */
-export function formatVerdict(verdict: Verdict, what: string, stream: Output, { isGood = true } = {}) {
+export function formatVerdict(verdict: Verdict, what: string, stream: Output, isGood = true) {
   const how = howToConfirm(verdict)
   return [paintVerdict(stream, verdict, sentenceOf(verdict, what), isGood), ...(how === '' ? [] : [how])].join('\n')
 }

@@ -102,7 +102,7 @@ export interface ChainClaim {
 
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
 export function beaconRows(
-  { beaconBlock }: { trustedInput: Reach; readonly beaconBlock?: ProvenBeaconBlock },
+  { beaconBlock }: { readonly trustedInput?: Reach; readonly beaconBlock?: ProvenBeaconBlock | undefined },
   now = clockSeconds(),
 ): Row[] {
   if (beaconBlock === undefined) return []
@@ -130,13 +130,19 @@ export interface StateAge {
 }
 
 /** The rows of the L1 block. Empty if what is trusted names none. */
-export const l1BlockRows = (l1Block: L1Block | undefined): Row[] =>
+const l1BlockRows = (l1Block: L1Block | undefined): Row[] =>
   l1Block === undefined
     ? []
     : [
         ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
         ['L1 block hash', l1Block.hash],
       ]
+
+/** The rows from what is trusted to the L1 block. */
+export const headRows = (evidence: Pick<AnyEvidence, 'l1Block'> & Parameters<typeof beaconRows>[0]): Row[] => [
+  ...beaconRows(evidence),
+  ...l1BlockRows(evidence.l1Block),
+]
 
 /** What a bundle proves about the time of its state. */
 type Timed = Pick<AnyEvidence, 'l1Block'> & {
