@@ -4,43 +4,24 @@ import { DocumentError } from '../words/error.ts'
 import { encodingOf, messageOf } from '../words/value.ts'
 import { MAX_WAITING } from './limits.ts'
 
-/**
- * Bytes to read, or to decompress, at a time: as many as a batch has. While this thread verifies a batch, only one chunk can
- * follow in the background.
- */
+/** Bytes to read, or to decompress, at a time: as many as a batch has. */
 export const CHUNK_LENGTH = 2 ** 20
 
 /**
- * Reads the bytes of a file. A chunk stays valid until the second chunk after it is asked for.
+ * Reads the bytes of a file. A stream would read ahead, and nothing can cancel a read of a pipe, whose writer may be silent for long.
  *
  * @param onRead called with the length of each chunk
  */
 export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path)
-  // Nothing can cancel a read of a pipe, whose writer may be silent for long: it is not read ahead.
-  const isRegular = (await file.stat()).isFile()
-  const allocate = () => new Uint8Array(CHUNK_LENGTH)
-  let [memory, next, last] = [allocate(), allocate(), allocate()]
-  const readInto = (buffer: Uint8Array) => {
-    const read = file.read(buffer, 0, CHUNK_LENGTH, null)
-    // Awaited in its turn. Until then, a failure must not count as unhandled.
-    read.catch(() => {})
-    return read
-  }
-  let ahead: ReturnType<typeof readInto> | undefined
   try {
     for (;;) {
-      const { bytesRead } = await (ahead ?? readInto(memory))
+      const { bytesRead, buffer } = await file.read(new Uint8Array(CHUNK_LENGTH), 0, CHUNK_LENGTH, null)
       if (bytesRead === 0) return
       onRead?.(bytesRead)
-      const chunk = memory.subarray(0, bytesRead)
-      ;[memory, next, last] = [next, last, memory]
-      // While the consumer works on this chunk, another thread reads the next one.
-      if (isRegular) ahead = readInto(memory)
-      yield chunk
+      yield buffer.subarray(0, bytesRead)
     }
   } finally {
-    await ahead?.catch(() => {})
     await file.close()
   }
 }
