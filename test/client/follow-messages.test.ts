@@ -187,7 +187,9 @@ it('loses and invents none with an endpoint that lies, alone for a while or besi
   for (const [name, lie] of Object.entries(LIES)) {
     const beside = await follow({ ...options, from: user, l2: [lying(l2, lie), l2] })
     expect(numbersOf(beside.items), name).toEqual(expected)
-    expect(beside.failures, name).toHaveLength(1)
+    // What is no list of messages may be asked for twice: beside the proofs, and once their number is known.
+    expect(beside.failures.length, name).toBeLessThanOrEqual(beside.failures[0]?.endsWith('MALFORMED') ? 2 : 1)
+    expect(new Set(beside.failures).size, name).toBe(1)
     expect(beside.failures[0], name).toMatch(/^L2 0 (MESSAGES_REFUTED|ANSWER_MALFORMED)$/)
   }
   // One lie after the other, and the truth at last.

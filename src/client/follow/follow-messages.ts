@@ -28,8 +28,10 @@ import {
 } from '../record/message-places.ts'
 import { askSent, isWanted, type SentMessage } from '../record/messages.ts'
 import { judgeProven } from '../record/prove-messages.ts'
-import { EndpointError, isEndpointError } from '../transport/error.ts'
+import type { Attempt } from '../sources/pool.ts'
+import { EndpointError, isEndpointError, orFailure } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
+import type { AnyProvider } from '../transport/provider.ts'
 import { sleep } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
 import { repeat, type Timing } from './follow.ts'
@@ -221,8 +223,9 @@ function createMessageFollower(settings: Settings, following: Following): () => 
     const nextNumber = nextNumberIn(item)
     // The states of older L1 blocks are soon gone: a later attempt takes a newer one.
     const again = () => {
+      if (position === null) return null
       const at = begin(fetchBlockFrom(settings, item.l1Block))
-      return position && readMessages(settings, following, { position, last, next: Promise.resolve(nextNumber), at })
+      return readMessages(settings, following, { position, last, next: Promise.resolve(nextNumber), at })
     }
     begun = { item, beside: undefined }
     const found = await (beside === undefined ? again() : beside)?.catch(error => {
@@ -290,23 +293,33 @@ async function readMessages(
   const source: MessageSource = {
     ...{ ...settings, layout, sender: { layer: 'L2', address: service }, signal: ending.signal },
   }
-  const counting = next.then(number => number - position.nextNumber)
   const blocks = { first: position.end + 1n, last }
-  const said: Said = new Map()
-  const judge: Judge<HeldMessage[]> = async all => {
-    const count = await counting
-    const isWhole = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
-    if (!isWhole || BigInt(all.length) !== count) return null
-    const asked = await fetchHeld(source, (await at).l1Block, witnessesOf(placesOf(all), isSelected))
-    return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
-  }
-  const reading = begin(
-    withEachL2(source, async (provider, attempt, onL1, index) => {
-      const all = await askSent(provider, source.sender, blocks, attempt)
+  const ask = (provider: AnyProvider, attempt: Attempt) => askSent(provider, source.sender, blocks, attempt)
+  const asking = source.l2.run(
+    async (provider, attempt, index) => ({ index, all: await ask(provider, attempt) }),
+    ending.signal,
+  )
+  const first = begin(asking.catch(orFailure))
+  try {
+    const count = (await next) - position.nextNumber
+    if (count === 0n) return null
+    if (count < 0n || count > MAX_MESSAGES) {
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })
+    }
+    const said: Said = new Map()
+    const judge: Judge<HeldMessage[]> = async all => {
+      const isWhole = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
+      if (!isWhole || BigInt(all.length) !== count) return null
+      const asked = await fetchHeld(source, (await at).l1Block, witnessesOf(placesOf(all), isSelected))
+      return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
+    }
+    const held = await withEachL2(source, async (provider, attempt, onL1, index) => {
+      const known = await first
+      const all = 'all' in known && known.index === index ? known.all : await ask(provider, attempt)
       said.set(index, { blocks, all })
       const found = await onL1(judge(all))
       if (found) return found
-      throw refuted(`not the messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
+      throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
     }).catch(async error => {
       const proving = provableFrom(source, error)
       if (proving === null) throw error
@@ -314,15 +327,8 @@ async function readMessages(
       const { l1Block } = await at
       const newest = await fetchNewest(source, l1Block)
       return judgeProven(proving, { l1Block, newest, said, error }, blocks, judge)
-    }),
-  )
-  try {
-    const count = await counting
-    if (count === 0n) return null
-    if (count < 0n || count > MAX_MESSAGES) {
-      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })
-    }
-    const [held, { block, l1Block }] = await Promise.all([reading, at])
+    })
+    const { block, l1Block } = await at
     const claimable = held.filter(({ status }) => status === 'claimable')
     return { l1Block, messages: claimable.map(one => openHeld(one, source, { block, l1Block })) }
   } finally {

@@ -40,7 +40,10 @@ import { isFinalized, proveMessage } from './prove-messages.ts'
 import { openRecorded, type Recorded, type RecordOptions } from './record.ts'
 import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
 
-/** Which message. One field is needed; all that are given must fit. */
+/**
+ * Which message. One field is needed; all that are given must fit. The newest blocks are searched first, so of several messages, an
+ * older one takes its hash or its number.
+ */
 export interface WantedMessage {
   /** The hash of the message, 32 bytes: the last topic of its log. */
   messageHash?: Hex | undefined
