@@ -9,29 +9,20 @@ import { readRegularJson } from '../files/input.ts'
 import { requireClaim, verifyAnswer } from '../options/flags.ts'
 import { DocumentError } from '../words/error.ts'
 import { compare, runFunction, spellState } from '../words/expected.ts'
-import {
-  type AnswerFile,
-  type Expected,
-  type InputFile,
-  readExpected,
-  readInputFile,
-  type StatedClaim,
-} from '../words/input-file.ts'
+import { type AnswerFile, type Expected, type InputFile, readExpected, readInputFile } from '../words/input-file.ts'
 import { evidenceKinds } from '../words/kinds.ts'
 import { applyPatches, baseNameOf } from '../words/patches.ts'
-import { fieldsOf, isGiven } from '../words/value.ts'
+import { fieldsOf } from '../words/value.ts'
 import { claimOfVector } from '../words/vector-claim.ts'
-import { type Verdict, verdictOf } from '../words/verdict.ts'
+import type { Word } from '../words/verdict.ts'
 
 /** The result of one file. The summary counts it under `group`. */
 export type FileResult = { file: string } & (Judged | { unusable: string })
 
-type Judged = ReturnType<typeof judged>
-
-/** Runs the vector or recording in a file. @param pinned what the user states; it overrides the file */
-export async function runVector(file: string, pinned: StatedClaim): Promise<FileResult> {
+/** Runs the vector or recording in a file. */
+export async function runVector(file: string): Promise<FileResult> {
   try {
-    return { file, ...(await judge(await readVector(file), pinned)) }
+    return { file, ...(await judge(await readVector(file))) }
   } catch (error) {
     const isUnusable = isProviderError(error) || error instanceof UsageError || error instanceof DocumentError
     if (isUnusable) return { file, unusable: error.message }
@@ -49,21 +40,17 @@ async function readVector(file: string): Promise<InputFile> {
 }
 
 /** @throws UsageError, DocumentError if there is nothing to run; ProviderError if a call cannot be executed */
-async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged> {
+async function judge(file: InputFile): Promise<Judged> {
   if (file.kind === 'evidence') {
     throw new UsageError(`it is ${evidenceKinds[file.evidence].name}: verify it by itself, with --l1-block-hash`)
   }
-  if (file.kind !== 'evidence vector' && file.kind !== 'function vector') return judgeAnswer(file, pinned)
-  if (Object.values(pinned).some(isGiven)) {
-    throw new UsageError('it is a vector that states its own claim: run it without options')
-  }
+  if (file.kind !== 'evidence vector' && file.kind !== 'function vector') return judgeAnswer(file)
   const expected = readExpected(file.expected)
-  // Whatever root or hash it rests on, the vector itself states.
-  const sayOf = ({ ok }: Outcome<object>) => verdictOf(ok, { l1BlockHash: 'file' })
   if (file.kind === 'function vector') {
     const outcome = await outcomeOf(() => ({ found: runFunction(file) }))
-    const verdict = file.operation === 'encodeHeader' ? null : sayOf(outcome)
-    return judged(`${subjects.get(file.operation)}`, expected, outcome, ({ found }) => found, verdict)
+    const { verdict, ...result } = judged(`${subjects.get(file.operation)}`, expected, outcome, ({ found }) => found)
+    // It verifies nothing.
+    return file.operation === 'encodeHeader' ? result : { ...result, verdict }
   }
   const { evidence, bundle, scheme } = file
   const claim = claimOfVector(file)
@@ -72,37 +59,44 @@ async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged> {
     evidence === 'call' ? verifyCallEvidence(bundle, claim as unknown as CallClaim) : verifyEvidence(bundle, claim),
   )
   const { vectors = `${scheme} evidence`, spell } = evidenceKinds[evidence]
-  return judged(vectors, expected, outcome, verified => spell(fieldsOf(verified)), sayOf(outcome))
+  return judged(vectors, expected, outcome, verified => spell(fieldsOf(verified)))
 }
 
 /** @throws UsageError if nobody states what to verify it against */
-function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged {
+function judgeAnswer(file: AnswerFile): Judged {
   const { kind } = file
-  const isCase = kind === 'vector' || kind === 'recording'
-  // A bare answer states no claim, but a pinned root says what to verify it against.
-  if (!isCase && pinned.stateRoot === undefined) throw new UsageError('it is neither a vector nor a recording')
-  const claim = requireClaim(pinned, file)
+  if (kind !== 'vector' && kind !== 'recording') throw new UsageError('it is neither a vector nor a recording')
+  const claim = requireClaim({}, file)
   const outcome = verifyAnswer(file, claim)
-  const verdict = verdictOf(outcome.ok, claim.sources)
   const name = kindName(claim.claim.scheme)
-  if (kind === 'vector') return judged(name, readExpected(file.expected), outcome, spellState, verdict)
-  const word = isCase ? 'recording' : 'answer'
-  return judged(name, { valid: true }, outcome, undefined, verdict, word)
+  if (kind === 'vector') return judged(name, readExpected(file.expected), outcome, spellState)
+  return { ...judged(name, { valid: true }, outcome), group: `${name} recording` }
 }
 
-/** @param verdict null for a function that verifies nothing */
+interface Judged {
+  readonly group: string
+  readonly asExpected: boolean
+  /** A code, or `verified`. */
+  readonly outcome: string
+  readonly path: string
+  readonly mismatches: readonly string[]
+  /** Whatever root or hash it rests on, the vector itself states. */
+  readonly verdict?: Extract<Word, 'consistent' | 'refused'> | undefined
+}
+
 function judged<T extends object>(
   group: string,
   expected: Expected,
   outcome: Outcome<T>,
-  spell: ((verified: T) => object) | undefined,
-  verdict: Verdict | null,
-  word = expected.valid ? 'valid' : 'invalid',
-) {
+  spell?: (verified: T) => object,
+): Judged {
   const mismatches = compare(expected, outcome, spell)
   const { code, path } = outcome.ok ? { code: 'verified', path: '' } : outcome.error
-  const said = verdict && { verdict: verdict.word }
-  return { group: `${group} ${word}`, asExpected: mismatches.length === 0, outcome: code, path, mismatches, ...said }
+  return {
+    group: `${group} ${expected.valid ? 'valid' : 'invalid'}`,
+    ...{ asExpected: mismatches.length === 0, outcome: code, path, mismatches },
+    verdict: outcome.ok ? 'consistent' : 'refused',
+  }
 }
 
 /** What the vectors of each function are about. */

@@ -13,35 +13,32 @@ import { printable } from '../words/value.ts'
 import type { Word } from '../words/verdict.ts'
 import { type FileResult, runVector } from './run-vector.ts'
 
-const options = optionsOf('state-root', 'address')
-const all = { ...options, ...optionsOf('json', 'trust-file') }
+const options = optionsOf('json', 'trust-file')
 
 export const command: Command = {
   help: formatHelp({
-    ...{ usage: 'vectors PATH [options]', options, all },
+    ...{ usage: 'vectors PATH [options]', all: options },
     about: `
 Verifies the vector or recording at PATH, or all in that folder and below, and
 compares each outcome with the one that the file expects: the verified fields,
-or an error code. Recordings have to verify. With --state-root, bare answers are
-taken, too.`,
+or an error code. Recordings have to verify.`,
     notes: `
-A file that verifies against a root that it states itself is consistent only.
+What verifies is consistent only: a file states its own root. To state a root
+for many recordings, use \`audit\`, with one per line: jq -c . FOLDER/*.json
 Exit code, of the worst file: 2 no files, or one cannot be read; 1 some are not
 as expected; 4 some are consistent only; 0 all are as expected.`,
-    examples: `
-rollup-state-proof vectors vectors/ --trust-file
-rollup-state-proof vectors answers/ --state-root 0x...`,
+    examples: 'rollup-state-proof vectors vectors/ --trust-file',
   }),
   async run(args, io) {
-    const { values, path } = parsePath(args, all, 'expected one file or folder')
-    const { 'state-root': stateRoot, address, json, 'trust-file': trustsFile } = values
+    const { values, path } = parsePath(args, options, 'expected one file or folder')
+    const { json, 'trust-file': trustsFile } = values
     const files = isFolder(path) ? listJsonFiles(path) : [path]
     orUsageError(`cannot read ${path}`, () => accessSync(path))
     if (files.length === 0) throw new UsageError(`there are no vectors in ${path}`)
     const results: FileResult[] = []
     for (const [index, file] of files.entries()) {
       if (!json) overwriteProgress(io, `${index + 1}/${files.length} ${printable(file)}`)
-      const result = await runVector(file, { stateRoot, address })
+      const result = await runVector(file)
       if (json) io.stdout.write(toJson(result))
       results.push(result)
     }
@@ -72,7 +69,7 @@ function summarize(results: readonly FileResult[]) {
   return {
     ...{ cases: run.length, asExpected: good(run) },
     unusable: results.filter(result => 'unusable' in result).length,
-    verdicts: { verified: said('verified'), consistent: said('consistent'), refused: said('refused') },
+    verdicts: { consistent: said('consistent'), refused: said('refused') },
     groups,
   }
 }
@@ -93,21 +90,18 @@ function formatSummary(results: readonly FileResult[], trustsFile: boolean, { st
   const total = results.length
   const isRun = asExpected === total
   const word = isRun ? worstIn(results.filter(result => 'group' in result)) : 'refused'
-  const premise = 'nobody has confirmed the roots that they themselves state'
-  const confirm = 'To confirm one root for all, state it with --state-root 0x...'
   return [
     ...[...failed, ...unusable],
     formatTable([['', 'cases', 'as expected'], ...rows], stdout),
-    paintVerdict(stdout, { word }, `${asExpected} of ${total} files as expected.`, verdicts.verified > 0),
+    paintVerdict(stdout, { word }, `${asExpected} of ${total} files as expected.`, false),
     ...(verdicts.consistent === 0
       ? []
       : [
           paintVerdict(
             stdout,
             { word: 'consistent' },
-            `${verdicts.consistent} of ${cases} files are consistent: ${premise}.`,
+            `${verdicts.consistent} of ${cases} files are consistent: nobody has confirmed the roots that they themselves state.`,
           ),
-          confirm,
         ]),
     ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),
   ]

@@ -35,7 +35,7 @@ async function run(file: string, off: number): Promise<Run> {
 
 async function outcomeOf(file: string): Promise<string> {
   try {
-    const result = await runVector(file, {})
+    const result = await runVector(file)
     if (!('group' in result)) return `stuck: ${JSON.stringify(result)}`
     // A true vector with another result is not as it was, either.
     return result.outcome === 'verified' && !result.asExpected ? result.mismatches.join('; ') : result.outcome
