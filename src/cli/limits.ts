@@ -1,3 +1,6 @@
+import { DEFAULT_RESPONSE_LENGTH } from '../client/transport/limits.ts'
+import { MAX_BATCH } from '../devnet/service/limits.ts'
+
 /** The bounds of the command line on what files, endpoints and users give it. */
 
 /**
@@ -54,7 +57,7 @@ export const PUSH_INTERVAL = 4000
 /** Characters of what is pushed at once to a subscription, unless a block has more. */
 export const MAX_PUSHED_LENGTH = 2 ** 20
 /** Slow requests in the queue of the proxy, requests per batch, which are as many as viem sends, and characters per response. */
-export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: 1000, maxResponseLength: 2 ** 24 }
+export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: MAX_BATCH, maxResponseLength: DEFAULT_RESPONSE_LENGTH }
 
 /** How long an endpoint may take to say which chain it serves, once something has failed, in milliseconds. */
 export const HINT_TIMEOUT_MS = 3000

@@ -1,7 +1,8 @@
 import { printable } from '../../base/errors.ts'
 import { parseBounded } from '../../base/json/parse.ts'
+import { DEFAULT_RESPONSE_LENGTH } from '../../client/transport/limits.ts'
 import { Refusal } from '../http/server.ts'
-import { MAX_BATCH, MAX_BATCH_ANSWER } from './limits.ts'
+import { MAX_BATCH } from './limits.ts'
 
 /** An error to send to the client. The HTTP status counts only if there is no JSON-RPC answer to hold the error. */
 export class MethodError extends Refusal {
@@ -65,7 +66,7 @@ export async function answerMessage(
       if (request.id === undefined) return null
       if (left >= 0) return answered
     }
-    const message = `the answers to this batch have more than ${MAX_BATCH_ANSWER} characters`
+    const message = `the answers to this batch have more than ${DEFAULT_RESPONSE_LENGTH} characters`
     return request.id === undefined
       ? null
       : JSON.stringify(errorResponse(request.id, { code: rpcCodes.limited, message }))
@@ -76,7 +77,7 @@ export async function answerMessage(
   if (content.length > MAX_BATCH) {
     return refused(rpcCodes.invalidRequest, `the batch has more than ${MAX_BATCH} requests`)
   }
-  left = MAX_BATCH_ANSWER
+  left = DEFAULT_RESPONSE_LENGTH
   const answers: string[] = []
   for (const given of content) {
     const answered = await answerOne(given)

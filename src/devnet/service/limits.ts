@@ -4,20 +4,12 @@
 export const MAX_BODY_LENGTH = 2 ** 20
 /** Requests per batch: as many as geth allows, and viem sends. */
 export const MAX_BATCH = 1000
-/** The answers to a batch, in characters: as much as a client of this package reads by default. */
-export const MAX_BATCH_ANSWER = 2 ** 24
 /** Storage keys per request. Each one costs a proof. */
 export const MAX_KEYS = 1024
 /** Blocks per `eth_getLogs` request, unless the service has an option for it. */
 export const DEFAULT_LOG_RANGE = 10_000
-/** Logs per answer. Each one takes some 600 bytes of JSON. */
-export const MAX_LOGS = 10_000
 /** Alternatives per position in a log filter. */
 export const MAX_ALTERNATIVES = 100
-/** Blocks per `eth_feeHistory` request: as many as geth allows. */
-export const MAX_FEE_BLOCKS = 1024n
-/** Percentiles per `eth_feeHistory` request: as many as geth allows. */
-export const MAX_PERCENTILES = 100
 /** A transaction that is sent, in bytes: as long as geth allows. */
 export const MAX_TRANSACTION_LENGTH = 131_072
 /** Transactions that are sent and wait for their turn. */

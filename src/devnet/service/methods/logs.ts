@@ -1,7 +1,8 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { isGiven } from '../../../base/json/known-fields.ts'
+import { MAX_LOGS } from '../../../provider/limits.ts'
 import type { ChainLog } from '../content.ts'
-import { MAX_ALTERNATIVES, MAX_LOGS } from '../limits.ts'
+import { MAX_ALTERNATIVES } from '../limits.ts'
 import { invalidParams, read } from './common.ts'
 
 /** Where {@link getLogs} finds logs, and how far it goes. */
