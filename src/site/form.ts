@@ -20,6 +20,12 @@ import {
 const controls = eachField(
   name => byId(name, HTMLElement) as HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement,
 )
+/** What is said of each beside its label. */
+const notes = eachField(name => h('p', { class: 'source', id: `${name}-source` }))
+for (const name of fieldNames) {
+  controls[name].after(notes[name])
+  controls[name].setAttribute('aria-describedby', notes[name].id)
+}
 
 const sources = eachField((): Source => 'user')
 
@@ -56,7 +62,7 @@ function showSource(name: FieldName): void {
   control.removeAttribute('aria-invalid')
   const hasNote = control.value !== '' && name !== 'trustedKind'
   const note = kept.has(name) ? KEPT : sourceNotes[sources[name]]
-  byId(`${name}-source`, HTMLElement).textContent = hasNote ? note : ''
+  notes[name].textContent = hasNote ? note : ''
   // Fields are narrower than what they hold.
   control.title = name === 'trustedKind' || name === 'scheme' ? '' : control.value.slice(0, 200)
   if (name === 'trustedKind') showFields()
@@ -122,7 +128,7 @@ export function showReport(report: Report): void {
   for (const name of fieldNames) showSource(name)
   for (const { field, message } of report.inputErrors) {
     controls[field].setAttribute('aria-invalid', 'true')
-    byId(`${field}-source`, HTMLElement).textContent = message
+    notes[field].textContent = message
   }
   showButtons(report)
 }
