@@ -179,7 +179,8 @@ it('writes no key to a file that an endpoint has put among the nodes of a proof'
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const { url, keys: [key = ''] = [] } = ENDPOINTS[2] ?? { url: '' }
-  const honest = hostileFetch({ random: randomOf(1), chain, rate: 0, l1Url: '' }).fetch
+  const { url: l1Url } = ENDPOINTS[1] ?? { url: '' }
+  const honest = hostileFetch({ random: randomOf(1), chain, rate: 0, l1Url }).fetch
   let count = 0
   vi.stubGlobal('fetch', async (...asked: Parameters<typeof fetch>) => {
     const response = await honest(...asked)
@@ -190,18 +191,9 @@ it('writes no key to a file that an endpoint has put among the nodes of a proof'
     return new Response(text, response)
   })
   const file = join(folder, 'answer.json')
-  const { stdout, stderr } = await runHere([
-    'fetch',
-    'state',
-    '--l2-block',
-    '8',
-    '--l2',
-    url,
-    '--address',
-    CONTRACT,
-    '-o',
-    file,
-  ])
+  const endpoints = ['--l1', l1Url, '--l2', url, ...networkOf(ROLLUP.address)]
+  const asked = ['--l2-block', '8', '--address', CONTRACT, '-o', file]
+  const { stdout, stderr } = await runHere(['record', 'state', ...endpoints, ...asked])
   const files = readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'))
   expect(count).toBeGreaterThan(0)
   expect(keysIn([stdout, stderr, ...files].join('\n'), [url])).toEqual([])
