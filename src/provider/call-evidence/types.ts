@@ -1,9 +1,8 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { Hardfork } from '../../client/network/hardfork.ts'
 import type { Recorded, RecordOptions } from '../../client/record/record.ts'
-import type { Rollup } from '../../verify/anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
-import type { BundleHead, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
+import type { BundleHead, HeadClaim, Trusted, VerifiedEvidence } from '../../verify/evidence/types.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { Environment } from '../environment.ts'
@@ -66,17 +65,10 @@ export interface CallBundle<Kind extends StateScheme = Scheme> extends BundleHea
  * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
  * chooses: check the value that is returned.
  */
-export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> {
-  /** The kind of the rollup's state at the L2 block. */
-  scheme: Kind
-  /** The contract whose roots you trust. */
-  rollup: Rollup
-  /** The one value that everything is proven from. */
-  trusted: Trust
+export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme>
+  extends HeadClaim<Trust, bigint | 'fromBundle', Kind> {
   /** Chain id of the rollup. Default: that of `rollup`. */
   chainId?: number | bigint | undefined
-  /** From 0 to 2^64 - 1; or `'fromBundle'`: any finalized block, unless you trust an L2 state root. */
-  l2BlockNumber: bigint | 'fromBundle'
   /** The hard fork of the rollup at the L2 block; or `'fromBundle'`. Under another hard fork, a call can end differently. */
   hardfork: Hardfork | 'fromBundle'
   /** The call that you expect; or `'fromBundle'`: any call. */

@@ -43,11 +43,11 @@ export interface HistoryClaim {
   stateBlock: bigint
 }
 
-/** What is proven about {@link historyContract}: the result of `verifyProof`, or these parts of it. */
+/** What is proven about a contract, such as {@link historyContract}: the result of `verifyProof`, or these parts of it. */
 export interface ProvenHistory {
   /** null if the contract is proven absent. */
   account: object | null
-  /** The proven slots, in any order: {@link historySlot} of the block must be one of them. */
+  /** The proven slots, in any order: the one that is read must be one of them. */
   storage: readonly {
     /** 32 bytes. */
     key: Hex

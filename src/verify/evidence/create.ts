@@ -11,6 +11,7 @@ import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-s
 import { encodeHeader } from '../anchor/header.ts'
 import { type Rollup, readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
+import type { ConsensusAnswers } from '../beacon/verify.ts'
 import { unwrapResponse } from '../proof/known-answer.ts'
 import { stateKind } from '../state/kind.ts'
 import type { StateScheme } from '../state/types.ts'
@@ -47,16 +48,10 @@ export interface BundleParts<Kind extends StateScheme = StateScheme> {
   l2Block?: unknown
   /** The answers of a beacon API, for a verifier that trusts a beacon block. Only known fields are kept. */
   consensus?:
-    | {
+    | (ConsensusAnswers & {
         /** A label for people. It proves nothing. */
         network?: string | undefined
-        /** The bootstrap of the trusted beacon block. */
-        bootstrap: unknown
-        /** The committee updates, an array. */
-        updates: unknown
-        /** The finality update. */
-        finality?: unknown
-      }
+      })
     | undefined
   /** The answers of L1, for a verifier that trusts something other than an L2 state root. */
   l1?:

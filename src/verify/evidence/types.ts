@@ -96,6 +96,22 @@ export type Trusted =
 /** Which kind of trusted input a verdict rests on. */
 export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
 
+/** What every claim about L2 says. A bundle for anything else is refused. */
+export interface HeadClaim<
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  Kind extends StateScheme = Scheme,
+> {
+  /** The kind of the rollup's state at the L2 block. */
+  scheme: Kind
+  /** The contract whose roots, or hashes of blocks, you trust. */
+  rollup: Rollup
+  /** The one value that everything is proven from. */
+  trusted: Trust
+  /** The block of the proven state, from 0 to 2^64 - 1; or `'fromBundle'`: any finalized block. An old state passes then too. */
+  l2BlockNumber: Block
+}
+
 /**
  * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
  * chooses: check the value that is returned.
@@ -105,50 +121,30 @@ export interface EvidenceClaim<
   Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
   Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
   Kind extends StateScheme = Scheme,
-> {
+> extends HeadClaim<Trust, Block, Kind> {
   /** The evidence that you expect. Default: `stateEvidence`. */
   kind?: NamedEvidence<'state'> | undefined
-  /** The kind of the rollup's state at the L2 block. */
-  scheme: Kind
-  /** The contract whose roots you trust. */
-  rollup: Rollup
-  /** The one value that everything is proven from. */
-  trusted: Trust
-  /** From 0 to 2^64 - 1; or `'fromBundle'`: any finalized block. An old state passes then too. */
-  l2BlockNumber: Block
   /** 20 bytes, in upper or lower case; or `'fromBundle'`. */
   address: Hex | 'fromBundle'
   /** 32 bytes each, in the order of the bundle; or `'fromBundle'`. */
   storageKeys: Keys
 }
 
-/** What a bundle proves, whichever input you trust. */
-export interface EvidenceState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
-  extends VerifiedState<Keys extends readonly Hex[] ? Keys : readonly Hex[]> {
+/** What a bundle proves, whichever input you trust: the state, by its kind, with what else is proven of the L2 block. */
+type StateOf<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateScheme, Header> = {
   /** The address of the account, 20 bytes, lower case. */
   address: Hex
   /** The root of the L2 state, 32 bytes. */
   stateRoot: Hex
-}
-
-/** What a bundle proves of an Ethereum state, whichever input you trust. */
-export interface EthereumState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
-  extends VerifiedEthProof<Keys extends readonly Hex[] ? Keys : readonly Hex[]> {
-  /** The address of the account, 20 bytes, lower case. */
-  address: Hex
-  /** The root of the L2 state, 32 bytes. */
-  stateRoot: Hex
-}
-
-/** The state, by its kind, with what else is proven of the L2 block. */
-type StateOf<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateScheme, Header> = ByKind<
+} & ByKind<
   Kind,
-  EthereumState<Keys> & {
+  VerifiedEthProof<Listed<Keys>> & {
     /** The L2 block, whose hash L1 holds; undefined if the trusted input is an L2 state root. */
     l2Block: Header
   },
-  EvidenceState<Keys>
+  VerifiedState<Listed<Keys>>
 >
+type Listed<Keys> = Keys extends readonly Hex[] ? Keys : readonly Hex[]
 
 /** What a bundle proves about the rollup contract on L1. */
 export type AnchoredState<

@@ -3,7 +3,7 @@ import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { IMPLEMENTATION_KEY } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
-import { decodeProven } from '../blocks/history.ts'
+import { decodeProven, type ProvenHistory } from '../blocks/history.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { type DecodedMessageClaim, type MessageClaim, readClaim, readSlots } from './from-l2.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
@@ -131,18 +131,8 @@ export function messageArrivalKey(request: MessageRequest): Hex {
 const arrivalKey = ({ hash }: DecodedMessage, { inbox }: MessageLayout): Hex =>
   mappingSlot({ slot: inbox, keys: [bytesToHex(hash)] })
 
-/** What is proven about the message service on L2: the result of `verifyProof`, or these parts of it. */
-export interface ProvenInbox {
-  /** null if the contract is proven absent. */
-  account: object | null
-  /** The proven slots, in any order: {@link messageArrivalKey} of the message must be one of them. */
-  storage: readonly {
-    /** 32 bytes. */
-    key: Hex
-    /** 32 bytes. */
-    value: Hex
-  }[]
-}
+/** What is proven about the message service on L2: the result of `verifyProof`, with the slot {@link messageArrivalKey}. */
+export type ProvenInbox = ProvenHistory
 
 /** How far a message to L2 has come on L2: not yet there, or there and not claimed yet, or claimed. */
 export type MessageArrival = 'notReceived' | 'received' | 'claimed'

@@ -3,7 +3,6 @@ import { atPath, ProofError, refusal } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
 import { readerOf } from '../../../base/json/reader.ts'
 import { readOptions, verifyUint } from '../../../base/options.ts'
-import type { Rollup } from '../../anchor/rollup.ts'
 import type { BlockLog } from '../../blocks/block.ts'
 import { type DecodedFilter, decodeFilter, inOrder, type LogFilter } from '../../blocks/filter.ts'
 import type { BlockClaim } from '../../blocks/header.ts'
@@ -19,7 +18,7 @@ import { quantityOf } from '../decode.ts'
 import { createKind, type FieldReader } from '../kind.ts'
 import { MAX_CHOICES } from '../limits.ts'
 import type { NamedEvidence } from '../names.ts'
-import type { BundleHead, Trusted, VerifiedEvidence } from '../types.ts'
+import type { BundleHead, HeadClaim, Trusted, VerifiedEvidence } from '../types.ts'
 
 /**
  * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2
@@ -64,17 +63,10 @@ export interface LogsBundle<Kind extends StateScheme = StateScheme> extends Bund
  * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
  * chooses: check the value that is returned.
  */
-export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> {
+export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme>
+  extends HeadClaim<Trust, bigint | 'fromBundle', Kind> {
   /** The evidence that you expect: `logsEvidence`. */
   kind: NamedEvidence<'logs'>
-  /** The kind of the rollup's state at the L2 block. */
-  scheme: Kind
-  /** The contract whose roots you trust. */
-  rollup: Rollup
-  /** The one value that everything is proven from. */
-  trusted: Trust
-  /** The block of the proven state; or `'fromBundle'`: any finalized block, unless you trust an L2 state root. */
-  l2BlockNumber: bigint | 'fromBundle'
   /** First block of the range; or `'fromBundle'`. */
   fromBlock: bigint | 'fromBundle'
   /** Last block of the range; or `'fromBundle'`. */

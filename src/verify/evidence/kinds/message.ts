@@ -53,15 +53,11 @@ export interface MessageBundle extends Pick<BundleHead, 'format' | 'version' | '
 }
 
 /** The parts of a bundle for {@link createMessageBundle}. */
-export interface MessageBundleParts {
-  /** Whose contract it is. */
-  rollup: Rollup
+export interface MessageBundleParts extends Pick<BundleParts, 'rollup' | 'consensus'> {
   /** The message. */
   message: Message
   /** Its place in a tree, if it is a message from L2: one of those that `messageTrees` returns. */
   messageProof?: MessageProof | undefined
-  /** The answers of a beacon API, for a verifier that trusts a beacon block. Only known fields are kept. */
-  consensus?: BundleParts['consensus']
   /** The answers of L1. */
   l1: {
     /** What `eth_getBlockByNumber` answered, for a verifier that does not trust an L1 state root. */
