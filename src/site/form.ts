@@ -71,8 +71,11 @@ function showSource(name: FieldName): void {
 /** Shows the fields that the file has use for. */
 function showFields(): void {
   const kind = controls.trustedKind.value
-  const label = subject === 'traces' ? 'State root before' : document.querySelector(`[value="${kind}"]`)?.textContent
-  byId('trusted-label', HTMLElement).textContent = (label ?? '').replace(/^an? (.)/, (_, first) => first.toUpperCase())
+  const [chosen] = byId('trustedKind', HTMLSelectElement).selectedOptions
+  // Without the article, and without what is in parentheses.
+  const [, first = '', rest = ''] = /^an? (.)([^(]*)/.exec(chosen?.text ?? '') ?? []
+  byId('trusted-label', HTMLElement).textContent =
+    subject === 'traces' ? 'State root before' : `${first.toUpperCase()}${rest}`
   for (const name of fieldNames) {
     const field = controls[name].closest<HTMLElement>('div.field')
     const isOfKind = name !== 'network' || kind === 'beaconBlockRoot'
