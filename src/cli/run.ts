@@ -78,7 +78,8 @@ ${formatOptions(trustOptions)}
 \`record\`: with --l1-block-hash or --checkpoint, the report says "verified"; by
 the word of the L1 endpoint, "consistent". With --checkpoint and --beacon, the
 L1 block is proven by the sync committees, and the bundle grows by 60 kB per 27
-hours since the checkpoint. It has to be two weeks old at most, one since Gloas.
+hours since the checkpoint. A checkpoint may be two weeks old, or one week since
+the Gloas fork.
 
 \`follow\` and \`proxy\` ask again and again for a hash. Choose one of --l1-agree,
 --checkpoint and --l1-hash-module. Otherwise, more than half of the --l1

@@ -28,7 +28,7 @@ const options = {
   ...optionsOf('state-root', 'address', 'storage-key', 'mapping'),
   html: text('REPORT', 'write a page with the counts, and the refusals by code'),
   jobs: text('N', 'threads that verify (default: the number of cores)'),
-  'max-line': textOr(`${MAX_INPUT_MIB}`, 'MIB', 'the maximum length of a record, to 64'),
+  'max-line': textOr(`${MAX_INPUT_MIB}`, 'MIB', 'the maximum length of a record, at most 64'),
 } as const
 const all = {
   ...options,

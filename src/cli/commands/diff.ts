@@ -19,10 +19,10 @@ import { type Verdict, verdictOf } from '../words/verdict.ts'
 
 const options = {
   'parent-root': text('ROOT', 'the state root before the first block'),
-  'parent-evidence': text('BUNDLE', 'in its place: evidence of any account at that block'),
+  'parent-evidence': text('BUNDLE', 'or evidence of any account at that block'),
   'state-root': text('ROOT', 'the state root after the last block'),
-  evidence: text('BUNDLE', 'in its place: evidence of any account at that block'),
-  'open-end': flag('no root after the last block is known'),
+  evidence: text('BUNDLE', 'or evidence of any account at that block'),
+  'open-end': flag('compare the end with no root; the result is consistent only'),
   format: textOr('table', 'FORMAT', 'or ndjson, csv'),
   'first-block': text('N', 'the number of the first block, for the rows'),
 } as const

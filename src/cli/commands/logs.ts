@@ -31,8 +31,8 @@ blocks at most. FILE.csv and FILE.ndjson get a row per log, newest first, and
 FILE.manifest.json what proves them. Run it again after an interruption.`,
     notes: `
 --check believes nothing in the files: pass --keep and what you trust, too.
-Exit codes: as \`record state\`; 1 also if --check finds a row that is not
-proven, 4 also if rows existed, and were not verified.`,
+Exit codes: as \`record state\`. Also 1 if --check finds a row that is not
+proven, and 4 if FILE has rows of an earlier run, which were not verified.`,
     examples: `
 rollup-state-proof record logs --address 0x... --from-block N \\
   --event 'Transfer(address,address,uint256)' -o rows.csv --keep blocks.gz

@@ -41,8 +41,8 @@ export const command: Command = {
     about: `
 Finds a message of the bridge, and all messages of its finalization, and records
 what L1 holds about it. The report has the data with which it can be claimed. If
-the logs of the L2 endpoints do not suffice, receipts prove the message. State
-what you know of it: one message has to fit.`,
+the logs of the L2 endpoints do not suffice, receipts prove the message. The
+options have to describe exactly one message.`,
     notes: `
 Without --transaction, the logs of the newest blocks are searched. If FILE
 exists, it is verified, and no endpoint is asked. Exit codes: as

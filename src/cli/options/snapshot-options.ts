@@ -16,7 +16,7 @@ import { EACH, integerOf, parsePath, requireHex, toInteger, wholeNumber } from '
 
 export const snapshotOptions = {
   ...optionsOf('storage-key'),
-  mapping: list('SLOT KEY', "a mapping's entry; KEY may be each, for every address"),
+  mapping: list('SLOT KEY', "a mapping's entry; the word `each` as KEY: one per address"),
   address: text('CONTRACT', 'the contract with that mapping'),
   ...optionsOf('l2-block'),
   concurrency: textOr('8', 'N', 'requests at once, 1 to 256'),
