@@ -8,6 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createBundle, verifyEvidence } from '../src/entry/anchor.ts'
 import { createVerifier, isArgumentError, isProofError, verifyProof } from '../src/entry/index.ts'
 import { mimc } from '../src/entry/mimc.ts'
+import { lineaMainnet } from '../src/entry/networks.ts'
 import { poseidon2 } from '../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../src/entry/provider.ts'
 import { followFinalizations } from '../src/entry/rpc.ts'
@@ -135,7 +136,7 @@ it.each(inPrograms)('in a program: %s', (_, work, message) => {
   expect(error).toMatchObject({ message: expect.stringContaining(message) })
 })
 
-const EXPECTED = 'Expected linea, linea-sepolia, or a file'
+const EXPECTED = 'Expected linea, linea-sepolia, or the path of a file'
 const HEX_32 = 'expected 0x-prefixed hexadecimal of 32 bytes'
 const root = ['--state-root', stateRoot]
 /** Enough for an endpoint that is never asked. */
@@ -147,7 +148,17 @@ const onTheCommandLine: Mistake[] = [
   [
     'the name of no network',
     ({ bundle }) => ['verify', bundle, '--network', 'optimism', ...root],
-    `no such network, and no such file: optimism. ${EXPECTED}`,
+    `no such network: optimism. ${EXPECTED}`,
+  ],
+  [
+    'a network of which there is no file',
+    ({ bundle }) => ['verify', bundle, '--network', './none.json', ...root],
+    `no such network, and no such file: ./none.json. ${EXPECTED}`,
+  ],
+  [
+    'a file that names the rollup of Linea beside another contract',
+    ({ bundle }) => ['verify', bundle, ...networkOf(rollup.address, { rollup: { name: 'linea-mainnet' } }), ...root],
+    `rollup.name is that of another contract, ${lineaMainnet.rollup.address}`,
   ],
   [
     'a misspelt network',
@@ -366,6 +377,18 @@ it('on the page: names the field that is wrong', () => {
     })
   }
   expect(judged({}).verdict).toBe('verified')
+})
+
+it('takes no file for a network whose name somebody means', async () => {
+  const folder = folderOf({ 'linea-mainnet': { rollup: { address: rollup.address } } })
+  const start = process.cwd()
+  process.chdir(folder)
+  onTestFinished(() => process.chdir(start))
+  const args = ['verify', fileOf(bundle), ...root, '--address', address]
+  expect(await runHere([...args, '--network', 'linea-mainnet'])).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('no such network: linea-mainnet. Did you mean linea?') },
+  })
+  expect(await runHere([...args, '--network', './linea-mainnet'])).toMatchObject({ code: 0 })
 })
 
 it('knows the networks by their names alone', async () => {

@@ -31,9 +31,22 @@ const meantBy = (name: string) => lineaNetworks.find(({ beacon, rollup }) => [be
 /** The network of `--network`, with the code of `--implementation`. @throws UsageError */
 export function networkOf({ network = 'linea', implementation }: Flags): ChosenNetwork {
   requireHex('--implementation', 20, implementation)
-  const chosen = NETWORKS.get(network) ?? networkIn(network)
+  const chosen = NETWORKS.get(network) ?? networkIn(requirePath(network))
   if (implementation === undefined) return chosen
   return { ...chosen, rollup: { ...chosen.rollup, implementation: lowerCase(implementation) } }
+}
+
+/** A file with a bare name could take the place of a network that somebody means, so a file is given as a path. @throws UsageError */
+function requirePath(network: string): string {
+  const isPath = /[./\\]/.test(network)
+  if (isPath && existsSync(network)) return network
+  const name = cut(network, MAX_SHOWN_LENGTH)
+  const meant = meantBy(network)
+  const suggestion = meant === undefined ? didYouMean(network, NETWORKS.keys()) : ` Did you mean ${meant.name}?`
+  const missing = isPath ? `no such network, and no such file: ${name}` : `no such network: ${name}`
+  throw new UsageError(
+    `--network: ${missing}.${suggestion} Expected ${[...NETWORKS.keys()].join(', ')}, or the path of a file, such as ./network.json`,
+  )
 }
 
 /** The network that a file describes: as `serve --json` prints it, or alone. @throws UsageError */
@@ -53,7 +66,10 @@ function networkIn(path: string): ChosenNetwork {
   } catch (error) {
     throw isArgumentError(error) ? argumentRefused(error, `${path}: ${error.path.replace(/^network\.?/, '')}`) : error
   }
-  return network
+  // Reports name the rollup, and nobody compares 20 bytes with what a name stands for.
+  const known = lineaNetworks.find(({ rollup }) => rollup.name === network.rollup.name)
+  if (known === undefined || lowerCase(known.rollup.address) === lowerCase(network.rollup.address)) return network
+  throw new UsageError(`${path}: rollup.name is that of another contract, ${known.rollup.address}`)
 }
 
 /** The numbers of slots, which JSON has in decimal. */
@@ -64,14 +80,6 @@ const toSlots = (value: unknown): unknown =>
 
 /** The first line of what `serve --json` prints is a JSON text of its own. @throws UsageError */
 function contentOf(path: string): unknown {
-  if (!existsSync(path)) {
-    const name = cut(path, MAX_SHOWN_LENGTH)
-    const meant = meantBy(path)
-    const suggestion = meant === undefined ? didYouMean(path, NETWORKS.keys()) : ` Did you mean ${meant.name}?`
-    throw new UsageError(
-      `--network: no such network, and no such file: ${name}.${suggestion} Expected ${[...NETWORKS.keys()].join(', ')}, or a file`,
-    )
-  }
   const bytes = readWhole(path)
   try {
     return parseJson(bytes.subarray(0, bytes.indexOf('\n')))
