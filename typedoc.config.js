@@ -32,6 +32,10 @@ export default {
   },
   favicon: 'docs/explorer/icon.svg',
   hideGenerator: true,
+  searchInComments: true,
+  searchInDocuments: true,
+  // A page says more than the comment of a member, though it has more words.
+  searchGroupBoosts: { Guides: 15, Reference: 10 },
   highlightLanguages: ['ts', 'js', 'sh', 'json', 'scala', 'yaml'],
   // The parts of an exported type need no name of their own.
   validation: { notExported: false, invalidLink: true, invalidPath: true, rewrittenLink: true, notDocumented: true },
