@@ -74,6 +74,20 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
   expect(blocks()).toEqual([4, 5, 9, 11, 12])
 })
 
+it('says that L1 is behind what it has seen before', async () => {
+  const { follow, folder } = await startDemo()
+  expect(await follow()).toMatchObject({ code: 0 })
+  const path = join(folder, 'state.json')
+  const state = readFileSync(path, 'utf8')
+  const later = state.replace('"l1Block":{"number":"0x40"', '"l1Block":{"number":"0xc8"')
+  expect(later).not.toBe(state)
+  writeFileSync(path, later)
+  expect(await follow()).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('L1 block 64 is older than L1 block 200, seen before'),
+  })
+})
+
 it('writes a torn last line of its index again', async () => {
   const { follow, folder, index, blocks } = await startDemo()
   const path = join(folder, 'index.ndjson')

@@ -170,6 +170,10 @@ function describeEvent(event: FollowEvent, described: unknown): string | null {
       return `L2 block ${event.attributes['l2.block.number']}: skipped, its proofs are gone`
     case 'follow.hint.refused':
       return `L2 block ${event.attributes['l2.block.number']}: an L1 endpoint invented this finalization`
+    case 'follow.l1.behind': {
+      const { 'l1.block.number': number, 'l1.block.newest': newest } = event.attributes
+      return `L1 block ${number} is older than L1 block ${newest}, seen before: its source lags, or is of another chain`
+    }
     case 'follow.logs.unusable':
       return `L1 endpoint ${event.attributes['endpoint.index']}: its logs lack the newest finalization`
     default:

@@ -79,6 +79,17 @@ export type FollowEvent =
       }
     }
   | {
+      /** The source of the L1 block hash names an older block than before: it lags, or it is of another chain. Nothing follows from it. */
+      name: 'follow.l1.behind'
+      /** Both blocks. */
+      attributes: {
+        /** Number of the L1 block. */
+        'l1.block.number': number
+        /** Number of the newest L1 block so far. */
+        'l1.block.newest': number
+      }
+    }
+  | {
       /** The logs of an L1 endpoint lack the newest finalization. */
       name: 'follow.logs.unusable'
       /** The index of the L1 endpoint, from 0. */

@@ -121,7 +121,13 @@ export function createFollower<T>(settings: Settings, aside?: Aside<T>): () => P
     if (hash === view?.l1Block.hash) return onEvent?.({ name: 'follow.poll', attributes: {} })
     const { block, l1Block } = await fetchL1Block(source, hash)
     onEvent?.({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
-    if (!isAhead(course, l1Block)) return
+    if (!isAhead(course, l1Block)) {
+      const attributes = {
+        'l1.block.number': Number(l1Block.number),
+        'l1.block.newest': Number(course.trusted?.number),
+      }
+      return onEvent?.({ name: 'follow.l1.behind', attributes })
+    }
     const { newest, implementation } = await fetchNewestAfter(source, l1Block, course)
     if (implementation !== undefined) take({ kind: 'code', implementation, l1Block })
     const range = newRange(course, l1Block, newest, settings.from)
