@@ -1,5 +1,6 @@
 import type { ArgumentError } from '../base/errors.ts'
 import { removeUrls } from '../client/transport/redact.ts'
+import type { Output } from './command.ts'
 import { MAX_MESSAGE_LENGTH } from './limits.ts'
 import { messageOf, printable } from './words/value.ts'
 
@@ -79,6 +80,16 @@ export const briefMessage = (error: unknown): string =>
 /** The code of an error from Node, such as `EPIPE`. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined
+
+/** Why what was written to standard output is lost: nobody knows what it would have said. How to use the command does not help. */
+export const outputLost = (error: unknown) => new UsageError(`cannot write standard output: ${messageOf(error)}`, false)
+
+/** Waits until the reader, or the disk, has all that was written. A reader that closes the pipe early wants no more. @throws UsageError */
+export async function requireWritten(stream: Output): Promise<void> {
+  const failure = await new Promise<unknown>(resolve => stream.write('', error => resolve(error)))
+  const error: unknown = Reflect.get(stream, 'errored') ?? failure
+  if (error != null && codeOf(error) !== 'EPIPE') throw outputLost(error)
+}
 
 /** Makes the handler of a server's failure to listen. @param option the option that chooses the port */
 export const cannotListen = (option: string) => (error: unknown) => {

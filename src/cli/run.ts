@@ -1,7 +1,7 @@
 import { isArgumentError } from '../base/errors.ts'
 import { readOwn } from '../base/json/known-fields.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
-import { argumentRefused, briefMessage, UsageError } from './errors.ts'
+import { argumentRefused, briefMessage, requireWritten, UsageError } from './errors.ts'
 import { formatOptions, sharedOptions, trustOptions } from './options/declared.ts'
 import { didYouMean } from './options/suggest.ts'
 import { toJson } from './output/report.ts'
@@ -93,7 +93,9 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
   const [name = '', ...args] = argv
   const io = fitToTerminal(streams)
   try {
-    return await dispatch(name, args, io)
+    const code = await dispatch(name, args, io)
+    await requireWritten(streams.stdout)
+    return code
   } catch (thrown) {
     const error = isArgumentError(thrown) ? argumentRefused(thrown) : thrown
     const isUsage = error instanceof UsageError || error instanceof DocumentError

@@ -31,6 +31,8 @@ async function serveTraces() {
       zkParentStateRootHash: roots[startBlockNumber - 7],
       zkStateMerkleProof: blocks.slice(startBlockNumber - 7, endBlockNumber - 6),
       zkEndStateRootHash: roots[endBlockNumber - 6],
+      // A terminal would obey them: JSON.stringify leaves them as they are.
+      zkStateManagerVersion: '\u009b2J\u202e',
     }
     const error = { code: -32602, message: 'UNSUPPORTED_VERSION' }
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(isKnown ? { result } : { error }) }))
@@ -55,7 +57,10 @@ it('fetches the traces of a range, which diff verifies', async () => {
     { method, startBlockNumber: 7, endBlockNumber: 8, zkStateManagerVersion: '2.3.0' },
     { method, startBlockNumber: 9, endBlockNumber: 9, zkStateManagerVersion: '2.3.0' },
   ])
-  expect(readFileSync(file, 'utf8').trimEnd().split('\n').length).toBe(2)
+  const written = readFileSync(file, 'utf8')
+  expect(written.trimEnd().split('\n').length).toBe(2)
+  expect(written).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+  expect(written).toContain('"\\u009b2J\\u202e"')
   const [first = '', , , last = ''] = roots
   const claim = ['--parent-root', first, '--state-root', last]
   const verified = await runHere(['diff', file, ...claim, '--first-block', '7', '--format', 'csv'])

@@ -144,8 +144,27 @@ it('exits with 2, never 1, if it crashes', () => {
   expect({ status, stderr }).toEqual({ status: 2, stderr: 'rollup-state-proof: unexpected: late\n' })
 })
 
-itOnLinux('only Linux has /dev/full')('does not exit with success if the report is lost', () => {
-  expect(shell(`$PROGRAM verify ${fileOf(sample)} > /dev/full`).status).toBe(2)
+itOnLinux('only Linux has /dev/full')('says that the report is lost, and does not exit with success', () => {
+  const file = fileOf(sample)
+  for (const args of [`verify ${file}`, `inspect ${file}`, `audit ${file}`, '--help', 'vectors vectors/poseidon2']) {
+    const { status, stderr } = shell(`$PROGRAM ${args} > /dev/full`)
+    const words = 'rollup-state-proof: cannot write standard output: ENOSPC: no space left on device, write\n'
+    expect([args, status, stderr]).toEqual([args, 2, words])
+  }
+})
+
+it('ends if it cannot listen', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const url = 'http://127.0.0.1:1'
+  for (const args of [['serve'], ['proxy', '--l1', url, '--l2', url], ['proxy', '--json', '--l1', url, '--l2', url]]) {
+    const argv = [PROGRAM, ...args, '--port', `${port}`]
+    // Killed, it has no status.
+    const { status, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8', timeout: 60_000 })
+    expect([args, status, stderr]).toEqual([args, 2, expect.stringContaining('choose another port with --port')])
+  }
 })
 
 it('is the command that the package installs', () => {

@@ -7,7 +7,7 @@ import type { RecordClaim } from '../audit/record.ts'
 import { formatAuditReport, REPORT_MARK } from '../audit/report.ts'
 import { type AuditSummary, CONFIRM_ROOTS, conclude, formatNumber, summarize } from '../audit/summary.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
-import { codeOf, orUsageError, UsageError } from '../errors.ts'
+import { codeOf, orUsageError, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
 import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict-file.ts'
@@ -21,7 +21,7 @@ import { formatTable } from '../output/table.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/verdict.ts'
 import { readVersion } from '../version.ts'
-import { messageOf, printable } from '../words/value.ts'
+import { printable } from '../words/value.ts'
 import { formatAge } from '../words/wording.ts'
 
 const options = {
@@ -151,8 +151,7 @@ function pipeTo(stream: Output): (verdicts: Uint8Array) => Promise<void> {
   let refuse = (_: Error) => {}
   const end = (error?: unknown) => {
     const isClosed = [undefined, 'EPIPE'].includes(codeOf(error))
-    const reason = `cannot write standard output: ${messageOf(error)}`
-    failure ??= isClosed ? new ClosedPipe('standard output was closed') : new UsageError(reason)
+    failure ??= isClosed ? new ClosedPipe('standard output was closed') : outputLost(error)
     refuse(failure)
   }
   for (const event of ['error', 'close']) stream.once(event, end)

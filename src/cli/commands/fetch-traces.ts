@@ -9,7 +9,7 @@ import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts
 import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
-import { fieldIn } from '../words/value.ts'
+import { escapeUnprintable, fieldIn } from '../words/value.ts'
 
 const options = {
   'from-block': text('N', 'the first L2 block'),
@@ -63,7 +63,8 @@ function fetchTraces(args: readonly string[], io: Io): Promise<number> {
           if (Array.isArray(blocks) && blocks.length === end - begin + 1) return answer
           throw new EndpointError('ANSWER_MALFORMED', { found: `no traces of ${end - begin + 1} blocks` })
         }, signal)
-        spool.write(`${JSON.stringify(answer)}\n`)
+        // It may end on a terminal.
+        spool.write(`${escapeUnprintable(JSON.stringify(answer))}\n`)
         showProgress(io, `${end - Number(from) + 1} of ${to - from + 1n} blocks`)
       }
       endProgress(io)

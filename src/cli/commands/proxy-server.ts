@@ -96,8 +96,13 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
     admit(request)
     sockets.open(request, socket, head, nameOf(request))
   })
+  const url = await server.listen(port, host).catch((error: unknown) => {
+    // Their timers would keep the process alive.
+    sockets.close(0)
+    throw error
+  })
   return {
-    url: await server.listen(port, host),
+    url,
     /** Pushes what is new to who has subscribed to it. */
     push: sockets.push,
     close(grace: number) {

@@ -13,10 +13,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Io } from '../command.ts'
-import { orUsageError, UsageError } from '../errors.ts'
+import { orUsageError, requireWritten, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import { forgetTemporary, keepTemporary } from '../signals.ts'
-import { fieldIn, isObject, otherVersion } from '../words/value.ts'
+import { escapeUnprintable, fieldIn, isObject, otherVersion } from '../words/value.ts'
 import { readRegularJson } from './input.ts'
 
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
@@ -35,7 +35,10 @@ export type OutputFile = Awaited<ReturnType<typeof openOutputFile>>
 export async function openOutputFile(path: string | undefined, force: boolean, askedFor: AskedFor, io: Io) {
   if (!path) throw new UsageError('--output is needed: the file to write, or - for standard output')
   if (path === '-') {
-    const write = (content: unknown) => void io.stdout.write(serialize('standard output', content))
+    const write = (content: unknown) => {
+      io.stdout.write(serialize('standard output', content))
+      return requireWritten(io.stdout)
+    }
     return { path, exists: false, progress: undefined, saveProgress: (_: unknown) => {}, write }
   }
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
@@ -51,7 +54,7 @@ export async function openOutputFile(path: string | undefined, force: boolean, a
     progress: isContinued ? await partial.read() : undefined,
     saveProgress: (progress: unknown) => partial.save(progress),
     /** Writes the file and removes the saved progress. */
-    write(content: unknown) {
+    write(content: unknown): void | Promise<void> {
       writeWhole(path, serialize(path, content), force)
       partial.remove()
     },
@@ -73,7 +76,8 @@ export async function readExisting(path: string): Promise<unknown> {
 
 /** @throws UsageError if `verify` would refuse to read it, because an endpoint can pad its answer */
 export function serialize(name: string, content: unknown): string {
-  const text = `${JSON.stringify(content)}\n`
+  // It may end on a terminal, and holds what endpoints sent.
+  const text = `${escapeUnprintable(JSON.stringify(content))}\n`
   if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) return text
   throw new UsageError(`${name} would be larger than the ${MAX_INPUT_MIB} MiB that verify reads`)
 }

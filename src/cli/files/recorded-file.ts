@@ -157,7 +157,7 @@ export async function recordToFile<T extends AnyRecorded>(
     if (before !== undefined && after !== undefined && before !== after) {
       showProgress(io, describeChange(before, after, 'in the file that this run replaces'))
     }
-    output.write(recorded.bundle)
+    await output.write(recorded.bundle)
     endProgress(io)
     return report(recorded, { source: 'network', path }, { flags, subject, trust }, io)
   })

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, createReadStream, openSync, renameSyn
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import type { Io } from '../command.ts'
-import { orUsageError, UsageError } from '../errors.ts'
+import { orUsageError, requireWritten, UsageError } from '../errors.ts'
 import { forgetTemporary, keepTemporary } from '../signals.ts'
 import { linkExclusive, refuseOverwrite, statRegular, temporaryIn } from './output-file.ts'
 
@@ -38,7 +38,7 @@ export function openSpool(path: string, force: boolean, io: Io) {
       for await (const chunk of createReadStream(temporary)) {
         const isWritten = await new Promise(resolve => io.stdout.write(chunk, error => resolve(!error)))
         // Its reader has seen enough, which does not change the verdict.
-        if (!isWritten) return
+        if (!isWritten) return requireWritten(io.stdout)
       }
     },
     remove(): void {
