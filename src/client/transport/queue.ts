@@ -56,7 +56,7 @@ interface Entry extends Sending {
 }
 
 /** Whether the endpoint may answer the same request in a while. */
-export const isBusy = (error: unknown): error is EndpointError =>
+const isBusy = (error: unknown): error is EndpointError =>
   isEndpointError(error) && ((error.code === 'RATE_LIMITED' && error.action === 'wait') || error.status === 503)
 /** Whether the endpoint did not even answer. */
 const isUnanswered = (error: unknown): boolean =>
