@@ -426,8 +426,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'ignores a source that falls behind, and refuses a finalization that is undone',
       ...[
         'src/client/follow/follower.ts',
-        'if (!isAhead(course, l1Block)) return',
-        'if (isAhead(course, l1Block) === null) return',
+        'if (!isAhead(course, l1Block)) {',
+        'if (isAhead(course, l1Block) === null) {',
       ],
     ),
     promised(
