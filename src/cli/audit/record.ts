@@ -5,7 +5,6 @@ import { parseBounded } from '../../base/json/parse.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
 import { verifyReachable } from '../../verify/evidence/claim.ts'
 import { type DecodedStateClaim, decodeStateClaim, stateEvidence } from '../../verify/evidence/kinds/state.ts'
-import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { AnyEvidence, Trusted } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
@@ -107,7 +106,8 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
     try {
       const file = readInputFile(record.content)
       if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
-      if (file.kind === 'evidence' || file.kind === 'evidence vector') return judges[file.evidence](file, claim, anchor)
+      if (file.kind === 'evidence' || file.kind === 'evidence vector')
+        return file.evidence === 'state' ? judgeBundle(file, claim, anchor) : byItself(file)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {
       if (isProofError(error)) return { verdict: 'refused', code: error.code, path: error.path }
@@ -186,12 +186,6 @@ type AnyEvidenceFile = EvidenceFile | EvidenceVector
 
 const byItself = ({ evidence }: AnyEvidenceFile): Verdict =>
   unreadable(`${evidenceKinds[evidence].name}: verify ${evidence === 'logs' ? 'them by themselves' : 'it by itself'}`)
-
-/** What becomes of a record that is evidence, by its kind. */
-const judges: Readonly<Record<EvidenceName, typeof judgeBundle>> = {
-  state: judgeBundle,
-  ...{ logs: byItself, message: byItself, call: byItself },
-}
 
 function judgeBundle(
   { bundle }: AnyEvidenceFile,
