@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { allCodes } from '../../src/base/error-meanings.ts'
+import { nameOf } from '../../src/site/address.ts'
+import { exampleSources } from '../../src/site/examples.ts'
 import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
 import { sourceFiles } from '../sources.ts'
 
@@ -43,6 +45,17 @@ it('has one row for every code', () => {
 
 it('defines only codes that the source raises', () => {
   for (const code of codes) expect(sources, code).toContain(`'${code}'`)
+})
+
+it('links each refused example of the page from the row of its check', () => {
+  const examples = exampleSources.filter(({ path }) => path.includes('/invalid/'))
+  expect(examples.length).toBeGreaterThan(5)
+  for (const { title, path } of examples) {
+    const { expected } = JSON.parse(readFileSync(`vectors/${path}`, 'utf8'))
+    const name = path.replace(/^.*\/|\.json$/g, '')
+    const link = `[\`${name}\`](explorer/index.html#${nameOf(title)})`
+    expect(rows.find(({ code }) => code === expected.code)?.vectors, name).toContain(link)
+  }
 })
 
 it('names the function that does each check', () => {
