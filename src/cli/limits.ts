@@ -36,7 +36,8 @@ export const MAX_JSON_DEPTH = 32
 
 /** Characters of a table's cell, and of a column: one very long cell must not widen all others or fill the terminal. */
 export const MAX_CELL_LENGTH = 4096
-export const MAX_COLUMN_WIDTH = 120
+/** Of a hash. */
+export const MAX_COLUMN_WIDTH = 66
 
 /** The body of one request to the proxy, in bytes. */
 export const MAX_PROXY_BODY_LENGTH = 2 ** 22

@@ -37,6 +37,7 @@ const typed = new Set<FieldName>()
 
 const sourceNotes: Readonly<Record<Source, string>> = {
   user: '',
+  default: '',
   confirmed: 'confirmed by you',
   file: 'from the file',
   answer: 'from the answer',

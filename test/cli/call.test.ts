@@ -31,7 +31,7 @@ it('records a call, and verifies it offline', async () => {
     'Consistent: nobody has confirmed the L1 block hash. If it is right, the call returned.',
   )
   expect(recorded.stdout).toMatch(/^ *to .*stated by you$/m)
-  expect(recorded.stdout).toMatch(/^ *value .*from the bundle$/m)
+  expect(recorded.stdout).toMatch(/^ *value .*the default, not stated by you$/m)
   const line = recorded.stdout.split('\n').find(line => line.includes('npx rollup-state-proof verify')) ?? ''
   const args = line.trim().split(' ').slice(2)
   expect(await runHere(args)).toMatchObject({ code: 0 })

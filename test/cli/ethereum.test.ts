@@ -233,7 +233,7 @@ it('takes a snapshot of an Ethereum state, and checks it offline', async () => {
   liar = ''
   const taken = await take(...ends, '--force')
   expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('3 present, 1 absent, 0 refused') })
-  expect(taken.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: proven, not stated by you/)
+  expect(taken.stdout).toMatch(/contract code +0xc0de\S+ +the implementation: follows, not stated by you/)
   const [heading, ...lines] = readFileSync(rows, 'utf8').trimEnd().split('\n')
   // The same columns as before. What such a state does not have is empty.
   expect(heading).toBe(`address,verdict,nonce,balance,storageRoot,codeHash,codeSize,${word(0)},code`)

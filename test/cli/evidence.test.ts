@@ -3,12 +3,13 @@ import { expect, it } from 'vitest'
 import { linkOf } from '../../src/cli/words/evidence.ts'
 import { readInputFile } from '../../src/cli/words/input-file.ts'
 import { claimOfVector } from '../../src/cli/words/vector-claim.ts'
-import { lineaRollup, verifyEvidence } from '../../src/entry/anchor.ts'
+import { createBundle, lineaRollup, verifyEvidence } from '../../src/entry/anchor.ts'
 import { mainnetBeacon } from '../../src/entry/beacon.ts'
 import { answerErrorMeanings, safely } from '../../src/entry/index.ts'
+import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import type { EvidenceVector, VectorClaim } from '../../vectors/evidence/vector.ts'
 import { strided } from '../size.ts'
-import { fileOf, networkFile, networkOf, runHere } from './io.ts'
+import { ADDRESS, fileOf, networkFile, networkOf, runHere, sampleOf } from './io.ts'
 
 const FOLDER = 'vectors/evidence'
 
@@ -152,6 +153,31 @@ it('takes Linea by default, and the layout of others from a file', async () => {
     const { code, stdout } = await verify(layout)
     expect(code).toBe(1)
     expect(stdout).toContain('Refused: L1_KEY_MISMATCH')
+  }
+})
+
+it('says that the network is the default, and not that the user has stated it', async () => {
+  const { stateRoot, address, result: answer } = sampleOf(poseidon2, ADDRESS, [])
+  const bundle = createBundle({
+    scheme: poseidon2,
+    rollup: lineaRollup,
+    l2BlockNumber: 7n,
+    address,
+    storageKeys: [],
+    answer,
+  })
+  const args = ['verify', fileOf(bundle), '--state-root', stateRoot, '--address', address]
+  for (const [more, words, source] of [
+    [[], 'the default, not stated by you', 'default'],
+    [['--network', 'linea'], 'stated by you', 'flag'],
+  ] as const) {
+    const { code, stdout } = await runHere([...args, ...more])
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(`rollup +${lineaRollup.address} .linea-mainnet. +${words}`),
+    ])
+    const json = await runHere([...args, ...more, '--json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'verified', sources: { rollup: source, trusted: 'flag' } })
   }
 })
 

@@ -110,6 +110,8 @@ it('writes all logs of a range, newest first, and checks them offline', async ()
   faults = () => ({ kind: 'reset' })
   const again = await logs(...EVENT, ...range)
   expect(again.code).toBe(4)
+  // Nothing was verified, so nothing is proven.
+  expect(again.stdout).toMatch(/contract code +0x\w+ +the implementation\n/)
   expect(again.stdout).toContain('Nothing was verified either')
   expect((await logs(...EVENT, '--from-block', '101', ...keep)).stderr).toContain(
     'is of another search for logs (it differs in from block): move it away',
@@ -413,7 +415,9 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   )
   expect(await logs(...wanted)).toMatchObject({ code: 4, stdout: expect.stringContaining('Nothing was fetched') })
   expect((await logs(...wanted.with(5, '132'))).stderr).toContain('LOGS_MISMATCH')
-  expect((await logs('--from-block', '139', '-o', '-')).stdout).toContain('"kind":"logs"')
+  const open = await logs('--from-block', '139', '-o', '-')
+  expect(open.stdout).toContain('"kind":"logs"')
+  expect(open.stderr).toMatch(/from block +139 +stated by you\n *to block +139 +the newest that can be proven/)
   expect((await runHere(['audit', file('logs.json'), '--json'])).stdout).toContain(
     'logs as evidence: verify them by themselves',
   )

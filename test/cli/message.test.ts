@@ -146,7 +146,7 @@ it('records a message from L2 with the data of its claim, and what L1 says while
   expect(late.stdout).toContain(
     'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 does not know the root of this message from L2, at this block.',
   )
-  expect(late.stdout).toMatch(/sent in L2 block +2 +as the L2 endpoint says\n +last finalized +1 +proven/)
+  expect(late.stdout).toMatch(/sent in L2 block +2 +as the L2 endpoint says\n +last finalized +1 +follows$/m)
   expect(late.stdout).not.toContain('claim it with')
   service.chain.messages.claimOnL1([1n])
   service.chain.l1.addBlock()
@@ -180,7 +180,7 @@ it('records a message to L2, and how far it has come there', async () => {
     0,
     'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 has sent this message to L2.',
   ])
-  expect(sent.stdout).toMatch(/on L2 +received +proven at L2 block 1/)
+  expect(sent.stdout).toMatch(/on L2 +received +follows, at L2 block 1/)
   const later = await record(`${folder}/later.json`, '--number', '2', '--to-l2')
   expect(later.stdout).toContain(
     'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 has given this number to no message, at this block.',

@@ -149,6 +149,7 @@ function reasonOf({ problem, found }: ClaimProblem): string {
 /** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */
 const sourceWords: Readonly<Record<Source, ClaimSource>> = {
   user: 'user',
+  default: 'user',
   confirmed: 'user',
   file: 'record',
   bundle: 'record',

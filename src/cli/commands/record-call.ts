@@ -19,6 +19,8 @@ import { trustedIn } from '../options/record-trust.ts'
 import { environmentSource, formatCall } from '../output/call-report.ts'
 import { kindOf } from '../words/evidence.ts'
 
+import { sourceWords } from '../words/wording.ts'
+
 const options = optionsOf('call', 'sender', 'value', 'gas', 'environment', 'l2-block')
 const all = { ...recordOptions, ...options }
 
@@ -65,7 +67,9 @@ function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
     },
     // What is recorded now is executed with the values that the user passes.
     sources: ({ verified }, { source }) => environmentSource(verified, source === 'file' ? 'bundle' : 'user'),
-    format: ({ verified: evidence }, { verdict }, stream) => [formatCall(verdict, evidence, stream, claim.call)],
+    format: ({ verified: evidence }, { verdict, source }, stream) => [
+      formatCall(verdict, evidence, stream, claim.call, source === 'file' ? sourceWords.bundle : sourceWords.default),
+    ],
     verifyArguments: ({ verified: { call } }) => ['--call', call.to, call.data, '--sender', call.from],
   }
 }

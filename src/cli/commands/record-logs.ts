@@ -6,6 +6,7 @@ import { describeLogs, stateClaimOf, type WantedLogs } from '../options/logs-opt
 import { trustedIn } from '../options/record-trust.ts'
 import { formatLogs } from '../output/logs-report.ts'
 import { kindOf } from '../words/evidence.ts'
+import { sourceWords } from '../words/wording.ts'
 
 /** The logs of a range, with all evidence in one file. */
 export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
@@ -22,9 +23,12 @@ export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
       const claim = { kind: logsEvidence, ...known, filter, fromBlock, toBlock: toBlock ?? 'fromBundle' } as const
       return verifyEvidence(bundle, claim)
     },
-    format: ({ verified }, { verdict }, stream) => [
-      formatLogs(verdict, verified, stream, rollup.implementation && 'user'),
-    ],
+    sources: (_, { source }) => (toBlock === undefined && source === 'file' ? { toBlock: 'bundle' } : {}),
+    format: ({ verified }, { verdict, source }, stream) => {
+      const stated = ['fromBlock', 'filter', ...(toBlock === undefined ? [] : ['toBlock'])]
+      const other = source === 'file' ? sourceWords.bundle : 'the newest that can be proven'
+      return [formatLogs(verdict, verified, stream, rollup.implementation && 'user', stated, other)]
+    },
     verifyArguments: ({ verified: { fromBlock, toBlock, filter } }) => [
       ...['--from-block', `${fromBlock}`, '--to-block', `${toBlock}`],
       ...filter.address.flatMap(one => ['--address', one]),

@@ -21,7 +21,7 @@ import { formatMessage } from '../output/message-report.ts'
 import { formatTable } from '../output/table.ts'
 import { claimDataOf } from '../words/message.ts'
 import { printable } from '../words/value.ts'
-import type { Row } from '../words/wording.ts'
+import { ifRight, type Row, sourceWords } from '../words/wording.ts'
 
 const options = {
   message: text('HASH', 'the hash of the message'),
@@ -133,10 +133,14 @@ function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
     // A transaction does not prove which message it sent.
     sources: (_, { source }) =>
       messageHash === undefined ? { message: source === 'file' ? 'bundle' : 'endpoint' } : {},
-    format: (recorded, { path, source, verdict }, stream) => [
-      formatMessage(verdict, recorded.verified, stream, rollup.address, messageHash !== undefined),
-      formatTable([['file', path, source === 'file' ? 'existed already' : 'written'], ...rowsOf(recorded)], stream),
-    ],
+    format: (recorded, { path, source, verdict }, stream) => {
+      const said = sourceWords[messageHash !== undefined ? 'user' : source === 'file' ? 'bundle' : 'endpoint']
+      const rows: Row[] = [['file', path, source === 'file' ? 'existed already' : 'written'], ...rowsOf(recorded)]
+      return [
+        formatMessage(verdict, recorded.verified, stream, rollup.address, said),
+        formatTable(ifRight(verdict, rows), stream),
+      ]
+    },
     verifyArguments: ({ verified }) => ['--message', verified.messageHash],
   }
 }

@@ -30,7 +30,7 @@ import type { Lines } from '../snapshot/snapshot-check.ts'
 import type { Source } from '../words/claim.ts'
 import { fieldIn } from '../words/value.ts'
 import { type PartSources, verdictOf } from '../words/verdict.ts'
-import { implementationRow, type Row } from '../words/wording.ts'
+import { ifRight, implementationRow, type Row } from '../words/wording.ts'
 
 /** What a command that writes rows was asked for. */
 export interface WantedRows extends RowPaths {
@@ -90,16 +90,18 @@ export async function takeRows<Counts, Progress extends SavedProgress<Counts>>(
       : // What it says is not even consistent.
         [notFetched(path, io.stdout), 'Nothing was verified either. This is what the manifest says:']),
     formatTable(
-      [
+      ifRight(verdict, [
         ['rows', path, summary],
         ['manifest', manifest],
         ...(keep === undefined ? [] : [[kind.kept, keep] as const]),
         ...rows,
         ['L2 block', content.l2BlockNumber],
         ['L2 state root', content.stateRoot],
-        implementationRow({ implementation: content.implementation }, network.rollup.implementation && 'user'),
+        isFetched || content.implementation === undefined
+          ? implementationRow({ implementation: content.implementation }, network.rollup.implementation && 'user')
+          : ['contract code', content.implementation, 'the implementation'],
         ['L1 block hash', content.l1BlockHash],
-      ],
+      ]),
       io.stdout,
     ),
     `Everything rests on the ${basis}${stated === undefined ? ': compare it with a source that you trust.' : ' that you stated.'} The bundle that proves the rest is in the manifest.`,

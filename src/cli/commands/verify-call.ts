@@ -3,7 +3,7 @@ import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import { type CallClaim, verifyCallEvidence } from '../../entry/provider.ts'
 import { callClaimOf, callFailed, timeoutOf } from '../options/chain-flags.ts'
 import { blockClaimOf, trustedOf } from '../options/flags.ts'
-import { networkOf } from '../options/network.ts'
+import { networkOf, networkSource } from '../options/network.ts'
 import { environmentSource, formatCall } from '../output/call-report.ts'
 import { constantSources } from '../words/evidence.ts'
 import { reportOnEvidence, statedBy, type VerifyFile } from './verify-evidence.ts'
@@ -14,11 +14,12 @@ export const verify: VerifyFile = async (bundle, flags, found) => {
   const { hardfork = DEFAULT_HARDFORK } = networkOf(flags)
   const block = blockClaimOf(flags, found)
   const claim: CallClaim<Trusted, StateScheme> = { ...block, hardfork, call, trusted: await trustedOf(flags) }
+  const by = networkSource(flags)
   return reportOnEvidence({
     parts: {
-      scheme: found === undefined ? 'user' : 'lengths',
+      ...{ rollup: by, scheme: found === undefined ? by : 'lengths' },
       l2BlockNumber: statedBy(claim.l2BlockNumber),
-      ...constantSources(claim),
+      ...constantSources(claim, by),
       ...Object.fromEntries(Object.entries(call).map(([name, value]) => [name, statedBy(value)])),
     },
     verify: () => verifyCallEvidence(bundle, claim, timeoutOf(flags.timeout)).catch(callFailed),

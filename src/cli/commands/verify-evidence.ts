@@ -46,7 +46,7 @@ export async function reportOnEvidence<T extends Pick<AnyEvidence, 'l1Block'>>({
   asked,
   ...kind
 }: Verification<T>): Promise<VerdictReport> {
-  const sources = describeSources({ trusted: 'user', rollup: 'user', ...parts })
+  const sources = describeSources({ trusted: 'user', ...parts })
   try {
     const verified = await kind.verify()
     // Whoever names the file of a network stands for it.

@@ -2,6 +2,7 @@ import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anch
 import { type LogsClaim, logsEvidence } from '../../entry/blocks.ts'
 import { filterOf, isFilterStated } from '../options/filter.ts'
 import { blockClaimOf, trustedOf } from '../options/flags.ts'
+import { networkSource } from '../options/network.ts'
 import { integerOf } from '../options/parse.ts'
 import { formatLogs } from '../output/logs-report.ts'
 import { constantSources } from '../words/evidence.ts'
@@ -20,11 +21,12 @@ export const verify: VerifyFile = async (bundle, flags, found) => {
   }
   const names = ['l2BlockNumber', 'fromBlock', 'toBlock', 'filter'] as const
   const stated = names.filter(name => claim[name] !== 'fromBundle')
+  const by = networkSource(flags)
   return reportOnEvidence({
     parts: {
-      scheme: found === undefined ? 'user' : 'lengths',
+      ...{ rollup: by, scheme: found === undefined ? by : 'lengths' },
       ...Object.fromEntries(names.map(name => [name, statedBy(claim[name])])),
-      ...constantSources(claim),
+      ...constantSources(claim, by),
     },
     verify: () => verifyEvidence(bundle, claim),
     asked: ['logs', 'of the blocks and filter that the bundle names'],

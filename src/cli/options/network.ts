@@ -12,6 +12,7 @@ import { argumentRefused, UsageError } from '../errors.ts'
 import { parseFile, readWhole } from '../files/input.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { kindNamed, kindNames } from '../words/answer.ts'
+import type { Source } from '../words/claim.ts'
 import { parseNumber } from '../words/evidence.ts'
 import { cut, fieldIn, fieldsOf, isObject, parseJson, show } from '../words/value.ts'
 import type { Flags } from './declared.ts'
@@ -48,6 +49,9 @@ function requirePath(network: string): string {
     `--network: ${missing}.${suggestion} Expected ${[...NETWORKS.keys()].join(', ')}, or the path of a file, such as ./network.json`,
   )
 }
+
+/** Who states the network, and what follows from it. */
+export const networkSource = ({ network }: Flags): Source => (network === undefined ? 'default' : 'user')
 
 /** The network that a file describes: as `serve --json` prints it, or alone. @throws UsageError */
 function networkIn(path: string): ChosenNetwork {

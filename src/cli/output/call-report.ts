@@ -6,23 +6,24 @@ import { headerOf } from '../../verify/evidence/chain.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import type { PartSources, Verdict } from '../words/verdict.ts'
-import { headRows, type Row, timeRow } from '../words/wording.ts'
+import { headRows, type Row, sourceWords, timeRow } from '../words/wording.ts'
 import { formatProven } from './report.ts'
 
 /** Who stated the block values that no proof covers, if the call has read any: its outcome depends on them. */
 export const environmentSource = ({ environment }: Pick<VerifiedCall, 'environment'>, by: Source): PartSources =>
   Object.keys(environment).length > 0 ? { environment: by } : {}
 
-/** @param stated what the user stated about the call */
+/** @param stated what the user stated about the call @param other who states the rest, in words */
 export function formatCall(
   verdict: Verdict,
   verified: VerifiedCall<Trusted, StateScheme>,
   stream: Output,
   stated: Omit<StatedCall, 'gas'>,
+  other = sourceWords.bundle,
 ): string {
   const { gasUsed, call, l2BlockNumber, environment, hardfork } = verified
   const header = headerOf(verified)
-  const said = (name: keyof typeof stated) => (stated[name] === 'fromBundle' ? 'from the bundle' : 'stated by you')
+  const said = (name: keyof typeof stated) => (stated[name] === 'fromBundle' ? other : sourceWords.user)
   const rows: Row[] = [
     ...headRows(verified),
     ['L2 block', `${l2BlockNumber}`],

@@ -53,16 +53,17 @@ function constantRows({ rollup, trusted }: AnyClaim, sources: ReturnType<typeof 
 const formatRollup = ({ rollup }: AnyClaim): string =>
   `${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`
 
-/** What a bundle proves, or which link of its chain is broken. @param schemeSource who stated the kind of the state */
+/** What a bundle proves, or which link of its chain is broken. @param by who stated the network @param schemeSource who stated the kind of the state */
 export function reportOnBundle(
   outcome: Outcome<AnyEvidence>,
   bundle: unknown,
   claim: AnyClaim,
-  schemeSource: Source = 'user',
+  by: Source,
+  schemeSource: Source,
 ): VerdictReport {
   const { scheme, rollup, trusted } = claim
-  const sources = evidenceSources(claim, schemeSource)
-  const constants = constantSources(claim)
+  const sources = evidenceSources(claim, schemeSource, by)
+  const constants = constantSources(claim, by)
   // A beacon block comes with what verifies from it, which the user has not stated.
   const { lightClient: _, ...shown } = fieldsOf(trusted)
   const stated = {
@@ -78,7 +79,7 @@ export function reportOnBundle(
     const brokenLink = linkOf(outcome.error)
     const rows: Row[] = [
       ['scheme', named.scheme, sourceWords[schemeSource]],
-      ['rollup', named.rollup, sourceWords.user],
+      ['rollup', named.rollup, sourceWords[by]],
     ]
     const chain = (stream: Output) =>
       brokenLink === null ? '' : `${heading(stream)}\n${formatChain(claim, brokenLink, stream)}\n`

@@ -4,7 +4,7 @@ import { headerOf } from '../../verify/evidence/chain.ts'
 import type { Output } from '../command.ts'
 import type { Source } from '../words/claim.ts'
 import type { Verdict } from '../words/verdict.ts'
-import { count, headRows, implementationRow, type Row } from '../words/wording.ts'
+import { count, headRows, implementationRow, type Row, sourceWords } from '../words/wording.ts'
 import { paint } from './paint.ts'
 import { formatProven } from './report.ts'
 import { formatTable } from './table.ts'
@@ -12,20 +12,20 @@ import { formatTable } from './table.ts'
 /** How many logs are printed: \`--json\` prints all. */
 const MAX_PRINTED = 20
 
-/** @param pinnedBy who stated the implementation @param stated what the user stated; by default everything */
+/** @param pinnedBy who stated the implementation @param stated what the user stated @param other who states the rest, in words */
 export function formatLogs(
   verdict: Verdict,
   verified: VerifiedLogs<Trusted, StateScheme>,
   stream: Output,
   pinnedBy: Source | undefined,
-  stated: readonly string[] = ['fromBlock', 'toBlock', 'filter'],
+  stated: readonly string[],
+  other = sourceWords.bundle,
 ): string {
   const { logs, l2BlockNumber, stateRoot, fromBlock, toBlock, filter } = verified
   const { blockCount, ruledOutCount, receiptCount } = verified
   // With a slot or without, the hash leads to the newest block.
   const isHashed = headerOf(verified) !== undefined
-  const said = (name: 'fromBlock' | 'toBlock' | 'filter') =>
-    stated.includes(name) ? 'stated by you' : 'from the bundle, not stated by you'
+  const said = (name: 'fromBlock' | 'toBlock' | 'filter') => (stated.includes(name) ? sourceWords.user : other)
   const rows: Row[] = [
     ...headRows(verified),
     ['L2 block', `${l2BlockNumber}`, isHashed ? 'L1 holds its hash' : 'its state holds the hash of the newest block'],

@@ -5,16 +5,15 @@ import type { Verdict } from '../words/verdict.ts'
 import { headRows, type Row } from '../words/wording.ts'
 import { formatProven } from './report.ts'
 
-/** @param rollup the contract to which a claim goes @param isStated whether the user stated the message */
+/** @param rollup the contract to which a claim goes @param said who stated the message, in words */
 export function formatMessage(
   verdict: Verdict,
   verified: VerifiedMessage,
   stream: Output,
   rollup: string,
-  isStated: boolean,
+  said: string,
 ): string {
   const { status, messageHash } = verified
-  const said = isStated ? 'stated by you' : 'from the bundle, not stated by you'
   const rows: Row[] = [
     ...headRows(verified),
     ['message', messageHash, said],

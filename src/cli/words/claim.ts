@@ -7,10 +7,10 @@ export type ClaimField = keyof StateClaim
 
 /**
  * Who stated it: the user, who typed it or compared it with a source of their own; the vector or recording; the verified answer
- * or bundle itself; or an endpoint. The command line finds a scheme that nobody states by the form of the answer: by the
- * lengths of its nodes.
+ * or bundle itself; or an endpoint. The command line has a default network, and finds a scheme that nobody states by the form of the
+ * answer: by the lengths of its nodes.
  */
-export type Source = 'user' | 'confirmed' | 'file' | 'answer' | 'bundle' | 'endpoint' | 'lengths'
+export type Source = 'user' | 'default' | 'confirmed' | 'file' | 'answer' | 'bundle' | 'endpoint' | 'lengths'
 
 /** A claim, and who stated each part of it. */
 export interface ClaimWithSources {

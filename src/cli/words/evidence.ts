@@ -65,14 +65,16 @@ export type EvidenceSources = Readonly<
 /**
  * Who stated the constants that a verdict also rests on: the code of the rollup contract, a layout other than Linea's, and the
  * network of a beacon block.
+ *
+ * @param by who states the network of the rollup
  */
-export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>) {
+export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: Source = 'user') {
   const { lightClient } = fieldsOf(trusted)
   const network = fieldIn(lightClient, 'network')
   const known = networkNamed(String(fieldIn(network, 'name')))
   // The user can only name one. Any other is the content of a file.
   const isNamed = known !== undefined && JSON.stringify(decodeNetwork(known).source) === JSON.stringify(network)
-  const [user, ofNetwork]: [Source, Source] = ['user', isNamed ? 'user' : 'file']
+  const [user, ofNetwork]: [Source, Source] = ['user', isNamed ? by : 'file']
   return {
     ...(rollup.implementation !== undefined && { implementation: user }),
     ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: user }),
@@ -84,10 +86,11 @@ export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup
 export function evidenceSources(
   { l2BlockNumber, address, storageKeys }: AnyClaim,
   scheme: Source = 'user',
+  rollup: Source = 'user',
 ): EvidenceSources {
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
   return {
-    ...{ trusted: 'user', scheme, rollup: 'user' },
+    ...{ trusted: 'user', scheme, rollup },
     ...{ l2BlockNumber: of(l2BlockNumber), address: of(address), storageKeys: of(storageKeys) },
   }
 }

@@ -57,7 +57,7 @@ export type PartSources = Readonly<Partial<Record<string, Source>>>
 
 /** @param holds whether the checks pass */
 export function verdictOf(holds: boolean, sources: PartSources): Verdict {
-  const stated = (name: string) => [undefined, 'user', 'confirmed'].includes(sources[name])
+  const stated = (name: string) => [undefined, 'user', 'default', 'confirmed'].includes(sources[name])
   const unconfirmed = (Object.keys(premises) as Premise[]).filter(name => !stated(name))
   const others = Object.entries(subjects).filter(([name]) => !stated(name))
   const makers = [...new Set(others.map(([name]) => sources[name]))]

@@ -17,6 +17,7 @@ export type Row = readonly [name: string, value: string, basis?: string]
 
 export const sourceWords: Readonly<Record<Source, string>> = {
   user: 'stated by you',
+  default: 'the default, not stated by you',
   confirmed: 'confirmed by you',
   file: 'from the file',
   answer: 'from the answer, not stated by you',
@@ -251,6 +252,8 @@ export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): 
     : rows.map(([name, value, basis = '']) => [
         ...([name, value] as const),
         basis
+          .replace(/^proven$/, 'follows')
+          .replace(/^proven at\b/, 'follows, at')
           .replace(/\bproven(?: final)? (?:by|from)\b/, 'follows from')
           .replace(': proven,', ': follows,')
           .replace(/^trusted$/, 'not confirmed'),
