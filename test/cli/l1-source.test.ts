@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { UsageError } from '../../src/cli/errors.ts'
 import { createConnections } from '../../src/cli/options/connections.ts'
 import type { Flags } from '../../src/cli/options/declared.ts'
@@ -178,4 +178,40 @@ it('refuses incompatible options before any request', async () => {
     expect(refused.message).not.toContain('SECRET')
   }
   expect(cases.length).toBe(15)
+})
+
+it('says what the module of the hash throws, and does not wait for it for ever', async () => {
+  const folder = folderOf({
+    'throws.mjs': `export const l1BlockHash = () => { throw Error('no quorum at ${DOWN}\\u009b' + '!'.repeat(9999)) }`,
+    'hangs.mjs': 'export const l1BlockHash = () => new Promise(() => {})',
+    'syntax.mjs': 'export const l1BlockHash = )',
+    'early.mjs': "throw Error('no key')",
+  })
+  const at = (name: string) => join(folder, name)
+  const file = (name: string) => open({ 'l1-hash-module': at(name) })
+  const { l1BlockHash: throwing } = await file('throws.mjs')
+  const thrown = await Promise.resolve(throwing()).catch(error => error)
+  expect(thrown).toMatchObject({ name: 'EndpointError', code: 'L1_UNCONFIRMED' })
+  expect(thrown.message).toContain(`l1BlockHash() of ${at('throws.mjs')} threw: no quorum at [URL]`)
+  expect(thrown.message).not.toMatch(/SECRET|\u009b/)
+  expect(thrown.message.length).toBeLessThan(1500)
+
+  const { l1BlockHash: hanging } = await file('hangs.mjs')
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const late = Promise.resolve(hanging()).catch(error => error)
+  await vi.advanceTimersByTimeAsync(5000)
+  expect((await late).message).toContain(`l1BlockHash() of ${at('hangs.mjs')} did not end within 5 seconds`)
+  vi.useRealTimers()
+
+  for (const [name, message] of [
+    ['syntax.mjs', `--l1-hash-module: ${at('syntax.mjs')} threw: `],
+    ['early.mjs', `--l1-hash-module: ${at('early.mjs')} threw: no key`],
+    ['missing.mjs', `--l1-hash-module: cannot read ${at('missing.mjs')}: no such file or directory`],
+  ] as const) {
+    const refused = await file(name).catch(error => error)
+    expect(refused).toBeInstanceOf(UsageError)
+    expect(refused.message).toContain(message)
+    expect(refused.message).not.toContain('imported from')
+  }
 })

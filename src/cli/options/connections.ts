@@ -29,16 +29,16 @@ export type TellWait = (wait: QueueState & { readonly endpoint: string }, text: 
  * @param tellWait until `close` is called
  */
 export function createConnections(timeout: string, signal: AbortSignal, tellWait: TellWait) {
+  const timeoutMs = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
   const opened: object[] = []
   const ends: (() => void)[] = []
   const counts = new Map<string, number>()
   const urlsOf: Record<string, readonly string[]> = {}
 
   function connect<T extends object>(flag: string, url: string, create: (url: string, options: HttpOptions) => T): T {
-    const options = { timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal }
     if (url.trim() === '') throw new UsageError(`--${flag} is empty: is a variable of your shell not set?`)
     try {
-      const provider = create(url, options)
+      const provider = create(url, { timeoutMs, signal })
       opened.push(provider)
       const place = (counts.get(flag) ?? 0) + 1
       counts.set(flag, place)
@@ -52,6 +52,7 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
 
   return {
     signal,
+    timeoutMs,
     /**
      * @param flag without dashes
      * @param urls from the user. Default: those in the environment, such as `L1_URL`, separated by spaces

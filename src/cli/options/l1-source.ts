@@ -2,6 +2,8 @@ import { accessSync, constants } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Hex } from '../../base/bytes.ts'
+import { EndpointError } from '../../client/transport/error.ts'
+import { inTime } from '../../client/transport/waiting.ts'
 import { isArgumentError } from '../../entry/index.ts'
 import {
   agreeingBlockHash,
@@ -9,9 +11,10 @@ import {
   beaconBlockHash,
   type DissentingSource,
   finalizedBlockHash,
+  isEndpointError,
   type RequestProvider,
 } from '../../entry/rpc.ts'
-import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
+import { argumentRefused, briefMessage, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'
 import { printable } from '../words/value.ts'
 import { trustedBlockOf } from './checkpoint.ts'
@@ -62,7 +65,11 @@ export async function openL1Source(
     if (flags[name] !== undefined) throw new UsageError(`--${name} goes with --checkpoint`)
   }
   if (file !== undefined)
-    return { l1BlockHash: await importSource(file), source: 'user', trust: `the function in ${printable(file)}` }
+    return {
+      l1BlockHash: await importSource(file, connections),
+      source: 'user',
+      trust: `the function in ${printable(file)}`,
+    }
   const [only] = l1
   if (isOne && only !== undefined) {
     return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', ...trustIn(1, 1) }
@@ -90,11 +97,27 @@ function trustIn(needed: number, count: number): Pick<L1Source, 'trust' | 'isAlo
   return { trust: `${who} could invent the hash. ${advice}`, isAlone: true }
 }
 
-async function importSource(file: string): Promise<L1Source['l1BlockHash']> {
-  const module: unknown = await orUsageError('--l1-hash-module', () => import(pathToFileURL(resolve(file)).href))
+/** Nobody waits for the module longer than for an endpoint, and what it throws is told. @throws UsageError */
+async function importSource(
+  file: string,
+  { timeoutMs, signal, redactor }: Connections,
+): Promise<L1Source['l1BlockHash']> {
+  const within = <T>(work: () => Promise<T>) => inTime(timeoutMs, work, signal)
+  const reasonOf = (error: unknown) =>
+    isEndpointError(error) && error.code === 'TIMEOUT'
+      ? `did not end within ${timeoutMs / 1000} seconds`
+      : `threw: ${redactor()(briefMessage(error))}`
+  orUsageError(`--l1-hash-module: cannot read ${file}`, () => accessSync(file, constants.R_OK))
+  const module: unknown = await within(() => import(pathToFileURL(resolve(file)).href)).catch((error: unknown) => {
+    throw new UsageError(`--l1-hash-module: ${file} ${reasonOf(error)}`, false)
+  })
   const found: unknown = Reflect.get(Object(module), 'l1BlockHash')
   if (typeof found !== 'function') throw new UsageError(`--l1-hash-module: ${file} exports no function l1BlockHash`)
-  return () => found()
+  return () =>
+    within(async () => found()).catch((error: unknown) => {
+      if (signal.aborted) throw error
+      throw new EndpointError('L1_UNCONFIRMED', { found: `l1BlockHash() of ${file} ${reasonOf(error)}`, layer: 'L1' })
+    })
 }
 
 async function followCheckpoint(
