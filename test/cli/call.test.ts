@@ -148,6 +148,25 @@ it('refuses an L1 block with a hash other than the stated one', async () => {
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
+it('says that there is no code at the address of a call', async () => {
+  const file = join(folderOf(), 'call.json')
+  const nowhere = `0x${'12'.repeat(20)}`
+  for (const [to, hasCode] of [
+    [BOB, false],
+    [nowhere, false],
+    [TOKEN, true],
+  ] as const) {
+    const record = ['record', 'call', ...endpoints, ...STATED, '--call', to, BALANCE, '-o', file, '--force']
+    const { stdout } = await runHere(record)
+    const args = (stdout.split('\n').find(line => line.includes('npx')) ?? '').trim().split(' ').slice(2)
+    const verified = await runHere(args)
+    expect([verified.code, verified.stdout.includes('returned nothing, and there is no code at this address')]).toEqual(
+      [0, !hasCode],
+    )
+    expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toMatchObject({ verdict: 'verified', hasCode })
+  }
+})
+
 it('records a reverted call, and refuses malformed data', async () => {
   const folder = folderOf()
   const data = `0xa9059cbb${'0'.repeat(24)}${BOB.slice(2)}${'f'.repeat(64)}`

@@ -42,8 +42,9 @@ export function formatCall(
     ['gas used', `${gasUsed}`],
     ...outcomeRows(verified),
   ]
-  const isGood = verified.outcome === 'returned'
-  return formatProven(verdict, `the call ${verified.outcome}`, rows, stream, isGood)
+  const isEmpty = !verified.hasCode && verified.outcome === 'returned' && verified.returnData === '0x'
+  const what = isEmpty ? 'returned nothing, and there is no code at this address' : verified.outcome
+  return formatProven(verdict, `the call ${what}`, rows, stream, verified.outcome === 'returned' && !isEmpty)
 }
 
 function outcomeRows(verified: CallOutcome): Row[] {

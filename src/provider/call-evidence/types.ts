@@ -154,6 +154,8 @@ export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateSche
       /** Gas limit of the transaction. */
       gas: bigint
     }
+    /** Whether there is code at `to`. Otherwise, unless it is a precompile, the call returned nothing, whatever it asked. */
+    hasCode: boolean
     /** Gas used by the transaction, less refunds. */
     gasUsed: bigint
   }

@@ -4,6 +4,7 @@ import { excerpt, own, ProofError } from '../../base/errors.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { verifyHardfork } from '../../client/network/hardfork.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
+import { EMPTY_CODE_HASH } from '../../verify/anchor/code.ts'
 import { type ProvenBlock, verifyBlock } from '../../verify/evidence/chain.ts'
 import { type DecodedHeadClaim, decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../../verify/evidence/claim.ts'
 import { decodeConsensus } from '../../verify/evidence/consensus.ts'
@@ -76,7 +77,8 @@ async function verifyExecution(body: DecodedCallEvidence, state: StateKind, bloc
   verifyStateUsed(body, reads)
   verifyEnvironmentUsed(environment, values.read)
   const { gasUsed } = execution
-  return { ...{ chainId, hardfork, environment, call, gasUsed }, ...outcomeOf(execution) }
+  const hasCode = (accounts.get(call.to)?.account?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH
+  return { ...{ chainId, hardfork, environment, call, hasCode, gasUsed }, ...outcomeOf(execution) }
 }
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
