@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { tellChecks } from './test/tools/rules/telling.ts'
@@ -99,6 +100,9 @@ const telling = {
   transform: (text: string, path: string) => tellChecks(path, text),
 }
 
+/** Programs that tests start keep nothing in the home of whoever runs them. */
+export const env = { XDG_STATE_HOME: resolve('node_modules/.cache/state') }
+
 /** Long enough for a machine that is busy with other work. Nothing else here depends on time. */
 const shared = { testTimeout: 600_000, hookTimeout: 600_000 }
 /** Builds the package, for tests that start it. */
@@ -107,7 +111,7 @@ const withPackage = { ...shared, globalSetup: 'test/package/build.ts' }
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
-    maxWorkers: '100%',
+    ...{ env, maxWorkers: '100%' },
     reporters: ['dot', './test/tools/last-sentence.ts'],
     // The last sentence repeats what tests say about what they skip.
     onConsoleLog: () => process.env['VERBOSE'] !== undefined,

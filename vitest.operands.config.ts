@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { layerOfFile, markSites, refusingFunctions } from './test/tools/rules/sites.ts'
-import { ALONE, SLOW } from './vitest.config.ts'
+import { ALONE, env, SLOW } from './vitest.config.ts'
 
 const refusing = refusingFunctions()
 
@@ -21,6 +21,6 @@ export default defineConfig({
   ],
   test: {
     ...{ include: ['test/**/*.test.ts'], exclude: [...ALONE, ...SLOW], isolate: false, testTimeout: 120_000 },
-    setupFiles: ['test/tools/rules/setup.ts'],
+    ...{ env, setupFiles: ['test/tools/rules/setup.ts'] },
   },
 })

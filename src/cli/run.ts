@@ -84,7 +84,10 @@ the Gloas fork.
 \`follow\` and \`proxy\` ask again and again for a hash. Choose one of --l1-agree,
 --checkpoint and --l1-hash-module. Otherwise, more than half of the --l1
 endpoints have to agree. l1BlockHash() returns the hash of a finalized L1 block.
-Nobody else may be able to write to the file of --beacon-state.
+
+The progress of a run and the file of --beacon-state are believed only if they
+are signed with your key: rollup-state-proof/key in $XDG_STATE_HOME, or else in
+~/.local/state.
 `,
 }
 

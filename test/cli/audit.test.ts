@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { gunzipSync, gzipSync, constants as zlib } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { createLineDigest } from '../../src/cli/audit/line-digest.ts'
 import { claim } from '../../src/cli/files/growing-file.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
 import { createBundle } from '../../src/entry/anchor.ts'
@@ -22,7 +23,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { randomOf } from '../random.ts'
 import { runProgram } from './bulk/program.ts'
 import { gzipMembers, joinLines, mixedLines } from './bulk/records.ts'
-import { ADDRESS, collector, folderOf, networkOf, runHere, sampleOf } from './io.ts'
+import { ADDRESS, asSender, collector, folderOf, NOT_OWN, networkOf, runHere, sampleOf, saveProgress } from './io.ts'
 
 /** For a thorough run, use 200,000 lines and 20 kills. */
 const { AUDIT_LINES = '400', AUDIT_KILLS = '2' } = process.env
@@ -308,7 +309,7 @@ it('does not resume the output of another audit', async () => {
     const { code, stderr } = await audit([file, '-o', out])
     expect({ content, code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('holds something other than the verdicts that were written'),
+      stderr: expect.stringContaining('holds something other than what was written'),
     })
     expect(readFileSync(out, 'utf8')).toBe(content)
   }
@@ -344,9 +345,9 @@ it('vouches for no line that it has not read: what was judged before must be the
   writeFileSync(file, content)
   // What is written already is not changed by another program unnoticed.
   writeFileSync(out, written.replace('refused', 'present'))
-  expect((await audit([file, '-o', out])).stderr).toContain('holds something other than the verdicts')
+  expect((await audit([file, '-o', out])).stderr).toContain('holds something other than what was written')
   writeFileSync(out, written.slice(0, 100))
-  expect((await audit([file, '-o', out])).stderr).toContain('is shorter than when it was written')
+  expect((await audit([file, '-o', out])).stderr).toContain('holds something other than what was written')
   writeFileSync(out, written)
   expect((await audit([file, '-o', out])).code).toBe(1)
   expect(readFileSync(out, 'utf8')).toBe(written)
@@ -367,15 +368,58 @@ it('vouches for no line that it has not read: what was judged before must be the
     { tally: { ...about.progress.tally, kinds: { absent: 'x' } } },
   ]
   for (const part of [...wrong, { tally: { ...about.progress.tally, examples: { absent: [1] } } }]) {
-    const progress = { ...about.progress, ...part }
-    writeFileSync(`${out}.audit`, JSON.stringify({ ...about, progress }))
+    saveProgress(`${out}.audit`, { ...about.progress, ...part })
     const { code, stderr } = await audit([file, '-o', out])
     expect([code, stderr]).toEqual([2, expect.stringContaining('says nothing of what was read')])
   }
-  for (const progress of [null, {}, { ...about.progress, lengths: [] }, { ...about.progress, lengths: [-1] }]) {
-    writeFileSync(`${out}.audit`, JSON.stringify({ ...about, progress }))
+  for (const progress of [null, {}, { ...about.progress, files: [] }, { ...about.progress, files: [{ length: -1 }] }]) {
+    saveProgress(`${out}.audit`, progress)
     expect((await audit([file, '-o', out])).stderr).toContain('does not say how far it is')
   }
+})
+
+it('believes no verdict of a sender: neither what is written, nor which lines were judged', async () => {
+  const sample = sampleOf(poseidon2)
+  const record = JSON.stringify(sample)
+  // A batch that is judged for good, and some more lines.
+  const count = Math.ceil(2 ** 20 / record.length)
+  const folder = folderOf({ 'in.ndjson': `${record}\n`.repeat(count + 9) })
+  const [file, out, html] = ['in.ndjson', 'out', 'report.html'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const again = () => audit([file, '-o', out, '--html', html, '--state-root', sample.stateRoot])
+  const lie = (text: string) => text.replaceAll(/0{62}07/g, 'f'.repeat(64))
+  const judged = await asSender(async () => {
+    expect((await again()).code).toBe(0)
+    const { progress } = JSON.parse(readFileSync(`${out}.audit`, 'utf8'))
+    expect(progress.lines).toBeGreaterThan(20)
+    // Every judged line becomes a lie, and so does its verdict.
+    const digest = createLineDigest()
+    const bytes = Buffer.from(`${lie(record)}\n`.repeat(progress.lines).slice(0, -1))
+    digest.add({ firstLine: 1, count: progress.lines, bytes, tooLong: [], isFull: true })
+    writeFileSync(file, `${bytes}\n${`${record}\n`.repeat(count + 9 - progress.lines)}`)
+    const written = lie(readFileSync(out, 'latin1').slice(0, progress.files[0].length))
+    writeFileSync(out, written)
+    const files = [{ length: written.length, sha256: createHash('sha256').update(written).digest('hex') }]
+    saveProgress(`${out}.audit`, { ...progress, digest: digest.get(), files, sizes: [statSync(file).size] })
+    rmSync(html)
+    // The sender's own program believes them: nothing else is wrong with the files.
+    expect(await again()).toMatchObject({ code: 0, stdout: expect.stringContaining('records are verified') })
+    rmSync(html)
+    return progress.lines
+  })
+  const before = readFileSync(out)
+  const { code, stdout, stderr } = await again()
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`${out}.audit exists, and ${NOT_OWN}`)])
+  expect(stderr).toContain('use --force')
+  expect([readFileSync(out).equals(before), existsSync(html)]).toEqual([true, false])
+  const anew = await audit([file, '-o', out, '--state-root', sample.stateRoot, '--force'])
+  expect([anew.code, parseLines(readFileSync(out, 'utf8')).filter(line => line.verdict === 'refused').length]).toEqual([
+    1,
+    judged,
+  ])
 })
 
 it('reads a line again that was incomplete, and has grown', async () => {

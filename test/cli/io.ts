@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { WriteStream } from 'node:tty'
-import { it, onTestFinished } from 'vitest'
+import { it, onTestFinished, vi } from 'vitest'
+import { progressFile } from '../../src/cli/files/output-file.ts'
 import { run } from '../../src/cli/run.ts'
 import { createWorld } from '../../src/devnet/index.ts'
 import type { GetProofResult, Hex, Scheme } from '../../src/entry/index.ts'
@@ -51,6 +52,28 @@ export function folderOf(files: Readonly<Record<string, unknown>> = {}): string 
 }
 
 export const fileOf = (content: unknown): string => join(folderOf({ 'input.json': content }), 'input.json')
+
+/** Replaces the progress in a file, as a run of this user does. */
+export function saveProgress(path: string, progress: unknown): void {
+  const { askedFor } = JSON.parse(readFileSync(path, 'utf8'))
+  const unable = (text: string) => {
+    throw new Error(text)
+  }
+  progressFile(path, askedFor, unable).save(progress)
+}
+
+/** Runs something as another user does, who has another key. */
+export async function asSender<T>(work: () => Promise<T> | T): Promise<T> {
+  vi.stubEnv('XDG_STATE_HOME', folderOf())
+  try {
+    return await work()
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}
+
+/** Why no progress of another is believed. */
+export const NOT_OWN = 'was not written by this user on this machine, or it was changed, so nothing in it is believed'
 
 /** Every command, in the order of the help text. */
 export const COMMANDS = [

@@ -9,7 +9,7 @@ import { logsEvidence } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ROLLUP } from '../client/servers.ts'
-import { folderOf, networkOf, runHere } from './io.ts'
+import { asSender, folderOf, NOT_OWN, networkOf, runHere, saveProgress } from './io.ts'
 
 const TOKEN: Hex = `0x${'70'.repeat(20)}`
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -163,7 +163,7 @@ it('keeps each verified block, and continues after an interruption wherever the 
   expect(cut.code).toBe(3)
   expect(cut.stderr).toContain('run the same command again to continue')
   const progress = readFileSync(file('rows.csv.partial'))
-  const [rowsSaved, keptSaved] = JSON.parse(progress.toString()).progress.lengths
+  const [rowsSaved, keptSaved] = JSON.parse(progress.toString()).progress.files.map(({ length }: Buffer) => length)
   const [rowsAtCut, keptAtCut] = [read(), read('blocks.ndjson.gz')]
   expect([rowsAtCut.length, keptAtCut.length]).toEqual([rowsSaved, keptSaved])
   expect(rows.subarray(0, rowsSaved).equals(rowsAtCut)).toBe(true)
@@ -211,13 +211,9 @@ it('refuses to continue with files that were changed since', async () => {
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(words) })
   }
   writeFileSync(file('rows.csv'), rows.subarray(0, -1))
-  await expectRefused('is shorter than when it was written')
+  await expectRefused('holds something other than what was written')
   writeFileSync(file('rows.csv'), rows)
-  const change = (content: object) =>
-    writeFileSync(
-      file('rows.csv.partial'),
-      JSON.stringify({ ...progress, progress: { ...progress.progress, ...content } }),
-    )
+  const change = (content: object) => saveProgress(file('rows.csv.partial'), { ...progress.progress, ...content })
   change({ next: { number: '11', hash: '0x12' } })
   await expectRefused('is not the progress of a search for logs')
   change({ next: { number: 11, hash: progress.progress.next.hash, more: 1 }, counts: { blocks: -1 } })
@@ -227,6 +223,14 @@ it('refuses to continue with files that were changed since', async () => {
   expect(await run()).toMatchObject({ code: 1, stdout: expect.stringContaining('HEADER_HASH_MISMATCH') })
   change({ bundle: { ...progress.progress.bundle, l2BlockNumber: '0x1' } })
   expect((await run()).code).toBe(1)
+  // The blocks that are kept, and progress of a sender, which says where to go on.
+  change({})
+  const kept = read('blocks.ndjson.gz')
+  writeFileSync(file('blocks.ndjson.gz'), kept.with(-1, 1))
+  await expectRefused(`${file('blocks.ndjson.gz')} exists, and holds something other than what was written`)
+  writeFileSync(file('blocks.ndjson.gz'), kept)
+  await asSender(() => change({ next: { number: '-1', hash: `0x${'12'.repeat(32)}` } }))
+  await expectRefused(NOT_OWN)
   change({})
   expect((await logs(...EVENT, '--from-block', '1', ...keep)).stderr).toContain(
     'is of another request (it differs in from block)',

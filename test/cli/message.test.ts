@@ -9,7 +9,7 @@ import { encodeMessageClaim, lineaMessageService, messageEvidence } from '../../
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { PROGRAM } from '../package/build.ts'
 import { openBridge } from '../verify/messages/deployed.ts'
-import { fileOf, folderOf, networkFile, networkOf, runHere } from './io.ts'
+import { fileOf, folderOf, networkFile, networkOf, runHere, saveProgress } from './io.ts'
 
 const read = (name: string) => JSON.parse(readFileSync(`vectors/messages/valid/evidence-${name}.json`, 'utf8'))
 const fromL2 = read('from-l2')
@@ -248,7 +248,7 @@ it('follows messages into a folder, each once, also after a kill at any time', a
     }
     delete before.finalization.stateRoot
     delete before.finalization.l1Block
-    writeFileSync(state, JSON.stringify({ ...saved, progress: { progress: before, line: null } }))
+    saveProgress(state, { progress: before, line: null })
     expect((await runHere(args)).code).toBe(0)
     expect(readFileSync(index, 'utf8').replace(/"l1Block\w+":"\w+",?/g, '')).toBe(
       complete.replace(/"l1Block\w+":"\w+",?/g, ''),

@@ -11,7 +11,7 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ROLLUP, word } from '../client/servers.ts'
 import { randomOf } from '../random.ts'
 import { runProgram } from './bulk/program.ts'
-import { folderOf, networkOf, runHere } from './io.ts'
+import { asSender, folderOf, NOT_OWN, networkOf, runHere, saveProgress } from './io.ts'
 
 /** For a thorough run, use 50,000 addresses and 20 kills. */
 const { SNAPSHOT_ADDRESSES = '90', SNAPSHOT_KILLS = '2' } = process.env
@@ -420,6 +420,41 @@ it('leaves no files if it fails before the first row', async () => {
   expect(readdirSync(folder)).toEqual(['list.txt'])
 })
 
+it('believes no row that it did not write', async () => {
+  let isGone = true
+  const { args, folder, read } = await start(({ endpoint, turn }) => {
+    if (endpoint !== 'l2' || turn < COUNT || !isGone) return undefined
+    return { kind: 'error', code: -32601, message: 'no such method' }
+  })
+  const file = (name: string) => join(folder, name)
+  const again = () => runHere(args('rows.csv', '--keep', file('kept.gz')))
+  /** Someone is given more than they have. */
+  const forge = () => {
+    const [rows, { progress }] = [read('rows.csv').toString(), JSON.parse(read('rows.csv.partial').toString())]
+    const forged = rows.replace('10000000000000000000', '99999999999999999999')
+    expect(forged).not.toBe(rows)
+    writeFileSync(file('rows.csv'), forged)
+    return { progress, sha256: createHash('sha256').update(forged).digest('hex') }
+  }
+  expect((await again()).code).toBe(3)
+  const { progress, sha256 } = forge()
+  const forged = read('rows.csv')
+  const [, kept] = progress.files
+  const refused = await again()
+  const reason = `${file('rows.csv')} exists, and holds something other than what was written: `
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(reason) })
+  // With progress that says so, of a sender who has a key as well.
+  await asSender(() =>
+    saveProgress(file('rows.csv.partial'), { ...progress, files: [{ ...progress.files[0], sha256 }, kept] }),
+  )
+  const sent = await again()
+  expect(sent).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(NOT_OWN) })
+  expect(read('rows.csv').equals(forged)).toBe(true)
+  isGone = false
+  const anew = await runHere(args('rows.csv', '--keep', file('kept.gz'), '--force'))
+  expect([anew.code, read('rows.csv').includes('99999999999999999999')]).toEqual([0, false])
+})
+
 it('leaves its progress if the endpoint fails permanently, and refuses foreign files', async () => {
   let isGone = false
   const { args, folder } = await start(({ endpoint, turn }) => {
@@ -435,7 +470,10 @@ it('leaves its progress if the endpoint fails permanently, and refuses foreign f
   // Without the rows, the progress is of no use. It stays, because they may come back.
   renameSync(at('rows.ndjson'), at('moved'))
   const without = await runHere(args('rows.ndjson'))
-  expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('is shorter than when it was written') })
+  expect(without).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('holds something other than what was written'),
+  })
   renameSync(at('moved'), at('rows.ndjson'))
   isGone = false
   const continued = await runHere(args('rows.ndjson'))

@@ -10,6 +10,7 @@ import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
+import { warnOn } from '../files/own-key.ts'
 import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { type Flags, formatHelp, optionsOf, text, textOr } from '../options/declared.ts'
@@ -72,7 +73,7 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
     }
     const judge = (verdicts: VerdictFile) => writeVerdicts(sources, { claim, jobs, maxLineLength }, verdicts, io)
     const { failure, ...judged } = hasFile
-      ? await withVerdictFile(path, force, files, askedFor, judge)
+      ? await withVerdictFile(path, force, files, askedFor, warnOn(io), judge)
       : await judge(verdictPipe(pipeTo(io.stdout)))
     if (failure instanceof ClosedPipe) return exitCodes.unusable
 

@@ -7,6 +7,7 @@ import { exitCodes, type Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { type Entry, openFolder } from '../files/follow-folder.ts'
 import type { AskedFor } from '../files/output-file.ts'
+import { warnOn } from '../files/own-key.ts'
 import type { Connections } from '../options/connections.ts'
 import type { Flags } from '../options/declared.ts'
 import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
@@ -61,7 +62,7 @@ export async function followTo<Item extends { readonly progress: unknown }>(
   return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
     const { signal } = endpoints
     const { verdict, ...sources } = await openSources(values, endpoints, io)
-    const folder = await openFolder(path, askedFor, orderedBy)
+    const folder = await openFolder(path, askedFor, orderedBy, warnOn(io))
     const metrics = createMetrics(verdict)
     let [server, count]: [Awaited<ReturnType<typeof serveMetrics>> | null, number] = [null, 0]
     try {

@@ -7,6 +7,7 @@ import { readRegularJson } from '../files/input.ts'
 import { linesIn } from '../files/lines.ts'
 import type { AskedFor } from '../files/output-file.ts'
 import { statRegular } from '../files/output-file.ts'
+import { warnOn } from '../files/own-key.ts'
 import {
   type AboutRows,
   manifestPathOf,
@@ -76,7 +77,7 @@ export async function takeRows<Counts, Progress extends SavedProgress<Counts>>(
     return writeManifest(wanted, kind, count, { askedFor, ...about })
   }
   const content = isFetched
-    ? await withRowFiles(wanted, askedFor, kind, isProgress, made)
+    ? await withRowFiles(wanted, askedFor, kind, isProgress, warnOn(io), made)
     : await readManifest<Counts>(path, askedFor, kind)
   const { askedFor: _, bundle: __, ...shown } = content
   const { holds, statement, summary, rows } = tell(content)

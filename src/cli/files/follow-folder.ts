@@ -22,6 +22,7 @@ import { fieldIn, hasFields, otherVersion } from '../words/value.ts'
 import { claim } from './growing-file.ts'
 import { readRegularJson } from './input.ts'
 import { type AskedFor, progressFile, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
+import type { Warn } from './own-key.ts'
 
 /** What all bundles of a folder are for. */
 export type FollowedClaim = Required<Pick<AnyClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
@@ -49,7 +50,7 @@ export interface Entry {
  * @param name of the number in a line of the index
  * @throws UsageError if it is not writable, an earlier run was for something else, or another run is writing to it
  */
-export async function openFolder(path: string, askedFor: AskedFor, name: string) {
+export async function openFolder(path: string, askedFor: AskedFor, name: string, warn: Warn) {
   orUsageError(`cannot write to ${path}`, () => {
     if (!existsSync(path)) mkdirSync(path)
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
@@ -57,7 +58,7 @@ export async function openFolder(path: string, askedFor: AskedFor, name: string)
   })
   // Held until the process ends, or `close`.
   const claimed = await claim(path)
-  const state = progressFile(join(path, 'state.json'), askedFor, REMEDY)
+  const state = progressFile(join(path, 'state.json'), askedFor, warn, REMEDY)
   const indexPath = join(path, 'index.ndjson')
   const begun = await (async () => {
     const saved = await state.read()

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { constants, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
-import { type Fields, fieldsOf, isCount, itemsOf } from '../words/value.ts'
+import { type Fields, fieldIn, fieldsOf, isCount, itemsOf } from '../words/value.ts'
 import { type ProgressFile, refuseOverwrite, statRegular } from './output-file.ts'
 
 /** A file to which only one run appends at a time. */
@@ -51,7 +52,7 @@ export async function withGrowingFiles<State, T>(
   for (const path of paths) {
     if (statRegular(path) !== undefined && !isContinued && !force) throw refuseOverwrite(path, foreign)
   }
-  const first = { ...start, lengths: paths.map(() => 0) }
+  const first = { ...start, files: paths.map(() => ({ length: 0, sha256: createHash('sha256').digest('hex') })) }
   if (!isContinued && !force) progress.save(first, false)
   const files: GrowingFile[] = []
   try {
@@ -62,11 +63,13 @@ export async function withGrowingFiles<State, T>(
     }
     // Read again: only from here on can no other run change it.
     const saved = fieldsOf(await progress.read())
-    const lengths = itemsOf(saved['lengths'])
+    const written = itemsOf(saved['files'])
+    const lengths = written.map(one => fieldIn(one, 'length'))
     if (lengths.length !== files.length || !lengths.every(isCount))
       throw refuseOverwrite(progress.path, 'does not say how far it is')
     for (const [index, file] of files.entries()) {
-      if (file.length < Number(lengths[index])) throw refuseOverwrite(file.path, 'is shorter than when it was written')
+      if ((await file.readTo(Number(lengths[index]))) !== fieldIn(written[index], 'sha256'))
+        throw refuseOverwrite(file.path, 'holds something other than what was written')
     }
     const begun = await open(saved, (files[0] as GrowingFile).handle, Number(lengths[0]))
     let isCut = false
@@ -85,7 +88,7 @@ export async function withGrowingFiles<State, T>(
         await cut()
         // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
         await Promise.all(files.map(file => file.sync()))
-        progress.save({ ...state, lengths: files.map(({ length }) => length) })
+        progress.save({ ...state, files: files.map(file => ({ length: file.length, sha256: file.sha256() })) })
       },
     })
   } catch (error) {
@@ -115,6 +118,8 @@ async function openGrowingFile(path: string) {
       if (nlink === 0) throw new UsageError(`${path}: it was removed under way`)
       if (size !== length) throw new UsageError(`${path}: another program has changed it`)
     }
+    const hash = createHash('sha256')
+    const sha256 = () => hash.copy().digest('hex')
     const sync = () => orUnwritable(() => handle.datasync())
     return {
       path,
@@ -123,6 +128,15 @@ async function openGrowingFile(path: string) {
       /** In bytes. */
       get length() {
         return length
+      },
+      /** SHA-256 of what was read and appended. */
+      sha256,
+      /** Reads the first bytes, once. @returns their SHA-256, or that of fewer if there are no more */
+      async readTo(end: number) {
+        if (end > 0)
+          for await (const chunk of handle.createReadStream({ start: 0, end: end - 1, autoClose: false }))
+            hash.update(chunk)
+        return sha256()
       },
       async truncate(to: number) {
         await requireUnchanged()
@@ -133,6 +147,7 @@ async function openGrowingFile(path: string) {
       async append(content: string | Uint8Array) {
         await requireUnchanged()
         await orUnwritable(() => handle.appendFile(content))
+        hash.update(content)
         length += Buffer.byteLength(content)
       },
       sync,

@@ -1,23 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  copyFileSync,
-  linkSync,
-  lstatSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { accessSync, chmodSync, constants, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Io } from '../command.ts'
 import { orUsageError, requireWritten, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import { forgetTemporary, keepTemporary } from '../signals.ts'
 import { escapeUnprintable, fieldIn, isObject, otherVersion } from '../words/value.ts'
+import { linkExclusive, temporaryIn } from './exclusive.ts'
 import { readRegularJson } from './input.ts'
+import { openSigner, type Warn, warnOn } from './own-key.ts'
 
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>
@@ -43,7 +33,7 @@ export async function openOutputFile(path: string | undefined, force: boolean, a
   }
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  const partial = progressFile(`${path}.partial`, askedFor)
+  const partial = progressFile(`${path}.partial`, askedFor, warnOn(io))
   const exists = statRegular(path) !== undefined && !force
   const isContinued = partial.exists() && !force && !exists
   return {
@@ -97,11 +87,20 @@ export function statRegular(path: string): Stats | undefined {
 /** What a file of progress says that it is. */
 const PROGRESS = 'progress of rollup-state-proof'
 
+const NOT_OWN = 'was not written by this user on this machine, or it was changed, so nothing in it is believed'
+
 /** A file that says what a run was asked for, and how far it is. */
 export type ProgressFile = ReturnType<typeof progressFile>
 
-/** @param remedy what the user can do about a file that belongs to something else */
-export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) {
+/**
+ * Progress is believed only if a run of this user signed it: whoever sends files would otherwise choose what counts as verified.
+ *
+ * @param warn is told if this run cannot be continued
+ * @param remedy what the user can do about a file that belongs to something else
+ */
+export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remedy = REMEDY) {
+  const { sign, isSigned } = openSigner(warn)
+  const textOf = (before: unknown, progress: unknown) => JSON.stringify([1, before, progress])
   const exists = () => statRegular(path) !== undefined
   return {
     path,
@@ -120,21 +119,20 @@ export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) 
       const other = otherVersion(content)
       if (other !== undefined) throw refuseOverwrite(path, other, remedy)
       const differing = differencesIn(before, askedFor)
-      if (differing === '') return fieldIn(content, 'progress') ?? null
-      throw refuseOverwrite(path, `is of another request (it differs in ${differing})`, remedy)
+      if (differing !== '') throw refuseOverwrite(path, `is of another request (it differs in ${differing})`, remedy)
+      const progress = fieldIn(content, 'progress') ?? null
+      if (isSigned(textOf(before, progress), fieldIn(content, 'signature'))) return progress
+      throw refuseOverwrite(path, NOT_OWN, remedy)
     },
     save(progress: unknown, replace = true): void {
-      const text = `${JSON.stringify({ kind: PROGRESS, version: 1, askedFor, progress })}\n`
+      const signature = sign(textOf(askedFor, progress))
+      const text = `${JSON.stringify({ kind: PROGRESS, version: 1, askedFor, progress, signature })}\n`
       // Progress that is too large to be read again is useless, so what was saved before stays.
       if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, replace)
     },
     remove: () => rmSync(path, { force: true }),
   }
 }
-
-/** An unpredictable name, to be opened with `wx`, which neither follows nor changes whatever has that name already. */
-export const temporaryIn = (folder: string): string =>
-  join(folder, `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
 
 /** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */
 export function writeWhole(path: string, text: string, replace: boolean): void {
@@ -153,14 +151,4 @@ export function writeWhole(path: string, text: string, replace: boolean): void {
       forgetTemporary(temporary)
     }
   })
-}
-
-/** Fails if `path` exists by now. A rename would replace it. */
-export function linkExclusive(temporary: string, path: string): void {
-  try {
-    linkSync(temporary, path)
-  } catch {
-    // Either the file exists, and this fails too, or the file system has no hard links.
-    copyFileSync(temporary, path, constants.COPYFILE_EXCL)
-  }
 }

@@ -17,6 +17,7 @@ import {
   statRegular,
   writeWhole,
 } from './output-file.ts'
+import type { Warn } from './own-key.ts'
 
 /** What writes rows of proven values, whose evidence is kept beside them. */
 export interface RowsKind<Counts> {
@@ -72,9 +73,10 @@ export function withRowFiles<Counts, Progress extends SavedProgress<Counts>, T>(
   askedFor: AskedFor,
   kind: RowsKind<Counts>,
   isProgress: (saved: object) => boolean,
+  warn: Warn,
   work: (files: RowFiles<Progress>) => Promise<T>,
 ): Promise<T> {
-  const progress = progressFile(`${path}.partial`, askedFor)
+  const progress = progressFile(`${path}.partial`, askedFor, warn)
   const paths = keep === undefined ? [path] : [path, keep]
   const open = (saved: Fields) => readBegun<Counts, Progress>(progress.path, saved, kind, isProgress)
   const about = { progress, start: {}, force, foreign: `is not of ${kind.name} that can be continued`, open }
@@ -103,7 +105,7 @@ function readBegun<Counts, Progress>(
   kind: RowsKind<Counts>,
   isProgress: (saved: object) => boolean,
 ): Progress | undefined {
-  if (Object.keys(saved).join() === 'lengths') return undefined
+  if (Object.keys(saved).join() === 'files') return undefined
   if (isObject(saved['bundle']) && isProgress(saved) && countsIn(saved, kind).every(isCount)) {
     // What is used of it was checked above; the bundle is verified before it is used.
     return saved as unknown as Progress

@@ -4,7 +4,8 @@ import { dirname } from 'node:path'
 import type { Io } from '../command.ts'
 import { orUsageError, requireWritten, UsageError } from '../errors.ts'
 import { forgetTemporary, keepTemporary } from '../signals.ts'
-import { linkExclusive, refuseOverwrite, statRegular, temporaryIn } from './output-file.ts'
+import { linkExclusive, temporaryIn } from './exclusive.ts'
+import { refuseOverwrite, statRegular } from './output-file.ts'
 
 /**
  * Keeps text that nobody may see before all of it is verified: in a temporary file, beside the output file if there is one.

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { ChangedInput, type Judged, type JudgedBatch } from '../audit/audit.ts'
@@ -7,6 +6,7 @@ import { createLineDigest } from '../audit/line-digest.ts'
 import { fieldIn, fieldsOf, isCount, itemsOf } from '../words/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { type AskedFor, progressFile, refuseOverwrite } from './output-file.ts'
+import type { Warn } from './own-key.ts'
 
 /** Where `audit` writes its verdicts. */
 export interface VerdictFile {
@@ -40,26 +40,23 @@ export async function withVerdictFile<T extends { readonly failure: Error | unde
   force: boolean,
   inputs: readonly string[],
   askedFor: AskedFor,
+  warn: Warn,
   work: (file: VerdictFile) => Promise<T>,
 ): Promise<T> {
-  const progress = progressFile(`${path}.audit`, askedFor)
+  const progress = progressFile(`${path}.audit`, askedFor, warn)
   const before = force ? undefined : await progress.read()
   if (before !== undefined) requireSameSizes(path, inputs, before)
   const sizes = inputs.map(sizeOf)
-  const written = createHash('sha256')
-  const stateOf = (judged: Judged, tally: Tally) => ({ ...judged, tally, sha256: written.copy().digest('hex'), sizes })
+  const stateOf = (judged: Judged, tally: Tally) => ({ ...judged, tally, sizes })
   async function open(saved: object, handle: FileHandle, length: number) {
-    const { lines, digest, tally, sha256 } = fieldsOf(saved)
+    const { lines, digest, tally } = fieldsOf(saved)
     const counts = readTally(tally)
     if (!isCount(lines) || typeof digest !== 'string' || counts === undefined || counts.lines !== lines)
       throw refuseOverwrite(progress.path, 'says nothing of what was read')
-    const before = length === 0 ? [] : handle.createReadStream({ start: 0, end: length - 1, autoClose: false })
-    for await (const chunk of before) written.update(chunk)
     const behind = await handle.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, length)
     // What is behind is dropped, but only if it is what this program writes.
-    const isOurs = BEGINNING.startsWith(behind.buffer.toString('latin1', 0, behind.bytesRead))
-    if (written.copy().digest('hex') !== sha256 || !isOurs)
-      throw refuseOverwrite(path, 'holds something other than the verdicts that were written')
+    if (!BEGINNING.startsWith(behind.buffer.toString('latin1', 0, behind.bytesRead)))
+      throw refuseOverwrite(path, 'holds something other than what was written')
     return { judged: { lines, digest }, tally: counts }
   }
   const about = { progress, force, foreign: 'is not the output of an audit', open }
@@ -76,7 +73,6 @@ export async function withVerdictFile<T extends { readonly failure: Error | unde
         isOpen = judged === null
         if (isOpen) await save()
         await files.append(bytes)
-        written.update(bytes)
         if (judged === null) return
         state = stateOf(judged, structuredClone(tally))
         if (performance.now() - savedAt >= CHECKPOINT_INTERVAL) await save()

@@ -132,10 +132,15 @@ async function followCheckpoint(
   const { beaconBlockRoot: blockRoot } = trusted
   const path = flags['beacon-state']
   const maxAge = maxAgeOf(flags)
-  const askedFor = { checkpoint: blockRoot, network: `${network.beacon?.genesisValidatorsRoot.toLowerCase()}` }
+  const askedFor = {
+    command: '--beacon-state',
+    checkpoint: blockRoot,
+    network: `${network.beacon?.genesisValidatorsRoot.toLowerCase()}`,
+  }
   if (path !== undefined) orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
   // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very block.
-  const stored = path === undefined ? undefined : progressFile(path, askedFor, 'move it away to begin anew')
+  const stored =
+    path === undefined ? undefined : progressFile(path, askedFor, text => tell([text]), 'move it away to begin anew')
   // Unchecked, whatever the type says: beaconBlockHash refuses what it cannot use.
   const state = (await stored?.read()) as BeaconProgress | undefined
   try {

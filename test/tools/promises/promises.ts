@@ -477,6 +477,22 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
+      'Make an audit believe verdicts that it did not write, or that lines were judged',
+      'cli/audit',
+      'believes no verdict of a sender: neither what is written, nor which lines were judged',
+      ...[
+        'src/cli/files/own-key.ts',
+        'return own.length === found.length && timingSafeEqual(own, found)',
+        'return own.length === found.length',
+      ],
+    ),
+    promised(
+      'Make a snapshot or a search for logs keep rows that it did not prove',
+      'cli/snapshot',
+      'believes no row that it did not write',
+      ...['src/cli/files/growing-file.ts', "!== fieldIn(written[index], 'sha256'))", "=== '')"],
+    ),
+    promised(
       'Move, recolour or reverse text on your terminal',
       'cli/words/value',
       'prints no characters that move, recolour or reverse text',
