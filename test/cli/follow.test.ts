@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -6,7 +6,7 @@ import { claim } from '../../src/cli/files/growing-file.ts'
 import { addDemoBlocks, type ServiceOptions } from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
-import { folderOf, NOT_OWN, networkOf, runHere, saveProgress } from './io.ts'
+import { folderOf, indexOf, NOT_OWN, networkOf, runHere, saveProgress } from './io.ts'
 
 const KEYS = [0, 1, 2].map(word)
 
@@ -109,10 +109,13 @@ it('writes a torn last line of its index again', async () => {
   }
   expect(count).toBe(5)
   // Torn before there was any progress, and the newest finalization is another one by now.
-  const state = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8'))
   const [first = ''] = lines
+  rmSync(path)
+  saveProgress(join(folder, 'state.json'), { progress: null, index: indexOf('', `${first}\n`) })
+  expect(await follow()).toMatchObject({ code: 0 })
+  expect(blocks()).toEqual([4, 9])
   writeFileSync(path, first.slice(0, 30))
-  saveProgress(join(folder, 'state.json'), { ...state.progress, progress: null, line: `${first}\n` })
+  saveProgress(join(folder, 'state.json'), { progress: null, index: indexOf('', `${first}\n`) })
   expect(await follow()).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([4, 9])
   expect(index()[0]).toEqual(JSON.parse(first))
@@ -162,11 +165,12 @@ it('goes on with the same options when the contract holds block hashes', async (
 it('loses and repeats nothing after a kill between two writes', async () => {
   const { follow, folder, blocks } = await startDemo()
   await follow('--from-block', '3')
-  // The bundle and half a line are written. The state, which is written last, is missing.
-  rmSync(join(folder, 'state.json'))
+  // The bundle and half a line are written. The progress of the finalization, which is written last, is missing.
   const whole = readFileSync(join(folder, 'index.ndjson'), 'utf8')
   const lines = whole.split('\n')
-  writeFileSync(join(folder, 'index.ndjson'), `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 30)}`)
+  const two = `${lines.slice(0, 2).join('\n')}\n`
+  writeFileSync(join(folder, 'index.ndjson'), `${two}${lines[2]?.slice(0, 30)}`)
+  saveProgress(join(folder, 'state.json'), { progress: null, index: indexOf(two, `${lines[2]}\n`) })
   const before = readFileSync(join(folder, '9.json'), 'utf8')
   expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([4, 5, 9])
@@ -211,7 +215,7 @@ it('does not change foreign files', async () => {
   }
   expect(others).toHaveLength(4)
   const own: [unknown, string][] = [
-    [{ progress: { ...content.progress.progress, version: 2 } }, ': it is of another version'],
+    [{ ...content.progress, progress: { ...content.progress.progress, version: 2 } }, ': it is of another version'],
     [7, ' exists, and is not the progress of a run that follows'],
   ]
   for (const [progress, reason] of own) {
@@ -220,23 +224,32 @@ it('does not change foreign files', async () => {
     expect((await follow()).stderr).toContain(`${join(folder, 'state.json')}${reason}`)
   }
   expect(own).toHaveLength(2)
-  rmSync(join(folder, 'state.json'))
+  // An index that this user's runs did not write, or not all of it.
+  writeFileSync(join(folder, 'state.json'), state)
+  const path = join(folder, 'index.ndjson')
+  const index = readFileSync(path, 'utf8')
+  const changed = [
+    `${index}something else\n`,
+    index.replace('"9"', '"8"'),
+    `${index}${index}`,
+    `x${index.slice(0, 40)}`,
+  ]
+  for (const text of [...changed, index]) {
+    // Without any progress, nothing says who wrote it.
+    if (text === index) rmSync(join(folder, 'state.json'))
+    writeFileSync(path, text)
+    const { code, stderr } = await follow('--from-block', '9')
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`${path} exists, and holds something other than what was written: move it away`),
+    ])
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  }
+  expect(changed).toHaveLength(4)
+  rmSync(path)
   writeFileSync(join(folder, '9.json'), '{}')
   const foreign = await follow('--from-block', '9')
   expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('is not a bundle of this finalization')])
-  const indexed = JSON.parse(readFileSync(join(folder, 'index.ndjson'), 'utf8'))
-  for (const version of [2, undefined]) {
-    writeFileSync(join(folder, 'index.ndjson'), `${JSON.stringify({ ...indexed, version })}\n`)
-    const { code, stderr } = await follow('--from-block', '9')
-    const reason = `index.ndjson exists, and is of version ${version ?? 'nothing'} of its format`
-    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
-    expect(stderr).not.toContain('--force')
-  }
-  appendFileSync(join(folder, 'index.ndjson'), 'something else\n')
-  expect(await follow('--from-block', '9')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('is not an index'),
-  })
   writeFileSync(join(parent, 'file'), '')
   expect(await follow('-o', join(parent, 'file'))).toMatchObject({ code: 2 })
 })

@@ -1,13 +1,5 @@
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { accessSync, appendFileSync, constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { safely } from '../../entry/index.ts'
@@ -18,7 +10,7 @@ import { ETHEREUM } from '../../verify/state/types.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
 import { parseNumber, statedBlockHash } from '../words/evidence.ts'
-import { fieldIn, hasFields, otherVersion } from '../words/value.ts'
+import { fieldIn, fieldsOf, hasFields } from '../words/value.ts'
 import { claim } from './growing-file.ts'
 import { readRegularJson } from './input.ts'
 import { type AskedFor, progressFile, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
@@ -26,9 +18,6 @@ import type { Warn } from './own-key.ts'
 
 /** What all bundles of a folder are for. */
 export type FollowedClaim = Required<Pick<AnyClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
-
-/** In bytes. Every line of the index is shorter. */
-const MAX_LINE_LENGTH = 4096
 
 /** Of this command. It has no --force. */
 const REMEDY = 'move it away'
@@ -59,48 +48,44 @@ export async function openFolder(path: string, askedFor: AskedFor, name: string,
   // Held until the process ends, or `close`.
   const claimed = await claim(path)
   const state = progressFile(join(path, 'state.json'), askedFor, warn, REMEDY)
-  const indexPath = join(path, 'index.ndjson')
   const begun = await (async () => {
     const saved = await state.read()
     if (saved !== undefined && !hasFields(saved, 'progress'))
       throw refuseOverwrite(state.path, 'is not the progress of a run that follows', REMEDY)
-    const line = fieldIn(saved, 'line')
-    return { ...{ progress: fieldIn(saved, 'progress'), line }, ...mendIndex(indexPath, name, line) }
+    const index = openIndex(join(path, 'index.ndjson'), fieldIn(saved, 'index'), name)
+    return { progress: fieldIn(saved, 'progress') ?? null, index }
   })().catch(error => {
     claimed?.close()
     throw error
   })
-  let { progress, line, indexed, length } = begun
+  let { progress } = begun
+  let { indexed, progress: index } = begun.index
+  const save = () => state.save({ progress, index })
 
   return {
     /** The progress of an earlier run; undefined if there was none. */
     progress: progress ?? undefined,
     progressPath: state.path,
     /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
-    async write({ number, bundle, line: about, verifyExisting }: Entry): Promise<string> {
+    async write({ number, bundle, line, verifyExisting }: Entry): Promise<string> {
       const file = `${number}.json`
       const bundlePath = join(path, file)
       // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
       if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath)
       else writeWhole(bundlePath, serialize(bundlePath, bundle), false)
       if (indexed === null || number > indexed) {
-        const text = toJson({ version: 1, ...about, file })
-        // On systems where a folder cannot be claimed, this detects a second run.
-        const isChanged = (statRegular(indexPath)?.size ?? 0) !== length
-        if (isChanged) throw new UsageError(`${indexPath}: another program has changed it`)
-        // Saved first: if the line is torn, the next run writes it again.
-        line = text
-        state.save({ progress: progress ?? null, line })
-        orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, text, { flush: true }))
+        begun.index.add(toJson({ version: 1, ...line, file }), made => {
+          index = made
+          save()
+        })
         indexed = number
-        length += Buffer.byteLength(text)
       }
       return bundlePath
     },
     /** Saves the progress, with which a later run continues. */
     save(made: unknown) {
-      progress = made
-      state.save({ progress: progress ?? null, line })
+      progress = made ?? null
+      save()
     },
     /** Lets another run write to the folder. */
     close: () => void claimed?.close(),
@@ -151,42 +136,48 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
   if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`, REMEDY)
 }
 
+/** How an index begins, and its last line, which is written after the progress. */
+interface IndexProgress {
+  readonly length: number
+  readonly sha256: string
+  readonly line: string
+}
+
+const NOTHING: IndexProgress = { length: 0, sha256: createHash('sha256').digest('hex'), line: '' }
+
 /**
- * Removes the incomplete last line that a killed run leaves, and writes the line that it was to be.
+ * Opens the index, and completes the last line, which a killed run may have left out or torn.
  *
- * @param saved the last line, as the progress has it
- * @returns the number of the last line, null if there is none; the length of the file
+ * @param saved by the last run; undefined if there was none
+ * @param name of the number in a line
+ * @throws UsageError if it is not what was written
  */
-function mendIndex(path: string, name: string, saved: unknown): { indexed: bigint | null; length: number } {
-  const { indexed, length } = cutIndex(path, name)
-  const line = typeof saved === 'string' && saved.endsWith('\n') ? saved : ''
-  const number = parseNumber(fieldIn(parseLine(line), name), 64)
-  if (number === null || (indexed !== null && number <= indexed)) return { indexed, length }
-  orUsageError(`cannot write ${path}`, () => appendFileSync(path, line, { flush: true }))
-  return { indexed: number, length: length + Buffer.byteLength(line) }
-}
-
-/** Removes the incomplete last line. @returns as {@link mendIndex} */
-function cutIndex(path: string, name: string): { indexed: bigint | null; length: number } {
-  if (statRegular(path) === undefined) return { indexed: null, length: 0 }
-  return orUsageError(`cannot read ${path}`, () => {
-    const bytes = readFileSync(path)
-    const end = bytes.lastIndexOf('\n') + 1
-    const last = bytes.toString('utf8', 0, end).trimEnd().split('\n').at(-1) ?? ''
-    const line = parseLine(last)
-    const indexed = parseNumber(fieldIn(line, name), 64)
-    const isEmpty = last === '' && bytes.length <= MAX_LINE_LENGTH
-    const other = indexed === null ? 'is not an index of this program' : otherVersion(line)
-    if (other !== undefined && !isEmpty) throw refuseOverwrite(path, other, REMEDY)
-    truncateSync(path, end)
-    return { indexed, length: end }
-  })
-}
-
-function parseLine(text: string): unknown {
-  try {
-    return text.length > MAX_LINE_LENGTH ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
+function openIndex(path: string, saved: unknown, name: string) {
+  const isMissing = statRegular(path) === undefined
+  const bytes = isMissing ? Buffer.alloc(0) : orUsageError(`cannot read ${path}`, () => readFileSync(path))
+  const { length: before, line, sha256 } = fieldsOf(saved ?? NOTHING)
+  const hash = createHash('sha256').update(bytes.subarray(0, Number(before)))
+  const progress = { length: Number(before), sha256: hash.copy().digest('hex'), line: String(line) }
+  const [end, last] = [bytes.subarray(progress.length), Buffer.from(progress.line)]
+  const isOwn = progress.sha256 === sha256 && end.equals(last.subarray(0, end.length))
+  if (!isOwn) throw refuseOverwrite(path, 'holds something other than what was written', REMEDY)
+  const append = (text: Uint8Array | string) =>
+    orUsageError(`cannot write ${path}`, () => appendFileSync(path, text, { flush: true }))
+  if (end.length < last.length) append(last.subarray(end.length))
+  hash.update(last)
+  let length = progress.length + last.length
+  return {
+    /** The number of its last line; null if there is none. */
+    indexed: parseNumber(fieldIn(JSON.parse(progress.line || 'null'), name), 64),
+    progress,
+    /** @param save is told what it is before the line is written: if that is torn, the next run completes it */
+    add(line: string, save: (progress: IndexProgress) => void) {
+      // On systems where a folder cannot be claimed, this detects a second run.
+      if ((statRegular(path)?.size ?? 0) !== length) throw new UsageError(`${path}: another program has changed it`)
+      save({ length, sha256: hash.copy().digest('hex'), line })
+      append(line)
+      hash.update(line)
+      length += Buffer.byteLength(line)
+    },
   }
 }

@@ -493,6 +493,12 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/cli/files/growing-file.ts', "!== fieldIn(written[index], 'sha256'))", "=== '')"],
     ),
     promised(
+      'Make a follower go on with an index that it did not write',
+      'cli/follow',
+      'does not change foreign files',
+      ...['src/cli/files/follow-folder.ts', 'if (!isOwn) throw', 'if (false) throw'],
+    ),
+    promised(
       'Move, recolour or reverse text on your terminal',
       'cli/words/value',
       'prints no characters that move, recolour or reverse text',
