@@ -72,6 +72,7 @@ const inPrograms: [what: string, work: () => unknown, message: string][] = [
     () => untyped(verifyProof, answer, Promise.resolve(claim)),
     'found a promise: await it first',
   ],
+  ['an empty URL', () => provider({ l1: '' }), 'found an empty text: it has to begin with http: or https:'],
   ['the L1 block hash itself', () => provider({ l1BlockHash: stateRoot }), HASH],
   [
     'the L1 block hash itself, to follow',
@@ -139,6 +140,7 @@ it.each(inPrograms)('in a program: %s', (_, work, message) => {
 const EXPECTED = 'Expected linea, linea-sepolia, or the path of a file'
 const HEX_32 = 'expected 0x-prefixed hexadecimal of 32 bytes'
 const root = ['--state-root', stateRoot]
+const proxied = ['--l1', 'http://127.0.0.1:1', '--l2', 'http://127.0.0.1:1']
 /** Enough for an endpoint that is never asked. */
 const asked = [...networkOf(rollup.address), '--address', address, '-o', 'never-written']
 
@@ -271,18 +273,18 @@ const onTheCommandLine: Mistake[] = [
     () => ['record', 'logs', '--from-block', '-100', ...asked],
     '--from-block: expected a number that is not negative, found -100\n',
   ],
-  ...['NaN', '1e3', '1.5', '-1', '', '18446744073709551616'].map(
+  ...['NaN', '1e3', '1.5', '-1', 'latest', '18446744073709551616'].map(
     (number): Mistake => [
       `the block number '${number}'`,
       () => ['record', 'logs', `--from-block=${number}`, ...asked],
-      '--from-block: expected a number below 2^64\n',
+      `--from-block: expected a number below 2^64, found ${number.length > 19 ? 'a larger one' : `${number}: write it in digits only`}\n`,
     ],
   ),
   ...['NaN', '1e3', '0', '99999999999'].map(
     (number): Mistake => [
       `the time '${number}'`,
       () => ['record', 'state', '--timeout', number, '--l1', 'http://127.0.0.1:1', ...asked],
-      '--timeout: expected 1 to 86400\n',
+      `--timeout: expected 1 to 86400, found ${number}\n`,
     ],
   ),
   [
@@ -293,12 +295,70 @@ const onTheCommandLine: Mistake[] = [
   ['an option with an underscore', () => ['verify', 'a', '--state_root=1'], '--state_root. Did you mean --state-root?'],
   ['an option without its value', () => ['verify', 'a', '--state-root'], '--state-root needs a value\n'],
   ['a value for an option that takes none', () => ['verify', 'a', '--json=yes'], '--json takes no value'],
+  ['an empty number', () => ['record', 'logs', '--from-block=', ...asked], '--from-block is empty: is a variable of'],
+  [
+    'an empty hash',
+    ({ bundle }) => ['verify', bundle, '--l1-block-hash', ''],
+    '--l1-block-hash is empty: is a variable of your shell not set?',
+  ],
+  ['a value after =', () => ['record', 'state', '-o=eq.json'], '-o: write a space in place of =, or the long name'],
+  [
+    'a storage key of 87 digits',
+    () => ['record', 'state', '--storage-key', '9'.repeat(87), ...asked],
+    '--storage-key: it is too large: keys are below 2^256: 999',
+  ],
+  [
+    'each for one account',
+    () => ['record', 'state', '--mapping', '0', 'each', ...asked],
+    '--mapping SLOT each is for the command snapshot: here, name the key of one entry',
+  ],
+  [
+    'a URL without its scheme',
+    () => ['record', 'state', '--l1', '127.0.0.1:1/l1', ...asked],
+    '--l1: a URL that is neither http nor https: it has to begin with http: or https:',
+  ],
+  [
+    'data of a call without 0x',
+    () => ['record', 'call', '--call', address, '70a08231'],
+    '--call: expected hexadecimal data after the address, with 0x before it',
+  ],
+  [
+    'too little gas',
+    () => ['record', 'call', '--call', address, '0x', '--gas', '1000', ...asked.slice(0, 2)],
+    '--gas: expected 21000 to 50000000, found 1000',
+  ],
+  [
+    'a quorum of one',
+    () => ['proxy', ...proxied, '--l1-agree', 'http://127.0.0.1:2', '--quorum', '2'],
+    '--quorum: there is one --l1-agree only, so nothing to agree on',
+  ],
+  [
+    'a misspelt method',
+    () => ['proxy', ...proxied, '--forward', 'wallett'],
+    '--forward: no such method: wallett. Did you mean wallet?',
+  ],
+  [
+    'an origin without its scheme',
+    () => ['proxy', ...proxied, '--allow-origin', 'example.com'],
+    'expected an origin, with its scheme (http, https, or that of an extension) and without a path; or *\n',
+  ],
+  [
+    'a bundle for a genesis',
+    ({ bundle }) => ['serve', '--genesis', bundle],
+    'is no genesis file: that is { "alloc": { ADDRESS: { balance, nonce, code, storage } } }',
+  ],
+  [
+    'a manifest for verify',
+    ({ manifest }) => ['verify', manifest, '--l1-block-hash', stateRoot],
+    'is the manifest of a snapshot: run the command that wrote it again, with --check',
+  ],
   ['a word too many', () => ['record', 'state', 'a.json'], 'unexpected word: a.json'],
 ]
 
 const text = JSON.stringify(answer)
 /** Each is written for the test that reads it. */
 const contents = {
+  manifest: { kind: 'manifest of a snapshot', version: 1, bundle },
   ...{ answer, bundle, many: `${text}\n${text}\n`, unmarked: Buffer.from(text, 'utf16le') },
   ...{ torn: gzipSync(text).subarray(0, -9), bomb: gzipSync(Buffer.alloc(2 ** 24 + 1, ' ')) },
 }

@@ -41,7 +41,8 @@ ${commands.map(([name, summary]) => `  ${name.padEnd(15)}  ${summary}`).join('\n
   --version        the version
 
 Exit code: 0 verified, 1 refused, 2 wrong usage or unreadable input, 3 an
-endpoint failed, 4 consistent only: it rests on the word of the file alone.
+endpoint failed, 4 consistent only: it rests on the word of the file alone, 130
+stopped by Ctrl-C.
 
 Examples:
   rollup-state-proof verify answer.json --state-root 0x... --address 0x...

@@ -103,12 +103,12 @@ it('refuses incompatible options before it fetches anything', async () => {
   const other = (more: object) =>
     runHere(['verify', join(folder, 'bundle.json'), '--checkpoint', root, ...networkOf(ROLLUP.address, { ...more })])
   const cases: [string, () => ReturnType<typeof record>][] = [
-    ['--beacon is needed', () => record('--checkpoint', root)],
+    ['--beacon is needed', () => record('--checkpoint', root, '--force')],
     ['--checkpoint is needed', () => record('--beacon', beaconUrl)],
     ['--checkpoint-max-age goes with', () => record('--checkpoint-max-age', '7')],
     ['cannot be combined with', () => record('--beacon', beaconUrl, '--checkpoint', root, '--l1-block', '5')],
     ['--checkpoint: expected', () => record('--beacon', beaconUrl, '--checkpoint', '0x12')],
-    ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root)],
+    ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root, '--force')],
     ['exactly one of', () => verify('--checkpoint', root, '--l1-block-hash', root)],
     ['has no beacon chain', () => other({})],
     ['--network: beacon.version: expected no field but name', () => other({ beacon: { version: 1 } })],

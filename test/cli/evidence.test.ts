@@ -166,7 +166,10 @@ it('says that the network is the default, and not that the user has stated it', 
     storageKeys: [],
     answer,
   })
-  const args = ['verify', fileOf(bundle), '--state-root', stateRoot, '--address', address]
+  const claim = [fileOf(bundle), '--state-root', stateRoot, '--address', address]
+  const audited = await runHere(['audit', '--jobs', '1', ...claim])
+  expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('"verdict":"present"')])
+  const args = ['verify', ...claim]
   for (const [more, words, source] of [
     [[], 'the default, not stated by you', 'default'],
     [['--network', 'linea'], 'stated by you', 'flag'],
@@ -357,7 +360,7 @@ it.each<[string, string[], string]>([
     [...flagsOf(sample, ['--l2-block']), '--l2-block=-1'],
     '--l2-block: expected a number below 2^64',
   ],
-  ['no number', [...flagsOf(sample, ['--l2-block']), '--l2-block', ''], '--l2-block: expected a number'],
+  ['no number', [...flagsOf(sample, ['--l2-block']), '--l2-block', ''], '--l2-block is empty'],
   ['a huge block', [...flagsOf(sample, ['--l2-block']), '--l2-block', `${2n ** 64n}`], '--l2-block: expected a number'],
 ])('reports %s as wrong usage', async (_, flags, message) => {
   const { code, stdout, stderr } = await runHere(['verify', fileOf(sample.bundle), ...flags])

@@ -423,7 +423,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   expect(open.stdout).toContain('"kind":"logs"')
   expect(open.stderr).toMatch(/from block +139 +stated by you\n *to block +139 +the newest that can be proven/)
   expect((await runHere(['audit', file('logs.json'), '--json'])).stdout).toContain(
-    'logs as evidence: verify them by themselves',
+    'logs as evidence: an audit takes evidence of state only, so use the command verify',
   )
   expect((await runHere(['vectors', folder])).stdout).toContain('it is logs as evidence')
 })

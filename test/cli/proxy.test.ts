@@ -73,7 +73,10 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [BOB] })
   const called = await curl(proxy.url, 2, 'eth_call', [{ to: TOKEN, data }, 'latest'])
   expect(called).toMatchObject({ id: 2, result: expect.stringMatching(/^0x0{40}[0-9a-f]{24}$/) })
-  const refused = { code: 4200, message: expect.stringContaining('(--forward METHOD)') }
+  const refused = {
+    code: 4200,
+    message: expect.stringContaining('(--forward wallet, for all that sending needs, or --forward METHOD)'),
+  }
   expect(await curl(proxy.url, 3, 'eth_subscribe', ['newHeads'])).toMatchObject({ error: refused })
 
   const client = clientOf(proxy.url)

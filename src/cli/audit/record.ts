@@ -183,17 +183,19 @@ function judgeAnswer(
   })
 }
 
+const FOR_BUNDLES = '--l1-block-hash, --l1-state-root or --state-root'
+
 type AnyEvidenceFile = EvidenceFile | EvidenceVector
 
 const byItself = ({ evidence }: AnyEvidenceFile): Verdict =>
-  unreadable(`${evidenceKinds[evidence].name}: verify ${evidence === 'logs' ? 'them by themselves' : 'it by itself'}`)
+  unreadable(`${evidenceKinds[evidence].name}: an audit takes evidence of state only, so use the command verify`)
 
 function judgeBundle(
   { bundle }: AnyEvidenceFile,
   { address, storageKeys }: RecordClaim,
   anchor: DecodedStateClaim | undefined,
 ): Verdict {
-  if (anchor === undefined) return unreadable('an evidence bundle: state the rollup, and what you trust')
+  if (anchor === undefined) return unreadable(`an evidence bundle: state what you trust, with ${FOR_BUNDLES}`)
   const kind = kindNamed(fieldIn(bundle, 'scheme'))
   if (kind === undefined) return unreadable(UNKNOWN_SCHEME)
   const head = { ...anchor.head, l2: { state: kind, number: undefined } }

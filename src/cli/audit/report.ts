@@ -2,7 +2,7 @@ import { brief, printable } from '../words/value.ts'
 import type { Tally } from './audited.ts'
 import { MAX_NAMED } from './limits.ts'
 import type { RecordClaim } from './record.ts'
-import { CONFIRM_ROOTS, conclude, counted, formatNumber, summarize } from './summary.ts'
+import { conclude, confirmRoots, counted, formatNumber, summarize } from './summary.ts'
 
 /** Identifies a report: it is near the beginning of every report, and in no other file. */
 export const REPORT_MARK = '<meta name="generator" content="rollup-state-proof audit">'
@@ -40,7 +40,7 @@ export function formatAuditReport(report: AuditReport): string {
   const { lines, notes, consistent, kinds } = summary
   const paragraphs = [
     ...(failure === undefined ? [] : [`Incomplete: ${failure}.`]),
-    ...(consistent > 0 ? [CONFIRM_ROOTS] : []),
+    ...(consistent > 0 ? [confirmRoots(consistent)] : []),
     ...notes,
   ]
   const rows = kinds.map(({ kind, count, meaning }) => {
@@ -97,7 +97,7 @@ function factsOf(report: AuditReport): readonly (readonly [string, string])[] {
     'state root': stateRoot,
     address,
     'storage keys': storageKeys && shortened(storageKeys),
-    rollup: anchor?.rollup.address,
+    rollup: stateRoot === undefined ? anchor?.rollup.address : undefined,
     implementation: anchor?.rollup.implementation,
     'L1 block hash': anchor && 'l1BlockHash' in anchor.trusted ? anchor.trusted.l1BlockHash : undefined,
     'L1 state root': anchor && 'l1StateRoot' in anchor.trusted ? anchor.trusted.l1StateRoot : undefined,

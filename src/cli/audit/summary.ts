@@ -63,4 +63,5 @@ export function conclude(summary: Pick<AuditSummary, 'lines' | 'refused' | 'unre
 }
 
 /** What to do about records that are consistent only. */
-export const CONFIRM_ROOTS = 'To confirm them, look up the state root on L1, and state it with --state-root 0x...'
+export const confirmRoots = (count: number) =>
+  `To confirm ${count === 1 ? 'it' : 'them'}, look up the state root on L1, and state it with --state-root 0x...`

@@ -5,7 +5,7 @@ import { AuditInputError, type AuditOptions, audit as auditInputs } from '../aud
 import { addTally } from '../audit/audited.ts'
 import type { RecordClaim } from '../audit/record.ts'
 import { formatAuditReport, REPORT_MARK } from '../audit/report.ts'
-import { type AuditSummary, CONFIRM_ROOTS, conclude, formatNumber, summarize } from '../audit/summary.ts'
+import { type AuditSummary, conclude, confirmRoots, formatNumber, summarize } from '../audit/summary.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -84,6 +84,8 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
       writeWhole(html, formatAuditReport({ ...about, ...judged }), true)
     }
     const { tally, resumedAt, seconds } = judged
+    // Then the reason is all there is to say.
+    if (failure !== undefined && tally.lines === 0 && !json) throw new UsageError(failure.message, false)
     const summary = { ...summarize(tally), seconds, judged: tally.lines - resumedAt }
     const stream = hasFile ? io.stdout : io.stderr
     // Of an input that was not read to its end, there is no verdict.
@@ -105,7 +107,7 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
 /** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
 async function claimOf(flags: Flags): Promise<RecordClaim> {
   const { 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
-  const forBundles = [flags.network, flags.implementation, flags['l1-block-hash'], flags['l1-state-root']]
+  const forBundles = [stateRoot, flags.network, flags.implementation, flags['l1-block-hash'], flags['l1-state-root']]
   for (const name of ['l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
   requireHex('--state-root', 32, stateRoot)
   requireHex('--address', 20, address)
@@ -218,7 +220,7 @@ function formatSummary(summary: Summary, trustsFile: boolean, stream: Output): s
   return `${[
     ...[
       verdict,
-      ...(consistent > 0 ? [CONFIRM_ROOTS] : []),
+      ...(consistent > 0 ? [confirmRoots(consistent)] : []),
       ...(rows.length > 0 ? [formatTable(rows, stream)] : []),
       ...notes.map(note => `Note: ${note}`),
     ],

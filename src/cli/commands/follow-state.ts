@@ -23,8 +23,8 @@ export const command: Command = {
   help: formatHelp({
     ...{ usage: 'follow state --address ADDRESS -o DIR [options]', options, all },
     about: `
-Follows the finalizations of the network. For each one, it writes a verified
-bundle to DIR and a line to DIR/index.ndjson, and waits for the next. Ctrl-C
+Follows the finalizations of the network. For each one, it writes a bundle
+to DIR and a line to DIR/index.ndjson, and waits for the next. Ctrl-C
 ends it. Run the same command again to continue. When the rollup begins to hold
 block hashes, it goes on; with --implementation, it stops.`,
     notes: `

@@ -5,16 +5,17 @@ import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import { readForward } from '../../provider/options.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
-import { PROXY_LIMITS } from '../limits.ts'
+import { MAX_SHOWN_LENGTH, PROXY_LIMITS } from '../limits.ts'
 import { environmentOf } from '../options/chain-flags.ts'
 import { type Connections, createConnections } from '../options/connections.ts'
 import { flag, formatHelp, l1SourceOptions, list, optionsOf, textOr } from '../options/declared.ts'
 import { openL1Source } from '../options/l1-source.ts'
 import { networkOf } from '../options/network.ts'
 import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
+import { didYouMean } from '../options/suggest.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
-import { printable } from '../words/value.ts'
+import { cut, printable } from '../words/value.ts'
 import { formatAge, formatTime } from '../words/wording.ts'
 import { serveProxy } from './proxy-server.ts'
 
@@ -35,7 +36,7 @@ const all = { ...options, ...optionsOf('network', 'l1', 'l2', 'implementation', 
 
 /** The library's messages name its own options. */
 const HINTS = {
-  METHOD_REFUSED: '--forward METHOD',
+  METHOD_REFUSED: '--forward wallet, for all that sending needs, or --forward METHOD',
   VALUE_UNPROVEN: '--environment NAME=VALUE',
   TIMEOUT: '--timeout SECONDS; for logs, --incomplete-logs',
 } as const
@@ -71,8 +72,13 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
     for (const origin of origins) {
       if (origin === '*' || isOrigin(origin)) continue
       throw new UsageError(
-        '--allow-origin: expected an origin such as https://wallet.example or chrome-extension://…, without a path, or *',
+        '--allow-origin: expected an origin, with its scheme (http, https, or that of an extension) and without a path; or *',
       )
+    }
+    const unknown = forward.find(method => method !== 'wallet' && !method.includes('_'))
+    if (unknown !== undefined) {
+      const name = cut(unknown, MAX_SHOWN_LENGTH)
+      throw new UsageError(`--forward: no such method: ${name}.${didYouMean(unknown, ['wallet'])}`)
     }
     const network = networkOf(values)
     const controller = new AbortController()

@@ -6,7 +6,7 @@ import { readGenesis } from '../../devnet/service/genesis.ts'
 import { type Scheme, slotKey } from '../../entry/index.ts'
 import { lineaMainnet } from '../../entry/networks.ts'
 import { type Command, exitCodes } from '../command.ts'
-import { cannotListen, orUsageError } from '../errors.ts'
+import { cannotListen, orUsageError, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import { formatHelp, optionsOf, text, type ValuesOf } from '../options/declared.ts'
 import { schemeOf } from '../options/flags.ts'
@@ -14,6 +14,7 @@ import { describeNetwork, networkOf } from '../options/network.ts'
 import { parseOptions, wholeNumber } from '../options/parse.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
+import { fieldIn, isObject } from '../words/value.ts'
 
 const options = {
   ...optionsOf('port', 'host'),
@@ -54,6 +55,11 @@ rollup-state-proof serve --genesis genesis.json --network devnet.json --json`,
     const path = values.genesis
     const isDemo = path === undefined
     const content = isDemo ? undefined : await readJson(path, io)
+    if (!isDemo && !isObject(fieldIn(content, 'alloc'))) {
+      throw new UsageError(
+        `${path} is no genesis file: that is { "alloc": { ADDRESS: { balance, nonce, code, storage } } }`,
+      )
+    }
     const genesis = isDemo ? demoOf(network.name, scheme) : orUsageError(path, () => readGenesis(scheme, content))
     // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
     const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS

@@ -3,6 +3,7 @@ import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { formatHelp, list, type Options, optionsOf, text } from '../options/declared.ts'
 import { filterOptions, rangeOptions } from '../options/filter.ts'
 import { requireClaim, verifyAnswer } from '../options/flags.ts'
@@ -12,7 +13,7 @@ import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE } from '../outpu
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
 import { type AnswerFile, holdsTraces, readInputFile } from '../words/input-file.ts'
 import { evidenceKinds } from '../words/kinds.ts'
-import { fieldIn, itemsOf } from '../words/value.ts'
+import { cut, fieldIn, itemsOf } from '../words/value.ts'
 import type { VerifyFile } from './verify-evidence.ts'
 
 const answerOptions = optionsOf('state-root', 'address', 'storage-key', 'mapping')
@@ -67,6 +68,11 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     const content = await readJson(path, io)
     if (holdsTraces(content))
       throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
+    const kind = String(fieldIn(content, 'kind'))
+    if (kind.startsWith('manifest of '))
+      throw new UsageError(
+        `${path} is the ${cut(kind, MAX_SHOWN_LENGTH)}: run the command that wrote it again, with --check`,
+      )
     const file = readInputFile(content)
     const isVector = file.kind === 'evidence vector' || file.kind === 'function vector'
     const evidence =

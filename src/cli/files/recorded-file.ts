@@ -126,8 +126,6 @@ export async function recordToFile<T extends AnyRecorded>(
   const trust = readRecordTrust(flags, networkOf(flags))
   const keysPerRequest = keysPerRequestOf(flags)
   return withEndpoints(flags, io, async connections => {
-    const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
-    const how = trustOptionsOf(trust, flags.beacon, connections)
     const output = await openOutputFile(flags.output, flags.force, subject.askedFor(trust), io)
     const { path } = output
     if (output.exists) {
@@ -141,6 +139,8 @@ export async function recordToFile<T extends AnyRecorded>(
         throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
       }
     }
+    const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
+    const how = trustOptionsOf(trust, flags.beacon, connections)
     if (output.progress !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
     const before = flags.force ? await replacedImplementation(path, subject, trust) : undefined
     const counts = { beacon: 0, L1: endpoints[0].length, L2: endpoints[1].length }

@@ -7,6 +7,9 @@ import { isAddress } from './address.ts'
 import type { Flags } from './declared.ts'
 import { integerOf, requireHex, toInteger, wholeNumber } from './parse.ts'
 
+/** What a transaction costs that does nothing. */
+const LEAST_GAS = 21_000n
+
 const QUANTITIES = ['timestamp', 'baseFee', 'blobBaseFee', 'gasLimit']
 const HASHES = ['coinbase', 'prevRandao']
 
@@ -29,7 +32,8 @@ export function environmentOf({ environment: stated = [] }: Flags): Environment 
 function callOf(text: string): { readonly to?: Hex; readonly data?: Hex } {
   const [to = '', data = ''] = text.split(' ')
   if (!isAddress('--call', to)) throw new UsageError('--call: expected the address of a contract, then the data')
-  if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new UsageError('--call: expected hexadecimal data after the address')
+  if (!/^0x(?:[0-9a-f]{2})*$/i.test(data))
+    throw new UsageError('--call: expected hexadecimal data after the address, with 0x before it')
   return { to, data: data as Hex }
 }
 
@@ -39,7 +43,11 @@ export function callRequestOf(flags: Flags) {
   const value = flags.value === undefined ? undefined : parseNumber(flags.value, 256)
   if (value === null) throw new UsageError('--value: expected a number of wei')
   requireHex('--sender', 20, sender)
-  return { ...(call === undefined ? {} : callOf(call)), from: sender, value, gas: integerOf(flags, 'gas', 64) }
+  const gas = integerOf(flags, 'gas', 64)
+  if (gas !== undefined && (gas < LEAST_GAS || gas > CALL_GAS)) {
+    throw new UsageError(`--gas: expected ${LEAST_GAS} to ${CALL_GAS}, found ${gas}`)
+  }
+  return { ...(call === undefined ? {} : callOf(call)), from: sender, value, gas }
 }
 
 /** What the user states about a recorded call. The bundle does not decide the gas. @throws UsageError */

@@ -36,7 +36,6 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
   const urlsOf: Record<string, readonly string[]> = {}
 
   function connect<T extends object>(flag: string, url: string, create: (url: string, options: HttpOptions) => T): T {
-    if (url.trim() === '') throw new UsageError(`--${flag} is empty: is a variable of your shell not set?`)
     try {
       const provider = create(url, { timeoutMs, signal })
       opened.push(provider)

@@ -68,7 +68,7 @@ const declared = {
   'to-block': text('N', 'the last block (default: the newest)'),
   once: flag('end when there is nothing new'),
   poll: textOr('60', 'SECONDS', 'time between polls'),
-  keep: text('FILE.ndjson.gz', 'keep what the rows are proven from, for --check'),
+  keep: text('FILE.gz', 'keep what the rows are proven from, for --check'),
   check: flag('verify the files of an earlier run, offline'),
   port: textOr('8545', 'PORT', 'port to listen on; 0 for any free port'),
   host: textOr('127.0.0.1', 'HOST', 'address to listen on'),

@@ -77,6 +77,8 @@ export async function openL1Source(
   const flag = urls.length > 0 ? 'l1-agree' : 'l1'
   const providers = urls.length > 0 ? connections.open(flag, urls) : l1
   const count = providers.length
+  if (quorum !== undefined && count === 1)
+    throw new UsageError(`--quorum: there is one --${flag} only, so nothing to agree on`)
   const needed = quorum === undefined ? Math.floor(count / 2) + 1 : wholeNumber('--quorum', quorum, 1, count)
   const toldOf = (sources: readonly DissentingSource[]) =>
     tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))

@@ -74,6 +74,10 @@ function requireValue(
   if (type === 'boolean' && value !== undefined) throw new UsageError(`${rawName} takes no value`)
   if (type === 'boolean') return
   if (value === undefined) throw new UsageError(`${rawName} needs a value`)
+  if (value.trim() === '') throw new UsageError(`${rawName} is empty: is a variable of your shell not set?`)
+  if (inlineValue && /^-\w$/.test(rawName) && value.startsWith('=')) {
+    throw new UsageError(`${rawName}: write a space in place of =, or the long name of the option`)
+  }
   if (inlineValue || value === '-' || !value.startsWith('-')) return
   throw new UsageError(
     /^-\.?\d/.test(value)
@@ -110,6 +114,9 @@ function joinPairs(args: readonly string[], options: Options): string[] {
     if (arg !== name || first.startsWith('-') || second.startsWith('-')) {
       throw new UsageError(`${name} needs two words: ${meaning}`)
     }
+    if (name === '--mapping' && second === EACH && !Object.hasOwn(options, EACH)) {
+      throw new UsageError('--mapping SLOT each is for the command snapshot: here, name the key of one entry')
+    }
     joined.push(join(first, second))
     index += 2
   }
@@ -131,15 +138,17 @@ export function parsePath<const T extends Options>(
 /** Parses the number that an option gives. @throws UsageError */
 export function wholeNumber(name: string, text: string, least: number, most: number): number {
   const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
-  if (number < least || number > most) throw new UsageError(`${name}: expected ${least} to ${most}`)
+  if (number < least || number > most)
+    throw new UsageError(`${name}: expected ${least} to ${most}, found ${cut(text, MAX_SHOWN_LENGTH)}`)
   return number
 }
 
 /** Decimal, or hexadecimal after 0x. @throws UsageError */
 export function toInteger(name: string, text: string, bits: number): bigint {
   const value = parseNumber(text, bits)
-  if (value === null) throw new UsageError(`${name}: expected a number below 2^${bits}`)
-  return value
+  if (value !== null) return value
+  const found = /^\d+$/.test(text) ? 'a larger one' : `${cut(text, MAX_SHOWN_LENGTH)}: write it in digits only`
+  throw new UsageError(`${name}: expected a number below 2^${bits}, found ${found}`)
 }
 
 /** {@link toInteger} of an option; undefined if it is not given. @throws UsageError */

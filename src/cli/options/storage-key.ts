@@ -23,8 +23,10 @@ export function storageKeyOf(text: string, option = '--storage-key'): Hex {
     throw refuse('this is an address, 20 bytes; for its entry in a mapping, use --mapping SLOT ADDRESS')
   if (/^0x[0-9a-fA-F]{17,63}$/.test(text))
     throw refuse('fewer than 32 bytes; if no digit is missing, pad it with zeros on the left')
+  if (/^[1-9][0-9]{77,}$/.test(text) && (text.length > 78 || BigInt(text) >= 1n << 256n))
+    throw refuse('it is too large: keys are below 2^256')
   const isNumber = /^0x[0-9a-fA-F]{1,16}$/.test(text) || /^(0|[1-9][0-9]{0,77})$/.test(text)
-  if (!isNumber || BigInt(text) >= 1n << 256n) throw refuse(`expected ${NUMBER}`)
+  if (!isNumber) throw refuse(`expected ${NUMBER}`)
   // 20 bytes of hexadecimal without 0x can look like a decimal number.
   if (/^[0-9]{40}$/.test(text)) throw refuse('write 0x before hexadecimal')
   return slotKey(BigInt(text))

@@ -299,7 +299,8 @@ function parseUrl(url: string | URL): URL {
   const text = `${url}`
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
-    throw new ArgumentError({ found: 'a URL that is neither http nor https' })
+    const found = text.trim() === '' ? 'an empty text' : 'a URL that is neither http nor https'
+    throw new ArgumentError({ found: `${found}: it has to begin with http: or https:` })
   }
   return parsed
 }

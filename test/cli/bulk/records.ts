@@ -68,7 +68,7 @@ const UNREADABLE: readonly (readonly [string | Uint8Array, string])[] = [
   ['{"operation":"verifyCode"}', 'not a record: it holds no proof'],
   [
     '{"format":"rollup-state-proof/evidence","kind":"state"}',
-    'an evidence bundle: state the rollup, and what you trust',
+    'an evidence bundle: state what you trust, with --l1-block-hash, --l1-state-root or --state-root',
   ],
   ['['.repeat(200_000), 'not JSON'],
 ]
