@@ -27,6 +27,18 @@ const source = (height: bigint, l1 = honest): RequestProvider => ({
 const down: RequestProvider = { request: async () => Promise.reject(new Error('https://key.example/secret')) }
 const silent: RequestProvider = { request: () => new Promise(() => {}) }
 
+it('asks many sources at once without a warning of Node', async () => {
+  const warnings: unknown[] = []
+  const warned = (warning: unknown) => void warnings.push(warning)
+  process.on('warning', warned)
+  onTestFinished(() => void process.off('warning', warned))
+  const many = Array.from({ length: 40 }, () => source(7n))
+  expect(await agreeingBlockHash(many)()).toBe(hashOf(7n))
+  // Node warns in the next tick.
+  await new Promise(resolve => setImmediate(resolve))
+  expect(warnings).toEqual([])
+})
+
 it('takes the hash from one endpoint if the header hashes to it', async () => {
   expect(await finalizedBlockHash(source(7n))()).toBe(hashOf(7n))
   const lying: RequestProvider = { request: async () => ({ ...honest.getBlock(7n), timestamp: quantity(1n) }) }

@@ -12,6 +12,7 @@ import {
 import { isNews } from '../transport/lacking.ts'
 import { DEMOTION_MS, SILENCE_MS } from '../transport/limits.ts'
 import { type QueueState, queueOf } from '../transport/queue.ts'
+import { createParts } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
 
 /** One source's attempt at a piece of work. */
@@ -180,6 +181,7 @@ function startRound<T>(
   attempt: (index: number, attempt: Attempt) => Promise<T>,
 ): Round<T> {
   const ending = partOf(signal)
+  const attempts = createParts(ending.signal, false)
   const outcomes: T[] = []
   const running = new Map<number, { isSilent: boolean }>()
   const waiting = [...order]
@@ -216,7 +218,8 @@ function startRound<T>(
     newest = index
     running.set(index, { isSilent: false })
     listen(index)
-    attempt(index, { signal: ending.signal, heard: () => listen(index) }).then(outcome => {
+    const attempted = attempts.start(own => attempt(index, { signal: own, heard: () => listen(index) }))
+    attempted.then(outcome => {
       if (isOver) return
       running.delete(index)
       outcomes.push(outcome)
