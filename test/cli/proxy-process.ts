@@ -7,6 +7,7 @@ export interface ProxyEvent {
   readonly event: string
   readonly url?: string
   readonly trust?: string
+  readonly message?: string
   readonly timestamp?: string
   readonly l2BlockNumber?: string
 }

@@ -445,6 +445,20 @@ it.each([[], ['--json']])(
   },
 )
 
+it('says that the endpoints are swapped, or of another chain', async () => {
+  const { url: l2, l1Url: l1 } = await startService()
+  const cases: [string, string, string][] = [
+    [l2, l1, '--l1 and --l2 look swapped: --l1 serves chain 1337, --l2 chain 1338.'],
+    [l1, l1, '--l2 serves chain 1338, but must serve chain 1337.'],
+  ]
+  for (const [first, second, hint] of cases) {
+    const proxy = await startProxy('0', first, second)
+    const failure = await proxy.until(({ event }) => event === 'failure')
+    expect(failure.message).toContain(hint)
+    expect(await proxy.end('SIGTERM')).toBe(0)
+  }
+})
+
 it('takes the L1 block hash from a user module', async () => {
   const { service, url: l2, l1Url: l1 } = await startService()
   const newest = service.chain.l1.getBlock(service.chain.l1.blockNumber())

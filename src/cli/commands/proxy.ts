@@ -113,7 +113,8 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
     log.listening(server.url, trust, readForward(forward).forward)
     const ending = new AbortController()
-    void follow(provider, seconds * 1000, log, ending.signal)
+    const hint = () => connections.wrongChains(network.rollup)
+    void follow(provider, seconds * 1000, log, ending.signal, hint)
     await end
     ending.abort()
     await server.close(GRACE)
@@ -133,14 +134,23 @@ function isOrigin(text: string): boolean {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Polls for a newer view. */
-async function follow(provider: VerifiedProvider, interval: number, log: Log, ending: AbortSignal): Promise<void> {
+/** Polls for a newer view. @param hint what may explain that there is none yet; empty if nothing is known to */
+async function follow(
+  provider: VerifiedProvider,
+  interval: number,
+  log: Log,
+  ending: AbortSignal,
+  hint: () => Promise<string>,
+): Promise<void> {
+  let isNew = true
   while (!ending.aborted) {
     const failure = await provider.refresh().then(
       () => undefined,
       (error: unknown) => error,
     )
-    if (!ending.aborted) log.refreshed(failure)
+    isNew &&= failure !== undefined
+    const words = isNew ? await hint() : ''
+    if (!ending.aborted) log.refreshed(failure, words)
     await setTimeout(interval, undefined, { signal: ending }).catch(() => {})
   }
 }
@@ -166,9 +176,9 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       write('view', view, `  L2 block ${l2BlockNumber}, ${since}, ${l1}`)
     },
     /** A recurring failure is logged once, until something else happens. */
-    refreshed(error: unknown): void {
+    refreshed(error: unknown, hint: string): void {
       const { reason, action, message } = Object(error)
-      const text = error === undefined ? undefined : redact(String(message))
+      const text = error === undefined ? undefined : `${redact(String(message))}${hint && ` ${hint}`}`
       if (text !== undefined && text !== lastFailure) {
         write('failure', { reason, action, message: text }, `  no newer block: ${printable(text)}`)
       }
