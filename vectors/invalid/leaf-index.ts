@@ -47,6 +47,7 @@ export const leafIndex: ForgeryClass = ({ scheme, plain, contract, absent, later
     ),
     index('plus-2-53', 'INDEX_OUT_OF_RANGE', 'Above what a number can count.', x => x + 2 ** 53),
     index('negative', 'INDEX_OUT_OF_RANGE', 'A negative index.', x => -x),
+    index('minus-2-40', 'INDEX_OUT_OF_RANGE', 'The same path bits, and below nextFreeNode.', x => x - 2 ** 40),
     index('fractional', 'INDEX_OUT_OF_RANGE', 'An index between two leaves.', x => x + 0.5),
     index('huge', 'INDEX_OUT_OF_RANGE', 'A number with an exponent.', () => 1e300),
     index('string', 'MALFORMED_RESPONSE', 'An index as a string.', x => `${x}`),

@@ -97,7 +97,6 @@ export function rememberingHasher(hasher: Hasher, places: number, openings: read
       // `running` is overwritten below: if this fold fails, the next one must not reuse it.
       lastFold = { siblings: [], leafIndex }
       let digest = leafDigest
-      let rest = leafIndex
       for (let level = 0; level < siblings.length; level++) {
         if (level >= meeting && isSame(running[level] as Uint8Array, digest)) {
           // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
@@ -106,9 +105,8 @@ export function rememberingHasher(hasher: Hasher, places: number, openings: read
         }
         running[level] = digest
         const sibling = siblings[level] as Uint8Array
-        const isRight = rest % 2 === 1
+        const isRight = Math.floor(leafIndex / 2 ** level) % 2 === 1
         digest = isRight ? hashPair(sibling, digest) : hashPair(digest, sibling)
-        rest = Math.floor(rest / 2)
       }
       running[siblings.length] = digest
       lastFold = { siblings, leafIndex }
