@@ -118,7 +118,7 @@ async function importSource(
   return () =>
     within(async () => found()).catch((error: unknown) => {
       if (signal.aborted) throw error
-      throw new EndpointError('L1_UNCONFIRMED', { found: `l1BlockHash() of ${file} ${reasonOf(error)}`, layer: 'L1' })
+      throw new EndpointError('L1_UNCONFIRMED', { found: `l1BlockHash() of ${file} ${reasonOf(error)}` })
     })
 }
 
