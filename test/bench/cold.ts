@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { median } from './measure.ts'
@@ -16,9 +17,9 @@ verifyProof(answer, { scheme: poseidon2, stateRoot, address, storageKeys })`
 
 const scriptMs = (script: string): number => processMs(['--input-type=module', '-e', script])
 
-function processMs(args: readonly string[]): number {
+function processMs(args: readonly string[], input = ''): number {
   const start = performance.now()
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', input })
   if (status !== 0) throw new Error(stderr)
   return performance.now() - start
 }
@@ -31,5 +32,8 @@ export function measureColdStart(turns: number): { bare: number; first: number }
 
 /** Median milliseconds of `verify` in fresh processes, as it is built. */
 export function measureCommand(turns: number): number {
-  return median(Array.from({ length: turns }, () => processMs(['src/cli/main.js', 'verify', VECTOR, '--trust-file'])))
+  const { stateRoot, address, storageKeys, answer } = JSON.parse(readFileSync(VECTOR, 'utf8'))
+  const keys = storageKeys.flatMap((key: string) => ['--storage-key', key])
+  const args = ['src/cli/main.js', 'verify', '-', '--state-root', stateRoot, '--address', address, ...keys]
+  return median(Array.from({ length: turns }, () => processMs(args, JSON.stringify(answer))))
 }
