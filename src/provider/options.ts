@@ -66,7 +66,10 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
   prefetch?: boolean | undefined
   /** Called with the first view, and whenever the view moves. */
   onView?: ((view: ProviderView) => void) | undefined
-  /** Ends the provider: requests in flight and all later ones fail with `ENDPOINT_FAILED`, and `ABORTED` in its data. */
+  /**
+   * Ends the provider: requests in flight and all later ones fail with `ENDPOINT_FAILED`, and `ABORTED` in its data. With it, what a
+   * request is still fetching when its time is over goes on, and is kept for the next request.
+   */
   signal?: AbortSignal | undefined
 }
 

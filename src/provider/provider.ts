@@ -44,6 +44,8 @@ export interface RequestOptions {
    * - `unproven`: the request is passed to `l2`, because `forward` names its method. The answer will not be proven.
    * - `incomplete`: logs are listed whose completeness is not proven, because `completeLogs` is false. There may be others.
    * - `slow`: a search has taken a quarter of its time. `left` is what it has left to do, in words. It says so at its end, too.
+   *
+   * What it throws is ignored.
    */
   onNote?: ((about: 'unproven' | 'incomplete' | 'slow', left?: string) => void) | undefined
   /**
@@ -56,6 +58,15 @@ export interface RequestOptions {
    * server asks for its changes with `eth_getFilterChanges`, and pushes them. Default: false, and it is refused.
    */
   canPush?: boolean | undefined
+}
+
+/** A failure of the caller's own function is none of an endpoint, and some of its calls have nobody to throw to. */
+function quietly(tell: () => unknown): void {
+  try {
+    Promise.resolve(tell()).catch(() => {})
+  } catch {
+    // As if nobody had asked to be told.
+  }
 }
 
 const REQUEST_OPTIONS = ['signal', 'admit', 'reserve', 'onNote', 'client', 'canPush'] as const
@@ -203,9 +214,10 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       for (const [name, value] of Object.entries({ admit, reserve, onNote })) verifyFunction(`options.${name}`, value)
       verifyClient(client)
       if (typeof canPush !== 'boolean') throw invalid('options.canPush', 'true or false', canPush)
-      const onProgress = (left: string) => onNote?.('slow', left)
+      const note = (about: 'unproven' | 'incomplete' | 'slow', left?: string) => quietly(() => onNote?.(about, left))
+      const onProgress = (left: string) => note('slow', left)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
-      return inPace(how, pace => work(pace, { client, canPush, onNote }))
+      return inPace(how, pace => work(pace, { client, canPush, onNote: note }))
     })
 
   return {

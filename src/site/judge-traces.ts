@@ -25,7 +25,7 @@ export const tracesKind: Kind<VerifiedTransition> = {
     const isEnded = endRoot.value !== ''
     return {
       sources: { rootBefore: trusted.source, rootAfter: isEnded ? endRoot.source : 'answer' },
-      headline: `From one root to the other, exactly ${accounts} and ${slots} changed.`,
+      headline: `These changes, of ${accounts} and ${slots}, lead from one root to the other.`,
       trusted: 'state root before the first block',
       ...{ totals, changes },
       notes:

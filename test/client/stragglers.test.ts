@@ -37,6 +37,14 @@ it('lets works go on that nobody waits for any more, up to a bound, which counts
   expect(aborted).toEqual(['c', 'e'])
 })
 
+it('lets none go on where nobody could end it', async () => {
+  const { start, aborted } = setUp(0)
+  const waiting = new AbortController()
+  const work = start('a', waiting.signal)
+  waiting.abort()
+  expect([await work, aborted]).toEqual(['ABORTED', ['a']])
+})
+
 it('gives what they come to, begins none in vain, and ends all with the whole', async () => {
   const whole = new AbortController()
   const { start, aborted, end, begun } = setUp(9, whole.signal)

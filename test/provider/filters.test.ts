@@ -183,11 +183,14 @@ it('keeps a bounded number of filters for each client, and for all of them', asy
 
 it('gives nothing at half of its time rather than failing, and goes on next time', async () => {
   const slow = { receipts: 0 }
-  const { ask, advance, endpoint } = await setUp({ timeoutMs: 8000 }, async (answer, method) => {
-    // A piece takes more than eight seconds.
-    if (method === 'eth_getBlockReceipts') await new Promise(resolve => setTimeout(resolve, 100 * ++slow.receipts))
-    return answer
-  })
+  const { ask, advance, endpoint } = await setUp(
+    { timeoutMs: 8000, signal: new AbortController().signal },
+    async (answer, method) => {
+      // A piece takes more than eight seconds.
+      if (method === 'eth_getBlockReceipts') await new Promise(resolve => setTimeout(resolve, 100 * ++slow.receipts))
+      return answer
+    },
+  )
   const id = await ask('eth_newFilter', { address: TOKEN })
   await advance(60)
   endpoint.counts()
@@ -206,11 +209,14 @@ it('gives nothing at half of its time rather than failing, and goes on next time
 })
 
 it('comes to an end with an endpoint that takes longer for each answer than a request lasts', async () => {
-  const { ask, advance, endpoint } = await setUp({ timeoutMs: 8000 }, async (answer, method) => {
-    const isOfBlocks = method === 'eth_getBlockReceipts' || method === 'eth_getBlockByNumber'
-    if (isOfBlocks) await new Promise(resolve => setTimeout(resolve, 9000))
-    return answer
-  })
+  const { ask, advance, endpoint } = await setUp(
+    { timeoutMs: 8000, signal: new AbortController().signal },
+    async (answer, method) => {
+      const isOfBlocks = method === 'eth_getBlockReceipts' || method === 'eth_getBlockByNumber'
+      if (isOfBlocks) await new Promise(resolve => setTimeout(resolve, 9000))
+      return answer
+    },
+  )
   const id = await ask('eth_newFilter', { address: TOKEN })
   await advance(60)
   endpoint.counts()

@@ -62,6 +62,7 @@ describe('methods', () => {
     }
     const nonce = 'eth_getTransactionCount'
     const sending = 'eth_sendRawTransaction'
+    const pending = { method: nonce, params: [ALICE, 'pending'] }
     for (const forward of [[nonce, sending], ['wallet'], ['wallet', sending]]) {
       asked.length = 0
       const unproven: string[] = []
@@ -75,6 +76,12 @@ describe('methods', () => {
       expect(unproven).toEqual([`${nonce} pending`, `${sending} 0x`])
       await expect(ask('wallet')).rejects.toMatchObject({ reason: 'METHOD_REFUSED' })
     }
+    // A failure of the caller's own function is no failure of the endpoint.
+    for (const onNote of [
+      () => Reflect.apply(Reflect.get({}, 'none'), null, []),
+      () => Promise.reject(new Error('mine')),
+    ])
+      expect(await provider({ l2: spying, forward: [nonce] }).request(pending, { onNote })).toBe('0x63')
     const refused = { reason: 'PARAMS_INVALID' }
     // What waits is nobody's to prove, so those who send get the newest state for it.
     expect(await request(provider({ forward: ['wallet'] }), 'eth_getBalance', ALICE, 'pending')).toBe(

@@ -26,36 +26,32 @@ export async function* readFileChunks(path: string, onRead?: (length: number) =>
   }
 }
 
-/** The compression formats: the bytes with which they begin, and what unpacks them. */
-const PACKED = [
-  { magic: [0x1f, 0x8b], name: 'gzip', stream: 'createGunzip', whole: 'gunzipSync' },
-  // Needs Node 22.15 or later.
-  { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', stream: 'createZstdDecompress', whole: 'zstdDecompressSync' },
-] as const
+const GZIP = Uint8Array.of(0x1f, 0x8b)
+const ZSTD = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd)
 
-const formatOf = (start: Uint8Array) => PACKED.find(({ magic }) => magic.every((byte, index) => start[index] === byte))
+/** Node reads zstd to the end of a file that was cut, and leaves frames out, without a word. @throws DocumentError if it is zstd */
+function isGzip(start: Uint8Array): boolean {
+  const begins = (magic: Uint8Array) => magic.every((byte, index) => start[index] === byte)
+  if (begins(ZSTD)) throw new DocumentError('packed with zstd: unpack it first, or use gzip')
+  return begins(GZIP)
+}
 
-const TOO_OLD = 'which takes Node 22.15 or later'
-
-/** The bytes, decompressed if they are gzip or zstd. @param most how many they may be then @throws DocumentError */
+/** The bytes, decompressed if they are gzip. @param most how many they may be then @throws DocumentError */
 export function unpackWhole(bytes: Uint8Array, most: number): Uint8Array {
-  const packed = formatOf(bytes)
-  if (packed === undefined) return bytes
-  const unpacker: unknown = Reflect.get(zlib, packed.whole)
-  if (typeof unpacker !== 'function') throw new DocumentError(`packed with ${packed.name}, ${TOO_OLD}`)
+  if (!isGzip(bytes)) return bytes
   try {
-    return unpacker(bytes, { maxOutputLength: most })
+    return zlib.gunzipSync(bytes, { maxOutputLength: most })
   } catch (error) {
     const isLarge = error instanceof RangeError
     throw new DocumentError(
-      isLarge ? `larger than ${most / 2 ** 20} MiB once unpacked` : `damaged ${packed.name}: ${messageOf(error)}`,
+      isLarge ? `larger than ${most / 2 ** 20} MiB once unpacked` : `damaged gzip: ${messageOf(error)}`,
     )
   }
 }
 
 /**
- * The bytes of a stream, decompressed if they are gzip or zstd, and in UTF-8 if they are UTF-16. The first bytes decide, not the
- * name of a file.
+ * The bytes of a stream, decompressed if they are gzip, and in UTF-8 if they are UTF-16. The first bytes decide, not the name of a
+ * file.
  *
  * @throws the Error of the decompressor or decoder if they are damaged or truncated
  */
@@ -84,28 +80,29 @@ async function* decompress(chunks: AsyncIterable<Uint8Array | string>): AsyncGen
     if (done) break
     start = Buffer.concat([start, Buffer.from(value)])
   }
-  const packed = formatOf(start)
-  if (packed === undefined) return yield* continued(start, iterator)
-  const create: unknown = Reflect.get(zlib, packed.stream)
-  if (typeof create !== 'function') {
-    await iterator.return?.()
-    throw new Error(`it is packed with ${packed.name}, ${TOO_OLD}`)
+  const rest = continued(start, iterator)
+  try {
+    yield* isGzip(start) ? unpackWith(zlib.createGunzip({ chunkSize: CHUNK_LENGTH }), rest) : rest
+  } finally {
+    await rest.return(undefined)
   }
-  yield* unpackWith(create({ chunkSize: CHUNK_LENGTH }), continued(start, iterator))
 }
 
-/** Where a gzip member may begin: written apart, what comes before a broken one is decompressed. */
+/** Where a gzip member may begin: written apart, what comes before a broken one is decompressed. Only so many, as each takes time. */
 function* membersIn(chunk: Uint8Array): Generator<Uint8Array> {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   let start = 0
-  for (let end = bytes.indexOf(GZIP, 1); end > 0; end = bytes.indexOf(GZIP, end + 1)) {
+  for (let count = 1; count < MAX_PIECES; count++) {
+    const end = bytes.indexOf(GZIP, start + 1)
+    if (end < 0) break
     yield bytes.subarray(start, end)
     start = end
   }
   yield bytes.subarray(start)
 }
 
-const GZIP = Uint8Array.of(0x1f, 0x8b)
+/** Of a chunk. */
+const MAX_PIECES = 256
 
 /** A stream pipeline is no alternative: on an error, it discards the output that came before. */
 async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -42,8 +42,8 @@ export const command: Command = {
     about: `
 Verifies records, one JSON text per line, and writes one verdict per line. A
 record is a recording (scheme, stateRoot, address, storageKeys, result), an
-answer, a vector of one, or an evidence bundle. gzip (and zstd, from Node 22.15
-on) is unpacked. Bundles need --l1-block-hash, --l1-state-root or --state-root.
+answer, a vector of one, or an evidence bundle. gzip is unpacked. Bundles need
+--l1-block-hash, --l1-state-root or --state-root.
 --output OUT is continued where it ends, and OUT.audit describes the run.`,
     notes: `
 A verdict on the word of the record alone ("trusted": "record") is consistent.

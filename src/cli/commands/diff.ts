@@ -55,7 +55,8 @@ rollup_getZkEVMStateMerkleProofV0, one per line. - is standard input. Evidence
 is what \`record state\` writes: of two --l1-block-hash, the first is for
 --parent-evidence. Nothing is printed before everything is verified.`,
     notes: `
-Verified: from one root to the other, exactly these accounts and slots changed.
+Verified: these changes lead from one root to the other. In between, no root is
+known: what a block changes and a later one takes back is the sender's word.
 Exit code: 0 verified, 1 refused, 2 wrong usage, 4 consistent only: with
 --open-end, the sender of the files chooses the end.`,
     examples: `
@@ -192,7 +193,7 @@ function formatReport(
   stream: Output,
 ): string {
   return `${[
-    formatVerdict(verdict, 'from one root to the other, exactly these accounts and slots changed', stream),
+    formatVerdict(verdict, 'these changes, one after the other, lead from one root to the other', stream),
     formatTable(
       [
         ['parent root', begin.root, begin.source],

@@ -62,12 +62,21 @@ export async function* verifyChain(
 
 async function* answersIn(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<unknown> {
   const limits = { batchLength: 2 ** 20, maxLineLength: MAX_ANSWER_LENGTH }
-  for await (const batch of readBatches(unpack(chunks), limits)) {
+  for await (const batch of readBatches(readable(chunks), limits)) {
     for (const line of linesOf(batch)) {
       if (line === null) throw new DocumentError('an answer is too long')
       const text = Buffer.from(line).toString().trim()
       if (text !== '') yield readAnswer(text)
     }
+  }
+}
+
+/** Unpacked. @throws DocumentError if it is damaged */
+async function* readable(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* unpack(chunks)
+  } catch (error) {
+    throw error instanceof DocumentError ? error : new DocumentError(`damaged: ${messageOf(error)}`)
   }
 }
 

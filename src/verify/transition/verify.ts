@@ -51,11 +51,11 @@ const PLACES = 2 ** 14
 const FIELDS = ['zkParentStateRootHash', 'zkEndStateRootHash', 'zkStateMerkleProof'] as const
 
 /**
- * Verifies a `rollup_getZkEVMStateMerkleProofV0` answer: from one state root to another, exactly these accounts and slots were
- * read, inserted, updated and deleted, and nothing else changed. Pure and synchronous.
+ * Verifies a `rollup_getZkEVMStateMerkleProofV0` answer: these changes, one after the other, lead from one state root to
+ * another. What differs between the two states is exactly what they come to. Pure and synchronous.
  *
  * It does not show that transactions required the changes, nor in which block of the range a change happened: only the roots at
- * the ends are trusted.
+ * the ends are trusted. A sender can add or leave out changes that a later one takes back.
  *
  * @param answer what the state manager sent, parsed from JSON: the bare result or the JSON-RPC response around it
  * @param claim the roots that you trust
