@@ -60,7 +60,9 @@ export const LAYERS = {
   /** State that is proven, and calls over it. */
   provider: [
     inFolder('provider/proving'),
-    ...['base-fee', 'call-vectors', 'methods', 'one-head', 'waves'].map(name => `test/provider/${name}.test.ts`),
+    ...['base-fee', 'call-evidence', 'call-vectors', 'methods', 'one-head', 'waves'].map(
+      name => `test/provider/${name}.test.ts`,
+    ),
   ],
   world: [inFolder('devnet/world')],
 }

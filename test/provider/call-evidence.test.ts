@@ -105,6 +105,23 @@ it('records reverts, 200 slots, and stated values', async () => {
   await expect(record(around('coinbase'))).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
 })
 
+it('says whether there is code where the call goes', async () => {
+  const nobody = `0x${'9'.repeat(40)}` as const
+  const identity = `0x${'0'.repeat(39)}4` as const
+  for (const [to, hasCode, returnData] of [
+    [TOKEN, true, word(70)],
+    [BOB, false, '0x'],
+    [nobody, false, '0x'],
+    [identity, false, balanceOf],
+  ] as const) {
+    const { bundle, claim } = await record({ from: ALICE, to, data: balanceOf })
+    const isToken = to === TOKEN
+    const verified = await verifyCallEvidence(bundle, claim)
+    expect(verified, to).toMatchObject({ outcome: 'returned', hasCode })
+    if (!isToken) expect(verified).toMatchObject({ returnData })
+  }
+})
+
 const WRONG_CLAIMS: [object, string][] = [
   [{ chainId: 1n }, 'CALL_MISMATCH'],
   [{ hardfork: 'osaka' }, 'CALL_MISMATCH'],
