@@ -236,7 +236,7 @@ it('says in the report of an audit what rests on the records alone', async () =>
   expect(JSON.parse(stderr)).toMatchObject({ verdict: 'consistent', verified: 0, consistent: 1, present: 1 })
   const page = readFileSync(html, 'utf8')
   expect(page).toContain('<b>The record is consistent only, because nobody has confirmed the state root.</b>')
-  expect(page).toContain('To confirm them, look up the state root on L1')
+  expect(page).toContain('To confirm it, look up the state root on L1')
   await runHere(['audit', '--jobs', '1', '--html', html, ...ROOT], { stdin: JSON.stringify(recording) })
   const own = readFileSync(html, 'utf8')
   expect(own).toContain('<b>The record is verified.</b>')
