@@ -462,7 +462,7 @@ flow('anvil forks, with one head', async () => {
   // A fork stays at the head that it began with.
   await rig.settle(pinned, true)
   const child = spawn(
-    programOf('anvil', new URL('../../package.json', import.meta.url)),
+    programOf('anvil', new URL('../oracles/package.json', import.meta.url)),
     ['--fork-url', pinned, '--port', '0', '--accounts', '1', '--timeout', `${timeout}`],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
