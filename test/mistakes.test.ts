@@ -14,7 +14,7 @@ import { createVerifiedProvider } from '../src/entry/provider.ts'
 import { followFinalizations } from '../src/entry/rpc.ts'
 import { judge } from '../src/site/judge.ts'
 import { openFile, statementFrom } from '../src/site/opened-file.ts'
-import { fileOf, flagsOf, folderOf, networkOf, runHere, sampleOf } from './cli/io.ts'
+import { fileOf, flagsOf, folderOf, NOWHERE, networkOf, runHere, sampleOf } from './cli/io.ts'
 
 /** What people do wrong at first, and the message that sets them right. */
 
@@ -140,7 +140,6 @@ it.each(inPrograms)('in a program: %s', (_, work, message) => {
 const EXPECTED = 'Expected linea, linea-sepolia, or the path of a file'
 const HEX_32 = 'expected 0x-prefixed hexadecimal of 32 bytes'
 const root = ['--state-root', stateRoot]
-const proxied = ['--l1', 'http://127.0.0.1:1', '--l2', 'http://127.0.0.1:1']
 /** Enough for an endpoint that is never asked. */
 const asked = [...networkOf(rollup.address), '--address', address, '-o', 'never-written']
 
@@ -220,17 +219,7 @@ const onTheCommandLine: Mistake[] = [
   ],
   [
     'no beacon API',
-    () => [
-      'record',
-      'state',
-      '--l1',
-      'http://127.0.0.1:1',
-      '--l2',
-      'http://127.0.0.1:1',
-      '--checkpoint',
-      stateRoot,
-      ...['--address', address, '-o', 'never-written'],
-    ],
+    () => ['record', 'state', ...NOWHERE, '--checkpoint', stateRoot, ...['--address', address, '-o', 'never-written']],
     '--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL',
   ],
   [
@@ -329,17 +318,17 @@ const onTheCommandLine: Mistake[] = [
   ],
   [
     'a quorum of one',
-    () => ['proxy', ...proxied, '--l1-agree', 'http://127.0.0.1:2', '--quorum', '2'],
+    () => ['proxy', ...NOWHERE, '--l1-agree', 'http://127.0.0.1:2', '--quorum', '2'],
     '--quorum: there is one --l1-agree only, so nothing to agree on',
   ],
   [
     'a misspelt method',
-    () => ['proxy', ...proxied, '--forward', 'wallett'],
+    () => ['proxy', ...NOWHERE, '--forward', 'wallett'],
     '--forward: no such method: wallett. Did you mean wallet?',
   ],
   [
     'an origin without its scheme',
-    () => ['proxy', ...proxied, '--allow-origin', 'example.com'],
+    () => ['proxy', ...NOWHERE, '--allow-origin', 'example.com'],
     'expected an origin, with its scheme (http, https, or that of an extension) and without a path; or *\n',
   ],
   [
@@ -556,7 +545,7 @@ it('refuses an address with the checksum of another, wherever a person writes on
   const hash = `0x${'00'.repeat(32)}`
   const list = join(folderOf({}), 'addresses.txt')
   writeFileSync(list, `${right}\n${right.toLowerCase()}\n# the last is wrong\n${misspelt}\n`)
-  const snapshot = ['snapshot', list, '--l1', 'http://127.0.0.1:1', '--l2', 'http://127.0.0.1:1', '-o', `${list}.csv`]
+  const snapshot = ['snapshot', list, ...NOWHERE, '-o', `${list}.csv`]
   const calls: [place: string, args: string[]][] = [
     ['--address', ['verify', fileOf(answer), '--state-root', hash, '--address', misspelt]],
     ['--mapping', ['verify', fileOf(answer), '--state-root', hash, '--mapping', '1', misspelt]],

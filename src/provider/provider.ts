@@ -214,7 +214,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       for (const [name, value] of Object.entries({ admit, reserve, onNote })) verifyFunction(`options.${name}`, value)
       verifyClient(client)
       if (typeof canPush !== 'boolean') throw invalid('options.canPush', 'true or false', canPush)
-      const note = (about: 'unproven' | 'incomplete' | 'slow', left?: string) => quietly(() => onNote?.(about, left))
+      const note: RequestOptions['onNote'] = (about, left) => quietly(() => onNote?.(about, left))
       const onProgress = (left: string) => note('slow', left)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
       return inPace(how, pace => work(pace, { client, canPush, onNote: note }))

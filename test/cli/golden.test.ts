@@ -6,7 +6,7 @@ import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.
 import { DEMO_TOKEN, DEMO_USER } from '../../src/devnet/service/demo-chain.ts'
 import { lineaMessageService } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { fileOf, folderOf, networkOf, runHere } from './io.ts'
+import { fileOf, folderOf, NOWHERE, networkOf, runHere } from './io.ts'
 
 /**
  * What each command prints with --json, and its exit code, in `golden.txt`: a line per value. Programs read it, so a difference is a
@@ -101,17 +101,7 @@ it('prints with --json what it has always printed', async () => {
     'follow state': ['follow', 'state', ...urls, ...state, '--once', '-o', at('states')],
     'follow messages': ['follow', 'messages', ...urls, '--once', '--from-block', '0', '-o', at('messages')],
     snapshot: ['snapshot', fileOf(`${DEMO_USER}\n`), ...urls, '-o', at('rows.csv')],
-    'record, no endpoint': [
-      'record',
-      'state',
-      '--l1',
-      'http://127.0.0.1:1',
-      '--l2',
-      'http://127.0.0.1:1',
-      ...state,
-      '-o',
-      at('x'),
-    ],
+    'record, no endpoint': ['record', 'state', ...NOWHERE, ...state, '-o', at('x')],
   }
   const all: string[] = []
   for (const [name, argv] of Object.entries(cases)) all.push(`${name}\n${await told(argv)}\n`)

@@ -88,6 +88,8 @@ export const COMMANDS = [
   ...['fetch traces', 'snapshot', 'diff', 'audit', 'inspect', 'vectors', 'serve', 'proxy'],
 ]
 
+/** Endpoints where nothing listens. */
+export const NOWHERE = ['--l1', 'http://127.0.0.1:1', '--l2', 'http://127.0.0.1:1']
 export const ADDRESS: Hex = `0x${'aa'.repeat(20)}`
 export const PRESENT: Hex = `0x${'11'.repeat(32)}`
 export const ABSENT: Hex = `0x${'22'.repeat(32)}`

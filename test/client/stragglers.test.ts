@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { createStragglers } from '../../src/client/transport/waiting.ts'
 import { isEndpointError } from '../../src/entry/rpc.ts'
 
-/** A work that ends when it is told, and which of its parts were aborted. */
-function setUp(most: number, over?: AbortSignal) {
-  const run = createStragglers(most, over)
+/** A work that ends when it is told, and which of its parts were aborted. @param over null if nobody can end all */
+function setUp(most: number, over: AbortSignal | null = new AbortController().signal) {
+  const run = createStragglers(most, over ?? undefined)
   const aborted: string[] = []
   const ends = new Map<string, () => void>()
   const start = (name: string, signal: AbortSignal) => {
@@ -38,7 +38,7 @@ it('lets works go on that nobody waits for any more, up to a bound, which counts
 })
 
 it('lets none go on where nobody could end it', async () => {
-  const { start, aborted } = setUp(0)
+  const { start, aborted } = setUp(2, null)
   const waiting = new AbortController()
   const work = start('a', waiting.signal)
   waiting.abort()

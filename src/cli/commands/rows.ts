@@ -5,8 +5,7 @@ import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { linesIn } from '../files/lines.ts'
-import type { AskedFor } from '../files/output-file.ts'
-import { statRegular } from '../files/output-file.ts'
+import { type AskedFor, statRegular } from '../files/output-file.ts'
 import { warnOn } from '../files/own-key.ts'
 import {
   type AboutRows,

@@ -310,10 +310,10 @@ export async function stepBack<T extends object>(
   otherwise: T | null = null,
 ): Promise<T> {
   const failures = new Map<bigint, EndpointError | ProofError>()
-  const unless = (isIt: (error: unknown) => boolean) => [...failures.values()].filter(failure => !isIt(failure))
-  while (unless(isOfBlock).length < 2) {
+  const besides = (isIt: (error: unknown) => boolean) => [...failures.values()].filter(failure => !isIt(failure))
+  while (besides(isOfBlock).length < 2) {
     // What fails on the way to an earlier one says less than why the first one failed.
-    const { value: anchor, done } = await anchors.next().catch(error => Promise.reject(unless(isMissing)[0] ?? error))
+    const { value: anchor, done } = await anchors.next().catch(error => Promise.reject(besides(isMissing)[0] ?? error))
     if (done) break
     if (failures.has(anchor.l2BlockNumber)) continue
     const outcome = await use(anchor, failures.size === 0)
@@ -324,7 +324,7 @@ export async function stepBack<T extends object>(
   const [first] = failures.values()
   const about = isEndpointError(first) ? first : {}
   const found = `tried ${[...failures.keys()].join(', ')}`
-  throw unless(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
+  throw besides(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
 }
 
 /** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. @param first the newest one */

@@ -83,7 +83,7 @@ export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal
  * the same.
  *
  * @param most how many of them may go on. Further ones are aborted
- * @param over ends them all
+ * @param over ends them all. Without it, nobody could end them, and none goes on
  */
 export function createStragglers(most: number, over?: AbortSignal) {
   const late = new Set<AbortController>()
@@ -95,8 +95,8 @@ export function createStragglers(most: number, over?: AbortSignal) {
     const own = new AbortController()
     inherit(own.signal, signal)
     const end = () => {
-      if (late.size >= most || over?.aborted) return own.abort(signal.reason)
-      if (late.size === 0) over?.addEventListener('abort', endAll)
+      if (over === undefined || over.aborted || late.size >= most) return own.abort(signal.reason)
+      if (late.size === 0) over.addEventListener('abort', endAll)
       late.add(own)
     }
     signal.addEventListener('abort', end, { once: true })

@@ -47,7 +47,7 @@ function createLogs({ l2, signal: over }: Pick<VerifiedOptions, 'l2' | 'signal'>
   const logs = createCache<Hex, BlockLogs>(MAX_CACHED_LOGS)
   const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const flights = new Map()
-  const keep = createStragglers(over === undefined ? 0 : MAX_STRAGGLERS, over)
+  const keep = createStragglers(MAX_STRAGGLERS, over)
   /** Shared by all who ask, and kept, even if it takes longer than they wait. */
   const fetch = <T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     shareFlight(flights, key, signal, own => keep(own, work))
