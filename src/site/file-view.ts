@@ -23,10 +23,12 @@ export function fileTree(
   onBytes: (proof: number) => void,
 ): FileTree {
   const { list, open } = branch([], ask, onBytes)
+  // One request can be given up for a later one: whatever comes next asks again.
   void open('')
   return {
     content: [digitsHint(), list],
     async find(place) {
+      await open('')
       let inside: Open = open
       let last: HTMLElement | undefined
       for (const name of place) {

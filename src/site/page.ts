@@ -147,6 +147,7 @@ async function open(
     tree = null
     forgetDigits()
     showChanged()
+    report = null
     fill(loaded.suggested, loaded.subject, of !== undefined)
     // Of a reload, or of the browser's back button.
     if (replaces) restoreWords(keptWords(reply.digest))
@@ -155,13 +156,11 @@ async function open(
     const source = of ? nameOf(of.title) : `sha256-${reply.digest}`
     if (!of) keep(source, { blob, name })
     const isLink = isLinked || (replaces && address.source === source)
-    address = isLink ? { ...address, source } : { source, tab: 'overview', proof: null }
     digest = reply.digest
     byId('share', HTMLButtonElement).hidden = false
+    // The address is that of the file before its verdict: the visitor can already type, which starts another verdict.
+    go(isLink ? { ...address, source } : { source, tab: 'overview', proof: null }, replaces)
     await judge()
-    tree = fileTree(askPart, goToBytes)
-    tabs.fill('file', tree.content)
-    go(address, replaces)
     if (!replaces && verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
   })
 }
@@ -244,6 +243,10 @@ async function judge(): Promise<void> {
   const hasCommand = name !== 'unjudged' || report.failure === null
   tabs.fill('overview', overview(report, hasCommand ? commandOf(loaded.subject, readStatement()) : '', goToProof, find))
   tabs.fill('chain', chainView(report))
+  if (tree === null) {
+    tree = fileTree(askPart, goToBytes)
+    tabs.fill('file', tree.content)
+  } else void tree.find([])
   tabs.show(address.tab)
   views.hidden = false
   setStale(false)
