@@ -6,11 +6,16 @@ it('follows and records messages in few waves', async () => {
   // Waves and requests. Fewer are good news: change them here.
   expect(costs.map(({ name, waves }) => [name, waves.length, waves.flat().length])).toEqual([
     ['follow messages: the first finalization', 6, 6],
-    ['a finalization with 15 messages', 7, 8],
+    ['a finalization with 15 messages', 6, 8],
     ['a finalization without any', 6, 7],
     ['a new L1 block, nothing finalized', 3, 3],
     ['the same L1 block', 1, 1],
-    ['record a message', 7, 9],
+    ['record a message', 3, 8],
+    ['record the message of a transaction', 4, 8],
+    ['record a message to L2', 3, 4],
   ])
-  expect(costs[1]?.waves.slice(-2)).toEqual([['eth_getLogs', 'rollup_getProof'], ['eth_getProof']])
+  expect(costs[1]?.waves.slice(-2)).toEqual([
+    ['eth_getProof', 'eth_getLogs'],
+    ['rollup_getProof', 'eth_getProof'],
+  ])
 })

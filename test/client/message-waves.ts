@@ -3,6 +3,7 @@ import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { lineaMessageService as messageService } from '../../src/entry/messages.ts'
 import { poseidon2 as scheme } from '../../src/entry/poseidon2.ts'
 import { finalizedBlockHash, isEndpointError, recordMessage } from '../../src/entry/rpc.ts'
@@ -67,7 +68,18 @@ export async function messageCosts(latency = 0): Promise<MessageCost[]> {
   if (found !== 15) throw new Error(`${found} messages`)
   waves.take()
   began = performance.now()
-  await recordMessage({ ...endpoints, network, message: { number: 10n } })
-  take('record a message')
+  const logs: unknown = await l2.request({ method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: 'latest' }] })
+  const { transactionHash } = (logs as { transactionHash: Hex }[])[9] ?? {}
+  const [toL2] = chain.messages.sendToL2([contentOf('to L2', 1)])
+  chain.l1.addBlock()
+  const recorded = [
+    { name: 'record a message', message: { number: 10n } },
+    { name: 'record the message of a transaction', message: { transactionHash, number: 10n } },
+    { name: 'record a message to L2', message: { number: toL2?.number }, direction: 'toL2' },
+  ] as const
+  for (const { name, ...search } of recorded) {
+    await recordMessage({ ...endpoints, network, ...search })
+    take(name)
+  }
   return costs
 }

@@ -32,7 +32,7 @@ import type { Attempt } from '../sources/pool.ts'
 import { EndpointError, isEndpointError, orFailure } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { sleep } from '../transport/waiting.ts'
+import { begin, sleep } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
 import { repeat, type Timing } from './follow.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
@@ -250,12 +250,6 @@ function createMessageFollower(settings: Settings, following: Following): () => 
   }
 }
 
-/** For work that is waited for later: it may fail before that. */
-function begin<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => {})
-  return work
-}
-
 /** A trusted L1 block that is not older than another one. */
 async function fetchBlockFrom(settings: Settings, { number }: L1Block) {
   const fetched = await fetchL1Block(settings, await trustedHash(settings.l1BlockHash))
@@ -300,6 +294,12 @@ async function readMessages(
     ending.signal,
   )
   const first = begin(asking.catch(orFailure))
+  const isFromPosition = (all: readonly SentMessage[]) =>
+    all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
+  const hold = async (all: readonly SentMessage[]) =>
+    fetchHeld(source, (await at).l1Block, witnessesOf(placesOf(all), isSelected))
+  // While the state says how many messages there are.
+  const early = begin(first.then(known => ('all' in known && isFromPosition(known.all) ? hold(known.all) : [])))
   try {
     const count = (await next) - position.nextNumber
     if (count === 0n) return null
@@ -308,9 +308,9 @@ async function readMessages(
     }
     const said: Said = new Map()
     const judge: Judge<HeldMessage[]> = async all => {
-      const isWhole = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
-      if (!isWhole || BigInt(all.length) !== count) return null
-      const asked = await fetchHeld(source, (await at).l1Block, witnessesOf(placesOf(all), isSelected))
+      if (!isFromPosition(all) || BigInt(all.length) !== count) return null
+      const known = await first
+      const asked = await ('all' in known && known.all === all ? early : hold(all))
       return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
     }
     const held = await withEachL2(source, async (provider, attempt, onL1, index) => {

@@ -9,12 +9,22 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { Ethereum, StateScheme } from '../../verify/state/types.ts'
 import { type Hint, listFinalizations } from '../l1/finalizations.ts'
-import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from '../l1/l1.ts'
+import {
+  type Anchor,
+  fetchAnchor,
+  fetchHinted,
+  fetchL1Block,
+  fetchNewest,
+  invented,
+  type L1Source,
+  unless,
+} from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
 import { fetchAnswer } from '../sources/fetch.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import { type EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
 import { redactUrls } from '../transport/redact.ts'
+import { begin } from '../transport/waiting.ts'
 import { beginAt, type Course, isAhead, newRange, nextHint, type Observation, step, verifyLast } from './course.ts'
 import type { FollowOptions, FollowRequest, Settings } from './follow-options.ts'
 import { type FollowProgress, heldIn, writeState } from './follow-state.ts'
@@ -96,7 +106,7 @@ export interface Followed<T> {
 /**
  * Proves one finalization after another: asks the endpoints for what `step` has to see, and does what it says.
  *
- * @param aside begun as soon as it is proven that the finalization took place
+ * @param aside begun while it is proven that the finalization took place
  * @returns a function that returns the next finalization; null if there is nothing new
  */
 export function createFollower<T>(settings: Settings, aside?: Aside<T>): () => Promise<Followed<T> | null> {
@@ -182,12 +192,15 @@ async function observe<T>(
   const { l1Block, anchors } = view
   const { l2BlockNumber } = hint
   const known = anchors.get(l2BlockNumber)
-  const anchor = known === undefined ? await fetchProven(source, view, hint) : known
+  const asking = known === undefined ? fetchProven(source, view, hint) : Promise.resolve(known)
+  const proving = begin(
+    asking.then(anchor => (anchor === null ? Promise.reject(invented(l2BlockNumber)) : prove(settings, view, anchor))),
+  )
+  const beside = aside?.(view, l2BlockNumber, proving)
+  const anchor = await asking
   anchors.set(l2BlockNumber, anchor)
   if (anchor === null) return { seen: [{ kind: 'refuted', hint }] }
   const code = { kind: 'code', implementation: anchor.implementation, l1Block } as const
-  const proving = prove(settings, view, anchor)
-  const beside = aside?.(view, l2BlockNumber, proving)
   const proven = await proving.catch(orMissing)
   if (isEndpointError(proven)) return { seen: [code, { kind: 'missing', hint, error: proven }] }
   // What is not pending any more is not asked for again.

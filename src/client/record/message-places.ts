@@ -17,7 +17,7 @@ import type { Attempt } from '../sources/pool.ts'
 import { EndpointError, isEndpointError, isFailure, isPassing, orFailure } from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_FINALIZED_BLOCKS, MAX_SEARCH_REQUESTS } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { scoped } from '../transport/waiting.ts'
+import { begin, scoped } from '../transport/waiting.ts'
 import type { Sender, SentMessage } from './messages.ts'
 
 /** Where messages from L2 are. */
@@ -43,8 +43,21 @@ export type Said = Map<number, { readonly blocks: FinalizedBlocks; readonly all:
 /** What L1 holds about all messages of a finalization; null if they lead to no root that L1 knows. */
 export type Judge<T> = (all: readonly SentMessage[]) => Promise<T | null>
 
-/** A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them. */
-async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
+/** What is told of the blocks of a finalization that an endpoint has named, before anything of it is proven. */
+type OnHint = (blocks: FinalizedBlocks) => void
+
+/**
+ * A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them.
+ *
+ * @param finding the block: the newest logs are asked for while it is searched for
+ */
+async function findBlocks(
+  provider: AnyProvider,
+  source: L1Source,
+  l1Block: L1Block,
+  finding: Promise<bigint>,
+  onHint: OnHint,
+) {
   // A finalization is one, whatever L1 holds for its end.
   const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => ETHEREUM }
   const oldest = l1Block.number - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
@@ -52,6 +65,7 @@ async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Bl
   let before: bigint | null = oldest > 0n ? null : -1n
   const least = oldest > 0n ? oldest : 0n
   for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, least)) {
+    const block = await finding
     const isRefused = isEndpointError(logs) && !isPassing(logs)
     // Whoever allows few blocks would be asked very often: the contract's slots take fewer requests.
     if (isRefused || allowedBlocks(provider) < BLOCKS_PER_REQUEST) {
@@ -69,10 +83,11 @@ async function findBlocks(provider: AnyProvider, source: L1Source, l1Block: L1Bl
   if (last === null || before === null) {
     // What is before the search is not the fault of L1. An L2 endpoint may have invented it.
     throw new EndpointError(last === null ? 'L1_CONTRADICTION' : 'MESSAGE_MISSING', {
-      found: `no log of the finalization of L2 block ${block} from L1 block ${oldest > 0n ? oldest : 0n} on`,
+      found: `no log of the finalization of L2 block ${await finding} from L1 block ${oldest > 0n ? oldest : 0n} on`,
       layer: 'L1',
     })
   }
+  onHint({ first: before + 1n, last })
   return verifyEnds(alone, l1Block, before, last)
 }
 
@@ -116,15 +131,19 @@ const leastOf = (numbers: readonly bigint[]): bigint | null =>
  * Yields the blocks of the finalization that holds an L2 block: fewer each time, as one L1 endpoint after the other answers. One
  * that hides finalizations hides nothing that another one tells.
  *
+ * @param block one that is not known yet may follow
+ * @param onHint called with what is about to be proven, in any order
  * @throws EndpointError, ProofError if no L1 endpoint knows it
  */
 export async function* narrowBlocks(
   source: L1Source,
-  l1Block: L1Block,
-  block: bigint,
+  at: L1Block | Promise<L1Block>,
+  block: bigint | Promise<bigint>,
+  onHint: OnHint = () => {},
 ): AsyncGenerator<FinalizedBlocks, void> {
+  const [l1Block, finding] = [await at, begin(Promise.resolve(block))]
   const find = (provider: AnyProvider, { signal }: Attempt) =>
-    findBlocks(provider, { ...source, signal }, l1Block, block)
+    findBlocks(provider, { ...source, signal }, l1Block, finding, onHint)
   let known: FinalizedBlocks = { first: 0n, last: 1n << 64n }
   let failure: Error | null = null
   for await (const found of source.l1.each(find, { signal: source.signal, isBlamed: () => false })) {

@@ -19,7 +19,7 @@ import {
 } from '../transport/limits.ts'
 import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { inAdvance } from '../transport/waiting.ts'
+import { begin, inAdvance } from '../transport/waiting.ts'
 
 /** Messages from logs of endpoints that may lie. What L1 keeps decides which of them were sent. */
 
@@ -37,6 +37,13 @@ export interface Sender {
   readonly layer: Layer
   /** The contract, 20 bytes, lower case. */
   readonly address: Hex
+}
+
+/** A message that was searched for. */
+export interface FoundSent {
+  readonly sent: SentMessage
+  /** All messages of these blocks, if its search has brought them. */
+  readonly beside: { readonly first: bigint; readonly last: bigint; readonly all: readonly SentMessage[] } | null
 }
 
 /** Which message. Whatever is given must fit. Hexadecimal is in lower case. */
@@ -129,7 +136,7 @@ export async function askSent(
 /**
  * Finds a message in the logs of an endpoint: in those of its transaction, or in those of all blocks from the newest back.
  *
- * @param known gives a block of the layer, proven: far above it, nothing is searched
+ * @param known gives a block of the layer, proven: far above it, only one piece is searched, before it is known
  * @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if several fit; ProofError
  */
 export async function findSent(
@@ -139,7 +146,7 @@ export async function findSent(
   known: () => Promise<bigint>,
   attempt: Attempt,
   withReceipts = false,
-): Promise<SentMessage> {
+): Promise<FoundSent> {
   const { layer } = sender
   const isIt = ({ message }: SentMessage) => isWanted(message, search)
   const { transactionHash } = search
@@ -150,26 +157,27 @@ export async function findSent(
     const logs = reader
       .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
       .filter(log => readMessageLog(log)?.address === sender.address)
-    return onlyOf(readSent(provider, logs, sender, newBudget()).filter(isIt), layer)
-  }
-  const [said, least] = await Promise.all([
-    callProvider(provider, 'eth_blockNumber', [], attempt.signal).then(number => parseQuantity(number)),
-    known(),
-  ])
-  // An endpoint that invents blocks would be asked for their logs without an end.
-  const far = BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
-  const latest = said < least + far ? said : least + far
-  const from = search.fromBlock ?? 0n
-  if (latest < from) {
-    throw new EndpointError('MESSAGE_MISSING', { found: `block ${from} is after the newest, ${latest}`, layer })
+    return { sent: onlyOf(readSent(provider, logs, sender, newBudget()).filter(isIt), layer), beside: null }
   }
   const topics = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
   const wanted = [...topics, search.messageHash ?? null]
   // The newest block teaches how many the endpoint allows at once.
   const filter = { address: sender.address, topics: [MESSAGE_SENT, ...wanted] }
-  const newest = { first: mostOf(from, latest - BLOCKS_PER_REQUEST + 1n), last: latest }
   const options = { signal: attempt.signal, isBackwards: true, withReceipts }
-  const { value: piece } = await askLogs(provider, filter, newest, options).next()
+  const from = search.fromBlock ?? 0n
+  const askNewest = async (latest: bigint) => {
+    if (latest < from) {
+      throw new EndpointError('MESSAGE_MISSING', { found: `block ${from} is after the newest, ${latest}`, layer })
+    }
+    const newest = { first: mostOf(from, latest - BLOCKS_PER_REQUEST + 1n), last: latest }
+    return (await askLogs(provider, filter, newest, options).next()).value
+  }
+  const said = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
+  const asking = begin(askNewest(said))
+  // An endpoint that invents blocks would be asked for their logs without an end.
+  const far = (await known()) + BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
+  const latest = said < far ? said : far
+  const piece = await (latest === said ? asking : askNewest(latest))
   attempt.heard()
   const per = mostOf(allowedBlocks(provider), 1n)
   const count = Math.min(Number((latest - from) / per) + 1, MAX_SEARCH_REQUESTS)
@@ -177,12 +185,16 @@ export async function findSent(
   const ask = async (index: number, signal: AbortSignal) => {
     const last = latest - BigInt(index) * per
     const blocks = { first: mostOf(first, last - per + 1n), last }
-    if (index === 0 && piece?.first === blocks.first) return readSent(provider, piece.logs, sender, newBudget())
-    return askSent(provider, sender, blocks, { ...attempt, signal }, wanted, withReceipts)
+    const isAsked = index === 0 && piece?.first === blocks.first
+    const all = isAsked
+      ? readSent(provider, piece.logs, sender, newBudget())
+      : await askSent(provider, sender, blocks, { ...attempt, signal }, wanted, withReceipts)
+    return { ...blocks, all }
   }
-  for await (const sent of inAdvance(count, LOGS_AT_ONCE, ask, attempt.signal)) {
-    const found = sent.filter(isIt)
-    if (found.length > 0) return onlyOf(found, layer)
+  const areAll = wanted.every(topic => topic === null)
+  for await (const blocks of inAdvance(count, LOGS_AT_ONCE, ask, attempt.signal)) {
+    const found = blocks.all.filter(isIt)
+    if (found.length > 0) return { sent: onlyOf(found, layer), beside: areAll ? blocks : null }
   }
   throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${latest}`, layer })
 }

@@ -56,6 +56,8 @@ export interface RecordBlock {
   readonly block: unknown
   readonly l1Block: L1Block
   readonly consensus: FetchedConsensus['consensus'] | undefined
+  /** The newest finalized L2 block, proven, if it was asked for. */
+  readonly newest: bigint | undefined
 }
 
 export async function fetchRecordBlock(
@@ -69,15 +71,14 @@ export async function fetchRecordBlock(
   const id = fetched?.proven.l1BlockHash ?? l1BlockNumber
   const isProvable = beacon === undefined && l1.sources.length > 1
   // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
-  const { block, l1Block } = isProvable
+  const { newest, block, l1Block }: Pick<RecordBlock, 'block' | 'l1Block'> & { newest?: bigint } = isProvable
     ? await l1.run(async (provider, attempt) => {
         const alone = { ...source, l1: only(provider), signal: attempt.signal }
         const found = await fetchL1Block(alone, id)
         attempt.heard()
-        await fetchNewest(alone, found.l1Block)
-        return found
+        return { ...found, newest: await fetchNewest(alone, found.l1Block) }
       }, signal)
     : await fetchL1Block(source, id)
   onProgress?.({ step: 'l1Block', l1Block })
-  return { block, l1Block, consensus: fetched?.consensus }
+  return { block, l1Block, newest, consensus: fetched?.consensus }
 }

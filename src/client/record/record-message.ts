@@ -19,11 +19,16 @@ import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
 import { fetchNewest, fetchProof } from '../l1/l1.ts'
+import { allowedBlocks } from '../l1/log-ranges.ts'
 import { type NetworkOfMessages, readAnyNetwork, serviceOf } from '../network/network.ts'
 import { verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError, isFailure, orFailure } from '../transport/error.ts'
+import { LOGS_AT_ONCE } from '../transport/limits.ts'
+import { begin, type Scope, scoped } from '../transport/waiting.ts'
+import { partOf } from '../transport/whose.ts'
 import {
+  type FinalizedBlocks,
   fetchHeld,
   type HeldMessage,
   type Judge,
@@ -38,7 +43,7 @@ import {
 import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
 import { isFinalized, proveMessage } from './prove-messages.ts'
 import { openRecorded, type Recorded, type RecordOptions } from './record.ts'
-import { fetchRecordBlock, verifyBlockOptions } from './record-block.ts'
+import { fetchRecordBlock, type RecordBlock, verifyBlockOptions } from './record-block.ts'
 
 /**
  * Which message. One field is needed; all that are given must fit. The newest blocks are searched first, so of several messages, an
@@ -186,12 +191,14 @@ function readWanted(message: WantedMessage): MessageSearch {
 }
 
 async function record({ source, search, start, tell }: Settings): Promise<RecordedMessage> {
-  const at = await fetchRecordBlock(source, start, tell)
+  const fetching = begin(fetchRecordBlock(source, start, tell))
+  // The message is searched for meanwhile. A proof of consensus takes so long that whoever waits for it would count as silent.
+  if (start.beacon !== undefined) await fetching
   const isToL1 = source.sender.layer === 'L2'
   const find = isToL1 ? findMessage : findToL2
-  const found = await find(source, at.l1Block, search).catch(orSeveral)
+  const found = await find(source, fetching, search).catch(orSeveral)
   const { sent, proof } = found
-  const { block, l1Block, consensus } = at
+  const { block, l1Block, consensus } = await fetching
   const { rollup, layout } = source
   const message = toMessage(sent.message)
   const { place: messageProof, newest: newestFinalized } = { place: undefined, newest: undefined, ...found }
@@ -237,20 +244,24 @@ interface Searched {
  *
  * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`
  */
-async function findMessage(source: MessageSource, l1Block: L1Block, search: MessageSearch): Promise<FoundMessage> {
-  const asking = fetchNewest(source, l1Block)
+async function findMessage(
+  source: MessageSource,
+  fetching: Promise<RecordBlock>,
+  search: MessageSearch,
+): Promise<FoundMessage> {
+  const at = begin(fetching.then(({ l1Block }) => l1Block))
   // It counts when the message is there.
-  asking.catch(() => {})
+  const asking = begin(fetching.then(({ l1Block, newest }) => newest ?? fetchNewest(source, l1Block)))
   const searched: Searched = { found: [], said: new Map() }
   const judgeOf =
     (sent: SentMessage): Judge<HeldMessage> =>
     async all => {
       const own = placesOf(all).find(one => isSameAs(sent)(one.sent))
-      const [held] = own === undefined ? [] : await fetchHeld(source, l1Block, [own])
+      const [held] = own === undefined ? [] : await fetchHeld(source, await at, [own])
       return held && held.status !== 'notAnchored' ? held : null
     }
-  const found = await findInLogs(source, { l1Block, asking }, search, searched, judgeOf).catch(async error => {
-    const newest = await asking
+  const found = await findInLogs(source, { at, asking }, search, searched, judgeOf).catch(async error => {
+    const [newest, l1Block] = [await asking, await at]
     const { found, said, waiting } = searched
     const proving = provableFrom(source, error)
     // Nothing is proven about blocks that are not finalized. That a block is none of these may be a lie.
@@ -270,10 +281,13 @@ async function findMessage(source: MessageSource, l1Block: L1Block, search: Mess
   return { ...found, newest: await asking }
 }
 
-/** The message in the logs of the first L2 endpoint whose logs lead to a root that L1 knows. */
+/**
+ * The message in the logs of the first L2 endpoint whose logs lead to a root that L1 knows. What L1 holds is asked for while it is
+ * proven which blocks a finalization has: only for the first that is named, and only if few requests bring its logs.
+ */
 const findInLogs = (
   source: MessageSource,
-  { l1Block, asking }: { readonly l1Block: L1Block; readonly asking: Promise<bigint> },
+  { at, asking }: { readonly at: Promise<L1Block>; readonly asking: Promise<bigint> },
   search: MessageSearch,
   searched: Searched,
   judgeOf: (sent: SentMessage) => Judge<HeldMessage>,
@@ -282,25 +296,45 @@ const findInLogs = (
     // With the kind of the state, receipts are proven in place of logs.
     const withReceipts = source.schemeAt === undefined
     const known = () => onL1(asking)
-    const sent = await findSent(provider, source.sender, search, known, attempt, withReceipts)
-    if (sent.block > (await known())) {
-      searched.waiting = sent
-      throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
+    const ending = partOf(attempt.signal)
+    const own = { ...attempt, signal: ending.signal }
+    const finding = begin(findSent(provider, source.sender, search, known, own, withReceipts))
+    const judge = async (blocks: FinalizedBlocks) => {
+      const { sent, beside } = await finding
+      const isIn = ({ block }: SentMessage) => block >= blocks.first && block <= blocks.last
+      const all =
+        beside && beside.first <= blocks.first && beside.last >= blocks.last
+          ? beside.all.filter(isIn)
+          : await askSent(provider, source.sender, blocks, own, [], withReceipts)
+      return { blocks, all, holding: begin(judgeOf(sent)(all)) }
     }
-    searched.found.push(sent)
-    const ranges = narrowBlocks(source, l1Block, sent.block)
+    let hinted: (FinalizedBlocks & { readonly judging: ReturnType<typeof judge> }) | undefined
+    const onHint = (blocks: FinalizedBlocks) => {
+      const isShort = blocks.last - blocks.first < BigInt(LOGS_AT_ONCE) * allowedBlocks(provider)
+      if (isShort) hinted ??= { ...blocks, judging: begin(judge(blocks)) }
+    }
+    const block = begin(finding.then(({ sent }) => sent.block))
+    const ranges = narrowBlocks({ ...source, signal: ending.signal }, at, block, onHint)
+    const narrowing = begin(ranges.next())
     try {
-      for (let next = await onL1(ranges.next()); !next.done; next = await onL1(ranges.next())) {
-        const blocks = next.value
-        const all = await askSent(provider, source.sender, blocks, attempt, [], withReceipts)
+      const { sent } = await finding
+      if (sent.block > (await known())) {
+        searched.waiting = sent
+        throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
+      }
+      searched.found.push(sent)
+      for (let next = await onL1(narrowing); !next.done; next = await onL1(ranges.next())) {
+        const isHinted = hinted?.first === next.value.first && hinted.last === next.value.last
+        const { blocks, all, holding } = await (isHinted && hinted ? hinted.judging : judge(next.value))
         if (!searched.said.has(index)) searched.said.set(index, { blocks, all })
-        const held = await onL1(judgeOf(sent)(all))
+        const held = await onL1(holding)
         if (held) return held
       }
+      throw refuted(`the logs around L2 block ${sent.block}`)
     } finally {
-      await ranges.return()
+      ending.forget()
+      ending.abort()
     }
-    throw refuted(`the logs around L2 block ${sent.block}`)
   })
 
 interface FoundToL2 {
@@ -309,14 +343,20 @@ interface FoundToL2 {
 }
 
 /** Finds a message to L2. It is only taken for one that L1 has not sent yet if no endpoint has one that L1 has sent. */
-async function findToL2(source: MessageSource, l1Block: L1Block, search: MessageSearch): Promise<FoundToL2> {
+async function findToL2(
+  source: MessageSource,
+  fetching: Promise<RecordBlock>,
+  search: MessageSearch,
+): Promise<FoundToL2> {
   const { l1, rollup, sender, layout, signal } = source
-  const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
   let other: FoundToL2 | undefined
-  try {
-    return await l1.run(async (provider, attempt) => {
-      const sent = await findSent(provider, sender, search, async () => l1Block.number, attempt)
+  const find = ({ signal: over, stop }: Scope) => {
+    const at = fetching.then(({ l1Block }) => l1Block).catch(error => Promise.reject(stop(error)))
+    return l1.run(async (provider, attempt) => {
+      const { sent } = await findSent(provider, sender, search, async () => (await at).number, attempt)
       const { message } = sent
+      const l1Block = await at
+      const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
       const keys = messageToL2Keys({ message: toMessage(message), layout })
       const { proof, status } = await fetchProof(source, keys, l1Block.number, proof => ({
         ...{ proof, status: statusOf(() => verifySent(proof, { contract, message, layout })) },
@@ -327,7 +367,10 @@ async function findToL2(source: MessageSource, l1Block: L1Block, search: Message
       // A block after that of the proof says nothing false: its message is not final yet.
       const code = status === 'notSent' && sent.block > l1Block.number ? 'BLOCK_NOT_FINALIZED' : 'L1_CONTRADICTION'
       throw new EndpointError(code, { found: `L1 did not send this message ${message.number}` })
-    }, signal)
+    }, over)
+  }
+  try {
+    return await scoped(signal, find)
   } catch (error) {
     if (other === undefined || !isFailure(error)) throw error
     return other

@@ -18,6 +18,12 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
   })
 }
 
+/** For work that is waited for later: it may fail before that. */
+export function begin<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {})
+  return work
+}
+
 /** A piece of work that can be ended from within. */
 export interface Scope {
   /** Aborted with the work as a whole, or when something stops it. */
