@@ -7,7 +7,7 @@ import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
 import { sourceFiles } from '../sources.ts'
 
 /** Checks that `docs/checks.md`, the source and the invalid vectors name the same checks. */
-const ROW = /^\| `([A-Z0-9_]+)` \| (.+) \| \[(\w+)\]\(\.\.\/([\w/.-]+)\) \| (.+) \|$/gm
+const ROW = /^- `([A-Z0-9_]+)`: (.+[.)]) \[(\w+)\]\(\.\.\/([\w/.-]+)\), (.+)$/gm
 const rows = [...readFileSync('docs/checks.md', 'utf8').matchAll(ROW)].map(
   ([, code = '', why = '', place = '', file = '', vectors = '']) => ({ code, why, place, file, vectors }),
 )

@@ -40,9 +40,9 @@ async function bundle(entry: string): Promise<string> {
   return outputFiles.map(({ text }) => text).join('')
 }
 
-/** The second column of the catalogue of checks, by code. */
+/** What could go wrong without each check, by code. */
 function listReasons(): Record<string, string> {
-  const rows = readFileSync(catalogue, 'utf8').matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \| /gm)
+  const rows = readFileSync(catalogue, 'utf8').matchAll(/^- `([A-Z0-9_]+)`: (.+?) \[\w+\]\(/gm)
   return Object.fromEntries([...rows].map(([, code, reason = '']) => [code, reason.replaceAll('`', '')]))
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run test:promises`: breaks each promise of the threat model on purpose, and expects the test that is named for it to fail.
- * With `-- --write`, writes the table of `docs/promises.md` instead. With `--whole`, breaks nothing, and expects all to pass.
+ * With `-- --write`, writes the lists of `docs/promises.md` instead. With `--whole`, breaks nothing, and expects all to pass.
  * Other arguments select promises by parts of their tests and titles.
  */
 import { execFile } from 'node:child_process'
@@ -16,16 +16,17 @@ const MOST_MS = 180_000
 const KILLED = 'killed'
 const DOCUMENT = 'docs/promises.md'
 
-/** The table in the document. */
-export function promiseTable(): string {
-  const rows = Object.entries(PROMISES).flatMap(([heading, promises]) => [
-    `| *${heading}* | |`,
-    ...promises.map(({ promise, test }) => `| ${promise} | [${test}](../test/${test}.test.ts) |`),
-  ])
-  return ['| promise | test |', '|---|---|', ...rows].join('\n')
-}
+/** The lists in the document: each promise with its test, by heading. */
+export const listPromises = (): string =>
+  Object.entries(PROMISES)
+    .map(([heading, promises]) => {
+      const lines = promises.map(({ promise, test }) => `- ${promise} ([${test}](../test/${test}.test.ts))`)
+      return `## ${heading}\n\n${lines.join('\n')}\n`
+    })
+    .join('\n')
 
-export const TABLE = /\| promise \| test \|\n(?:\|.*\n)+/
+/** What stands before the lists. */
+export const HEAD = /^[^]*?(?=^## )/m
 
 /** Copies the source and the tests, so that what is broken is not what anybody works on. */
 function makeCopy(): string {
@@ -85,10 +86,8 @@ async function runTest(cwd: string, test: string, title: string): Promise<string
 async function main(): Promise<void> {
   const wanted = process.argv.slice(2).filter(argument => argument !== '--whole')
   if (wanted.includes('--write')) {
-    writeFileSync(
-      DOCUMENT,
-      readFileSync(DOCUMENT, 'utf8').replace(TABLE, () => `${promiseTable()}\n`),
-    )
+    const [head = ''] = HEAD.exec(readFileSync(DOCUMENT, 'utf8')) ?? []
+    writeFileSync(DOCUMENT, `${head}${listPromises()}`)
     return
   }
   const rows = Object.values(PROMISES)

@@ -43,7 +43,7 @@ const REDUNDANT: Break = [
   'if (stated !== null) return',
 ]
 
-/** By the headings of the table. */
+/** By the headings of the page. */
 export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
   'What is proven': [
     promised(
