@@ -26,7 +26,7 @@ export const listPromises = (): string =>
     .join('\n')
 
 /** What stands before the lists. */
-export const HEAD = /^[^]*?(?=^## )/m
+export const HEAD = /^.*?(?=^## )/ms
 
 /** Copies the source and the tests, so that what is broken is not what anybody works on. */
 function makeCopy(): string {
