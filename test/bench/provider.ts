@@ -1,7 +1,7 @@
 /**
  * `npm run bench:provider`: how many waves of requests, requests and milliseconds it takes to ask a verified provider, with
  * in-process endpoints that answer after 50 milliseconds; and calls without any request, compared with an EVM over the whole
- * state; and messages, followed and recorded. Prints Markdown. `waves` and `shapes` in `test/provider/`, and `message-waves` in
+ * state; and messages, followed and recorded; then calls and searches for logs through the proxy, too. Prints Markdown. `waves` and `shapes` in `test/provider/`, and `message-waves` in
  * `test/client/`, fail if the counts change.
  */
 import type { VerifiedProvider } from '../../src/entry/provider.ts'
@@ -12,6 +12,7 @@ import { runFull } from '../provider/full-state.ts'
 import { paramsOf, SHAPES, shapesState } from '../provider/shapes.ts'
 import { CALLS, countWaves, finalize } from '../provider/waves.ts'
 import { median } from './measure.ts'
+import { printProxied } from './proxied.ts'
 
 const [ROUNDS, LATENCY] = [5, 50]
 
@@ -88,3 +89,5 @@ for (const name of Object.keys(SHAPES)) {
 for (const { name, waves, milliseconds } of await messageCosts(LATENCY)) {
   console.log(`| ${name} | ${waves.length} | ${waves.flat().length} | ${milliseconds.toFixed(0)} |`)
 }
+console.log()
+await printProxied(LATENCY)

@@ -80,12 +80,9 @@ export function createBlockEndpoints(chain = newChain()) {
   const l1BlockHash = async () =>
     ((await l1.request({ method: 'eth_getBlockByNumber', params: ['finalized', false] })) as { hash: Hex }).hash
   return {
-    chain,
+    ...{ chain, l1, l1BlockHash },
     l2: (lie?: Lie) => endpointOf('l2', lie),
-    provider: (
-      l2: RequestProvider | readonly RequestProvider[],
-      options: Partial<InParts<VerifiedProviderOptions>> = {},
-    ) =>
+    provider: (l2: VerifiedProviderOptions['l2'], options: Partial<InParts<VerifiedProviderOptions>> = {}) =>
       createVerifiedProvider(
         withNetwork({
           ...{ l1, l2, rollup: ROLLUP, scheme: poseidon2, chainId: 1337, l1BlockHash },
