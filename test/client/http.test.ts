@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
+import { getEventListeners } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ENDPOINT_SHARE, HELD_LENGTH } from '../../src/client/transport/limits.ts'
+import { callProvider } from '../../src/client/transport/provider.ts'
 import {
   createBeaconApi,
   createHttpProvider,
@@ -504,4 +506,19 @@ it('needs little memory for an answer in very many pieces', async () => {
   expect(pieces.length).toBeGreaterThan(180_000)
   // Each of them would leave a string behind.
   expect(decode.mock.calls.length).toBeLessThan(30)
+})
+
+it('waits for one signal with one listener, however many requests it ends, and with none afterwards', async () => {
+  const held: (() => void)[] = []
+  const { url } = await startServer((response, id) => {
+    held.push(() => response.end(ok(id)))
+    if (held.length === 40) for (const answer of held) answer()
+  })
+  const { signal } = new AbortController()
+  const provider = createHttpProvider(url, { signal })
+  const ask = (own?: AbortSignal) => callProvider(provider, 'eth_gasPrice', [], own)
+  const asked = Array.from({ length: 40 }, (_, index) => ask(index % 2 === 0 ? signal : undefined))
+  expect(getEventListeners(signal, 'abort').length).toBe(1)
+  expect(await Promise.all(asked)).toEqual(Array(40).fill('0x7'))
+  expect(getEventListeners(signal, 'abort').length).toBe(0)
 })

@@ -3,7 +3,7 @@ import { createLanes } from './lanes.ts'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, MAX_QUEUES, REQUESTS_AT_ONCE, TELL_MS } from './limits.ts'
 import { type Clock, createRate, systemClock } from './rate.ts'
 import { originOf } from './redact.ts'
-import { isBulk } from './whose.ts'
+import { isBulk, onAbort } from './whose.ts'
 
 /** What the requests to an endpoint wait for. */
 export interface QueueState {
@@ -169,9 +169,9 @@ export function createQueue(clock: Clock = systemClock): Queue {
     }
     const { entry, answer } = createEntry(send, how, one => {
       lanes.remove(one)
-      signal?.removeEventListener('abort', end)
+      forget()
     })
-    signal?.addEventListener('abort', end, { once: true })
+    const forget = onAbort(signal, end)
     lanes.add(entry)
     pump()
     return answer

@@ -1,20 +1,19 @@
 import { abortedBy, EndpointError } from './error.ts'
 import { FEW } from './limits.ts'
-import { inherit, isBulk, partOf } from './whose.ts'
+import { inherit, isBulk, onAbort, partOf } from './whose.ts'
 
 /** @throws EndpointError `ABORTED` */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer)
-      reject(abortedBy(signal))
-    }
+    if (signal.aborted) return reject(abortedBy(signal))
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end)
+      forget()
       resolve()
     }, milliseconds)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer)
+      reject(abortedBy(signal))
+    })
   })
 }
 
@@ -92,23 +91,22 @@ export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal
  * @param over ends them all. Without it, nobody could end them, and none goes on
  */
 export function createStragglers(most: number, over?: AbortSignal) {
-  const late = new Set<AbortController>()
-  const endAll = () => {
-    for (const one of late) one.abort(over?.reason)
-  }
+  let late = 0
   return async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     if (signal.aborted) throw abortedBy(signal)
     const own = new AbortController()
     inherit(own.signal, signal)
-    const end = () => {
-      if (over === undefined || over.aborted || late.size >= most) return own.abort(signal.reason)
-      if (late.size === 0) over.addEventListener('abort', endAll)
-      late.add(own)
-    }
-    signal.addEventListener('abort', end, { once: true })
+    let isLate = false
+    const forget = onAbort(signal, () => {
+      isLate = over?.aborted === false && late < most
+      if (isLate) late++
+      else own.abort(signal.reason)
+    })
+    const forgetOver = onAbort(over, () => isLate && own.abort(over?.reason))
     const finish = () => {
-      signal.removeEventListener('abort', end)
-      if (late.delete(own) && late.size === 0) over?.removeEventListener('abort', endAll)
+      forget()
+      forgetOver()
+      if (isLate) late--
     }
     return orAbort(() => work(own.signal).finally(finish), signal)
   }
@@ -120,7 +118,7 @@ export function createParts(signal: AbortSignal | undefined, isMany: boolean) {
   const abort = () => {
     for (const one of running) one.abort(signal?.reason)
   }
-  signal?.addEventListener('abort', abort, { once: true })
+  const forget = onAbort(signal, abort)
   return {
     start<T>(begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
       if (signal?.aborted) throw abortedBy(signal)
@@ -133,7 +131,7 @@ export function createParts(signal: AbortSignal | undefined, isMany: boolean) {
       return work
     },
     end(): void {
-      signal?.removeEventListener('abort', abort)
+      forget()
       abort()
     },
   }
@@ -248,7 +246,7 @@ export function createBudget(total: number) {
         serve()
       }
       const begin = () => {
-        signal?.removeEventListener('abort', end)
+        forget()
         resolve(() => {
           free += amount
           serve()
@@ -257,7 +255,7 @@ export function createBudget(total: number) {
       const turn = { amount, begin }
       waiting.set(owner, [...(waiting.get(owner) ?? []), turn])
       if (signal?.aborted) return end()
-      signal?.addEventListener('abort', end, { once: true })
+      const forget = onAbort(signal, end)
       serve()
     })
   }

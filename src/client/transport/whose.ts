@@ -17,20 +17,53 @@ export function inherit(signal: AbortSignal, whole: AbortSignal | undefined, bul
   ORIGINS.set(signal, { owner: ownerOf(whole) ?? signal, isBulk: bulk })
 }
 
+/** What to call when a signal is aborted. */
+const ENDS = new WeakMap<AbortSignal, Set<() => void>>()
+
+/**
+ * Calls `end` when the signal is aborted. However many wait for a signal, it has one listener: Node warns of more than ten.
+ *
+ * @returns prevents it
+ */
+export function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
+  if (signal === undefined) return () => {}
+  const ends = ENDS.get(signal) ?? listenTo(signal)
+  // The same function may wait twice.
+  const own = () => end()
+  ends.add(own)
+  return () => {
+    if (!ends.delete(own) || ends.size > 0) return
+    // A signal of several others lives as long as it has a listener.
+    ENDS.delete(signal)
+    signal.removeEventListener('abort', endAll)
+  }
+}
+
+function listenTo(signal: AbortSignal): Set<() => void> {
+  const ends = new Set<() => void>()
+  ENDS.set(signal, ends)
+  signal.addEventListener('abort', endAll, { once: true })
+  return ends
+}
+
+function endAll({ target }: Event): void {
+  const ends = ENDS.get(target as AbortSignal)
+  for (const end of [...(ends ?? [])]) if (ends?.has(end)) end()
+}
+
 /**
  * A controller for a part of the work that `whole` ends: aborted with it, or alone.
  *
- * @param onAbort called before it is aborted with the whole
+ * @param before called before it is aborted with the whole
  * @returns with `forget`, to call when the part has ended, because the whole may live on for long
  */
-export function partOf(whole: AbortSignal | undefined, onAbort?: () => void): AbortController & { forget(): void } {
+export function partOf(whole: AbortSignal | undefined, before?: () => void): AbortController & { forget(): void } {
   const controller = new AbortController()
   inherit(controller.signal, whole)
   const end = () => {
-    onAbort?.()
+    before?.()
     controller.abort(whole?.reason)
   }
   if (whole?.aborted) end()
-  else whole?.addEventListener('abort', end, { once: true })
-  return Object.assign(controller, { forget: () => whole?.removeEventListener('abort', end) })
+  return Object.assign(controller, { forget: onAbort(whole, end) })
 }
