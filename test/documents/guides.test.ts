@@ -153,7 +153,7 @@ it.each(GUIDES)('runs the guide %s', async name => {
 })
 
 /** The commands and programs for mainnet, in the documents. */
-const MAINNET = { 'README.md': 'weth.mjs', 'docs/light-client.md': 'supply.mjs' }
+const MAINNET = { 'README.md': undefined, 'docs/light-client.md': 'supply.mjs' }
 const PUBLIC = { l1Url: 'https://ethereum-rpc.publicnode.com', url: 'https://rpc.linea.build' }
 
 it('runs what the documents offer for mainnet, against a service with the same contracts', async () => {
@@ -162,7 +162,7 @@ it('runs what the documents offer for mainnet, against a service with the same c
       '0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f': { balance: '50000500000000000000000' },
       '0x176211869cA2b568f2A7D4EE941E073a821EE1ff': {
         code: demoCode.token,
-        storage: { [slotKey(tokenSlots.totalSupply)]: `0x${7_000_000n.toString(16)}` },
+        storage: { [slotKey(tokenSlots.totalSupply)]: `0x${(7n * 10n ** 18n).toString(16)}` },
       },
     },
   })
@@ -178,7 +178,7 @@ it('runs what the documents offer for mainnet, against a service with the same c
       language === 'js' ? text.startsWith(`// ${name}\n`) : /publicnode|weth\.json/.test(text) && language === 'sh'
     const blocks = blocksOf(file).filter(isHere)
     script += scriptOf(blocks.map(block => ({ ...block, text: block.text.replace('0x…', hash) }))).replace(preamble, '')
-    script += `node ${name}\n`
+    if (name !== undefined) script += `node ${name}\n`
   }
   for (const name of ['l1Url', 'url'] as const) {
     expect(script).toContain(PUBLIC[name])
@@ -192,8 +192,7 @@ it('runs what the documents offer for mainnet, against a service with the same c
     'Verified, for the L2 block that the bundle names: this account exists.',
   ])
   expect(stdout).toMatch(/balance +50000500000000000000000/)
-  expect(stdout).toContain('\n50000.5 ether at block 0\n')
-  expect(stdout).toMatch(/^7 USDC at block 0, at least \d+ minutes ago$/m)
+  expect(stdout).toMatch(/^7 tokens at block 0, at least \d+ minutes ago$/m)
 })
 
 it('leaves no files behind', () => expect(existsSync('bundle.json')).toBe(false))
