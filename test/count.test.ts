@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { countAll, countTables, RUNNING_PATH, TRUSTED_PATH } from './tools/count.ts'
+import { countAll, countLists, RUNNING_PATH, TRUSTED_PATH } from './tools/count.ts'
 
 /** The maximum number of lines, round constants included. Raise it only for a new check. */
 const LIMIT = 1020
@@ -26,7 +26,7 @@ it('counts each file before the files that use it, and leaves out only the choic
   )
   const choices = ['mimc', 'poseidon2'].map(name => `src/verify/hash/${name}/index.ts`)
   expect(leftOut).toEqual(choices)
-  // As the page says, they stand in its second table.
+  // As the page says, they stand in its second list.
   expect(RUNNING_PATH).toEqual(expect.arrayContaining(choices))
 })
 
@@ -43,5 +43,5 @@ it('counts everything that runs, and leaves out only the fallbacks and the compi
 
 it('has its line counts in docs/scrutiny.md', () => {
   const page = readFileSync('docs/scrutiny.md', 'utf8')
-  for (const table of countTables()) expect(page).toContain(table)
+  for (const list of countLists()) expect(page).toContain(list)
 })

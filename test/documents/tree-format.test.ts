@@ -14,12 +14,12 @@ interface LeafProof {
 
 const strip = (text: string) => text.replace(/^0x/, '')
 
-/** One line per 32 bytes, in groups of four bytes. */
-function line(label: string, bytes: string, note = ''): string {
+/** One line per 32 bytes, in groups of field elements. */
+function write(digits: number, label: string, bytes: string, note = ''): string {
   const rows = bytes.match(/.{1,64}/g) ?? []
   return rows
     .map((row, index) => {
-      const groups = (row.match(/.{8}/g) ?? []).join(' ')
+      const groups = (row.match(new RegExp(`.{1,${digits}}`, 'g')) ?? []).join(' ')
       const isLast = index === rows.length - 1
       return `${(index === 0 ? label : '').padEnd(15)}${groups}${isLast && note !== '' ? `  ${note}` : ''}`
     })
@@ -28,6 +28,7 @@ function line(label: string, bytes: string, note = ''): string {
 
 function workedExample(name: SchemeName): Record<string, string[]> {
   const { H, word, full, address, readWord, wordLength } = schemes[name]
+  const line = (label: string, bytes: string, note?: string) => write(name === 'mimc' ? 64 : 8, label, bytes, note)
   const vector = JSON.parse(readFileSync(`vectors/${name}/valid/${VECTOR}.json`, 'utf8'))
   const account: LeafProof = vector.answer.accountProof
   const slot: LeafProof = vector.answer.storageProofs[0]

@@ -7,7 +7,7 @@ import { describeParts } from '../tools/sbom.ts'
 it('has a page with all licences, which `npm run generate` writes', () => {
   const page = readFileSync(PAGE, 'utf8')
   expect(describeLicences()).toBe(page)
-  expect(page).toContain('| `@ethereumjs/rlp` 10.1.3 | MPL-2.0 | library, command, devnet |')
+  expect(page).toContain('- MPL-2.0 (library, command, devnet): `@ethereumjs/rlp` 10.1.3')
 })
 
 it('lists the packages of a release and what they need at run time, with licences and digests', () => {

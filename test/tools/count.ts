@@ -1,5 +1,5 @@
 /**
- * `npm run count`: prints the tables in docs/scrutiny.md, the lines of code from the bytes of an answer to its verdict, without
+ * `npm run count`: prints the lists in docs/scrutiny.md, the lines of code from the bytes of an answer to its verdict, without
  * comments and blank lines: the path as an auditor reads it, and what runs where there is WebAssembly.
  */
 import { readFileSync } from 'node:fs'
@@ -75,18 +75,15 @@ export function countLines(file: string): number {
 
 export const countAll = (files: readonly string[]): number => files.reduce((sum, file) => sum + countLines(file), 0)
 
-const countTable = (files: readonly string[], ...totals: readonly string[]): string => {
-  const rows = files.map(file => `| [${file}](../${file}) | ${countLines(file)} |`)
-  return ['| file | lines |', '| --- | --: |', ...rows, ...totals].join('\n')
+const countList = (files: readonly string[], ...totals: readonly string[]): string => {
+  const rows = files.map(file => `- [${file}](../${file}), ${countLines(file)}`)
+  return [...rows, ...totals].join('\n')
 }
 
-/** The tables in docs/scrutiny.md. */
-export const countTables = (): string[] => [
-  countTable(TRUSTED_PATH, `| the path as read | ${countAll(TRUSTED_PATH)} |`),
-  countTable(
-    INSTEAD_OF_PLAIN,
-    `| what runs: these, and the path without the plain hashes | ${countAll(RUNNING_PATH)} |`,
-  ),
+/** The lists in docs/scrutiny.md. */
+export const countLists = (): string[] => [
+  countList(TRUSTED_PATH, `- the path as read, ${countAll(TRUSTED_PATH)}`),
+  countList(INSTEAD_OF_PLAIN, `- what runs: these, and the path without the plain hashes, ${countAll(RUNNING_PATH)}`),
 ]
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(countTables().join('\n\n'))
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(countLists().join('\n\n'))

@@ -21,17 +21,20 @@ function locked(path: string) {
   return found
 }
 
-/** Rows of what the published packages need. */
-function runTimeRows(): string[] {
+/** A line for each licence of what the published packages need, and for each set of packages that need it. */
+function runTimeLines(): string[] {
   const needs = PUBLISHED.map(folder => new Set(runTimePaths(lock, [folder])))
-  return runTimePaths(lock, PUBLISHED).map(path => {
-    const by = WORDS.filter((_, index) => needs[index]?.has(path))
-    return `| ${versioned(path)} | ${licenceOf(path, locked(path))} | ${by.join(', ')} |`
-  })
+  const byNeed = new Map<string, string[]>()
+  for (const path of runTimePaths(lock, PUBLISHED)) {
+    const by = WORDS.filter((_, index) => needs[index]?.has(path)).join(', ')
+    const head = `${licenceOf(path, locked(path))} (${by})`
+    byNeed.set(head, [...(byNeed.get(head) ?? []), versioned(path)])
+  }
+  return [...byNeed].map(([head, names]) => `- ${head}: ${names.join(', ')}`).sort()
 }
 
-/** Rows of what development needs, by licence, the most frequent first. */
-function developmentRows(): string[] {
+/** Lines of what development needs, by licence, the most frequent first. */
+function developmentLines(): string[] {
   const byLicence = new Map<string, Set<string>>()
   for (const folder of ['', ...TOOL_FOLDERS]) {
     const own = readLock(folder)
@@ -48,7 +51,7 @@ function developmentRows(): string[] {
     .map(([licence, names]) => {
       const heads = [...names].sort().filter(name => ![...names].some(other => name.startsWith(`${other}-`)))
       const named = NOTICE_ONLY.has(licence) ? [] : heads.map(name => `\`${name}\``)
-      return `| ${licence} | ${names.size} | ${named.join(', ')} |`
+      return `- ${licence}, ${names.size}${named.length > 0 ? `: ${named.join(', ')}` : ''}`
     })
 }
 
@@ -56,14 +59,14 @@ function developmentRows(): string[] {
 export const describeLicences = (): string => `<!-- Written by \`npm run generate\`: do not edit. -->
 # Licences
 
-This project has the MIT licence. So that you need not look them up, here are the licences of everything that it depends on, from
-its lock files. The library's package contains the same for programs: \`dist/sbom.cdx.json\`, a list of all parts in the form of CycloneDX.
+This project has the MIT licence. Here are the licences of everything that it depends on, from its lock files. For programs, the library's
+package has the same as CycloneDX: \`dist/sbom.cdx.json\`.
 
 ## At run time
 
-| package | licence | needed by |
-|---|---|---|
-${runTimeRows().join('\n')}
+In parentheses is what needs these packages:
+
+${runTimeLines().join('\n')}
 
 MPL-2.0 applies file by file. If you change one of the files of such a package and pass it on, you have to publish that file. Code that
 only imports the package keeps its own licence. No package here is changed. The explorer, a bundle, contains
@@ -71,12 +74,10 @@ only imports the package keeps its own licence. No package here is changed. The 
 
 ## In development
 
-None of these is in a published package. The page names them where a licence asks for more than a notice, or is rare. Packages whose
-names begin with that of another, such as those for one platform, are counted with it, and not named:
+None of these is in a published package. A package is named where its licence asks for more than a notice, or is rare. Packages whose names
+begin with that of another, such as those for one platform, count with it:
 
-| licence | packages | which |
-|---|---:|---|
-${developmentRows().join('\n')}
+${developmentLines().join('\n')}
 `
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
