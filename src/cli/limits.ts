@@ -10,10 +10,6 @@ import { MAX_BATCH } from '../devnet/service/limits.ts'
 export const MAX_INPUT_MIB = 16
 export const MAX_INPUT_BYTES = MAX_INPUT_MIB * 2 ** 20
 
-/** Files and folders in a folder of vectors, so that a wrong one, such as a home folder, is not searched for hours. */
-export const MAX_FOLDER_ENTRIES = 200_000
-export const MAX_FOLDER_DEPTH = 32
-
 /** Storage keys of one request: this many fit into a file that `verify` reads. */
 export const MAX_STORAGE_KEYS = 1000
 

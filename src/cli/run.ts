@@ -23,7 +23,6 @@ const commands: readonly (readonly [name: string, summary: string, load: () => P
   ['diff', 'list what changes over a range of blocks, from traces', () => import('./commands/diff.ts')],
   ['audit', 'verify many records, one per line, on all cores', () => import('./commands/audit.ts')],
   ['inspect', 'print what a file claims, unverified', () => import('./commands/inspect.ts')],
-  ['vectors', 'run a folder of test vectors', () => import('./commands/vectors.ts')],
   ['serve', 'serve a network on this machine, in memory', () => import('./commands/serve.ts')],
   ['proxy', 'serve JSON-RPC with proven answers only', () => import('./commands/proxy.ts')],
 ]

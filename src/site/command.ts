@@ -11,7 +11,7 @@ const commands: Readonly<Record<Subject, string>> = {
   message: 'verify message.json',
   traces: 'diff traces.json',
   call: `verify call.json --l1-block-hash ${UNKNOWN} --call ${UNKNOWN} ${UNKNOWN}`,
-  vector: 'vectors folder',
+  vector: 'inspect vector.json',
 }
 
 const optionsOfFields: Readonly<Partial<Record<FieldName, string>>> = {

@@ -21,8 +21,8 @@ const judges: Readonly<Record<Subject, (file: OpenedFile, statement: Statement) 
   logs: (file, statement) => judgeAs(logsKind, file, statement),
   message: (file, statement) => judgeAs(messageKind, file, statement),
   traces: (file, statement) => judgeAs(tracesKind, file, statement),
-  call: file => elsewhere(file, 'Verifying it takes an EVM, which this page does not have.'),
-  vector: file => elsewhere(file, 'This page does not verify it.'),
+  call: file => elsewhere(file, 'a command verifies it', 'Verifying it takes an EVM, which this page does not have.'),
+  vector: file => elsewhere(file, 'the tests run it', 'This page does not verify it.'),
 }
 
 /** Verifies the file with the published functions, and reports their verdict. */
@@ -42,8 +42,8 @@ function noProof(file: OpenedFile): Judgement | null {
   })
 }
 
-const elsewhere = (file: OpenedFile, why: string): Judgement =>
+const elsewhere = (file: OpenedFile, how: string, why: string): Judgement =>
   unjudged(file, {
-    ...{ verdict: 'unjudged', badge: 'Not verified here', headline: `This is a ${file.kind}: a command verifies it.` },
+    ...{ verdict: 'unjudged', badge: 'Not verified here', headline: `This is a ${file.kind}: ${how}.` },
     text: `${why} Whatever the view of the file shows is only what it says.`,
   })

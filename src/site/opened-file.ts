@@ -18,7 +18,7 @@ import {
   holdsTraces,
   readInputFile,
 } from '../cli/words/input-file.ts'
-import { evidenceKinds } from '../cli/words/kinds.ts'
+import { evidenceNames } from '../cli/words/kinds.ts'
 import { readBytes } from '../cli/words/layout.ts'
 import {
   brief,
@@ -76,7 +76,7 @@ export function openFile(content: unknown): OpenedFile {
   if (holdsTraces(content)) return openTraces({ kind: 'traces', description: '', answer: content, claim: {} })
   const file = readInputFile(content)
   if (file.kind === 'evidence') {
-    const kind = evidenceKinds[file.evidence].name.replace(/^an? /, '')
+    const kind = evidenceNames[file.evidence].replace(/^an? /, '')
     return openEvidence({ ...file, kind, scheme: undefined, claim: undefined })
   }
   if (file.kind === 'evidence vector') return openEvidence(file)

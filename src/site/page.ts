@@ -1,4 +1,3 @@
-import { applyPatches } from '../cli/words/patches.ts'
 import { messageOf } from '../cli/words/value.ts'
 import type { Row } from '../cli/words/wording.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
@@ -35,6 +34,7 @@ import {
 import type { Loaded } from './opened-file.ts'
 import { overview, verdictText } from './overview.ts'
 import type { Place } from './part.ts'
+import { applyPatches } from './patches.ts'
 import { bytesSection, proofSection } from './proof-section.ts'
 import type { Report } from './report.ts'
 import { createTabs } from './tabs.ts'

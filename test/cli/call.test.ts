@@ -219,8 +219,7 @@ it('refuses incompatible options', async () => {
     ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--value', 'x', '-o', '-'],
     ['record', 'call', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--sender', '0x1', '-o', join(folder, 'x.json')],
     ['verify', join(folder, 'answer.json'), '--call', TOKEN, '0x'],
-    ['vectors', 'vectors/calls/valid/revert.json', '--network', 'linea'],
   ]
   for (const args of cases) expect((await runHere(args)).code, args.join(' ')).toBe(2)
-  expect(cases.length).toBe(8)
+  expect(cases.length).toBe(7)
 })

@@ -81,7 +81,6 @@ it('prints with --json what it has always printed', async () => {
     'verify a message': verify('messages/valid/evidence-from-l2'),
     'verify a call': verify('calls/valid/revert'),
     inspect: ['inspect', fileOf(vectorOf('evidence/valid/poseidon2-block-hash').bundle)],
-    vectors: ['vectors', 'vectors/poseidon2/valid/account.json'],
     audit: [
       'audit',
       fileOf(JSON.stringify({ scheme: 'poseidon2', stateRoot, address, result: answer })),

@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { commandLine } from '../../src/cli/options/endpoint.ts'
 import { formatTable } from '../../src/cli/output/table.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { PROGRAM } from '../package/build.ts'
-import { fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
+import { fileOf, flagsOf, folderOf, runHere, sampleOf } from './io.ts'
 
 const sample = sampleOf(poseidon2)
 const ROOT = ['--state-root', sample.stateRoot]
@@ -21,71 +20,10 @@ const lines = (stdout: string) =>
     .split('\n')
     .map(line => JSON.parse(line))
 
-it('reads regular files of a folder only, and does not follow symbolic links in a circle', async () => {
-  const folder = folderOf({ 'a.json': sample, '.hidden.json': {} })
-  for (const name of ['deep.json', 'node_modules', '.git']) {
-    mkdirSync(join(folder, name))
-    writeFileSync(join(folder, name, 'x.json'), JSON.stringify(name === 'deep.json' ? sample : {}))
-  }
-  symlinkSync(folder, join(folder, 'deep.json', 'circle'))
-  symlinkSync(join(folder, 'a.json'), join(folder, 'link.json'))
-  expect(await runHere(['vectors', folder])).toMatchObject({ code: 4, stdout: expect.stringContaining('3 of 3 files') })
-
-  spawnSync('mkfifo', [join(folder, 'fifo.json')])
-  const server = createServer().listen(join(folder, 'socket.json'))
-  onTestFinished(() => void server.close())
-  symlinkSync('/dev/zero', join(folder, 'zero.json'))
-  symlinkSync(folder, join(folder, 'folder.json'))
-  symlinkSync('nowhere', join(folder, 'dangling.json'))
-  const { code, stdout } = await runHere(['vectors', folder, '--json'])
-  const results = lines(stdout)
-  expect([code, results.length]).toEqual([2, 9])
-  const unusable = results.flatMap(({ file, unusable }) =>
-    unusable ? [[file.slice(folder.length + 1), unusable]] : [],
-  )
-  expect(unusable).toEqual([
-    ['dangling.json', expect.stringContaining('no such file')],
-    ['fifo.json', expect.stringContaining('is not a regular file')],
-    ['folder.json', expect.stringContaining('is not a regular file')],
-    ['socket.json', expect.stringMatching(/no such device|not a regular file/)],
-    ['zero.json', expect.stringContaining('is not a regular file')],
-  ])
-  // A folder that is usually skipped is read if it is named.
-  expect((await runHere(['vectors', join(folder, 'node_modules')])).stdout).toContain('0 of 1 files')
-})
-
-it('refuses a folder that is too deep or too large', async () => {
-  const folder = folderOf({ 'a.json': sample })
-  mkdirSync(join(folder, ...Array(40).fill('d')), { recursive: true })
-  expect(await runHere(['vectors', folder])).toMatchObject({ code: 2, stderr: expect.stringContaining('32 folders') })
-})
-
 it('reads a pipe that the user names', async () => {
   const file = fileOf(sample)
   const program = spawn('bash', ['-c', `"${process.execPath}" ${PROGRAM} verify <(sleep 0.2; cat ${file})`])
   expect(await new Promise(resolve => program.on('close', resolve))).toBe(4)
-})
-
-it('notes that the files of a folder state the roots themselves', async () => {
-  const other = sampleOf(poseidon2, `0x${'bb'.repeat(20)}`, [PRESENT])
-  const folder = folderOf({ 'a.json': sample, 'b.json': other })
-  const trusting = await runHere(['vectors', folder])
-  expect(trusting).toMatchObject({
-    code: 4,
-    stdout: expect.stringContaining('2 of 2 files are consistent: nobody has confirmed the roots that they'),
-  })
-  const [first, second, { summary }] = lines((await runHere(['vectors', folder, '--json'])).stdout)
-  const group = 'poseidon2 recording'
-  expect(first).toMatchObject({ group, asExpected: true, outcome: 'verified', verdict: 'consistent' })
-  expect(second).toMatchObject({ group, asExpected: true, outcome: 'verified', verdict: 'consistent' })
-  expect(summary).toMatchObject({ cases: 2, asExpected: 2, verdicts: { consistent: 2, refused: 0 } })
-
-  // Those that state no root.
-  const bare = folderOf({ 'a.json': sample.result, 'b.json': { jsonrpc: '2.0', id: 1, result: other.result } })
-  expect(await runHere(['vectors', bare])).toMatchObject({
-    code: 2,
-    stdout: expect.stringContaining('it is neither a vector nor a recording'),
-  })
 })
 
 it('prints no control characters from files or file names, in text or JSON', async () => {
@@ -115,7 +53,6 @@ it('prints no control characters from files or file names, in text or JSON', asy
       for (const args of [
         ['verify', file],
         ['inspect', file],
-        ['vectors', dirname(file)],
         ['verify', dirname(file)],
       ]) {
         const { stdout, stderr } = await runHere([...args, ...json])
@@ -124,9 +61,6 @@ it('prints no control characters from files or file names, in text or JSON', asy
         if (json.length > 0 && stdout !== '') printed += lines(stdout).length
       }
     }
-    // The same on a terminal, where progress includes the file name.
-    const { stderr } = await runHere(['vectors', dirname(file)], { isTTY: true })
-    expect(stderr.replaceAll('\r\x1b[K', '')).not.toMatch(RAW)
   }
   expect(printed).toBeGreaterThan(20)
   // JSON output keeps the characters, escaped.
@@ -196,7 +130,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
   for (const args of [
     ['verify', file, ...ROOT, ...ROOT],
     ['verify', file, '--l2-block=1', '--l2-block', '2'],
-    ['vectors', dirname(file), '--json', '--json'],
+    ['verify', file, '--json', '--json'],
     ['inspect', file, '--json', '--json'],
     ['fetch', 'traces', '--from-block', '1', '--from-block', '2'],
     ['record', 'state', '-o', 'a', '--output', 'b'],
@@ -220,14 +154,14 @@ it('refuses an option given twice, and arguments that name no file', async () =>
     'file:///etc/passwd',
     '~',
   ]) {
-    for (const command of ['verify', 'inspect', 'vectors']) {
+    for (const command of ['verify', 'inspect']) {
       const { code, stdout, stderr } = await runHere([command, name])
       expect([command, name.slice(0, 50), code, stdout]).toEqual([command, name.slice(0, 50), 2, ''])
       expect(stderr).not.toContain('unexpected')
       expect(stderr.length).toBeLessThan(5000)
     }
   }
-  for (const name of ['verify', 'record state', 'fetch traces', 'inspect', 'vectors']) {
+  for (const name of ['verify', 'record state', 'fetch traces', 'inspect']) {
     const command = name.split(' ')
     const { code, stderr } = await runHere([...command, `--${'storagekeys'.repeat(10_000)}`])
     expect([code, stderr.length < 5000]).toEqual([2, true])

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
+import { encodeHeader } from '../../src/verify/anchor/header.ts'
 import { sized } from '../size.ts'
 import { ABSENT, fileOf, PRESENT, runHere, sampleOf } from './io.ts'
 
@@ -126,7 +127,8 @@ it.each<[string, unknown, string]>([
 it('prints a header whose timestamp is beyond any calendar date', async () => {
   const vector = JSON.parse(readFileSync('vectors/evidence/invalid/block-no-state-root.json', 'utf8'))
   const block = { ...vector.block, stateRoot: `0x${'00'.repeat(32)}`, timestamp: '0xffffffffffffffff' }
-  const { code, lines } = await inspect(JSON.stringify({ ...vector, block }))
+  const l1 = { header: encodeHeader(block) }
+  const { code, lines } = await inspect(JSON.stringify({ ...JSON.parse(bundleText()), l1 }))
   expect(code).toBe(0)
   expect(lines.join('\n')).toMatch(/timestamp +18446744073709551615 s after 1970/)
 })

@@ -366,7 +366,7 @@ describe('a lie', () => {
 })
 
 it('records one bundle, which verify, inspect and the library read', async () => {
-  const { folder, logs, file, common, read } = start('logs.json')
+  const { logs, file, common, read } = start('logs.json')
   const wanted = [...EVENT, '--from-block', '133', '--to-block', '134']
   const { code, stdout } = await logs(...wanted)
   expect(code).toBe(0)
@@ -425,7 +425,6 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   expect((await runHere(['audit', file('logs.json'), '--json'])).stdout).toContain(
     'logs as evidence: an audit takes evidence of state only, so use the command verify',
   )
-  expect((await runHere(['vectors', folder])).stdout).toContain('it is logs as evidence')
 })
 
 it.each<[string, readonly string[], string]>([

@@ -80,8 +80,6 @@ it('says which options are for messages, and which are not', async () => {
   expect(await usage(fromL2.input, ...networkOf(rollup.address))).toContain('state what you trust')
   const answer = { accountProof: {}, storageProofs: [] }
   expect(await usage(answer, '--message', messageHash)).toContain('is an answer alone: leave out --message')
-  const vectors = await runHere(['vectors', folderOf({ 'message.json': fromL2.input })])
-  expect(`${vectors.stdout}${vectors.stderr}`).toContain('it is a message as evidence: verify it by itself')
 })
 
 it('inspects a message as evidence', async () => {

@@ -203,8 +203,8 @@ describe('output on a narrow terminal', () => {
         stdout,
       })
     }
-    const json = await runHere(['vectors', 'no-such-folder', '--json'])
-    expect((await runHere(['vectors', 'no-such-folder', '--json'], { isTTY: true, columns: 20 })).stdout).toBe(
+    const json = await runHere(['inspect', 'no-such-file', '--json'])
+    expect((await runHere(['inspect', 'no-such-file', '--json'], { isTTY: true, columns: 20 })).stdout).toBe(
       json.stdout,
     )
   })

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeFunctionData } from 'viem'
 import { expect, it } from 'vitest'
-import { exitCodeOf, worstOf } from '../../src/cli/output/verdict.ts'
+import { exitCodeOf } from '../../src/cli/output/verdict.ts'
 import type { Source } from '../../src/cli/words/claim.ts'
 import { type PartSources, sentenceOf, verdictOf } from '../../src/cli/words/verdict.ts'
 import { createWorld } from '../../src/devnet/index.ts'
@@ -219,13 +219,6 @@ it('takes the worst of many records', async () => {
     first: `Of 2 records, 1 is refused and 1 is consistent only, ${confirmed}`,
   })
   expect((await audit(lines(refused), '--trust-file')).code).toBe(1)
-
-  const folder = (files: object) => folderOf(files as Record<string, unknown>)
-  const vectors = async (...args: string[]) => (await runHere(['vectors', ...args])).code
-  expect(await vectors(folder({ 'a.json': recording }))).toBe(4)
-  expect(await vectors(folder({ 'a.json': recording }), '--trust-file')).toBe(0)
-  expect(await vectors(folder({ 'a.json': recording, 'b.json': refused }), '--trust-file')).toBe(1)
-  expect(await vectors(folder({ 'a.json': recording, 'b.json': refused, 'c.json': '{' }))).toBe(2)
 })
 
 it('says in the report of an audit what rests on the records alone', async () => {
@@ -273,9 +266,6 @@ it('follows from who stated the premises alone', () => {
   expect(sentenceOf(verdictOf(true, { stateRoot: 'user', address: 'answer', storageKeys: 'file' }), 'it is so')).toBe(
     'Verified, for the address and storage keys that the file names: it is so.',
   )
-  expect([worstOf([]), worstOf(['verified', 'consistent']), worstOf(['consistent', 'refused', 'verified'])]).toEqual([
-    ...['verified', 'consistent', 'refused'],
-  ])
 })
 
 it('keeps green to one place', () => {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { answerErrorMeanings } from '../../src/entry/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
@@ -150,50 +149,6 @@ it.each([
   expect(JSON.parse(stdout)).not.toHaveProperty('address')
 })
 
-it('compares every verified field of a valid vector', async () => {
-  const good = await runHere(['vectors', fileOf(vector)])
-  expect(good).toMatchObject({ code: 4, stdout: expect.stringContaining('1 of 1 files as expected.') })
-  const account = { ...expectedState.account, nonce: '4', color: 'red' }
-  const storage = [{ ...expectedState.storage[0], exists: false }, expectedState.storage[1], {}]
-  const wrong = { ...vector, expected: { valid: true, account, storage } }
-  const { code, stdout } = await runHere(['vectors', fileOf(wrong), '--json'])
-  expect(code).toBe(1)
-  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({
-    verdict: 'consistent',
-    asExpected: false,
-    mismatches: [
-      'account.nonce: expected 4, got 3',
-      'account.color: expected red, got nothing',
-      'storage.0.exists: expected false, got true',
-      'storage.2: expected an object, got nothing',
-    ],
-  })
-})
-
-it('reports whether an invalid vector fails with the expected error', async () => {
-  const expectations = [
-    [{ code: 'STATE_ROOT_MISMATCH' }, 0, '1 of 1 files as expected.'],
-    [{ code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }, 0, '1 of 1 files as expected.'],
-    [
-      { code: 'STATE_ROOT_MISMATCH', path: 'x' },
-      1,
-      'expected STATE_ROOT_MISMATCH at x, got STATE_ROOT_MISMATCH at acc',
-    ],
-    [{ code: 'NOT_ADJACENT' }, 1, 'expected NOT_ADJACENT, got STATE_ROOT_MISMATCH at accountProof.proof'],
-  ] as const
-  for (const [expected, exit, text] of expectations) {
-    const content = { ...vector, stateRoot: failing.stateRoot, expected: { valid: false, ...expected } }
-    const { code, stdout } = await runHere(['vectors', fileOf(content)])
-    expect(code).toBe(exit)
-    expect(stdout).toContain(text)
-  }
-  // The worst case: an answer that must be refused verifies.
-  const accepted = { ...vector, expected: { valid: false, code: 'NOT_ADJACENT' } }
-  const { code, stdout } = await runHere(['vectors', fileOf(accepted)])
-  expect(code).toBe(1)
-  expect(stdout).toContain('expected NOT_ADJACENT, but it verified')
-})
-
 it('says whether a flag or the file states a wrong claim', async () => {
   const flags: [string, string][] = [
     ['--state-root', '0x12'],
@@ -234,7 +189,7 @@ it.each<[string, (string | { content: unknown })[], string]>([
     'is not UTF-16LE',
   ],
   ['a scheme and nothing else', ['verify', file({ scheme: 'mimc' })], 'neither an answer nor a result'],
-  ['a vector', ['verify', file(vector)], 'is a vector, which states its own inputs: run it with the command vectors'],
+  ['a vector', ['verify', file(vector)], 'is a vector, which states its own inputs: verify what is in it'],
 ])('reports %s as wrong usage or unreadable input', async (_, argv, message) => {
   const { code, stdout, stderr } = await runHere(argv.map(arg => (typeof arg === 'string' ? arg : fileOf(arg.content))))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -333,9 +288,7 @@ it('prints help and the version', async () => {
   expect((await runHere(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 
-it('refuses a folder, which is for the command vectors', async () => {
-  const folder = folderOf({ 'a.json': vector })
-  const { code, stderr } = await runHere(['verify', folder])
-  expect([code, stderr]).toEqual([2, expect.stringContaining('is a folder: use the command vectors')])
-  expect((await runHere(['vectors', join(folder, 'a.json')])).code).toBe(4)
+it('refuses a folder', async () => {
+  const { code, stderr } = await runHere(['verify', folderOf({ 'a.json': vector })])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('is a folder: name a file in it')])
 })

@@ -4,12 +4,12 @@ import { transformSync } from 'esbuild'
 import { expect, it } from 'vitest'
 import { allCodes } from '../../src/base/error-meanings.ts'
 import { atPath, type FailureCode, isRefusal } from '../../src/base/errors.ts'
-import { applyPatches, baseNameOf } from '../../src/cli/words/patches.ts'
 import { type GroupKey, statusOf } from '../../src/site/checks.ts'
 import { judge } from '../../src/site/judge.ts'
 import { openFile, statementFrom } from '../../src/site/opened-file.ts'
 import { fieldsFor } from '../../src/site/statement.ts'
 import { held, listen, told } from '../../src/site/told.ts'
+import { readVector } from '../../vectors/run/read.ts'
 import { tellChecks } from '../tools/rules/telling.ts'
 
 /** The checks tell the page that they are run. Nothing else decides what the page shows of them. */
@@ -20,10 +20,8 @@ const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'messages', 'logs', 'transitio
 function judged(outcome: 'valid' | 'invalid') {
   return FOLDERS.flatMap(folder =>
     readdirSync(`vectors/${folder}/${outcome}`).flatMap(name => {
-      const own = JSON.parse(readFileSync(`vectors/${folder}/${outcome}/${name}`, 'utf8'))
-      const base = baseNameOf(own)
-      const read = () => JSON.parse(readFileSync(`vectors/${folder}/valid/${base}.json`, 'utf8'))
-      const file = openFile(base === null ? own : applyPatches(own, read()))
+      const { base = null, ...vector } = readVector(`vectors/${folder}/${outcome}/${name}`)
+      const file = openFile(vector)
       if (fieldsFor(file.subject).length === 0) return []
       const judgement = judge(file, statementFrom(file.suggested))
       return judgement.report.verdict === 'unjudged' ? [] : [{ name: `${folder}/${name}`, base, ...judgement }]

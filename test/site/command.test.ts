@@ -1,24 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { applyPatches, baseNameOf } from '../../src/cli/words/patches.ts'
 import { type Fields, fieldIn } from '../../src/cli/words/value.ts'
 import { commandOf } from '../../src/site/command.ts'
 import { exampleSources } from '../../src/site/examples.ts'
 import { judge } from '../../src/site/judge.ts'
 import { openFile, statementFrom } from '../../src/site/opened-file.ts'
 import { eachField, type Field } from '../../src/site/statement.ts'
+import { readVector } from '../../vectors/run/read.ts'
 import { folderOf, runHere } from '../cli/io.ts'
 
 /** The command that the page shows is what the command line takes, and comes to the same verdict. */
 
 const read = (path: string) => JSON.parse(readFileSync(join('vectors', path), 'utf8'))
-
-function wholeVector(path: string): Fields {
-  const vector = read(path)
-  const base = baseNameOf(vector)
-  return base === null ? vector : applyPatches(vector, read(join(dirname(path), '..', 'valid', `${base}.json`)))
-}
 
 /** What a server or a sender gives of a vector: the evidence, the answer or the traces in it. */
 const contentOf = ({ bundle, input, answer, operation }: Fields): unknown =>
@@ -33,7 +27,7 @@ function networkOf({ claim, scheme, input }: Fields): unknown {
 it('verifies each example as the page does, with the command that it shows', async () => {
   const seen = new Map<string, number>()
   for (const { title, path } of exampleSources) {
-    const vector = wholeVector(path)
+    const vector = readVector(join('vectors', path))
     const file = openFile(vector)
     if (file.subject === 'call') continue
     const suggested = statementFrom(file.suggested)

@@ -3,8 +3,6 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { type FailureCode, failure } from '../../src/base/errors.ts'
 import type { Source } from '../../src/cli/words/claim.ts'
-import { applyPatches, baseNameOf } from '../../src/cli/words/patches.ts'
-import type { Fields } from '../../src/cli/words/value.ts'
 import { nameOf, readAddress, writeAddress } from '../../src/site/address.ts'
 import { findChanges } from '../../src/site/changes.ts'
 import { type Check, placeError } from '../../src/site/checks.ts'
@@ -22,6 +20,7 @@ import { mimc } from '../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../src/verify/scheme/poseidon2.ts'
 import { rollup } from '../../vectors/evidence/truth.ts'
 import { anchorOf, makeChain, partsOf } from '../../vectors/logs/truth.ts'
+import { readVector } from '../../vectors/run/read.ts'
 import { changedAt } from '../verify/evidence/places.ts'
 
 const schemes = { mimc, poseidon2 }
@@ -288,14 +287,6 @@ it('finds the one failed check of every message that is refused', () => {
 /** The page has a field for the hash of the message only, none for two trusted inputs. */
 const NOT_EXPLORED_MESSAGES = ['claim-', 'trusted-', 'message-of-another', 'message-altered', 'rollup-name']
 
-/** A vector that is a list of changes, as one that is whole. */
-function wholeVector(vector: Fields, folder: string): Fields {
-  const base = baseNameOf(vector)
-  return base === null
-    ? vector
-    : applyPatches(vector, JSON.parse(readFileSync(`vectors/${folder}/valid/${base}.json`, 'utf8')))
-}
-
 it('shows all logs of a range, each block, and what the verdict rests on', () => {
   let seen = 0
   for (const { name, vector } of vectorsIn('vectors/logs/valid')) {
@@ -339,7 +330,7 @@ it('shows all logs of a range, each block, and what the verdict rests on', () =>
 it('finds the one failed check of every bundle of logs that is refused, and the block that it is about', () => {
   let refused = 0
   for (const { name, vector: own } of vectorsIn('vectors/logs/invalid')) {
-    const vector = wholeVector(own, 'logs')
+    const vector = readVector(name)
     const { code } = own.expected
     const { file, judgement } = explore(vector)
     const { error } = judgement
@@ -492,7 +483,7 @@ it('shows a list of traces as changes, and the rule that one breaks', () => {
   for (const { name, vector: own } of vectorsIn('vectors/transitions/invalid')) {
     // The rules are the same for both schemes.
     if (name.includes('/mimc')) continue
-    const vector = wholeVector(own, 'transitions')
+    const vector = readVector(name)
     const code = String(own.expected.code)
     const { file, judgement } = explore(vector)
     const { report } = judgement

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { bigintToBytes, hexToBytes } from '../../src/base/bytes.ts'
-import { applyPatches } from '../../src/cli/words/patches.ts'
+import { applyPatches } from '../../src/site/patches.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from '../../src/verify/anchor/limits.ts'
 import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
 import type { HashScheme } from '../../src/verify/scheme/scheme.ts'

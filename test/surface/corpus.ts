@@ -1,16 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { isRefusal } from '../../src/base/errors.ts'
 import { kindNamed } from '../../src/cli/words/answer.ts'
-import { runFunction } from '../../src/cli/words/expected.ts'
 import { readInputFile } from '../../src/cli/words/input-file.ts'
-import { applyPatches, baseNameOf } from '../../src/cli/words/patches.ts'
 import { type Fields, fieldsOf } from '../../src/cli/words/value.ts'
-import { claimOfVector } from '../../src/cli/words/vector-claim.ts'
 import type { StateScheme, Trusted } from '../../src/entry/anchor.ts'
 import { verifyProof } from '../../src/entry/index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../src/entry/provider.ts'
 import { verifyEvidence } from '../../src/verify/evidence/verify.ts'
 import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
+import { claimOfVector } from '../../vectors/run/claim.ts'
+import { functionNamed } from '../../vectors/run/functions.ts'
+import { readVector } from '../../vectors/run/read.ts'
 
 /** A vector of the corpus, read and parsed. */
 export interface CorpusCase {
@@ -18,8 +18,6 @@ export interface CorpusCase {
   /** The whole vector, with the input of its base. */
   readonly content: Fields
 }
-
-const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
 /** The vectors in these folders. */
 export const corpusIn = (
@@ -30,10 +28,7 @@ export const corpusIn = (
     kinds.flatMap(kind =>
       readdirSync(`vectors/${folder}/${kind}`).map(name => {
         const path = `vectors/${folder}/${kind}/${name}`
-        const content = read(path)
-        const base = baseNameOf(content)
-        const whole = base === null ? content : applyPatches(content, read(`vectors/${folder}/valid/${base}.json`))
-        return { path, content: fieldsOf(whole) }
+        return { path, content: readVector(path) }
       }),
     ),
   )
@@ -45,7 +40,7 @@ export const SENT = ['answer', 'bundle', 'proof', 'block', 'code', 'input'] as c
 function verifyCase(content: Fields): unknown {
   if (content['operation'] === 'verifyEvidence' && content['kind'] === 'call') return verifyCall(content)
   const file = readInputFile(content)
-  if (file.kind === 'function vector') return runFunction(file)
+  if (file.kind === 'function vector') return functionNamed(file.operation).run(file.fields)
   if (file.kind === 'evidence vector') return verifyEvidence(file.bundle, claimOfVector(file))
   if (file.kind !== 'vector') throw new Error(`no vector: ${file.kind}`)
   const stated: unknown = { ...file.stated, scheme: kindNamed(file.stated.scheme)?.scheme }

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import { createRecordVerifier, readRecord } from '../../src/cli/audit/record.ts'
 import { DocumentError } from '../../src/cli/words/error.ts'
 import { type EvidenceVector, readInputFile } from '../../src/cli/words/input-file.ts'
-import { claimOfVector } from '../../src/cli/words/vector-claim.ts'
 import { verifyEvidence } from '../../src/entry/anchor.ts'
 import { isArgumentError, isProofError, safely } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { type CallClaim, verifyCallEvidence } from '../../src/entry/provider.ts'
+import { claimOfVector } from '../../vectors/run/claim.ts'
 import { type Json, partAt, placesOf, replaceAt } from '../answers.ts'
 
 // Some engines' regular expressions, spreads and recursions fail above some millions of characters.

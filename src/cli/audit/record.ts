@@ -14,7 +14,7 @@ import { kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
 import { type AnswerFile, type EvidenceFile, type EvidenceVector, readInputFile } from '../words/input-file.ts'
-import { evidenceKinds } from '../words/kinds.ts'
+import { evidenceNames } from '../words/kinds.ts'
 import { fieldIn } from '../words/value.ts'
 
 /** What the user knows about all records. It overrides what a record says. What is left out, the record chooses. */
@@ -188,7 +188,7 @@ const FOR_BUNDLES = '--l1-block-hash, --l1-state-root or --state-root'
 type AnyEvidenceFile = EvidenceFile | EvidenceVector
 
 const byItself = ({ evidence }: AnyEvidenceFile): Verdict =>
-  unreadable(`${evidenceKinds[evidence].name}: an audit takes evidence of state only, so use the command verify`)
+  unreadable(`${evidenceNames[evidence]}: an audit takes evidence of state only, so use the command verify`)
 
 function judgeBundle(
   { bundle }: AnyEvidenceFile,

@@ -12,7 +12,7 @@ import { reportOnAnswer, toJson, type VerdictReport } from '../output/report.ts'
 import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE } from '../output/verdict.ts'
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
 import { type AnswerFile, holdsTraces, readInputFile } from '../words/input-file.ts'
-import { evidenceKinds } from '../words/kinds.ts'
+import { evidenceNames } from '../words/kinds.ts'
 import { cut, fieldIn, itemsOf } from '../words/value.ts'
 import type { VerifyFile } from './verify-evidence.ts'
 
@@ -64,7 +64,7 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     const { json, timeout, 'trust-file': trustFile, address: addresses = [], ...rest } = values
     const [address] = addresses
     const stated = { ...rest, ...(address !== undefined && { address }) }
-    if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
+    if (isFolder(path)) throw new UsageError(`${path} is a folder: name a file in it`)
     const content = await readJson(path, io)
     if (holdsTraces(content))
       throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
@@ -78,7 +78,7 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     const evidence =
       file.kind === 'evidence' ? file.evidence : !isVector && isForEvidence(file, stated) ? 'state' : null
     if (isVector || (file.kind === 'vector' && evidence === null))
-      throw new UsageError(`${path} is a vector, which states its own inputs: run it with the command vectors`)
+      throw new UsageError(`${path} is a vector, which states its own inputs: verify what is in it`)
     requireOptions(path, evidence, stated)
     if (addresses.length > 1 && evidence !== 'logs') throw new UsageError('--address is given twice')
     const print = (report: VerdictReport) => printReport(report, { json, trustFile }, io)
@@ -104,7 +104,7 @@ function requireOptions(path: string, evidence: EvidenceName | null, stated: obj
   const allowed = evidence === null ? answerOptions : kinds[evidence].options
   const others = Object.keys(stated).filter(name => !(name in allowed))
   if (others.length === 0) return
-  const what = evidence === null ? 'an answer alone' : evidenceKinds[evidence].name
+  const what = evidence === null ? 'an answer alone' : evidenceNames[evidence]
   const needed = evidence === null ? '. It needs --state-root and --address' : ''
   throw new UsageError(`${path} is ${what}: leave out ${others.map(name => `--${name}`).join(' and ')}${needed}`)
 }

@@ -1,40 +1,15 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, createReadStream, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { CHUNK_LENGTH, readFileChunks, unpackWhole } from '../audit/input.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
-import { MAX_FOLDER_DEPTH, MAX_FOLDER_ENTRIES, MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
+import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import { DocumentError } from '../words/error.ts'
 import { parseJson } from '../words/value.ts'
 
 export function isFolder(path: string): boolean {
   // A missing file is reported when it is read.
   return orUsageError(`cannot read ${path}`, () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
-}
-
-/**
- * The JSON files below `folder`, sorted. Schemas, hidden entries and `node_modules` are skipped, and links to folders are
- * not followed.
- *
- * @throws UsageError if it holds too many files or is too deep, or a folder cannot be read
- */
-export function listJsonFiles(folder: string): string[] {
-  const files: string[] = []
-  let entryCount = 0
-  const walk = (parent: string, depth: number) => {
-    if (depth > MAX_FOLDER_DEPTH) throw new UsageError(`${folder}: more than ${MAX_FOLDER_DEPTH} folders deep`)
-    for (const entry of orUsageError(`cannot list ${parent}`, () => readdirSync(parent, { withFileTypes: true }))) {
-      if (++entryCount > MAX_FOLDER_ENTRIES) throw new UsageError(`${folder}: more than ${MAX_FOLDER_ENTRIES} files`)
-      const { name } = entry
-      if (name.startsWith('.') || name === 'node_modules') continue
-      const path = join(parent, name)
-      if (entry.isDirectory()) walk(path, depth + 1)
-      else if (name.endsWith('.json') && !name.endsWith('.schema.json')) files.push(path)
-    }
-  }
-  walk(folder, 1)
-  return files.sort()
 }
 
 /** Parses the file at `path`, or standard input for `-`. @throws UsageError if it is not a JSON text */

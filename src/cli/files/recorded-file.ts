@@ -30,7 +30,7 @@ import { toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
 import { readInputFile } from '../words/input-file.ts'
-import { evidenceKinds } from '../words/kinds.ts'
+import { evidenceNames } from '../words/kinds.ts'
 import { fieldIn, printable } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import { agesOf, formatTime } from '../words/wording.ts'
@@ -199,8 +199,7 @@ function report<T extends AnyRecorded>(
 /** @throws UsageError unless the existing file is evidence of this kind */
 export function requireEvidence(path: string, bundle: unknown, kind: EvidenceName): void {
   const file = readInputFile(bundle)
-  if (file.kind !== 'evidence' || file.evidence !== kind)
-    throw refuseOverwrite(path, `is not ${evidenceKinds[kind].name}`)
+  if (file.kind !== 'evidence' || file.evidence !== kind) throw refuseOverwrite(path, `is not ${evidenceNames[kind]}`)
 }
 
 /** The code of the rollup contract that a file of an earlier run proves; undefined if it proves none. */

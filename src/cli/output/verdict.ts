@@ -1,5 +1,5 @@
 import { exitCodes, type Output } from '../command.ts'
-import { type Premise, sentenceOf, type Verdict, type Word } from '../words/verdict.ts'
+import { type Premise, sentenceOf, type Verdict } from '../words/verdict.ts'
 import { paint } from './paint.ts'
 
 /** How terminals and shells learn of a verdict: its colour, what is to be done about it, and the exit code. */
@@ -15,10 +15,6 @@ export function exitCodeOf(
   if (word === 'refused') return exitCodes.refused
   return word === 'verified' || accepted.includes(restsOn) ? exitCodes.verified : exitCodes.consistent
 }
-
-/** What several verdicts amount to: the worst of them, in the order refused, consistent, verified. */
-export const worstOf = (words: readonly Word[]): Word =>
-  (['refused', 'consistent'] as const).find(word => words.includes(word)) ?? 'verified'
 
 /** On whose word a file may be taken, given the option. */
 export const acceptedWith = (trustsFile: boolean): readonly Verdict['restsOn'][] =>

@@ -2,18 +2,15 @@ import { FORMAT } from '../../verify/evidence/decode.ts'
 import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Claim } from '../../verify/proof/claim.ts'
 import { DocumentError } from './error.ts'
-import { evidenceKinds } from './kinds.ts'
+import { evidenceNames } from './kinds.ts'
 import { brief, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.ts'
 
 /** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
 export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }
 
-/** The `expected` of a vector, unchecked except for `valid` and `code`. */
-export type Expected = Fields & { readonly valid: boolean }
-
 interface Described {
   readonly description: string
-  /** What a vector expects, unchecked: see {@link readExpected}. */
+  /** What a vector expects, unchecked. */
   readonly expected: unknown
 }
 
@@ -58,7 +55,7 @@ export type InputFile = AnswerFile | EvidenceFile | EvidenceVector | FunctionVec
 
 /** @throws DocumentError */
 function evidenceNamed(name: unknown): EvidenceName {
-  if (typeof name === 'string' && Object.hasOwn(evidenceKinds, name)) return name as EvidenceName
+  if (typeof name === 'string' && Object.hasOwn(evidenceNames, name)) return name as EvidenceName
   throw new DocumentError(`it is evidence of an unknown kind: ${brief(show(name))}`)
 }
 
@@ -102,13 +99,3 @@ export function readInputFile(content: unknown): InputFile {
 /** Whether it is what the state manager sends about a range of blocks, which is no answer about an account. */
 export const holdsTraces = (content: unknown): boolean =>
   [content, fieldIn(content, 'result')].some(value => hasFields(value, 'zkStateMerkleProof'))
-
-/** @throws DocumentError if it is not what a vector must state */
-export function readExpected(expected: unknown): Expected {
-  const fields = fieldsOf(expected)
-  const { valid, code } = fields
-  if (typeof valid !== 'boolean')
-    throw new DocumentError('it is not a vector: expected.valid is neither true nor false')
-  if (!valid && typeof code !== 'string') throw new DocumentError('it is not a vector: expected.code is missing')
-  return { ...fields, valid }
-}

@@ -16,12 +16,12 @@ import {
   rollupNames,
 } from '../../../src/cli/words/evidence.ts'
 import { type EvidenceVector, readInputFile } from '../../../src/cli/words/input-file.ts'
-import { claimOfVector } from '../../../src/cli/words/vector-claim.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { mainnetBeacon, sepoliaBeacon } from '../../../src/entry/beacon.ts'
 import { ArgumentError, ProofError, safely } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { lineaRollup, lineaSepoliaRollup } from '../../../src/verify/anchor/rollup.ts'
+import { claimOfVector } from '../../../vectors/run/claim.ts'
 import { evidence, read } from './files.ts'
 
 function vectorOf(content: unknown): EvidenceVector {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type InputFile, readExpected, readInputFile } from '../../../src/cli/words/input-file.ts'
+import { type InputFile, readInputFile } from '../../../src/cli/words/input-file.ts'
 import { parseJson } from '../../../src/cli/words/value.ts'
 import { answer, claim, contract, evidence, withInherited } from './files.ts'
 
@@ -90,14 +90,6 @@ it('reads own properties only', () => {
   })
 })
 
-it('refuses a file with a scheme but no answer, and an incomplete expectation', () => {
+it('refuses a file with a scheme but no answer', () => {
   expect(() => readInputFile({ scheme: 'mimc' })).toThrow('neither an answer nor a result')
-  for (const expected of [undefined, null, [], {}, { valid: 'yes' }, { valid: 1 }]) {
-    expect(() => readExpected(expected)).toThrow('expected.valid is neither true nor false')
-  }
-  for (const expected of [{ valid: false }, { valid: false, code: 7 }]) {
-    expect(() => readExpected(expected)).toThrow('expected.code is missing')
-  }
-  expect(readExpected({ valid: true, account: null })).toMatchObject({ valid: true, account: null })
-  expect(readExpected({ valid: false, code: 'BAD_HEX' })).toMatchObject({ valid: false, code: 'BAD_HEX' })
 })

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { evidenceSources } from '../../../src/cli/words/evidence.ts'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
-import { claimOfVector } from '../../../src/cli/words/vector-claim.ts'
 import {
   accountRows,
   ageOf,
@@ -18,6 +17,7 @@ import {
 import { type VerifiedEvidence, verifyEvidence } from '../../../src/entry/anchor.ts'
 import { safely, verifyProof } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
+import { claimOfVector } from '../../../vectors/run/claim.ts'
 import { answer, claim, contract, read } from './files.ts'
 
 const state = verifyProof(answer, { ...claim, scheme: poseidon2 })

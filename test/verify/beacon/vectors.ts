@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { applyPatches } from '../../../src/cli/words/patches.ts'
 import type { TrustedBlock } from '../../../src/entry/beacon.ts'
+import { applyPatches } from '../../../src/site/patches.ts'
 import type { Input, InvalidVector, ValidVector } from '../../../vectors/beacon/vector.ts'
 
 const FOLDER = 'vectors/beacon'

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
-import { claimOfVector } from '../../../src/cli/words/vector-claim.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { type CallClaim, verifyCallEvidence } from '../../../src/entry/provider.ts'
 import type { EvidenceName } from '../../../src/verify/evidence/names.ts'
+import { claimOfVector } from '../../../vectors/run/claim.ts'
 
 /** Where the kinds have their valid vectors. */
 const FOLDERS: Readonly<Record<EvidenceName, string>> = {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { applyPatches } from '../../../src/cli/words/patches.ts'
-import { spellNumbers } from '../../../src/cli/words/spelling.ts'
 import { isArgumentError, isProofError } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { verifyTransition } from '../../../src/entry/transition.ts'
+import { applyPatches } from '../../../src/site/patches.ts'
+import { spellNumbers } from '../../../vectors/run/spelling.ts'
 import type { InvalidTransition, TransitionInput, ValidTransition } from '../../../vectors/transitions/generate.ts'
 import { verifyTraces } from '../../model/transition.ts'
 
