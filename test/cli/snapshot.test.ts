@@ -84,7 +84,7 @@ it('proves every address but the one the endpoint always lies about', async () =
   expect(rows.map(({ address }) => address)).toEqual(addresses)
   for (const [index, row] of rows.entries()) {
     if (index === 6) expect(row).toMatchObject({ verdict: 'refused', code: expect.any(String) })
-    else if (index % 3 === 2) expect(row).toMatchObject({ verdict: 'absent', storage: [] })
+    else if (index % 3 === 2) expect(row).toEqual({ address: addresses[index], verdict: 'absent' })
     else expect(row).toMatchObject({ verdict: 'present', balance: `${BigInt(index) + 10n ** 20n}` })
   }
   const manifest = JSON.parse(read('rows.ndjson.manifest.json').toString())
@@ -135,7 +135,8 @@ it('resumes after kills with the same files as an undisturbed run', async () => 
   expect(killed).toBeGreaterThan(0)
   expect((await runHere(args(...names('cut')))).code).toBe(0)
   expect(read('cut.csv').equals(read('whole.csv'))).toBe(true)
-  expect(read('cut.ndjson.gz').equals(read('whole.ndjson.gz'))).toBe(true)
+  const [kept, undisturbed] = ['cut', 'whole'].map(name => gunzipSync(read(`${name}.ndjson.gz`)).toString())
+  expect(kept).toBe(undisturbed)
   const [head, first] = read('whole.csv').toString().split('\n')
   expect(head).toBe('address,verdict,nonce,balance,storageRoot,codeHash,codeSize,code')
   expect(first).toMatch(/^0x0{39}1,present,0,100000000000000000000,0x[0-9a-f]{64},0x[0-9a-f]{64},0,$/)
@@ -207,7 +208,7 @@ it('isolates the one holder that a lie is about', async () => {
   const rows = rowsIn(read('rows.ndjson'))
   expect(rows.map(({ holder }) => holder)).toEqual(addresses)
   expect(rows.filter(({ verdict }) => verdict === 'refused')).toEqual([
-    { holder: addressOf(10), verdict: 'refused', code: expect.any(String), path: expect.any(String) },
+    { holder: addressOf(10), verdict: 'refused', code: expect.any(String) },
   ])
 })
 
@@ -408,7 +409,7 @@ describe('--check', () => {
 
 it('reads two million addresses, and none of more', () => {
   const list: Hex[] = new Array(1_999_999)
-  const add = () => addAddress(list, Buffer.from(CONTRACT), 'line 7')
+  const add = () => addAddress(list, CONTRACT, 'line 7')
   add()
   expect(add).toThrow('line 7: more than 2000000 addresses')
 })

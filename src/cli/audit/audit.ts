@@ -1,10 +1,12 @@
+import type { Tinypool } from 'tinypool'
 import { messageOf } from '../words/value.ts'
-import type { AuditedBatch } from './audited.ts'
+import { type AuditedBatch, auditBatch } from './audited.ts'
+import { inOrder } from './in-order.ts'
 import { unpack } from './input.ts'
 import { createLineDigest } from './line-digest.ts'
 import { type Batch, readBatches } from './lines.ts'
-import { createAuditPool } from './pool.ts'
-import type { RecordClaim } from './record.ts'
+import { createRecordVerifier, type RecordClaim } from './record.ts'
+import type { AuditTask } from './worker.ts'
 
 /** One input of an audit. */
 export interface AuditInput {
@@ -49,73 +51,72 @@ export class ChangedInput extends Error {}
 /** In bytes: enough that handing over a batch costs nothing, and few enough that no worker waits for the others. */
 export const BATCH_LENGTH = 2 ** 20
 
+/** Per thread: a batch that it verifies, and the next one. */
+const BATCHES = 2
+
+/** In MiB. A record is garbage as soon as it is verified, so half the usual young generation is as fast as more. */
+const YOUNG_GENERATION = 24
+
 /**
  * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
- * input, because reading waits until the verdicts are consumed. The bytes of a batch are valid until the next one is asked for.
+ * input, because reading waits until the verdicts are consumed.
  *
  * @throws AuditInputError, ChangedInput
  */
 export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<JudgedBatch> {
-  const pool = await createAuditPool(options.claim, options.jobs)
-  // Fewer batches are pending if they hold very long lines.
-  const { capacity } = pool
-  const pending: Pending[] = []
-  let pendingLength = 0
-  const spare: Uint8Array<ArrayBuffer>[] = []
-  const batches = readInputs(inputs, options, spare)
+  const { claim, jobs } = options
+  const verify = createRecordVerifier(claim)
+  let pool: Promise<Tinypool> | undefined
+  let isFirst = true
+  const judge = async ({ batch, file }: ReadBatch): Promise<AuditedBatch> => {
+    // The first batch, which is often the only one, does not wait for workers to start.
+    const isHere = isFirst || jobs === 1
+    isFirst = false
+    if (isHere) return auditBatch(batch, file, verify)
+    pool ??= openPool(jobs)
+    const task: AuditTask = { batch, file, claim }
+    return (await pool).run(task, { name: 'auditInWorker', transferList: [batch.bytes.buffer] })
+  }
   try {
-    let failure: unknown
-    for (let isReading = true; isReading || pending.length > 0; ) {
-      if (isReading && pending.length < capacity && pendingLength < 2 * capacity * BATCH_LENGTH) {
-        // Lines that were read before an input fails still get their verdicts.
-        const next = await batches.next().catch(error => {
-          failure = error
-          return { done: true, value: undefined } as const
-        })
-        isReading = !next.done
-        if (next.value === undefined) continue
-        const { batch, file, ...about } = next.value
-        const { length } = batch.bytes
-        const outcome = pool.run(batch, file)
-        // Awaited in its turn. Until then, a failure must not count as unhandled.
-        outcome.catch(() => {})
-        pending.push({ length, outcome, about })
-        pendingLength += length
-      } else {
-        const first = pending.shift()
-        if (first === undefined) continue
-        const audited = await first.outcome
-        pendingLength -= first.length
-        yield { ...audited, ...first.about }
-        // Memory that grew for a very long line is not kept.
-        if (audited.memory.length <= 2 * BATCH_LENGTH) spare.push(audited.memory)
-      }
-    }
-    if (failure !== undefined) throw failure
+    yield* inOrder({
+      items: readInputs(inputs, options),
+      ahead: jobs === 1 ? 1 : BATCHES * jobs,
+      // Fewer batches are pending if they hold very long lines.
+      weigh: ({ batch }) => Math.max(1, batch.bytes.length / BATCH_LENGTH),
+      run: async read => ({ ...(await judge(read)), judged: read.judged, sha256: read.sha256 }),
+    })
   } finally {
-    await batches.return(undefined)
-    await pool.close()
+    await (await pool)?.destroy()
   }
 }
 
-interface Pending {
-  readonly length: number
-  readonly outcome: Promise<AuditedBatch>
-  readonly about: Pick<JudgedBatch, 'judged' | 'sha256'>
+/** Loaded only when it is needed: most files have one batch. */
+async function openPool(jobs: number): Promise<Tinypool> {
+  const { Tinypool } = await import('tinypool')
+  // The sources are TypeScript, the build is JavaScript.
+  const worker = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
+  return new Tinypool({
+    filename: new URL(worker, import.meta.url).href,
+    ...{ minThreads: jobs, maxThreads: jobs, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION } },
+  })
+}
+
+interface ReadBatch extends Pick<JudgedBatch, 'judged' | 'sha256'> {
+  readonly batch: Batch
+  readonly file: string | undefined
 }
 
 async function* readInputs(
   inputs: readonly AuditInput[],
   { maxLineLength, judged }: AuditOptions,
-  spare: Uint8Array<ArrayBuffer>[],
-): AsyncGenerator<Pending['about'] & { batch: Batch; file: string | undefined }> {
+): AsyncGenerator<ReadBatch> {
   const digest = createLineDigest()
   let lines = 0
   for (const { name, open } of inputs) {
     const file = inputs.length > 1 ? name : undefined
     let line = 0
     try {
-      for await (const batch of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength, spare })) {
+      for await (const batch of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength })) {
         const before = lines
         line += batch.count
         lines += batch.count
@@ -131,8 +132,7 @@ async function* readInputs(
       }
     } catch (error) {
       if (error instanceof ChangedInput) throw error
-      const reason = messageOf(error)
-      throw new AuditInputError(`${name} cannot be read beyond line ${line}: ${reason}`)
+      throw new AuditInputError(`${name} cannot be read beyond line ${line}: ${messageOf(error)}`)
     }
   }
   const missing = judged.lines - lines

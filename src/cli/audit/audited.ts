@@ -1,8 +1,7 @@
-import { isAscii } from 'node:buffer'
 import { escapeUnprintable, fieldsOf, isCount, isObject, messageOf } from '../words/value.ts'
-import { BYTES_PER_VALUE, FREE_LENGTH, MAX_EXAMPLES } from './limits.ts'
+import { MAX_EXAMPLES } from './limits.ts'
 import { type Batch, linesOf } from './lines.ts'
-import { type ReadRecord, type RecordVerifier, readRecord, type UnreadableVerdict, type Verdict } from './record.ts'
+import type { RecordVerifier, Verdict } from './record.ts'
 
 /** The counts of the verdicts on some lines. */
 export interface Tally {
@@ -28,15 +27,10 @@ interface Example {
 
 /** The verdicts of a batch of lines. */
 export interface AuditedBatch {
-  /** UTF-8: one JSON object per line, each ended by `\n`. */
-  readonly bytes: Uint8Array<ArrayBuffer>
+  /** One JSON object per line, each ended by `\n`. */
+  readonly text: string
   readonly tally: Tally
-  /** The memory of the batch. It is free for the next one as soon as the verdicts, which it may hold, are written. */
-  readonly memory: Uint8Array<ArrayBuffer>
 }
-
-/** What stands in the verdict on a line without a text. */
-const TOO_LONG = 'longer than a record may be'
 
 // No prototypes, so that a lookup finds no inherited property.
 export const createTally = (): Tally => ({
@@ -111,75 +105,23 @@ const toPlain = (fields: object): object =>
   )
 
 /**
- * Verifies the lines of a batch. The verdicts are written into the batch's memory, behind its lines, if there is room.
+ * Verifies the lines of a batch.
  *
  * @param file named in each verdict; undefined if there is only one input
  */
 export function auditBatch(batch: Batch, file: string | undefined, verify: RecordVerifier): AuditedBatch {
   const tally = createTally()
-  const { buffer, byteOffset, length } = batch.bytes
-  const output = createOutput(Buffer.from(buffer, byteOffset + length))
-  const toText = textsOf(batch.bytes)
-  const judge = (line: Uint8Array | null): Verdict => {
-    try {
-      return verify(readLine(line, toText))
-    } catch (error) {
-      // A fault of this program: whoever reports it needs the line.
-      throw new Error(`line ${batch.firstLine + tally.lines}: ${messageOf(error)}`, { cause: error })
-    }
-  }
+  let text = ''
   for (const bytes of linesOf(batch)) {
     const line = batch.firstLine + tally.lines
-    const verdict = judge(bytes)
-    output.add(formatVerdict(line, file, verdict))
-    countVerdict(tally, verdict, line, file)
+    try {
+      const verdict = verify(bytes)
+      text += formatVerdict(line, file, verdict)
+      countVerdict(tally, verdict, line, file)
+    } catch (error) {
+      // A fault of this program: whoever reports it needs the line.
+      throw new Error(`line ${line}: ${messageOf(error)}`, { cause: error })
+    }
   }
-  return { bytes: output.bytes(), tally, memory: new Uint8Array(buffer) }
-}
-
-function readLine(line: Uint8Array | null, toText: (part: Uint8Array) => Uint8Array | string): ReadRecord {
-  if (line === null) return LINE_TOO_LONG
-  return hasTooManyValues(line) ? TOO_MANY : readRecord(toText(line))
-}
-
-/**
- * Collects text as UTF-8. Each piece becomes bytes at once, while it is in the processor's cache: joining all pieces of a batch
- * at its end takes longer.
- */
-function createOutput(memory: Buffer<ArrayBuffer>) {
-  let length = 0
-  return {
-    add(text: string) {
-      // A UTF-16 unit becomes at most three bytes.
-      const most = length + 3 * text.length
-      if (most > memory.length) {
-        const grown = Buffer.alloc(2 * most)
-        memory.copy(grown, 0, 0, length)
-        memory = grown
-      }
-      length += memory.write(text, length)
-    },
-    bytes: () => memory.subarray(0, length),
-  }
-}
-
-/** Decodes ASCII, which records are, several times faster than a UTF-8 decoder. Anything else is returned as bytes. */
-export function textsOf(bytes: Uint8Array<ArrayBuffer>): (part: Uint8Array) => Uint8Array | string {
-  if (!isAscii(bytes)) return part => part
-  const whole = Buffer.from(bytes.buffer)
-  return ({ byteOffset, length }) => whole.toString('latin1', byteOffset, byteOffset + length)
-}
-
-const LINE_TOO_LONG: UnreadableVerdict = { verdict: 'unreadable', reason: TOO_LONG }
-
-const TOO_MANY: UnreadableVerdict = { verdict: 'unreadable', reason: 'more values than a record may have' }
-
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
-
-/** Whether a text may hold so many JSON values that parsing it would take many times its length in memory. */
-function hasTooManyValues(text: Uint8Array): boolean {
-  if (text.length <= FREE_LENGTH) return false
-  let left = text.length / BYTES_PER_VALUE
-  for (const byte of text) if ((byte === COMMA || byte === BRACKET || byte === BRACE) && --left < 0) return true
-  return false
+  return { text, tally }
 }

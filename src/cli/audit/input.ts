@@ -60,11 +60,9 @@ export const unpack = (chunks: AsyncIterable<Uint8Array | string>): AsyncGenerat
 
 async function* inUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let decoder: InstanceType<typeof TextDecoder> | undefined
-  let isFirst = true
-  for await (const chunk of chunks) {
+  for await (const { chunk, isFirst } of withStart(chunks)) {
     const encoding = isFirst ? encodingOf(chunk) : 'utf-8'
     if (encoding !== 'utf-8') decoder = new TextDecoder(encoding, { fatal: true })
-    isFirst = false
     yield decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }))
   }
   // Throws if it ends within a character.
@@ -72,20 +70,45 @@ async function* inUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 }
 
 async function* decompress(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]()
-  let start: Uint8Array = new Uint8Array()
-  // The first chunk of a pipe may be too short to tell.
-  while (start.length < 4) {
-    const { done, value } = await iterator.next()
-    if (done) break
-    start = Buffer.concat([start, Buffer.from(value)])
+  const parts = withStart(chunks)
+  const { value: first } = await parts.next()
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    if (first !== undefined) yield first.chunk
+    for await (const { chunk } of parts) yield chunk
   }
-  const rest = continued(start, iterator)
+  const isPacked = first !== undefined && isGzip(first.chunk)
   try {
-    yield* isGzip(start) ? unpackWith(zlib.createGunzip({ chunkSize: CHUNK_LENGTH }), rest) : rest
+    yield* isPacked ? unpackWith(zlib.createGunzip({ chunkSize: CHUNK_LENGTH }), whole()) : whole()
   } finally {
-    await rest.return(undefined)
+    await parts.return(undefined)
   }
+}
+
+/** Of the bytes that tell what a stream is. */
+const START_LENGTH = 4
+
+/** The same bytes. The first chunk of a pipe may be too short to tell what they are: here, it is long enough. */
+async function* withStart(
+  chunks: AsyncIterable<Uint8Array | string>,
+): AsyncGenerator<{ readonly chunk: Uint8Array; readonly isFirst: boolean }, undefined> {
+  let start: Uint8Array | undefined = new Uint8Array()
+  let failure: { readonly error: unknown } | undefined
+  try {
+    for await (const piece of chunks) {
+      const chunk: Uint8Array = typeof piece === 'string' ? Buffer.from(piece) : piece
+      if (start === undefined) yield { chunk, isFirst: false }
+      else if (start.length + chunk.length < START_LENGTH) start = Buffer.concat([start, chunk])
+      else {
+        yield { chunk: start.length === 0 ? chunk : Buffer.concat([start, chunk]), isFirst: true }
+        start = undefined
+      }
+    }
+  } catch (error) {
+    failure = { error }
+  }
+  if (start !== undefined && start.length > 0) yield { chunk: start, isFirst: true }
+  if (failure !== undefined) throw failure.error
+  return undefined
 }
 
 /** Where a gzip member may begin: written apart, what comes before a broken one is decompressed. Only so many, as each takes time. */
@@ -157,18 +180,5 @@ async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Arr
     throw error
   } finally {
     unpacker.destroy()
-  }
-}
-
-async function* continued(start: Uint8Array, rest: AsyncIterator<Uint8Array | string>): AsyncGenerator<Uint8Array> {
-  try {
-    if (start.length > 0) yield start
-    for (;;) {
-      const { done, value } = await rest.next()
-      if (done) return
-      yield typeof value === 'string' ? Buffer.from(value) : value
-    }
-  } finally {
-    await rest.return?.()
   }
 }

@@ -2,10 +2,6 @@
 
 /** Lines per batch, even if they are short: a verdict is longer than an empty line. */
 export const MAX_LINES = 4096
-/** A record up to this length may have any number of JSON values. In bytes. */
-export const FREE_LENGTH = 2 ** 20
-/** A longer record may have one value per so many bytes: small values take many times their length in memory. Proofs have a hundred. */
-export const BYTES_PER_VALUE = 32
 /** Decompressed chunks that may wait for the consumer. */
 export const MAX_WAITING = 2
 /** Verdicts of each kind that the report shows. */

@@ -1,3 +1,4 @@
+import { DocumentError } from '../words/error.ts'
 import { MAX_LINES } from './limits.ts'
 
 /** Whole lines of an input, to be verified in one go. */
@@ -16,18 +17,15 @@ export interface Batch {
 
 const [LF, CR] = [0x0a, 0x0d]
 
-/** The same bytes as a `Buffer` where there is one: its `indexOf` is many times faster than that of a typed array. */
-const asBuffer = (bytes: Uint8Array): Uint8Array =>
-  typeof Buffer === 'undefined' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+/** The `indexOf` of a buffer is many times faster than that of a typed array. */
+const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length)
 
 /** How a stream is split. */
-export interface BatchLimits {
+interface BatchLimits {
   /** A batch ends with the first line that brings it to this many bytes. */
   readonly batchLength: number
   /** In bytes, without the terminator; the content of a longer line is dropped as it arrives. */
   readonly maxLineLength: number
-  /** Memory of finished batches, at least twice `batchLength` bytes each. It is reused before more is allocated. */
-  readonly spare?: Uint8Array<ArrayBuffer>[]
 }
 
 /**
@@ -37,9 +35,13 @@ export interface BatchLimits {
  *
  * A line ends with `\n` or `\r\n`; the last one may end with the input. An empty line is a line.
  *
- * @param chunks the input
+ * @param requireShort called as soon as a line is too long, with its number
  */
-export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: BatchLimits): AsyncGenerator<Batch> {
+export async function* readBatches(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: BatchLimits,
+  requireShort = (_: number) => {},
+): AsyncGenerator<Batch> {
   const { batchLength } = limits
   let firstLine = 1
   let batch = createBatch(limits)
@@ -50,6 +52,7 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
       while (start < chunk.length) {
         const end = chunk.indexOf(LF, start)
         batch.add(chunk.subarray(start, end < 0 ? chunk.length : end))
+        if (batch.isTooLong) requireShort(firstLine + batch.count)
         if (end < 0) break
         batch.endLine()
         if (batch.length >= batchLength || batch.count >= MAX_LINES) {
@@ -70,11 +73,10 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
   if (batch.count > 0) yield batch.finish(firstLine)
 }
 
-function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
-  // Twice the length leaves room for a last line that ends behind it, and for the verdicts.
-  let bytes = spare.pop() ?? new Uint8Array(2 * batchLength)
+function createBatch({ batchLength, maxLineLength }: BatchLimits) {
+  let bytes = new Uint8Array(batchLength)
   const tooLong: number[] = []
-  let [lineStart, isTooLong] = [0, false]
+  let lineStart = 0
 
   function reserve(more: number): void {
     if (batch.length + more <= bytes.length) return
@@ -84,15 +86,12 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
   }
 
   const batch = {
-    length: 0,
-    count: 0,
-    isInsideLine: false,
+    ...{ length: 0, count: 0, isInsideLine: false, isTooLong: false },
     add(part: Uint8Array) {
       batch.isInsideLine ||= part.length > 0
-      if (isTooLong) return
       // One more byte, for the carriage return of a terminator whose line feed is still on its way.
-      if (batch.length - lineStart + part.length > maxLineLength + 1) {
-        isTooLong = true
+      batch.isTooLong ||= batch.length - lineStart + part.length > maxLineLength + 1
+      if (batch.isTooLong) {
         batch.length = lineStart
         return
       }
@@ -101,8 +100,8 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
       batch.length += part.length
     },
     endLine() {
-      if (!isTooLong && batch.length > lineStart && bytes[batch.length - 1] === CR) batch.length--
-      if (isTooLong || batch.length - lineStart > maxLineLength) {
+      if (batch.length > lineStart && bytes[batch.length - 1] === CR) batch.length--
+      if (batch.isTooLong || batch.length - lineStart > maxLineLength) {
         tooLong.push(batch.count)
         batch.length = lineStart
       }
@@ -111,7 +110,7 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
       lineStart = batch.length
       batch.count++
       batch.isInsideLine = false
-      isTooLong = false
+      batch.isTooLong = false
     },
     dropOpenLine() {
       batch.length = lineStart
@@ -136,4 +135,26 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
     yield long.has(index) ? null : bytes.subarray(start, end)
     start = end + 1
   }
+}
+
+/**
+ * The lines of a stream, as texts.
+ *
+ * @param maxLineLength in bytes
+ * @throws DocumentError as soon as a line is longer, because it may have no end
+ */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  maxLineLength: number,
+): AsyncGenerator<string, undefined, undefined> {
+  const refuse = (line: number) => {
+    throw new DocumentError(`line ${line} is longer than ${maxLineLength} bytes`)
+  }
+  for await (const batch of readBatches(chunks, { batchLength: 2 ** 16, maxLineLength }, refuse)) {
+    const [first] = batch.tooLong
+    // One byte too long, which its terminator may have been.
+    if (first !== undefined) refuse(batch.firstLine + first)
+    for (const bytes of linesOf(batch)) yield asBuffer(bytes ?? new Uint8Array()).toString()
+  }
+  return undefined
 }

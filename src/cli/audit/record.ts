@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import type { Hex } from '../../base/bytes.ts'
 import { isArgumentError, isProofError, type ProofErrorCode } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
-import { parseBounded } from '../../base/json/parse.ts'
+import { ExcessiveJson, parseBounded } from '../../base/json/parse.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
 import { verifyReachable } from '../../verify/evidence/claim.ts'
 import { type DecodedStateClaim, decodeStateClaim, stateEvidence } from '../../verify/evidence/kinds/state.ts'
@@ -62,7 +63,7 @@ interface RefusedVerdict {
 }
 
 /** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete or malformed. */
-export interface UnreadableVerdict {
+interface UnreadableVerdict {
   readonly verdict: 'unreadable'
   /** Why, in a few words that quote nothing from the record. */
   readonly reason: string
@@ -71,23 +72,10 @@ export interface UnreadableVerdict {
 /** The verdict on one record. */
 export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
 
-/** A record as parsed, or why it cannot be parsed. */
-export type ReadRecord = { readonly content: unknown } | UnreadableVerdict
-
-/** Judges one record. Does not throw. */
-export type RecordVerifier = (record: ReadRecord) => Verdict
+/** Judges one record, as a line of JSON in UTF-8; null is a line that was too long. Does not throw. */
+export type RecordVerifier = (line: Uint8Array | null) => Verdict
 
 const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
-
-/** @param record its JSON text, as a string or UTF-8 bytes, or the value parsed from it */
-export function readRecord(record: unknown): ReadRecord {
-  try {
-    return { content: record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record }
-  } catch (error) {
-    if (error instanceof DocumentError) return unreadable(error.message)
-    throw error
-  }
-}
 
 /** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
 export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
@@ -101,10 +89,9 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
     verifiers.set(scheme, verifier)
     return verifier
   }
-  return record => {
-    if (!('content' in record)) return record
+  return line => {
     try {
-      const file = readInputFile(record.content)
+      const file = readInputFile(parseRecord(line))
       if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
       if (file.kind === 'evidence' || file.kind === 'evidence vector')
         return file.evidence === 'state' ? judgeBundle(file, claim, anchor) : byItself(file)
@@ -119,20 +106,16 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
   }
 }
 
-const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
-
-function parseRecord(record: Uint8Array | string): unknown {
-  const text = typeof record === 'string' ? record : attempt('not UTF-8', () => utf8.decode(record))
+/** @throws DocumentError without the platform's message, which would quote the record */
+function parseRecord(line: Uint8Array | null): unknown {
+  if (line === null) throw new DocumentError('longer than a record may be')
+  if (!isUtf8(line)) throw new DocumentError('not UTF-8')
+  const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString()
   if (text.trim() === '') throw new DocumentError('empty')
-  return attempt('not JSON', () => parseBounded(text))
-}
-
-/** Hides the platform's message, which would quote the record. @throws DocumentError with `reason` */
-function attempt<T>(reason: string, work: () => T): T {
   try {
-    return work()
-  } catch {
-    throw new DocumentError(reason)
+    return parseBounded(text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    throw new DocumentError(error instanceof ExcessiveJson ? error.message : 'not JSON')
   }
 }
 

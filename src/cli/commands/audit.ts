@@ -149,7 +149,7 @@ function requireReport(path: string, force: boolean): void {
 /** The reader of standard output closed it. */
 class ClosedPipe extends Error {}
 
-function pipeTo(stream: Output): (verdicts: Uint8Array) => Promise<void> {
+function pipeTo(stream: Output): (verdicts: string) => Promise<void> {
   let failure: Error | undefined
   let refuse = (_: Error) => {}
   const end = (error?: unknown) => {
@@ -162,7 +162,7 @@ function pipeTo(stream: Output): (verdicts: Uint8Array) => Promise<void> {
     new Promise((resolve, reject) => {
       refuse = reject
       if (failure !== undefined) return reject(failure)
-      // Waits until the bytes are written, not only until the stream accepts them, because their memory is reused.
+      // Until they are written, nothing further is read.
       stream.write(verdicts, error => (error ? end(error) : resolve()))
     })
 }

@@ -1,14 +1,13 @@
 import { searchLogs } from '../../client/l1/logs.ts'
 import { openNewest, type ProvenNewest, recordNewest } from '../../client/record/record-logs.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
-import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
 import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { recordToFile } from '../files/recorded-file.ts'
-import { logRows } from '../files/row-files.ts'
+import { logRows, type Saved } from '../files/row-files.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { checkLogs } from '../logs/check-logs.ts'
-import { type LogsCounts, type LogsProgress, writeLogs } from '../logs/logs.ts'
+import { type LogsCounts, type LogsProgress, logSteps, logWriter, NO_LOGS } from '../logs/logs.ts'
 import type { Connections } from '../options/connections.ts'
 import { formatHelp, recordOptions } from '../options/declared.ts'
 import { showProgress, withEndpoints } from '../options/endpoint.ts'
@@ -50,9 +49,6 @@ rollup-state-proof record logs --address 0x... --topic any --topic 0x... \\
 
 type Wanted = WantedLogs & { readonly format: 'ndjson' | 'csv' }
 
-/** How far a search is. */
-type Saved = LogsProgress & { readonly bundle: EvidenceBundle<StateScheme> }
-
 const isSaved = (saved: object): boolean => {
   const [number, hash] = ['number', 'hash'].map(name => String(fieldIn(fieldIn(saved, 'next'), name)))
   return /^(-1|\d{1,20})$/.test(number ?? '') && /^0x[0-9a-f]{64}$/.test(hash ?? '')
@@ -60,12 +56,12 @@ const isSaved = (saved: object): boolean => {
 
 /** @returns the exit code */
 function take(wanted: Wanted, connections: Connections, io: Io): Promise<number> {
-  const { fromBlock, filter, format, keep } = wanted
-  return takeRows<LogsCounts, Saved>(
+  const { fromBlock, filter, format } = wanted
+  return takeRows<LogsCounts, LogsProgress>(
     wanted,
     {
       ...{ kind: logRows, askedFor: describeLogs(wanted), isProgress: isSaved },
-      async take({ begun, save }) {
+      async begin(begun) {
         const [bundle, source] = await open(wanted, begun, connections)
         const { newest, toBlock, verified } = openBundle(bundle, wanted)
         const total = newest.number - fromBlock + 1n
@@ -79,19 +75,17 @@ function take(wanted: Wanted, connections: Connections, io: Io): Promise<number>
         )
         const begunAt = Date.now()
         const blocks = searchLogs(source, next, { filter, fromBlock, toBlock })
-        const counts = await writeLogs(blocks, { format, toBlock }, begun, {
-          keepsBlocks: keep !== undefined,
-          async save(rows, kept, progress) {
-            await save(rows, kept, { ...progress, bundle })
-            const { receipts, logs } = progress.counts
-            const done = newest.number - BigInt(progress.next.number)
-            const rest = leftAt(begunAt, next.number - BigInt(progress.next.number), total - done)
-            showProgress(io, `${done} of ${total} blocks, ${receipts} receipts, ${logs} logs${rest}`)
-          },
-        })
         const block = { l1BlockHash: `${l1Block?.hash}`, l2BlockNumber: `${l2BlockNumber}`, stateRoot, implementation }
-        const range = { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` }
-        return [counts.logs, { ...block, range, counts, bundle }]
+        return {
+          ...{ bundle, none: NO_LOGS, heading: logWriter(format).heading },
+          steps: logSteps(blocks, { format, toBlock }, begun?.counts),
+          describe({ next: { number }, counts: { receipts, logs } }) {
+            const done = newest.number - BigInt(number)
+            const rest = leftAt(begunAt, next.number - BigInt(number), total - done)
+            return `${done} of ${total} blocks, ${receipts} receipts, ${logs} logs${rest}`
+          },
+          about: { ...block, range: { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` } },
+        }
       },
       tell: ({ counts, range }) => ({
         holds: true,
@@ -151,7 +145,11 @@ function leftAt(begunAt: number, done: bigint, left: bigint): string {
 }
 
 /** The bundle that proves the newest block, of this run or of the interrupted one, and where blocks come from. */
-async function open({ flags, trust, toBlock, ...wanted }: Wanted, begun: Saved | undefined, connections: Connections) {
+async function open(
+  { flags, trust, toBlock, ...wanted }: Wanted,
+  begun: Saved<LogsProgress> | undefined,
+  connections: Connections,
+) {
   const { signal } = connections
   const [l1, l2] = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)]
   const source = { l2: openEndpoints('l2', l2, 'L2', { signal }), signal }

@@ -1,6 +1,7 @@
 import { isArgumentError, safely } from '../../entry/index.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { unpack } from '../audit/input.ts'
+import type { RowFormat } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
@@ -9,13 +10,15 @@ import { type AskedFor, statRegular } from '../files/output-file.ts'
 import { warnOn } from '../files/own-key.ts'
 import {
   type AboutRows,
+  type Counted,
   manifestPathOf,
   notManifest,
   type RowFiles,
   type RowPaths,
+  type RowSteps,
   type RowsKind,
   readManifest,
-  type SavedProgress,
+  type Saved,
   withRowFiles,
   writeManifest,
 } from '../files/row-files.ts'
@@ -25,7 +28,6 @@ import { describeError, formatError, REFUSED, toJson } from '../output/report.ts
 import { formatTable } from '../output/table.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
 import { describeProblem, type RowProblem } from '../snapshot/problem.ts'
-import type { RowFormat } from '../snapshot/snapshot.ts'
 import type { Lines } from '../snapshot/snapshot-check.ts'
 import type { Source } from '../words/claim.ts'
 import { fieldIn } from '../words/value.ts'
@@ -45,13 +47,20 @@ export interface WantedRows extends RowPaths {
 }
 
 /** How rows are taken, and reported. */
-export interface Taking<Counts, Progress> {
+export interface Taking<Counts, Progress extends Counted<Counts>> {
   readonly kind: RowsKind<Counts>
   readonly askedFor: AskedFor
   /** Whether a run of this kind can have saved it. */
   isProgress(saved: object): boolean
-  /** Fetches the rows. @returns how many, and what the manifest says */
-  take(files: RowFiles<Progress>): Promise<readonly [count: number, about: Omit<AboutRows<Counts>, 'askedFor'>]>
+  /** Begins, or goes on: what to write, how to tell how far it is, and what the manifest says. */
+  begin(begun: Saved<Progress> | undefined): Promise<
+    RowSteps<Progress> & {
+      describe(progress: Progress): string
+      readonly about: Omit<AboutRows<Counts>, 'askedFor' | 'bundle' | 'counts'>
+      /** Before the first row. */
+      readonly none: Counts
+    }
+  >
   /** The verdict: whether it holds, and in words. What the rows are, in words, and what else there is to say of them. */
   tell(content: AboutRows<Counts> & { readonly rows: { readonly count: number } }): {
     readonly holds: boolean
@@ -62,18 +71,23 @@ export interface Taking<Counts, Progress> {
 }
 
 /** Takes rows, or the rest of them, or reports on those that exist. @returns the exit code */
-export async function takeRows<Counts, Progress extends SavedProgress<Counts>>(
+export async function takeRows<Counts, Progress extends Counted<Counts>>(
   wanted: WantedRows,
-  { kind, askedFor, isProgress, take, tell }: Taking<Counts, Progress>,
+  { kind, askedFor, isProgress, begin, tell }: Taking<Counts, Progress>,
   io: Io,
 ): Promise<number> {
   const { path, keep, force, json, network, trust } = wanted
   const manifest = manifestPathOf(path)
   const isFetched = force || statRegular(manifest) === undefined
-  const made = async (files: RowFiles<Progress>) => {
-    const [count, about] = await take(files)
+  const made = async ({ begun, write, written }: RowFiles<Progress>) => {
+    const { describe, about, none, ...steps } = await begin(begun)
+    let counts = begun?.counts ?? none
+    await write(steps, progress => {
+      counts = progress.counts
+      showProgress(io, describe(progress))
+    })
     endProgress(io)
-    return writeManifest(wanted, kind, count, { askedFor, ...about })
+    return writeManifest(wanted, kind, { askedFor, ...about, counts, bundle: steps.bundle }, written())
   }
   const content = isFetched
     ? await withRowFiles(wanted, askedFor, kind, isProgress, warnOn(io), made)

@@ -10,7 +10,13 @@ import type { Connections } from '../options/connections.ts'
 import { formatHelp } from '../options/declared.ts'
 import { showProgress, withEndpoints } from '../options/endpoint.ts'
 import { allOptions, describeWanted, readWanted, snapshotOptions, type Wanted } from '../options/snapshot-options.ts'
-import { type SnapshotPlan, type SnapshotProgress, type SnapshotRequest, writeSnapshot } from '../snapshot/snapshot.ts'
+import {
+  NONE,
+  type SnapshotPlan,
+  type SnapshotProgress,
+  type SnapshotRequest,
+  snapshotSteps,
+} from '../snapshot/snapshot.ts'
 import { checkSnapshot } from '../snapshot/snapshot-check.ts'
 import { kindOf, statedBlockHash } from '../words/evidence.ts'
 import { fieldIn, isCount } from '../words/value.ts'
@@ -46,17 +52,18 @@ rollup-state-proof snapshot holders.txt --address 0x... --mapping 0 each \\
 
 /** @returns the exit code */
 function take(wanted: Wanted, { open, signal }: Connections, io: Io): Promise<number> {
-  const { holders, target, keysPerRequest, keep, network, values } = wanted
+  const { holders, target, keysPerRequest, network, values } = wanted
   const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
   const say = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
-  return takeRows<Counts, Saved>(
+  const isMapping = target.contract !== undefined
+  const count = Math.ceil(holders.length / (isMapping ? keysPerRequest : 1))
+  return takeRows<SnapshotProgress['counts'], SnapshotProgress>(
     wanted,
     {
       kind: snapshotRows,
       askedFor: describeWanted(wanted),
       isProgress: saved => isCount(fieldIn(saved, 'requests')),
-      async take({ begun, save }) {
-        const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
+      async begin(begun) {
         if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
         const bundle = begun?.bundle ?? (await fetchBundle(l1, l2, wanted, signal))
         const { l2BlockNumber, l1Block, stateRoot, implementation } = verifyBundle(bundle, wanted)
@@ -69,16 +76,13 @@ function take(wanted: Wanted, { open, signal }: Connections, io: Io): Promise<nu
           },
           onRefused: (request, code) => say(request, `${code}; no answer of the endpoint verifies`),
         }
-        const counts = await writeSnapshot(l2, plan, {
-          begun,
-          keepsAnswers: keep !== undefined,
-          async save(rows, kept, progress) {
-            await save(rows, kept, { ...progress, bundle })
-            showProgress(io, `${progress.requests} of ${count} requests`)
-          },
-        })
-        const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot, implementation }
-        return [holders.length, { ...block, counts, bundle }]
+        return {
+          bundle,
+          ...snapshotSteps(l2, plan, begun),
+          none: NONE,
+          describe: ({ requests }) => `${requests} of ${count} requests`,
+          about: { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot, implementation },
+        }
       },
       tell: ({ counts: { present, absent, refused }, rows: { count } }) => ({
         holds: refused === 0,
@@ -127,10 +131,6 @@ function claimOf({ network: { rollup }, l2Block }: Wanted, scheme: StateScheme, 
   const of = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber: l2Block ?? 'fromBundle' } as const
   return { ...of, address: 'fromBundle', storageKeys: 'fromBundle' } as const
 }
-
-/** How far a snapshot is. */
-type Saved = SnapshotProgress & { readonly bundle: EvidenceBundle<StateScheme> }
-type Counts = SnapshotProgress['counts']
 
 const nameOf = ({ address, holders }: SnapshotRequest): string =>
   holders.length === 1 ? `${holders[0]}` : `${address}, ${holders.length} holders from ${holders[0]}`

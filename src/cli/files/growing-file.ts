@@ -10,6 +10,12 @@ import { type ProgressFile, refuseOverwrite, statRegular } from './output-file.t
 /** A file to which only one run appends at a time. */
 type GrowingFile = Awaited<ReturnType<typeof openGrowingFile>>
 
+/** How much of a file a run has written, in bytes, and the SHA-256 of that. */
+export interface Written {
+  readonly length: number
+  readonly sha256: string
+}
+
 /** What the files of a run are, and how it continues. */
 export interface Growing<State> {
   readonly progress: ProgressFile
@@ -31,11 +37,21 @@ export interface Growing<State> {
 /** The files, and where a run goes on. */
 export interface GrowingFiles<State> {
   readonly begun: State
-  /** Appends to each file, in the order of the paths. */
-  append(...pieces: readonly (string | Uint8Array)[]): Promise<void>
-  /** Notes how far it is. What is appended later is dropped before the next run. */
-  save(state: object): Promise<void>
+  /**
+   * Appends a piece to each file, in the order of the paths. What is appended without a state, or after the last one that is saved,
+   * is dropped before the next run.
+   *
+   * @param state how far it is then. It is saved soon, and when the run ends, however it ends
+   */
+  write(pieces: readonly (string | Uint8Array)[], state?: object): Promise<void>
+  /** Saves the last state now. */
+  save(): Promise<void>
+  /** What is written of each file. */
+  written(): readonly Written[]
 }
+
+/** In milliseconds: how often the state is saved. */
+const SAVE_INTERVAL = 1000
 
 /**
  * Runs `work` with files that grow over several runs for the same request, and with the state that was saved. The progress
@@ -63,34 +79,14 @@ export async function withGrowingFiles<State, T>(
     }
     // Read again: only from here on can no other run change it.
     const saved = fieldsOf(await progress.read())
-    const written = itemsOf(saved['files'])
-    const lengths = written.map(one => fieldIn(one, 'length'))
-    if (lengths.length !== files.length || !lengths.every(isCount))
-      throw refuseOverwrite(progress.path, 'does not say how far it is')
-    for (const [index, file] of files.entries()) {
-      if ((await file.readTo(Number(lengths[index]))) !== fieldIn(written[index], 'sha256'))
-        throw refuseOverwrite(file.path, 'holds something other than what was written')
+    const lengths = await requireWritten(progress, files, itemsOf(saved['files']))
+    const begun = await open(saved, (files[0] as GrowingFile).handle, lengths[0] ?? 0)
+    const growing = grow(files, lengths, begun, progress)
+    try {
+      return await work(growing)
+    } finally {
+      await growing.save()
     }
-    const begun = await open(saved, (files[0] as GrowingFile).handle, Number(lengths[0]))
-    let isCut = false
-    /** Only once there is something to write: a run that is refused changes nothing. */
-    const cut = async () => {
-      if (!isCut) for (const [index, file] of files.entries()) await file.truncate(Number(lengths[index]))
-      isCut = true
-    }
-    return await work({
-      begun,
-      async append(...pieces) {
-        await cut()
-        for (const [index, file] of files.entries()) await file.append(pieces[index] ?? '')
-      },
-      async save(state) {
-        await cut()
-        // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
-        await Promise.all(files.map(file => file.sync()))
-        progress.save({ ...state, files: files.map(file => ({ length: file.length, sha256: file.sha256() })) })
-      },
-    })
   } catch (error) {
     // A run that fails before anything is written leaves no files behind.
     const isEmpty = (path: string) => statSync(path, { throwIfNoEntry: false })?.size === 0
@@ -99,6 +95,52 @@ export async function withGrowingFiles<State, T>(
     throw error
   } finally {
     for (const file of files) await file.close()
+  }
+}
+
+/** @returns the lengths of the files when the progress was saved @throws UsageError unless they begin with what was written then */
+async function requireWritten(progress: ProgressFile, files: readonly GrowingFile[], written: readonly unknown[]) {
+  const lengths = written.map(one => fieldIn(one, 'length')).filter(isCount)
+  if (lengths.length !== files.length || written.length !== files.length)
+    throw refuseOverwrite(progress.path, 'does not say how far it is')
+  for (const [index, file] of files.entries()) {
+    if ((await file.readTo(lengths[index] ?? 0)).sha256 !== fieldIn(written[index], 'sha256'))
+      throw refuseOverwrite(file.path, 'holds something other than what was written')
+  }
+  return lengths
+}
+
+function grow<State>(
+  files: readonly GrowingFile[],
+  lengths: readonly number[],
+  begun: State,
+  progress: ProgressFile,
+): GrowingFiles<State> {
+  let [isCut, savedAt] = [false, performance.now()]
+  let unsaved: object | undefined
+  const written = () => files.map(file => file.written())
+  const save = async () => {
+    if (unsaved === undefined) return
+    // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
+    await Promise.all(files.map(file => file.sync()))
+    progress.save(unsaved)
+    unsaved = undefined
+    savedAt = performance.now()
+  }
+  return {
+    begun,
+    written,
+    save,
+    async write(pieces, state) {
+      // Only once there is something to write: a run that is refused changes nothing.
+      if (!isCut) for (const [index, file] of files.entries()) await file.truncate(lengths[index] ?? 0)
+      isCut = true
+      if (state === undefined) await save()
+      for (const [index, file] of files.entries()) await file.append(pieces[index] ?? '')
+      if (state === undefined) return
+      unsaved = { ...state, files: written() }
+      if (performance.now() - savedAt >= SAVE_INTERVAL) await save()
+    },
   }
 }
 
@@ -119,24 +161,20 @@ async function openGrowingFile(path: string) {
       if (size !== length) throw new UsageError(`${path}: another program has changed it`)
     }
     const hash = createHash('sha256')
-    const sha256 = () => hash.copy().digest('hex')
+    const written = (): Written => ({ length, sha256: hash.copy().digest('hex') })
     const sync = () => orUnwritable(() => handle.datasync())
     return {
       path,
       /** For reading. */
       handle,
-      /** In bytes. */
-      get length() {
-        return length
-      },
-      /** SHA-256 of what was read and appended. */
-      sha256,
-      /** Reads the first bytes, once. @returns their SHA-256, or that of fewer if there are no more */
-      async readTo(end: number) {
+      /** What was read and appended. */
+      written,
+      /** Reads the first bytes, once. @returns what they are, or fewer if there are no more */
+      async readTo(end: number): Promise<Written> {
         if (end > 0)
           for await (const chunk of handle.createReadStream({ start: 0, end: end - 1, autoClose: false }))
             hash.update(chunk)
-        return sha256()
+        return written()
       },
       async truncate(to: number) {
         await requireUnchanged()

@@ -3,10 +3,11 @@ import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Hex } from '../../base/bytes.ts'
 import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
+import type { RowFormat, RowStep } from '../audit/rows.ts'
 import type { LogsCounts } from '../logs/logs.ts'
-import type { RowFormat, SnapshotProgress } from '../snapshot/snapshot.ts'
+import type { SnapshotProgress } from '../snapshot/snapshot.ts'
 import { type Fields, fieldIn, isCount, isObject, otherVersion } from '../words/value.ts'
-import { withGrowingFiles } from './growing-file.ts'
+import { type Written, withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
 import {
   type AskedFor,
@@ -27,17 +28,21 @@ export interface RowsKind<Counts> {
   readonly kept: string
   /** What it counts. */
   readonly counts: readonly (keyof Counts & string)[]
+  /** How many rows these are. */
+  rowsOf(counts: Counts): number
 }
 
 export const snapshotRows: RowsKind<SnapshotProgress['counts']> = {
   name: 'a snapshot',
   kept: 'answers',
   counts: ['present', 'absent', 'refused'],
+  rowsOf: ({ present, absent, refused }) => present + absent + refused,
 }
 export const logRows: RowsKind<LogsCounts> = {
   name: 'a search for logs',
   kept: 'blocks',
   counts: ['blocks', 'ruledOut', 'receipts', 'logs'],
+  rowsOf: ({ logs }) => logs,
 }
 
 /** The files, as the user names them. */
@@ -49,26 +54,42 @@ export interface RowPaths {
   readonly force: boolean
 }
 
-/** How far it is: the counts, the bundle that proves the state root, and where to go on. */
-export interface SavedProgress<Counts> {
+/** How far it is: the counts, and where to go on. */
+export interface Counted<Counts> {
   readonly counts: Counts
+}
+
+/** The progress, and the bundle that proves the state root. */
+export type Saved<Progress> = Progress & { readonly bundle: EvidenceBundle<StateScheme> }
+
+/** What is to be written. */
+export interface RowSteps<Progress> {
+  /** The line before the rows; empty for none. */
+  readonly heading: string
   readonly bundle: EvidenceBundle<StateScheme>
+  readonly steps: AsyncIterable<RowStep<Progress>>
 }
 
 /** The files that are written piece by piece. */
 export interface RowFiles<Progress> {
   /** The progress of an interrupted run for the same request; undefined if there is none. */
-  readonly begun: Progress | undefined
-  save(rows: string, kept: string, progress: Progress): Promise<void>
+  readonly begun: Saved<Progress> | undefined
+  /** Writes steps as they come, and saves how far they are. What has come is written whatever ends them. @param tell told how far it is */
+  write(steps: RowSteps<Progress>, tell: (progress: Progress) => void): Promise<void>
+  /** What is written: the rows, and what they are proven from. */
+  written(): readonly Written[]
 }
+
+/** Steps are written after so many milliseconds, or when so many characters wait: many small pieces would not pack well. */
+const [WRITE_INTERVAL, CHARACTERS_PER_WRITE] = [2000, 2 ** 22]
 
 /**
  * Runs `work` with the files, whose progress stays beside them until it ends.
  *
- * @param isProgress whether `save` can have written it
+ * @param isProgress whether `write` can have saved it
  * @throws UsageError if there are files that belong to something else
  */
-export function withRowFiles<Counts, Progress extends SavedProgress<Counts>, T>(
+export function withRowFiles<Counts, Progress extends Counted<Counts>, T>(
   { path, keep, force }: RowPaths,
   askedFor: AskedFor,
   kind: RowsKind<Counts>,
@@ -78,18 +99,35 @@ export function withRowFiles<Counts, Progress extends SavedProgress<Counts>, T>(
 ): Promise<T> {
   const progress = progressFile(`${path}.partial`, askedFor, warn)
   const paths = keep === undefined ? [path] : [path, keep]
-  const open = (saved: Fields) => readBegun<Counts, Progress>(progress.path, saved, kind, isProgress)
+  const open = (saved: Fields) => readBegun<Counts, Saved<Progress>>(progress.path, saved, kind, isProgress)
   const about = { progress, start: {}, force, foreign: `is not of ${kind.name} that can be continued`, open }
   return withGrowingFiles(paths, about, async files => {
     if (force) rmSync(manifestPathOf(path), { force: true })
-    const result = await work({
-      begun: files.begun,
-      async save(rows, kept, done) {
+    const { begun, written } = files
+    const write: RowFiles<Progress>['write'] = async ({ heading, bundle, steps }, tell) => {
+      let [rows, kept, writtenAt] = [begun === undefined ? heading : '', '', performance.now()]
+      let done: Progress | undefined
+      const flush = async () => {
+        if (done === undefined) return
         // Each piece is a gzip member of its own, so the file stays valid gzip if it is cut between two of them.
-        await files.append(rows, kept === '' ? '' : gzipSync(kept))
-        await files.save(done)
-      },
-    })
+        await files.write([rows, kept === '' ? '' : gzipSync(kept)], { ...done, bundle })
+        tell(done)
+        ;[rows, kept, done, writtenAt] = ['', '', undefined, performance.now()]
+      }
+      try {
+        for await (const step of steps) {
+          rows += step.rows
+          if (keep !== undefined) kept += step.kept
+          done = step.progress
+          const isDue = performance.now() - writtenAt >= WRITE_INTERVAL
+          if (isDue || rows.length + kept.length > CHARACTERS_PER_WRITE) await flush()
+        }
+      } finally {
+        await flush()
+      }
+    }
+    const result = await work({ begun, write, written })
+    await files.save()
     progress.remove()
     return result
   })
@@ -131,7 +169,7 @@ export interface AboutRows<Counts> {
 const kindOf = ({ name }: { readonly name: string }): string => `manifest of ${name}`
 
 /** Describes the files. */
-type Manifest<Counts> = Awaited<ReturnType<typeof writeManifest<Counts>>>
+type Manifest<Counts> = ReturnType<typeof writeManifest<Counts>>
 
 /** The manifest of the rows in the file at `path`. */
 export const manifestPathOf = (path: string): string => `${path}.manifest.json`
@@ -166,19 +204,18 @@ export async function readManifest<Counts>(
   return content as Manifest<Counts>
 }
 
-/** @param count of the rows */
-export async function writeManifest<Counts>(
+/** @param written what a run has written of the rows, and of what they are proven from */
+export function writeManifest<Counts>(
   { path, keep, force, format }: RowPaths & { readonly format: RowFormat },
   kind: RowsKind<Counts>,
-  count: number,
   { counts, bundle, ...about }: AboutRows<Counts>,
+  [rows, kept]: readonly Written[],
 ) {
-  const digest = async (file: string) => (await digestOf(file)).sha256
   const manifest = {
     ...{ kind: kindOf(kind), version: 1 },
     ...about,
-    rows: { file: basename(path), format, count, sha256: await digest(path) },
-    ...(keep !== undefined && { kept: { file: basename(keep), sha256: await digest(keep) } }),
+    rows: { file: basename(path), format, count: kind.rowsOf(counts), sha256: rows?.sha256 },
+    ...(keep !== undefined && { kept: { file: basename(keep), sha256: kept?.sha256 } }),
     ...{ counts, bundle },
   }
   writeWhole(manifestPathOf(path), `${JSON.stringify(manifest)}\n`, force)

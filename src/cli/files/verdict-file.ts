@@ -13,17 +13,11 @@ export interface VerdictFile {
   /** What earlier runs of the same audit judged, and the counts of that. */
   readonly judged: Judged
   readonly tally: Tally
-  /**
-   * @param batch its bytes may be overwritten afterwards
-   * @param tally of all that is judged with it
-   */
-  write(batch: Pick<JudgedBatch, 'bytes' | 'judged'>, tally: Tally): Promise<void>
+  /** @param tally of all that is judged with the batch */
+  write(batch: Pick<JudgedBatch, 'text' | 'judged'>, tally: Tally): Promise<void>
 }
 
 const NOTHING: Judged = { lines: 0, digest: createLineDigest().get() }
-
-/** In milliseconds. */
-const CHECKPOINT_INTERVAL = 1000
 
 /** How each verdict begins. */
 const BEGINNING = '{"line":'
@@ -62,36 +56,28 @@ export async function withVerdictFile<T extends { readonly failure: Error | unde
   const about = { progress, force, foreign: 'is not the output of an audit', open }
   return withGrowingFiles([path], { ...about, start: stateOf(NOTHING, createTally()) }, async files => {
     const { begun } = files
-    let [state, savedAt, isOpen] = [stateOf(begun.judged, structuredClone(begun.tally)), performance.now(), false]
-    const save = async () => {
-      await files.save(state)
-      savedAt = performance.now()
-    }
+    let isRead = false
     const outcome = await work({
       ...begun,
-      async write({ bytes, judged }, tally) {
-        isOpen = judged === null
-        if (isOpen) await save()
-        await files.append(bytes)
-        if (judged === null) return
-        state = stateOf(judged, structuredClone(tally))
-        if (performance.now() - savedAt >= CHECKPOINT_INTERVAL) await save()
+      write({ text, judged }, tally) {
+        isRead = true
+        return files.write([text], judged === null ? undefined : stateOf(judged, structuredClone(tally)))
       },
     }).catch((error: unknown) => {
       throw error instanceof ChangedInput
         ? refuseOverwrite(path, 'is of another input: what was read before has changed')
         : error
     })
-    // A run that has read nothing new leaves the file as it was.
-    if (!isOpen && (outcome.failure === undefined || state.lines > begun.judged.lines)) await save()
+    // Drops what a killed run left behind. If an input fails before anything new is read, the file stays as it was.
+    if (!isRead && outcome.failure === undefined) await files.write([], stateOf(begun.judged, begun.tally))
     return outcome
   })
 }
 
 /** Writes to standard output, where there is no earlier run to continue. */
-export const verdictPipe = (write: (verdicts: Uint8Array) => Promise<void>): VerdictFile => ({
+export const verdictPipe = (write: (verdicts: string) => Promise<void>): VerdictFile => ({
   ...{ judged: NOTHING, tally: createTally() },
-  write: ({ bytes }) => write(bytes),
+  write: ({ text }) => write(text),
 })
 
 /** The length of a file in bytes; null for a pipe. */

@@ -3,8 +3,8 @@ import type { DecodedFilter } from '../../verify/blocks/filter.ts'
 import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { searchBlocks } from '../../verify/blocks/logs.ts'
 import { safely } from '../../verify/verifier/safe.ts'
+import type { RowFormat } from '../audit/rows.ts'
 import type { RowProblem } from '../snapshot/problem.ts'
-import type { RowFormat } from '../snapshot/snapshot.ts'
 import type { Lines } from '../snapshot/snapshot-check.ts'
 import { addBlock, type LogsCounts, logWriter, NO_LOGS } from './logs.ts'
 
@@ -31,9 +31,9 @@ export async function* checkLogs(
   newest: BlockClaim,
 ): AsyncGenerator<RowProblem | null, LogsCounts, undefined> {
   const search = searchBlocks(filter, toBlock)
-  const { heading, textOf } = logWriter(format)
+  const { heading, lineOf } = logWriter(format)
   let [counts, row, next] = [NO_LOGS, 0, newest]
-  if (heading !== undefined && (await rows.next()).value !== heading) yield { kind: 'heading', place: 'rows' }
+  if (heading !== '' && `${(await rows.next()).value}\n` !== heading) yield { kind: 'heading', place: 'rows' }
   while (next.number >= fromBlock) {
     const place = `block ${next.number}`
     const parts = readLine((await blocks.next()).value)
@@ -47,11 +47,11 @@ export async function* checkLogs(
       return counts
     }
     const { header, logs } = outcome.value
-    for (const proven of logs.toReversed().map(textOf)) {
+    for (const proven of logs.toReversed().map(lineOf)) {
       const found = (await rows.next()).value
       const kind = found === undefined ? 'row missing' : 'different'
       row++
-      if (found !== proven) yield { kind, place: `row ${row}`, proven }
+      if (`${found}\n` !== proven) yield { kind, place: `row ${row}`, proven: proven.trimEnd() }
     }
     counts = addBlock(counts, outcome.value, toBlock)
     next = { number: header.number - 1n, hash: header.parentHash }
@@ -63,10 +63,10 @@ export async function* checkLogs(
 }
 
 /** What a line holds, or why nothing. */
-function readLine(text: string | null | undefined): { readonly content: unknown } | 'missing' | 'unreadable' {
+function readLine(text: string | undefined): { readonly content: unknown } | 'missing' | 'unreadable' {
   if (text === undefined) return 'missing'
   try {
-    return { content: parseBounded(text ?? '') }
+    return { content: parseBounded(text) }
   } catch {
     return 'unreadable'
   }

@@ -3,11 +3,12 @@ import { lowerCase } from '../../base/hex.ts'
 import { stringify } from '../../base/json/stringify.ts'
 import type { Hex } from '../../entry/index.ts'
 import { readFileChunks, unpack } from '../audit/input.ts'
-import { linesOf, readBatches } from '../audit/lines.ts'
+import { readLines } from '../audit/lines.ts'
+import type { RowFormat } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
-import type { RowFormat, Target } from '../snapshot/snapshot.ts'
+import type { Target } from '../snapshot/snapshot.ts'
 import { isHexOf } from '../words/layout.ts'
 import { isAddress } from './address.ts'
 import { list, optionsOf, text, textOr } from './declared.ts'
@@ -91,24 +92,19 @@ async function readAddresses(file: string, io: Io): Promise<Hex[]> {
     throw new UsageError('expected a file with one address per line; for one address, use the command record')
   }
   const addresses: Hex[] = []
-  const limits = { batchLength: 2 ** 16, maxLineLength: MAX_ADDRESS_LINE }
   await orUsageError(`cannot read ${name}`, async () => {
-    for await (const batch of readBatches(unpack(file === '-' ? io.stdin : readFileChunks(file)), limits)) {
-      let line = batch.firstLine
-      for (const bytes of linesOf(batch)) addAddress(addresses, bytes, `${name}, line ${line++}`)
-    }
+    let line = 0
+    for await (const text of readLines(unpack(file === '-' ? io.stdin : readFileChunks(file)), MAX_ADDRESS_LINE))
+      addAddress(addresses, text, `${name}, line ${++line}`)
   })
   if (addresses.length === 0) throw new UsageError(`${name} has no address`)
   return addresses
 }
 
 /** Adds the address in a line, if there is one. @throws UsageError if it is none, or one too many */
-export function addAddress(addresses: Hex[], bytes: Uint8Array | null, place: string): void {
-  const [text = ''] = Buffer.from(bytes ?? [])
-    .toString()
-    .split('#', 1)
-  const address = text.trim()
-  if (address === '' && bytes !== null) return
+export function addAddress(addresses: Hex[], line: string, place: string): void {
+  const address = line.replace(/#.*/s, '').trim()
+  if (address === '') return
   if (!isAddress(place, address))
     throw new UsageError(`${place}: expected an address, 20 bytes of hexadecimal after 0x`)
   if (addresses.length >= MAX_ADDRESSES) throw new UsageError(`${place}: more than ${MAX_ADDRESSES} addresses`)

@@ -1,12 +1,13 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { StateVerifier } from '../../verify/state/kind.ts'
 import { safely } from '../../verify/verifier/safe.ts'
+import { type RowFormat, rowWriter } from '../audit/rows.ts'
 import { fieldIn, itemsOf, otherVersion } from '../words/value.ts'
 import type { RowProblem } from './problem.ts'
-import { type RowFormat, requestFor, rowWriter, type Target } from './snapshot.ts'
+import { isRefused, requestFor, type Target, tableOf } from './snapshot.ts'
 
-/** Lines of a file; null for one that is too long. */
-export type Lines = AsyncIterator<string | null, undefined>
+/** Lines of a file. */
+export type Lines = AsyncGenerator<string, undefined, undefined>
 
 /** The files of a snapshot, as lines, and what they must hold. */
 export interface SnapshotContent {
@@ -30,12 +31,13 @@ export async function* checkSnapshot(
   verify: StateVerifier,
   stateRoot: Hex,
 ): AsyncGenerator<RowProblem | null, undefined, undefined> {
-  const { heading, rowsOf, textOf, isRefused } = rowWriter(target, format)
-  const placeOf = (index: number) => `line ${index + (heading === undefined ? 1 : 2)}, ${holders[index]}`
-  if (heading !== undefined && (await rows.next()).value !== heading) yield { kind: 'heading', place: 'rows' }
+  const { columns, rowsOf } = tableOf(target)
+  const { heading, lineOf } = rowWriter(columns, format)
+  const placeOf = (index: number) => `line ${index + (heading === '' ? 1 : 2)}, ${holders[index]}`
+  if (heading !== '' && `${(await rows.next()).value}\n` !== heading) yield { kind: 'heading', place: 'rows' }
   for (let done = 0; done < holders.length; ) {
     const row = (await rows.next()).value
-    if (row === undefined || (row !== null && isRefused(row))) {
+    if (row === undefined || isRefused(row)) {
       yield { kind: row === undefined ? 'row missing' : 'refused', place: placeOf(done) }
       done++
       continue
@@ -46,7 +48,7 @@ export async function* checkSnapshot(
     const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))
     const { address, storageKeys } = request
     const outcome = safely(() => verify(answer, { stateRoot, address, storageKeys }))
-    const proven = outcome.ok ? rowsOf({ request, answer, state: outcome.value }).map(textOf) : []
+    const proven = outcome.ok ? rowsOf({ request, answer, state: outcome.value }).map(lineOf) : []
     for (const index of request.holders.keys()) {
       const found = index === 0 ? row : (await rows.next()).value
       const problem = ((): Omit<RowProblem, 'place'> | null => {
@@ -54,7 +56,7 @@ export async function* checkSnapshot(
         if (!isReadable) return { kind: 'unreadable' }
         if (!outcome.ok) return { kind: 'unverified', code: outcome.error.code, path: outcome.error.path }
         if (found === undefined) return { kind: 'row missing' }
-        return found === proven[index] ? null : { kind: 'different', proven: proven[index] ?? '' }
+        return `${found}\n` === proven[index] ? null : { kind: 'different', proven: proven[index]?.trimEnd() ?? '' }
       })()
       yield problem && { place: placeOf(done), ...problem }
       done++
@@ -64,7 +66,7 @@ export async function* checkSnapshot(
   if (!(await answers.next()).done) yield { kind: 'more', place: 'answers' }
 }
 
-function readRecording(text: string | null | undefined) {
+function readRecording(text: string | undefined) {
   try {
     const recording: unknown = JSON.parse(text ?? '')
     const [answer, keys] = ['result', 'storageKeys'].map(name => fieldIn(recording, name))

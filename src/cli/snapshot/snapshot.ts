@@ -8,8 +8,8 @@ import { createBudget } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
 import { createStateVerifier, kindName } from '../../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../../verify/state/types.ts'
-import { fieldIn } from '../words/value.ts'
-import { askInOrder } from './in-order.ts'
+import { type Row, type RowFormat, type RowStep, rowWriter } from '../audit/rows.ts'
+import { askInOrder } from './ask.ts'
 
 /** What a snapshot is of, besides the addresses. */
 export interface Target {
@@ -49,7 +49,7 @@ function requestsFor(target: Target, holders: readonly Hex[], most: number): Sna
 /** The outcome of a request, or of a part of it. */
 export type SnapshotPart =
   | { readonly request: SnapshotRequest; readonly answer: unknown; readonly state: AnyState }
-  | { readonly request: SnapshotRequest; readonly refusal: { readonly code: string; readonly path: string } }
+  | { readonly request: SnapshotRequest; readonly code: string }
 
 export interface SnapshotOptions {
   /** The kind of the state at the block. */
@@ -91,8 +91,7 @@ export function takeSnapshot(
   }
   const refuse = async (request: SnapshotRequest, error: ProofError | EndpointError): Promise<SnapshotPart[]> => {
     const { holders, storageKeys } = request
-    const { code } = error
-    if (holders.length === 1) return [{ request, refusal: { code, path: 'path' in error ? error.path : '' } }]
+    if (holders.length === 1) return [{ request, code: error.code }]
     const items = storageKeys.map((key, index) => {
       return { ...request, storageKeys: [key], holders: holders.slice(index, index + 1) }
     })
@@ -103,65 +102,50 @@ export function takeSnapshot(
   return askInOrder({ items: requests, ...within, ask, refuse, onRetry })
 }
 
-export type RowFormat = 'ndjson' | 'csv'
+/** The columns of a snapshot, and the rows of proven values, one per holder. */
+export const tableOf = ({ contract, storageKeys }: Target) =>
+  contract === undefined
+    ? {
+        columns: [
+          'address',
+          'verdict',
+          'nonce',
+          'balance',
+          'storageRoot',
+          'codeHash',
+          'codeSize',
+          ...storageKeys,
+          'code',
+        ],
+        rowsOf: accountsOf,
+      }
+    : { columns: ['holder', 'verdict', 'key', 'value', 'number', 'code'], rowsOf: entriesOf }
 
-/** A row of a snapshot. */
-export interface SnapshotRow {
+/** A row, with the code of the refusal. */
+interface SnapshotRow extends Row {
   readonly verdict: 'present' | 'absent' | 'refused'
-  /** Why it was refused. */
-  readonly code?: string
-  readonly storage?: AnyState['storage']
-  readonly [column: string]: unknown
-}
-
-/** How the rows of a snapshot are written, and read again. Rows and the heading are without a line feed. */
-export function rowWriter({ contract, storageKeys }: Target, format: RowFormat) {
-  const isMapping = contract !== undefined
-  const columns = isMapping
-    ? ['holder', 'verdict', 'key', 'value', 'number', 'code']
-    : ['address', 'verdict', 'nonce', 'balance', 'storageRoot', 'codeHash', 'codeSize', ...storageKeys, 'code']
-  const isCsv = format === 'csv'
-  return {
-    /** undefined if the format has none. */
-    heading: isCsv ? columns.join(',') : undefined,
-    /** The proven values, one row per holder. */
-    rowsOf: (part: SnapshotPart) => (isMapping ? entriesOf(part) : accountsOf(part)),
-    textOf: (row: SnapshotRow): string => (isCsv ? toCsv(row, columns) : JSON.stringify(row, toPlain)),
-    /** Whether a row says that no answer verified. */
-    isRefused: (row: string): boolean => (isCsv ? row.split(',', 2)[1] : verdictIn(row)) === 'refused',
-  }
 }
 
 function accountsOf(part: SnapshotPart): SnapshotRow[] {
   const { address } = part.request
-  if ('refusal' in part) return [{ address, verdict: 'refused', ...part.refusal }]
+  if ('code' in part) return [{ address, verdict: 'refused', code: part.code }]
   const { account, storage } = part.state
-  return [{ address, verdict: account === null ? 'absent' : 'present', ...account, storage }]
+  const slots = Object.fromEntries(storage.map(({ key, value }) => [key, value]))
+  return [{ address, verdict: account === null ? 'absent' : 'present', ...account, ...slots }]
 }
 
 function entriesOf({ request: { holders }, ...part }: SnapshotPart): SnapshotRow[] {
-  if ('refusal' in part) return holders.map(holder => ({ holder, verdict: 'refused', ...part.refusal }))
+  if ('code' in part) return holders.map(holder => ({ holder, verdict: 'refused', code: part.code }))
   return part.state.storage.map(({ key, value, exists }, index) => {
     return { holder: holders[index], verdict: exists ? 'present' : 'absent', key, value, number: BigInt(value) }
   })
 }
 
-const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)
+/** Whether a row says that no answer verified. */
+export const isRefused = (row: string): boolean => /^(0x\w+,|\{"\w+":"0x\w+","verdict":")refused[,"]/.test(row)
 
-/** Nothing in a row needs quotes: it holds only hexadecimal, numbers and fixed names. */
-function toCsv(row: SnapshotRow, columns: readonly string[]): string {
-  const slots = new Map<string, unknown>((row.storage ?? []).map(({ key, value }) => [key, value]))
-  const cells = columns.map(column => (Object.hasOwn(row, column) ? row[column] : slots.get(column)))
-  return cells.map(cell => String(cell ?? '')).join(',')
-}
-
-function verdictIn(row: string): unknown {
-  try {
-    return fieldIn(JSON.parse(row), 'verdict')
-  } catch {
-    return undefined
-  }
-}
+/** The counts before the first row. */
+export const NONE = { present: 0, absent: 0, refused: 0 }
 
 /** How far a snapshot is. */
 export interface SnapshotProgress {
@@ -169,20 +153,6 @@ export interface SnapshotProgress {
   readonly requests: number
   /** The number of rows per verdict. */
   readonly counts: Readonly<Record<'present' | 'absent' | 'refused', number>>
-}
-
-/** Where a snapshot goes. */
-export interface SnapshotSink {
-  /** The progress of an interrupted run; undefined if there is none. */
-  readonly begun: SnapshotProgress | undefined
-  readonly keepsAnswers: boolean
-  /**
-   * Adds whole lines, and then notes the progress. What was added after the last progress is dropped before the next run.
-   *
-   * @param rows with the heading, if it begins with one
-   * @param kept the answers as recordings, for `audit`
-   */
-  save(rows: string, kept: string, progress: SnapshotProgress): Promise<void>
 }
 
 export interface SnapshotPlan extends SnapshotOptions {
@@ -193,47 +163,38 @@ export interface SnapshotPlan extends SnapshotOptions {
   readonly onRefused: (request: SnapshotRequest, code: string) => void
 }
 
-/** Rows are saved when so many accounts are done; those of a mapping after each request. */
-const ACCOUNTS_PER_SAVE = 64
-
 /**
- * Takes a snapshot, or the rest of one, and passes it on piece by piece. The pieces are the same however often the run was
- * interrupted.
+ * Takes a snapshot, or the rest of one: the heading of the rows, and a step per request. The steps are the same however often the
+ * run was interrupted. What they keep are the answers as recordings, for `audit`. They throw an EndpointError if the endpoint
+ * fails for good or too often.
  *
- * @returns the counts of all rows
- * @throws EndpointError if the endpoint fails for good or too often, and what `sink` throws
+ * @param begun the progress of an interrupted run
  */
-export async function writeSnapshot(
+export function snapshotSteps(
   l2: Endpoint | readonly Endpoint[],
   plan: SnapshotPlan,
-  sink: SnapshotSink,
-): Promise<SnapshotProgress['counts']> {
+  begun: SnapshotProgress = { requests: 0, counts: NONE },
+): { readonly heading: string; readonly steps: AsyncGenerator<RowStep<SnapshotProgress>> } {
   const { target, holders, format, keysPerRequest, onRefused, scheme, stateRoot } = plan
-  const writer = rowWriter(target, format)
-  const counts = { present: 0, absent: 0, refused: 0, ...sink.begun?.counts }
-  let done = sink.begun?.requests ?? 0
-  const requests = requestsFor(target, holders, keysPerRequest).slice(done)
-  const requestsPerSave = target.contract === undefined ? ACCOUNTS_PER_SAVE : 1
-  let [rows, kept] = [done === 0 && writer.heading !== undefined ? `${writer.heading}\n` : '', '']
-  const save = async () => {
-    await sink.save(rows, kept, { requests: done, counts })
-    ;[rows, kept] = ['', '']
+  const { columns, rowsOf } = tableOf(target)
+  const { heading, lineOf } = rowWriter(columns, format)
+  const keep = ({ request: { address, storageKeys }, ...part }: SnapshotPart) => {
+    if ('code' in part) return ''
+    const about = { version: 1, scheme: kindName(scheme), stateRoot, address, storageKeys }
+    return `${JSON.stringify({ ...about, result: part.answer })}\n`
   }
-  for await (const parts of takeSnapshot(l2, requests, plan)) {
-    for (const part of parts) {
-      for (const row of writer.rowsOf(part)) {
-        counts[row.verdict]++
-        rows += `${writer.textOf(row)}\n`
-      }
-      if ('refusal' in part) onRefused(part.request, part.refusal.code)
-      else if (sink.keepsAnswers) {
-        const { address, storageKeys } = part.request
-        const recording = { version: 1, scheme: kindName(scheme), stateRoot, address, storageKeys, result: part.answer }
-        kept += `${JSON.stringify(recording)}\n`
+  async function* steps() {
+    let { requests, counts } = begun
+    for await (const parts of takeSnapshot(l2, requestsFor(target, holders, keysPerRequest).slice(requests), plan)) {
+      const rows = parts.flatMap<SnapshotRow>(rowsOf)
+      for (const { verdict } of rows) counts = { ...counts, [verdict]: counts[verdict] + 1 }
+      for (const part of parts) if ('code' in part) onRefused(part.request, part.code)
+      yield {
+        rows: rows.map(lineOf).join(''),
+        kept: parts.map(keep).join(''),
+        progress: { requests: ++requests, counts },
       }
     }
-    if (++done % requestsPerSave === 0) await save()
   }
-  if (rows !== '') await save()
-  return counts
+  return { heading, steps: steps() }
 }

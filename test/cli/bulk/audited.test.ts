@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { auditBatch } from '../../../src/cli/audit/audited.ts'
 import { type Batch, readBatches } from '../../../src/cli/audit/lines.ts'
-import { createRecordVerifier, type RecordClaim, readRecord } from '../../../src/cli/audit/record.ts'
+import { createRecordVerifier, type RecordClaim } from '../../../src/cli/audit/record.ts'
 import { joinLines, mixedLines } from './records.ts'
 
 async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
@@ -41,14 +41,14 @@ it('writes each verdict as JSON, whatever it contains', async () => {
   for (const file of [undefined, 'a "quoted"\n\u2028 name']) {
     const texts: string[] = []
     for (const batch of await batchesOf(joinLines(lines))) {
-      const { bytes, tally } = auditBatch(batch, file, createRecordVerifier(claim))
+      const { text, tally } = auditBatch(batch, file, createRecordVerifier(claim))
       expect(tally.lines).toBe(batch.count)
-      texts.push(...Buffer.from(bytes).toString().split('\n').slice(0, -1))
+      texts.push(...text.split('\n').slice(0, -1))
     }
     const verify = createRecordVerifier(claim)
     const tooLong = { verdict: 'unreadable', reason: 'longer than a record may be' }
     const expected = lines.map(({ line }, index) => {
-      const verdict = line.length > 2 ** 20 ? tooLong : verify(readRecord(line))
+      const verdict = line.length > 2 ** 20 ? tooLong : verify(line)
       for (const name of Object.keys(verdict)) seen.add(name)
       return toJson({ line: index + 1, ...(file !== undefined && { file }), version: 1, ...verdict }).replaceAll(
         '\u2028',

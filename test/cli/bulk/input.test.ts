@@ -38,6 +38,21 @@ it('decompresses multi-member gzip, and passes on plain bytes, in chunks of any 
   expect(await collect(unpack(pieces(new Uint8Array(), 1)))).toHaveLength(0)
 })
 
+it('recognizes UTF-16, whatever the chunks in which it is unpacked', async () => {
+  const text = '{"é": "€"}\n'
+  const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le')
+  for (const bytes of [utf16, Buffer.from(utf16).swap16()]) {
+    for (let first = 0; first < 5; first++) {
+      // A member of its own is unpacked as a chunk of its own.
+      const packed = Buffer.concat([gzipSync(bytes.subarray(0, first)), gzipSync(bytes.subarray(first))])
+      for (const length of [1, 3, 1000]) {
+        expect((await collect(unpack(pieces(packed, length)))).toString()).toBe(text)
+        expect((await collect(unpack(pieces(bytes, length)))).toString()).toBe(text)
+      }
+    }
+  }
+})
+
 it('keeps nothing of the pieces that are unpacked', async () => {
   const packed = gzipSync(noise(5000))
   const promises = new Map<number, number>()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkLogs } from '../../../src/cli/logs/check-logs.ts'
-import { type LogsProgress, writeLogs } from '../../../src/cli/logs/logs.ts'
+import { type LogsProgress, logSteps, logWriter } from '../../../src/cli/logs/logs.ts'
 import { searchLogs } from '../../../src/client/l1/logs.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
 import { kinds } from '../../../vectors/blocks/truth.ts'
@@ -15,18 +15,16 @@ it('writes the logs of a block newest first, and finds those that are swapped', 
   const all = await kinds()
   const chain = await makeChain(3, number => (number === 2 ? all : all.slice(1, 2)))
   const range = { filter: { address: [], topics: [] }, fromBlock: 1n, toBlock: 3n }
-  const saved = { rows: '', kept: '', progress: [] as LogsProgress[] }
+  const saved = { rows: logWriter('csv').heading, kept: '', progress: [] as LogsProgress[] }
   const blocks = searchLogs({ l2: openEndpoints('l2', [blockEndpoint(chain)]) }, claimOf(chain, 3), range)
-  const counts = await writeLogs(blocks, { format: 'csv', toBlock: 3n }, undefined, {
-    keepsBlocks: true,
-    async save(rows, kept, progress) {
-      saved.rows += rows
-      saved.kept += kept
-      saved.progress.push(progress)
-    },
-  })
+  for await (const { rows, kept, progress } of logSteps(blocks, { format: 'csv', toBlock: 3n })) {
+    saved.rows += rows
+    saved.kept += kept
+    saved.progress.push(progress)
+  }
+  const counts = saved.progress.at(-1)?.counts
   expect(counts).toEqual({ blocks: 3, ruledOut: 0, receipts: 9, logs: 8 })
-  expect(saved.progress.map(({ next }) => next.number)).toEqual(['0'])
+  expect(saved.progress.map(({ next }) => next.number)).toEqual(['2', '1', '0'])
   const [heading = '', ...rows] = saved.rows.trimEnd().split('\n')
   expect(rows.map(row => [0, 5].map(column => row.split(',')[column]).join())).toEqual([
     ...['3,0', '2,5', '2,4', '2,3', '2,2', '2,1', '2,0', '1,0'],

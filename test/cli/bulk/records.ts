@@ -70,7 +70,7 @@ const UNREADABLE: readonly (readonly [string | Uint8Array, string])[] = [
     '{"format":"rollup-state-proof/evidence","kind":"state"}',
     'an evidence bundle: state what you trust, with --l1-block-hash, --l1-state-root or --state-root',
   ],
-  ['['.repeat(200_000), 'not JSON'],
+  ['['.repeat(200_000), 'nested more than 64 levels deep'],
 ]
 
 const WRONG: readonly unknown[] = [

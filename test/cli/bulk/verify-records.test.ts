@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { createRecordVerifier, type RecordClaim, readRecord, type Verdict } from '../../../src/cli/audit/record.ts'
+import { createRecordVerifier, type RecordClaim, type Verdict } from '../../../src/cli/audit/record.ts'
 import { createWorld } from '../../../src/devnet/index.ts'
 import { createBundle } from '../../../src/entry/anchor.ts'
 import type { Hex } from '../../../src/entry/index.ts'
@@ -27,7 +27,11 @@ const FOR_BUNDLES = { address: ADDRESS, storageKeys, anchor: ANCHOR } as const
 
 function judge(records: Iterable<unknown>, claim: RecordClaim): Verdict[] {
   const verify = createRecordVerifier(claim)
-  return Array.from(records, record => verify(readRecord(record)))
+  return Array.from(records, record =>
+    verify(
+      record instanceof Uint8Array ? record : Buffer.from(typeof record === 'string' ? record : JSON.stringify(record)),
+    ),
+  )
 }
 
 it('refuses a wrong anchor when it is called', () => {
@@ -105,9 +109,9 @@ it('finds a record unreadable that names malformed parts, and goes on', () => {
   ])
 })
 
-it('takes texts, bytes and values', () => {
+it('reads UTF-8, with a byte order mark or without', () => {
   const text = JSON.stringify(recording)
-  const verdicts = judge([text, new TextEncoder().encode(text), recording], STATED)
+  const verdicts = judge([text, `\ufeff${text}`, recording], STATED)
   expect(verdicts.map(({ verdict }) => verdict)).toEqual(['present', 'present', 'present'])
   const lines = ['', 'no JSON', '[]', '"a text"', new Uint8Array([0xff])]
   const reasons = ['empty', 'not JSON', 'not a record', 'not a record', 'not UTF-8']

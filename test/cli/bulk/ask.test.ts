@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { askInOrder } from '../../../src/cli/snapshot/in-order.ts'
+import { askInOrder } from '../../../src/cli/snapshot/ask.ts'
 import { type SnapshotRequest, takeSnapshot } from '../../../src/cli/snapshot/snapshot.ts'
 import { createBudget } from '../../../src/client/transport/waiting.ts'
 import { createService, createWorld } from '../../../src/devnet/index.ts'
@@ -100,7 +100,7 @@ it('stays within its concurrency, even when it isolates the key of a lie', async
       ...{ concurrency: 2, signal, onRetry: () => {} },
     }),
   )
-  expect(parts.flat().filter(part => 'refusal' in part)).toHaveLength(24)
+  expect(parts.flat().filter(part => 'code' in part)).toHaveLength(24)
   expect(asked).toBe(3 * 3 + 3 * 24)
   expect(most).toBe(2)
 })

@@ -1,6 +1,7 @@
 import type { ProofError } from '../../base/errors.ts'
 import { type EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
 import { type Budget, sleep } from '../../client/transport/waiting.ts'
+import { inOrder } from '../audit/in-order.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../audit/limits.ts'
 
 /** Many requests to one endpoint, whose queue paces them. Their outcomes come in order. */
@@ -30,39 +31,22 @@ function pauseAfter(error: ProofError | EndpointError, count: number): number {
 }
 
 /** @throws EndpointError if the endpoint fails for good or too often */
-export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> {
-  const { items, slots, ahead, signal, ask, refuse, onRetry } = asking
+export const askInOrder = <Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> =>
+  inOrder({ items: asking.items, ahead: asking.ahead, run: item => askUntilAnswered(item, asking) })
 
-  async function askUntilAnswered(item: Item): Promise<Outcome> {
-    let [failures, wrong] = [0, 0]
-    for (;;) {
-      try {
-        return await slots.run(() => ask(item))
-      } catch (error) {
-        if (!isFailure(error)) throw error
-        const isFalse = isWrong(error)
-        if (isFalse && ++wrong >= MAX_WRONG) return await refuse(item, error)
-        if (!isFalse && (!isPassing(error) || ++failures >= MAX_FAILURES)) throw error
-        onRetry?.(item, error)
-        if (!isFalse) await sleep(pauseAfter(error, failures), signal)
-      }
+async function askUntilAnswered<Item, Outcome>(item: Item, asking: Asking<Item, Outcome>): Promise<Outcome> {
+  const { slots, signal, ask, refuse, onRetry } = asking
+  let [failures, wrong] = [0, 0]
+  for (;;) {
+    try {
+      return await slots.run(() => ask(item))
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      const isFalse = isWrong(error)
+      if (isFalse && ++wrong >= MAX_WRONG) return await refuse(item, error)
+      if (!isFalse && (!isPassing(error) || ++failures >= MAX_FAILURES)) throw error
+      onRetry?.(item, error)
+      if (!isFalse) await sleep(pauseAfter(error, failures), signal)
     }
-  }
-
-  const pending: Promise<Outcome>[] = []
-  const rest = items[Symbol.iterator]()
-  for (let isDone = false; !isDone || pending.length > 0; ) {
-    // Runs ahead of the awaited item, so that a slow answer does not hold up the others.
-    while (!isDone && pending.length < ahead) {
-      const next = rest.next()
-      isDone = next.done === true
-      if (next.done) break
-      const outcome = askUntilAnswered(next.value)
-      // Awaited in its turn. Until then, a failure must not count as unhandled.
-      outcome.catch(() => {})
-      pending.push(outcome)
-    }
-    const first = pending.shift()
-    if (first !== undefined) yield await first
   }
 }

@@ -1,0 +1,28 @@
+/** How rows are written: `ndjson`, an object per line, or `csv`. */
+export type RowFormat = 'ndjson' | 'csv'
+
+/** Numbers, hexadecimal and fixed names, by column. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** A format for rows with these columns. What a row does not have is empty in CSV, and left out of JSON. */
+export function rowWriter(columns: readonly string[], format: RowFormat) {
+  const isCsv = format === 'csv'
+  return {
+    /** The line before the rows; empty if the format has none. */
+    heading: isCsv ? `${columns.join()}\n` : '',
+    /** With its line feed. */
+    lineOf(row: Row): string {
+      // Nothing in a row needs quotes.
+      if (isCsv) return `${columns.map(name => `${row[name] ?? ''}`).join()}\n`
+      const fields = columns.flatMap(name => (row[name] == null ? [] : [[name, row[name]] as const]))
+      return `${JSON.stringify(Object.fromEntries(fields), (_, field) => (typeof field === 'bigint' ? `${field}` : field))}\n`
+    },
+  }
+}
+
+/** What a step of a run adds to the rows, and to what they are proven from; and how far it is then. */
+export interface RowStep<Progress> {
+  readonly rows: string
+  readonly kept: string
+  readonly progress: Progress
+}
