@@ -69,14 +69,16 @@ async function command(l2: readonly string[], ...args: string[]): Promise<string
 const fileIn = (name: string) => `${folderOf()}/${name}`
 
 /** What each feature asks for, as the page on endpoints has it: of a node, of what proves the state, and of L1. */
-const FEATURES = new Map(
-  [...readFileSync('docs/endpoints.md', 'utf8').matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)]
-    .slice(1)
-    .map(([, feature = '', ...cells]) => [
-      feature,
-      cells.map(cell => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name)),
-    ]),
-)
+const page = readFileSync('docs/endpoints.md', 'utf8')
+const methodsIn = (text = ''): (string | undefined)[] => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+const [, forState, ofL1] = /Every feature asks for (.+), and a node of L1 for ([^.]+)\./s.exec(page) ?? []
+const FEATURES = new Map<string, (string | undefined)[][]>()
+let besides = ''
+for (const [, feature = '', node, l1 = ''] of page.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)) {
+  if (l1 !== 'the same') besides = l1
+  FEATURES.set(feature, [methodsIn(node), methodsIn(forState), methodsIn(`${ofL1}${besides}`)])
+}
+FEATURES.delete('feature')
 const [STATE, CALL, LOGS, MESSAGES] = [
   '`record state`, `follow state`, `snapshot`',
   '`record call`',
