@@ -42,7 +42,7 @@ export const METHOD_ROWS = [
   {
     kind: 'proven',
     methods: ['rollup_getProof', 'linea_getProof', 'eth_getProof'],
-    how: 'the root on L1. The last is for a state of Ethereum, the others are for any other state',
+    how: 'the root on L1. The last is for a state of Ethereum, the others for any other',
   },
   {
     kind: 'proven',
@@ -83,7 +83,7 @@ export const METHOD_ROWS = [
       ...(['eth_getLogs', 'eth_newFilter', 'eth_newBlockFilter', 'eth_getFilterChanges', 'eth_getFilterLogs'] as const),
       'eth_uninstallFilter',
     ],
-    how: 'each header of the range, and all receipts of each block whose bloom filter admits a log: none is left out, added or changed',
+    how: 'each header of the range, and all receipts of each block whose bloom filter admits a log: none is missing, added or changed',
   },
   {
     kind: 'proven',
@@ -124,7 +124,7 @@ export const METHOD_ROWS = [
   {
     kind: 'forwarded',
     methods: ['linea_estimateGas'],
-    how: 'name a wrong limit or wrong fees: look at what your wallet shows before you sign. The network computes them from the compressed size of the transaction and its own margins, which nothing proves. Without it, clients go on with eth_estimateGas and eth_gasPrice',
+    how: 'name a wrong limit or wrong fees: look at what your wallet shows before you sign. The network computes them from the compressed size of the transaction and its margins, which nothing proves. Without it, clients use eth_estimateGas and eth_gasPrice',
   },
   {
     kind: 'refused',
