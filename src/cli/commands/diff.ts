@@ -1,6 +1,6 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
-import { type Hex, isArgumentError, isProofError, type ProofError, type Scheme } from '../../entry/index.ts'
-import type { Command, Io, Output } from '../command.ts'
+import { type Hex, isArgumentError, isProofError } from '../../entry/index.ts'
+import type { Command, Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
 import { openSpool } from '../files/spool.ts'
@@ -9,13 +9,13 @@ import { endProgress, showProgress } from '../options/endpoint.ts'
 import { schemeOf, trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
-import { describeError, formatError, formatNotes, REFUSED, toJson } from '../output/report.ts'
-import { formatTable } from '../output/table.ts'
-import { describeVerdict, exitCodeOf, formatVerdict, paintVerdict } from '../output/verdict.ts'
-import { type TransitionInput, verifyChain } from '../transition/chain.ts'
-import { changedSlots, headingOf, type RowFormat, rowsOf } from '../transition/rows.ts'
+import { formatNotes, formatProven, REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
+import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
+import { verifyChain } from '../transition/chain.ts'
+import { type DiffFormat, diffWriter } from '../transition/rows.ts'
 import { DocumentError } from '../words/error.ts'
-import { type Verdict, verdictOf } from '../words/verdict.ts'
+import { verdictOf } from '../words/verdict.ts'
+import { count, type Row } from '../words/wording.ts'
 
 const options = {
   'parent-root': text('ROOT', 'the state root before the first block'),
@@ -69,112 +69,83 @@ rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
     if (positionals.length === 0) throw new UsageError('expected files of traces, or -')
     const format = FORMATS.find(name => name === values.format)
     if (format === undefined) throw new UsageError(`--format: expected ${FORMATS.join(', ')}`)
-    const scheme = schemeOf(networkOf(networkFlags(values)))
-    const { inputs, share } = openInputs(positionals, io)
-    try {
-      const begin = await endOf('parent-root', 'parent-evidence', values, scheme, io)
-      if (begin === null)
-        throw new UsageError('--parent-root or --parent-evidence is needed: the state before the first block')
-      const end = await endOf('state-root', 'evidence', values, scheme, io)
-      if ((end === null) !== values['open-end'])
-        throw new UsageError('state the end: one of --state-root, --evidence and --open-end')
-      return await diff({ values, format, scheme, inputs, share, begin, end }, io)
-    } catch (error) {
-      if (!isProofError(error)) throw error
-      return refuse(error, [], values, io)
-    }
+    const { verdict, json, format: formatWith } = await diff(values, format, openInputs(positionals, io), io)
+    // Rows on standard output are for another program, but a table is read with the report below it.
+    const stream = (values.output ?? '-') === '-' && format !== 'table' ? io.stderr : io.stdout
+    if (values.json) io.stdout.write(toJson({ ...describeVerdict(verdict), ...json }))
+    else stream.write(formatWith(stream))
+    return exitCodeOf(verdict)
   },
 }
 
-interface Wanted {
-  readonly values: Values
-  readonly format: RowFormat
-  readonly scheme: Scheme
-  readonly inputs: readonly TransitionInput[]
-  readonly share: () => number
-  readonly begin: End
-  readonly end: End | null
-}
-
-/** @returns the exit code */
-async function diff({ values, format, scheme, inputs, share, begin, end }: Wanted, io: Io): Promise<number> {
+/** Verifies, and writes the rows if all is right. @throws UsageError */
+async function diff(values: Values, format: DiffFormat, { inputs, share }: Inputs, io: Io): Promise<VerdictReport> {
   const { output = '-', force, json } = values
-  const stated = values['first-block']
-  const after = begin.l2BlockNumber === undefined ? 1n : begin.l2BlockNumber + 1n
-  const first = stated === undefined ? after : toInteger('--first-block', stated, 64)
-  const place = { input: '', answer: 0, block: 0 }
-  const counts = { blocks: 0, traces: 0, accountChanges: 0, slotChanges: 0 }
-  const spool = openSpool(output, force, io)
-  let root = begin.root
+  const scheme = schemeOf(networkOf(networkFlags(values)))
+  const at = { input: '', answer: 0, block: 0 }
+  let spool: ReturnType<typeof openSpool> | undefined
   try {
-    spool.write(headingOf(format))
-    for await (const { diff, traces } of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, place)) {
-      spool.write(rowsOf(diff, first + BigInt(counts.blocks), format))
-      const changed = diff.accounts.filter(account => account.changed)
-      counts.blocks++
-      counts.traces += traces
-      counts.accountChanges += changed.length
-      for (const account of changed) counts.slotChanges += changedSlots(account).length
-      root = diff.stateRoot
-      const { blocks } = counts
-      if (blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(blocks, counts.traces, share()))
+    const begin = await endOf('parent-root', 'parent-evidence', values, at, io)
+    if (begin === null)
+      throw new UsageError('--parent-root or --parent-evidence is needed: the state before the first block')
+    const end = await endOf('state-root', 'evidence', values, at, io)
+    if ((end === null) !== values['open-end'])
+      throw new UsageError('state the end: one of --state-root, --evidence and --open-end')
+    if (Number(end?.l2BlockNumber) < Number(begin.l2BlockNumber))
+      throw new UsageError(
+        `--evidence is of L2 block ${end?.l2BlockNumber}, before ${begin.l2BlockNumber}, that of --parent-evidence: are they swapped?`,
+      )
+    const writer = diffWriter(format)
+    let block =
+      values['first-block'] === undefined
+        ? (begin.l2BlockNumber ?? 0n) + 1n
+        : toInteger('--first-block', values['first-block'], 64)
+    const report = {
+      scheme: scheme.name,
+      begin,
+      end,
+      root: begin.root,
+      blocks: 0,
+      traces: 0,
+      accountChanges: 0,
+      slotChanges: 0,
+    }
+    spool = openSpool(output, force, io)
+    spool.write(writer.heading)
+    for await (const { diff, traces } of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, at)) {
+      const { lines, accountChanges, slotChanges } = writer.linesOf(diff, block++)
+      spool.write(lines)
+      report.root = diff.stateRoot
+      report.blocks++
+      report.traces += traces
+      report.accountChanges += accountChanges
+      report.slotChanges += slotChanges
+      if (report.blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(report, share()))
     }
     endProgress(io)
-    const wrong = wrongEnd(root, begin, end, counts.blocks)
-    if (wrong !== undefined) return refuseEnd(wrong, values, io)
+    const reason = wrongEnd(report)
+    if (reason !== undefined)
+      return {
+        verdict: REFUSED,
+        json: { reason },
+        format: stream => `${paintVerdict(stream, REFUSED, 'Refused:')} ${reason}\n`,
+      }
     if (!json || output !== '-') await spool.publish()
-    const report = { begin, end, root, ...counts }
-    const verdict = verdictOf(true, { rootBefore: 'user', rootAfter: end === null ? 'answer' : 'user' })
-    const said = describeVerdict(verdict)
-    const { stdout } = io
-    if (json) stdout.write(toJson({ ...said, scheme: scheme.name, ...report, output: output === '-' ? null : output }))
-    else reportStream(values, io).write(formatReport(verdict, report, output, reportStream(values, io)))
-    return exitCodeOf(verdict)
+    return reportOn(report, output)
   } catch (error) {
     endProgress(io)
-    const at = [
-      ['in', place.input] as const,
-      ['answer', `${place.answer}`] as const,
-      ['block', `${place.block}`] as const,
-    ]
-    if (isProofError(error)) return refuse(error, at, values, io)
-    throw error instanceof DocumentError ? new UsageError(`${place.input}: ${error.message}`) : error
+    const { input, answer, block } = at
+    if (error instanceof DocumentError) throw new UsageError(`${input}: ${error.message}`)
+    if (!isProofError(error)) throw error
+    // Of evidence, there is no answer.
+    const place = answer === 0 ? { in: input } : { in: input, answer: `${answer}`, block: `${block}` }
+    return reportOnError(error, place, Object.entries(place))
   } finally {
-    spool.remove()
+    spool?.remove()
   }
 }
 
-/** Why the range does not end where it has to. */
-function wrongEnd(root: Hex, begin: End, end: End | null, blocks: number): string | undefined {
-  if (end === null) return undefined
-  if (root !== end.root.toLowerCase()) return `The traces lead to the root ${root}, not to ${end.root}.`
-  if (begin.l2BlockNumber === undefined || end.l2BlockNumber === undefined) return undefined
-  const expected = end.l2BlockNumber - begin.l2BlockNumber
-  return BigInt(blocks) === expected
-    ? undefined
-    : `The files hold ${blocks} blocks, but the evidence is ${expected} apart.`
-}
-
-const networkFlags = ({ network, implementation }: Values) => ({ network, implementation })
-
-/** Rows on standard output are for another program, but a table is read with the report below it. */
-const reportStream = ({ output = '-', format }: Values, io: Io): Output =>
-  output === '-' && format !== 'table' ? io.stderr : io.stdout
-
-function refuseEnd(reason: string, values: Values, io: Io): number {
-  const stream = reportStream(values, io)
-  if (values.json) io.stdout.write(toJson({ ...describeVerdict(REFUSED), reason }))
-  else stream.write(`${paintVerdict(stream, REFUSED, 'Refused:')} ${reason}\n`)
-  return exitCodeOf(REFUSED)
-}
-
-function refuse(error: ProofError, at: readonly (readonly [string, string])[], values: Values, io: Io): number {
-  const stream = reportStream(values, io)
-  const json = { ...describeVerdict(REFUSED), ...Object.fromEntries(at), error: describeError(error) }
-  if (values.json) io.stdout.write(toJson(json))
-  else stream.write(formatError(error, at, stream))
-  return exitCodeOf(REFUSED)
-}
+type Inputs = ReturnType<typeof openInputs>
 
 interface Report {
   readonly begin: End
@@ -186,37 +157,47 @@ interface Report {
   readonly slotChanges: number
 }
 
-function formatReport(
-  verdict: Verdict,
-  { begin, end, root, blocks, traces, accountChanges, slotChanges }: Report,
-  output: string,
-  stream: Output,
-): string {
-  return `${[
-    formatVerdict(verdict, 'these changes, one after the other, lead from one root to the other', stream),
-    formatTable(
-      [
-        ['parent root', begin.root, begin.source],
-        ['state root', root, end?.source ?? 'chosen by the sender'],
-        ['blocks', `${blocks}`, `${traces} traces`],
-        ['changes', `${accountChanges} of accounts`, `${slotChanges} of slots`],
-        ...(output === '-' ? [] : [['file', output, 'written']]),
-      ],
-      stream,
-    ),
-    ...formatNotes(end === null ? ['the sender chose the state root, and can have made up every change.'] : [], stream),
-  ].join('\n')}\n`
+/** Why the range does not end where it has to. */
+function wrongEnd({ root, begin, end, blocks }: Report): string | undefined {
+  if (end === null) return undefined
+  if (root !== end.root.toLowerCase()) return `The traces lead to the root ${root}, not to ${end.root}.`
+  if (begin.l2BlockNumber === undefined || end.l2BlockNumber === undefined) return undefined
+  const expected = end.l2BlockNumber - begin.l2BlockNumber
+  return BigInt(blocks) === expected
+    ? undefined
+    : `The files hold ${count(blocks, 'block')}, but the evidence is ${expected} apart.`
 }
 
-const describe = (blocks: number, traces: number, share: number): string =>
+function reportOn(report: Report, output: string): VerdictReport {
+  const { begin, end, root, blocks, traces, accountChanges, slotChanges } = report
+  const verdict = verdictOf(true, { rootBefore: 'user', rootAfter: end === null ? 'answer' : 'user' })
+  const rows: Row[] = [
+    ['parent root', begin.root, begin.source],
+    ['state root', root, end?.source ?? 'chosen by the sender'],
+    ['blocks', `${blocks}`, count(traces, 'trace')],
+    ['net changes', `${accountChanges} of accounts`, `${slotChanges} of slots`],
+    ...(output === '-' ? [] : [['file', output, 'written'] as const]),
+  ]
+  const notes = end === null ? ['the sender chose the state root, and can have made up every change.'] : []
+  return {
+    verdict,
+    json: { ...report, output: output === '-' ? null : output },
+    format: stream =>
+      `${[formatProven(verdict, 'these changes, one after the other, lead from one root to the other', rows, stream), ...formatNotes(notes, stream)].join('\n')}\n`,
+  }
+}
+
+const networkFlags = ({ network, implementation }: Values) => ({ network, implementation })
+
+const describe = ({ blocks, traces }: Report, share: number): string =>
   `${blocks} blocks, ${traces} traces${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`
 
-/** The root at an end: stated, or proven by evidence. @returns null if neither is given @throws UsageError, ProofError */
+/** The root at an end: stated, or proven by evidence. @param at is told its file @returns null if neither is given @throws UsageError, ProofError */
 async function endOf(
   rootName: 'parent-root' | 'state-root',
   evidenceName: 'parent-evidence' | 'evidence',
   values: Values,
-  scheme: Scheme,
+  at: { input: string },
   io: Io,
 ): Promise<End | null> {
   const [root, path] = [values[rootName], values[evidenceName]]
@@ -229,9 +210,10 @@ async function endOf(
   const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
   requireHex('--l1-block-hash', 32, hash)
   const trusted = await trustedOf({ checkpoint, network, 'l1-block-hash': hash })
-  const { rollup } = networkOf(networkFlags(values))
+  const { rollup, scheme } = networkOf(networkFlags(values))
   const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const content = await readJson(path, io)
+  at.input = path
   try {
     const { stateRoot, l2BlockNumber } = verifyEvidence(content, { scheme, rollup, trusted, ...subject })
     return { root: stateRoot, source: 'proven by the evidence', ...(l2BlockNumber !== undefined && { l2BlockNumber }) }

@@ -5,7 +5,7 @@ import type { Scheme } from '../../verify/scheme/scheme.ts'
 import { type BlockDiff, type VerifiedTransition, verifyTransition } from '../../verify/transition/verify.ts'
 import { unpack } from '../audit/input.ts'
 import { MAX_ANSWER_LENGTH } from '../audit/limits.ts'
-import { linesOf, readBatches } from '../audit/lines.ts'
+import { readLines } from '../audit/lines.ts'
 import { DocumentError } from '../words/error.ts'
 import { holdsTraces } from '../words/input-file.ts'
 import { fieldIn, hasFields, itemsOf, messageOf } from '../words/value.ts'
@@ -61,20 +61,9 @@ export async function* verifyChain(
 }
 
 async function* answersIn(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<unknown> {
-  const limits = { batchLength: 2 ** 20, maxLineLength: MAX_ANSWER_LENGTH }
-  for await (const batch of readBatches(readable(chunks), limits)) {
-    for (const line of linesOf(batch)) {
-      if (line === null) throw new DocumentError('an answer is too long')
-      const text = Buffer.from(line).toString().trim()
-      if (text !== '') yield readAnswer(text)
-    }
-  }
-}
-
-/** Unpacked. @throws DocumentError if it is damaged */
-async function* readable(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
-    yield* unpack(chunks)
+    for await (const line of readLines(unpack(chunks), MAX_ANSWER_LENGTH))
+      if (line.trim() !== '') yield readAnswer(line)
   } catch (error) {
     throw error instanceof DocumentError ? error : new DocumentError(`damaged: ${messageOf(error)}`)
   }

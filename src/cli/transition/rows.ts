@@ -1,56 +1,54 @@
-import { stringify } from '../../base/json/stringify.ts'
 import type { AccountDiff } from '../../verify/transition/segment.ts'
 import type { BlockDiff } from '../../verify/transition/verify.ts'
+import { type RowFormat, rowWriter } from '../audit/rows.ts'
 
-/** A field of an account that is different after, or a slot. */
-interface Change {
-  readonly what: string
-  /** Of a slot. */
-  readonly key: string
-  readonly before: string
-  readonly after: string
-}
+export type DiffFormat = 'table' | RowFormat
 
-export type RowFormat = 'table' | 'ndjson' | 'csv'
+/** What a block changed, from its end to that of the block before. What it changed and took back again is no row. */
+const COLUMNS = ['block', 'address', 'what', 'key', 'beforeBlock', 'afterBlock'] as const
+type Change = Partial<Readonly<Record<(typeof COLUMNS)[number], string>>>
 
-const HEADING = 'block,address,what,key,before,after\n'
-export const headingOf = (format: RowFormat): string => (format === 'csv' ? HEADING : '')
+const HEADING = 'Net changes: the state after each block, compared with the state before it\n'
 
-/** The slots that changed. What was only read is left out. */
-export const changedSlots = ({ storage }: AccountDiff) => storage.filter(({ before, after }) => before !== after)
-
-/** The rows of a block: what it changed. */
-export const rowsOf = ({ accounts }: BlockDiff, block: bigint, format: RowFormat): string =>
-  accounts
-    .filter(({ changed }) => changed)
-    .map(account => rowsOfAccount(account, block, format))
-    .join('')
-
-function rowsOfAccount(account: AccountDiff, block: bigint, format: RowFormat): string {
-  const { address, before, after } = account
-  const slots = changedSlots(account)
-  if (format === 'ndjson') return `${stringify({ block: `${block}`, ...account, storage: slots })}\n`
-  const changes = [...changesOf(account), ...slots.map(slot => ({ what: 'slot', ...slot }))]
-  if (format === 'csv') {
-    return changes
-      .map(({ what, key, before, after }) => `${[block, address, what, key, before, after].join()}\n`)
-      .join('')
+/** How the changes of blocks are written. */
+export function diffWriter(format: DiffFormat) {
+  const { heading, lineOf } = format === 'table' ? { heading: HEADING, lineOf: toText } : rowWriter(COLUMNS, format)
+  return {
+    heading,
+    /** The lines for a block, and how many accounts and slots it changed. */
+    linesOf({ accounts }: BlockDiff, block: bigint) {
+      const changed = accounts.filter(account => account.changed)
+      const changes = changed.flatMap(changesOf)
+      return {
+        lines: changes.map(change => lineOf({ block: `${block}`, ...change })).join(''),
+        accountChanges: changed.length,
+        slotChanges: changes.filter(({ what }) => what === 'slot').length,
+      }
+    },
   }
-  const word = before === null ? 'created' : after === null ? 'deleted' : 'updated'
-  const lines = changes.map(({ what, key, before, after }) =>
-    key === ''
-      ? `  ${what.padEnd(13)}  ${before || '-'} -> ${after || '-'}\n`
-      : `  ${what} ${key}\n    ${before} -> ${after}\n`,
-  )
-  return `block ${block}  ${address}  ${word}\n${lines.join('')}`
 }
 
-/** The fields that are different. */
-function changesOf({ before, after }: AccountDiff): Change[] {
-  const names = Object.keys(before ?? after ?? {})
-  const spell = (fields: object | null, name: string) => (fields === null ? '' : `${Reflect.get(fields, name)}`)
-  return names.flatMap(what => {
-    const [was, is] = [spell(before, what), spell(after, what)]
-    return was === is ? [] : [{ what, key: '', before: was, after: is }]
+/** The fields of an account that are different, and its slots. What was only read is left out. */
+function changesOf({ address, before, after, storage }: AccountDiff): Change[] {
+  const fields = Object.keys(before ?? after ?? {}).map(what => {
+    const spell = (account: object | null) => account && `${Reflect.get(account, what)}`
+    return { what, before: spell(before), after: spell(after) }
   })
+  return [...fields, ...storage.map(slot => ({ what: 'slot', ...slot }))].flatMap(({ before, after, ...of }) =>
+    before === after
+      ? []
+      : [
+          {
+            address,
+            ...of,
+            ...(before !== null && { beforeBlock: before }),
+            ...(after !== null && { afterBlock: after }),
+          },
+        ],
+  )
+}
+
+function toText({ block, address, what = '', key, beforeBlock = '-', afterBlock = '-' }: Change): string {
+  const place = key === undefined ? what.padEnd(13) : `${what} ${key}\n   `
+  return `block ${block}  ${address}  ${place} ${beforeBlock} -> ${afterBlock}\n`
 }
