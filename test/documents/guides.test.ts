@@ -71,6 +71,7 @@ npm() {
         : `cp -a '${modules}' node_modules`
     } ;;
     'ci '* | 'run build') ;;
+    'run vectors') command npm run --silent vectors ;;
     run\\ * | test\\ * | start\\ *) node -e 'process.exit(JSON.parse(fs.readFileSync("package.json")).scripts[process.argv[1]] ? 0 : 1)' "\${2:-$1}" ;;
     *) command npm "$@" ;;
   esac

@@ -416,8 +416,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'loses and invents none with an endpoint that lies, alone for a while or beside an honest one',
       ...[
         'src/client/follow/follow-messages.ts',
-        'if (!isWhole || BigInt(all.length) !== count) return null',
-        'if (isWhole === null) return null',
+        'if (!isFromPosition(all) || BigInt(all.length) !== count) return null',
+        'if (isFromPosition === null) return null',
       ],
     ),
     promised(
@@ -470,11 +470,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Exhaust the memory of an audit with one line',
       'cli/audit',
       'refuses only the line that would take too much memory',
-      ...[
-        'src/cli/audit/audited.ts',
-        'if (text.length <= FREE_LENGTH) return false',
-        'if (text.length >= 0) return false',
-      ],
+      ...['src/base/json/parse.ts', 'if (values > most) throw', 'if (values < 0) throw'],
     ),
     promised(
       'Make an audit believe verdicts that it did not write, or that lines were judged',
