@@ -559,8 +559,19 @@ it('names the file of each line if there are several, and writes a self-containe
   expect(page).toMatch(/<dt>Date<\/dt><dd>20\d\d-\d\d-\d\dT[\d:.]+Z<\/dd>/)
   expect((await audit([a, b, '--html', html, '--state-root', sample.stateRoot])).code).toBe(1)
   expect(readFileSync(html, 'utf8')).toContain(`<dt>Stated state root</dt><dd>${sample.stateRoot}</dd>`)
-  rmSync(html)
-  expect(existsSync(html)).toBe(false)
+  // The network is the default, which the user has not stated.
+  expect(readFileSync(html, 'utf8')).toMatch(
+    /<dt>Network of bundles<\/dt><dd>linea, with the rollup contract 0x\w{40}: the default<\/dd>/,
+  )
+  expect(readFileSync(html, 'utf8')).not.toMatch(/Stated (rollup|network)/)
+  const stated = ['--network', 'linea-sepolia', '--l1-block-hash', `0x${'11'.repeat(32)}`]
+  expect((await audit([a, '--html', html, ...stated])).code).toBe(4)
+  expect(readFileSync(html, 'utf8')).toMatch(
+    /<dt>Network of bundles<\/dt><dd>linea-sepolia, with the rollup contract 0x\w{40}<\/dd>/,
+  )
+  const defaulted = await audit([a, '--html', html, ...stated.slice(2)])
+  expect(defaulted.code).toBe(4)
+  expect(readFileSync(html, 'utf8')).toContain(': the default</dd>')
 })
 
 it('shows no control characters of the names of files', async () => {
@@ -578,11 +589,60 @@ it('shows no control characters of the names of files', async () => {
 
 it('stops quietly if its output is closed', async () => {
   // Far more verdicts than a pipe holds.
-  const folder = folderOf({ 'in.ndjson': 'x\n'.repeat(100_000) })
+  const folder = folderOf({ 'in.ndjson': '\n'.repeat(100_000) })
   const started = (child: { stdout: { once(name: 'data', then: () => void): void; destroy(): void } }) =>
     child.stdout.once('data', () => child.stdout.destroy())
   const { code, stderr } = await auditApart([join(folder, 'in.ndjson')], { started })
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+})
+
+it('says on Ctrl-C where it stopped, even while its input is silent, and goes on there', async () => {
+  const record = `${JSON.stringify(sampleOf(poseidon2))}\n`
+  // Two batches, of which the second is not whole yet.
+  const count = Math.ceil(2 ** 20 / record.length)
+  const content = record.repeat(count + 9)
+  async function* silent(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(content)
+    process.emit('SIGINT')
+    await new Promise(() => {})
+  }
+  const piped = await audit([], { stdin: silent() })
+  expect(parseLines(piped.stdout)).toHaveLength(count)
+  const words = `stopped after ${count} lines: with --output FILE, the same command could continue\n`
+  expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining(words)])
+  expect(piped.stderr).not.toContain('--help')
+
+  const out = join(folderOf(), 'out')
+  const stopped = await audit(['-o', out], { stdin: silent() })
+  expect(stopped).toMatchObject({
+    ...{ code: 2, stdout: expect.stringContaining('The input was not read to its end. Until then: ') },
+    stderr: `rollup-state-proof: stopped after ${count} lines: run the same command again to continue\n`,
+  })
+  const rest = await audit(['-o', out], { stdin: content })
+  expect([rest.code, rest.stderr]).toEqual([4, `continuing after line ${count}\n`])
+  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(count + 9)
+})
+
+it('says first, and once, that a JSON text of several lines is no list of records', async () => {
+  const hint = 'Note: an audit reads one record per line. To write a JSON file as one line: jq -c . FILE\n'
+  const stdin = JSON.stringify(sampleOf(poseidon2), null, 2)
+  const written: string[] = []
+  const stream = (name: string) => {
+    const write = (chunk: unknown, _: unknown, done: () => void) => {
+      written.push(`${name}${chunk}`)
+      done()
+    }
+    return Object.assign(new Writable({ write }), { isTTY: false })
+  }
+  const streams = { stdin: Readable.from([Buffer.from(stdin)]), stdout: stream('out: '), stderr: stream('err: ') }
+  expect(await runCommand(['audit', '--jobs', '1'], streams)).toBe(1)
+  const [first, second] = written.filter(text => text.length > 5)
+  expect(first).toBe(`err: ${hint}`)
+  expect(second).toMatch(/^out: \{"line":1,/)
+  expect(written.join('').split('jq -c')).toHaveLength(2)
+  // Records among them are records.
+  const mixed = await audit([], { stdin: `{\n${JSON.stringify(sampleOf(poseidon2))}\n` })
+  expect(mixed.stderr).not.toContain('jq')
 })
 
 /** The clock by which progress is shown. */

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -112,6 +112,24 @@ it('leaves no file behind after a signal, and passes it on', async () => {
     const [code, by] = await once(program, 'close')
     expect([code, by, readdirSync(folder)]).toEqual([null, signal, []])
   }
+})
+
+it('says where an audit stopped, and passes the signal on', async () => {
+  const out = join(folderOf(), 'verdicts')
+  const program = spawn(process.execPath, [PROGRAM, 'audit', '-o', out, '--jobs', '1'], { stdio: 'pipe' })
+  // As many lines as are judged at once, and the beginning of another.
+  program.stdin.write('x\n'.repeat(4096))
+  program.stdin.write('x')
+  let said = ''
+  program.stderr.on('data', chunk => (said += chunk))
+  await vi.waitUntil(() => (statSync(out, { throwIfNoEntry: false })?.size ?? 0) > 0, {
+    timeout: 600_000,
+    interval: 20,
+  })
+  program.kill('SIGINT')
+  const [code, by] = await once(program, 'close')
+  expect([code, by]).toEqual([null, 'SIGINT'])
+  expect(said).toContain('stopped after 4,096 lines: run the same command again to continue\n')
 })
 
 it('ends a loop of a shell that the user interrupts', async () => {

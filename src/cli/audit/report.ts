@@ -12,6 +12,8 @@ export interface AuditReport {
   readonly inputs: readonly string[]
   /** What the user stated about all records. */
   readonly claim: RecordClaim
+  /** The network of the bundles; undefined if they cannot be verified. */
+  readonly network: string | undefined
   readonly tally: Tally
   readonly jobs: number
   /** How many of the lines an earlier run judged. */
@@ -90,14 +92,13 @@ const shortened = (items: readonly string[]): string =>
     : items.join(', ')
 
 function factsOf(report: AuditReport): readonly (readonly [string, string])[] {
-  const { inputs, claim, tally, jobs, resumedAt, seconds, date, sha256 } = report
+  const { inputs, claim, network, tally, jobs, resumedAt, seconds, date, sha256 } = report
   const { stateRoot, address, storageKeys, anchor } = claim
   // Whoever reads the page does not see the command line.
   const stated = Object.entries({
     'state root': stateRoot,
     address,
     'storage keys': storageKeys && shortened(storageKeys),
-    rollup: stateRoot === undefined ? anchor?.rollup.address : undefined,
     implementation: anchor?.rollup.implementation,
     'L1 block hash': anchor && 'l1BlockHash' in anchor.trusted ? anchor.trusted.l1BlockHash : undefined,
     'L1 state root': anchor && 'l1StateRoot' in anchor.trusted ? anchor.trusted.l1StateRoot : undefined,
@@ -109,6 +110,7 @@ function factsOf(report: AuditReport): readonly (readonly [string, string])[] {
     ...(sha256 === '' ? [] : [['SHA-256 of its lines', sha256] as const]),
     ['Date', date],
     ...(stated.length > 0 ? stated : [['Stated', 'nothing'] as const]),
+    ...(network === undefined ? [] : [['Network of bundles', network] as const]),
     ['This run', `${formatNumber(judged)} lines with ${counted(jobs, 'thread', 'threads')}, ${rate} per second`],
     ...(resumedAt > 0 ? [['Before', `an earlier run processed ${formatNumber(resumedAt)} lines`] as const] : []),
   ]

@@ -25,13 +25,15 @@ export function summarize(tally: Tally) {
   }
 }
 
-/** Notes on what nothing proves, because only the records or the answers state it; and on a file that has no records. */
-function notesOf({ lines, kinds, addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally): string[] {
+/** What to say before the first verdicts if they look like those on a JSON text of several lines; empty if they do not. */
+export const hintAbout = ({ lines, kinds }: Tally): string =>
+  lines > 1 && 'unreadable: not JSON' in kinds && Object.keys(kinds).every(kind => kind.startsWith('unreadable: '))
+    ? 'Note: an audit reads one record per line. To write a JSON file as one line: jq -c . FILE\n'
+    : ''
+
+/** Notes on what nothing proves, because only the records or the answers state it. */
+function notesOf({ addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally): string[] {
   return [
-    lines > 1 &&
-      'unreadable: not JSON' in kinds &&
-      Object.keys(kinds).every(kind => kind.startsWith('unreadable: ')) &&
-      'an audit reads one record per line. To write a JSON file as one line: jq -c . FILE',
     addresses > 0 &&
       `${counted(addresses, 'answer was', 'answers were')} verified for the address that the answer itself names: compare it with the one that you asked for, or state it.`,
     keys > 0 &&

@@ -1,11 +1,13 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { isEndpointError } from '../../client/transport/error.ts'
+import { orAbort } from '../../client/transport/waiting.ts'
 import { AuditInputError, type AuditOptions, audit as auditInputs } from '../audit/audit.ts'
 import { addTally } from '../audit/audited.ts'
 import type { RecordClaim } from '../audit/record.ts'
 import { formatAuditReport, REPORT_MARK } from '../audit/report.ts'
-import { type AuditSummary, conclude, confirmRoots, formatNumber, summarize } from '../audit/summary.ts'
+import { type AuditSummary, conclude, confirmRoots, formatNumber, hintAbout, summarize } from '../audit/summary.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -21,6 +23,7 @@ import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/verdict.ts'
+import { untilSignal } from '../signals.ts'
 import { readVersion } from '../version.ts'
 import { printable } from '../words/value.ts'
 import { formatAge } from '../words/wording.ts'
@@ -71,17 +74,21 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
       claim: toJson(claim).trimEnd(),
       'longest record': `${maxLineLength}`,
     }
-    const judge = (verdicts: VerdictFile) => writeVerdicts(sources, { claim, jobs, maxLineLength }, verdicts, io)
-    const { failure, ...judged } = hasFile
-      ? await withVerdictFile(path, force, files, askedFor, warnOn(io), judge)
-      : await judge(verdictPipe(pipeTo(io.stdout)))
+    const { failure, ...judged } = await untilSignal(signal => {
+      const judge = (verdicts: VerdictFile) =>
+        writeVerdicts(sources, { claim, jobs, maxLineLength, signal }, verdicts, io)
+      return hasFile
+        ? withVerdictFile(path, force, files, askedFor, warnOn(io), judge)
+        : judge(verdictPipe(pipeTo(io.stdout)))
+    })
     if (failure instanceof ClosedPipe) return exitCodes.unusable
 
     const failed = failure && printable(failure.message)
     if (html !== undefined) {
       const inputs = files.map(file => (file === '-' ? 'standard input' : file))
-      const about = { inputs, claim, jobs, version: readVersion(), date: new Date().toISOString(), failure: failed }
-      writeWhole(html, formatAuditReport({ ...about, ...judged }), true)
+      const network = claim.anchor && describeNetwork(values)
+      const about = { inputs, claim, network, jobs, version: readVersion(), date: new Date().toISOString() }
+      writeWhole(html, formatAuditReport({ ...about, failure: failed, ...judged }), true)
     }
     const { tally, resumedAt, seconds } = judged
     // Then the reason is all there is to say.
@@ -97,7 +104,7 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
     )
     // With --json, the summary already says it.
     if (failure !== undefined && json) return exitCodes.unusable
-    if (failure !== undefined) throw new UsageError(failure.message)
+    if (failure !== undefined) throw new UsageError(failure.message, false)
     // Nothing was verified: the input is most likely not the one that was meant.
     if (summary.lines === 0) return exitCodes.unusable
     return exitCodeOf({ word: conclude(summary).word, restsOn: 'file' }, acceptedWith(values['trust-file']))
@@ -114,6 +121,12 @@ async function claimOf(flags: Flags): Promise<RecordClaim> {
   const isForBundles = forBundles.some(flag => flag !== undefined)
   const anchor = isForBundles ? { rollup: networkOf(flags).rollup, trusted: await trustedOf(flags) } : undefined
   return { stateRoot, address, storageKeys, anchor }
+}
+
+/** The network in words, and whether the user stated it. */
+function describeNetwork(flags: Flags): string {
+  const { name, rollup } = networkOf(flags)
+  return `${name}, with the rollup contract ${rollup.address}${flags.network === undefined ? ': the default' : ''}`
 }
 
 type Sources = ReturnType<typeof openInputs>
@@ -172,8 +185,8 @@ const PROGRESS_INTERVAL = 500
 /** Writes the verdicts, counts and times them, and shows how far it is. `failure` is why it ended too early. */
 async function writeVerdicts(
   { inputs, share }: Sources,
-  options: Omit<AuditOptions, 'judged'>,
-  { judged, tally, write }: VerdictFile,
+  { signal, ...options }: Omit<AuditOptions, 'judged'> & { readonly signal: AbortSignal },
+  { judged, tally, resume, write }: VerdictFile,
   io: Io,
 ) {
   const [begun, resumedAt] = [performance.now(), tally.lines]
@@ -181,18 +194,27 @@ async function writeVerdicts(
   if (resumedAt > 0) io.stderr.write(`continuing after line ${formatNumber(resumedAt)}\n`)
   const show = () => overwriteProgress(io, describeProgress(share(), tally.lines, tally.lines - resumedAt, seconds()))
   const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
-  let failure: AuditInputError | ClosedPipe | undefined
+  let failure: Error | undefined
   let sha256 = ''
+  const batches = auditInputs(inputs, { ...options, judged })
   try {
-    for await (const batch of auditInputs(inputs, { ...options, judged })) {
+    for (;;) {
+      // An input may be a pipe whose writer is silent for long.
+      const { done, value: batch } = await orAbort(() => batches.next(), signal)
+      if (done) break
+      if (tally.lines === 0) io.stderr.write(hintAbout(batch.tally))
       addTally(tally, batch.tally)
       await write(batch, tally)
       ;({ sha256 } = batch)
     }
   } catch (error) {
-    if (!(error instanceof AuditInputError) && !(error instanceof ClosedPipe)) throw error
-    failure = error
+    if (isEndpointError(error))
+      failure = new AuditInputError(`stopped after ${formatNumber(tally.lines)} lines${resume}`)
+    else if (error instanceof AuditInputError || error instanceof ClosedPipe) failure = error
+    else throw error
   } finally {
+    // Not awaited, because it waits for what is being read.
+    void batches.return(undefined).catch(() => {})
     clearInterval(timer)
     overwriteProgress(io, '')
   }

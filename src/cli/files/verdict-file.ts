@@ -13,6 +13,8 @@ export interface VerdictFile {
   /** What earlier runs of the same audit judged, and the counts of that. */
   readonly judged: Judged
   readonly tally: Tally
+  /** How to go on after an interruption, after the words that say where that was. */
+  readonly resume: string
   /** @param tally of all that is judged with the batch */
   write(batch: Pick<JudgedBatch, 'text' | 'judged'>, tally: Tally): Promise<void>
 }
@@ -59,6 +61,7 @@ export async function withVerdictFile<T extends { readonly failure: Error | unde
     let isRead = false
     const outcome = await work({
       ...begun,
+      resume: ': run the same command again to continue',
       write({ text, judged }, tally) {
         isRead = true
         return files.write([text], judged === null ? undefined : stateOf(judged, structuredClone(tally)))
@@ -77,6 +80,7 @@ export async function withVerdictFile<T extends { readonly failure: Error | unde
 /** Writes to standard output, where there is no earlier run to continue. */
 export const verdictPipe = (write: (verdicts: string) => Promise<void>): VerdictFile => ({
   ...{ judged: NOTHING, tally: createTally() },
+  resume: ': with --output FILE, the same command could continue',
   write: ({ text }) => write(text),
 })
 

@@ -26,7 +26,7 @@ const report = (tally: Tally, more: Partial<AuditReport> = {}): string =>
       resumedAt: 0,
       seconds: 1,
       version: '1',
-      failure: undefined,
+      ...{ failure: undefined, network: undefined },
       date: '2026-11-26T00:00:00.000Z',
       sha256: 'ab'.repeat(32),
     },
