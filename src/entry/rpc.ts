@@ -60,7 +60,6 @@ export {
   isEndpointError,
 } from '../client/transport/error.ts'
 export { type BeaconApi, createBeaconApi, createHttpProvider, type HttpOptions } from '../client/transport/http.ts'
-export type { FetchProgress } from '../client/transport/partial-answers.ts'
 export type { RequestProvider } from '../client/transport/provider.ts'
 export type { Rollup } from '../verify/anchor/rollup.ts'
 export type { Scheme } from '../verify/scheme/scheme.ts'

@@ -11,16 +11,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import { UsageError } from '../../src/cli/errors.ts'
 import { readRegularJson } from '../../src/cli/files/input.ts'
-import { openOutputFile } from '../../src/cli/files/output-file.ts'
+import { type AskedFor, openOutputFile, progressFile } from '../../src/cli/files/output-file.ts'
 import { MAX_INPUT_BYTES } from '../../src/cli/limits.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { CONTRACT, ROLLUP, startServer, USER, word } from '../client/servers.ts'
+import { CONTRACT, ROLLUP, USER, word } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
 import { folderOf, itOnLinux, networkOf, runHere } from './io.ts'
 
@@ -32,9 +32,8 @@ const elsewhere = (address: string, more: Parameters<typeof networkOf>[1] = {}) 
   ...CLAIM.slice(2),
 ]
 const layout = { stateRootHashes: 1, currentL2BlockNumber: 281 }
-const ASKED_FOR = { command: 'test', address: CONTRACT }
 const silent = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
-const open = (path: string, force = false) => openOutputFile(path, force, ASKED_FOR, silent)
+const open = async (path: string, force = false) => openOutputFile(path, force, silent)
 
 /** Starts a service whose slot 0 holds `value` from block 1 on. Different values give different L1 and L2 chains. */
 async function startHistory(value = 43) {
@@ -157,58 +156,26 @@ it('distinguishes a fetched file from an existing one', async () => {
   expect(JSON.parse(reports[1]?.stdout ?? '')).not.toHaveProperty('ok')
 })
 
-it('refuses the progress of another request, and takes no older block from it', async () => {
-  const { service, url, l1Url, file } = await startHistory()
-  const partial = `${file}.partial`
-  const base = ['--l1', l1Url, '-o', file, '--keys-per-request', '1']
-  /** Leaves progress at block 9, because the endpoint answers only once. */
-  const interrupt = async (args: string[]) => {
-    const cut = await startServer(async (response, _, turn, body) => {
-      if (turn > 0) return void response.writeHead(502).end()
-      const headers = { 'Content-Type': 'application/json' }
-      response.end(await (await globalThis.fetch(url, { method: 'POST', headers, body })).text())
-    })
-    const { code } = await runHere([...args, ...base, '--l2', cut.url])
-    expect([code, existsSync(partial)]).toEqual([3, true])
-    return readFileSync(partial, 'utf8')
-  }
-  const saved = await interrupt(['record', 'state', ...CLAIM])
-  service.chain.pending.setStorage(CONTRACT, { key: word(0), value: word(99) })
-  service.chain.addBlock()
-  service.chain.finalize()
-
-  const strangers: [args: string[], differing: string][] = [
-    [CLAIM.with(3, USER), 'address'],
-    [CLAIM.slice(0, -2), 'storage keys'],
-    [elsewhere(USER), 'rollup'],
-    [elsewhere(ROLLUP.address, { scheme: 'mimc' }), 'scheme'],
-    [[...CLAIM, '--l2-block', '9'], 'L2 block'],
-    [[...CLAIM, '--l1-block', 'latest'], 'L1 block'],
-    [elsewhere(ROLLUP.address, { rollup: { layout } }), 'layout'],
-  ]
-  for (const [args, differing] of strangers) {
-    const { code, stderr } = await runHere(['record', 'state', ...args, ...base, '--l2', url])
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`is of another request (it differs in ${differing})`)])
-    expect([existsSync(file), readFileSync(partial, 'utf8')]).toEqual([false, saved])
-  }
-  expect(strangers.length).toBe(7)
-  for (const junk of ['', '{', 'null', '[]', '{"askedFor":{"__proto__":{}},"progress":1}', '['.repeat(1_000_000)]) {
-    writeFileSync(partial, junk)
-    const { code, stderr } = await runHere(['record', 'state', ...CLAIM, ...base, '--l2', url])
-    expect([code, stderr]).toEqual([2, expect.stringContaining('.partial exists, and is ')])
-  }
-
-  // --force removes the progress and takes the newest block. The progress of the same request is resumed and reported.
-  const anew = JSON.parse(
-    (await runHere(['record', 'state', ...CLAIM, ...base, '--l2', url, '--force', '--json'])).stdout,
+it('reads no progress of another request, and nothing that is no progress', async () => {
+  const path = join(folderOf({ 'victim.json': 'precious' }), 'rows.partial')
+  const progressFor = (askedFor: AskedFor) => progressFile(path, askedFor, () => {})
+  const own = progressFor({ command: 'test', address: CONTRACT })
+  expect(await own.read()).toBe(undefined)
+  own.save({ a: 1 })
+  const saved = readFileSync(path, 'utf8')
+  expect(await own.read()).toEqual({ a: 1 })
+  await expect(progressFor({ command: 'test', address: USER }).read()).rejects.toThrow(
+    'is of another request (it differs in address)',
   )
-  expect(anew).toMatchObject({ l2BlockNumber: `${service.chain.finalized()}` })
-  expect(existsSync(partial)).toBe(false)
-  rmSync(file)
-  writeFileSync(partial, saved)
-  const own = await runHere(['record', 'state', ...CLAIM, ...base, '--l2', url])
-  expect(own.stderr).toContain(`continuing from ${partial}\n`)
-  expect(own.stdout).toMatch(/L2 block +9 .*the last finalized is 10/)
+  expect(readFileSync(path, 'utf8')).toBe(saved)
+  for (const junk of ['', '{', 'null', '[]', '{"askedFor":{"__proto__":{}},"progress":1}', '['.repeat(1_000_000)]) {
+    writeFileSync(path, junk)
+    await expect(own.read()).rejects.toThrow(`${path} exists, and is `)
+  }
+  rmSync(path)
+  symlinkSync(join(dirname(path), 'victim.json'), path)
+  await expect(own.read()).rejects.toThrow('symbolic link')
+  expect(readFileSync(path, 'utf8')).toBe('precious')
 })
 
 it('replaces regular files only, and follows no links', async () => {
@@ -221,16 +188,13 @@ it('replaces regular files only, and follows no links', async () => {
   spawnSync('mkfifo', [at('fifo')])
   symlinkSync('/dev/null', at('device'))
   const paths = ['link', 'dangling', 'folder-link', 'folder', 'fifo', 'device', 'new/', 'none/new', 'a\0b'].map(at)
-  paths.push('/dev/null', '/dev/stdout', '/dev/fd/1', '', 'x'.repeat(5000), `${folder}/${'x'.repeat(252)}`)
+  paths.push('/dev/null', '/dev/stdout', '/dev/fd/1', '', 'x'.repeat(5000), `${folder}/${'x'.repeat(256)}`)
   const before = readdirSync(folder)
   for (const path of paths) {
     for (const force of [false, true]) await expect(open(path, force), path.slice(0, 99)).rejects.toThrow(UsageError)
   }
   expect(paths.length).toBe(15)
-  // The same for the progress beside the file.
-  symlinkSync(at('victim.json'), at('out.json.partial'))
-  await expect(open(at('out.json'))).rejects.toThrow('symbolic link')
-  expect(readdirSync(folder)).toEqual([...before, 'out.json.partial'].sort())
+  expect(readdirSync(folder)).toEqual(before)
   expect(readFileSync(at('victim.json'), 'utf8')).toBe('precious')
   expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true)
 })
@@ -268,7 +232,6 @@ it('writes to an unpredictable temporary name, keeps permissions, and cleans up'
   symlinkSync(join(folder, 'victim.json'), `${path}.${process.pid}.tmp`)
   chmodSync(path, 0o600)
   const output = await open(path, true)
-  output.saveProgress({ a: 1 })
   output.write({ b: 2 })
   expect(read(path)).toEqual({ b: 2 })
   expect(statSync(path).mode & 0o777).toBe(0o600)

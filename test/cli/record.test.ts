@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -36,20 +36,6 @@ async function startDemo(proofLag = 0) {
     runHere(overriding(['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file], more))
   const root = () => started.service.chain.at(9n)?.stateRoot() ?? ''
   return { ...started, folder, file, claim, asked, record, root, read: () => readFileSync(file, 'utf8') }
-}
-
-/** Forwards the first `lastTurn` requests, then fails. Records the keys that are requested. */
-async function startFlapping(url: string, lastTurn: number) {
-  const keys: string[][] = []
-  const server = await startServer((response, _, turn, body) => {
-    keys.push(JSON.parse(body).params[1])
-    if (turn >= lastTurn) return void response.writeHead(502).end()
-    const passed = httpRequest(url, { method: 'POST', headers: { 'Content-Type': 'application/json' } }, answer =>
-      answer.pipe(response),
-    )
-    passed.end(body)
-  })
-  return { url: server.url, keys }
 }
 
 /** Forwards requests, and adds an unknown field of 9 MB to each result. */
@@ -156,48 +142,6 @@ it('does not replace a file with other content', async () => {
   writeFileSync(file, before.replace(/"nonce":"0x1"/, '"nonce":"0x2"'))
   expect((await record()).code).toBe(2)
   expect(readdirSync(folder)).toEqual(['out.json'])
-})
-
-it('resumes where it was interrupted', async () => {
-  const { record, file, folder, url, read } = await startDemo()
-  const few = ['--keys-per-request', '2'] as const
-  const whole = await record(...few).then(read)
-  const [cut, partial] = [`${file}.cut`, `${file}.cut.partial`]
-  const flapping = await startFlapping(url, 2)
-  const broken = await record('--force', '--l2', flapping.url, ...few, '--output', cut)
-  expect(broken.code).toBe(3)
-  expect(broken.stderr).toContain('HTTP_ERROR')
-  expect(broken.stderr).toContain(`What came is in ${partial}: run the same command again to continue.`)
-  expect(readdirSync(folder).sort()).toEqual(['out.json', 'out.json.cut.partial'])
-  const anew = await startFlapping(url, 0)
-  await record('--force', '--l2', anew.url, ...few, '--output', cut)
-  // It steps back to the finalization before the newest one.
-  expect(anew.keys).toEqual([KEYS.slice(0, 2), KEYS.slice(0, 2)])
-  const rest = await startFlapping(url, 99)
-  const resumed = await record('--l2', rest.url, ...few, '--output', cut)
-  expect(resumed.code).toBe(0)
-  expect(rest.keys).toEqual([KEYS.slice(4)])
-  expect(JSON.parse(readFileSync(cut, 'utf8'))).toEqual(JSON.parse(whole))
-  expect(readdirSync(folder).sort()).toEqual(['out.json', 'out.json.cut'])
-  // Corrupt progress is harmless.
-  const junked = `${file}.partial`
-  const junk = [
-    '',
-    '{"block":',
-    'null',
-    JSON.stringify({
-      block: '0x9',
-      address: CONTRACT,
-      storageKeys: KEYS,
-      partialAnswers: [{ keyCount: 5, answer: {} }],
-    }),
-  ]
-  for (const content of junk) {
-    writeFileSync(junked, content)
-    expect((await record('--force', '--output', file)).code).toBe(0)
-    expect(existsSync(junked)).toBe(false)
-  }
-  expect(junk.length).toBe(4)
 })
 
 it('exits with the code for the kind of failure', async () => {
@@ -405,9 +349,5 @@ it('keeps received answers on Ctrl-C', async () => {
   expect(recording.program.signalCode).toBe('SIGINT')
   expect(recording.printed()).toContain('Stopped.')
   expect(recording.printed()).not.toMatch(/endpoint|Not fetched/)
-  expect(readdirSync(folder)).toEqual(['out.json.partial'])
-  const rest = await startFlapping(url, 99)
-  expect((await runHere([...args, '--l2', rest.url])).code).toBe(0)
-  expect(rest.keys).toEqual([KEYS.slice(4)])
-  expect(readdirSync(folder)).toEqual(['out.json'])
+  expect(readdirSync(folder)).toEqual([])
 })

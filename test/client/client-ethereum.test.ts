@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { FetchOptions } from '../../src/client/sources/fetch.ts'
 import { verifyEthProof } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { createRollupClient, type FetchProgress, type RequestProvider } from '../../src/entry/rpc.ts'
+import { createRollupClient, type RequestProvider } from '../../src/entry/rpc.ts'
 import { createL1, type LooseEthProof, named } from '../../vectors/evidence/l1.ts'
 import { fetchAnswer } from './fetching.ts'
 import { CONTRACT, USER, word } from './servers.ts'
@@ -93,31 +93,19 @@ it('never returns a lie about an Ethereum state', async () => {
   expect(lies.length).toBe(11)
 })
 
-it('goes on where an interrupted fetch of an Ethereum state ended, and drops parts of another state', async () => {
-  const fetchFrom = async (from: Answer, options: Partial<FetchOptions>) => {
-    const { provider, asked } = providerOf(from)
-    const parts: FetchProgress[] = []
-    const onProgress = (part: FetchProgress) => void parts.push(JSON.parse(JSON.stringify(part)))
-    const trusted = { scheme: 'ethereum', stateRoot: state.stateRoot } as const
-    const how = { trusted, maxKeysPerRequest: 2, onProgress, ...options }
-    const answer = await fetchAnswer(provider, asking, how).catch((error: unknown) => error)
-    return { answer, parts, requests: asked.length }
-  }
-  const cut = await fetchFrom((keys, turn) => (turn < 2 ? honest(keys) : Promise.reject(new TypeError('failed'))), {})
-  expect(cut.answer).toMatchObject({ code: 'UNREACHABLE' })
-  const kept = cut.parts.at(-1)
-  expect(kept?.partialAnswers.map(({ keyCount }) => keyCount)).toEqual([2, 2])
-  const whole = await honest()
-  expect(await fetchFrom(keys => honest(keys), { resumeFrom: kept })).toMatchObject({ answer: whole, requests: 1 })
-  const ofLater = { ...kept, partialAnswers: [{ keyCount: 2, answer: await later.getProof(CONTRACT, [0n, 1n]) }] }
-  expect(await fetchFrom(keys => honest(keys), { resumeFrom: ofLater })).toMatchObject({ answer: whole, requests: 3 })
-  // What is not verified has to be of one state.
+it('joins the answers about an Ethereum state, which have to be of one state', async () => {
+  const fetchFrom = (from: Answer, options: Partial<FetchOptions>) =>
+    fetchAnswer(providerOf(from).provider, asking, { maxKeysPerRequest: 2, ...options }).catch(
+      (error: unknown) => error,
+    )
+  const trusted = { scheme: 'ethereum', stateRoot: state.stateRoot } as const
+  expect(await fetchFrom(keys => honest(keys), { trusted })).toEqual(await honest())
   const alternating: Answer = (keys, turn): Promise<LooseEthProof> =>
     (turn === 1 ? later : state).getProof(CONTRACT, keys.map(BigInt))
-  const unverified = { trusted: undefined, scheme: 'ethereum' } as const
-  expect((await fetchFrom(alternating, unverified)).answer).toMatchObject({ code: 'ANSWERS_INCONSISTENT' })
+  const unverified = { scheme: 'ethereum' } as const
+  expect(await fetchFrom(alternating, unverified)).toMatchObject({ code: 'ANSWERS_INCONSISTENT' })
   const short = await fetchFrom(keys => honest(keys.slice(1)), unverified)
-  expect(short.answer).toMatchObject({ code: 'ANSWER_MALFORMED', found: expect.stringContaining('storageProof are') })
+  expect(short).toMatchObject({ code: 'ANSWER_MALFORMED', found: expect.stringContaining('storageProof are') })
 })
 
 it('refuses a wrong claim before anything is sent', async () => {

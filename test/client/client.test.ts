@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import type { FetchOptions } from '../../src/client/sources/fetch.ts'
 import { demoWorld } from '../../src/devnet/index.ts'
 import { type GetProofResult, ProofError, verifyProof } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
@@ -7,7 +6,6 @@ import {
   createRollupClient,
   diagnose,
   EndpointError,
-  type FetchProgress,
   type RequestProvider,
   type RollupClientOptions,
 } from '../../src/entry/rpc.ts'
@@ -78,58 +76,20 @@ it('does not join answers of different states', async () => {
   }
 })
 
-it('resumes from a checkpoint, and drops parts of another state', async () => {
-  const later = world.fork()
-  later.setStorage(CONTRACT, { key: word(0), value: word(1) })
-  /** Fetches from an endpoint that fails after `turns` answers. */
-  const fetchFrom = async (
-    state: typeof world,
-    options: Partial<FetchOptions>,
-    turns = 9,
-    block: bigint | 'finalized' = 1n,
-  ) => {
-    const asked: unknown[] = []
+it('tells how many keys are verified after each request but the last, and nothing of what nobody verifies', async () => {
+  const trusted = { scheme: poseidon2, stateRoot: world.stateRoot() }
+  for (const [options, told] of [
+    [{ trusted }, [2, 4]],
+    [{}, []],
+  ] as const) {
+    const counts: number[] = []
+    const onKeys = (count: number) => void counts.push(count)
     const provider: RequestProvider = {
-      async request({ params }) {
-        const [address, keys] = params as [`0x${string}`, typeof storageKeys]
-        if (asked.push(keys) > turns) throw new TypeError('fetch failed')
-        return state.getProof(address, keys)
-      },
+      request: async ({ params }) => honest((params as [string, typeof storageKeys])[1]),
     }
-    const parts: [FetchProgress, number][] = []
-    const onProgress = (part: FetchProgress, count: number) => void parts.push([part, count])
-    const limits = { maxKeysPerRequest: 2, onProgress, ...options }
-    const answer = await fetchAnswer(provider, { ...asking, l2BlockNumber: block }, limits).catch(
-      (error: unknown) => error,
-    )
-    return { answer, parts, requests: asked.length }
+    const answer = await fetchAnswer(provider, asking, { maxKeysPerRequest: 2, onKeys, ...options })
+    expect([answer, counts]).toEqual([honest(), told])
   }
-  const { answer, parts } = await fetchFrom(world, {}, 2)
-  expect(answer).toMatchObject({ code: 'UNREACHABLE' })
-  expect(parts.map(([, count]) => count)).toEqual([2, 4])
-  const kept = parts.at(-1)?.[0]
-  expect(await fetchFrom(world, { resumeFrom: kept })).toMatchObject({ answer: honest(), requests: 1 })
-  const pieces = kept?.partialAnswers ?? []
-  expect((await fetchFrom(world, { resumeFrom: { ...kept, partialAnswers: [...pieces, ...pieces] } })).answer).toEqual(
-    honest(),
-  )
-  // Without a trusted root nothing is verified, but the parts must be of the state that the endpoint answers from.
-  expect(await fetchFrom(later, { resumeFrom: kept })).toMatchObject({
-    answer: later.getProof(CONTRACT, storageKeys),
-    requests: 4,
-  })
-  const trusted = { scheme: poseidon2, stateRoot: later.stateRoot() }
-  const verified = await fetchFrom(later, { resumeFrom: kept, trusted })
-  expect(verified).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 3 })
-  expect(await fetchFrom(world, { trusted })).toMatchObject({ answer: { code: 'STATE_ROOT_MISMATCH' }, requests: 1 })
-  // The block that a tag refers to changes over time.
-  expect(await fetchFrom(world, { resumeFrom: { ...kept, l2BlockNumber: 'finalized' } }, 9, 'finalized')).toMatchObject(
-    {
-      answer: honest(),
-      parts: [],
-      requests: 3,
-    },
-  )
 })
 
 it('never returns a lie', async () => {

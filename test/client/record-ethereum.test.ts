@@ -10,7 +10,7 @@ import { trustBeaconBlock } from '../../src/entry/beacon.ts'
 import { historyContract, type LogsClaim, logsEvidence } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { type FetchProgress, type RecordOptions, type RecordProgress, recordEvidence } from '../../src/entry/rpc.ts'
+import { type RecordOptions, type RecordProgress, recordEvidence } from '../../src/entry/rpc.ts'
 import { decodeFilter } from '../../src/verify/blocks/filter.ts'
 import { type InParts, withNetwork } from '../network.ts'
 import { verdict } from '../refusal.ts'
@@ -186,60 +186,6 @@ it('lets no bundle pass a root for a hash, or a hash for a root', async () => {
     ...Array(4).fill('ANCHOR_NO_ROOT at l1.proof.storageProof[0]'),
     ...Array(2).fill('EVIDENCE_SCHEME_MISMATCH at scheme'),
   ])
-})
-
-it('goes on with the keys of an Ethereum state, and says if the contract was upgraded meanwhile', async () => {
-  const cut = async (of: FullChain, options: Partial<InParts<RecordOptions>> = {}) => {
-    let turns = 0
-    const failing: Tamper = (answer, method) =>
-      method.endsWith('_getProof') && ++turns > 2 ? fail(-1, 'no')() : answer
-    const { outcome, steps } = await record({ l2: failing, of }, { maxKeysPerRequest: 2, ...options })
-    expect(outcome).toMatchObject({ code: 'ENDPOINT_ERROR' })
-    const progress = steps.flatMap(step => (step.step === 'keys' ? [step.progress] : []))
-    expect(progress.length).toBe(2)
-    return JSON.parse(JSON.stringify(progress.at(-1))) as FetchProgress
-  }
-  const chainThen = upgraded()
-  const begun = await cut(chainThen)
-  expect(begun).toMatchObject({ scheme: 'ethereum', l2BlockNumber: '0x9', implementation: implementationOf(9) })
-  // A newer finalization does not matter: the answers are those of the block.
-  addDemoBlocks(chainThen, { counts: [1] })
-  const options = { maxKeysPerRequest: 2, resumeFrom: begun }
-  const rest = await record({ of: chainThen }, options)
-  expect(expectTrue(rest.outcome, chainThen).verified.l2BlockNumber).toBe(9n)
-  expect(rest.askedL2.filter(({ method }) => method === 'eth_getProof')).toHaveLength(1)
-  expect(rest.steps.map(({ step }) => step)).toEqual(['l1Block', 'l2Block'])
-  const spoilt = { ...begun, partialAnswers: [{ keyCount: 2, answer: {} }] }
-  const anew = await record({ of: chainThen }, { ...options, resumeFrom: spoilt })
-  expect(expectTrue(anew.outcome, chainThen).verified.l2BlockNumber).toBe(10n)
-  expect(anew.steps).toContainEqual({ step: 'progressIgnored', reason: 'its answers do not verify' })
-  // An endpoint that fails does not make a fetch start over.
-  const down = await record({ of: chainThen, l2: to('eth_getBlockByNumber', fail(-1, 'busy')) }, options)
-  expect(down.outcome).toMatchObject({ code: 'ENDPOINT_ERROR', layer: 'L2' })
-  expect(down.steps.map(({ step }) => step)).not.toContain('progressIgnored')
-  const gone = await record(
-    { of: chainThen, l2: to('eth_getBlockByNumber', (block, [at]) => (at === '0x9' ? null : block)) },
-    options,
-  )
-  expect(expectTrue(gone.outcome, chainThen).verified.l2BlockNumber).toBe(10n)
-
-  const young = createChain(demoWorld(poseidon2), ROLLUP, { chainId: 2n })
-  addDemoBlocks(young, { counts: [3] })
-  const old = await cut(young)
-  expect(old).toMatchObject({ scheme: 'poseidon2', implementation: implementationOf(8) })
-  young.upgrade()
-  const crossed = await record({ of: young }, { ...options, resumeFrom: old })
-  expect(expectTrue(crossed.outcome, young).verified).toMatchObject({
-    l2BlockNumber: 3n,
-    implementation: implementationOf(9),
-  })
-  expect(crossed.steps).toContainEqual({
-    ...{ step: 'implementationChanged', before: implementationOf(8), after: implementationOf(9) },
-  })
-  for (const implementation of [7, 'https://example.org/key', '0x12', implementationOf(9)]) {
-    const { steps } = await record({ of: young }, { ...options, resumeFrom: { ...old, implementation } })
-    expect(steps.map(({ step }) => step)).not.toContain('implementationChanged')
-  }
 })
 
 it('stops at an upgrade if the implementation is stated', async () => {

@@ -14,7 +14,6 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   createHttpProvider,
   EndpointError,
-  type FetchProgress,
   type RecordOptions,
   type RecordProgress,
   recordEvidence,
@@ -424,109 +423,6 @@ it('records the truth or nothing, whatever is changed in transit', async () => {
   expect(verdicts.recorded).toBeGreaterThan(4)
   expect(verdicts.refused).toBeGreaterThan(40)
   expect(codes.size).toBeGreaterThan(8)
-})
-
-it('resumes where it was interrupted', async () => {
-  const chain = chainOf()
-  const whole = await record({ chain }, { maxKeysPerRequest: 2 })
-  expect(whole.askedL2.map(({ params }) => params[1])).toEqual([[0, 1], [2, 7], [9]].map(keys => keys.map(word)))
-  let resumed = 0
-  for (const at of [1, 2]) {
-    const broken = await record(
-      { chain, l2: (answer, _, __, turn) => (turn === at ? fail(-32603, 'oh')() : answer) },
-      { maxKeysPerRequest: 2 },
-    )
-    expect(broken.outcome).toMatchObject({ code: 'ENDPOINT_ERROR', layer: 'L2' })
-    const kept = broken.steps.findLast(step => step.step === 'keys')
-    // As read back from a file. The limit may differ.
-    const again = await record(
-      { chain },
-      { maxKeysPerRequest: 5, resumeFrom: JSON.parse(JSON.stringify(kept?.progress)) },
-    )
-    expect(again.askedL2.map(({ params }) => params[1])).toEqual([storageKeys.slice(2 * at)])
-    expect(again.outcome).toEqual(whole.outcome)
-    resumed++
-  }
-  expect(resumed).toBe(2)
-})
-
-/** The checkpoint after four of the five keys. */
-async function keptOf(chain: Chain): Promise<FetchProgress> {
-  const { steps } = await record({ chain }, { maxKeysPerRequest: 2 })
-  const last = steps.findLast(step => step.step === 'keys')
-  if (last?.step !== 'keys') throw new Error('nothing was kept')
-  return last.progress
-}
-
-it('verifies a checkpoint, and requests again what does not verify', async () => {
-  const chain = chainOf()
-  const kept = await keptOf(chain)
-  const [first, second] = kept.partialAnswers
-  const other = await keptOf(
-    (() => {
-      const changed = chainOf()
-      changed.pending.setStorage(CONTRACT, { key: word(0), value: word(99) })
-      changed.addBlock()
-      changed.finalize()
-      return changed
-    })(),
-  )
-  const cases: [string, unknown, number][] = [
-    ['all of it holds', kept, 1],
-    ['the second piece is another one', { ...kept, partialAnswers: [first, first] }, 2],
-    ['the first piece is another one', { ...kept, partialAnswers: [second, first] }, 3],
-    ['a wrong count', { ...kept, partialAnswers: [{ ...first, keyCount: 1 }] }, 3],
-    ['no count', { ...kept, partialAnswers: [{ ...first, keyCount: -1 }, first] }, 3],
-    ['pieces of another state', { ...kept, partialAnswers: other.partialAnswers }, 3],
-    ['more pieces than keys', { ...kept, partialAnswers: [first, second, first, second] }, 1],
-    ['another address', { ...kept, address: ROLLUP.address }, 3],
-    ['other keys', { ...kept, storageKeys: storageKeys.slice(1) }, 3],
-    ['a block that is not there', { ...kept, l2BlockNumber: '0x63' }, 3],
-    ['a block that is none', { ...kept, l2BlockNumber: 8 }, 3],
-    ['pieces that are none', { ...kept, partialAnswers: 7 }, 3],
-    ...[null, 7, 'kept', [], {}, { l2BlockNumber: '0x8' }].map((junk): [string, unknown, number] => ['junk', junk, 3]),
-  ]
-  const whole = await record({ chain })
-  for (const [what, from, requests] of cases) {
-    const { outcome, askedL2 } = await record({ chain }, { maxKeysPerRequest: 2, resumeFrom: from })
-    expect(outcome, what).toEqual(whole.outcome)
-    expect(askedL2.length, what).toBe(requests)
-  }
-  expect(cases.length).toBe(18)
-  // null is what a store returns that holds nothing.
-  const stepsOf = async (resumeFrom: unknown) => (await record({ chain }, { resumeFrom })).steps.map(({ step }) => step)
-  expect(await stepsOf(null)).not.toContain('progressIgnored')
-  expect(await stepsOf(7)).toContain('progressIgnored')
-  // Any part of the checkpoint is corrupt.
-  let corrupted = 0
-  await fc.assert(
-    fc.asyncProperty(fractions, async random => {
-      const { outcome } = await record({ chain }, { maxKeysPerRequest: 2, resumeFrom: corrupt(kept, random) })
-      expectTrue(outcome, chain)
-      corrupted++
-    }),
-    { numRuns: sized(20), seed: 1 },
-  )
-  expect(corrupted).toBe(sized(20))
-})
-
-it('stays with the block of the checkpoint as long as the endpoint holds it', async () => {
-  const chain = chainOf()
-  const kept = await keptOf(chain)
-  chain.addBlock()
-  chain.finalize()
-  const later = await record({ chain }, { maxKeysPerRequest: 2, resumeFrom: kept })
-  expect(expectTrue(later.outcome, chain)).toMatchObject({ l2BlockNumber: 8n, currentL2BlockNumber: 9n })
-  const isGone = (params: readonly unknown[]) => params[2] === '0x8'
-  const l2: Tamper = (answer, _, params) => (isGone(params) ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer)
-  const anew = await record({ chain, l2 }, { maxKeysPerRequest: 2, resumeFrom: kept })
-  expect(expectTrue(anew.outcome, chain).l2BlockNumber).toBe(9n)
-  // A block that is not held is requested only once.
-  const isOld = (params: readonly unknown[]) => params[2] === '0x4'
-  const older: Tamper = (answer, _, params) => (isOld(params) ? answer : fail(-32600, 'BLOCK_MISSING_IN_CHAIN')())
-  const last = await record({ chain, l2: older }, { resumeFrom: kept })
-  expect(expectTrue(last.outcome, chain).l2BlockNumber).toBe(4n)
-  expect(last.askedL2.map(({ params }) => params[2])).toEqual(['0x8', '0x9', '0x4'])
 })
 
 it('does not walk back after the first answer', async () => {

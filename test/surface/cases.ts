@@ -207,7 +207,7 @@ const followedMessages = {
 }
 const record = {
   ...{ ...source, address, storageKeys: [key], l2BlockNumber, l1BlockNumber: verified.l1Block.number },
-  ...{ maxKeysPerRequest: 10, maxFinalizations: 2, resumeFrom: null, onProgress: ignore },
+  ...{ maxKeysPerRequest: 10, maxFinalizations: 2, onProgress: ignore },
   signal,
 }
 const optionalOf = (path: string, options: object, ...required: string[]) =>
@@ -461,7 +461,6 @@ export const cases: Readonly<Record<string, Case>> = {
     call: rpc.recordEvidence,
     args: [record],
     optional: [...ofSource, ...optionalOf('0', record, 'l1', 'l2', 'network', 'address')],
-    free: ['0.resumeFrom'],
   },
   recordMessage: {
     call: rpc.recordMessage,

@@ -55,7 +55,6 @@ function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
   const deadline = timeoutOf(flags.timeout)
   return {
     keyCount: 0,
-    askedFor: () => ({ command: 'record call', to, data }),
     fetch([l1, l2], options) {
       showProgress(io, 'looking for the newest finalized block, then executing the call')
       return recordCall({ l1, l2, ...request, ...options, ...deadline }).catch(callFailed)

@@ -2,7 +2,7 @@ import { type RecordedLogs, recordLogs } from '../../client/record/record-logs.t
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { logsEvidence } from '../../entry/blocks.ts'
 import { requireEvidence, type Subject } from '../files/recorded-file.ts'
-import { describeLogs, stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
+import { stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatLogs } from '../output/logs-report.ts'
 import { kindOf } from '../words/evidence.ts'
@@ -14,7 +14,6 @@ export function logsSubject(wanted: WantedLogs): Subject<RecordedLogs> {
   const { rollup, scheme } = network
   return {
     keyCount: 0,
-    askedFor: () => describeLogs(wanted),
     fetch: ([l1, l2], options) =>
       recordLogs({ l1, l2, network, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
     async verifyExisting(bundle, trust, path) {

@@ -90,7 +90,6 @@ function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
   }
   return {
     keyCount: 0,
-    askedFor: () => ({ command: 'record message' }),
     async fetch([l1, l2], { beacon, l1BlockNumber, onProgress, signal }) {
       const shared = { l1, l2, network, beacon, l1BlockNumber, onProgress, signal }
       const asked = { ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted } as const

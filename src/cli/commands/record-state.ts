@@ -13,8 +13,8 @@ import {
   type Subject,
 } from '../files/recorded-file.ts'
 import { formatHelp, optionsOf, recordOptions } from '../options/declared.ts'
-import { describeAccount, requestOf } from '../options/endpoint.ts'
-import { describeRollup, networkOf } from '../options/network.ts'
+import { requestOf } from '../options/endpoint.ts'
+import { networkOf } from '../options/network.ts'
 import { integerOf, parseOptions } from '../options/parse.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatState } from '../output/report.ts'
@@ -34,7 +34,7 @@ export const command: Command = {
 Records an account and its slots at the newest finalized L2 block for which the
 L2 endpoint has proofs, with the proofs that lead there from an L1 block:
 \`verify\` checks the file even years later, offline. If FILE exists, it is
-verified, and no endpoint is asked. Ctrl-C keeps the progress.`,
+verified, and no endpoint is asked.`,
     notes: `
 Exit code: 0 recorded, or FILE is verified; 1 refused; 2 wrong usage; 3 an
 endpoint failed: run it again; 4 FILE is consistent with the hash in it only.`,
@@ -58,20 +58,7 @@ function stateSubject(flags: RecordFlags): Subject<RecordedAnswer> {
   const request = requestOf(flags)
   return {
     keyCount: request.storageKeys.length,
-    askedFor: ({ beacon, l1Block }) => ({
-      ...{ command: 'record state', ...describeRollup(network), ...describeAccount(request) },
-      'L1 block': `${beacon?.beaconBlockRoot ?? l1Block}`,
-      'L2 block': `${l2BlockNumber ?? 'newest'}`,
-    }),
-    fetch: ([l1, l2], options, output) =>
-      recordEvidence({
-        ...{ l1, l2, network, l2BlockNumber, ...request, ...options },
-        resumeFrom: output.progress,
-        onProgress(progress) {
-          options.onProgress?.(progress)
-          if (progress.step === 'keys') output.saveProgress(progress.progress)
-        },
-      }),
+    fetch: ([l1, l2], options) => recordEvidence({ l1, l2, network, l2BlockNumber, ...request, ...options }),
     async verifyExisting(bundle, trust, path) {
       requireEvidence(path, bundle, 'state')
       const claim = {

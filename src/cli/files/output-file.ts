@@ -7,7 +7,7 @@ import { forgetTemporary, keepTemporary } from '../signals.ts'
 import { escapeUnprintable, fieldIn, isObject, otherVersion } from '../words/value.ts'
 import { linkExclusive, temporaryIn } from './exclusive.ts'
 import { readRegularJson } from './input.ts'
-import { openSigner, type Warn, warnOn } from './own-key.ts'
+import { openSigner, type Warn } from './own-key.ts'
 
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>
@@ -18,36 +18,28 @@ export const differencesIn = (before: unknown, askedFor: AskedFor): string =>
     .filter(name => fieldIn(before, name) !== askedFor[name])
     .join(', ')
 
-/** The file that a command writes, and its progress beside it until the file is complete. */
-export type OutputFile = Awaited<ReturnType<typeof openOutputFile>>
-
-/** Fails before anything is fetched. @param path `-` is standard output @throws UsageError if nothing can be written there */
-export async function openOutputFile(path: string | undefined, force: boolean, askedFor: AskedFor, io: Io) {
+/**
+ * The file that a command writes. Fails before anything is fetched.
+ *
+ * @param path `-` is standard output
+ * @throws UsageError if nothing can be written there
+ */
+export function openOutputFile(path: string | undefined, force: boolean, io: Io) {
   if (!path) throw new UsageError('--output is needed: the file to write, or - for standard output')
   if (path === '-') {
     const write = (content: unknown) => {
       io.stdout.write(serialize('standard output', content))
       return requireWritten(io.stdout)
     }
-    return { path, exists: false, progress: undefined, saveProgress: (_: unknown) => {}, write }
+    return { path, exists: false, write }
   }
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  const partial = progressFile(`${path}.partial`, askedFor, warnOn(io))
-  const exists = statRegular(path) !== undefined && !force
-  const isContinued = partial.exists() && !force && !exists
   return {
     path,
     /** Whether the file exists and must not be replaced. */
-    exists,
-    /** The progress that an interrupted run for the same request saved; undefined if there is none. */
-    progress: isContinued ? await partial.read() : undefined,
-    saveProgress: (progress: unknown) => partial.save(progress),
-    /** Writes the file and removes the saved progress. */
-    write(content: unknown): void | Promise<void> {
-      writeWhole(path, serialize(path, content), force)
-      partial.remove()
-    },
+    exists: statRegular(path) !== undefined && !force,
+    write: (content: unknown): void | Promise<void> => writeWhole(path, serialize(path, content), force),
   }
 }
 

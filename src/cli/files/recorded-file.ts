@@ -31,10 +31,10 @@ import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.
 import type { Source } from '../words/claim.ts'
 import { readInputFile } from '../words/input-file.ts'
 import { evidenceNames } from '../words/kinds.ts'
-import { fieldIn, printable } from '../words/value.ts'
+import { fieldIn } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import { agesOf, formatTime } from '../words/wording.ts'
-import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
+import { openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What the user states to `record`. */
 export type RecordFlags = EndpointFlags & { readonly force: boolean }
@@ -55,10 +55,8 @@ export type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'maxKey
 export interface Subject<T extends AnyRecorded> {
   /** How many storage keys are asked for. */
   readonly keyCount: number
-  /** The request for which progress must have been saved. */
-  askedFor(trust: RecordTrust): AskedFor
   /** Fetches the bundle from the endpoints of L1 and L2. */
-  fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow, output: OutputFile): Promise<T>
+  fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow): Promise<T>
   /** Verifies the bundle in the existing file, offline. @throws ProofError or UsageError if it is not for this request */
   verifyExisting(bundle: unknown, trust: RecordTrust, path: string): Promise<object>
   /** The lines of the report on the bundle. */
@@ -126,7 +124,7 @@ export async function recordToFile<T extends AnyRecorded>(
   const trust = readRecordTrust(flags, networkOf(flags))
   const keysPerRequest = keysPerRequestOf(flags)
   return withEndpoints(flags, io, async connections => {
-    const output = await openOutputFile(flags.output, flags.force, subject.askedFor(trust), io)
+    const output = openOutputFile(flags.output, flags.force, io)
     const { path } = output
     if (output.exists) {
       const bundle = await readExisting(path)
@@ -141,7 +139,6 @@ export async function recordToFile<T extends AnyRecorded>(
     }
     const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
     const how = trustOptionsOf(trust, flags.beacon, connections)
-    if (output.progress !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
     const before = flags.force ? await replacedImplementation(path, subject, trust) : undefined
     const counts = { beacon: 0, L1: endpoints[0].length, L2: endpoints[1].length }
     const onProgress = (progress: RecordProgress) => {
@@ -152,7 +149,7 @@ export async function recordToFile<T extends AnyRecorded>(
       if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount))
     }
     const options = { maxKeysPerRequest: keysPerRequest, onProgress, ...how, signal: connections.signal }
-    const recorded = await subject.fetch(endpoints, options, output)
+    const recorded = await subject.fetch(endpoints, options)
     const { implementation: after } = recorded.verified
     if (before !== undefined && after !== undefined && before !== after) {
       showProgress(io, describeChange(before, after, 'in the file that this run replaces'))
@@ -250,12 +247,8 @@ function describeProgress(progress: Exclude<RecordProgress, { step: 'waiting' }>
       return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
     case 'proofUnavailable':
       return `L2 block ${progress.l2BlockNumber}: no proofs of it (${progress.code}); trying the finalization before`
-    case 'implementationChanged':
-      return describeChange(progress.before, progress.after, 'when the saved progress was made')
     case 'endpointFailed':
       return `${progress.layer} endpoint ${progress.index + 1} failed (${progress.code}); asking another`
-    case 'progressIgnored':
-      return `starting over, without the saved progress: ${progress.reason}`
     case 'keys':
       return `${progress.keyCount} of ${keyCount} storage keys`
   }

@@ -306,7 +306,7 @@ interface WalkedLogs {
  */
 export async function stepBack<T extends object>(
   anchors: AsyncGenerator<Anchor>,
-  use: (anchor: Anchor, isFirst: boolean) => Promise<T | EndpointError | ProofError>,
+  use: (anchor: Anchor) => Promise<T | EndpointError | ProofError>,
   otherwise: T | null = null,
 ): Promise<T> {
   const failures = new Map<bigint, EndpointError | ProofError>()
@@ -316,7 +316,7 @@ export async function stepBack<T extends object>(
     const { value: anchor, done } = await anchors.next().catch(error => Promise.reject(besides(isMissing)[0] ?? error))
     if (done) break
     if (failures.has(anchor.l2BlockNumber)) continue
-    const outcome = await use(anchor, failures.size === 0)
+    const outcome = await use(anchor)
     if (!isEndpointError(outcome) && !isProofError(outcome)) return outcome
     failures.set(anchor.l2BlockNumber, outcome)
   }

@@ -1,14 +1,12 @@
 import { decodeArgument, readKeys } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
-import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { createBundle } from '../../verify/evidence/create.ts'
 import type { EvidenceBundle, VerifiedEvidence } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
-import { decidedKind, kindName, stateKind, verifyState } from '../../verify/state/kind.ts'
+import { kindName } from '../../verify/state/kind.ts'
 import type { NameOf, StateScheme } from '../../verify/state/types.ts'
 import type { ConsensusProgress } from '../beacon/beacon.ts'
 import { type Anchor, fetchAnchor, fetchTimestamp, stepBack, walkAnchors } from '../l1/l1.ts'
@@ -17,14 +15,11 @@ import { type Network, readNetwork } from '../network/network.ts'
 import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
-import { isEndpointError, isFailure, isMissing, isPassing, type Layer } from '../transport/error.ts'
+import { isFailure, isPassing, type Layer } from '../transport/error.ts'
 import { DEFAULT_FINALIZATIONS } from '../transport/limits.ts'
 import { verifySignal } from '../transport/options.ts'
-import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from '../transport/partial-answers.ts'
-import { parseQuantity } from '../transport/provider.ts'
 import type { QueueState } from '../transport/queue.ts'
-import { redactorFor } from '../transport/redact.ts'
-import { fetchRecordBlock, type RecordBlockOptions, verifyBlockOptions } from './record-block.ts'
+import { fetchRecordBlock, type RecordBlock, type RecordBlockOptions, verifyBlockOptions } from './record-block.ts'
 
 /** What to record evidence for, and how. */
 export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
@@ -44,11 +39,6 @@ export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]>
   l2BlockNumber?: bigint | undefined
   /** How many finalizations to try, from the newest back. Default: 8. */
   maxFinalizations?: number | undefined
-  /**
-   * The last `progress` that `onProgress` received, to continue from there, at its L2 block. That of another request is
-   * ignored, and so is one whose first answer does not verify; `onProgress` reports this. null counts as none.
-   */
-  resumeFrom?: unknown
   /** Called at every step. If it throws, the recording ends with that error. */
   onProgress?: ((progress: RecordProgress) => void) | undefined
   /** Aborts the recording. */
@@ -88,22 +78,6 @@ export type RecordProgress =
       step: 'keys'
       /** For how many keys. */
       keyCount: number
-      /** Pass it to a later call as `resumeFrom` to continue from here. */
-      progress: FetchProgress
-    }
-  | {
-      /** The progress in `resumeFrom` is not used: the recording starts over. */
-      step: 'progressIgnored'
-      /** Why, for people: in lower case, without a full stop. */
-      reason: string
-    }
-  | {
-      /** The rollup contract has other code than when the progress in `resumeFrom` was made. */
-      step: 'implementationChanged'
-      /** The code behind the proxy then, as the progress says: 20 bytes. */
-      before: string
-      /** The code now, 20 bytes: proven. */
-      after: Hex
     }
   | {
       /** An endpoint failed, or its answer was refused. The next is asked, if there is one. */
@@ -200,7 +174,7 @@ type Recording = ReturnType<typeof readRecording>
 
 const FIELDS = [
   ...['l1', 'l2', 'network', 'address', 'storageKeys', 'maxKeysPerRequest', 'l2BlockNumber', 'l1BlockNumber', 'beacon'],
-  ...['maxFinalizations', 'resumeFrom', 'onProgress', 'signal'],
+  ...['maxFinalizations', 'onProgress', 'signal'],
 ]
 
 function readRecording(options: RecordOptions) {
@@ -221,7 +195,6 @@ function readRecording(options: RecordOptions) {
     how: { method, maxKeysPerRequest },
     start: verifyBlockOptions(own),
     keysAsWritten: keys.map(({ text }) => text),
-    resume: readResume(own.resumeFrom ?? undefined, { ...asked, rollup: rollup.address, l2BlockNumber }, schemeAt),
     ...{ asked, l2BlockNumber, maxFinalizations, tell },
   }
 }
@@ -247,41 +220,12 @@ export function openRecorded(
   }
 }
 
-/** What an earlier recording has handed out, which may be any value. */
-function readResume(
-  progress: unknown,
-  {
-    l2BlockNumber,
-    ...owner
-  }: Pick<FetchProgress, 'address' | 'storageKeys' | 'rollup'> & Pick<RecordOptions, 'l2BlockNumber'>,
-  schemeAt: (block: bigint) => StateScheme,
-) {
-  const [number, scheme, implementation] = ['l2BlockNumber', 'scheme', 'implementation'].map(name =>
-    readOwn(Object(progress), name),
-  )
-  const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
-  const stated = schemeAt(l2BlockNumber ?? decodeQuantity(number, 64) ?? 0n)
-  const wanted = { ...owner, ...block, scheme: kindName(decidedKind(scheme, stated)) }
-  const ignored = progress === undefined ? null : fetchedMismatch(progress, wanted)
-  const isCode = typeof implementation === 'string' && /^0x[0-9a-f]{40}$/.test(implementation)
-  return {
-    owner,
-    /** Why it is of no use, for people; null if it may be. */
-    ignored,
-    progress: ignored === null ? progress : undefined,
-    number,
-    /** The code of the contract when it was handed out. */
-    implementation: isCode ? implementation : undefined,
-  }
-}
-
 async function record(recording: Recording): Promise<Recorded> {
-  const { source, start, asked, resume, tell } = recording
-  const { block, l1Block, consensus } = await fetchRecordBlock(source, start, tell)
-  return stepBack(anchorsFor(recording, l1Block), async (anchor, isFirst) => {
-    const { l2BlockNumber, implementation: after } = anchor
-    const { implementation: before = after } = resume
-    if (isFirst && before !== after) tell({ step: 'implementationChanged', before, after })
+  const { source, start, asked, tell } = recording
+  const recorded = await fetchRecordBlock(source, start, tell)
+  const { block, l1Block, consensus } = recorded
+  return stepBack(anchorsFor(recording, recorded), async anchor => {
+    const { l2BlockNumber } = anchor
     tell({ step: 'l2Block', l2BlockNumber })
     const found = await answerAt(recording, anchor)
     if (isFailure(found)) {
@@ -303,60 +247,30 @@ async function record(recording: Recording): Promise<Recorded> {
 }
 
 /** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
-async function answerAt({ source, how, asked, resume, tell, ...recording }: Recording, anchor: Anchor) {
+async function answerAt({ source, how, asked, tell, ...recording }: Recording, anchor: Anchor) {
   const { l2, schemeAt, signal } = source
-  const { l2BlockNumber, implementation } = anchor
+  const { l2BlockNumber } = anchor
   let hasBegun = false
   try {
     const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, schemeAt)
-    const onProgress = (made: FetchProgress, keyCount: number) => {
+    const onKeys = (keyCount: number) => {
       hasBegun = true
-      const progress = { ...made, rollup: resume.owner.rollup, scheme: kindName(scheme), implementation }
-      tell({ step: 'keys', keyCount, progress })
+      tell({ step: 'keys', keyCount })
     }
-    const options = { ...how, trusted: { scheme, stateRoot }, resumeFrom: resume.progress, onProgress, signal }
+    const options = { ...how, trusted: { scheme, stateRoot }, onKeys, signal }
     return { scheme, l2Block, answer: await fetchAnswer(l2, { ...asked, l2BlockNumber }, options) }
   } catch (error) {
     // An endpoint that has already sent an answer holds the block.
-    if (hasBegun || recording.l2BlockNumber !== undefined || !isFailure(error)) throw error
-    // What an earlier recording has fetched of this block is worth waiting for.
-    const isResumed = resume.number === encodeQuantity(l2BlockNumber)
-    if (isResumed ? isMissing(error) : isPassing(error)) return error
-    throw error
+    if (hasBegun || recording.l2BlockNumber !== undefined || !isFailure(error) || !isPassing(error)) throw error
+    return error
   }
 }
 
-/** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
-async function* anchorsFor(recording: Recording, l1Block: L1Block): AsyncGenerator<Anchor> {
-  const { source, l2BlockNumber, resume, maxFinalizations, tell } = recording
-  if (resume.ignored !== null) tell({ step: 'progressIgnored', reason: resume.ignored })
-  if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
-  if (resume.progress !== undefined) {
-    const begun = await fetchBegun(recording, l1Block)
-    if (typeof begun === 'string') tell({ step: 'progressIgnored', reason: begun })
-    else yield begun
-  }
-  yield* walkAnchors(source, l1Block, maxFinalizations)
-}
-
-/** The block of the earlier recording, or why nothing of it can be used. Its answers are useless for any other block. */
-async function fetchBegun({ source, asked, resume }: Recording, l1Block: L1Block): Promise<Anchor | string> {
-  const { l1, l2, schemeAt, signal } = source
-  const { storageKeys } = asked
-  const redact = redactorFor(...l1.sources, ...l2.sources)
-  try {
-    const anchor = await fetchAnchor(source, l1Block, parseQuantity(resume.number))
-    const { scheme, stateRoot } = await openAnchor({ l2, signal }, anchor, schemeAt)
-    const verify = (answer: unknown, keys: readonly Hex[]) =>
-      void verifyState(answer, { scheme, stateRoot, address: asked.address, storageKeys: keys })
-    const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
-    const owner = { ...resume.owner, scheme: kindName(scheme), l2BlockNumber: encodeQuantity(anchor.l2BlockNumber) }
-    // Without an answer that verifies, anyone could have named this block.
-    const isHeld = readFetched(resume.progress, owner, admission, redact, verify, stateKind(scheme)).length > 0
-    return isHeld ? anchor : 'its answers do not verify'
-  } catch (error) {
-    // An endpoint without the block fails when its answer is asked for.
-    if (isEndpointError(error) && error.layer !== undefined && !(error.layer === 'L2' && isMissing(error))) throw error
-    return 'its block is not the last one of a finalization'
-  }
+/** The finalizations to try, in order: that of the request, or the newest ones. */
+async function* anchorsFor(
+  { source, l2BlockNumber, maxFinalizations }: Recording,
+  { l1Block, newest }: RecordBlock,
+): AsyncGenerator<Anchor> {
+  if (l2BlockNumber !== undefined) yield await fetchAnchor(source, l1Block, l2BlockNumber)
+  else yield* walkAnchors(source, l1Block, maxFinalizations, newest)
 }

@@ -15,9 +15,8 @@ import { verifySignal } from '../transport/options.ts'
 import {
   admitAnswer,
   answerAdmission,
-  type FetchProgress,
   joinAnswers,
-  readFetched,
+  type PartialAnswer,
   readPartialAnswer,
   TREE_FORM,
   verifyAgreement,
@@ -78,16 +77,8 @@ export interface FetchOptions extends ClientSettings {
     | undefined
   /** The kind of the state, without `trusted`. That of Ethereum is asked for with `eth_getProof`, whatever the `method`. */
   scheme?: StateScheme | undefined
-  /**
-   * The last progress that `onProgress` received. Parts for another request, or that do not verify, are fetched again; the
-   * last key is always fetched again.
-   */
-  resumeFrom?: unknown
-  /**
-   * Called after every request but the last, with the answers so far and the number of their keys. Not called for a block tag,
-   * because its block changes.
-   */
-  onProgress?: ((progress: FetchProgress, keyCount: number) => void) | undefined
+  /** With `trusted`, called after every request but the last, with the number of keys whose answers are verified. */
+  onKeys?: ((keyCount: number) => void) | undefined
   /** Aborts the fetch. */
   signal?: AbortSignal | undefined
 }
@@ -101,26 +92,22 @@ export interface FetchOptions extends ClientSettings {
  */
 export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
   const wanted = decodeRequest(request)
-  const { trusted, onProgress, signal } = bare(options)
+  const { trusted, onKeys, signal } = bare(options)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
   if (trusted) readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
-  let { resumeFrom } = bare(options)
-  let kept = 0
+  let kept: readonly PartialAnswer[] = []
   return scoped(signal, over => {
-    const keep = (made: FetchProgress, keyCount: number) => {
-      // Two endpoints may be at it at once.
-      if (trusted && keyCount <= kept) return
-      kept = keyCount
-      // What was not verified may be wrong, so the next endpoint must not build on it.
-      if (trusted) resumeFrom = made
+    const keep = (answers: readonly PartialAnswer[]) => {
+      // What was not verified may be wrong, so the next endpoint must not build on it. Two endpoints may be at it at once.
+      if (!trusted || keysIn(answers) <= keysIn(kept)) return
+      kept = [...answers]
       try {
-        onProgress?.(made, keyCount)
+        onKeys?.(keysIn(kept))
       } catch (error) {
         throw over.stop(error)
       }
     }
-    const how = () => ({ ...options, resumeFrom, onProgress: keep })
-    return l2.run((provider, attempt) => fetchFrom(provider, wanted, how(), attempt), over.signal)
+    return l2.run((provider, attempt) => fetchFrom(provider, wanted, options, attempt, { kept, keep }), over.signal)
   })
 }
 
@@ -157,52 +144,50 @@ const bare = <T extends object>(options: T): T => Object.assign(Object.create(nu
 
 type DecodedRequest = ReturnType<typeof decodeRequest>
 
+/** What was fetched of an answer in an attempt before, and what is told of more. */
+interface Begun {
+  readonly kept: readonly PartialAnswer[]
+  readonly keep: (answers: readonly PartialAnswer[]) => void
+}
+
+const NOTHING: Begun = { kept: [], keep: () => {} }
+
+const keysIn = (answers: readonly PartialAnswer[]): number => answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
+
 async function fetchFrom(
   provider: AnyProvider,
   request: DecodedRequest,
   options: FetchOptions,
   attempt: Attempt,
+  { kept, keep } = NOTHING,
 ): Promise<unknown> {
-  const { method, maxKeysPerRequest, trusted, scheme = trusted?.scheme, resumeFrom, onProgress } = bare(options)
-  const { address, storageKeys, block, isFixed } = request
+  const { method, maxKeysPerRequest, trusted, scheme = trusted?.scheme } = bare(options)
+  const { address, storageKeys, block } = request
   // A caller who asks for a method need not know the kind.
   const form = scheme === undefined ? TREE_FORM : stateKind(scheme)
   const redact = redactorFor(provider)
-  const admission = () =>
-    answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
-
-  const verify = (answer: unknown, keys: readonly Hex[]) => {
-    if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
-  }
-  const all = admission()
+  const all = answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
   const ask = async (keys: readonly Hex[]) => {
     const said = await callProvider(provider, form.method ?? method, [address, keys, block], attempt.signal)
     const answer = admitAnswer(said, all, redact, form.shape)
-    verify(answer, keys)
+    if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
     attempt.heard()
     return answer
   }
 
-  const owner = { address, storageKeys, l2BlockNumber: block }
-  const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify, form) : []
-  const readCount = answers.length
-  let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
-  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
-  while (done < storageKeys.length) {
+  if (storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
+  const answers = [...kept]
+  for (let done = keysIn(kept); done < storageKeys.length; done = keysIn(answers)) {
     const keys = storageKeys.slice(done, done + maxKeysPerRequest)
     answers.push(readPartialAnswer(await ask(keys), keys.length, form))
     try {
       verifyAgreement(answers)
     } catch (error) {
-      // The new answer counts, not what was stored: start over without it.
-      if (readCount > 0) return fetchFrom(provider, request, { ...options, resumeFrom: undefined }, attempt)
+      // Both are verified, and written in other ways: what this endpoint says is of one kind.
+      if (kept.length > 0) return fetchFrom(provider, request, options, attempt, { kept: [], keep })
       throw error
     }
-    done += keys.length
-    if (done < storageKeys.length && isFixed) {
-      const partialAnswers = answers.map(({ keyCount, answer }) => ({ keyCount, answer }))
-      onProgress?.({ ...owner, partialAnswers }, done)
-    }
+    if (keysIn(answers) < storageKeys.length) keep(answers)
   }
   return joinAnswers(answers, form)
 }
@@ -350,7 +335,6 @@ function decodeRequest(request: ProofRequest) {
     address: bytesToHex(decodeArgument('address', address, 20)),
     storageKeys: decodeKeys(storageKeys).map(bytesToHex),
     block: encodeBlock(l2BlockNumber),
-    isFixed: typeof l2BlockNumber === 'bigint',
   }
 }
 

@@ -1,9 +1,7 @@
-import type { Hex } from '../../base/bytes.ts'
 import { type Admission, pickKnown, readOwn, type Shape } from '../../base/json/known-fields.ts'
 import { ETH_PROOF_SHAPE } from '../../verify/anchor/eth-proof.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../../verify/proof/known-answer.ts'
 import type { StateKind } from '../../verify/state/kind.ts'
-import type { KindName } from '../../verify/state/types.ts'
 import { parseError } from './diagnose.ts'
 import { withEmptyLists } from './empty-lists.ts'
 import { EndpointError } from './error.ts'
@@ -84,83 +82,4 @@ export function verifyAgreement(answers: readonly PartialAnswer[]): void {
   const areAllEmpty = first?.slots.length === 0 && last?.slots.length === 0
   const isNoneEmpty = first?.slots.length !== 0 && last?.slots.length !== 0
   if (one !== other || !(areAllEmpty || isNoneEmpty)) throw new EndpointError('ANSWERS_INCONSISTENT')
-}
-
-/** The answers for the first keys of a request, to resume an interrupted fetch. Plain JSON; untrusted once it was stored. */
-export interface FetchProgress {
-  /** The block, a quantity. */
-  l2BlockNumber: string
-  /** 20 bytes. */
-  address: Hex
-  /** All requested keys, 32 bytes each. */
-  storageKeys: readonly Hex[]
-  /** For a recording: the rollup contract on L1, 20 bytes. */
-  rollup?: Hex | undefined
-  /** For a recording: the kind of the state at that block. */
-  scheme?: KindName | undefined
-  /** For a recording: the code of the rollup contract, 20 bytes. */
-  implementation?: Hex | undefined
-  /** One per answered request, in order. */
-  partialAnswers: readonly {
-    /** How many of the keys it covers. */
-    keyCount: number
-    /** The known fields of the endpoint's answer. */
-    answer: unknown
-  }[]
-}
-
-/** What the progress must be for. Hexadecimal is in lower case. */
-type ProgressOwner = Pick<FetchProgress, 'address' | 'storageKeys'> &
-  Partial<Pick<FetchProgress, 'l2BlockNumber' | 'rollup' | 'scheme'>>
-
-/** Why stored progress is not for this request, for people; null if it is. It may be any value. */
-export function fetchedMismatch(progress: unknown, owner: ProgressOwner): string | null {
-  const read = (name: string) => readOwn(Object(progress), name)
-  const storageKeys = read('storageKeys')
-  if (!Array.isArray(read('partialAnswers')) || !Array.isArray(storageKeys))
-    return 'it is no progress that was handed out'
-  for (const name of ['rollup', 'scheme', 'address', 'l2BlockNumber'] as const) {
-    if (owner[name] !== undefined && read(name) !== owner[name]) return `it is of another ${name}`
-  }
-  const isSame =
-    storageKeys.length === owner.storageKeys.length &&
-    owner.storageKeys.every((key, index) => key === storageKeys[index])
-  return isSame ? null : 'it is of other storage keys'
-}
-
-/**
- * The partial answers of stored progress that can be reused, from the first on. They never cover all keys: this library hands
- * out no such progress, and at least one request must reach the endpoint.
- *
- * @param verify throws if the answer does not verify
- */
-export function readFetched(
-  progress: unknown,
-  owner: ProgressOwner,
-  admission: Admission,
-  redact: Redact,
-  verify: (answer: unknown, keys: readonly Hex[]) => void,
-  form: AnswerForm = TREE_FORM,
-): PartialAnswer[] {
-  const answers: PartialAnswer[] = []
-  if (progress === undefined || fetchedMismatch(progress, owner) !== null) return answers
-  const { storageKeys } = owner
-  try {
-    let done = 0
-    // They may be anything: a value of another shape throws, which ends the loop.
-    for (const part of readOwn(Object(progress), 'partialAnswers') as Iterable<unknown>) {
-      const [keyCount, answer] = ['keyCount', 'answer'].map(name => readOwn(Object(part), name))
-      if (typeof keyCount !== 'number' || !Number.isSafeInteger(keyCount) || keyCount < 1) break
-      if (done + keyCount >= storageKeys.length) break
-      const known = admitAnswer(answer, admission, redact, form.shape)
-      verify(known, storageKeys.slice(done, done + keyCount))
-      const next = readPartialAnswer(known, keyCount, form)
-      verifyAgreement([...answers.slice(0, 1), next])
-      answers.push(next)
-      done += keyCount
-    }
-  } catch {
-    // The rest is fetched again.
-  }
-  return answers
 }
