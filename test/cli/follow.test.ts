@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -6,7 +7,7 @@ import { claim } from '../../src/cli/files/growing-file.ts'
 import { addDemoBlocks, type ServiceOptions } from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../client/servers.ts'
-import { folderOf, indexOf, NOT_OWN, networkOf, runHere, saveProgress } from './io.ts'
+import { folderOf, NOT_OWN, networkOf, runHere, saveProgress } from './io.ts'
 
 const KEYS = [0, 1, 2].map(word)
 
@@ -88,39 +89,6 @@ it('says that L1 is behind what it has seen before', async () => {
   })
 })
 
-it('writes a torn last line of its index again', async () => {
-  const { follow, folder, index, blocks } = await startDemo()
-  const path = join(folder, 'index.ndjson')
-  expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
-  const whole = readFileSync(path, 'utf8')
-  const lines = whole.trimEnd().split('\n')
-  const last = lines.at(-1)?.length ?? 0
-  // The progress is behind the line, so no finalization is fetched again for it.
-  let count = 0
-  for (const torn of [1, 2, 40, last, last + 1]) {
-    writeFileSync(path, whole.slice(0, -torn))
-    expect(await follow()).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: expect.stringContaining('no new finalization'),
-    })
-    expect(readFileSync(path, 'utf8'), `${torn}`).toBe(whole)
-    count++
-  }
-  expect(count).toBe(5)
-  // Torn before there was any progress, and the newest finalization is another one by now.
-  const [first = ''] = lines
-  rmSync(path)
-  saveProgress(join(folder, 'state.json'), { progress: null, index: indexOf('', `${first}\n`) })
-  expect(await follow()).toMatchObject({ code: 0 })
-  expect(blocks()).toEqual([4, 9])
-  writeFileSync(path, first.slice(0, 30))
-  saveProgress(join(folder, 'state.json'), { progress: null, index: indexOf('', `${first}\n`) })
-  expect(await follow()).toMatchObject({ code: 0 })
-  expect(blocks()).toEqual([4, 9])
-  expect(index()[0]).toEqual(JSON.parse(first))
-})
-
 it('goes on with the same options when the contract holds block hashes', async () => {
   const { follow, folder, index, blocks, service, asked } = await startDemo()
   await follow('--from-block', '5')
@@ -141,9 +109,8 @@ it('goes on with the same options when the contract holds block hashes', async (
   const verified = await runHere(['verify', join(folder, '12.json'), ...asked, '--l1-block-hash', l1BlockHash])
   expect(verified).toMatchObject({ code: 0, stderr: '' })
 
-  // A kill between the bundle and its line: what is there is verified as what it is.
-  rmSync(join(folder, 'state.json'))
-  rmSync(join(folder, 'index.ndjson'))
+  // Begun anew, it writes the same.
+  rmSync(folder, { recursive: true })
   const again = await follow('--from-block', '5', '--json')
   const printed = again.stdout.trimEnd().split('\n')
   expect(printed.map(line => JSON.parse(line).blockHash === undefined)).toEqual([true, true, false, false])
@@ -157,37 +124,53 @@ it('goes on with the same options when the contract holds block hashes', async (
   })
   expect(await follow('--implementation', now ?? '')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([5, 9, 11, 12, 13])
-  for (const file of ['state.json', 'index.ndjson']) rmSync(join(folder, file))
+  rmSync(folder, { recursive: true })
   expect(await follow('--from-block', '12', '--implementation', now ?? '')).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([12, 13])
 })
 
-it('loses and repeats nothing after a kill between two writes', async () => {
+it('loses and repeats nothing, wherever a run was killed', async () => {
   const { follow, folder, blocks } = await startDemo()
+  const [state, index] = [join(folder, 'state.json'), join(folder, 'index.ndjson')]
   await follow('--from-block', '3')
-  // The bundle and half a line are written. The progress of the finalization, which is written last, is missing.
-  const whole = readFileSync(join(folder, 'index.ndjson'), 'utf8')
-  const lines = whole.split('\n')
-  const two = `${lines.slice(0, 2).join('\n')}\n`
-  writeFileSync(join(folder, 'index.ndjson'), `${two}${lines[2]?.slice(0, 30)}`)
-  saveProgress(join(folder, 'state.json'), { progress: null, index: indexOf(two, `${lines[2]}\n`) })
+  const whole = readFileSync(index, 'utf8')
+  const { progress } = JSON.parse(readFileSync(state, 'utf8'))
   const before = readFileSync(join(folder, '9.json'), 'utf8')
-  expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
-  expect(blocks()).toEqual([4, 5, 9])
-  expect(readFileSync(join(folder, 'index.ndjson'), 'utf8')).toBe(whole)
-  expect(readFileSync(join(folder, '9.json'), 'utf8')).toBe(before)
+  // The first of three finalizations was being written: its bundle is there or not, whole; its line, in part or whole.
+  const first = whole.slice(0, whole.indexOf('\n') + 1)
+  const nothing = { length: 0, sha256: createHash('sha256').digest('hex') }
+  let count = 0
+  for (const torn of ['', first.slice(0, 1), first.slice(0, 40), first.slice(0, -1), first]) {
+    for (const isWritten of [false, true]) {
+      rmSync(join(folder, '5.json'))
+      rmSync(join(folder, '9.json'))
+      if (isWritten) writeFileSync(join(folder, '4.json'), 'an older bundle')
+      else rmSync(join(folder, '4.json'))
+      writeFileSync(index, torn)
+      saveProgress(state, { progress: null, writing: ['4.json'], files: [nothing] })
+      expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
+      expect(readFileSync(index, 'utf8')).toBe(whole)
+      expect(blocks()).toEqual([4, 5, 9])
+      expect(JSON.parse(readFileSync(state, 'utf8')).progress).toEqual(progress)
+      expect(readFileSync(join(folder, '9.json'), 'utf8')).toBe(before)
+      expect(readFileSync(join(folder, '4.json'), 'utf8')).toMatch(/^\{"format"/)
+      count++
+    }
+  }
+  expect(count).toBe(10)
 })
 
 it('lets one run at a time write to a folder', async () => {
   const { follow, folder, blocks } = await startDemo()
-  mkdirSync(folder)
-  const other = await claim(folder)
-  expect(await follow('--from-block', '3')).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining(`${folder}: another run is writing it`) },
+  expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
+  const index = join(folder, 'index.ndjson')
+  const other = await claim(index)
+  expect(await follow()).toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining(`${index}: another run is writing it`) },
   })
   // It is free again.
   other?.close()
-  expect(await follow('--from-block', '3')).toMatchObject({ code: 0 })
+  expect(await follow()).toMatchObject({ code: 0 })
   expect(blocks()).toEqual([4, 5, 9])
 })
 
@@ -216,22 +199,23 @@ it('does not change foreign files', async () => {
   expect(others).toHaveLength(4)
   const own: [unknown, string][] = [
     [{ ...content.progress, progress: { ...content.progress.progress, version: 2 } }, ': it is of another version'],
-    [7, ' exists, and is not the progress of a run that follows'],
+    [{ files: content.progress.files }, ' exists, and is not the progress of a run that follows'],
+    [7, ' exists, and does not say how far it is'],
   ]
   for (const [progress, reason] of own) {
     writeFileSync(join(folder, 'state.json'), state)
     saveProgress(join(folder, 'state.json'), progress)
     expect((await follow()).stderr).toContain(`${join(folder, 'state.json')}${reason}`)
   }
-  expect(own).toHaveLength(2)
-  // An index that this user's runs did not write, or not all of it.
+  expect(own).toHaveLength(3)
+  // An index that this user's runs did not write. What follows it is dropped only if a killed run wrote it.
   writeFileSync(join(folder, 'state.json'), state)
   const path = join(folder, 'index.ndjson')
   const index = readFileSync(path, 'utf8')
   const changed = [
-    `${index}something else\n`,
     index.replace('"9"', '"8"'),
-    `${index}${index}`,
+    index.slice(0, -1),
+    `${index}something else\n`,
     `x${index.slice(0, 40)}`,
   ]
   for (const text of [...changed, index]) {
@@ -249,28 +233,17 @@ it('does not change foreign files', async () => {
   rmSync(path)
   writeFileSync(join(folder, '9.json'), '{}')
   const foreign = await follow('--from-block', '9')
-  expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('is not a bundle of this finalization')])
+  expect([foreign.code, foreign.stderr]).toEqual([
+    2,
+    expect.stringContaining('9.json exists, and was not written by a run that follows: move it away'),
+  ])
   writeFileSync(join(parent, 'file'), '')
   expect(await follow('-o', join(parent, 'file'))).toMatchObject({ code: 2 })
 })
 
-it('ends on Ctrl-C, serves metrics until then, and prints how to continue', async () => {
+it('ends on Ctrl-C, and prints how to continue', async () => {
   const { url, l1Url, asked, folder } = await startDemo()
-  const args = [
-    'follow',
-    'state',
-    '--l1',
-    l1Url,
-    '--l2',
-    url,
-    ...asked,
-    '-o',
-    folder,
-    '--from-block',
-    '5',
-    '--metrics',
-    '0',
-  ]
+  const args = ['follow', 'state', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--from-block', '5']
   const running = runHere(args)
   while (
     !existsSync(join(folder, 'state.json')) ||
@@ -281,36 +254,6 @@ it('ends on Ctrl-C, serves metrics until then, and prints how to continue', asyn
   process.emit('SIGINT')
   const { code, stderr } = await running
   expect([code, stderr]).toEqual([0, expect.stringContaining('stopped: run the same command again to continue\n')])
-  const address = /metrics at (\S+)/.exec(stderr)?.[1] ?? ''
-  await expect(fetch(address)).rejects.toThrow()
-})
-
-it('reports its metrics', async () => {
-  const { follow, folder } = await startDemo()
-  const port = 20_000 + (process.pid % 20_000)
-  // Without --once, it goes on serving them.
-  const running = follow('--once', '--from-block', '5', '--metrics', `${port}`)
-  const state = join(folder, 'state.json')
-  while (!existsSync(state) || !readFileSync(state, 'utf8').includes('"0x9"')) {
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  process.emit('SIGINT')
-  expect(await running).toMatchObject({ code: 0 })
-  const value = (name: string) => new RegExp(`^rollup_state_proof_follow_${name} (\\d+)$`, 'm').exec(text)?.[1]
-  expect([value('finalizations_total'), value('l2_block'), value('l1_block'), value('polls_total')]).toEqual([
-    '2',
-    '9',
-    '64',
-    '1',
-  ])
-  expect(Number(value('l2_block_timestamp_seconds'))).toBeGreaterThan(1_700_000_000)
-  for (const line of text.trimEnd().split('\n')) {
-    expect(line).toMatch(
-      /^(# (HELP|TYPE) rollup_state_proof_follow_\w+ .+|rollup_state_proof_follow_\w+(\{[\w="_,]+\})? \d+)$/,
-    )
-  }
-  expect(await follow('--metrics', `${port}`)).toMatchObject({ code: 0 })
 })
 
 it('switches between endpoints, and never shows a URL', async () => {
@@ -369,12 +312,11 @@ it('sends nothing if the options are wrong', async () => {
   const wrong = [
     ['--from-block', 'x'],
     ['--poll', '0'],
-    ['--metrics', '70000'],
     ['--quorum', '9'],
     ['--keys-per-request', '0'],
     ['--unknown'],
     ['--l1', 'ftp://x'],
   ]
   for (const args of wrong) expect(await follow(...args), args.join(' ')).toMatchObject({ code: 2, stdout: '' })
-  expect(wrong.length).toBe(7)
+  expect(wrong.length).toBe(6)
 })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,12 +61,6 @@ export function saveProgress(path: string, progress: unknown): void {
   }
   progressFile(path, askedFor, unable).save(progress)
 }
-
-/** How a follower notes what its index holds before its last line. */
-export const indexOf = (before: string, line: string) => ({
-  ...{ length: Buffer.byteLength(before), line },
-  sha256: createHash('sha256').update(before).digest('hex'),
-})
 
 /** Runs something as another user does, who has another key. */
 export async function asSender<T>(work: () => Promise<T> | T): Promise<T> {

@@ -77,9 +77,7 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
     const { failure, ...judged } = await untilSignal(signal => {
       const judge = (verdicts: VerdictFile) =>
         writeVerdicts(sources, { claim, jobs, maxLineLength, signal }, verdicts, io)
-      return hasFile
-        ? withVerdictFile(path, force, files, askedFor, warnOn(io), judge)
-        : judge(verdictPipe(pipeTo(io.stdout)))
+      return hasFile ? withVerdictFile(path, force, askedFor, warnOn(io), judge) : judge(verdictPipe(pipeTo(io.stdout)))
     })
     if (failure instanceof ClosedPipe) return exitCodes.unusable
 

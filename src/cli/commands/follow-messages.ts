@@ -1,7 +1,6 @@
 import { followMessagesWith } from '../../client/follow/follow-messages.ts'
 import type { Hex } from '../../entry/index.ts'
 import type { Command } from '../command.ts'
-import { messageEntry } from '../files/follow-folder.ts'
 import { followOptions, formatHelp, optionsOf, text } from '../options/declared.ts'
 import { messageServiceOf, networkOf } from '../options/network.ts'
 import { parseOptions, requireHex } from '../options/parse.ts'
@@ -46,14 +45,15 @@ rollup-state-proof follow messages --sender 0x... -o claims`,
       values,
       {
         askedFor: { command: 'follow messages', ...Object.fromEntries(named) },
-        ...{ orderedBy: 'number', nothing: 'no new message that can be claimed', metricsPort: null },
+        nothing: 'no new message that can be claimed',
         follow: (options, timing) => followMessagesWith({ ...options, ...whose }, timing),
         entriesOf: item =>
-          item.messages.map(one => {
-            const { message, messageHash, messageProof, claim: claimData } = one
+          item.messages.map(({ message, messageHash, messageProof, claim: claimData, bundle }) => {
             const { l2BlockNumber, l1Block } = item
+            const { from, to, fee, value, number } = message
+            const block = { l2BlockNumber, l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
             return {
-              ...messageEntry(one, item, rollup),
+              ...{ number, bundle, line: { number, messageHash, from, to, fee, value, ...block } },
               json: { messageHash, message, messageProof, claimData, l2BlockNumber, l1Block },
               heading: `message ${message.number}`,
               words: `${messageHash}  from ${message.from} to ${message.to}, ${message.value} wei`,

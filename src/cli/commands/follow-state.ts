@@ -1,11 +1,10 @@
 import { followWith } from '../../client/follow/follow.ts'
 import type { FollowedFinalization } from '../../entry/rpc.ts'
 import type { Command } from '../command.ts'
-import { finalizationEntry } from '../files/follow-folder.ts'
 import { flag, followOptions, formatHelp, optionsOf, text } from '../options/declared.ts'
 import { describeAccount, keysPerRequestOf, requestOf } from '../options/endpoint.ts'
 import { describeRollup, networkOf } from '../options/network.ts'
-import { parseOptions, wholeNumber } from '../options/parse.ts'
+import { parseOptions } from '../options/parse.ts'
 import { formatAge, formatTime, secondsSince } from '../words/wording.ts'
 import { followTo } from './follow-watch.ts'
 
@@ -15,7 +14,6 @@ const options = {
   'newest-only': flag('skip finalizations that are no longer the newest'),
   'skip-unavailable': flag('skip those whose proofs are gone (default: exit code 3)'),
   ...optionsOf('once', 'poll'),
-  metrics: text('PORT', 'serve Prometheus metrics on this machine'),
 } as const
 const all = { ...followOptions, ...options }
 
@@ -33,15 +31,14 @@ usage; 3 an endpoint failed for good, or the sources of L1 disagree.`,
     examples: `
 export L1_URL='https://... https://...' L2_URL=https://...
 rollup-state-proof follow state --address 0x... -o bundles
-rollup-state-proof follow state --address 0x... -o bundles --metrics 9464 \\
+rollup-state-proof follow state --address 0x... -o bundles \\
   --checkpoint 0x... --beacon-state beacon.json`,
   }),
   async run(args, io) {
     const { values } = parseOptions(args, all)
     const network = networkOf(values)
-    const { rollup, scheme } = network
     const asked = requestOf(values)
-    const { 'newest-only': newestOnly, metrics } = values
+    const { 'newest-only': newestOnly } = values
     const named = { command: 'follow state', ...describeRollup(network), ...describeAccount(asked) }
     const how = {
       ...{ requests: [asked], newestOnly, skipUnavailable: values['skip-unavailable'] },
@@ -51,12 +48,11 @@ rollup-state-proof follow state --address 0x... -o bundles --metrics 9464 \\
       values,
       {
         askedFor: { ...named, 'newest only': `${newestOnly}` },
-        ...{ orderedBy: 'l2BlockNumber', nothing: 'no new finalization with proofs' },
-        metricsPort: metrics === undefined ? null : wholeNumber('--metrics', metrics, 0, 65_535),
+        nothing: 'no new finalization with proofs',
         follow: (options, timing) => followWith({ ...options, ...how }, timing),
         entriesOf: item => [
           {
-            ...finalizationEntry(item, { scheme, rollup, ...asked }),
+            ...{ number: item.l2BlockNumber, bundle: item.bundles[0], line: lineOf(item) },
             ...{ json: describe(item), heading: `L2 block ${item.l2BlockNumber}`, words: wordsOf(item) },
           },
         ],
@@ -64,6 +60,12 @@ rollup-state-proof follow state --address 0x... -o bundles --metrics 9464 \\
       io,
     )
   },
+}
+
+/** In the index. */
+function lineOf({ l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, l1Block }: FollowedFinalization): object {
+  const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
+  return { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, ...l1 }
 }
 
 function describe(item: FollowedFinalization): object {

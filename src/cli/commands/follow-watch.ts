@@ -5,7 +5,7 @@ import { isArgumentError } from '../../entry/index.ts'
 import { type FollowEvent, type FollowOptions, isEndpointError } from '../../entry/rpc.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
-import { type Entry, openFolder } from '../files/follow-folder.ts'
+import { type Entry, withFolder } from '../files/follow-folder.ts'
 import type { AskedFor } from '../files/output-file.ts'
 import { warnOn } from '../files/own-key.ts'
 import type { Connections } from '../options/connections.ts'
@@ -14,7 +14,6 @@ import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts
 import { openL1Source } from '../options/l1-source.ts'
 import { networkOf } from '../options/network.ts'
 import { integerOf, wholeNumber } from '../options/parse.ts'
-import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
 import { toJson } from '../output/report.ts'
 import { describeVerdict, paintVerdict } from '../output/verdict.ts'
 import { printable } from '../words/value.ts'
@@ -32,12 +31,8 @@ type FollowFlags = Flags & {
 /** What a command follows, and what becomes of it. */
 export interface Following<Item> {
   readonly askedFor: AskedFor
-  /** By which the entries of the folder are in order. */
-  readonly orderedBy: string
   /** What to say if nothing was written. */
   readonly nothing: string
-  /** The port of the metrics; null for none. */
-  readonly metricsPort: number | null
   follow(how: Omit<FollowOptions, 'requests'>, timing: Timing): AsyncIterable<Item>
   /** What the folder gets of an item, and how each is reported: as JSON, and in words that follow the verdict. */
   entriesOf(
@@ -48,7 +43,7 @@ export interface Following<Item> {
 /** Follows into a folder, until it is stopped. @returns the exit code @throws UsageError */
 export async function followTo<Item extends { readonly progress: unknown }>(
   values: FollowFlags,
-  { askedFor, orderedBy, nothing, metricsPort, follow, entriesOf }: Following<Item>,
+  { askedFor, nothing, follow, entriesOf }: Following<Item>,
   io: Io,
 ): Promise<number> {
   const { output: path, once, json } = values
@@ -62,40 +57,32 @@ export async function followTo<Item extends { readonly progress: unknown }>(
   return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
     const { signal } = endpoints
     const { verdict, ...sources } = await openSources(values, endpoints, io)
-    const folder = await openFolder(path, askedFor, orderedBy, warnOn(io))
-    const metrics = createMetrics(verdict)
-    let [server, count]: [Awaited<ReturnType<typeof serveMetrics>> | null, number] = [null, 0]
-    try {
-      if (metricsPort !== null) server = await serveMetrics(metrics, metricsPort)
-      if (server) showProgress(io, `metrics at ${server.url}`)
+    let count = 0
+    await withFolder(path, askedFor, warnOn(io), async folder => {
       if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
-      const { onEvent, wait, ended } = watch(metrics, once, io)
+      const { onEvent, wait, ended } = watch(once, io)
       const following = { ...sources, ...how, onEvent, signal: AbortSignal.any([signal, ended]) }
       const options = { ...following, resumeFrom: folder.progress }
-      // Unchecked, whatever the type says: the library refuses what it did not make.
-      for await (const item of follow(options as Omit<FollowOptions, 'requests'>, { wait, random: Math.random })) {
-        for (const entry of entriesOf(item)) {
-          const file = await folder.write(entry)
+      try {
+        // Unchecked, whatever the type says: the library refuses what it did not make.
+        for await (const item of follow(options as Omit<FollowOptions, 'requests'>, { wait, random: Math.random })) {
+          const entries = entriesOf(item)
+          const files = await folder.write(entries, item.progress)
           endProgress(io)
-          const said = paintVerdict(io.stdout, verdict, `${capitalized(verdict.word)}: ${entry.heading}`)
-          io.stdout.write(
-            json
-              ? toJson({ ...describeVerdict(verdict), file, ...entry.json })
-              : `${said}  ${entry.words}  ${printable(file)}\n`,
-          )
-          count++
+          for (const [index, { heading, words, json: about }] of entries.entries()) {
+            const file = files[index] ?? ''
+            const said = paintVerdict(io.stdout, verdict, `${capitalized(verdict.word)}: ${heading}`)
+            const report = { ...describeVerdict(verdict), file, ...about }
+            io.stdout.write(json ? toJson(report) : `${said}  ${words}  ${printable(file)}\n`)
+            count++
+          }
         }
-        // After all entries of the item: a run that is killed before writes none of them twice.
-        folder.save(item.progress)
+      } catch (error) {
+        // What is wrong in the progress is the file's fault.
+        if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, folder.progressPath)
+        if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
       }
-    } catch (error) {
-      // What is wrong in the progress is the file's fault.
-      if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, folder.progressPath)
-      if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
-    } finally {
-      server?.close()
-      folder.close()
-    }
+    })
     endProgress(io)
     if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
     else if (count === 0) io.stderr.write(`${nothing}\n`)
@@ -122,14 +109,13 @@ interface Watcher {
 }
 
 /** Shows what happens. With --once, ends the run instead of waiting for something new. */
-function watch(metrics: Metrics, isOnce: boolean, io: Io): Watcher {
+function watch(isOnce: boolean, io: Io): Watcher {
   const ended = new AbortController()
   let isRetry = false
   let described: unknown
   return {
     ended: ended.signal,
     onEvent(event: FollowEvent) {
-      metrics.count(event)
       // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
       isRetry = event.name === 'follow.retry' && !isMissing(event.error)
       if (event.name === 'follow.retry' && isOnce && !isRetry) return

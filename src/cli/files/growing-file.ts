@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { constants, rmSync, statSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
 import { type Fields, fieldIn, fieldsOf, isCount, itemsOf } from '../words/value.ts'
@@ -25,13 +25,10 @@ export interface Growing<State> {
   readonly force: boolean
   /** Why files without progress are not continued. */
   readonly foreign: string
-  /**
-   * Reads the state that was saved.
-   *
-   * @param handle of the first file, and how much of it was written when the state was saved
-   * @throws UsageError if a run for this request did not save it, or the file is not what such a run wrote
-   */
-  open(saved: Fields, handle: FileHandle, length: number): Promise<State> | State
+  /** How each piece begins that is appended to the first file. What a killed run left behind is dropped only if it begins so. */
+  readonly beginning: string
+  /** Reads the state that was saved. @throws UsageError if a run for this request did not save it */
+  open(saved: Fields): State
 }
 
 /** The files, and where a run goes on. */
@@ -44,6 +41,8 @@ export interface GrowingFiles<State> {
    * @param state how far it is then. It is saved soon, and when the run ends, however it ends
    */
   write(pieces: readonly (string | Uint8Array)[], state?: object): Promise<void>
+  /** Whether something was written, if only a state. */
+  isUsed(): boolean
   /** Saves the last state now. */
   save(): Promise<void>
   /** What is written of each file. */
@@ -61,16 +60,18 @@ const SAVE_INTERVAL = 1000
  */
 export async function withGrowingFiles<State, T>(
   paths: readonly string[],
-  { progress, start, force, foreign, open }: Growing<State>,
+  growth: Growing<State>,
   work: (files: GrowingFiles<State>) => Promise<T>,
 ): Promise<T> {
+  const { progress, start, force, foreign, open } = growth
   const isContinued = !force && (await progress.read()) !== undefined
   for (const path of paths) {
-    if (statRegular(path) !== undefined && !isContinued && !force) throw refuseOverwrite(path, foreign)
+    if (statRegular(path) !== undefined && !isContinued && !force) throw refuseOverwrite(path, foreign, progress.remedy)
   }
   const first = { ...start, files: paths.map(() => ({ length: 0, sha256: createHash('sha256').digest('hex') })) }
   if (!isContinued && !force) progress.save(first, false)
   const files: GrowingFile[] = []
+  let growing: GrowingFiles<State> | undefined
   try {
     for (const path of paths) files.push(await openGrowingFile(path))
     if (force) {
@@ -79,9 +80,8 @@ export async function withGrowingFiles<State, T>(
     }
     // Read again: only from here on can no other run change it.
     const saved = fieldsOf(await progress.read())
-    const lengths = await requireWritten(progress, files, itemsOf(saved['files']))
-    const begun = await open(saved, (files[0] as GrowingFile).handle, lengths[0] ?? 0)
-    const growing = grow(files, lengths, begun, progress)
+    const lengths = await requireWritten(growth, files, itemsOf(saved['files']))
+    growing = grow(files, lengths, open(saved), progress)
     try {
       return await work(growing)
     } finally {
@@ -90,7 +90,7 @@ export async function withGrowingFiles<State, T>(
   } catch (error) {
     // A run that fails before anything is written leaves no files behind.
     const isEmpty = (path: string) => statSync(path, { throwIfNoEntry: false })?.size === 0
-    const isUnused = files.length === paths.length && paths.every(isEmpty)
+    const isUnused = files.length === paths.length && growing?.isUsed() !== true && paths.every(isEmpty)
     if (isUnused && !isContinued) for (const path of [...paths, progress.path]) rmSync(path, { force: true })
     throw error
   } finally {
@@ -99,13 +99,19 @@ export async function withGrowingFiles<State, T>(
 }
 
 /** @returns the lengths of the files when the progress was saved @throws UsageError unless they begin with what was written then */
-async function requireWritten(progress: ProgressFile, files: readonly GrowingFile[], written: readonly unknown[]) {
+async function requireWritten<State>(
+  { progress, beginning }: Growing<State>,
+  files: readonly GrowingFile[],
+  written: readonly unknown[],
+) {
   const lengths = written.map(one => fieldIn(one, 'length')).filter(isCount)
   if (lengths.length !== files.length || written.length !== files.length)
-    throw refuseOverwrite(progress.path, 'does not say how far it is')
+    throw refuseOverwrite(progress.path, 'does not say how far it is', progress.remedy)
   for (const [index, file] of files.entries()) {
-    if ((await file.readTo(lengths[index] ?? 0)).sha256 !== fieldIn(written[index], 'sha256'))
-      throw refuseOverwrite(file.path, 'holds something other than what was written')
+    const isOwn = (await file.readTo(lengths[index] ?? 0)).sha256 === fieldIn(written[index], 'sha256')
+    const behind = await file.textAt(lengths[index] ?? 0, index === 0 ? beginning.length : 0)
+    if (!isOwn || !beginning.startsWith(behind))
+      throw refuseOverwrite(file.path, 'holds something other than what was written', progress.remedy)
   }
   return lengths
 }
@@ -131,6 +137,7 @@ function grow<State>(
     begun,
     written,
     save,
+    isUsed: () => isCut,
     async write(pieces, state) {
       // Only once there is something to write: a run that is refused changes nothing.
       if (!isCut) for (const [index, file] of files.entries()) await file.truncate(lengths[index] ?? 0)
@@ -165,8 +172,10 @@ async function openGrowingFile(path: string) {
     const sync = () => orUnwritable(() => handle.datasync())
     return {
       path,
-      /** For reading. */
-      handle,
+      async textAt(position: number, length: number): Promise<string> {
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position)
+        return buffer.toString('latin1', 0, bytesRead)
+      },
       /** What was read and appended. */
       written,
       /** Reads the first bytes, once. @returns what they are, or fewer if there are no more */

@@ -97,6 +97,7 @@ export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remed
   return {
     path,
     exists,
+    remedy,
     /** Undefined if there is none. @throws UsageError if it is not the progress of a run for the same request */
     async read(): Promise<unknown> {
       if (!exists()) return undefined

@@ -100,7 +100,14 @@ export function withRowFiles<Counts, Progress extends Counted<Counts>, T>(
   const progress = progressFile(`${path}.partial`, askedFor, warn)
   const paths = keep === undefined ? [path] : [path, keep]
   const open = (saved: Fields) => readBegun<Counts, Saved<Progress>>(progress.path, saved, kind, isProgress)
-  const about = { progress, start: {}, force, foreign: `is not of ${kind.name} that can be continued`, open }
+  const about = {
+    progress,
+    start: {},
+    force,
+    foreign: `is not of ${kind.name} that can be continued`,
+    beginning: '',
+    open,
+  }
   return withGrowingFiles(paths, about, async files => {
     if (force) rmSync(manifestPathOf(path), { force: true })
     const { begun, written } = files

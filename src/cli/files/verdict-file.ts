@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
 import { ChangedInput, type Judged, type JudgedBatch } from '../audit/audit.ts'
 import { createTally, readTally, type Tally } from '../audit/audited.ts'
 import { createLineDigest } from '../audit/line-digest.ts'
-import { fieldIn, fieldsOf, isCount, itemsOf } from '../words/value.ts'
+import { fieldsOf, isCount } from '../words/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { type AskedFor, progressFile, refuseOverwrite } from './output-file.ts'
 import type { Warn } from './own-key.ts'
@@ -21,41 +19,29 @@ export interface VerdictFile {
 
 const NOTHING: Judged = { lines: 0, digest: createLineDigest().get() }
 
-/** How each verdict begins. */
-const BEGINNING = '{"line":'
-
 /**
  * Runs `work` with the file, to continue where an earlier run of the same audit ended. `PATH.audit` describes that audit, and
  * holds digests of all that was read and written for it.
  *
- * @param inputs paths; `-` is standard input
  * @throws UsageError if the file belongs to something else, or the inputs are no longer those that were read
  */
 export async function withVerdictFile<T extends { readonly failure: Error | undefined }>(
   path: string,
   force: boolean,
-  inputs: readonly string[],
   askedFor: AskedFor,
   warn: Warn,
   work: (file: VerdictFile) => Promise<T>,
 ): Promise<T> {
   const progress = progressFile(`${path}.audit`, askedFor, warn)
-  const before = force ? undefined : await progress.read()
-  if (before !== undefined) requireSameSizes(path, inputs, before)
-  const sizes = inputs.map(sizeOf)
-  const stateOf = (judged: Judged, tally: Tally) => ({ ...judged, tally, sizes })
-  async function open(saved: object, handle: FileHandle, length: number) {
+  const stateOf = (judged: Judged, tally: Tally) => ({ ...judged, tally })
+  function open(saved: object) {
     const { lines, digest, tally } = fieldsOf(saved)
     const counts = readTally(tally)
     if (!isCount(lines) || typeof digest !== 'string' || counts === undefined || counts.lines !== lines)
       throw refuseOverwrite(progress.path, 'says nothing of what was read')
-    const behind = await handle.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, length)
-    // What is behind is dropped, but only if it is what this program writes.
-    if (!BEGINNING.startsWith(behind.buffer.toString('latin1', 0, behind.bytesRead)))
-      throw refuseOverwrite(path, 'holds something other than what was written')
     return { judged: { lines, digest }, tally: counts }
   }
-  const about = { progress, force, foreign: 'is not the output of an audit', open }
+  const about = { progress, force, foreign: 'is not the output of an audit', beginning: '{"line":', open }
   return withGrowingFiles([path], { ...about, start: stateOf(NOTHING, createTally()) }, async files => {
     const { begun } = files
     let isRead = false
@@ -83,17 +69,3 @@ export const verdictPipe = (write: (verdicts: string) => Promise<void>): Verdict
   resume: ': with --output FILE, the same command could continue',
   write: ({ text }) => write(text),
 })
-
-/** The length of a file in bytes; null for a pipe. */
-function sizeOf(path: string): number | null {
-  const stats = path === '-' ? undefined : statSync(path)
-  return stats?.isFile() ? stats.size : null
-}
-
-/** Only the last input may have grown since, because verdicts are in order. */
-function requireSameSizes(path: string, inputs: readonly string[], before: unknown): void {
-  for (const [index, input] of inputs.slice(0, -1).entries()) {
-    if (sizeOf(input) === itemsOf(fieldIn(before, 'sizes'))[index]) continue
-    throw refuseOverwrite(path, `is of another ${input}: only the last input may grow`)
-  }
-}
