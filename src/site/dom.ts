@@ -87,14 +87,13 @@ export async function copy(text: string, done = 'Copied.'): Promise<boolean> {
 export const fold = (isOpen: boolean, summary: Child | readonly Child[], ...children: readonly Child[]): HTMLElement =>
   h('details', { class: 'group', open: isOpen }, h('summary', {}, ...[summary].flat()), ...children)
 
-/** A list of which the first items are shown, and more of them on demand. @param wanted an item to show in any case */
+/** Fills a list with the first items, and with more of them on demand. @param wanted an item to show in any case */
 export function growing<T>(
-  attributes: Attributes,
+  list: HTMLElement,
   items: readonly T[],
   rowOf: (item: T, index: number) => HTMLElement,
   wanted = -1,
-): Child[] {
-  const list = h('ol', attributes)
+) {
   const more = button({}, () => show()?.querySelector('button')?.focus())
   let end = 0
   const show = () => {
@@ -108,7 +107,7 @@ export function growing<T>(
   show()
   const item = items[wanted]
   if (item !== undefined && wanted >= end) list.append(rowOf(item, wanted))
-  return [list, more]
+  return [list, more] as const
 }
 
 /** One row per line: a name, a value and its source. What is long can be copied. @param of what the rows are about */

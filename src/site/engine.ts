@@ -8,13 +8,22 @@ class EngineError extends Error {
 
 type Explore = (request: Request) => Promise<Reply>
 type Question = Request extends infer One ? (One extends Request ? Omit<One, 'id'> : never) : never
+interface Asked {
+  readonly request: Request
+  resolve(reply: Reply): void
+  reject(error: EngineError): void
+}
 
 export interface Engine {
-  /** Fails with an EngineError, also if the reply is a problem. */
+  /**
+   * Abandons the pending request. Only a request for a part of the file abandons none, and is not abandoned.
+   *
+   * @throws EngineError also if the reply is a problem
+   */
   ask<Kind extends Question['kind']>(
     question: Extract<Question, { kind: Kind }>,
   ): Promise<Extract<Reply, { kind: Kind }>>
-  /** Abandons the pending request and ignores its reply. The worker keeps the file. */
+  /** Abandons the pending request: it fails without a message, and its reply is ignored. The worker keeps the file. */
   forget(): void
   /** Stops the pending request by terminating the worker, which loses the file. */
   stop(reason: string): void
@@ -33,9 +42,9 @@ export interface Engine {
 export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () => void): Engine {
   let onPage: Promise<Explore> | null = null
   let lastId = 0
-  let pending: { request: Request; resolve: (reply: Reply) => void; reject: (error: EngineError) => void } | null = null
-  /** Requests that wait for the pending one, because they are only about what is shown. */
-  const waiting: (() => void)[] = []
+  let pending: Asked | null = null
+  /** Requests for parts of the file: none replaces another. */
+  const parts = new Map<number, Asked>()
   let worker: Worker | null = null
   worker = start()
 
@@ -77,20 +86,20 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     const ended = pending
     pending = null
     if (ended !== null) onBusy(false)
-    // Whoever waits for this reply may ask for more.
-    setTimeout(() => waiting.shift()?.())
     return ended
   }
 
   function settle(reply: Reply): void {
-    if (reply.id !== pending?.request.id) return
-    if (reply.kind === 'problem') end()?.reject(new EngineError(reply.message))
-    else end()?.resolve(reply)
+    const asked = reply.id === pending?.request.id ? end() : parts.get(reply.id)
+    parts.delete(reply.id)
+    if (reply.kind === 'problem') asked?.reject(new EngineError(reply.message))
+    else asked?.resolve(reply)
   }
 
   function stop(reason: string): void {
     const ended = end()
     if (ended === null) return
+    parts.clear()
     if (worker !== null) {
       worker.terminate()
       worker = start()
@@ -101,23 +110,22 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
   // An empty message is not shown.
   const forget = () => end()?.reject(new EngineError(''))
 
-  function send(question: Question): Promise<Reply> {
-    forget()
+  function ask(question: Question): Promise<Reply> {
     const id = ++lastId
     const request: Request = { ...question, id }
     return new Promise((resolve, reject) => {
-      pending = { request, resolve, reject }
-      onBusy(true)
-      setTimeout(() => {
-        if (pending?.request.id === id) stop(`Given up: it took longer than ${MAX_REQUEST_SECONDS} seconds.`)
-      }, MAX_REQUEST_SECONDS * 1000)
+      const asked = { request, resolve, reject }
+      if (question.kind === 'part') parts.set(id, asked)
+      else {
+        forget()
+        pending = asked
+        onBusy(true)
+        setTimeout(() => {
+          if (pending === asked) stop(`Given up: it took longer than ${MAX_REQUEST_SECONDS} seconds.`)
+        }, MAX_REQUEST_SECONDS * 1000)
+      }
       post(request)
     })
-  }
-
-  function ask(question: Question): Promise<Reply> {
-    if (question.kind !== 'part' || pending === null) return send(question)
-    return new Promise(resolve => waiting.push(() => resolve(ask(question))))
   }
 
   // A reply has the kind of its request.

@@ -3,9 +3,8 @@ import { DocumentError } from '../cli/words/error.ts'
 import { toHex } from '../cli/words/layout.ts'
 import { brief, parseJson } from '../cli/words/value.ts'
 import { viewBlocks } from './blocks-view.ts'
-import { findChanges } from './changes.ts'
 import { judge } from './judge.ts'
-import { MAX_CHANGED_DIGITS, MAX_SEARCH_CHARACTERS } from './limits.ts'
+import { MAX_CHANGED_DIGITS } from './limits.ts'
 import { viewMessage } from './message-view.ts'
 import type { Reply, Request } from './messages.ts'
 import { type OpenedFile, openFile } from './opened-file.ts'
@@ -16,44 +15,38 @@ import type { Judgement } from './report.ts'
 /** Answers the page's requests, one at a time. It remembers the last file and its last verdict. */
 export function createExplorer(maxMib: number): (request: Request) => Promise<Reply> {
   let content: unknown = null
-  let shown: unknown = null
-  let file: OpenedFile | null = null
-  let judgement: Judgement | null = null
+  let verdict: { readonly shown: unknown; readonly file: OpenedFile; readonly judgement: Judgement } | null = null
 
   async function answer(request: Request): Promise<Reply> {
     const { id } = request
     switch (request.kind) {
       case 'load': {
-        file = null
-        judgement = null
+        content = null
+        verdict = null
         const bytes = await readBlob(request.blob, maxMib)
         content = readJson(bytes)
-        shown = content
-        file = openFile(content)
-        const { kind, subject, description, holds, suggested, notes } = file
+        const { kind, subject, description, holds, suggested, notes } = openFile(content)
         const loaded = { kind, subject, description, holds, suggested, notes }
         return { id, kind: 'load', loaded, digest: await digestOf(bytes) }
       }
-      case 'change':
-        shown = withDigits(content, request.changes.slice(0, MAX_CHANGED_DIGITS))
-        judgement = null
-        file = openFile(shown)
-        return { id, kind: 'change' }
-      case 'part':
-        return { id, kind: 'part', part: viewPart(shown, request.place, request.start, judgement?.scheme?.name ?? '') }
-      case 'verify':
-        if (file === null) throw new DocumentError('There is no file to verify.')
-        judgement = judge(file, request.statement)
+      case 'part': {
+        const scheme = verdict?.judgement.scheme?.name ?? ''
+        return { id, kind: 'part', part: viewPart(content, request.place, request.start, scheme) }
+      }
+      case 'verify': {
+        const shown = withDigits(content, request.changes.slice(0, MAX_CHANGED_DIGITS))
+        const file = openFile(shown)
+        const judgement = judge(file, request.statement)
+        verdict = { shown, file, judgement }
         return { id, kind: 'verify', report: judgement.report }
-      case 'proof':
-        if (file === null || judgement === null) throw new DocumentError('There is no verdict yet.')
+      }
+      case 'proof': {
+        if (verdict === null) throw new DocumentError('There is no verdict yet.')
+        const { shown, file, judgement } = verdict
         return {
           ...{ id, kind: 'proof', proof: viewProof(file, judgement, request.index) },
           place: placeOfPart(shown, leafProofAt(file.answer, request.index)),
         }
-      case 'changes': {
-        const search = request.search.slice(0, MAX_SEARCH_CHARACTERS)
-        return { id, kind: 'changes', page: findChanges(judgement?.changes ?? [], search, request.start) }
       }
     }
   }

@@ -4,7 +4,7 @@ import type { Hex } from '../entry/index.ts'
 import { type VerifiedTransition, verifyTransition } from '../entry/transition.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import { drawTraces } from './chain.ts'
-import { changesOf, totalsOf } from './changes.ts'
+import { changesOf } from './changes.ts'
 import type { Kind } from './judging.ts'
 import { isOwn, type Statement } from './statement.ts'
 
@@ -20,14 +20,13 @@ export const tracesKind: Kind<VerifiedTransition> = {
     }),
   tell({ blocks }, { trusted, endRoot }) {
     const changes = changesOf(blocks)
-    const totals = totalsOf(changes, blocks.length)
-    const [accounts, slots] = [count(totals.accounts, 'account'), count(totals.slotChanges, 'slot')]
+    const [accounts, slots] = [count(changes.accounts, 'account'), count(changes.slotChanges, 'slot')]
     const isEnded = endRoot.value !== ''
     return {
       sources: { rootBefore: trusted.source, rootAfter: isEnded ? endRoot.source : 'answer' },
       headline: `These changes, of ${accounts} and ${slots}, lead from one root to the other.`,
       trusted: 'state root before the first block',
-      ...{ totals, changes },
+      changes,
       notes:
         isEnded && isOwn(endRoot.source)
           ? []

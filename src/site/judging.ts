@@ -5,7 +5,6 @@ import type { PartSources } from '../cli/words/verdict.ts'
 import { ifRight } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import { type ChainBox, type ProofSummary, type Scene, summarize } from './chain.ts'
-import type { Change } from './changes.ts'
 import { statusOf, UNCHECKED, watch } from './checks.ts'
 import { findInputErrors, findMissing } from './inputs.ts'
 import { MAX_KEYS } from './limits.ts'
@@ -21,14 +20,13 @@ import { type Form, type ProvenState, rootWords, trustedName } from './wording.t
 export type Question = Pick<Judgement, 'address' | 'storageKeys'>
 
 /** What is proven, and on whose word. */
-export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'way' | 'logs' | 'totals'>> {
+export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'way' | 'logs' | 'changes'>> {
   readonly sources: PartSources
   /** In a sentence. */
   readonly headline: string
   /** What the visitor trusts is called, if not by its kind. */
   readonly trusted?: string | undefined
   readonly l1Block?: L1Block | undefined
-  readonly changes?: readonly Change[] | undefined
 }
 
 /** What differs between the kinds of files. */
@@ -52,7 +50,6 @@ interface Leaves {
 
 interface Outcome<Proven> extends Pick<Judgement, 'checked' | 'error'> {
   readonly proven: Proven | null
-  readonly changes?: readonly Change[] | undefined
 }
 
 export function judgeAs<Proven>(kind: Kind<Proven>, file: OpenedFile, statement: Statement): Judgement {
@@ -65,9 +62,9 @@ export function judgeAs<Proven>(kind: Kind<Proven>, file: OpenedFile, statement:
   }
   const { outcome, checked } = watch(file, () => kind.verify(file, statement, question ?? NOTHING))
   if (!outcome.ok) return conclude(refused(outcome.error), { checked, error: outcome.error, proven: null })
-  const { sources, headline, trusted, l1Block, changes, ...told } = kind.tell(outcome.value, statement, file)
+  const { sources, headline, trusted, l1Block, ...told } = kind.tell(outcome.value, statement, file)
   const said = established(statement, sources, headline, { name: trusted, l1Block })
-  return conclude({ ...told, ...said }, { checked, error: null, proven: outcome.value, changes })
+  return conclude({ ...told, ...said }, { checked, error: null, proven: outcome.value })
 }
 
 const NOTHING: Question = { address: '', storageKeys: [] }
@@ -78,7 +75,7 @@ function conclusion<Proven>(
   statement: Statement,
   question: Question | null,
   said: Said,
-  { proven, checked, error, changes = [] }: Outcome<Proven>,
+  { proven, checked, error }: Outcome<Proven>,
 ): Judgement {
   const { address, storageKeys } = question ?? NOTHING
   const state = proven === null ? null : (kind.state?.(proven, file) ?? null)
@@ -100,7 +97,7 @@ function conclusion<Proven>(
     notes: more > 0 ? [...notes, `${more} more slots are not listed.`] : notes,
   })
   return {
-    ...{ report, address, storageKeys, forms, checked, error, changes },
+    ...{ report, address, storageKeys, forms, checked, error },
     scheme: question === null ? null : (schemeNamed(statement.scheme.value) ?? null),
     stateRoot: rootOf(file, statement, said.verdict, state?.stateRoot, error),
   }
@@ -139,7 +136,7 @@ export function reportOf(file: OpenedFile, said: Said): Report {
   const [, found = ''] = failure?.rows.find(([name]) => name === 'Found') ?? []
   return {
     ...{ inputErrors: [], missing: null, unconfirmed: null, notes: file.notes, facts: [] },
-    ...{ proofs: [], shown: 0, way: [], logs: null, totals: null },
+    ...{ proofs: [], shown: 0, way: [], logs: null, changes: null },
     ...said,
     failure: failure && { ...failure, next: nextStep(failure.code, file, found) },
     boxes: boxes.map(box => (verdict === 'consistent' ? { ...box, rows: ifRight({ word: verdict }, box.rows) } : box)),
@@ -149,5 +146,5 @@ export function reportOf(file: OpenedFile, said: Said): Report {
 /** A judgement of something that has no leaf proofs. */
 export const unjudged = (file: OpenedFile, said: Said): Judgement => ({
   ...{ report: reportOf(file, said), scheme: null, stateRoot: null, address: '', storageKeys: [], forms: [] },
-  ...{ checked: UNCHECKED, error: null, changes: [] },
+  ...{ checked: UNCHECKED, error: null },
 })

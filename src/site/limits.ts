@@ -39,11 +39,8 @@ export const MAX_PART_CHARACTERS = 2000
 /** Digits of a file that can be other ones at a time. */
 export const MAX_CHANGED_DIGITS = 100
 
-/** Rows of a table of changes that are shown at a time. */
-export const CHANGES_PER_STEP = 50
-
-/** Characters of a search in the changes. */
-export const MAX_SEARCH_CHARACTERS = 100
+/** Rows of a table of changes. */
+export const MAX_CHANGES_SHOWN = 500
 
 /** Size of a file that a link can carry, and characters of such a link. */
 export const MAX_LINKED_BYTES = 256 * 1024

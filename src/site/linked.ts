@@ -9,10 +9,12 @@ import type { Suggested } from './statement.ts'
 /** What the fragment of such a link begins with. */
 export const LINKED = 'z.'
 
-/** The file as a part of a fragment; null if it is too large, or the browser compresses nothing. */
+/** The file as a part of a fragment; null if it is too large, cannot be read, or the browser compresses nothing. */
 export async function packFile(blob: Blob): Promise<string | null> {
   if (blob.size > MAX_LINKED_BYTES || typeof CompressionStream === 'undefined') return null
-  const packed = await new Response(blob.stream().pipeThrough(new CompressionStream('deflate-raw'))).arrayBuffer()
+  const stream = blob.stream().pipeThrough(new CompressionStream('deflate-raw'))
+  const packed = await new Response(stream).arrayBuffer().catch(() => null)
+  if (packed === null) return null
   const characters = Array.from(new Uint8Array(packed), byte => String.fromCharCode(byte)).join('')
   const text = btoa(characters).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
   return text.length > MAX_LINK_CHARACTERS ? null : `${LINKED}${text}`
@@ -69,9 +71,16 @@ function kept(key: string, of: string): readonly unknown[] {
   }
 }
 
+/** What was to be kept last: a file that is read later must not take its place. */
+let latest: KeptFile | null = null
+
 /** Keeps a file for a reload of this tab, unless it is too large, or the browser keeps nothing. */
-export async function keepForReload(source: string, { blob, name }: KeptFile): Promise<void> {
-  keep(FILE, source, ...(blob.size > MAX_KEPT_BYTES ? [] : [name, await blob.text()]))
+export async function keepForReload(source: string, file: KeptFile): Promise<void> {
+  latest = file
+  const { blob, name } = file
+  // On disk, it may have changed since it was opened.
+  const text = blob.size > MAX_KEPT_BYTES ? null : await blob.text().catch(() => null)
+  if (latest === file) keep(FILE, source, ...(text === null ? [] : [name, text]))
 }
 
 /** The file that was kept; null if it is another one. */
@@ -87,6 +96,7 @@ export const keepWords = (digest: string, words: Suggested): void => keep(WORDS,
 export const keptWords = (digest: string): Suggested => Object(kept(WORDS, digest)[0])
 
 export function forgetKept(): void {
+  latest = null
   keep(FILE, '')
   keep(WORDS, '')
 }

@@ -1,4 +1,3 @@
-import type { ChangePage } from './changes.ts'
 import type { Loaded } from './opened-file.ts'
 import type { DigitChange, Part, Place } from './part.ts'
 import type { ProofView } from './proof-view.ts'
@@ -9,12 +8,16 @@ import type { Statement } from './statement.ts'
 
 export type Request =
   | { readonly id: number; readonly kind: 'load'; readonly blob: Blob }
-  | { readonly id: number; readonly kind: 'change'; readonly changes: readonly DigitChange[] }
-  | { readonly id: number; readonly kind: 'verify'; readonly statement: Statement }
+  /** `changes` are digits of the file that are other ones. */
+  | {
+      readonly id: number
+      readonly kind: 'verify'
+      readonly statement: Statement
+      readonly changes: readonly DigitChange[]
+    }
   /** Some of what a part of the file holds, from the `start`th on. */
   | { readonly id: number; readonly kind: 'part'; readonly place: Place; readonly start: number }
   | { readonly id: number; readonly kind: 'proof'; readonly index: number }
-  | { readonly id: number; readonly kind: 'changes'; readonly search: string; readonly start: number }
 
 export type Reply =
   /** The worker has started. */
@@ -22,9 +25,7 @@ export type Reply =
   /** `digest` is the file's SHA-256; empty where the browser computes none. */
   | { readonly id: number; readonly kind: 'load'; readonly loaded: Loaded; readonly digest: string }
   | { readonly id: number; readonly kind: 'verify'; readonly report: Report }
-  | { readonly id: number; readonly kind: 'change' }
   | { readonly id: number; readonly kind: 'part'; readonly part: Part }
   /** `place` is that of the proof in the file. */
   | { readonly id: number; readonly kind: 'proof'; readonly proof: ProofView | null; readonly place: Place | null }
-  | { readonly id: number; readonly kind: 'changes'; readonly page: ChangePage }
   | { readonly id: number; readonly kind: 'problem'; readonly message: string }

@@ -1,29 +1,20 @@
 import type { Row } from '../cli/words/wording.ts'
 import type { ProofSummary } from './chain.ts'
 import { checkLink, chip } from './chain-view.ts'
-import type { Change, ChangePage } from './changes.ts'
+import type { Change, Changes } from './changes.ts'
 import { button, type Child, copyable, copyButton, growing, h, hidden, nodesOf, rowList } from './dom.ts'
-import { MAX_SEARCH_CHARACTERS } from './limits.ts'
 import type { Report, Station } from './report.ts'
 
 /** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
 declare const CHECK_REASONS: Readonly<Record<string, string>>
-
-/** Asks for some of the changes. */
-export type FindChanges = (search: string, start: number) => Promise<ChangePage>
 
 export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'headline' | 'text'>): HTMLElement[] {
   return [h('p', { class: 'badge' }, badge), h('p', { class: 'headline' }, headline), h('p', { class: 'basis' }, text)]
 }
 
 /** What is proven, or why not. */
-export function overview(
-  report: Report,
-  command: string,
-  onChoose: (index: number) => void,
-  find: FindChanges,
-): Child[] {
-  const { failure, notes, way, facts, logs, proofs, totals } = report
+export function overview(report: Report, command: string, onChoose: (index: number) => void): Child[] {
+  const { failure, notes, way, facts, logs, proofs, changes } = report
   return [
     failure && failureView(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
@@ -31,7 +22,7 @@ export function overview(
     facts.length > 0 && factsView(facts),
     logs && logs.count > 0 && logsView(logs),
     proofs.length > 0 && proofTable(proofs, onChoose),
-    totals && changesView(totals, find),
+    changes && changesView(changes),
     command !== '' && commandView(command),
   ]
 }
@@ -93,7 +84,7 @@ function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLEl
   const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows, title))
   const hint =
     fixed.length > 0 && h('p', { class: 'hint' }, `As the filter states, in all: ${fixed.join(', ').toLowerCase()}.`)
-  return h('section', {}, h('h3', {}, title), hint, ...nodesOf(growing({ class: 'logs' }, listed, logRow)))
+  return h('section', {}, h('h3', {}, title), hint, ...nodesOf(growing(h('ol', { class: 'logs' }), listed, logRow)))
 }
 
 /** The account and its slots. Each leads to its proof. */
@@ -112,7 +103,12 @@ function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) =
       chip(status),
     )
   const failing = proofs.findIndex(({ status }) => status === 'failed')
-  return h('section', {}, h('h3', {}, 'Proofs'), ...nodesOf(growing({ class: 'proofs' }, proofs, proofRow, failing)))
+  return h(
+    'section',
+    {},
+    h('h3', {}, 'Proofs'),
+    ...nodesOf(growing(h('ol', { class: 'proofs' }), proofs, proofRow, failing)),
+  )
 }
 
 /** The number that the bytes encode if it is small enough to read, and the bytes. */
@@ -121,43 +117,16 @@ function describeValue(value: string, name: string): Child {
   return number < 2n ** 96n ? h('strong', {}, `${number}`) : copyable(value, `the value of ${name.toLowerCase()}`)
 }
 
-/** A table that can be searched. The worker keeps the rows; the page has those that are shown. */
-function changesView(totals: NonNullable<Report['totals']>, find: FindChanges): HTMLElement {
-  const { blocks, accounts, accountChanges, slotChanges } = totals
-  const body = h('tbody', {})
-  const count = h('p', { class: 'hint', role: 'status' })
-  const search = h('input', { type: 'search', id: 'search', spellcheck: 'false', maxlength: MAX_SEARCH_CHARACTERS })
-  const more = button({}, () => void show(body.rows.length))
-  let timer = 0
-  let last: Change | undefined
-  const show = async (start: number) => {
-    const { rows, matching } = await find(search.value, start).catch(() => ({ rows: null, matching: 0 }))
-    if (rows === null) return
-    if (start === 0) body.replaceChildren()
-    body.append(...rows.map((row, index) => changeRow(row, rows[index - 1] ?? (start === 0 ? undefined : last))))
-    last = rows.at(-1)
-    count.textContent = `${matching} ${matching === 1 ? 'row' : 'rows'}, ${body.rows.length} shown`
-    more.hidden = body.rows.length >= matching
-    more.textContent = 'Show more'
-  }
-  search.addEventListener('input', () => {
-    clearTimeout(timer)
-    timer = window.setTimeout(() => void show(0), 150)
-  })
-  void show(0)
+function changesView({ rows, count, blocks, accounts, accountChanges, slotChanges }: Changes): HTMLElement {
   const numbers = { Blocks: blocks, Accounts: accounts, 'Account changes': accountChanges, 'Slot changes': slotChanges }
   const headings = ['Block', 'Account', 'What', 'Before', 'After'].map(name => h('th', { scope: 'col' }, name))
+  const [body, more] = growing(h('tbody', {}), rows, (row, index) => changeRow(row, rows[index - 1]))
+  const hint = `The first ${rows.length} of ${count} changes: the command diff lists all.`
   return h(
     'section',
     { class: 'changes' },
     cardList(Object.entries(numbers).map(([name, value]) => [name, `${value}`])),
-    h(
-      'div',
-      { class: 'field' },
-      h('label', { for: 'search' }, 'Search: an address, key, field or number'),
-      search,
-      count,
-    ),
+    rows.length < count && h('p', { class: 'hint' }, hint),
     h('table', {}, h('thead', {}, h('tr', {}, ...headings)), body),
     more,
   )

@@ -66,6 +66,8 @@ let address: Address = readAddress('')
 let example: Example | null = null
 let tree: FileTree | null = null
 let timer = 0
+/** Counts what was opened or cleared: what comes late of an earlier one is dropped. */
+let turn = 0
 /** Files of this visit, for the browser's back button. The browser keeps their content, not the page. */
 const opened = new Map<string, KeptFile>()
 /** The SHA-256 of the file. */
@@ -108,20 +110,15 @@ function follow(): void {
   const file = opened.get(source) ?? keptForReload(source)
   if (named) openExample(named, true)
   else if (file) void open(file.blob, file.name, { replaces: true })
-  else if (source.startsWith(LINKED)) void openLinked(source)
+  else if (source.startsWith(LINKED)) void open(unpackFile(source), LINK_NAME, { isLinked: true, replaces: true })
   else if (source.startsWith('sha256-')) {
-    refuse(
+    showProblem(
       `This address is of a file with the SHA-256 ${source.slice(7, 23)}…, which it does not contain. Open the file to see it.`,
     )
-  } else refuse('This address names no example.')
+  } else showProblem('This address names no example.')
 }
 
-/** The address becomes that of the file. */
-async function openLinked(source: string): Promise<void> {
-  const blob = await unpackFile(source)
-  if (blob === null) refuse('This link carries no file that this page can unpack: it is incomplete, or too large.')
-  else void open(blob, 'The file of the link', { isLinked: true, replaces: true })
-}
+const LINK_NAME = 'The file of the link'
 
 interface Opening {
   readonly example?: Example
@@ -131,33 +128,50 @@ interface Opening {
   readonly replaces?: boolean
 }
 
-/** Opens what was dropped, pasted or chosen. */
+/** Ends whatever the page does with a file, and returns the number of what comes now. */
+function close(): number {
+  clearTimeout(timer)
+  engine.forget()
+  loaded = null
+  report = null
+  tree = null
+  forgetDigits()
+  showChanged()
+  byId('share', HTMLButtonElement).hidden = true
+  return ++turn
+}
+
+/** Opens what was dropped, pasted or chosen. @param content null if there is none in a link */
 async function open(
-  blob: Blob,
+  content: Blob | Promise<Blob | null>,
   name: string,
   { example: of, isLinked = false, replaces = false }: Opening = {},
 ): Promise<void> {
-  clearTimeout(timer)
+  const mine = close()
   setStale(true)
   fileStatus.textContent = `Reading ${name}…`
+  const blob = await content
+  if (mine !== turn) return
+  if (blob === null) {
+    showProblem('This link carries no file that this page can unpack: it is incomplete, or too large.')
+    return
+  }
   await attempt(async () => {
     const reply = await engine.ask<'load'>({ kind: 'load', blob })
+    const source = of ? nameOf(of.title) : `sha256-${reply.digest}`
+    // Kept before the address names it: whoever reloads then finds it.
+    if (!of) await keep(source, { blob, name })
+    if (mine !== turn) return
     loaded = reply.loaded
     example = of ?? null
-    tree = null
-    forgetDigits()
-    showChanged()
-    report = null
+    digest = reply.digest
     fill(loaded.suggested, loaded.subject, of !== undefined)
     // Of a reload, or of the browser's back button.
-    if (replaces) restoreWords(keptWords(reply.digest))
+    if (replaces) restoreWords(keptWords(digest))
     fileStatus.textContent = describeFile(name, loaded)
     markExample()
-    const source = of ? nameOf(of.title) : `sha256-${reply.digest}`
-    if (!of) keep(source, { blob, name })
-    const isLink = isLinked || (replaces && address.source === source)
-    digest = reply.digest
     byId('share', HTMLButtonElement).hidden = false
+    const isLink = isLinked || (replaces && address.source === source)
     // The address is that of the file before its verdict: the visitor can already type, which starts another verdict.
     go(isLink ? { ...address, source } : { source, tab: 'overview', proof: null }, replaces)
     await judge()
@@ -181,17 +195,7 @@ function findInFile(place: Place): void {
 /** A digit is another one, or was put back. */
 function judgeChanged(): void {
   showChanged()
-  judgeSoon(
-    0,
-    () => {},
-    async () => {
-      await engine.ask<'change'>({
-        kind: 'change',
-        changes: changedDigits().map(({ place, at, digit }) => ({ place, at, digit })),
-      })
-      await judge()
-    },
-  )
+  judgeSoon(0)
 }
 
 function showChanged(): void {
@@ -207,11 +211,11 @@ function showChanged(): void {
   byId('changed-text', HTMLElement).textContent = `You changed ${what}. This is not what the server sent.`
 }
 
-function keep(source: string, file: KeptFile): void {
-  void keepForReload(source, file)
+function keep(source: string, file: KeptFile): Promise<void> {
   opened.delete(source)
   opened.set(source, file)
   for (const oldest of [...opened.keys()].slice(0, -MAX_FILES_KEPT)) opened.delete(oldest)
+  return keepForReload(source, file)
 }
 
 /** An example is often described by little more than its title. */
@@ -222,7 +226,8 @@ const describeFile = (name: string, { kind, holds, description }: Loaded): strin
 
 async function judge(): Promise<void> {
   if (loaded === null) return
-  const reply = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
+  const statement = readStatement()
+  const reply = await engine.ask<'verify'>({ kind: 'verify', statement, changes: changedDigits() })
   report = reply.report
   keepWords(digest, ownWords())
   const { verdict: name } = report
@@ -236,20 +241,18 @@ async function judge(): Promise<void> {
   verdictStatus.replaceChildren(...verdictText(report))
   const { boxes } = report
   picturePlace.replaceChildren(...(boxes.length > 0 ? [picture(report, goTo)] : []))
-  const find = async (search: string, from: number) =>
-    (await engine.ask<'changes'>({ kind: 'changes', search, start: from })).page
   await showProof()
   // An error of a server is nothing to verify.
   const hasCommand = name !== 'unjudged' || report.failure === null
-  tabs.fill('overview', overview(report, hasCommand ? commandOf(loaded.subject, readStatement()) : '', goToProof, find))
+  tabs.fill('overview', overview(report, hasCommand ? commandOf(loaded.subject, statement) : '', goToProof))
   tabs.fill('chain', chainView(report))
   if (tree === null) {
     tree = fileTree(askPart, goToBytes)
     tabs.fill('file', tree.content)
-  } else void tree.find([])
-  tabs.show(address.tab)
+  }
   views.hidden = false
   setStale(false)
+  showView()
   byId('changed-verdict', HTMLElement).textContent = `${report.badge}.`
   refocusDigit()
 }
@@ -271,6 +274,7 @@ function goToProof(proof: number): void {
   tabs.focus(address.tab)
 }
 
+/** The proof that was asked for last. */
 let shownProof = ''
 
 /** The proof that the address names or, if something was refused, the one that was. */
@@ -282,8 +286,8 @@ function wantedProof({ verdict: name, shown, proofs }: Report): number {
 async function showProof(): Promise<void> {
   if (report === null) return
   const index = wantedProof(report)
-  const { proof, place } = await engine.ask<'proof'>({ kind: 'proof', index })
   shownProof = writeAddress({ ...address, tab: 'proof', proof: index })
+  const { proof, place } = await engine.ask<'proof'>({ kind: 'proof', index })
   const isJudged = report.verdict !== 'unjudged'
   tabs.fill('proof', proof === null ? [] : proofSection(proof, isJudged, goToProof))
   tabs.fill('bytes', proof === null ? [] : bytesSection(proof, place, goToProof, findInFile))
@@ -291,7 +295,8 @@ async function showProof(): Promise<void> {
 
 /** Shows the view and the proof that the address names, of the file that is open. */
 function showView(): void {
-  if (report === null || loaded === null) return
+  // Whatever is still to be verified is shown afterwards.
+  if (report === null || results.hasAttribute('data-stale')) return
   tabs.show(address.tab)
   const wanted = writeAddress({ ...address, tab: 'proof', proof: wantedProof(report) })
   if (wanted !== shownProof) void attempt(() => showProof().then(() => tabs.show(address.tab)))
@@ -320,17 +325,13 @@ async function attempt(work: () => Promise<void>): Promise<void> {
 
 /** There is nothing to show but a message. */
 function showNothing(badge: string, headline: string): void {
+  close()
   setStale(false)
-  loaded = null
-  report = null
   forgetFile()
-  forgetDigits()
-  showChanged()
   verdict.setAttribute('data-verdict', 'none')
   verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))
   picturePlace.replaceChildren()
   views.hidden = true
-  byId('share', HTMLButtonElement).hidden = true
 }
 
 function showProblem(message: string): void {
@@ -340,20 +341,15 @@ function showProblem(message: string): void {
   showNothing('Nothing to verify', isSlow ? `${message} The command line has more time: ${command}` : message)
 }
 
-/** Shows why nothing is opened, and drops what was asked before. */
-function refuse(message: string): void {
+/** Judges what the form and the digits say now: a verdict on what they said before must not arrive any more. */
+function judgeSoon(delay: number, then: () => void = () => {}): void {
   clearTimeout(timer)
-  engine.forget()
-  showProblem(message)
-}
-
-function judgeSoon(delay: number, then: () => void = () => {}, work = judge): void {
-  clearTimeout(timer)
+  // A file that is still read gets its verdict without being asked for.
   if (loaded === null) return
-  // A verdict on the previous content of the form must not arrive now.
   engine.forget()
   setStale(true)
-  timer = window.setTimeout(() => void attempt(work).then(then), delay)
+  const work = () => judge().then(then)
+  timer = window.setTimeout(() => void attempt(work), delay)
 }
 
 const openText = (text: string, replaces: boolean): void => void open(new Blob([text]), 'The pasted text', { replaces })
@@ -367,7 +363,7 @@ function openExample(of: Example, replaces = false): void {
 
 function openFiles([file, ...others]: readonly File[]): void {
   paste.value = ''
-  if (others.length > 0) refuse(`These are ${1 + others.length} files. This page shows one at a time.`)
+  if (others.length > 0) showProblem(`These are ${1 + others.length} files. This page shows one at a time.`)
   else if (file) void open(file, file.name.slice(0, MAX_NAME_CHARACTERS))
 }
 
@@ -375,7 +371,7 @@ function openFiles([file, ...others]: readonly File[]): void {
 function openTransfer(data: DataTransfer | null): boolean {
   const files = [...(data?.files ?? [])]
   const isFolder = files.length === 1 && data?.items[0]?.webkitGetAsEntry()?.isDirectory
-  if (isFolder) refuse('This is a folder. Open one of the files in it.')
+  if (isFolder) showProblem('This is a folder. Open one of the files in it.')
   else openFiles(files)
   if (files.length > 0) return true
   if (!data?.getData('text')) return false
@@ -446,12 +442,13 @@ function listenToFiles(): void {
 
 /** A link to what is shown: to an example by its name, to a file with all of it. */
 async function share(): Promise<void> {
-  const file = opened.get(address.source)
-  const source = file === undefined ? address.source : await packFile(file.blob)
+  const shown = address
+  const file = opened.get(shown.source)
+  const source = file === undefined ? shown.source : await packFile(file.blob)
   if (source === null) showCopied('The file is too large for a link: send the file itself.')
   else
     await copy(
-      `${location.href.replace(/#.*/s, '')}${writeAddress({ ...address, source })}`,
+      `${location.href.replace(/#.*/s, '')}${writeAddress({ ...shown, source })}`,
       'Copied. The link has the file, and nothing of what you entered.',
     )
 }
@@ -503,7 +500,6 @@ function listen(): void {
     paste.value = ''
     forgetKept()
     fileStatus.textContent = ''
-    engine.forget()
     statement.open = true
     showNothing('Nothing to verify yet', 'What does the server say?')
   })

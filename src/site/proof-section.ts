@@ -84,9 +84,9 @@ function heading(title: string, { index, count }: ProofView, onChoose: (index: n
 }
 
 /** Newest first, as they follow from each other. */
-const blocksView = (blocks: readonly BlockRow[]): Child[] =>
+const blocksView = (blocks: readonly BlockRow[]) =>
   growing(
-    { class: 'proofs blocks' },
+    h('ol', { class: 'proofs blocks' }),
     blocks,
     ({ name, status, text }) =>
       h(

@@ -6,7 +6,7 @@ import { capitalized, formatTime, type Row } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import type { ChainBox, ProofSummary } from './chain.ts'
-import type { Change, Totals } from './changes.ts'
+import type { Changes } from './changes.ts'
 import type { Checked } from './checks.ts'
 import type { InputError } from './inputs.ts'
 import { type FieldName, isOwn, type Statement } from './statement.ts'
@@ -70,7 +70,7 @@ export interface Report {
   /** The logs that are proven; null if it is not about logs. */
   readonly logs: ProvenLogs | null
   /** What a list of traces has changed. */
-  readonly totals: Totals | null
+  readonly changes: Changes | null
 }
 
 /** A report, and what the view of a single proof needs. */
@@ -85,8 +85,6 @@ export interface Judgement {
   readonly forms: readonly Form[]
   readonly checked: Checked
   readonly error: Refusal | null
-  /** The changes that a list of traces proves. */
-  readonly changes: readonly Change[]
 }
 
 /** What only one kind of verdict says. */

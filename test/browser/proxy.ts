@@ -7,7 +7,6 @@ import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { createPublicClient, http, parseAbiItem } from 'viem'
@@ -138,16 +137,14 @@ async function checkTransfers(): Promise<string> {
   await proxy.until(({ event }) => event === 'view')
   const page = await browser.newPage()
   const others: string[] = []
-  let looks = 0
   page.on('request', request => {
-    if (request.postData()?.includes('eth_blockNumber')) looks++
     const known = [wallet, proxy.url, 'data:']
     if (!known.some(url => request.url().startsWith(url))) others.push(request.url())
   })
   await page.goto(`${wallet}/transfers?${new URLSearchParams({ url: proxy.url, token: TOKEN })}`)
   await page.waitForFunction(() => Reflect.has(globalThis, 'ready'))
   // Both begin with the block after the newest that they have seen, which is the one before that of the state.
-  while (looks < 8) await setTimeout(50)
+  await page.waitForFunction(() => Object.values(Reflect.get(globalThis, 'looks')).every(count => Number(count) > 4))
   const first = service.chain.finalized()
   for (let count = 0; count < 3; count++) {
     addDemoBlocks(service.chain, { counts: [2] })

@@ -19,7 +19,14 @@ function show(library: string, ...words: unknown[]): void {
   document.getElementById(library)?.append(item)
 }
 
-const client = createPublicClient({ transport: http(url), pollingInterval: interval })
+/** How often each has asked whether there is anything new: whoever asks again has heard the answer before. */
+const looks = { viem: 0, ethers: 0 }
+Reflect.set(globalThis, 'looks', looks)
+
+const onFetchRequest = (_: Request, { body }: RequestInit) => {
+  if (`${body}`.includes('eth_getFilterChanges')) looks.viem++
+}
+const client = createPublicClient({ transport: http(url, { onFetchRequest }), pollingInterval: interval })
 client.watchContractEvent({
   ...{ abi: parseAbi(abi), address: token, eventName: 'Transfer' },
   onLogs: logs => {
@@ -29,6 +36,11 @@ client.watchContractEvent({
 })
 
 const provider = new JsonRpcProvider(url, undefined, { polling: true, pollingInterval: interval, cacheTimeout: -1 })
+await provider.on('debug', ({ action, payload }) => {
+  if (action === 'sendRpcPayload' && JSON.stringify(payload).includes('eth_blockNumber')) looks.ethers++
+})
 const contract = new Contract(token, abi, provider)
 await contract.on('Transfer', (from, to, value, { log }) => show('ethers', log.transactionHash, from, to, value))
+// It has asked itself for the newest block before.
+await provider.getBlockNumber()
 Reflect.set(globalThis, 'ready', true)

@@ -126,8 +126,7 @@ async function checkKeyboard(page: BrowserPage): Promise<void> {
     document.querySelector<HTMLElement>('#examples li:nth-child(2) button')?.focus()
   })
   await page.press('Tab')
-  const focused = await page.evaluate(() => document.activeElement?.textContent)
-  assert.equal(focused, exampleSources[2]?.title)
+  await until(page, wanted => document.activeElement?.textContent === wanted, exampleSources[2]?.title)
   await page.press('Enter')
   await until(page, () => document.querySelector('#file-status')?.textContent?.includes('Block hashes on L1') ?? false)
   const { verdict, headline } = await settled(page)
@@ -165,9 +164,13 @@ async function settled(page: BrowserPage): Promise<Shown> {
   })
 }
 
-async function until(page: BrowserPage, condition: () => boolean): Promise<void> {
+async function until<Arguments extends readonly unknown[]>(
+  page: BrowserPage,
+  condition: (...args: Arguments) => boolean,
+  ...args: Arguments
+): Promise<void> {
   for (const start = Date.now(); Date.now() - start < WAIT; await sleep(20)) {
-    if (await page.evaluate(condition)) return
+    if (await page.evaluate(condition, ...args)) return
   }
   assert.fail(`the page never came to this: ${condition}`)
 }

@@ -57,6 +57,22 @@ it('keeps one file over a reload, and does without where it cannot', async () =>
   await keepForReload('sha256-3', { name: 'large', blob: new Blob([new Uint8Array(MAX_KEPT_BYTES + 1)]) })
   expect(kept.size).toBe(0)
   await keepForReload('sha256-1', file)
+  // A file that is read later than the next one does not take its place, nor does one that cannot be read any more.
+  let read = (_: string) => {}
+  const slow = { size: 1, text: () => new Promise<string>(resolve => (read = resolve)) }
+  const late = keepForReload('sha256-4', { name: 'slow', blob: slow })
+  await keepForReload('sha256-1', file)
+  read('{}')
+  await late
+  expect([keptForReload('sha256-4'), keptForReload('sha256-1')?.name]).toEqual([null, 'a.json'])
+  const cleared = keepForReload('sha256-4', { name: 'slow', blob: slow })
+  forgetKept()
+  read('{}')
+  await cleared
+  expect(kept.size).toBe(0)
+  await keepForReload('sha256-5', { name: 'gone', blob: { size: 1, text: () => Promise.reject(new Error()) } })
+  expect(keptForReload('sha256-5')).toBeNull()
+  await keepForReload('sha256-1', file)
   const words = { trusted: { value: '0x12', source: 'confirmed' } }
   keepWords('1', words)
   expect(keptWords('1')).toEqual(words)

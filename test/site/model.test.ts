@@ -3,14 +3,15 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { type FailureCode, failure } from '../../src/base/errors.ts'
 import type { Source } from '../../src/cli/words/claim.ts'
+import type { BlockDiff } from '../../src/entry/transition.ts'
 import { nameOf, readAddress, writeAddress } from '../../src/site/address.ts'
-import { findChanges } from '../../src/site/changes.ts'
+import { changesOf } from '../../src/site/changes.ts'
 import { type Check, placeError } from '../../src/site/checks.ts'
 import { compare, describeComparison } from '../../src/site/compare.ts'
 import { exampleSources } from '../../src/site/examples.ts'
 import { createExplorer, viewProof } from '../../src/site/explore.ts'
 import { judge } from '../../src/site/judge.ts'
-import { MAX_BLOCKS_SHOWN, MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from '../../src/site/limits.ts'
+import { MAX_BLOCKS_SHOWN, MAX_CHANGES_SHOWN, MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from '../../src/site/limits.ts'
 import { type OpenedFile, openFile, statementFrom } from '../../src/site/opened-file.ts'
 import type { ProofView } from '../../src/site/proof-view.ts'
 import type { Judgement } from '../../src/site/report.ts'
@@ -476,8 +477,9 @@ it('shows a list of traces as changes, and the rule that one breaks', () => {
       ({ accounts }: { accounts: { changed: boolean; address: string }[] }) =>
         accounts.filter(({ changed }) => changed).map(({ address }) => address),
     )
-    expect(new Set(judgement.changes.map(({ address }) => address)), name).toEqual(new Set(expected))
-    expect(judgement.report.totals?.accountChanges, name).toBe(expected.length)
+    const { changes } = judgement.report
+    expect(new Set(changes?.rows.map(({ address }) => address)), name).toEqual(new Set(expected))
+    expect(changes?.accountChanges, name).toBe(expected.length)
   }
   let refused = 0
   for (const { name, vector: own } of vectorsIn('vectors/transitions/invalid')) {
@@ -495,14 +497,10 @@ it('shows a list of traces as changes, and the rule that one breaks', () => {
   expect(refused).toBeGreaterThan(75)
 })
 
-it('finds changes by their words, some at a time', () => {
-  const change = (block: number) =>
-    ({ block, address: `0xAB${block}`, event: 'updated', what: 'nonce', before: '1', after: '2' }) as const
-  const changes = Array.from({ length: 120 }, (_, index) => change(index + 1))
-  expect(findChanges(changes, '', 0)).toMatchObject({ matching: 120, rows: { length: 50 } })
-  expect(findChanges(changes, '', 100).rows.length).toBe(20)
-  expect(findChanges(changes, ' 0xab7 NONCE', 0).matching).toBe(11)
-  expect(findChanges(changes, 'balance', 0)).toEqual({ matching: 0, rows: [] })
+it('counts all changes, and lists the first', () => {
+  const many = { before: null, after: null, storage: Array(1000).fill({ key: '0x1', before: '0x2', after: '0x3' }) }
+  const blocks = [{ accounts: [{ ...many, address: `0x${'ab'.repeat(20)}` }] }] as unknown as readonly BlockDiff[]
+  expect(changesOf(blocks)).toMatchObject({ count: 1000, slotChanges: 1000, rows: { length: MAX_CHANGES_SHOWN } })
 })
 
 it('names a file in the address by an example or a hash, and reads nothing else from it', () => {
