@@ -37,6 +37,7 @@ const HEADER_HASH: Break = [
   'if (false) throw',
 ]
 const KEY_SHOWN: Break = ['src/client/transport/redact.ts', "withoutUrls(text.replace(whole, '[key]'))", 'text']
+const GROWN: Break = ['src/cli/files/growing-file.ts', "=== fieldIn(written[index], 'sha256')", "!== ''"]
 const REDUNDANT: Break = [
   'src/verify/anchor/eth-proof.ts',
   'if (stated === undefined || proven.includes(stated)) return',
@@ -486,13 +487,13 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Make a snapshot or a search for logs keep rows that it did not prove',
       'cli/snapshot',
       'believes no row that it did not write',
-      ...['src/cli/files/growing-file.ts', "!== fieldIn(written[index], 'sha256'))", "=== '')"],
+      ...GROWN,
     ),
     promised(
       'Make a follower go on with an index that it did not write',
       'cli/follow',
       'does not change foreign files',
-      ...['src/cli/files/follow-folder.ts', 'if (!isOwn) throw', 'if (false) throw'],
+      ...GROWN,
     ),
     promised(
       'Move, recolour or reverse text on your terminal',
