@@ -19,126 +19,79 @@ export interface FollowRequest {
   storageKeys?: readonly Hex[] | undefined
 }
 
+/** What events tell, in the style of OpenTelemetry: numbers are numbers. */
+interface Attributes {
+  /** Number of the L1 block. */
+  'l1.block.number': number
+  /** Number of the newest L1 block so far. */
+  'l1.block.newest': number
+  /** Number of the L2 block. */
+  'l2.block.number': number
+  /** Time of the L2 block, in seconds since 1970, if it is proven. */
+  'l2.block.timestamp': number | undefined
+  /** What the endpoint serves. */
+  layer: Layer
+  /** Index of the endpoint, from 0. */
+  'endpoint.index': number
+  /** The code of the error. */
+  'error.type': string
+  /** Requests that wait for their turn. */
+  'queue.waiting': number
+  /** How many requests per second the endpoint seems to allow. Undefined as long as that is not known. */
+  'queue.requests_per_second': number | undefined
+  /** Milliseconds until the next request, because the endpoint is busy. */
+  'queue.pause': number
+  /** The code of the contract before, 20 bytes. */
+  'implementation.old': Hex
+  /** The code now, 20 bytes. */
+  'implementation.new': Hex
+  /** Failures in a row, from 1. */
+  'retry.count': number
+  /** How long it waits, in milliseconds. */
+  'retry.delay': number
+}
+
+/** An event, what it always tells, and what else it may tell. */
+interface Event<Name extends string, Always extends keyof Attributes, Else extends keyof Attributes = never> {
+  /** What happened. */
+  name: Name
+  /** About what. */
+  attributes: Pick<Attributes, Always> & Partial<Pick<Attributes, Else>>
+}
+
+/** An event of a failure. */
+interface Failure<Name extends string, Always extends keyof Attributes> extends Event<Name, Always | 'error.type'> {
+  /** What failed. */
+  error: EndpointError | ProofError
+}
+
 /**
- * What happened, for logs and metrics: `name` tells the events apart. The attributes are in the style of OpenTelemetry: numbers
- * are numbers, and `error.type` is the code of the error. No error holds a URL or an API key.
+ * What happened, for logs and metrics: `name` tells the events apart. No error holds a URL or an API key.
+ *
+ * - `follow.poll`: it asked for the trusted L1 block hash, and names the block if it is new.
+ * - `follow.finalization`: it yields an item.
+ * - `follow.request.failed`: an endpoint failed, or its answer was refused.
+ * - `follow.waiting`: an endpoint limits the rate, so requests wait. Told every five seconds at most.
+ * - `follow.l1.behind`: the source of the L1 block hash names an older block than before: it lags, or it is of another chain.
+ *   Nothing follows from it.
+ * - `follow.logs.unusable`: the logs of an L1 endpoint lack the newest finalization.
+ * - `follow.hint.refused`: an endpoint named a finalization that never was.
+ * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block.
+ * - `follow.skipped`: no L2 endpoint has these proofs any longer, and `skipUnavailable` is set.
+ * - `follow.implementation.changed`: the contract has other code than before: since the last item, or since the progress that it
+ *   continues from. The L1 block is that in which it was seen.
+ * - `follow.retry`: after a failure, it waits.
  */
 export type FollowEvent =
-  | {
-      /** It asked for the trusted L1 block hash. */
-      name: 'follow.poll'
-      /** The L1 block, if it is new. */
-      attributes: {
-        /** Number of the L1 block. */
-        'l1.block.number'?: number | undefined
-      }
-    }
-  | {
-      /** It yields an item. */
-      name: 'follow.finalization'
-      /** The two blocks, and the time of the L2 block in seconds since 1970, if it is proven. */
-      attributes: {
-        /** Number of the L2 block. */
-        'l2.block.number': number
-        /** Number of the L1 block. */
-        'l1.block.number': number
-        /** In seconds since 1970. */
-        'l2.block.timestamp'?: number | undefined
-      }
-    }
-  | {
-      /** An endpoint failed, or its answer was refused. */
-      name: 'follow.request.failed'
-      /** Which endpoint: its layer, and its index from 0. */
-      attributes: {
-        /** What it serves. */
-        layer: Layer
-        /** From 0. */
-        'endpoint.index': number
-        /** The code of the error. */
-        'error.type': string
-      }
-      /** What failed. */
-      error: EndpointError | ProofError
-    }
-  | {
-      /** An endpoint limits the rate, so requests wait. Told every five seconds at most. */
-      name: 'follow.waiting'
-      /** The endpoint, and what is known of its rate. */
-      attributes: {
-        /** Of the endpoint. */
-        layer: Layer
-        /** From 0. */
-        'endpoint.index': number
-        /** Requests that wait for their turn. */
-        'queue.waiting': number
-        /** How many requests per second the endpoint seems to allow. Undefined as long as that is not known. */
-        'queue.requests_per_second': number | undefined
-        /** Milliseconds until the next request, because the endpoint is busy. */
-        'queue.pause': number
-      }
-    }
-  | {
-      /** The source of the L1 block hash names an older block than before: it lags, or it is of another chain. Nothing follows from it. */
-      name: 'follow.l1.behind'
-      /** Both blocks. */
-      attributes: {
-        /** Number of the L1 block. */
-        'l1.block.number': number
-        /** Number of the newest L1 block so far. */
-        'l1.block.newest': number
-      }
-    }
-  | {
-      /** The logs of an L1 endpoint lack the newest finalization. */
-      name: 'follow.logs.unusable'
-      /** The index of the L1 endpoint, from 0. */
-      attributes: {
-        /** From 0. */
-        'endpoint.index': number
-      }
-    }
-  | {
-      /**
-       * - `follow.hint.refused`: an endpoint named a finalization that never was.
-       * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block.
-       * - `follow.skipped`: no L2 endpoint has these proofs any longer, and `skipUnavailable` is set.
-       */
-      name: 'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped'
-      /** The L2 block. */
-      attributes: {
-        /** Number of the L2 block. */
-        'l2.block.number': number
-      }
-    }
-  | {
-      /** The contract has other code than before: since the last item, or since the progress that it continues from. */
-      name: 'follow.implementation.changed'
-      /** The addresses of the code, 20 bytes each, and the L1 block in which it was seen. */
-      attributes: {
-        /** Number of the L1 block. */
-        'l1.block.number': number
-        /** The code before. */
-        'implementation.old': Hex
-        /** The code now. */
-        'implementation.new': Hex
-      }
-    }
-  | {
-      /** After a failure, it waits. */
-      name: 'follow.retry'
-      /** How many failures in a row, and how long it waits, in milliseconds. */
-      attributes: {
-        /** From 1. */
-        'retry.count': number
-        /** In milliseconds. */
-        'retry.delay': number
-        /** The code of the error. */
-        'error.type': string
-      }
-      /** What failed. */
-      error: EndpointError | ProofError
-    }
+  | Event<'follow.poll', never, 'l1.block.number'>
+  | Event<'follow.finalization', 'l2.block.number' | 'l1.block.number', 'l2.block.timestamp'>
+  | Failure<'follow.request.failed', 'layer' | 'endpoint.index'>
+  | Event<'follow.waiting', 'layer' | 'endpoint.index' | 'queue.waiting' | 'queue.requests_per_second' | 'queue.pause'>
+  | Event<'follow.l1.behind', 'l1.block.number' | 'l1.block.newest'>
+  | Event<'follow.logs.unusable', 'endpoint.index'>
+  | Event<'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped', 'l2.block.number'>
+  | Event<'follow.implementation.changed', 'l1.block.number' | 'implementation.old' | 'implementation.new'>
+  | Failure<'follow.retry', 'retry.count' | 'retry.delay'>
 
 /** The endpoints, the rollup and what to prove. */
 export interface FollowOptions<Requests extends readonly FollowRequest[] = readonly FollowRequest[]>
