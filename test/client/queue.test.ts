@@ -55,6 +55,31 @@ it('learns what an endpoint allows: all arrives, at 2 or 10 per second, and belo
   expect(cases).toBe(20)
 })
 
+it('tries what was refused again after a while only, and goes on to more once that is allowed', async () => {
+  let cases = 0
+  for (const [limiterOf, perSecond, most] of [
+    [tokenBucket, 2, 8],
+    [spaced, 10, 15],
+  ] as const) {
+    const clock = createClock()
+    let limiter: Limiter = limiterOf(perSecond)
+    const endpoint = limitedEndpoint(clock, 50, now => limiter(now))
+    const queue = createQueue(clock)
+    const patient = { timeoutMs: 1e9, maxRetries: 99 }
+    const ask = (count: number) =>
+      clock.run(Promise.all(Array.from({ length: count }, () => queue.run(endpoint.send, patient))))
+    // Ten minutes and five at best. What it learns from at first does not count.
+    await ask(perSecond === 2 ? 1200 : 3000)
+    expect(endpoint.refusedAt.filter(at => at > 10_000).length).toBeLessThanOrEqual(most)
+    const began = clock.now()
+    limiter = () => true
+    await ask(2000)
+    expect((clock.now() - began) / 1000).toBeLessThan(200)
+    cases++
+  }
+  expect(cases).toBe(2)
+})
+
 it('sends all at once to an endpoint that refuses nothing, within its connections', async () => {
   const clock = createClock()
   const endpoint = limitedEndpoint(clock, 50, () => true)

@@ -31,6 +31,8 @@ const [LEAST, MOST, LIKELY] = [0.1, 500, 4]
 const [STEP_REQUESTS, STEP_TIME, FIRST_STEP] = [60, 20_000, 0.05]
 /** The same for a first guess, which nothing has refused yet: it may be far too low. */
 const [GUESS_REQUESTS, GUESS_STEP] = [5, 0.3]
+/** Near a rate that was refused, each step takes as many times as long, and twice as many after each refusal there, up to a bound. */
+const [NEAR, MOST_PATIENCE] = [0.95, 4]
 /** Accepted requests since the last refusal with which a rate has gone well, and with which nothing can be measured. */
 const [PROVEN, FEW] = [20, 3]
 
@@ -75,15 +77,42 @@ function createPauses({ now, random }: Pick<Clock, 'now' | 'random'>) {
   }
 }
 
+/** How a rate that goes well grows. */
+function createSteps() {
+  let [since, step, steppedAt, isGuess] = [0, FIRST_STEP, 0, false]
+  /** The rate that was refused last, until a higher one goes well; and how many times as long a step takes near it. */
+  let [refused, patience] = [Number.POSITIVE_INFINITY, 1]
+  return {
+    refuse(perSecond: number): void {
+      ;[refused, patience] = [perSecond, Math.min(2 * patience, MOST_PATIENCE)]
+    },
+    /** @param isFirst whether the rate is a guess that nothing has refused yet */
+    begin(isFirst: boolean, at: number): void {
+      ;[since, step, steppedAt, isGuess] = [0, isFirst ? GUESS_STEP : FIRST_STEP, at, isFirst]
+    },
+    /** A request was accepted while others wait. @returns the rate from now on */
+    accept(perSecond: number, at: number): number {
+      const isNear = perSecond >= NEAR * refused && perSecond <= refused
+      const times = isNear ? patience : 1
+      const isStep = ++since >= times * (isGuess ? Math.max(GUESS_REQUESTS, perSecond) : STEP_REQUESTS)
+      if (!isStep && at - steppedAt < times * STEP_TIME) return perSecond
+      if (perSecond > refused) [refused, patience] = [Number.POSITIVE_INFINITY, 1]
+      const next = isNear ? refused * (1 + FIRST_STEP / 2) : Math.min(perSecond * (1 + step), NEAR * refused)
+      ;[since, steppedAt] = [0, at]
+      if (!isGuess && !isNear) step = Math.min(2 * step, 1)
+      return next
+    },
+  }
+}
+
 /**
  * What an endpoint allows, learnt from what it refuses: at first everything. After a refusal nothing is sent for as long as it asks
  * for, or for a while. Then requests go at the rate at which it accepted them before, which grows slowly until the next refusal.
  */
 export function createRate({ now, random }: Pick<Clock, 'now' | 'random'>) {
-  const pauses = createPauses({ now, random })
+  const [pauses, steps] = [createPauses({ now, random }), createSteps()]
   let perSecond: number | undefined
-  let [nextAt, learntAt, steppedAt, hasToLearn, isGuess] = [0, 0, 0, false, false]
-  let [accepted, sinceStep, step] = [0, 0, FIRST_STEP]
+  let [nextAt, learntAt, accepted, hasToLearn] = [0, 0, 0, false]
   /** When requests were accepted lately. */
   let recent: number[] = []
 
@@ -95,13 +124,14 @@ export function createRate({ now, random }: Pick<Clock, 'now' | 'random'>) {
     const count = recent.filter(at => at >= since).length
     const span = perSecond === undefined ? WINDOW : Math.max(pauses.lastAt - since, WINDOW / 3)
     const measured = (MARGIN * count * 1000) / span
-    isGuess = perSecond === undefined
+    const isFirst = perSecond === undefined
+    if (perSecond !== undefined) steps.refuse(perSecond)
     if (perSecond === undefined) perSecond = pauses.atOnce < FEW ? Math.max(measured, LIKELY) : measured
     else if (accepted >= PROVEN || count < FEW) perSecond *= BACK
     else perSecond = Math.min(perSecond * BACK, Math.max(measured, perSecond / 4))
     perSecond = Math.max(perSecond, LEAST)
-    ;[accepted, sinceStep, step] = [0, 0, isGuess ? GUESS_STEP : FIRST_STEP]
-    learntAt = steppedAt = now()
+    ;[accepted, learntAt] = [0, now()]
+    steps.begin(isFirst, learntAt)
   }
 
   return {
@@ -138,10 +168,8 @@ export function createRate({ now, random }: Pick<Clock, 'now' | 'random'>) {
       accepted++
       pauses.end(round)
       if (perSecond === undefined || !isShort || hasToLearn) return
-      const isStep = ++sinceStep >= (isGuess ? Math.max(GUESS_REQUESTS, perSecond) : STEP_REQUESTS)
-      if (!isStep && at - steppedAt < STEP_TIME) return
-      perSecond = perSecond * (1 + step) > MOST ? undefined : perSecond * (1 + step)
-      ;[sinceStep, step, steppedAt] = [0, isGuess ? step : Math.min(2 * step, 1), at]
+      const next = steps.accept(perSecond, at)
+      perSecond = next > MOST ? undefined : next
     },
     /**
      * @param asked the milliseconds for which the endpoint asks to wait
