@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { endpointErrorMeanings } from '../../src/entry/rpc.ts'
@@ -296,23 +296,6 @@ function start(args: readonly string[]) {
   const until = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(printed), { timeout: 600_000 })
   return { program, ended, until, printed: () => printed }
 }
-
-it('runs the commands of the README verbatim', async () => {
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1] ?? '')
-  const [serving = '', ...more] = blocks.filter(block => block.startsWith('npx rollup-state-proof serve'))
-  const [recording = '', ...others] = blocks.filter(block => block.includes('127.0.0.1:8545'))
-  expect([more, others]).toEqual([[], []])
-  // Only the port differs, because it may be in use on this machine.
-  const server = start([...serving.trim().split(' ').slice(2), '--port', '0'])
-  const [, url = ''] = await server.until(/L2 +(\S+)\n(?:.*\n)*.*its state root/)
-  const program = `"${process.execPath}" "${resolve(PROGRAM)}"`
-  const script = recording.replaceAll('http://127.0.0.1:8545', url).replaceAll('npx rollup-state-proof', program)
-  const shell = spawn('bash', ['-e', '-c', script], { cwd: folderOf() })
-  let printed = ''
-  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (printed += chunk))
-  const code = await new Promise(end => shell.on('close', end))
-  expect([code, printed]).toEqual([0, expect.stringMatching(/written.*Everything rests on.*Chain of evidence/s)])
-})
 
 it('serves, records and verifies as three processes', async () => {
   const [, path = ''] = networkOf(ROLLUP.address, { scheme: 'mimc' })
