@@ -2,8 +2,7 @@ import { readOwn } from '../base/json/known-fields.ts'
 import { parseBounded } from '../base/json/parse.ts'
 import { isEndpointError } from '../client/transport/error.ts'
 import { createBudget, inTime } from '../client/transport/waiting.ts'
-import { invalidParams, type ProviderErrorReason, toProviderError, withProviderErrors } from './error.ts'
-import { idTexts } from './json-rpc-ids.ts'
+import { invalidParams, type ProviderErrorReason, toProviderError } from './error.ts'
 import { createRoom } from './pace.ts'
 import type { RequestOptions } from './provider.ts'
 
@@ -34,7 +33,7 @@ interface Subscriptions {
 }
 
 /** What a client gets in place of a result. */
-interface Failure {
+export interface Failure {
   readonly code: number
   readonly message: string
   readonly data?: unknown
@@ -59,17 +58,22 @@ const MOST_CLIENTS = 4
 /** Error codes of JSON-RPC 2.0, and the code with which nodes enforce limits. */
 const codes = { parse: -32700, invalidRequest: -32600, limited: -32005 } as const
 
-/** The id of a request as JSON: `null` if it has none, or a wrong one. */
-type Id = string
+/** What a request is recognized by in its answer. A number that may not come back unchanged is none. */
+type Id = string | number | null
 
-/** @param text the id as the client wrote it, if it is a number */
-function idOf(given: unknown, text: string | undefined): Id {
-  if (typeof given === 'string') return JSON.stringify(given)
-  return typeof given === 'number' && Number.isFinite(given) ? (text ?? `${given}`) : 'null'
-}
+const isId = (id: unknown): id is Id => id === null || typeof id === 'string' || Number.isSafeInteger(id)
 
-const failure = (id: Id, code: number, message: string, data?: unknown) =>
-  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`
+export const failure = (id: Id, code: number, message: string, data?: unknown) =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
+
+/** Says what the provider throws. @param hints the server's own options that answer a refusal, which are appended to its message */
+export const sayWith =
+  (hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {}) =>
+  (error: unknown): Failure => {
+    const { reason, code, message, data } = toProviderError(error)
+    const hint = hints[reason]
+    return { code, message: hint === undefined ? message : `${message} (${hint})`, data }
+  }
 
 type Room = ReturnType<typeof createRoom>
 export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
@@ -77,52 +81,40 @@ export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
 /**
  * Answers JSON-RPC 2.0 messages, single requests and batches, from a provider.
  *
- * @param hints the server's own options that answer a refusal, which are appended to its message
+ * @param say what a client gets to see of what the provider throws
  * @param onProgress called with what a search of logs has left to do, if it takes long
  */
 export function createJsonRpcServer(
   provider: Answering,
   limits: ServerLimits,
-  hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {},
+  say: (error: unknown) => Failure = sayWith(),
   onProgress: (method: string, text: string) => void = () => {},
 ) {
   const { maxResponseLength } = limits
-  const ask = asking(provider, limits, hints, onProgress)
+  const ask = asking(provider, limits, say, onProgress)
 
   /** @param room that of the response */
-  async function answerOne(
-    request: unknown,
-    idText: string | undefined,
-    client: Client,
-    room: Room,
-  ): Promise<string | null> {
+  async function answerOne(request: unknown, client: Client, room: Room): Promise<string | null> {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) {
-      return failure('null', codes.invalidRequest, 'This is not a request object.')
+      return failure(null, codes.invalidRequest, 'This is not a request object.')
     }
     const [jsonrpc, given, method, params] = ['jsonrpc', 'id', 'method', 'params'].map(
       name => readOwn(request, name) ?? undefined,
     )
-    const id = idOf(given, idText)
-    if (jsonrpc !== '2.0' || typeof method !== 'string' || (given !== undefined && id === 'null')) {
-      return failure(id, codes.invalidRequest, 'This is not a request of JSON-RPC 2.0.')
+    const id = isId(given) ? given : null
+    if (jsonrpc !== '2.0' || typeof method !== 'string' || (given !== undefined && id === null)) {
+      const expected = 'Expected jsonrpc "2.0", a method, and as id an integer, a string or null.'
+      return failure(id, codes.invalidRequest, `This is not a request of JSON-RPC 2.0. ${expected}`)
     }
     const share = shareOf(room)
-    const answer = await answerMethod(id, method, params, client, share.reserve)
+    const found = await ask(method, params, client, result => JSON.stringify(result ?? null), share.reserve)
     if (!Object.hasOwn(request, 'id')) return null
+    const answer =
+      'error' in found
+        ? failure(id, found.error.code, found.error.message, found.error.data)
+        : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${found.result}}`
     if (share.fits(answer.length)) return answer
     return failure(id, codes.limited, 'The response is larger than this server answers with.')
-  }
-
-  async function answerMethod(
-    id: Id,
-    method: string,
-    params: unknown,
-    client: Client,
-    reserve: Room['reserve'],
-  ): Promise<string> {
-    const answer = await ask(method, params, client, result => JSON.stringify(result ?? null), reserve)
-    if ('error' in answer) return failure(id, answer.error.code, answer.error.message, answer.error.data)
-    return `{"jsonrpc":"2.0","id":${id},"result":${answer.result}}`
   }
 
   return {
@@ -136,11 +128,11 @@ export function createJsonRpcServer(
       try {
         content = parseBounded(text)
       } catch {
-        return failure('null', codes.parse, 'This is not JSON.')
+        return failure(null, codes.parse, 'This is not JSON.')
       }
-      const [ids, room] = [idTexts(text, content), createRoom(maxResponseLength)]
-      if (!Array.isArray(content)) return answerOne(content, ids[0], client, room)
-      return answerBatch(content, limits, ids, (request, id) => answerOne(request, id, client, room))
+      const room = createRoom(maxResponseLength)
+      if (!Array.isArray(content)) return answerOne(content, client, room)
+      return answerBatch(content, limits, request => answerOne(request, client, room))
     },
   }
 }
@@ -149,7 +141,7 @@ export function createJsonRpcServer(
 function asking(
   provider: Answering,
   limits: ServerLimits,
-  hints: Readonly<Partial<Record<ProviderErrorReason, string>>>,
+  say: (error: unknown) => Failure,
   onProgress: (method: string, text: string) => void,
 ) {
   const slots = createSlots(limits)
@@ -175,18 +167,20 @@ function asking(
         client: name,
         canPush: subscriptions !== undefined,
       }
-      const work = (signal: AbortSignal) =>
-        withProviderErrors(() => provider.request({ method, params }, { signal, ...how }))
-      const result = await inTime(limits.timeout, work, gone)
-      if (method === 'eth_subscribe') subscriptions?.add(String(result))
+      const work = async (signal: AbortSignal): Promise<{ readonly found: unknown } | { readonly error: Failure }> => {
+        try {
+          return { found: await provider.request({ method, params }, { signal, ...how }) }
+        } catch (error) {
+          return { error: say(error) }
+        }
+      }
+      const answer = await inTime(limits.timeout, work, gone)
+      if ('error' in answer) return slot.isRefused() ? limited('Too many requests at once: try again later.') : answer
+      if (method === 'eth_subscribe') subscriptions?.add(String(answer.found))
       if (method === 'eth_unsubscribe') subscriptions?.delete(String(params?.[0]))
-      return { result: spell(result) }
+      return { result: spell(answer.found) }
     } catch (error) {
-      if (slot.isRefused()) return limited('Too many requests at once: try again later.')
-      if (isEndpointError(error)) return limited('The request took too long.')
-      const { reason, code, message, data } = toProviderError(error)
-      const hint = hints[reason]
-      return { error: { code, message: hint === undefined ? message : `${message} (${hint})`, data } }
+      return isEndpointError(error) ? limited('The request took too long.') : { error: say(error) }
     } finally {
       slot.free()
     }
@@ -238,14 +232,13 @@ function createSlots({ concurrency, maxWaiting }: ServerLimits) {
 async function answerBatch(
   requests: readonly unknown[],
   { maxBatch }: ServerLimits,
-  ids: readonly (string | undefined)[],
-  answerOne: (request: unknown, id: string | undefined) => Promise<string | null>,
+  answerOne: (request: unknown) => Promise<string | null>,
 ): Promise<string | null> {
-  if (requests.length === 0) return failure('null', codes.invalidRequest, 'The batch is empty.')
+  if (requests.length === 0) return failure(null, codes.invalidRequest, 'The batch is empty.')
   if (requests.length > maxBatch) {
-    return failure('null', codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
+    return failure(null, codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
   }
-  const answers = await Promise.all(requests.map((request, index) => answerOne(request, ids[index])))
+  const answers = await Promise.all(requests.map(answerOne))
   const given = answers.filter(answer => answer !== null)
   return given.length === 0 ? null : `[${given.join()}]`
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { createVerifiedProvider, type ProviderView, type VerifiedProvider } from '../../entry/provider.ts'
-import { createJsonRpcServer } from '../../provider/json-rpc.ts'
+import { createJsonRpcServer, sayWith } from '../../provider/json-rpc.ts'
 import { readForward } from '../../provider/options.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
@@ -105,7 +105,7 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
     const rpc = createJsonRpcServer(
       provider,
       { ...PROXY_LIMITS, timeout: deadline + GRACE, concurrency },
-      HINTS,
+      sayWith(HINTS),
       log.progress,
     )
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))

@@ -1,17 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { DEFAULT_RESPONSE_LENGTH, MAX_TIMEOUT } from '../../client/transport/limits.ts'
+import { type Answering, createJsonRpcServer, failure } from '../../provider/json-rpc.ts'
 import { isJson, readBody, send, targetOf } from '../http/server.ts'
 import type { SimulatedBeacon } from './beacon.ts'
 import type { createFaultInjector } from './faults.ts'
-import {
-  answerMessage,
-  answerRequest,
-  errorResponse,
-  type JsonRpcRequest,
-  MethodError,
-  type Methods,
-  rpcCodes,
-} from './json-rpc.ts'
-import { MAX_BODY_LENGTH } from './limits.ts'
+import { answerRequest, failureOf, MethodError, type Methods, rpcCodes } from './json-rpc.ts'
+import { MAX_BATCH, MAX_BODY_LENGTH } from './limits.ts'
 
 export const BEACON_PATH = '/beacon'
 const CORS = new Map([
@@ -40,8 +35,35 @@ interface Answer {
 const refusal = (status: number, message: string, code: number = rpcCodes.invalidRequest, headers = {}) =>
   new MethodError(code, message, status, headers)
 
+/** No method of the service waits for a slot. */
+const LIMITS = {
+  maxBatch: MAX_BATCH,
+  maxResponseLength: DEFAULT_RESPONSE_LENGTH,
+  timeout: MAX_TIMEOUT,
+  ...{ concurrency: 1, maxWaiting: 1 },
+}
+
+/** Answers the requests of a message one after another. What has no room in the response, or no response, is not worked on. */
+function inTurn(
+  answer: (method: string, params: readonly unknown[]) => Promise<unknown>,
+  isOver: () => boolean,
+): Answering['request'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return ({ method, params = [] }, { reserve }) => {
+    // The answer before takes its room first.
+    const own = last
+      .then(() => setImmediate())
+      .then(() => {
+        if (!isOver() && reserve?.(0) !== false) return answer(method, params)
+        throw new MethodError(rpcCodes.limited, `the response has more than ${DEFAULT_RESPONSE_LENGTH} characters`)
+      })
+    last = own.catch(() => {})
+    return own
+  }
+}
+
 /** Answers the requests to all endpoints of a service. Rejects if the connection is to be closed. */
-export function createHandler({ rpc, beacon, apiKeys, inject }: Endpoints) {
+export function createHandler({ rpc: endpoints, beacon, apiKeys, inject }: Endpoints) {
   /** Refuses requests with the wrong HTTP method or an unknown key. */
   function admit(request: IncomingMessage, method: 'GET' | 'POST', key?: string): void {
     if (request.method !== method) throw refusal(405, `use ${method}`, undefined, { Allow: method })
@@ -50,20 +72,30 @@ export function createHandler({ rpc, beacon, apiKeys, inject }: Endpoints) {
 
   async function answerRpc(request: IncomingMessage, path: string): Promise<Answer> {
     const [, base = '', key] = /^(.*?)(?:\/v3\/([^/]*))?\/?$/.exec(path) ?? []
-    const served = rpc.get(base)
+    const served = endpoints.get(base)
     if (served === undefined) throw refusal(404, 'no such endpoint')
     admit(request, 'POST', key)
     if (!isJson(request)) throw refusal(415, 'Content-Type must be application/json')
     const body = await readBody(request, MAX_BODY_LENGTH)
     if (body === null) throw refusal(413, 'the request is too large')
-    let isCut = false
-    const answer = async (one: JsonRpcRequest): Promise<object> => {
-      const { method, params } = one
-      const fault = await inject({ endpoint: served.endpoint, method, params })
-      isCut ||= fault.isCut === true
-      return fault.error ? errorResponse(one.id, fault.error) : answerRequest(served.methods, one, fault.change)
+    /** What befalls the response as a whole. */
+    const whole: { isCut?: boolean; failure?: { readonly error: unknown } } = {}
+    const { endpoint, methods } = served
+    async function answer(method: string, params: readonly unknown[]): Promise<unknown> {
+      const asked = { endpoint, method, params }
+      const fault = await inject(asked).catch(error => {
+        whole.failure = { error }
+        throw error
+      })
+      whole.isCut ||= fault.isCut === true
+      if (fault.error) throw fault.error
+      const result = await answerRequest(methods, method, params)
+      return fault.change ? fault.change(result) : result
     }
-    const text = await answerMessage(body, answer)
+    const rpc = createJsonRpcServer({ request: inTurn(answer, () => whole.failure !== undefined) }, LIMITS, failureOf)
+    const text = await rpc.answer(body)
+    if (whole.failure) throw whole.failure.error
+    const { isCut } = whole
     return { status: text === null ? 204 : 200, text, isCut }
   }
 
@@ -91,8 +123,9 @@ export function createHandler({ rpc, beacon, apiKeys, inject }: Endpoints) {
     } catch (error) {
       if (!(error instanceof MethodError)) throw error
       const { status, headers } = error
-      const body = isBeacon ? { code: status, message: error.message } : errorResponse(null, error)
-      sendJson({ status, text: JSON.stringify(body) }, { ...headers, Connection: 'close' })
+      const { code, message } = error
+      const text = isBeacon ? JSON.stringify({ code: status, message }) : failure(null, code, message)
+      sendJson({ status, text }, { ...headers, Connection: 'close' })
     }
   }
 }
