@@ -3,6 +3,7 @@ import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { ArgumentError, atPath, isProofError } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
+import { spellReceipt, spellTransaction } from '../../provider/blocks/spell.ts'
 import { encodeHeader } from '../../verify/anchor/header.ts'
 import { GAS_PER_BLOB, verifyBlock } from '../../verify/blocks/block.ts'
 import { orderedTrieRoot } from '../../verify/blocks/ordered-trie.ts'
@@ -87,26 +88,15 @@ export function describeContent(block: Block, parts: Parts): DescribedContent {
   if (parts.transactions.length === 0) return { transactions: [], receipts: [] }
   const { hash, number } = block
   const verified = verifyBlock({ header: encodeHeader(describeBlock(block)), ...parts }, { hash, number })
-  return spell({
-    transactions: verified.transactions.map(({ chainId, yParity, ...transaction }) => ({
-      ...transaction,
-      ...(chainId !== null && { chainId }),
-      ...(transaction.type > 0 && { yParity }),
+  // They are spelt as they are described.
+  return {
+    transactions: verified.transactions.map(spellTransaction),
+    receipts: verified.receipts.map(({ blockTimestamp: _, ...receipt }) => ({
+      ...spellReceipt(receipt),
+      ...(receipt.blobGasUsed > 0n && { blobGasPrice: '0x1' }),
     })),
-    receipts: verified.receipts.map(({ blobGasUsed, blockTimestamp: _, ...receipt }) => ({
-      ...receipt,
-      ...(blobGasUsed > 0n && { blobGasUsed, blobGasPrice: 1n }),
-    })),
-  })
+  } as unknown as DescribedContent
 }
-
-/** With a quantity in place of each number. What is no number keeps its type. */
-const spell = (part: object): DescribedContent =>
-  JSON.parse(
-    JSON.stringify(part, (_, value: unknown) =>
-      typeof value === 'bigint' || typeof value === 'number' ? encodeQuantity(BigInt(value)) : value,
-    ),
-  )
 
 /** Runs `work`: what it refuses is the caller's argument. @throws ArgumentError */
 export function asArgument<T>(work: () => T): T {

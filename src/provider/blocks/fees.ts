@@ -59,8 +59,7 @@ export async function feeHistory(
 ): Promise<object> {
   const { hardfork, isForWallet } = sources
   const [count, newest, percentiles] = params.take(given, 2, 3)
-  const shares = isGiven(percentiles) ? params.list('percentiles', percentiles, MAX_PERCENTILES, readShare) : []
-  if (shares.some((share, index) => share < (shares[index - 1] ?? 0))) throw invalidParams('The percentiles fall.')
+  const shares = isGiven(percentiles) ? readShares(percentiles) : []
   const most = shares.length === 0 ? MAX_FEE_BLOCKS : MAX_REWARD_BLOCKS
   // Some clients send a number.
   const wanted = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
@@ -128,12 +127,35 @@ function blobFees(headers: readonly BlockHeader[], hardfork: Hardfork): object {
   }
 }
 
-function readShare(place: string, value: unknown): number {
-  if (typeof value === 'number' && value >= 0 && value <= 100) return value
-  throw invalidParams(`${place}: expected a number from 0 to 100.`)
+/** Percentiles, which rise. @throws ProviderError `PARAMS_INVALID` */
+export function readShares(percentiles: unknown): number[] {
+  const shares = params.list('percentiles', percentiles, MAX_PERCENTILES, (place, value) => {
+    if (typeof value === 'number' && value >= 0 && value <= 100) return value
+    throw invalidParams(`${place}: expected a number from 0 to 100.`)
+  })
+  if (shares.some((share, index) => share < (shares[index - 1] ?? 0))) throw invalidParams('The percentiles fall.')
+  return shares
 }
 
-/** Of the transactions by their tips, that at each share of the gas used. */
+/** Of the transactions of a block by their tips, that at each share of the gas used. */
+export function tipsAt(
+  shares: readonly number[],
+  paid: readonly { readonly tip: bigint; readonly gas: bigint }[],
+  gasUsed: bigint,
+): string[] {
+  let sum = 0
+  const steps = paid
+    .toSorted((one, other) => ascending(one.tip, other.tip))
+    .map(({ tip, gas }) => {
+      sum += Number(gas)
+      return { tip, sum }
+    })
+  return shares.map(share => {
+    const found = steps.find(({ sum }) => sum >= (Number(gasUsed) * share) / 100) ?? steps.at(-1)
+    return encodeQuantity(found?.tip ?? 0n)
+  })
+}
+
 async function rewardsOf(
   { l2 }: Sources,
   header: BlockHeader,
@@ -143,18 +165,7 @@ async function rewardsOf(
   if (header.gasUsed === 0n) return shares.map(() => '0x0')
   return fetchBlock({ l2, signal }, header, true, ({ transactions, sentReceipts }) => {
     const receipts = openBlockReceipts(sentReceipts, header, transactions, () => NO_CONTEXT)
-    const paid = transactions
-      .map((transaction, index) => ({ tip: tipOf(header, transaction), gas: receipts[index]?.gasUsed ?? 0n }))
-      .sort((one, other) => ascending(one.tip, other.tip))
-    let sum = 0n
-    const steps = paid.map(({ tip, gas }) => {
-      sum += gas
-      return { tip, sum }
-    })
-    return shares.map(share => {
-      const threshold = (Number(header.gasUsed) * share) / 100
-      const found = steps.find(({ sum }) => Number(sum) >= threshold) ?? steps.at(-1)
-      return encodeQuantity(found?.tip ?? 0n)
-    })
+    const paid = transactions.map((one, index) => ({ tip: tipOf(header, one), gas: receipts[index]?.gasUsed ?? 0n }))
+    return tipsAt(shares, paid, header.gasUsed)
   })
 }

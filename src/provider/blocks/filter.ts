@@ -38,13 +38,8 @@ export function readLogRequest(given: unknown, isForWallet: boolean): LogRequest
   const { address, topics, fromBlock, toBlock, blockHash } = params.fields('filter', given, FIELDS)
   // A misspelt field would select more than was meant.
   refuseOtherFields('filter', given, FIELDS)
-  const filter = {
-    address: isGiven(address) ? choice('address', address, 20) : [],
-    topics: isGiven(topics)
-      ? params.list('topics', topics, MAX_TOPICS, (at, topic) => (isGiven(topic) ? choice(at, topic, 32) : null))
-      : [],
-  }
-  const choices = [filter.address, ...(filter.topics ?? [])].reduce((sum, one) => sum + (one?.length ?? 0), 0)
+  const filter = readSelection(address, topics)
+  const choices = [filter.address, ...filter.topics].reduce((sum, one) => sum + one.length, 0)
   if (blockHash !== undefined) {
     if (fromBlock !== undefined || toBlock !== undefined)
       throw invalidParams('blockHash excludes fromBlock and toBlock.')
@@ -69,8 +64,14 @@ function numberAt(block: unknown, isForWallet: boolean): bigint | null {
   return named === 'latest' ? null : named
 }
 
-/** One value, or several of which any will do. */
-function choice(place: string, value: unknown, length: number): Hex[] {
-  const read = (at: string, item: unknown) => params.bytes(at, item, length)
-  return Array.isArray(value) ? params.list(place, value, MAX_CHOICES, read) : [read(place, value)]
+/** The addresses, and the topics by place: of each, any will do. None: anything. */
+export function readSelection(address: unknown, topics: unknown, most = MAX_CHOICES) {
+  const choice = (length: number) => (place: string, value: unknown) => {
+    const read = (at: string, item: unknown) => params.bytes(at, item, length)
+    return Array.isArray(value) ? params.list(place, value, most, read) : isGiven(value) ? [read(place, value)] : []
+  }
+  return {
+    address: choice(20)('address', address),
+    topics: params.list('topics', topics ?? [], MAX_TOPICS, choice(32)),
+  }
 }

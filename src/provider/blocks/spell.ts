@@ -28,7 +28,7 @@ export function spellTransaction({ chainId, yParity, ...transaction }: BlockTran
 }
 
 /** As nodes have it, only a transaction with blobs has gas for them. */
-export function spellReceipt({ blobGasUsed, ...receipt }: BlockReceipt): object {
+export function spellReceipt({ blobGasUsed, ...receipt }: Omit<BlockReceipt, 'blockTimestamp'>): object {
   return Object(spell({ ...receipt, ...(blobGasUsed > 0n && { blobGasUsed }) }))
 }
 

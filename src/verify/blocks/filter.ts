@@ -47,7 +47,7 @@ export function filterLogs<T extends Pick<Log, 'address' | 'topics'>>(logs: read
 /** Whether a filter selects a log, in lower case. */
 export const selectedBy =
   (filter: DecodedFilter) =>
-  ({ address, topics }: Pick<Log, 'address' | 'topics'>): boolean =>
+  ({ address, topics }: { readonly address: Hex; readonly topics: readonly Hex[] }): boolean =>
     filter.topics.length <= topics.length &&
     filter.topics.every((choice, index) => includes(choice, topics[index])) &&
     includes(filter.address, address)

@@ -256,7 +256,7 @@ it('tells what transactions paid, by percentiles of gas', async () => {
     [['x', 'latest'], 'block count'],
     [['0x1', '0x3'], 'newest block'],
     [['0x1', 'latest', new Array(101).fill(5)], 'percentiles: expected at most 100'],
-    [['0x1', 'latest', [5, 4]], 'ascending'],
+    [['0x1', 'latest', [5, 4]], 'percentiles fall'],
     [['0x1', 'latest', [101]], 'percentiles[0]'],
   ]
   for (const [params, words] of refused) {

@@ -119,7 +119,7 @@ it('filters logs as endpoints do', async () => {
     [{ ...all, address: 'x' }, -32602, 'address'],
     [{ ...all, address: new Array(101).fill(ROLLUP.address) }, -32602, 'at most 100'],
     [{ ...all, topics: 'x' }, -32602, 'topics'],
-    [{ ...all, topics: ['x'] }, -32602, 'topic 0'],
+    [{ ...all, topics: ['x'] }, -32602, 'topics[0]'],
     [{ ...all, topics: new Array(5).fill(null) }, -32602, 'topics'],
   ]
   for (const [filter, code, words] of refused) {

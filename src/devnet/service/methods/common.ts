@@ -1,15 +1,12 @@
 import { decodeQuantity, encodeQuantity } from '../../../base/hex.ts'
-import { paramsReader } from '../../../client/transport/params.ts'
+import { invalidParams } from '../../../provider/error.ts'
+import { params as read } from '../../../provider/params.ts'
 import { type Block, describeBlock } from '../block.ts'
 import type { BlockStore } from '../block-store.ts'
 import type { DescribedContent } from '../content.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 
-export const invalidParams = (message: string) => new MethodError(rpcCodes.invalidParams, message)
-
 export const blockNotFound = () => new MethodError(rpcCodes.serverError, 'block not found')
-
-export const read = paramsReader(invalidParams)
 
 /**
  * The number of a block that is given by number, by tag or by hash (EIP-1898).

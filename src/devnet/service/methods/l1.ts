@@ -1,5 +1,6 @@
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
+import { params as read } from '../../../provider/params.ts'
 import { keccak256 } from '../../../verify/hash/keccak/index.ts'
 import type { Block } from '../block.ts'
 import type { FullChain } from '../chain.ts'
@@ -8,7 +9,7 @@ import type { ContractLog } from '../contract.ts'
 import { MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
 import type { L1 } from '../simulated-l1.ts'
-import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
+import { blockNotFound, methodsOf, readBlock } from './common.ts'
 import { getLogs } from './logs.ts'
 
 /** The methods of the simulated L1's endpoint. */

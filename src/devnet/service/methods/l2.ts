@@ -1,11 +1,12 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
+import { params as read } from '../../../provider/params.ts'
 import type { World } from '../../world/world.ts'
 import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
 import { proveEthereum } from '../state-trie.ts'
-import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
+import { blockNotFound, methodsOf, readBlock } from './common.ts'
 import { transactionMethods } from './transactions.ts'
 
 /** The methods of the rollup's endpoint. */

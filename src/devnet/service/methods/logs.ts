@@ -1,9 +1,10 @@
-import type { Hex } from '../../../base/bytes.ts'
-import { isGiven } from '../../../base/json/known-fields.ts'
+import { readSelection } from '../../../provider/blocks/filter.ts'
+import { invalidParams } from '../../../provider/error.ts'
 import { MAX_LOGS } from '../../../provider/limits.ts'
+import { params as read } from '../../../provider/params.ts'
+import { decodeFilter, selectedBy } from '../../../verify/blocks/filter.ts'
 import type { ChainLog } from '../content.ts'
 import { MAX_ALTERNATIVES } from '../limits.ts'
-import { invalidParams, read } from './common.ts'
 
 /** Where {@link getLogs} finds logs, and how far it goes. */
 export interface LogSource {
@@ -24,31 +25,14 @@ export function getLogs(filter: unknown, { logsOf, numberOf, maxRange }: LogSour
   }
   const from = numberOf(blockHash === undefined ? (fromBlock ?? 'latest') : { blockHash })
   const to = blockHash === undefined ? numberOf(toBlock ?? 'latest') : from
-  const matches = readMatcher(fields.address, fields.topics)
+  const isSelected = selectedBy(decodeFilter(readSelection(fields.address, fields.topics, MAX_ALTERNATIVES)))
   if (to < from) throw invalidParams('filter: fromBlock is after toBlock')
   if (to - from >= BigInt(maxRange)) throw invalidParams(`filter: at most ${maxRange} blocks at once`)
   const found: ChainLog[] = []
   for (const log of logsOf(from, to)) {
-    if (!matches(log.address, log.topics)) continue
+    if (!isSelected(log)) continue
     if (found.length === MAX_LOGS) throw invalidParams(`filter: more than ${MAX_LOGS} logs`)
     found.push(log)
   }
   return found
-}
-
-/** Returns a predicate on a log's address and topics. In a filter, null matches anything, and an array any of its items. */
-function readMatcher(address: unknown, topics: unknown = []): (address: Hex, topics: readonly Hex[]) => boolean {
-  const oneOf = (place: string, value: unknown, length: number): readonly Hex[] | null => {
-    const given = Array.isArray(value) ? value : isGiven(value) ? [value] : []
-    const values = read.list(place, given, MAX_ALTERNATIVES, (_, item) => read.bytes(place, item, length))
-    return values.length === 0 ? null : values
-  }
-  const addresses = oneOf('address', address, 20)
-  const places = read
-    .list('topics', topics, 4, (_, topic) => topic)
-    .map((topic, index) => oneOf(`topic ${index}`, topic, 32))
-  return (address, topics) =>
-    (addresses === null || addresses.includes(address)) &&
-    places.length <= topics.length &&
-    places.every((place, index) => place === null || place.includes(topics[index] ?? '0x'))
 }

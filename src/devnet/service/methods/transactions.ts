@@ -1,14 +1,15 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
-import { MAX_FEE_BLOCKS, MAX_PERCENTILES } from '../../../provider/limits.ts'
+import { readShares, tipsAt } from '../../../provider/blocks/fees.ts'
+import { invalidParams } from '../../../provider/error.ts'
+import { MAX_FEE_BLOCKS } from '../../../provider/limits.ts'
+import { params as read } from '../../../provider/params.ts'
 import { BASE_FEE, GAS_LIMIT } from '../block.ts'
 import type { FullChain, StoredBlock } from '../chain.ts'
 import type { ChainLog } from '../content.ts'
 import { type Method, MethodError } from '../json-rpc.ts'
 import { MAX_TRANSACTION_LENGTH } from '../limits.ts'
-import { invalidParams, read } from './common.ts'
-import { filterMethods } from './filters.ts'
-import { getLogs, type LogSource } from './logs.ts'
+import { getLogs } from './logs.ts'
 
 /** Of a block in Prague (EIP-7691). */
 const MAX_BLOB_GAS = 1_179_648
@@ -46,7 +47,7 @@ export function transactionMethods(
     if (wanted > MAX_FEE_BLOCKS) throw invalidParams(`block count: expected at most ${MAX_FEE_BLOCKS}`)
     const last = newest === 'pending' ? blocks.newest() : numberOf(newest)
     if (last > blocks.newest()) throw invalidParams('newest block: it does not exist yet')
-    const rewards = percentiles === undefined ? null : readPercentiles(percentiles)
+    const rewards = percentiles === undefined ? null : readShares(percentiles)
     const first = last + 1n - wanted
     const kept: StoredBlock[] = []
     for (let number = first > blocks.oldest() ? first : blocks.oldest(); number <= last; number++) {
@@ -59,7 +60,7 @@ export function transactionMethods(
       gasUsedRatio: kept.map(({ block }) => Number(block.content.gasUsed) / Number(GAS_LIMIT)),
       baseFeePerBlobGas: [...kept, null].map(() => '0x1'),
       blobGasUsedRatio: kept.map(({ block }) => Number(block.content.blobGasUsed) / MAX_BLOB_GAS),
-      ...(rewards && { reward: kept.map(stored => tipsOf(stored, rewards)) }),
+      ...(rewards && { reward: kept.map(stored => rewardsOf(stored, rewards)) }),
     }
   }
 
@@ -80,51 +81,22 @@ export function transactionMethods(
       return blocks.at(number ?? -1n)?.content.receipts ?? null
     },
     eth_getLogs: params => getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf, maxRange }),
-    ...filtersOver(chain, { logsOf, numberOf, maxRange }),
     eth_gasPrice: params => read.take(params, 0, 0) && encodeQuantity(BASE_FEE + TIP),
     eth_maxPriorityFeePerGas: params => read.take(params, 0, 0) && encodeQuantity(TIP),
     eth_feeHistory: feeHistory,
   }
 }
 
-/** A filter crosses any number of blocks: the node has them anyway. */
-function filtersOver({ blocks }: FullChain, source: LogSource): Record<string, Method> {
-  return filterMethods({
-    newest: blocks.newest,
-    hashAt: number => blocks.at(number)?.block.hash,
-    logsIn(query, from, to) {
-      const { address, topics } = read.fields('filter', query, ['address', 'topics'])
-      const filter = { address, topics, fromBlock: encodeQuantity(from), toBlock: encodeQuantity(to) }
-      return getLogs(filter, { ...source, maxRange: Number.MAX_SAFE_INTEGER })
-    },
-  })
-}
-
 /** As geth has it (EIP-4444). */
 const PRUNED = 4444
 
-function readPercentiles(value: unknown): number[] {
-  const percentiles = read.list('percentiles', value, MAX_PERCENTILES, (place, percentile) => {
-    if (typeof percentile === 'number' && percentile >= 0 && percentile <= 100) return percentile
-    throw invalidParams(`${place}: expected a number from 0 to 100`)
-  })
-  const isSorted = percentiles.every((percentile, index) => percentile >= (percentiles[index - 1] ?? 0))
-  if (isSorted) return percentiles
-  throw invalidParams('percentiles: expected ascending numbers')
-}
-
 /** What the transactions of a block paid beyond the base fee, at percentiles of the gas that they used. */
-function tipsOf({ block, content }: StoredBlock, percentiles: readonly number[]): string[] {
-  const tips = content.receipts
-    .map(({ effectiveGasPrice: price, gasUsed }) => ({ tip: BigInt(String(price)) - BASE_FEE, gas: Number(gasUsed) }))
-    .sort((a, b) => Number(a.tip - b.tip))
-  let used = 0
-  const steps = tips.map(({ tip, gas }) => {
-    used += gas
-    return { tip, used }
-  })
-  return percentiles.map(percentile => {
-    const wanted = (Number(block.content.gasUsed) * percentile) / 100
-    return encodeQuantity(steps.find(step => step.used >= wanted)?.tip ?? 0n)
-  })
-}
+const rewardsOf = ({ block, content }: StoredBlock, shares: readonly number[]): string[] =>
+  tipsAt(
+    shares,
+    content.receipts.map(({ effectiveGasPrice: price, gasUsed }) => ({
+      tip: BigInt(String(price)) - BASE_FEE,
+      gas: BigInt(String(gasUsed)),
+    })),
+    block.content.gasUsed,
+  )
