@@ -102,7 +102,7 @@ describe('headers', () => {
     const sent = new Map(blocks.map(({ block }, index) => [BigInt(index + 1), encodeHeader(block)]))
     const endpoint = blockEndpoint(blocks)
     const arrived = Object.assign(sent, {
-      run: <T>(signal: AbortSignal, fetch: (own: AbortSignal) => T) => fetch(signal),
+      run: <T>(_: bigint, signal: AbortSignal, fetch: (own: AbortSignal) => T) => fetch(signal),
     })
     const take = async () =>
       (await collect(walkHeaders(sourceOf(endpoint), claimOf(blocks, COUNT), 1n, arrived))).length

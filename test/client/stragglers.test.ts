@@ -7,18 +7,20 @@ function setUp(most: number, over: AbortSignal | null = new AbortController().si
   const run = createStragglers(most, over ?? undefined)
   const aborted: string[] = []
   const ends = new Map<string, () => void>()
+  let count = 0
   const start = (name: string, signal: AbortSignal) => {
     const work = (own: AbortSignal) =>
       new Promise<string>((resolve, reject) => {
+        count++
         ends.set(name, () => resolve(name))
         own.addEventListener('abort', () => {
           aborted.push(name)
           reject(own.reason)
         })
       })
-    return run(signal, work).catch(error => (isEndpointError(error) ? error.code : 'failed'))
+    return run(name, signal, work).catch(error => (isEndpointError(error) ? error.code : 'failed'))
   }
-  return { start, aborted, end: (name: string) => ends.get(name)?.(), begun: () => ends.size }
+  return { start, aborted, end: (name: string) => ends.get(name)?.(), begun: () => ends.size, count: () => count }
 }
 
 it('lets works go on that nobody waits for any more, up to a bound, which counts those that have not ended', async () => {
@@ -43,6 +45,21 @@ it('lets none go on where nobody could end it', async () => {
   const work = start('a', waiting.signal)
   waiting.abort()
   expect([await work, aborted]).toEqual(['ABORTED', ['a']])
+})
+
+it('makes whoever asks for the same meanwhile wait for it, and leaves it to go on for the next', async () => {
+  const { start, aborted, end, count } = setUp(1)
+  const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()]
+  const left = start('a', first.signal)
+  first.abort()
+  expect(await left).toBe('ABORTED')
+  const joined = start('a', second.signal)
+  second.abort()
+  expect(await joined).toBe('ABORTED')
+  const last = start('a', third.signal)
+  end('a')
+  expect(await last).toBe('a')
+  expect([count(), aborted]).toEqual([1, []])
 })
 
 it('gives what they come to, begins none in vain, and ends all with the whole', async () => {

@@ -40,13 +40,13 @@ export interface ArrivedHeaders {
   get(number: bigint): Hex | undefined
   set(number: bigint, rlp: Hex): void
   delete(number: bigint): void
-  /** Fetches what is to arrive. */
-  run<T>(signal: AbortSignal, fetch: (signal: AbortSignal) => Promise<T>): Promise<T>
+  /** Fetches the one with this number. */
+  run<T>(number: bigint, signal: AbortSignal, fetch: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
 const NONE: ArrivedHeaders = {
   ...{ get: () => undefined, set: () => {}, delete: () => {} },
-  run: (signal, fetch) => fetch(signal),
+  run: (_, signal, fetch) => fetch(signal),
 }
 
 /**
@@ -68,7 +68,7 @@ export async function* walkHeaders(
   const ask = async (number: bigint, own: AbortSignal): Promise<Hex> => {
     const known = arrived.get(number)
     if (known !== undefined) return known
-    return arrived.run(own, async signal => {
+    return arrived.run(number, own, async signal => {
       const rlp = await l2.run(
         async (provider, attempt) => encodeSent(await askBlock(provider, number, false, attempt.signal)),
         signal,

@@ -85,30 +85,32 @@ export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal
 
 /**
  * Lets works go on that nobody waits for any more, because what they fetch is kept: so one that takes longer than each wait ends all
- * the same.
+ * the same. Whoever asks for the same meanwhile waits for it.
  *
  * @param most how many of them may go on. Further ones are aborted
  * @param over ends them all. Without it, nobody could end them, and none goes on
  */
-export function createStragglers(most: number, over?: AbortSignal) {
-  let late = 0
-  return async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+export function createStragglers<Key>(most: number, over?: AbortSignal) {
+  const late = new Map<Key, Promise<unknown>>()
+  return async <T>(key: Key, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     if (signal.aborted) throw abortedBy(signal)
+    // What has the same key is the same work.
+    const running = late.get(key) as Promise<T> | undefined
+    if (running !== undefined) return orAbort(() => running, signal)
     const own = new AbortController()
     inherit(own.signal, signal)
-    let isLate = false
-    const forget = onAbort(signal, () => {
-      isLate = over?.aborted === false && late < most
-      if (isLate) late++
-      else own.abort(signal.reason)
+    const working = work(own.signal).finally(() => {
+      for (const forget of forgets) forget()
+      if (late.get(key) === working) late.delete(key)
     })
-    const forgetOver = onAbort(over, () => isLate && own.abort(over?.reason))
-    const finish = () => {
-      forget()
-      forgetOver()
-      if (isLate) late--
-    }
-    return orAbort(() => work(own.signal).finally(finish), signal)
+    const forgets = [
+      onAbort(signal, () => {
+        if (over?.aborted === false && late.size < most && !late.has(key)) late.set(key, working)
+        else own.abort(signal.reason)
+      }),
+      onAbort(over, () => late.get(key) === working && own.abort(over?.reason)),
+    ]
+    return orAbort(() => working, signal)
   }
 }
 

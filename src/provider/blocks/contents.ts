@@ -47,10 +47,10 @@ function createLogs({ l2, signal: over }: Pick<VerifiedOptions, 'l2' | 'signal'>
   const logs = createCache<Hex, BlockLogs>(MAX_CACHED_LOGS)
   const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const flights = new Map()
-  const keep = createStragglers(MAX_STRAGGLERS, over)
+  const keep = createStragglers<string>(MAX_STRAGGLERS, over)
   /** Shared by all who ask, and kept, even if it takes longer than they wait. */
   const fetch = <T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    shareFlight(flights, key, signal, own => keep(own, work))
+    shareFlight(flights, key, signal, own => keep(key, own, work))
 
   /** All logs of a block: with its transactions, unless its filter is so full that it tells little. */
   async function logsOf(claim: BlockClaim | BlockHeader, signal: AbortSignal): Promise<BlockLogs> {

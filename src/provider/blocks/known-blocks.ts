@@ -127,7 +127,7 @@ function createMemory(signal: AbortSignal | undefined) {
     hashes,
     headers,
     arrived: {
-      ...{ ...sent, run: createStragglers(MAX_STRAGGLERS, signal) },
+      ...{ ...sent, run: createStragglers<bigint>(MAX_STRAGGLERS, signal) },
       set: (number: bigint, rlp: Hex) => sent.set(number, rlp, 1),
     },
     hashOf: (number: bigint): Hex | undefined =>
