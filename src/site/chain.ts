@@ -188,14 +188,13 @@ export type LogsWords = Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs
 /** From the trusted value to the logs of a range. @param words null if nothing is proven */
 export function drawLogs(scene: Scene<ProvenWay>, words: LogsWords | null): ChainBox[] {
   const { newest = '', blocks: value = '', ruledOut = '', logs = '', range = '' } = words ?? {}
-  const { proofs: proof } = scene
   const link = linker(scene)
-  const blocks = link('Rollup', 'Blocks', ['history', 'blocks'], { proof, value, note: ruledOut, lists: [] })
+  const blocks = link('Rollup', 'Blocks', ['history', 'blocks'], { value, note: ruledOut })
   // The state holds the hash of the newest block, unless L1 does.
   const hash = { proof: 1, value: newest, note: 'kept in the state', lists: ['answer'] as const }
   return [
     ...l2Trunk(scene),
-    ...(proof > 0 ? [link('Rollup', 'Block hash', ['answer', 0, 1], hash)] : []),
+    ...(scene.proofs > 0 ? [link('Rollup', 'Block hash', ['answer', 0, 1], hash)] : []),
     blocks,
     link('Rollup', 'Logs', ['history', 'blocks'], {
       ...{ value: logs, note: range, lists: [] },
@@ -217,8 +216,8 @@ export function drawMessage(scene: Scene<VerifiedMessage>, status: string): Chai
       note: isFromL2 ? 'its root, kept by the contract' : 'kept by the contract',
       rows: implementation === undefined ? [] : [['Code behind the proxy', implementation]],
     }),
-    link('Rollup', 'Message', isFromL2 ? ['place'] : ['rollupContract'], {
-      ...{ value: messageHash, note: status, proof: isFromL2 ? 0 : null, lists: [] },
+    link('Rollup', 'Message', [isFromL2 ? 'place' : 'rollupContract'], {
+      ...{ value: messageHash, note: status, lists: isFromL2 ? ['place'] : [] },
     }),
   ]
 }

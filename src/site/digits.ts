@@ -41,6 +41,13 @@ export function refocusDigit(): void {
   }
 }
 
+/** Gives the focus to the first digits of a text in the file, in one of the views. */
+export function focusDigits(view: string, place: Place): void {
+  const id = JSON.stringify(place)
+  const all = [...document.querySelectorAll<HTMLElement>(`${view} .digits`)]
+  all.find(one => one.dataset['digits']?.startsWith(id))?.focus()
+}
+
 function change(place: Place, at: number, original: string, digit: string): void {
   const key = keyOf(place, at)
   changes.delete(key)

@@ -2,10 +2,8 @@ import { leafProofAt } from '../cli/words/answer.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { toHex } from '../cli/words/layout.ts'
 import { brief, parseJson } from '../cli/words/value.ts'
-import { viewBlocks } from './blocks-view.ts'
 import { judge } from './judge.ts'
 import { MAX_CHANGED_DIGITS } from './limits.ts'
-import { viewMessage } from './message-view.ts'
 import type { Reply, Request } from './messages.ts'
 import { type OpenedFile, openFile } from './opened-file.ts'
 import { placeOfPart, viewPart, withDigits } from './part.ts'
@@ -66,8 +64,6 @@ export function createExplorer(maxMib: number): (request: Request) => Promise<Re
 
 /** One proof of the file; null if it has none. */
 export function viewProof(file: OpenedFile, judgement: Judgement, index: number): ProofView | null {
-  if (file.subject === 'message') return viewMessage(file, judgement)
-  if (file.subject === 'logs' && index === judgement.forms.length) return viewBlocks(file, judgement)
   return judgement.forms[index] === undefined ? null : viewLeafProof(file, judgement, index)
 }
 

@@ -16,11 +16,11 @@ type Open = (name: string | number) => Promise<{ readonly element: HTMLElement; 
 
 /**
  * @param ask for some of what a part holds, from the `start`th on; null if something else is asked meanwhile
- * @param onBytes shows the bytes of a proof, by its index
+ * @param onBytes shows the bytes of a part of a proof, by its index
  */
 export function fileTree(
   ask: (place: Place, start: number) => Promise<Part | null>,
-  onBytes: (proof: number) => void,
+  onBytes: (proof: number, place: Place) => void,
 ): FileTree {
   const { list, open } = branch([], ask, onBytes)
   // One request can be given up for a later one: whatever comes next asks again.
@@ -44,7 +44,7 @@ export function fileTree(
 }
 
 /** A list of what a part holds, which is filled when it is opened. */
-function branch(place: Place, ask: Parameters<typeof fileTree>[0], onBytes: (proof: number) => void) {
+function branch(place: Place, ask: Parameters<typeof fileTree>[0], onBytes: (proof: number, place: Place) => void) {
   const list = h('ul', { class: 'tree' })
   const rows = new Map<string | number, ReturnType<typeof rowOf>>()
   const more = button(
@@ -84,7 +84,7 @@ function rowOf(
   { name, kind, size, text, fields }: PartRow,
   place: Place,
   ask: Parameters<typeof fileTree>[0],
-  onBytes: (proof: number) => void,
+  onBytes: (proof: number, place: Place) => void,
 ): { readonly element: HTMLElement; readonly open: Open } {
   const label = h('span', { class: 'key' }, `${name}`)
   if (kind === 'list' || kind === 'object') {
@@ -109,7 +109,11 @@ function rowOf(
   const proof = fields.length > 0 ? proofAt(place) : null
   const bytes =
     proof !== null &&
-    button({ class: 'plain', 'aria-label': `Show the bytes of ${place.join('.')}` }, () => onBytes(proof), 'Bytes')
+    button(
+      { class: 'plain', 'aria-label': `Show the bytes of ${place.join('.')}` },
+      () => onBytes(proof, place),
+      'Bytes',
+    )
   return {
     element: h('li', { class: 'leaf' }, label, h('span', {}, value, hint), bytes),
     open: () => Promise.resolve(undefined),

@@ -7,7 +7,6 @@ import { historyContract, historySlot, type LogsClaim, logsEvidence, type Verifi
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import { drawLogs, type LogsWords } from './chain.ts'
-import { statusOfAll } from './checks.ts'
 import { logsClaimOf, stateClaimOf } from './inputs.ts'
 import type { Kind } from './judging.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
@@ -52,10 +51,6 @@ export const logsKind: Kind<VerifiedLogs> = {
   state: ({ stateRoot }, { bundle }) => ({
     ...{ stateRoot, account: {}, storage: [{ exists: true, value: newestHash(bundle) }] },
   }),
-  others(scene) {
-    const status = statusOfAll(scene.checked, ['history', 'blocks'])
-    return [{ name: 'Blocks', key: '', status, outcome: wordsOf(scene)?.ruledOut ?? 'claims all logs', value: '' }]
-  },
 }
 
 /** Nothing is asked for that is missing here: an account and its slots. */
@@ -67,7 +62,7 @@ const askedNotes = {
 } as const
 
 /** The number of the first of the blocks, if there are as many as the range needs. */
-export function newestIn(bundle: unknown): bigint | null {
+function newestIn(bundle: unknown): bigint | null {
   const { fromBlock, blocks } = fieldsOf(bundle)
   const first = parseNumber(fromBlock, 64)
   return first === null ? null : first + BigInt(itemsOf(blocks).length) - 1n

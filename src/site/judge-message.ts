@@ -7,7 +7,6 @@ import { type MessageEvidenceClaim, messageEvidence, type VerifiedMessage } from
 import { drawMessage } from './chain.ts'
 import { rollupOf, trustedOf } from './inputs.ts'
 import type { Kind } from './judging.ts'
-import type { Station } from './report.ts'
 import { amount, premiseSources } from './wording.ts'
 
 const statusWords: Readonly<Record<VerifiedMessage['status'], string>> = {
@@ -34,7 +33,7 @@ export const messageKind: Kind<VerifiedMessage> = {
       sources: { ...premiseSources(statement), message: isAsked ? message.source : 'bundle' },
       ...{ headline: `${capitalized(messageStatements[proven.status])}.`, l1Block: proven.l1Block },
       notes: isAsked ? [] : ['Whoever made the bundle chose the message: check that it is the one you mean.'],
-      ...{ facts: factsOf(proven, contract), way: wayOf(proven) },
+      facts: factsOf(proven, contract),
     }
   },
   draw: scene => drawMessage(scene, scene.proven ? statusWords[scene.proven.status] : ''),
@@ -48,30 +47,3 @@ const factsOf = (proven: VerifiedMessage, contract: string): Row[] => [
     return [capitalized(name), shown, ...basis]
   }),
 ]
-
-function wayOf(proven: VerifiedMessage): Station[] {
-  const { status, message, messageProof, l1Block } = proven
-  const at = l1Block === undefined ? '' : `, at L1 block ${l1Block.number}`
-  if (messageProof === undefined) {
-    const isSent = status === 'sent'
-    const state = isSent ? 'done' : status === 'unknown' ? 'unknown' : 'next'
-    return [
-      { title: 'Sent on L1', state, note: isSent ? `as number ${message.number}${at}` : statusWords[status] },
-      { title: 'Received on L2', state: 'unknown', note: 'a proof of the message service on L2 shows it' },
-      { title: 'Claimed on L2', state: 'unknown', note: 'the same proof shows it' },
-    ]
-  }
-  const isAnchored = status !== 'notAnchored'
-  const { leafIndex, proof } = messageProof
-  return [
-    // The L2 contract alone puts messages in trees.
-    { title: 'Sent on L2', state: isAnchored ? 'done' : 'unknown', note: `as number ${message.number}` },
-    { title: 'In a tree', state: 'done', note: `leaf ${leafIndex} of ${2 ** proof.length}` },
-    { title: 'Root on L1', state: isAnchored ? 'done' : 'next', note: isAnchored ? `anchored${at}` : 'not there yet' },
-    {
-      title: 'Claimed on L1',
-      state: status === 'claimed' ? 'done' : 'next',
-      note: status === 'claimed' ? 'done' : isAnchored ? 'it can be claimed now' : 'once the root is there',
-    },
-  ]
-}

@@ -4,7 +4,7 @@ import { brief } from '../cli/words/value.ts'
 import type { PartSources } from '../cli/words/verdict.ts'
 import { ifRight } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
-import { type ChainBox, type ProofSummary, type Scene, summarize } from './chain.ts'
+import { type ChainBox, type Scene, summarize } from './chain.ts'
 import { statusOf, UNCHECKED, watch } from './checks.ts'
 import { findInputErrors, findMissing } from './inputs.ts'
 import { MAX_KEYS } from './limits.ts'
@@ -20,7 +20,7 @@ import { type Form, type ProvenState, rootWords, trustedName } from './wording.t
 export type Question = Pick<Judgement, 'address' | 'storageKeys'>
 
 /** What is proven, and on whose word. */
-export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'way' | 'logs' | 'changes'>> {
+export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 'changes'>> {
   readonly sources: PartSources
   /** In a sentence. */
   readonly headline: string
@@ -39,8 +39,6 @@ export interface Kind<Proven> {
   draw(scene: Scene<Proven>): readonly ChainBox[]
   /** The state that the leaf proofs prove. */
   state?(proven: Proven, file: OpenedFile): Pick<ProvenState, 'storage'> & Leaves
-  /** What it has beside leaf proofs. */
-  others?(scene: Scene<Proven>): readonly ProofSummary[]
 }
 
 interface Leaves {
@@ -81,14 +79,12 @@ function conclusion<Proven>(
   const state = proven === null ? null : (kind.state?.(proven, file) ?? null)
   const forms = question === null ? [] : formsOf(file, statement, storageKeys)
   const scene = { statement, checked, file, proven, address, storageKeys, proofs: forms.length }
-  const leaves = forms.map((form, index) => {
+  const proofs = forms.map((form, index) => {
     const key = index === 0 ? address : (storageKeys[index - 1] ?? '')
     return summarize(index, brief(key), form, state, statusOf(checked, index))
   })
-  const others = kind.others?.(scene) ?? []
-  const proofs = [...leaves, ...others]
   const failed = checked.failed?.group
-  const shown = typeof failed === 'number' ? failed : others.length > 0 ? leaves.length : 0
+  const shown = typeof failed === 'number' ? failed : 0
   const more = storageKeys.length - MAX_KEYS
   const { notes = file.notes } = said
   const report = reportOf(file, {
@@ -136,7 +132,7 @@ export function reportOf(file: OpenedFile, said: Said): Report {
   const [, found = ''] = failure?.rows.find(([name]) => name === 'Found') ?? []
   return {
     ...{ inputErrors: [], missing: null, unconfirmed: null, notes: file.notes, facts: [] },
-    ...{ proofs: [], shown: 0, way: [], logs: null, changes: null },
+    ...{ proofs: [], shown: 0, logs: null, changes: null },
     ...said,
     failure: failure && { ...failure, next: nextStep(failure.code, file, found) },
     boxes: boxes.map(box => (verdict === 'consistent' ? { ...box, rows: ifRight({ word: verdict }, box.rows) } : box)),

@@ -57,9 +57,3 @@ export const MAX_LOGS_SHOWN = 200
 
 /** Characters of the data of a log that can be copied. */
 export const MAX_DATA_CHARACTERS = 10_000
-
-/** Blocks that are listed: as many as the range of a proof can have. */
-export const MAX_BLOCKS_SHOWN = 8192
-
-/** Nodes of a Merkle-Patricia proof that are drawn: more than any key's path has. */
-export const MAX_NODES_SHOWN = 70

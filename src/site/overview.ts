@@ -3,7 +3,7 @@ import type { ProofSummary } from './chain.ts'
 import { checkLink, chip } from './chain-view.ts'
 import type { Change, Changes } from './changes.ts'
 import { button, type Child, copyable, copyButton, growing, h, hidden, nodesOf, rowList } from './dom.ts'
-import type { Report, Station } from './report.ts'
+import type { Report } from './report.ts'
 
 /** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
 declare const CHECK_REASONS: Readonly<Record<string, string>>
@@ -14,11 +14,10 @@ export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'h
 
 /** What is proven, or why not. */
 export function overview(report: Report, command: string, onChoose: (index: number) => void): Child[] {
-  const { failure, notes, way, facts, logs, proofs, changes } = report
+  const { failure, notes, facts, logs, proofs, changes } = report
   return [
     failure && failureView(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
-    way.length > 0 && wayView(way),
     facts.length > 0 && factsView(facts),
     logs && logs.count > 0 && logsView(logs),
     proofs.length > 0 && proofTable(proofs, onChoose),
@@ -47,27 +46,6 @@ function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTML
     h('p', {}, h('strong', {}, 'What to do: '), next ?? ''),
   )
 }
-
-const stationWords: Readonly<Record<Station['state'], string>> = {
-  done: 'done',
-  next: 'next',
-  unknown: 'not shown here',
-}
-
-/** From one layer to the other. */
-const wayView = (way: readonly Station[]): HTMLElement =>
-  h(
-    'ol',
-    { class: 'way', 'aria-label': 'The way of the message' },
-    ...way.map(({ title, state, note }) =>
-      h(
-        'li',
-        { 'data-state': state },
-        h('span', { class: 'title' }, title, hidden(`: ${stationWords[state]}`)),
-        h('span', { class: 'from' }, note),
-      ),
-    ),
-  )
 
 /** Short values as cards, hashes as rows. */
 function factsView(facts: readonly Row[]): HTMLElement {

@@ -3,7 +3,7 @@ import type { Row } from '../cli/words/wording.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
 import { chainView, picture } from './chain-view.ts'
 import { commandOf } from './command.ts'
-import { changedDigits, forgetDigits, listenToDigits, refocusDigit } from './digits.ts'
+import { changedDigits, focusDigits, forgetDigits, listenToDigits, refocusDigit } from './digits.ts'
 import { button, byId, copy, h, rowList, showCopied } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
@@ -35,7 +35,7 @@ import type { Loaded } from './opened-file.ts'
 import { overview, verdictText } from './overview.ts'
 import type { Place } from './part.ts'
 import { applyPatches } from './patches.ts'
-import { bytesSection, proofSection } from './proof-section.ts'
+import { proofSection } from './proof-section.ts'
 import type { Report } from './report.ts'
 import { createTabs } from './tabs.ts'
 
@@ -83,17 +83,17 @@ const engine = createEngine(
   },
 )
 
-const tabs = createTabs(tab => go({ ...address, tab }))
+const tabs = createTabs(tab => void go({ ...address, tab }))
 
 /** Changes the address, which the page follows. */
-function go(next: Address, replaces = false): void {
+function go(next: Address, replaces = false): Promise<void> {
   address = next
   const fragment = writeAddress(next)
   if (fragment !== location.hash) {
     if (replaces) history.replaceState(null, '', fragment)
     else history.pushState(null, '', fragment)
   }
-  showView()
+  return showView()
 }
 
 /** Shows what the address names: the visitor came with it, or went back or forward. */
@@ -103,7 +103,7 @@ function follow(): void {
   const isSame = source === address.source && loaded !== null
   address = { ...next, source }
   if (isSame) {
-    showView()
+    void showView()
     return
   }
   const named = rollupStateProofExamples.find(({ title }) => nameOf(title) === source)
@@ -173,7 +173,7 @@ async function open(
     byId('share', HTMLButtonElement).hidden = false
     const isLink = isLinked || (replaces && address.source === source)
     // The address is that of the file before its verdict: the visitor can already type, which starts another verdict.
-    go(isLink ? { ...address, source } : { source, tab: 'overview', proof: null }, replaces)
+    void go(isLink ? { ...address, source } : { source, tab: 'overview', proof: null }, replaces)
     await judge()
     if (!replaces && verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
   })
@@ -182,13 +182,13 @@ async function open(
 const askPart = async (place: Place, start: number) =>
   (await engine.ask<'part'>({ kind: 'part', place, start }).catch(() => null))?.part ?? null
 
-function goToBytes(proof: number): void {
-  go({ ...address, tab: 'bytes', proof })
-  tabs.focus('bytes')
+async function goToBytes(proof: number, place: Place): Promise<void> {
+  await go({ ...address, tab: 'proof', proof })
+  focusDigits('#bytes', place)
 }
 
 function findInFile(place: Place): void {
-  go({ ...address, tab: 'file' })
+  void go({ ...address, tab: 'file' })
   void tree?.find(place)
 }
 
@@ -247,12 +247,12 @@ async function judge(): Promise<void> {
   tabs.fill('overview', overview(report, hasCommand ? commandOf(loaded.subject, statement) : '', goToProof))
   tabs.fill('chain', chainView(report))
   if (tree === null) {
-    tree = fileTree(askPart, goToBytes)
+    tree = fileTree(askPart, (proof, place) => void goToBytes(proof, place))
     tabs.fill('file', tree.content)
   }
   views.hidden = false
   setStale(false)
-  showView()
+  void showView()
   byId('changed-verdict', HTMLElement).textContent = `${report.badge}.`
   refocusDigit()
 }
@@ -263,15 +263,14 @@ function goTo({ proof }: { readonly proof: number | null }, index: number): void
     goToProof(proof)
     return
   }
-  go({ ...address, tab: 'chain' })
+  void go({ ...address, tab: 'chain' })
   const left = report.boxes.slice(0, index).filter(({ state }) => state === 'left out').length
   document.getElementById(`link-${index - left}`)?.focus()
 }
 
 function goToProof(proof: number): void {
-  const shown = address.tab
-  go({ ...address, tab: shown === 'bytes' ? shown : 'proof', proof })
-  tabs.focus(address.tab)
+  void go({ ...address, tab: 'proof', proof })
+  tabs.focus('proof')
 }
 
 /** The proof that was asked for last. */
@@ -289,17 +288,16 @@ async function showProof(): Promise<void> {
   shownProof = writeAddress({ ...address, tab: 'proof', proof: index })
   const { proof, place } = await engine.ask<'proof'>({ kind: 'proof', index })
   const isJudged = report.verdict !== 'unjudged'
-  tabs.fill('proof', proof === null ? [] : proofSection(proof, isJudged, goToProof))
-  tabs.fill('bytes', proof === null ? [] : bytesSection(proof, place, goToProof, findInFile))
+  tabs.fill('proof', proof === null ? [] : proofSection(proof, place, isJudged, goToProof, findInFile))
 }
 
 /** Shows the view and the proof that the address names, of the file that is open. */
-function showView(): void {
+async function showView(): Promise<void> {
   // Whatever is still to be verified is shown afterwards.
   if (report === null || results.hasAttribute('data-stale')) return
   tabs.show(address.tab)
   const wanted = writeAddress({ ...address, tab: 'proof', proof: wantedProof(report) })
-  if (wanted !== shownProof) void attempt(() => showProof().then(() => tabs.show(address.tab)))
+  if (wanted !== shownProof) await attempt(() => showProof().then(() => tabs.show(address.tab)))
 }
 
 /** Old results stay where they are, so that nothing moves, but they must not pass for those of a new question. */

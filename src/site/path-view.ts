@@ -162,8 +162,7 @@ function topRow(path: PathView): HTMLElement {
 function leafRow(path: PathView, drawing: Drawing): HTMLElement {
   const { leafIndex, bytes, valueHash, fault } = path
   const [leaf] = bytes
-  if (leaf === undefined)
-    return box(path, ['leaf', 'leaf index'], named('message', valueHash), from(`leaf ${leafIndex}`))
+  if (leaf === undefined) return h('li', {})
   const parts = leaf.fields.map((field, index) => {
     const { name, start, end, isFault } = field
     const part = h('button', { type: 'button', class: 'segment', 'data-fault': isFault }, name)

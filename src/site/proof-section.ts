@@ -1,44 +1,45 @@
 import { bytesView } from './bytes-view.ts'
-import { checksView, chip } from './chain-view.ts'
+import { checksView } from './chain-view.ts'
 import { digitsHint } from './digits.ts'
-import { button, type Child, growing, h, hidden, rowList } from './dom.ts'
+import { button, type Child, h, rowList } from './dom.ts'
 import { neighboursView } from './neighbours.ts'
 import type { Place } from './part.ts'
 import { pathsView } from './path-view.ts'
-import type { BlockRow, ProofView } from './proof-view.ts'
-import type { TrieNode } from './trie-view.ts'
+import type { PathView, ProofView } from './proof-view.ts'
 
-/** One proof: its checks, the neighbours of an absent key, and the way from the root to the leaves. */
-export function proofSection(proof: ProofView, isJudged: boolean, onChoose: (index: number) => void): Child[] {
-  const { title, claims, key, keyHash, checks, gap, paths, trie, fault, blocks } = proof
+/**
+ * One proof: the neighbours of an absent key, the way from the root to the leaves, their bytes, and its checks.
+ *
+ * @param place where in the file it is; null if that is not known
+ */
+export function proofSection(
+  proof: ProofView,
+  place: Place | null,
+  isJudged: boolean,
+  onChoose: (index: number) => void,
+  onFind: (place: Place) => void,
+): Child[] {
+  const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
   return [
-    heading(`Proof of ${title}`, proof, onChoose),
+    heading(proof, onChoose),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
     rowList(
       Object.entries({ Key: key, 'Its hash': keyHash ?? '', Claims: claims }).filter(([, value]) => value !== ''),
     ),
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
     gap && neighboursView(gap),
-    paths.length > 0 && pathsView(paths, keyHash),
-    trie.length > 0 && trieView(trie),
-    ...(blocks.length > 0 ? blocksView(blocks) : []),
-    paths.length + trie.length + blocks.length === 0 &&
-      h('p', {}, 'There is no path to draw: this proof has no hashes of its own.'),
+    paths.length > 0 ? pathsView(paths, keyHash) : h('p', {}, 'This page draws no path of it.'),
+    paths.length > 0 && bytesSection(paths, place, onFind),
     checks.length > 0 && checksView(`Checks of ${title}, in order`, checks),
   ]
 }
 
 /** The bytes of the leaves, of node 0 and of the values. */
-export function bytesSection(
-  proof: ProofView,
-  place: Place | null,
-  onChoose: (index: number) => void,
-  onFind: (place: Place) => void,
-): Child[] {
-  const paths = proof.paths.filter(({ bytes }) => bytes.length > 0)
-  if (paths.length === 0) return []
-  return [
-    heading(`Bytes of ${proof.title}`, proof, onChoose),
+const bytesSection = (paths: readonly PathView[], place: Place | null, onFind: (place: Place) => void): HTMLElement =>
+  h(
+    'section',
+    { id: 'bytes' },
+    h('h3', {}, 'Its bytes'),
     digitsHint(),
     h(
       'div',
@@ -55,8 +56,7 @@ export function bytesSection(
         ),
       ),
     ),
-  ]
-}
+  )
 
 const bytesTitles = {
   proof: 'The leaf and its value',
@@ -65,13 +65,13 @@ const bytesTitles = {
 } as const
 
 /** The title, and the way to the other proofs of the file. */
-function heading(title: string, { index, count }: ProofView, onChoose: (index: number) => void): HTMLElement {
+function heading({ title, index, count }: ProofView, onChoose: (index: number) => void): HTMLElement {
   const to = (target: number, name: string, arrow: string) =>
     button({ disabled: target < 0 || target >= count, 'aria-label': name, title: name }, () => onChoose(target), arrow)
   return h(
     'div',
     { class: 'pager' },
-    h('h3', {}, title),
+    h('h3', {}, `Proof of ${title}`),
     count > 1 &&
       h(
         'span',
@@ -82,48 +82,3 @@ function heading(title: string, { index, count }: ProofView, onChoose: (index: n
       ),
   )
 }
-
-/** Newest first, as they follow from each other. */
-const blocksView = (blocks: readonly BlockRow[]) =>
-  growing(
-    h('ol', { class: 'proofs blocks' }),
-    blocks,
-    ({ name, status, text }) =>
-      h(
-        'li',
-        { 'data-status': status },
-        h('span', { class: 'name' }, name),
-        h('span', { class: 'about' }, text),
-        chip(status),
-      ),
-    blocks.findIndex(({ status }) => status === 'failed'),
-  )
-
-/** The nodes of a Merkle-Patricia proof from the root down, each with the digits of the key that it takes. */
-const trieView = (nodes: readonly TrieNode[]): HTMLElement =>
-  h(
-    'ol',
-    { class: 'trie' },
-    ...nodes.map(({ hash, kind, digits, children, child }) =>
-      h(
-        'li',
-        { 'data-kind': kind },
-        h('span', { class: 'name' }, kind),
-        children.length === 0
-          ? h('span', {}, 'takes ', h('code', {}, digits === '' ? 'nothing' : digits))
-          : h(
-              'span',
-              { class: 'children' },
-              hidden(`takes the digit ${digits}`),
-              ...children.map((isThere, index) =>
-                h(
-                  'span',
-                  { 'aria-hidden': 'true', 'data-there': isThere, 'data-taken': index === child },
-                  index.toString(16),
-                ),
-              ),
-            ),
-        h('code', { class: 'hash' }, hash ?? 'not hexadecimal'),
-      ),
-    ),
-  )

@@ -27,36 +27,12 @@ import { type Checked, checksOf, placeError, type Status, statusOf, statusOfOne 
 import { describeFault, type Fault } from './fault.ts'
 import type { OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
-import { viewTrie } from './trie-view.ts'
 import { claimWords, partNames } from './wording.ts'
 
 export type ProofView = ReturnType<typeof viewLeafProof>
 export type PathView = ReturnType<typeof viewPath>
-/** One block of a bundle of logs. */
-export interface BlockRow {
-  readonly name: string
-  readonly status: Status
-  readonly text: string
-}
-
 /** The two neighbours of an absent key. */
 export type Gap = NonNullable<ReturnType<typeof viewGap>>
-
-/** What a view has that has nothing of a leaf proof. */
-export const emptyView = {
-  ...{
-    index: 0,
-    count: 1,
-    claims: '',
-    key: '',
-    keyHash: null,
-    trie: [],
-    gap: null,
-    paths: [],
-    fault: null,
-    blocks: [],
-  },
-}
 
 /** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
 export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: number) {
@@ -79,12 +55,10 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
     claims: isTrie ? '' : claimWords[forms[index] ?? 'neither'],
     key: brief(asked),
     keyHash,
-    trie: isTrie ? viewTrie(file.answer, index, asked) : [],
     checks,
     gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checked, index) : null,
     paths,
     fault,
-    blocks: [] as readonly BlockRow[],
   }
 }
 

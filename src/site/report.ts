@@ -12,13 +12,6 @@ import type { InputError } from './inputs.ts'
 import { type FieldName, isOwn, type Statement } from './statement.ts'
 import { basisWords, displayRows, type Form, fieldWords } from './wording.ts'
 
-/** One station on the way of a message. */
-export interface Station {
-  readonly title: string
-  readonly state: 'done' | 'next' | 'unknown'
-  readonly note: string
-}
-
 /** The logs of a range of blocks. */
 export interface ProvenLogs {
   readonly count: number
@@ -65,8 +58,6 @@ export interface Report {
   readonly proofs: readonly ProofSummary[]
   /** The proof to show first. */
   readonly shown: number
-  /** The way of a message. */
-  readonly way: readonly Station[]
   /** The logs that are proven; null if it is not about logs. */
   readonly logs: ProvenLogs | null
   /** What a list of traces has changed. */

@@ -5,7 +5,6 @@ const titles: Readonly<Record<TabName, string>> = {
   overview: 'Overview',
   chain: 'Chain',
   proof: 'Proof',
-  bytes: 'Bytes',
   file: 'File',
 }
 

@@ -383,21 +383,21 @@ async function checkAddress(): Promise<string> {
   await verdictOf(page)
   const digest = createHash('sha256').update(text).digest('hex')
   assert.equal(await fragment(), `#sha256-${digest}`)
-  await page.getByRole('tab', { name: 'Bytes' }).click()
+  await page.getByRole('tab', { name: 'Proof' }).click()
   await choose(page, 'Absent account')
   await page.goBack()
   await page.locator('#file-status', { hasText: file }).waitFor()
   await verdictOf(page)
-  assert.equal(await tabOf(page), 'Bytes')
+  assert.equal(await tabOf(page), 'Proof')
   // A reload keeps the file in this tab. Another tab has the address alone, unless it is a link with the file.
   await page.reload()
   await page.locator('#file-status', { hasText: file }).waitFor()
   assert.equal(await verdictOf(page), 'consistent')
-  assert.equal(await tabOf(page), 'Bytes')
+  assert.equal(await tabOf(page), 'Proof')
   await page.getByRole('button', { name: 'Copy a link to it' }).click()
   await page.locator('#copied', { hasText: 'The link has the file, and nothing of what you entered.' }).waitFor()
   const link = await page.evaluate(() => navigator.clipboard.readText())
-  assert.match(link, /\/#z\.[\w-]{1000,}\/bytes\/\d+$|\/#z\.[\w-]{1000,}\/bytes$/)
+  assert.match(link, /\/#z\.[\w-]{1000,}\/proof$/)
   const other = await openPage(strict.origin, {}, `${strict.origin}#sha256-${digest}`)
   await other.page
     .getByText(`This address is of a file with the SHA-256 ${digest.slice(0, 16)}…`)
@@ -407,7 +407,7 @@ async function checkAddress(): Promise<string> {
   const linked = await openPage(strict.origin, {}, link)
   await linked.page.locator('#file-status', { hasText: 'The file of the link: vector, 5 storage proofs' }).waitFor()
   assert.equal(await verdictOf(linked.page), 'consistent')
-  assert.equal(await tabOf(linked.page), 'Bytes')
+  assert.equal(await tabOf(linked.page), 'Proof')
   assert.equal(await linked.page.evaluate(() => location.hash.slice(0, 72)), `#sha256-${digest}`)
   await closePage(linked)
   for (const hostile of [
@@ -495,7 +495,7 @@ async function checkLoading(): Promise<string> {
   const { page } = opened
   const status = page.locator('#file-status')
   await choose(page, 'Absent slot')
-  await page.getByRole('tab', { name: 'Bytes' }).click()
+  await page.getByRole('tab', { name: 'Proof' }).click()
   await page.locator('#bytes .digits').nth(2).press('f')
   await page.locator(REFUSED).waitFor()
   // Whoever types into the form, or puts a digit of the earlier file back.
@@ -588,7 +588,7 @@ async function checkVerifying(): Promise<string> {
   await page.evaluate(() => new Promise(requestAnimationFrame))
   await page.getByText('Proof of slot 1').waitFor()
   // A digit and a field at once.
-  await page.getByRole('tab', { name: 'Bytes' }).click()
+  await page.getByRole('tab', { name: 'Proof' }).click()
   const digits = page.locator('#bytes .digits').nth(2)
   const text = await digits.innerText()
   await digits.evaluate(
@@ -737,7 +737,7 @@ async function checkPrint(): Promise<string> {
     .evaluateAll(all => all.map(panel => panel.getBoundingClientRect().height > 0))
   assert.equal(await page.locator('#comparing:visible').count(), 0)
   // The file is identified by its digest: it may be long.
-  assert.deepEqual(shown, [true, true, true, true, false])
+  assert.deepEqual(shown, [true, true, true, false])
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
   const record = await page.locator('#record').innerText()
   for (const part of [
@@ -762,9 +762,9 @@ async function checkPrint(): Promise<string> {
 async function checkDigits(): Promise<string> {
   const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
   const { page } = opened
-  const shown = (tab: string) => page.locator(`#${tab} [data-changed]`)
+  const shown = (part: string) => page.locator(`#${part} [data-changed]`)
   await choose(page, 'Absent slot')
-  await page.getByRole('tab', { name: 'Bytes' }).click()
+  await page.getByRole('tab', { name: 'Proof' }).click()
   const hKey = page.locator('#bytes .digits').nth(2)
   const text = await hKey.innerText()
   await hKey.click({ position: { x: 3, y: 8 } })
@@ -790,7 +790,7 @@ async function checkDigits(): Promise<string> {
   await page
     .getByRole('button', { name: 'Show the bytes of answer.storageProofs.0.leftProof.proofRelatedNodes.41' })
     .click()
-  assert.equal(await tabOf(page), 'Bytes')
+  assert.equal(await tabOf(page), 'Proof')
   assert.equal(await shown('bytes').count(), 2)
   await page.getByRole('button', { name: 'Put it back' }).click()
   await page.locator(CONSISTENT).waitFor()
@@ -831,7 +831,7 @@ async function checkForcedColours(): Promise<string> {
   ])
   assert.deepEqual(
     tabs.map(color => color === panel),
-    [true, true, false, true, true],
+    [true, true, false, true],
   )
   // What has come of a copy is no box as long as there is nothing to say, and the points of the legend are there.
   const [box, dot] = await page.evaluate(() => [
@@ -871,13 +871,6 @@ async function checkPhone(): Promise<string> {
   await ones('.picture .brief:not(:empty)')
   await choose(page, 'State diff of a range of blocks')
   await ones('.chip')
-  await choose(page, 'Log left out')
-  await page.getByRole('tab', { name: 'Proof' }).click()
-  const [row, text] = await page
-    .locator('.blocks li')
-    .first()
-    .evaluate(one => [one, one.querySelector('.about')].map(part => part?.getBoundingClientRect().width ?? 0))
-  assert.ok(row && text && text > row * 0.9, `${text} of ${row}`)
   await closePage(opened)
   return 'nothing is squeezed at 320 pixels'
 }
@@ -1020,7 +1013,6 @@ async function checkKeyboard(): Promise<string> {
   assert.match(await page.locator('.path .explanation').innerText(), /^hVal Hash of the value/)
   await page.keyboard.press('ArrowLeft')
   assert.match(await page.locator('.path .explanation').innerText(), /^hKey Hash of the key/)
-  await page.getByRole('tab', { name: 'Bytes' }).click()
   await tabTo(page, '#bytes .digits')
   await page.keyboard.press('ArrowDown')
   const explanation = await page.locator('.bytes .explanation').first().innerText()

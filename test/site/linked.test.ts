@@ -12,7 +12,7 @@ it('carries a small file in a link, byte by byte, and no large one', async () =>
   const source = await packFile(new Blob([bytes]))
   expect(source).toMatch(/^z\.[\w-]+$/)
   expect(new Uint8Array(await (await unpackFile(source)).arrayBuffer())).toEqual(bytes)
-  const address = { source, tab: 'bytes', proof: 1 } as const
+  const address = { source, tab: 'file', proof: 1 } as const
   expect(readAddress(writeAddress(address))).toEqual(address)
   expect(await packFile(new Blob([new Uint8Array(MAX_LINKED_BYTES + 1)]))).toBeNull()
   // What hardly shrinks is too long for a link.
