@@ -47,7 +47,7 @@ export function chainView(report: Report): Child[] {
         { 'data-state': state, tabindex: '-1', id: `link-${index}` },
         h('h3', {}, title, ' ', h('span', { class: 'from' }, `${layer}${note === '' ? '' : `, ${note}`}`)),
         h('span', { class: 'word' }, wordOf(box, report)),
-        value === '' ? null : value.startsWith('0x') ? copyable(value, title) : h('span', {}, value),
+        value === '' ? null : value.startsWith('0x') ? copyable(value, title) : h('span', { class: 'value' }, value),
         more.length > 0 && rowList(more, title),
         checks.length > 0 && checksView('Checks', checks, title),
       )

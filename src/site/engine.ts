@@ -121,7 +121,8 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
         pending = asked
         onBusy(true)
         setTimeout(() => {
-          if (pending === asked) stop(`Given up: it took longer than ${MAX_REQUEST_SECONDS} seconds.`)
+          if (pending === asked)
+            stop(`Given up: it took longer than ${MAX_REQUEST_SECONDS} seconds. The command line has more time.`)
         }, MAX_REQUEST_SECONDS * 1000)
       }
       post(request)

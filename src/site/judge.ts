@@ -21,7 +21,8 @@ const judges: Readonly<Record<Subject, (file: OpenedFile, statement: Statement) 
   logs: (file, statement) => judgeAs(logsKind, file, statement),
   message: (file, statement) => judgeAs(messageKind, file, statement),
   traces: (file, statement) => judgeAs(tracesKind, file, statement),
-  call: file => elsewhere(file, 'a command verifies it', 'Verifying it takes an EVM, which this page does not have.'),
+  call: file =>
+    elsewhere(file, 'the command line verifies it', 'Verifying it takes an EVM, which this page does not have.'),
   vector: file => elsewhere(file, 'the tests run it', 'This page does not verify it.'),
 }
 

@@ -2,7 +2,7 @@ import type { Row } from '../cli/words/wording.ts'
 import type { ProofSummary } from './chain.ts'
 import { checkLink, chip } from './chain-view.ts'
 import type { Change, Changes } from './changes.ts'
-import { button, type Child, copyable, copyButton, growing, h, hidden, nodesOf, rowList } from './dom.ts'
+import { button, type Child, copyable, growing, h, hidden, nodesOf, rowList } from './dom.ts'
 import type { Report } from './report.ts'
 
 /** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
@@ -13,7 +13,7 @@ export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'h
 }
 
 /** What is proven, or why not. */
-export function overview(report: Report, command: string, onChoose: (index: number) => void): Child[] {
+export function overview(report: Report, onChoose: (index: number) => void): Child[] {
   const { failure, notes, facts, logs, proofs, changes } = report
   return [
     failure && failureView(failure),
@@ -22,18 +22,8 @@ export function overview(report: Report, command: string, onChoose: (index: numb
     logs && logs.count > 0 && logsView(logs),
     proofs.length > 0 && proofTable(proofs, onChoose),
     changes && changesView(changes),
-    command !== '' && commandView(command),
   ]
 }
-
-const commandView = (command: string): HTMLElement =>
-  h(
-    'p',
-    { class: 'command' },
-    'Verify it with: ',
-    h('code', {}, ...command.split(' ').flatMap(word => [h('span', {}, word), ' '])),
-    copyButton(command, 'the command'),
-  )
 
 function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTMLElement {
   const reason = CHECK_REASONS[code]

@@ -2,7 +2,6 @@ import { messageOf } from '../cli/words/value.ts'
 import type { Row } from '../cli/words/wording.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
 import { chainView, picture } from './chain-view.ts'
-import { commandOf } from './command.ts'
 import { changedDigits, focusDigits, forgetDigits, listenToDigits, refocusDigit } from './digits.ts'
 import { button, byId, copy, h, rowList, showCopied } from './dom.ts'
 import { createEngine } from './engine.ts'
@@ -226,8 +225,7 @@ const describeFile = (name: string, { kind, holds, description }: Loaded): strin
 
 async function judge(): Promise<void> {
   if (loaded === null) return
-  const statement = readStatement()
-  const reply = await engine.ask<'verify'>({ kind: 'verify', statement, changes: changedDigits() })
+  const reply = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement(), changes: changedDigits() })
   report = reply.report
   keepWords(digest, ownWords())
   const { verdict: name } = report
@@ -242,9 +240,7 @@ async function judge(): Promise<void> {
   const { boxes } = report
   picturePlace.replaceChildren(...(boxes.length > 0 ? [picture(report, goTo)] : []))
   await showProof()
-  // An error of a server is nothing to verify.
-  const hasCommand = name !== 'unjudged' || report.failure === null
-  tabs.fill('overview', overview(report, hasCommand ? commandOf(loaded.subject, statement) : '', goToProof))
+  tabs.fill('overview', overview(report, goToProof))
   tabs.fill('chain', chainView(report))
   if (tree === null) {
     tree = fileTree(askPart, (proof, place) => void goToBytes(proof, place))
@@ -333,10 +329,8 @@ function showNothing(badge: string, headline: string): void {
 }
 
 function showProblem(message: string): void {
-  const isSlow = loaded !== null && message.startsWith('Given up')
-  const command = loaded !== null && isSlow ? commandOf(loaded.subject, readStatement()) : ''
   fileStatus.textContent = message
-  showNothing('Nothing to verify', isSlow ? `${message} The command line has more time: ${command}` : message)
+  showNothing('Nothing to verify', message)
 }
 
 /** Judges what the form and the digits say now: a verdict on what they said before must not arrive any more. */
@@ -414,7 +408,7 @@ function fixField(): void {
 }
 
 function listenToFiles(): void {
-  const file = byId('file', HTMLInputElement)
+  const file = byId('choose', HTMLInputElement)
   file.addEventListener('change', () => {
     openFiles([...(file.files ?? [])])
     file.value = ''

@@ -31,11 +31,11 @@ export function createTabs(onChoose: (name: TabName) => void) {
   )
   const of = (name: TabName) => views.filter(view => view.name === name)
   return {
-    /** Shows a view, or the first one if there is nothing in it. */
+    /** Shows a view, or the first that has anything in it. */
     show(wanted: TabName): void {
-      const isThere = of(wanted).some(({ tab }) => !tab.hidden)
+      const shown = [...of(wanted), ...views].find(({ tab }) => !tab.hidden)
       for (const { name, tab, panel } of views) {
-        const isShown = name === (isThere ? wanted : 'overview')
+        const isShown = name === shown?.name
         tab.setAttribute('aria-selected', String(isShown))
         tab.tabIndex = isShown ? 0 : -1
         panel.hidden = !isShown

@@ -102,7 +102,7 @@ async function checkExamples(page: BrowserPage, look: Look, isFirst: boolean): P
 }
 
 async function checkFile(page: BrowserPage): Promise<void> {
-  await page.chooseFile('#file', resolve(FILE))
+  await page.chooseFile('#choose', resolve(FILE))
   await until(page, () => document.querySelector('#file-status')?.textContent?.startsWith('contract-slots') ?? false)
   assert.equal((await settled(page)).verdict, 'consistent')
 }

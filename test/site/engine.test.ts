@@ -32,6 +32,6 @@ it('gives a worker up that takes longer than 15 seconds, and starts another', as
   await vi.advanceTimersByTimeAsync(14_900)
   expect([workers, failed]).toMatchObject([[{ isEnded: false }], []])
   await vi.advanceTimersByTimeAsync(200)
-  const message = 'Given up: it took longer than 15 seconds.'
+  const message = 'Given up: it took longer than 15 seconds. The command line has more time.'
   expect([workers, failed]).toMatchObject([[{ isEnded: true }, { isEnded: false }], [message]])
 })
