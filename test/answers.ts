@@ -2,14 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { createWorld, type World } from '../src/devnet/index.ts'
 import {
   type Hex,
-  hashAccountKey,
-  hashStorageKey,
   isProofError,
   type ProvenSlot,
   type Scheme,
   type VerifiedState,
   verifyProof,
 } from '../src/entry/index.ts'
+import { hashAccountKey, hashStorageKey } from '../src/verify/verifier/leaf-api.ts'
 import { addressFor, keyFor, wordFor } from '../vectors/vector.ts'
 import {
   ACCOUNTS,

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { countAll, countLists, RUNNING_PATH, TRUSTED_PATH } from './tools/count.ts'
 
 /** The maximum number of lines, round constants included. Raise it only for a new check. */
-const LIMIT = 1020
+const LIMIT = 1000
 
 /** The files that this one imports, without what the codes of errors mean, of which only the names are used. */
 const importsOf = (file: string): string[] =>

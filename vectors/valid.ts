@@ -1,5 +1,6 @@
 import { createWorld, type World } from '../src/devnet/index.ts'
-import { type Hex, hashAccountKey, hashStorageKey, type Scheme } from '../src/entry/index.ts'
+import type { Hex, Scheme } from '../src/entry/index.ts'
+import { hashAccountKey, hashStorageKey } from '../src/verify/verifier/leaf-api.ts'
 import { addressFor, type ExpectedState, keyFor, wordFor } from './vector.ts'
 import { findAbsent } from './world.ts'
 

@@ -1,11 +1,9 @@
 /**
- * Every way in which verification can fail, with what it means in one sentence, by family: answers, evidence, beacon, blocks,
- * transitions, messages.
- * `docs/checks.md` is the catalogue: why each check exists, what an attacker could do if it were missing, and the vectors
- * that show it.
+ * Every way in which verification can fail, with what it means in one sentence. `docs/checks.md` is the catalogue: why each check
+ * exists, what an attacker could do if it were missing, and the vectors that show it.
  */
-
-const answer = {
+const meanings = {
+  // Answers.
   MALFORMED_RESPONSE: 'The answer does not have the shape of a rollup_getProof result.',
   ANSWER_IS_ERROR: 'The endpoint answered with a JSON-RPC error instead of a proof.',
   FOREIGN_PROOF:
@@ -32,9 +30,8 @@ const answer = {
   STORAGE_PROOF_MISSING: 'There are fewer storage proofs than requested keys.',
   STORAGE_PROOF_UNEXPECTED:
     'There are more storage proofs than requested keys, or there is one for an account that does not exist.',
-}
 
-const evidence = {
+  // Evidence: the way from L1 to an answer.
   RLP_NON_CANONICAL: 'These bytes are not exactly one canonical RLP item.',
 
   HEADER_MALFORMED:
@@ -88,9 +85,8 @@ const evidence = {
   CALL_STATE_UNUSED: 'The bundle holds an account, slot, code or value that the call does not read.',
 
   CODE_HASH_MISMATCH: 'The contract code does not hash to the code hash of the account.',
-}
 
-const beacon = {
+  // The consensus layer.
   BEACON_MALFORMED: 'This does not have the shape of a beacon API answer for light clients.',
   BEACON_INTEGER: 'An integer of the beacon API is not a decimal string without leading zeros, or exceeds its width.',
   BEACON_FORK_UNKNOWN: 'A slot is before Capella, or in a fork that is missing from the network’s table.',
@@ -118,9 +114,8 @@ const beacon = {
     'The signature over this header is not that of the committee members that the update lists as signers.',
   BEACON_TOO_MANY_UPDATES: 'There are more than 512 updates.',
   BEACON_OLDER_THAN_CHECKPOINT: 'The finalized block is older than the trusted block.',
-}
 
-const blocks = {
+  // Blocks.
   HISTORY_NO_CONTRACT: 'The contract that keeps block hashes (EIP-2935) does not exist in this state.',
   HISTORY_NO_HASH: 'The contract that keeps block hashes has none for this block.',
   HISTORY_OUTSIDE_WINDOW:
@@ -156,9 +151,8 @@ const blocks = {
   LOGS_CONTENT_MISSING: 'A block that may hold such logs lacks its transactions or receipts.',
   LOGS_CONTENT_UNUSED:
     'A block has transactions or receipts although its header rules out such logs, or although it is after the range.',
-}
 
-const messages = {
+  // Messages between the layers.
   MESSAGE_MALFORMED: 'This does not have the shape of a message’s place in a tree.',
   MESSAGE_INDEX: 'The index of the leaf is not one of those that the tree has.',
   MESSAGE_ROOT_MISMATCH: 'The path from the message does not lead to the root of the tree.',
@@ -169,9 +163,8 @@ const messages = {
   MESSAGE_MISMATCH: 'The bundle is for a message other than the one expected.',
   MESSAGE_NO_SERVICE: 'The message service does not exist in this L2 state.',
   MESSAGE_STATUS: 'The status of the message on L2 is neither 0 nor 1 nor 2.',
-}
 
-const transition = {
+  // Transitions.
   TRANSITION_MALFORMED: 'This does not have the shape of a list of traces, or a trace is missing.',
   TRANSITION_TOO_LARGE: 'There are more blocks, or traces of a block, than can be verified in one answer.',
   TRANSITION_ROOT_CONTRADICTED: 'The answer states another root than the trusted one, or than its traces lead to.',
@@ -194,110 +187,27 @@ const transition = {
   TRACE_INDEX_NOT_NEXT: 'An inserted leaf is not at the next free node.',
   TRACE_PATH_MISMATCH: 'A path of a trace does not lead from its leaf to the sub-root.',
   TRACE_RESULT_MISMATCH: 'A trace states another sub-root than its changes lead to.',
+
+  ARGUMENT_INVALID: 'One of the caller’s own arguments is wrong.',
 }
 
-/** The stable name of a check that `verifyProof` and its building blocks make. */
-export type AnswerErrorCode = keyof typeof answer
-
-/** The stable name of a check on the way from L1 to the answer: headers, proofs, the rollup contract, bundles, calls. */
-export type EvidenceErrorCode = keyof typeof evidence
-
-/** The stable name of a check of the consensus layer. */
-export type BeaconErrorCode = keyof typeof beacon
-
-/** The stable name of a check of blocks: headers by number, transactions, receipts and logs. */
-export type BlocksErrorCode = keyof typeof blocks
-
-/** The stable name of a check of transitions: traces of accounts and slots, from one state root to another. */
-export type TransitionErrorCode = keyof typeof transition
-
-/** The stable name of a check of messages between the layers. */
-export type MessagesErrorCode = keyof typeof messages
+/** The stable name of a failed check. A minor version may add codes; no version changes what one means. */
+export type ProofErrorCode = Exclude<keyof typeof meanings, 'ARGUMENT_INVALID'>
 
 /**
- * What each code of `verifyProof` means. A minor version may add codes; no version changes what one means.
+ * What the code of a `ProofError` or an `ArgumentError` means, in one sentence. It never throws.
+ *
+ * @param code of an error
+ * @returns empty if there is no such code
  *
  * @example
  * ```ts
- * import { answerErrorMeanings } from 'rollup-state-proof'
+ * import { meaningOf } from 'rollup-state-proof'
  *
- * console.log(answerErrorMeanings.WRONG_NODE_COUNT) // proofRelatedNodes does not hold exactly 42 nodes.
+ * console.log(meaningOf('WRONG_NODE_COUNT')) // proofRelatedNodes does not hold exactly 42 nodes.
  * ```
  */
-export const answerErrorMeanings: Readonly<Record<AnswerErrorCode, string>> = answer
-
-/**
- * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
- *
- * @example
- * ```ts
- * import { evidenceErrorMeanings } from 'rollup-state-proof/anchor'
- *
- * console.log(evidenceErrorMeanings.ANCHOR_NO_CONTRACT) // The rollup contract does not exist in this L1 state.
- * ```
- */
-export const evidenceErrorMeanings: Readonly<Record<EvidenceErrorCode, string>> = evidence
-
-/**
- * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
- *
- * @example
- * ```ts
- * import { beaconErrorMeanings } from 'rollup-state-proof/beacon'
- *
- * console.log(beaconErrorMeanings.BEACON_COMMITTEE_SIZE) // A sync committee does not have exactly 512 keys, or as many as the network states.
- * ```
- */
-export const beaconErrorMeanings: Readonly<Record<BeaconErrorCode, string>> = beacon
-
-/**
- * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
- *
- * @example
- * ```ts
- * import { blocksErrorMeanings } from 'rollup-state-proof/blocks'
- *
- * console.log(blocksErrorMeanings.RECEIPT_STATUS) // The status of a receipt is neither 0 nor 1.
- * ```
- */
-export const blocksErrorMeanings: Readonly<Record<BlocksErrorCode, string>> = blocks
-
-/**
- * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
- *
- * @example
- * ```ts
- * import { messagesErrorMeanings } from 'rollup-state-proof/messages'
- *
- * console.log(messagesErrorMeanings.MESSAGE_NO_SERVICE) // The message service does not exist in this L2 state.
- * ```
- */
-export const messagesErrorMeanings: Readonly<Record<MessagesErrorCode, string>> = messages
-
-/**
- * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
- *
- * @example
- * ```ts
- * import { transitionErrorMeanings } from 'rollup-state-proof/transition'
- *
- * console.log(transitionErrorMeanings.TRACE_TYPE_UNKNOWN) // A trace has a type other than 0 to 4.
- * ```
- */
-export const transitionErrorMeanings: Readonly<Record<TransitionErrorCode, string>> = transition
-
-const argument = { ARGUMENT_INVALID: 'One of the caller’s own arguments is wrong.' }
-
-const allMeanings = (): Readonly<Record<string, string>> => ({
-  ...{ ...answer, ...evidence, ...beacon, ...blocks },
-  ...{ ...transition, ...messages, ...argument },
-})
-
-/** The meaning of a code of any family; empty if it is of none. */
-export function meaningOf(code: string): string {
-  const all = allMeanings()
-  return (Object.hasOwn(all, code) && all[code]) || ''
-}
+export const meaningOf = (code: string): string => new Map<string, string>(Object.entries(meanings)).get(code) ?? ''
 
 /** Every code that a verifier can report. */
-export const allCodes = (): string[] => Object.keys(allMeanings())
+export const allCodes = (): string[] => Object.keys(meanings)

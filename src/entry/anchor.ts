@@ -8,7 +8,6 @@
 import { stateEvidence as stateKind } from '../verify/evidence/kinds/state.ts'
 import type { NamedEvidence } from '../verify/evidence/names.ts'
 
-export { evidenceErrorMeanings } from '../base/error-meanings.ts'
 export {
   type EthProofClaim,
   type L1Account,
@@ -21,7 +20,6 @@ export { encodeHeader, type L1Block, verifyHeader } from '../verify/anchor/heade
 export {
   type AnchorClaim,
   anchorStorageKeys,
-  type HeldValue,
   lineaLayout,
   lineaRollup,
   lineaSepoliaRollup,
@@ -30,7 +28,6 @@ export {
   type VerifiedAnchor,
   verifyAnchor,
 } from '../verify/anchor/rollup.ts'
-export type { TrustedBeaconBlock } from '../verify/beacon/trusted-block.ts'
 export { type BundleParts, createBundle } from '../verify/evidence/create.ts'
 export type {
   EvidenceBundle,
@@ -40,7 +37,7 @@ export type {
   VerifiedEvidence,
 } from '../verify/evidence/types.ts'
 export { verifyEvidence } from '../verify/evidence/verify.ts'
-export type { KindName, StateScheme } from '../verify/state/types.ts'
+export type { StateScheme } from '../verify/state/types.ts'
 
 /**
  * Evidence of an account and its slots: the `kind` of a claim for `verifyEvidence`, which takes it by default.

@@ -5,7 +5,6 @@
  * @module rollup-state-proof/beacon
  */
 
-export { beaconErrorMeanings } from '../base/error-meanings.ts'
 export type { Committee } from '../verify/beacon/committee.ts'
 export { type BeaconNetwork, hoodiBeacon, mainnetBeacon, sepoliaBeacon } from '../verify/beacon/network.ts'
 export { type TrustedBeaconBlock, trustBeaconBlock } from '../verify/beacon/trusted-block.ts'

@@ -7,8 +7,6 @@
 import { logsEvidence as logsKind } from '../verify/evidence/kinds/logs.ts'
 import type { NamedEvidence } from '../verify/evidence/names.ts'
 
-export { blocksErrorMeanings } from '../base/error-meanings.ts'
-export { encodeHeader } from '../verify/anchor/header.ts'
 export {
   type BlockLog,
   type BlockReceipt,
@@ -31,8 +29,8 @@ export type { LogsBundle, LogsClaim, VerifiedLogs } from '../verify/evidence/kin
  *
  * @example
  * ```ts
- * import { verifyEvidence } from 'rollup-state-proof/anchor'
- * import { encodeHeader, historyContract, historySlot, logsEvidence } from 'rollup-state-proof/blocks'
+ * import { encodeHeader, verifyEvidence } from 'rollup-state-proof/anchor'
+ * import { historyContract, historySlot, logsEvidence } from 'rollup-state-proof/blocks'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createService, createWorld } from 'rollup-state-proof-devnet'
  *

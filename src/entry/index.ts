@@ -7,14 +7,13 @@
  */
 
 export { type Hex, isHex } from '../base/bytes.ts'
-export { answerErrorMeanings } from '../base/error-meanings.ts'
+export { meaningOf, type ProofErrorCode } from '../base/error-meanings.ts'
 export {
   ArgumentError,
   type ErrorAction,
   isArgumentError,
   isProofError,
   ProofError,
-  type ProofErrorCode,
 } from '../base/errors.ts'
 export { stringify } from '../base/json/stringify.ts'
 export { verifyCode } from '../verify/anchor/code.ts'
@@ -23,17 +22,6 @@ export type { Claim } from '../verify/proof/claim.ts'
 export type { ProvenAccount, ProvenSlot, VerifiedState } from '../verify/proof/verify.ts'
 export type { Scheme } from '../verify/scheme/scheme.ts'
 export type { GetProofResult } from '../verify/tree/answer.ts'
-export {
-  computeRoot,
-  decodeAccount,
-  hashAccountKey,
-  hashAccountValue,
-  hashStorageKey,
-  hashStorageValue,
-  type LeafProofClaim,
-  verifyExistence,
-  verifyNonExistence,
-} from '../verify/verifier/leaf-api.ts'
 export { type Outcome, safely } from '../verify/verifier/safe.ts'
 export { createVerifier, type Verifier, type VerifierClaim } from '../verify/verifier/verifier.ts'
 export { verifyProof } from '../verify/verifier/verify-proof.ts'

@@ -7,7 +7,6 @@
 import { messageEvidence as messageKind } from '../verify/evidence/kinds/message.ts'
 import type { NamedEvidence } from '../verify/evidence/names.ts'
 
-export { messagesErrorMeanings } from '../base/error-meanings.ts'
 export {
   createMessageBundle,
   type MessageBundle,

@@ -14,13 +14,10 @@ import type { Scheme } from '../verify/scheme/scheme.ts'
  *
  * @example
  * ```ts
- * import { hashAccountKey } from 'rollup-state-proof'
+ * import { createVerifier } from 'rollup-state-proof'
  * import { mimc } from 'rollup-state-proof/mimc'
  *
- * const address = '0x0000000000000000000000000000000000000000'
- * console.log(mimc.name, hashAccountKey(mimc, address).length) // mimc 66
+ * console.log(mimc.name, Object.keys(createVerifier(mimc)).join()) // mimc verifyProof
  * ```
  */
 export const mimc: Scheme = scheme
-
-export type { Scheme }

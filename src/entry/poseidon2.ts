@@ -14,13 +14,10 @@ import type { Scheme } from '../verify/scheme/scheme.ts'
  *
  * @example
  * ```ts
- * import { hashAccountKey } from 'rollup-state-proof'
+ * import { createVerifier } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
- * const address = '0x0000000000000000000000000000000000000000'
- * console.log(poseidon2.name, hashAccountKey(poseidon2, address).length) // poseidon2 66
+ * console.log(poseidon2.name, Object.keys(createVerifier(poseidon2)).join()) // poseidon2 verifyProof
  * ```
  */
 export const poseidon2: Scheme = scheme
-
-export type { Scheme }

@@ -5,9 +5,7 @@
  * @module rollup-state-proof/rpc
  */
 
-export type { Hex } from '../base/bytes.ts'
-export type { ProofError } from '../base/errors.ts'
-export { type ConsensusProgress, fetchConsensus } from '../client/beacon/beacon.ts'
+export { fetchConsensus } from '../client/beacon/beacon.ts'
 export {
   type BeaconBlockHashOptions,
   type BeaconFailure,
@@ -42,7 +40,6 @@ export {
   type MessageRecordOptions,
   type RecordedMessage,
   recordMessage,
-  type WantedMessage,
 } from '../client/record/record-message.ts'
 export type { Endpoint } from '../client/sources/endpoints.ts'
 export {
@@ -61,5 +58,3 @@ export {
 } from '../client/transport/error.ts'
 export { type BeaconApi, createBeaconApi, createHttpProvider, type HttpOptions } from '../client/transport/http.ts'
 export type { RequestProvider } from '../client/transport/provider.ts'
-export type { Rollup } from '../verify/anchor/rollup.ts'
-export type { Scheme } from '../verify/scheme/scheme.ts'

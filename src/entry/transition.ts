@@ -4,7 +4,6 @@
  *
  * @module rollup-state-proof/transition
  */
-export { transitionErrorMeanings } from '../base/error-meanings.ts'
 export type { AccountDiff, SlotDiff } from '../verify/transition/segment.ts'
 export {
   type BlockDiff,

@@ -1,4 +1,5 @@
 import type { Hex } from '../base/bytes.ts'
+import type { ProofErrorCode } from '../base/error-meanings.ts'
 import {
   brandError,
   type ErrorAction,
@@ -6,7 +7,6 @@ import {
   hasBrand,
   isArgumentError,
   isProofError,
-  type ProofErrorCode,
   printable,
 } from '../base/errors.ts'
 import { diagnose } from '../client/transport/diagnose.ts'

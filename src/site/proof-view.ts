@@ -12,16 +12,16 @@ import {
   toHex,
 } from '../cli/words/layout.ts'
 import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../cli/words/value.ts'
+import type { Hex } from '../entry/index.ts'
+import type { HashScheme } from '../verify/scheme/scheme.ts'
 import {
   computeRoot,
   decodeAccount,
-  type Hex,
   hashAccountKey,
   hashAccountValue,
   hashStorageKey,
   hashStorageValue,
-} from '../entry/index.ts'
-import type { HashScheme } from '../verify/scheme/scheme.ts'
+} from '../verify/verifier/leaf-api.ts'
 import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
 import { type Checked, checksOf, placeError, type Status, statusOf, statusOfOne } from './checks.ts'
 import { describeFault, type Fault } from './fault.ts'

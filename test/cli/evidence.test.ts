@@ -4,7 +4,7 @@ import { linkOf } from '../../src/cli/words/evidence.ts'
 import { readInputFile } from '../../src/cli/words/input-file.ts'
 import { createBundle, lineaRollup, verifyEvidence } from '../../src/entry/anchor.ts'
 import { mainnetBeacon } from '../../src/entry/beacon.ts'
-import { answerErrorMeanings, safely } from '../../src/entry/index.ts'
+import { meaningOf, safely } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import type { EvidenceVector, VectorClaim } from '../../vectors/evidence/vector.ts'
 import { claimOfVector } from '../../vectors/run/claim.ts'
@@ -206,7 +206,7 @@ it('reports which link broke, and which links hold', async () => {
   expect(JSON.parse(stdout)).toMatchObject({
     verdict: 'refused',
     brokenLink: 'answer',
-    error: { code: 'MALFORMED_RESPONSE', path: 'answer.accountProof', meaning: answerErrorMeanings.MALFORMED_RESPONSE },
+    error: { code: 'MALFORMED_RESPONSE', path: 'answer.accountProof', meaning: meaningOf('MALFORMED_RESPONSE') },
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { answerErrorMeanings } from '../../src/entry/index.ts'
+import { meaningOf } from '../../src/entry/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ABSENT, ADDRESS, COMMANDS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
@@ -117,7 +117,7 @@ it('prints what failed, where, and what it means', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'refused', stateRoot: failing.stateRoot, error })
   const { error: whole } = JSON.parse(stdout)
   expect(Object.keys(whole)).toEqual(['code', 'action', 'meaning', 'path', 'expected', 'found'])
-  expect(whole).toMatchObject({ action: 'change', meaning: answerErrorMeanings.STATE_ROOT_MISMATCH })
+  expect(whole).toMatchObject({ action: 'change', meaning: meaningOf('STATE_ROOT_MISMATCH') })
 })
 
 it('prefers a flag over the file', async () => {

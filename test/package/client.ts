@@ -1,4 +1,6 @@
 // Compiled by .ci/package-check against the packed tarball, with browser types and with Node's.
+
+import type { Rollup } from 'rollup-state-proof/anchor'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
 import { createVerifiedProvider, isProviderError } from 'rollup-state-proof/provider'
 import {
@@ -8,7 +10,6 @@ import {
   finalizedBlockHash,
   isEndpointError,
   type RequestProvider,
-  type Rollup,
 } from 'rollup-state-proof/rpc'
 
 const { signal } = new AbortController()

@@ -30,11 +30,10 @@ it.each([
   ['the scheme of a copy', core, otherScheme, createWorld],
   ['a copy with this scheme', copy, poseidon2, worlds.createWorld],
   ['a world of the devnet with this scheme', copy, poseidon2, createWorld],
-])('verifies with %s', (_, { verifyProof, createVerifier, hashAccountKey }, scheme, create) => {
+])('verifies with %s', (_, { verifyProof, createVerifier }, scheme, create) => {
   const { answer, stateRoot } = stateOf(create(scheme))
   expect(verifyProof(answer, { scheme, stateRoot, address }).account?.balance).toBe(5n)
   expect(createVerifier(scheme).verifyProof(answer, { stateRoot, address }).account?.balance).toBe(5n)
-  expect(hashAccountKey(scheme, address)).toBe(core.hashAccountKey(poseidon2, address))
 })
 
 it('recognizes the errors of the other copy', async () => {
@@ -48,7 +47,6 @@ it('recognizes the errors of the other copy', async () => {
     expect(proof.error).toBeInstanceOf(other.ProofError)
     expect(proof.error).not.toBeInstanceOf(one.ProofError)
     expect([one.isProofError(proof.error), one.isArgumentError(proof.error)]).toEqual([true, false])
-    expect(one.isProofError(proof.error, one.answerErrorMeanings)).toBe(true)
 
     const argument = one.safely(() => other.verifyProof({}, { ...claim, scheme: { ...poseidon2 } }))
     if (argument.ok) throw new Error('accepted')

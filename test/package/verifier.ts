@@ -6,11 +6,12 @@ import {
   type Hex,
   isProofError,
   mappingSlot,
+  meaningOf,
   type ProofErrorCode,
   safely,
   verifyProof,
 } from 'rollup-state-proof'
-import { evidenceErrorMeanings, lineaRollup, verifyEvidence } from 'rollup-state-proof/anchor'
+import { lineaRollup, verifyEvidence } from 'rollup-state-proof/anchor'
 import { mainnetBeacon, trustBeaconBlock } from 'rollup-state-proof/beacon'
 import { mimc } from 'rollup-state-proof/mimc'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
@@ -49,8 +50,7 @@ export const blocks: bigint[] = [proven.l2BlockNumber, proven.l1Block.number]
 const trusted = trustBeaconBlock({ network: mainnetBeacon, blockRoot: '0x' })
 export const signers: number = verifyEvidence({}, { ...stated, trusted }).beaconBlock.signers
 
-export const meaning = (error: unknown): string =>
-  isProofError(error, evidenceErrorMeanings) ? evidenceErrorMeanings[error.code] : ''
+export const meaning = (error: unknown): string => (isProofError(error) ? meaningOf(error.code) : '')
 
 // These would compile if the types were `any`.
 // @ts-expect-error a root is hex

@@ -1,6 +1,7 @@
 import { type Hex, mappingSlot } from 'rollup-state-proof'
+import type { Rollup } from 'rollup-state-proof/anchor'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
-import { createRollupClient, fetchVerifiedRoot, type Rollup } from 'rollup-state-proof/rpc'
+import { createRollupClient, fetchVerifiedRoot } from 'rollup-state-proof/rpc'
 
 /** The ERC-20 balance of one holder: slot 0 of this token maps holders to balances. */
 export async function readTokenBalance(l1: string, l2: string, rollup: Rollup, l1BlockHash: Hex, holder: Hex) {

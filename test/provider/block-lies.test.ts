@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, expect, it } from 'vitest'
-import { encodeHeader } from '../../src/entry/blocks.ts'
+import { encodeHeader } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError } from '../../src/entry/provider.ts'
 import { keccakOf } from '../../vectors/blocks/truth.ts'

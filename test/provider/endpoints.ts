@@ -5,12 +5,12 @@ import { l2Methods as methodsOfL2 } from '../../src/devnet/service/methods/l2.ts
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
-  type CallOutcome,
   createVerifiedProvider,
   type VerifiedProvider,
   type VerifiedProviderOptions,
 } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
+import type { CallOutcome } from '../../src/provider/call-evidence/types.ts'
 import { type InParts, withNetwork } from '../network.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 

@@ -57,6 +57,7 @@ export const TAKES_ANYTHING: Readonly<Record<string, string>> = {
   isProviderError: 'it says no to anything else',
   isHex: 'it says no to anything else',
   stringify: 'it takes any value',
+  meaningOf: 'it has no sentence for anything else',
   diagnose: 'it takes anything that was thrown',
   encodeHeader: 'it takes a block that an endpoint sent',
   decodeFinalizedStateLog: 'it takes a log that an endpoint sent',
@@ -114,14 +115,9 @@ asWhole(signal)
 const ignore = () => {}
 
 const tree = asWhole(devnetPackage.demoWorld(scheme))
-const { storageProofs } = tree.getProof(hex('c0', 20), [key])
-const absent = tree.getProof(hex('ee', 20))
 const stateRoot = tree.stateRoot()
 const answer = tree.getProof(address, [])
 const contract = core.verifyProof(tree.getProof(hex('c0', 20)), { scheme, stateRoot, address: hex('c0', 20) })
-const storageRoot = contract.account?.storageRoot ?? '0x'
-const { value: accountValue, leafIndex } = core.verifyExistence(answer.accountProof, { scheme, stateRoot, address })
-const nodes = 'proof' in answer.accountProof ? answer.accountProof.proof.proofRelatedNodes : []
 
 const api = asWhole(rpc.createBeaconApi(beaconUrl))
 const { network } = devnet.beacon
@@ -164,7 +160,7 @@ const block = await rpc.createHttpProvider(l1).request({
   method: 'eth_getBlockByNumber',
   params: [`0x${verified.l1Block.number.toString(16)}`, false],
 })
-const header = blocks.encodeHeader(block)
+const header = anchor.encodeHeader(block)
 const ofBlock = { hash: l1BlockHash, number: verified.l1Block.number }
 const { transactionsRoot, receiptsRoot } = blocks.verifyBlockHeader(header, ofBlock)
 const logsVector = JSON.parse(readFileSync('vectors/logs/valid/one-log.json', 'utf8'))
@@ -295,22 +291,6 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [answer, { stateRoot, address, storageKeys: [] }],
     ...{ free: ['0'], optional: ['1.storageKeys'] },
   },
-  verifyExistence: {
-    call: core.verifyExistence,
-    args: [storageProofs[0], { scheme, storageRoot, storageKey: key }],
-    free: ['0'],
-  },
-  verifyNonExistence: {
-    call: core.verifyNonExistence,
-    args: [absent.accountProof, { scheme, stateRoot, address: hex('ee', 20) }],
-    free: ['0'],
-  },
-  computeRoot: { call: core.computeRoot, args: [scheme, leafIndex, nodes], free: ['1', '2'] },
-  decodeAccount: { call: core.decodeAccount, args: [scheme, accountValue] },
-  hashAccountKey: { call: core.hashAccountKey, args: [scheme, address] },
-  hashAccountValue: { call: core.hashAccountValue, args: [scheme, accountValue] },
-  hashStorageKey: { call: core.hashStorageKey, args: [scheme, key] },
-  hashStorageValue: { call: core.hashStorageValue, args: [scheme, key] },
   mappingSlot: { call: core.mappingSlot, args: [{ slot: 0n, keys: [address, 5n] }] },
   arraySlot: {
     call: core.arraySlot,

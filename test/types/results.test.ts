@@ -1,15 +1,6 @@
 import { beforeEach, expect, expectTypeOf, it } from 'vitest'
-import type {
-  AnswerErrorCode,
-  BeaconErrorCode,
-  BlocksErrorCode,
-  EvidenceErrorCode,
-  MessagesErrorCode,
-  TransitionErrorCode,
-} from '../../src/base/error-meanings.ts'
 import {
   type EvidenceBundle,
-  evidenceErrorMeanings,
   type L1Account,
   type L1Block,
   type L1Slot,
@@ -23,11 +14,11 @@ import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
 import type { BlockHeader } from '../../src/entry/blocks.ts'
 import {
   type ArgumentError,
-  answerErrorMeanings,
   type ErrorAction,
   type Hex,
   isArgumentError,
   isProofError,
+  meaningOf,
   type ProofError,
   type ProofErrorCode,
   type ProvenSlot,
@@ -192,40 +183,18 @@ it('narrows an outcome', () => {
   expectTypeOf(later).returns.resolves.toHaveProperty('ok').toEqualTypeOf<boolean>()
 })
 
-it('knows all codes, by family', () => {
-  expectTypeOf<ProofErrorCode>().toEqualTypeOf<
-    AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode | MessagesErrorCode | TransitionErrorCode
-  >()
-  expectTypeOf(answerErrorMeanings).toEqualTypeOf<Readonly<Record<AnswerErrorCode, string>>>()
+it('knows all codes', () => {
   const say = (error: unknown): string => {
-    if (isProofError(error, answerErrorMeanings)) {
-      expectTypeOf(error.code).toEqualTypeOf<AnswerErrorCode>()
-      return answerErrorMeanings[error.code]
+    if (isProofError(error)) {
+      expectTypeOf(error.code).toEqualTypeOf<ProofErrorCode>()
+      // @ts-expect-error there is no such code
+      if (error.code === 'BAD_HEXADECIMAL') return ''
+      return meaningOf(error.code)
     }
-    if (isProofError(error, evidenceErrorMeanings)) return evidenceErrorMeanings[error.code]
-    // @ts-expect-error it may be of any family
-    if (isProofError(error)) return answerErrorMeanings[error.code]
     if (isArgumentError(error)) expectTypeOf(error.action).toEqualTypeOf<'fix'>()
     if (isEndpointError(error)) expectTypeOf(error.action).toEqualTypeOf<ErrorAction>()
     if (isProviderError(error)) expectTypeOf(error.reason).toExtend<string>()
     return ''
   }
   expectTypeOf(say).returns.toEqualTypeOf<string>()
-})
-
-it('lets a switch over a family be complete', () => {
-  type Kind = 'shape' | 'number' | 'key' | 'root' | 'gap' | 'count'
-  // Were a code missing, or one too many, this would not compile.
-  const kinds = {
-    ...{ MALFORMED_RESPONSE: 'shape', ANSWER_IS_ERROR: 'shape', FOREIGN_PROOF: 'shape', BAD_HEX: 'shape' },
-    ...{ WRONG_LENGTH: 'shape', WRONG_NODE_COUNT: 'count', SCHEME_MISMATCH: 'shape', ZERO_OPENING: 'shape' },
-    ...{ NON_CANONICAL: 'number', INDEX_OUT_OF_RANGE: 'number', VALUE_OUT_OF_RANGE: 'number', ZERO_VALUE: 'number' },
-    ...{ KEY_MISMATCH: 'key', LEAF_KEY_MISMATCH: 'key', VALUE_MISMATCH: 'key' },
-    ...{ SUB_ROOT_MISMATCH: 'root', STATE_ROOT_MISMATCH: 'root', STORAGE_ROOT_MISMATCH: 'root' },
-    ...{ NOT_ADJACENT: 'gap', KEY_NOT_BETWEEN: 'gap', SENTINEL_MISPLACED: 'gap' },
-    ...{ STORAGE_PROOF_MISSING: 'count', STORAGE_PROOF_UNEXPECTED: 'count' },
-  } as const satisfies Record<AnswerErrorCode, Kind>
-  expectTypeOf<keyof typeof kinds>().toEqualTypeOf<AnswerErrorCode>()
-  // @ts-expect-error BAD_HEX is missing
-  const _incomplete: Record<AnswerErrorCode, Kind> = { ...kinds, BAD_HEX: undefined }
 })

@@ -1,7 +1,7 @@
 import type { FailureCode } from '../../src/base/errors.ts'
-import type { KindName } from '../../src/entry/anchor.ts'
 import type { BeaconNetwork } from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
+import type { KindName } from '../../src/verify/state/types.ts'
 import type { Flag } from '../vector.ts'
 
 /** The claim in JSON form: numbers are hexadecimal quantities. Invalid vectors may have other fields. */

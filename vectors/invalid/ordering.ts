@@ -1,4 +1,4 @@
-import { hashAccountKey } from '../../src/entry/index.ts'
+import { hashAccountKey } from '../../src/verify/verifier/leaf-api.ts'
 import { type LooseAnswer, slice } from '../forge.ts'
 import { ACCOUNTS } from '../world.ts'
 import { type Forgery, type ForgeryClass, nodeOf, slotProof, type Truth } from './forgery.ts'

@@ -1,4 +1,5 @@
-import { type Hex, hashStorageKey, hashStorageValue } from '../../src/entry/index.ts'
+import type { Hex } from '../../src/entry/index.ts'
+import { hashStorageKey, hashStorageValue } from '../../src/verify/verifier/leaf-api.ts'
 import { changeInteger, flipBit, plantSentinels, plantTree, zeros } from '../forge.ts'
 import { keyFor, wordFor } from '../vector.ts'
 import { type Forgery, type ForgeryClass, slotProof, type Truth } from './forgery.ts'

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Hex } from '../../base/bytes.ts'
-import { isArgumentError, isProofError, type ProofErrorCode } from '../../base/errors.ts'
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
+import { isArgumentError, isProofError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { ExcessiveJson, parseBounded } from '../../base/json/parse.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'

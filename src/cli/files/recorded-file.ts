@@ -1,14 +1,8 @@
+import type { ConsensusProgress } from '../../client/beacon/beacon.ts'
 import type { RecordedLogs } from '../../client/record/record-logs.ts'
 import { isProofError, ProofError } from '../../entry/index.ts'
 import type { RecordedCall as LibraryCall } from '../../entry/provider.ts'
-import type {
-  ConsensusProgress,
-  Recorded,
-  RecordedMessage,
-  RecordOptions,
-  RecordProgress,
-  RequestProvider,
-} from '../../entry/rpc.ts'
+import type { Recorded, RecordedMessage, RecordOptions, RecordProgress, RequestProvider } from '../../entry/rpc.ts'
 import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'

@@ -1,5 +1,6 @@
 import type { Hex } from '../../entry/index.ts'
-import { type Environment, isProviderError } from '../../entry/provider.ts'
+import { isProviderError } from '../../entry/provider.ts'
+import type { Environment } from '../../provider/environment.ts'
 import { CALL_GAS } from '../../provider/limits.ts'
 import { UsageError } from '../errors.ts'
 import { parseNumber } from '../words/evidence.ts'

@@ -1,6 +1,7 @@
 import { stringify } from '../../base/json/stringify.ts'
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
-import type { CallOutcome, StatedCall, VerifiedCall } from '../../entry/provider.ts'
+import type { VerifiedCall } from '../../entry/provider.ts'
+import type { CallOutcome, StatedCall } from '../../provider/call-evidence/types.ts'
 import { revertReason } from '../../provider/revert.ts'
 import { headerOf } from '../../verify/evidence/chain.ts'
 import type { Output } from '../command.ts'

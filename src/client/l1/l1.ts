@@ -1,5 +1,6 @@
 import type { Hex } from '../../base/bytes.ts'
-import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../../base/errors.ts'
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
+import { ArgumentError, atPath, excerpt, isProofError, ProofError } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { ETH_PROOF_SHAPE, verifyEthProof } from '../../verify/anchor/eth-proof.ts'

@@ -1,3 +1,4 @@
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import {
   brandError,
   type ErrorAction,
@@ -6,7 +7,6 @@ import {
   isArgumentError,
   isProofError,
   type ProofError,
-  type ProofErrorCode,
 } from '../../base/errors.ts'
 import { MAX_OUTAGE_ROUNDS, MAX_REFUSED_ROUNDS, MAX_UNCLEAR_ROUNDS } from './limits.ts'
 

@@ -1,6 +1,7 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../../base/bytes.ts'
-import { atPath, ProofError, type ProofErrorCode, refusal } from '../../base/errors.ts'
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
+import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { atMost } from '../../base/json/decoders.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
 import { readerOf } from '../../base/json/reader.ts'

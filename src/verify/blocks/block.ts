@@ -76,7 +76,8 @@ export const GAS_PER_BLOB = 131_072n
  *
  * @example
  * ```ts
- * import { encodeHeader, verifyBlock } from 'rollup-state-proof/blocks'
+ * import { encodeHeader } from 'rollup-state-proof/anchor'
+ * import { verifyBlock } from 'rollup-state-proof/blocks'
  * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *

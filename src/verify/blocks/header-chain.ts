@@ -13,7 +13,8 @@ import { MAX_HEADERS } from './limits.ts'
  *
  * @example
  * ```ts
- * import { encodeHeader, verifyHeaderChain } from 'rollup-state-proof/blocks'
+ * import { encodeHeader } from 'rollup-state-proof/anchor'
+ * import { verifyHeaderChain } from 'rollup-state-proof/blocks'
  * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *

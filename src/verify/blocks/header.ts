@@ -74,7 +74,8 @@ export interface BlockClaim {
  *
  * @example
  * ```ts
- * import { encodeHeader, verifyBlockHeader } from 'rollup-state-proof/blocks'
+ * import { encodeHeader } from 'rollup-state-proof/anchor'
+ * import { verifyBlockHeader } from 'rollup-state-proof/blocks'
  * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *

@@ -1,6 +1,7 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex } from '../../base/bytes.ts'
-import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../../base/errors.ts'
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
+import { ArgumentError, excerpt, ProofError } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions, unlessLeft } from '../../base/options.ts'
 import { readRollup, verifyBlockNumber, verifyHasHashes } from '../anchor/rollup.ts'

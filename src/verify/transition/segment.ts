@@ -1,5 +1,6 @@
 import { bytesToHex, compareBytes, equalBytes, type Hex, hexToBytes } from '../../base/bytes.ts'
-import { atPath, type ProofErrorCode, refusal } from '../../base/errors.ts'
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
+import { atPath, refusal } from '../../base/errors.ts'
 import { atMost } from '../../base/json/decoders.ts'
 import type { Trees } from '../proof/tree.ts'
 import { type AccountFields, accountFieldsOf, storageRootOf } from '../tree/kind.ts'

@@ -1,5 +1,6 @@
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, isZero } from '../../base/bytes.ts'
-import { ProofError, type ProofErrorCode, refusal } from '../../base/errors.ts'
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
+import { ProofError, refusal } from '../../base/errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 
 // Each check of this file is a rule of test/soundness/Rules.v.

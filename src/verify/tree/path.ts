@@ -1,5 +1,6 @@
 import { bytesToHex, equalBytes, isZero } from '../../base/bytes.ts'
-import { type ProofError, type ProofErrorCode, refusal } from '../../base/errors.ts'
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
+import { type ProofError, refusal } from '../../base/errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, decodeIndexWord, decodeOpening, type LeafNode, MAX_LEAVES, zeroDigest } from './leaf.ts'
 

@@ -12,9 +12,10 @@ import {
   readNodes,
   readRootNode,
 } from '../../../src/cli/words/layout.ts'
-import { ArgumentError, computeRoot, ProofError } from '../../../src/entry/index.ts'
+import { ArgumentError, ProofError } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
+import { computeRoot } from '../../../src/verify/verifier/leaf-api.ts'
 import { answer, read } from './files.ts'
 
 const { leafIndex, proof } = answer.accountProof

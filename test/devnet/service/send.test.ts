@@ -16,13 +16,8 @@ import { createChain } from '../../../src/devnet/service/chain.ts'
 import { tokenSlots } from '../../../src/devnet/service/demo-contracts.generated.ts'
 import { DEMO_SIGNERS } from '../../../src/devnet/service/demo-transfer.ts'
 import { createSender } from '../../../src/devnet/service/send.ts'
-import {
-  encodeHeader,
-  historyContract,
-  historySlot,
-  type VerifiedBlock,
-  verifyBlock,
-} from '../../../src/entry/blocks.ts'
+import { encodeHeader } from '../../../src/entry/anchor.ts'
+import { historyContract, historySlot, type VerifiedBlock, verifyBlock } from '../../../src/entry/blocks.ts'
 import { type Hex, mappingSlot } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { encodeTransaction, type Sent } from '../../../vectors/blocks/truth.ts'

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import {
   anchorStorageKeys,
-  type HeldValue,
   lineaLayout,
   lineaRollup,
   lineaSepoliaRollup,
@@ -9,6 +8,7 @@ import {
   verifyAnchor,
 } from '../../../src/entry/anchor.ts'
 import { mappingSlot } from '../../../src/entry/index.ts'
+import type { HeldValue } from '../../../src/verify/anchor/rollup.ts'
 import { createL1, named } from '../../../vectors/evidence/l1.ts'
 import { refusal, verdict } from '../../refusal.ts'
 

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import type { TransactionSerializable } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, expect, it } from 'vitest'
+import { encodeHeader } from '../../../src/entry/anchor.ts'
 import {
-  encodeHeader,
   historyContract,
   historySlot,
   readBlockHash,

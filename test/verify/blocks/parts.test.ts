@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { encodeHeader } from '../../../src/entry/anchor.ts'
 import {
-  encodeHeader,
   filterLogs,
   historyContract,
   historySlot,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { encodeHeader } from '../../../src/entry/anchor.ts'
 import {
-  encodeHeader,
   filterLogs,
   verifyBlockHeader,
   verifyHeaderChain,

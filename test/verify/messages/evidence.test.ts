@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, expectTypeOf, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
-import type { L1Block, ProvenBeaconBlock, TrustedBeaconBlock } from '../../../src/entry/anchor.ts'
+import type { L1Block, ProvenBeaconBlock } from '../../../src/entry/anchor.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
+import type { TrustedBeaconBlock } from '../../../src/entry/beacon.ts'
 import { trustBeaconBlock } from '../../../src/entry/beacon.ts'
 import { type Hex, isProofError } from '../../../src/entry/index.ts'
 import {

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { createWorld } from '../../../src/devnet/index.ts'
-import { type Claim, type Hex, hashAccountKey, safely, verifyProof } from '../../../src/entry/index.ts'
+import { type Claim, type Hex, safely, verifyProof } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
+import { hashAccountKey } from '../../../src/verify/verifier/leaf-api.ts'
 import type { LooseAnswer } from '../../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../../vectors/vector.ts'
 

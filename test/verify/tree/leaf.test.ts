@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, concatBytes } from '../../../src/base/bytes.ts'
-import type { ProofErrorCode } from '../../../src/base/errors.ts'
+import type { ProofErrorCode } from '../../../src/base/error-meanings.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import { encodeOpening, indexWord } from '../../../src/verify/tree/encode.ts'
