@@ -197,17 +197,10 @@ it('does not change foreign files', async () => {
     expect(stderr).not.toContain('--force')
   }
   expect(others).toHaveLength(4)
-  const own: [unknown, string][] = [
-    [{ ...content.progress, progress: { ...content.progress.progress, version: 2 } }, ': it is of another version'],
-    [{ files: content.progress.files }, ' exists, and is not the progress of a run that follows'],
-    [7, ' exists, and does not say how far it is'],
-  ]
-  for (const [progress, reason] of own) {
-    writeFileSync(join(folder, 'state.json'), state)
-    saveProgress(join(folder, 'state.json'), progress)
-    expect((await follow()).stderr).toContain(`${join(folder, 'state.json')}${reason}`)
-  }
-  expect(own).toHaveLength(3)
+  writeFileSync(join(folder, 'state.json'), state)
+  const later = { ...content.progress.progress, version: 2 }
+  saveProgress(join(folder, 'state.json'), { ...content.progress, progress: later })
+  expect((await follow()).stderr).toContain(`${join(folder, 'state.json')}: it is of another version`)
   // An index that this user's runs did not write. What follows it is dropped only if a killed run wrote it.
   writeFileSync(join(folder, 'state.json'), state)
   const path = join(folder, 'index.ndjson')

@@ -221,15 +221,14 @@ it('refuses to continue with files that were changed since', async () => {
   writeFileSync(file('rows.csv'), rows.subarray(0, -1))
   await expectRefused('holds something other than what was written')
   writeFileSync(file('rows.csv'), rows)
-  const change = (content: object) => saveProgress(file('rows.csv.partial'), { ...progress.progress, ...content })
-  change({ next: { number: '11', hash: '0x12' } })
-  await expectRefused('is not the progress of a search for logs')
-  change({ next: { number: 11, hash: progress.progress.next.hash, more: 1 }, counts: { blocks: -1 } })
-  await expectRefused('is not the progress of a search for logs')
+  const change = (content: object) => {
+    const { begun, files } = progress.progress
+    saveProgress(file('rows.csv.partial'), { begun: { ...begun, ...content }, files })
+  }
   // Another hash opens no header.
   change({ next: { number: '11', hash: `0x${'12'.repeat(32)}` } })
   expect(await run()).toMatchObject({ code: 1, stdout: expect.stringContaining('HEADER_HASH_MISMATCH') })
-  change({ bundle: { ...progress.progress.bundle, l2BlockNumber: '0x1' } })
+  change({ bundle: { ...progress.progress.begun.bundle, l2BlockNumber: '0x1' } })
   expect((await run()).code).toBe(1)
   // The blocks that are kept, and progress of a sender, which says where to go on.
   change({})
@@ -423,7 +422,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   }
 
   expect((await runHere(['inspect', file('logs.json')])).stdout).toMatch(
-    /logs as evidence[\s\S]*fromBlock +133[\s\S]*blocksWithReceipts +2/,
+    /logs as evidence[\s\S]*fromBlock +133/,
   )
   expect(await logs(...wanted)).toMatchObject({ code: 4, stdout: expect.stringContaining('Nothing was fetched') })
   expect((await logs(...wanted.with(5, '132'))).stderr).toContain('LOGS_MISMATCH')

@@ -1,4 +1,4 @@
-import { escapeUnprintable, fieldsOf, isCount, isObject, messageOf } from '../words/value.ts'
+import { escapeUnprintable, messageOf } from '../words/value.ts'
 import { MAX_EXAMPLES } from './limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import type { RecordVerifier, Verdict } from './record.ts'
@@ -75,19 +75,6 @@ export function addTally(sum: Tally, more: Tally): void {
   sum.keysFromAnswer += more.keysFromAnswer
   for (const [name, lines] of Object.entries(more.kinds)) count(sum.kinds, name, lines)
   for (const [kind, examples] of Object.entries(more.examples)) keepExamples(sum, kind, examples)
-}
-
-/** A tally that was saved as JSON; undefined if it is none. */
-export function readTally(saved: unknown): Tally | undefined {
-  const { kinds, examples, ...counts } = fieldsOf(saved)
-  const isTally =
-    [counts['lines'], counts['consistent'], counts['addressesFromAnswer'], counts['keysFromAnswer']].every(isCount) &&
-    Object.values(fieldsOf(kinds)).every(isCount) &&
-    Object.values(fieldsOf(examples)).every(items => Array.isArray(items) && items.every(isObject))
-  if (!isTally) return undefined
-  const tally = createTally()
-  addTally(tally, { ...createTally(), ...counts, kinds: fieldsOf(kinds), examples: fieldsOf(examples) } as Tally)
-  return tally
 }
 
 /** One line of output. Integers that may not fit a JSON number become decimal strings. */

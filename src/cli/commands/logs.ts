@@ -49,18 +49,13 @@ rollup-state-proof record logs --address 0x... --topic any --topic 0x... \\
 
 type Wanted = WantedLogs & { readonly format: 'ndjson' | 'csv' }
 
-const isSaved = (saved: object): boolean => {
-  const [number, hash] = ['number', 'hash'].map(name => String(fieldIn(fieldIn(saved, 'next'), name)))
-  return /^(-1|\d{1,20})$/.test(number ?? '') && /^0x[0-9a-f]{64}$/.test(hash ?? '')
-}
-
 /** @returns the exit code */
 function take(wanted: Wanted, connections: Connections, io: Io): Promise<number> {
   const { fromBlock, filter, format } = wanted
   return takeRows<LogsCounts, LogsProgress>(
     wanted,
     {
-      ...{ kind: logRows, askedFor: describeLogs(wanted), isProgress: isSaved },
+      ...{ kind: logRows, askedFor: describeLogs(wanted) },
       async begin(begun) {
         const [bundle, source] = await open(wanted, begun, connections)
         const { newest, toBlock, verified } = openBundle(bundle, wanted)

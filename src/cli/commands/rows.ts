@@ -50,8 +50,6 @@ export interface WantedRows extends RowPaths {
 export interface Taking<Counts, Progress extends Counted<Counts>> {
   readonly kind: RowsKind<Counts>
   readonly askedFor: AskedFor
-  /** Whether a run of this kind can have saved it. */
-  isProgress(saved: object): boolean
   /** Begins, or goes on: what to write, how to tell how far it is, and what the manifest says. */
   begin(begun: Saved<Progress> | undefined): Promise<
     RowSteps<Progress> & {
@@ -73,7 +71,7 @@ export interface Taking<Counts, Progress extends Counted<Counts>> {
 /** Takes rows, or the rest of them, or reports on those that exist. @returns the exit code */
 export async function takeRows<Counts, Progress extends Counted<Counts>>(
   wanted: WantedRows,
-  { kind, askedFor, isProgress, begin, tell }: Taking<Counts, Progress>,
+  { kind, askedFor, begin, tell }: Taking<Counts, Progress>,
   io: Io,
 ): Promise<number> {
   const { path, keep, force, json, network, trust } = wanted
@@ -90,7 +88,7 @@ export async function takeRows<Counts, Progress extends Counted<Counts>>(
     return writeManifest(wanted, kind, { askedFor, ...about, counts, bundle: steps.bundle }, written())
   }
   const content = isFetched
-    ? await withRowFiles(wanted, askedFor, kind, isProgress, warnOn(io), made)
+    ? await withRowFiles(wanted, askedFor, kind, warnOn(io), made)
     : await readManifest<Counts>(path, askedFor, kind)
   const { askedFor: _, bundle: __, ...shown } = content
   const { holds, statement, summary, rows } = tell(content)

@@ -19,7 +19,6 @@ import {
 } from '../snapshot/snapshot.ts'
 import { checkSnapshot } from '../snapshot/snapshot-check.ts'
 import { kindOf, statedBlockHash } from '../words/evidence.ts'
-import { fieldIn, isCount } from '../words/value.ts'
 import { formatTime } from '../words/wording.ts'
 import { checkRows, takeRows } from './rows.ts'
 
@@ -62,7 +61,6 @@ function take(wanted: Wanted, { open, signal }: Connections, io: Io): Promise<nu
     {
       kind: snapshotRows,
       askedFor: describeWanted(wanted),
-      isProgress: saved => isCount(fieldIn(saved, 'requests')),
       async begin(begun) {
         if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
         const bundle = begun?.bundle ?? (await fetchBundle(l1, l2, wanted, signal))

@@ -2,7 +2,6 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
-import { type Fields, hasFields, itemsOf } from '../words/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { type AskedFor, progressFile, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
 import type { Warn } from './own-key.ts'
@@ -45,28 +44,17 @@ export function withFolder<T>(
     accessSync(path, constants.W_OK)
   })
   const state = progressFile(join(path, 'state.json'), askedFor, warn, REMEDY)
-  function open(saved: Fields) {
-    if (!hasFields(saved, 'progress', 'writing'))
-      throw refuseOverwrite(state.path, 'is not the progress of a run that follows', REMEDY)
-    return { progress: saved['progress'] ?? undefined, writing: itemsOf(saved['writing']) }
-  }
   const foreign = 'holds something other than what was written'
-  const about = {
-    progress: state,
-    start: { progress: null, writing: [] },
-    force: false,
-    foreign,
-    beginning: '{"version":1,',
-    open,
-  }
+  const start: { progress: unknown; writing: readonly string[] } = { progress: null, writing: [] }
+  const about = { progress: state, start, force: false, foreign, beginning: '{"version":1,' }
   return withGrowingFiles([join(path, 'index.ndjson')], about, async ({ begun, write, save }) => {
-    let { progress, writing }: { progress: unknown; writing: readonly unknown[] } = begun
+    let { progress, writing } = begun
     const note = async (lines: string) => {
-      await write([lines], { progress: progress ?? null, writing })
+      await write([lines], { progress, writing })
       await save()
     }
     return work({
-      progress,
+      progress: progress ?? undefined,
       progressPath: state.path,
       async write(entries, made) {
         const names = entries.map(({ number }) => `${number}.json`)
@@ -82,7 +70,7 @@ export function withFolder<T>(
           writeWhole(file, serialize(file, bundle), true)
           return file
         })
-        progress = made
+        progress = made ?? null
         writing = []
         await note(entries.map(({ line }, index) => toJson({ version: 1, ...line, file: names[index] })).join(''))
         return paths

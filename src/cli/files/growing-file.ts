@@ -4,7 +4,6 @@ import { constants, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
-import { type Fields, fieldIn, fieldsOf, isCount, itemsOf } from '../words/value.ts'
 import { type ProgressFile, refuseOverwrite, statRegular } from './output-file.ts'
 
 /** A file to which only one run appends at a time. */
@@ -20,15 +19,13 @@ export interface Written {
 export interface Growing<State> {
   readonly progress: ProgressFile
   /** The state of a run that has written nothing yet. */
-  readonly start: object
+  readonly start: State
   /** Start over, and replace the files. */
   readonly force: boolean
   /** Why files without progress are not continued. */
   readonly foreign: string
   /** How each piece begins that is appended to the first file. What a killed run left behind is dropped only if it begins so. */
   readonly beginning: string
-  /** Reads the state that was saved. @throws UsageError if a run for this request did not save it */
-  open(saved: Fields): State
 }
 
 /** The files, and where a run goes on. */
@@ -40,7 +37,7 @@ export interface GrowingFiles<State> {
    *
    * @param state how far it is then. It is saved soon, and when the run ends, however it ends
    */
-  write(pieces: readonly (string | Uint8Array)[], state?: object): Promise<void>
+  write(pieces: readonly (string | Uint8Array)[], state?: State): Promise<void>
   /** Whether something was written, if only a state. */
   isUsed(): boolean
   /** Saves the last state now. */
@@ -63,7 +60,7 @@ export async function withGrowingFiles<State, T>(
   growth: Growing<State>,
   work: (files: GrowingFiles<State>) => Promise<T>,
 ): Promise<T> {
-  const { progress, start, force, foreign, open } = growth
+  const { progress, start, force, foreign } = growth
   const isContinued = !force && (await progress.read()) !== undefined
   for (const path of paths) {
     if (statRegular(path) !== undefined && !isContinued && !force) throw refuseOverwrite(path, foreign, progress.remedy)
@@ -79,9 +76,9 @@ export async function withGrowingFiles<State, T>(
       progress.save(first)
     }
     // Read again: only from here on can no other run change it.
-    const saved = fieldsOf(await progress.read())
-    const lengths = await requireWritten(growth, files, itemsOf(saved['files']))
-    growing = grow(files, lengths, open(saved), progress)
+    const { files: written, ...begun } = await savedIn<State>(progress)
+    await requireWritten(growth, files, written)
+    growing = grow<State>(files, written, begun as unknown as State, progress)
     try {
       return await work(growing)
     } finally {
@@ -98,27 +95,28 @@ export async function withGrowingFiles<State, T>(
   }
 }
 
-/** @returns the lengths of the files when the progress was saved @throws UsageError unless they begin with what was written then */
+/** The state, and what was written then. It is signed: a run of this user for this request saved it. */
+const savedIn = async <State>(progress: ProgressFile) =>
+  (await progress.read()) as State & { readonly files: readonly Written[] }
+
+/** @throws UsageError unless the files begin with what was written when the progress was saved */
 async function requireWritten<State>(
   { progress, beginning }: Growing<State>,
   files: readonly GrowingFile[],
-  written: readonly unknown[],
-) {
-  const lengths = written.map(one => fieldIn(one, 'length')).filter(isCount)
-  if (lengths.length !== files.length || written.length !== files.length)
-    throw refuseOverwrite(progress.path, 'does not say how far it is', progress.remedy)
+  written: readonly Written[],
+): Promise<void> {
   for (const [index, file] of files.entries()) {
-    const isOwn = (await file.readTo(lengths[index] ?? 0)).sha256 === fieldIn(written[index], 'sha256')
-    const behind = await file.textAt(lengths[index] ?? 0, index === 0 ? beginning.length : 0)
+    const { length = 0, sha256 } = written[index] ?? {}
+    const isOwn = (await file.readTo(length)).sha256 === sha256
+    const behind = await file.textAt(length, index === 0 ? beginning.length : 0)
     if (!isOwn || !beginning.startsWith(behind))
       throw refuseOverwrite(file.path, 'holds something other than what was written', progress.remedy)
   }
-  return lengths
 }
 
 function grow<State>(
   files: readonly GrowingFile[],
-  lengths: readonly number[],
+  before: readonly Written[],
   begun: State,
   progress: ProgressFile,
 ): GrowingFiles<State> {
@@ -140,7 +138,7 @@ function grow<State>(
     isUsed: () => isCut,
     async write(pieces, state) {
       // Only once there is something to write: a run that is refused changes nothing.
-      if (!isCut) for (const [index, file] of files.entries()) await file.truncate(lengths[index] ?? 0)
+      if (!isCut) for (const [index, file] of files.entries()) await file.truncate(before[index]?.length ?? 0)
       isCut = true
       if (state === undefined) await save()
       for (const [index, file] of files.entries()) await file.append(pieces[index] ?? '')

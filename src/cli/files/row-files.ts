@@ -6,7 +6,7 @@ import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
 import type { RowFormat, RowStep } from '../audit/rows.ts'
 import type { LogsCounts } from '../logs/logs.ts'
 import type { SnapshotProgress } from '../snapshot/snapshot.ts'
-import { type Fields, fieldIn, isCount, isObject, otherVersion } from '../words/value.ts'
+import { fieldIn, isCount, otherVersion } from '../words/value.ts'
 import { type Written, withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
 import {
@@ -86,38 +86,32 @@ const [WRITE_INTERVAL, CHARACTERS_PER_WRITE] = [2000, 2 ** 22]
 /**
  * Runs `work` with the files, whose progress stays beside them until it ends.
  *
- * @param isProgress whether `write` can have saved it
  * @throws UsageError if there are files that belong to something else
  */
 export function withRowFiles<Counts, Progress extends Counted<Counts>, T>(
   { path, keep, force }: RowPaths,
   askedFor: AskedFor,
   kind: RowsKind<Counts>,
-  isProgress: (saved: object) => boolean,
   warn: Warn,
   work: (files: RowFiles<Progress>) => Promise<T>,
 ): Promise<T> {
   const progress = progressFile(`${path}.partial`, askedFor, warn)
   const paths = keep === undefined ? [path] : [path, keep]
-  const open = (saved: Fields) => readBegun<Counts, Saved<Progress>>(progress.path, saved, kind, isProgress)
-  const about = {
-    progress,
-    start: {},
-    force,
-    foreign: `is not of ${kind.name} that can be continued`,
-    beginning: '',
-    open,
-  }
+  const start: { readonly begun?: Saved<Progress> } = {}
+  const about = { progress, start, force, foreign: `is not of ${kind.name} that can be continued`, beginning: '' }
   return withGrowingFiles(paths, about, async files => {
     if (force) rmSync(manifestPathOf(path), { force: true })
-    const { begun, written } = files
+    const {
+      written,
+      begun: { begun },
+    } = files
     const write: RowFiles<Progress>['write'] = async ({ heading, bundle, steps }, tell) => {
       let [rows, kept, writtenAt] = [begun === undefined ? heading : '', '', performance.now()]
       let done: Progress | undefined
       const flush = async () => {
         if (done === undefined) return
         // Each piece is a gzip member of its own, so the file stays valid gzip if it is cut between two of them.
-        await files.write([rows, kept === '' ? '' : gzipSync(kept)], { ...done, bundle })
+        await files.write([rows, kept === '' ? '' : gzipSync(kept)], { begun: { ...done, bundle } })
         tell(done)
         ;[rows, kept, done, writtenAt] = ['', '', undefined, performance.now()]
       }
@@ -142,21 +136,6 @@ export function withRowFiles<Counts, Progress extends Counted<Counts>, T>(
 
 const countsIn = <Counts>(content: unknown, { counts }: RowsKind<Counts>) =>
   counts.map(name => fieldIn(fieldIn(content, 'counts'), name))
-
-/** @throws UsageError if `save` did not write it */
-function readBegun<Counts, Progress>(
-  path: string,
-  saved: Fields,
-  kind: RowsKind<Counts>,
-  isProgress: (saved: object) => boolean,
-): Progress | undefined {
-  if (Object.keys(saved).join() === 'files') return undefined
-  if (isObject(saved['bundle']) && isProgress(saved) && countsIn(saved, kind).every(isCount)) {
-    // What is used of it was checked above; the bundle is verified before it is used.
-    return saved as unknown as Progress
-  }
-  throw refuseOverwrite(path, `is not the progress of ${kind.name}`)
-}
 
 /** What the manifest says, besides the files. */
 export interface AboutRows<Counts> {

@@ -1,7 +1,6 @@
 import { ChangedInput, type Judged, type JudgedBatch } from '../audit/audit.ts'
-import { createTally, readTally, type Tally } from '../audit/audited.ts'
+import { createTally, type Tally } from '../audit/audited.ts'
 import { createLineDigest } from '../audit/line-digest.ts'
-import { fieldsOf, isCount } from '../words/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { type AskedFor, progressFile, refuseOverwrite } from './output-file.ts'
 import type { Warn } from './own-key.ts'
@@ -33,24 +32,18 @@ export async function withVerdictFile<T extends { readonly failure: Error | unde
   work: (file: VerdictFile) => Promise<T>,
 ): Promise<T> {
   const progress = progressFile(`${path}.audit`, askedFor, warn)
-  const stateOf = (judged: Judged, tally: Tally) => ({ ...judged, tally })
-  function open(saved: object) {
-    const { lines, digest, tally } = fieldsOf(saved)
-    const counts = readTally(tally)
-    if (!isCount(lines) || typeof digest !== 'string' || counts === undefined || counts.lines !== lines)
-      throw refuseOverwrite(progress.path, 'says nothing of what was read')
-    return { judged: { lines, digest }, tally: counts }
-  }
-  const about = { progress, force, foreign: 'is not the output of an audit', beginning: '{"line":', open }
-  return withGrowingFiles([path], { ...about, start: stateOf(NOTHING, createTally()) }, async files => {
-    const { begun } = files
+  const stateOf = (judged: Judged, tally: Tally) => ({ judged, tally: structuredClone(tally) })
+  const start = stateOf(NOTHING, createTally())
+  const about = { progress, start, force, foreign: 'is not the output of an audit', beginning: '{"line":' }
+  return withGrowingFiles([path], about, async files => {
+    const begun = stateOf(files.begun.judged, files.begun.tally)
     let isRead = false
     const outcome = await work({
       ...begun,
       resume: ': run the same command again to continue',
       write({ text, judged }, tally) {
         isRead = true
-        return files.write([text], judged === null ? undefined : stateOf(judged, structuredClone(tally)))
+        return files.write([text], judged === null ? undefined : stateOf(judged, tally))
       },
     }).catch((error: unknown) => {
       throw error instanceof ChangedInput

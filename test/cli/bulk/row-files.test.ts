@@ -19,7 +19,7 @@ it('says in the manifest what it has written, not what another program has made 
     }
   }
   const work = withRowFiles<SnapshotProgress['counts'], SnapshotProgress, void>(
-    ...([paths, {}, snapshotRows, () => true, () => {}] as const),
+    ...([paths, {}, snapshotRows, () => {}] as const),
     async ({ write, written }) => {
       await write({ heading: 'address,verdict\n', bundle, steps: steps() }, () => {})
       writeFileSync(path, readFileSync(path, 'utf8').replace('0x02', '0x03'))
