@@ -18,7 +18,6 @@ const commands: readonly (readonly [name: string, summary: string, load: () => P
   ['record message', 'record a message of the bridge', () => import('./commands/record-message.ts')],
   ['follow state', 'record an account at every finalization', () => import('./commands/follow-state.ts')],
   ['follow messages', 'record every message that can be claimed', () => import('./commands/follow-messages.ts')],
-  ['fetch traces', "fetch traces from the operator's state manager", () => import('./commands/fetch-traces.ts')],
   ['snapshot', 'fetch and verify many accounts at one block', () => import('./commands/snapshot.ts')],
   ['diff', 'list what changes over a range of blocks, from traces', () => import('./commands/diff.ts')],
   ['audit', 'verify many records, one per line, on all cores', () => import('./commands/audit.ts')],

@@ -58,7 +58,9 @@ it('lists what changed, in every format', async () => {
     return { stdout, stderr }
   }
   const table = await run()
-  expect(table.stdout).toMatch(/^Net changes: the state after each block, compared with the state before it\n/)
+  expect(table.stdout).toMatch(
+    /^Net changes of each block\. Only what they come to is proven: the way from one root to the other\.\n/,
+  )
   expect(table.stdout).toContain(`block 1  ${A}  storageRoot   `)
   expect(table.stdout).toContain(`block 3  ${A}  slot ${KEY}\n    ${ONE} -> ${TWO}\n`)
   expect(table.stdout).toContain(`block 3  ${B}  balance       7 -> -\n`)

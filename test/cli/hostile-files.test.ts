@@ -132,7 +132,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
     ['verify', file, '--l2-block=1', '--l2-block', '2'],
     ['verify', file, '--json', '--json'],
     ['inspect', file, '--json', '--json'],
-    ['fetch', 'traces', '--from-block', '1', '--from-block', '2'],
+    ['diff', file, '--first-block', '1', '--first-block', '2'],
     ['record', 'state', '-o', 'a', '--output', 'b'],
     ['serve', '--port', '1', '--port=2'],
   ]) {
@@ -161,7 +161,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
       expect(stderr.length).toBeLessThan(5000)
     }
   }
-  for (const name of ['verify', 'record state', 'fetch traces', 'inspect']) {
+  for (const name of ['verify', 'record state', 'snapshot', 'inspect']) {
     const command = name.split(' ')
     const { code, stderr } = await runHere([...command, `--${'storagekeys'.repeat(10_000)}`])
     expect([code, stderr.length < 5000]).toEqual([2, true])

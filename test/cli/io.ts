@@ -78,7 +78,7 @@ export const NOT_OWN = 'was not written by this user on this machine, or it was 
 /** Every command, in the order of the help text. */
 export const COMMANDS = [
   ...['verify', 'record state', 'record call', 'record logs', 'record message', 'follow state', 'follow messages'],
-  ...['fetch traces', 'snapshot', 'diff', 'audit', 'inspect', 'serve', 'proxy'],
+  ...['snapshot', 'diff', 'audit', 'inspect', 'serve', 'proxy'],
 ]
 
 /** Endpoints where nothing listens. */

@@ -421,9 +421,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
     expect({ code, stderr }, option).toMatchObject({ code: 2, stderr: expect.stringContaining(`leave out ${option}`) })
   }
 
-  expect((await runHere(['inspect', file('logs.json')])).stdout).toMatch(
-    /logs as evidence[\s\S]*fromBlock +133/,
-  )
+  expect((await runHere(['inspect', file('logs.json')])).stdout).toMatch(/logs as evidence[\s\S]*fromBlock +133/)
   expect(await logs(...wanted)).toMatchObject({ code: 4, stdout: expect.stringContaining('Nothing was fetched') })
   expect((await logs(...wanted.with(5, '132'))).stderr).toContain('LOGS_MISMATCH')
   const open = await logs('--from-block', '139', '-o', '-')

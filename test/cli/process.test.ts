@@ -92,7 +92,7 @@ it('ends with the code of the verdict, its summary, and no file, if its reader l
   const { status, stdout, stderr } = shell(line)
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(status).toBe(0)
-  expect(stderr).toMatch(/^Verified: these changes, one after the other, .*\n(.*\n)* +blocks +1 +/)
+  expect(stderr).toMatch(/^Verified: these net changes of blocks, one after the other, .*\n(.*\n)* +blocks +1 +/)
   expect(readdirSync(folder)).toEqual([])
 })
 

@@ -171,7 +171,7 @@ describe('usage', () => {
     }
     expect(count).toBeGreaterThan(100)
     expect(count).toBeLessThanOrEqual(140)
-    for (const word of ['record', 'follow', 'fetch']) {
+    for (const word of ['record', 'follow']) {
       expect((await runHere([word, '--help'])).stdout).toMatch(new RegExp(`^Usage: rollup-state-proof ${word} SUBJECT`))
     }
   })

@@ -156,7 +156,7 @@ it('uses only existing commands and options', async () => {
 it('names only existing options outside of commands', async () => {
   const overview = await helpOf('')
   const names = [...overview.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2}/gm)].map(([, name = '']) => name)
-  expect(names.length).toBeGreaterThan(15)
+  expect(names.length).toBeGreaterThan(13)
   const help = [overview, ...(await Promise.all(names.map(helpOf)))].join('\n')
   // What the others name are options of other programs, too.
   const guides = documents.filter(file => file.startsWith('docs/') && file !== 'docs/install.md')

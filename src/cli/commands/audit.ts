@@ -21,12 +21,11 @@ import { networkOf } from '../options/network.ts'
 import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
-import { overwriteProgress } from '../output/terminal.ts'
+import { overwriteProgress, timeLeft } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/verdict.ts'
 import { untilSignal } from '../signals.ts'
 import { readVersion } from '../version.ts'
 import { printable } from '../words/value.ts'
-import { formatAge } from '../words/wording.ts'
 
 const options = {
   ...optionsOf('state-root', 'address', 'storage-key', 'mapping'),
@@ -220,9 +219,8 @@ async function writeVerdicts(
 }
 
 function describeProgress(share: number, lines: number, judged: number, seconds: number): string {
-  const rate = `${formatNumber(lines)} lines, ${formatNumber(judged / seconds)} per second`
-  if (!(share > 0)) return rate
-  return `${rate}, ${Math.floor(100 * share)}%, ${formatAge(BigInt(Math.ceil((seconds / share) * (1 - share))))} left`
+  const percent = share > 0 ? `, ${Math.floor(100 * share)}%` : ''
+  return `${formatNumber(lines)} lines, ${formatNumber(judged / seconds)} per second${percent}${timeLeft(seconds, share)}`
 }
 
 type Summary = AuditSummary & { readonly seconds: number; readonly judged: number; readonly isWhole: boolean }

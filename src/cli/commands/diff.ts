@@ -49,8 +49,8 @@ export const command: Command = {
   help: formatHelp({
     ...{ usage: 'diff FILE... [options]', options, all },
     about: `
-Verifies traces of the operator's state manager, from \`fetch traces\`, and lists
-every account and slot that a range of blocks changed. FILE has answers of
+Verifies traces of the operator's state manager, and lists every account and
+slot that a range of blocks changed. FILE has answers of its method
 rollup_getZkEVMStateMerkleProofV0, one per line. - is standard input. Evidence
 is what \`record state\` writes: of two --l1-block-hash, the first is for
 --parent-evidence. Nothing is printed before everything is verified.`,
@@ -183,7 +183,7 @@ function reportOn(report: Report, output: string): VerdictReport {
     verdict,
     json: { ...report, output: output === '-' ? null : output },
     format: stream =>
-      `${[formatProven(verdict, 'these changes, one after the other, lead from one root to the other', rows, stream), ...formatNotes(notes, stream)].join('\n')}\n`,
+      `${[formatProven(verdict, 'these net changes of blocks, one after the other, lead from one root to the other', rows, stream), ...formatNotes(notes, stream)].join('\n')}\n`,
   }
 }
 

@@ -13,9 +13,9 @@ import { formatHelp, recordOptions } from '../options/declared.ts'
 import { showProgress, withEndpoints } from '../options/endpoint.ts'
 import { describeLogs, logsOptions, readWantedLogs, stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
 import { trustedIn, trustOptionsOf } from '../options/record-trust.ts'
+import { timeLeft } from '../output/terminal.ts'
 import { kindOf } from '../words/evidence.ts'
 import { cut, fieldIn, printable, show } from '../words/value.ts'
-import { formatAge } from '../words/wording.ts'
 import { logsSubject } from './record-logs.ts'
 import { checkRows, chosenBy, provenAndStated, takeRows } from './rows.ts'
 
@@ -76,7 +76,8 @@ function take(wanted: Wanted, connections: Connections, io: Io): Promise<number>
           steps: logSteps(blocks, { format, toBlock }, begun?.counts),
           describe({ next: { number }, counts: { receipts, logs } }) {
             const done = newest.number - BigInt(number)
-            const rest = leftAt(begunAt, next.number - BigInt(number), total - done)
+            const share = Number(next.number - BigInt(number)) / Number(next.number + 1n - fromBlock)
+            const rest = timeLeft((Date.now() - begunAt) / 1000, share)
             return `${done} of ${total} blocks, ${receipts} receipts, ${logs} logs${rest}`
           },
           about: { ...block, range: { fromBlock: `${fromBlock}`, toBlock: `${toBlock}` } },
@@ -129,14 +130,6 @@ function check(wanted: Wanted, io: Io): Promise<number> {
     },
     io,
   )
-}
-
-/** How long the rest takes, in words, at the rate of what this run has done. */
-function leftAt(begunAt: number, done: bigint, left: bigint): string {
-  const seconds = (Number(left) * (Date.now() - begunAt)) / Number(done) / 1000
-  return left === 0n || !(seconds >= 1 && seconds < Number.MAX_SAFE_INTEGER)
-    ? ''
-    : `, about ${formatAge(BigInt(Math.ceil(seconds)))} left`
 }
 
 /** The bundle that proves the newest block, of this run or of the interrupted one, and where blocks come from. */

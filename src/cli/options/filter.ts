@@ -77,16 +77,12 @@ function topicOf(event: string): Hex {
   return bytesToHex(keccak256(new TextEncoder().encode(`${name.trim()}(${types.join()})`)))
 }
 
+const BITS = Array.from({ length: 32 }, (_, index) => 8 * (index + 1)).join('|')
+const BYTES = Array.from({ length: 32 }, (_, index) => index + 1).join('|')
+const TYPE = new RegExp(`^(address|bool|string|bytes(?:${BYTES})?|u?int(?:${BITS})?)((?:\\[\\d{0,9}\\]){0,9})$`)
+
 /** A type as signatures have it; null if there is no such type. */
 function typeOf(word: string): string | null {
-  const [, name = '', width = '', arrays = ''] = /^([a-z]{1,7})(\d{0,3})((?:\[\d{0,9}\]){0,9})$/.exec(word) ?? []
-  const bits = Number(width)
-  const isInteger = name === 'uint' || name === 'int'
-  if (isInteger && width === '') return `${name}256${arrays}`
-  const isKnown = isInteger
-    ? bits > 0 && bits <= 256 && bits % 8 === 0
-    : name === 'bytes' && width !== ''
-      ? bits > 0 && bits <= 32
-      : ['address', 'bool', 'string', 'bytes'].includes(name) && width === ''
-  return isKnown && !width.startsWith('0') ? word : null
+  const [, name, arrays = ''] = TYPE.exec(word) ?? []
+  return name === undefined ? null : `${name.replace(/int$/, 'int256')}${arrays}`
 }

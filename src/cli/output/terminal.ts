@@ -1,4 +1,5 @@
 import type { Io, Output } from '../command.ts'
+import { formatAge } from '../words/wording.ts'
 
 /** Begins a progress line: returns to the start of the current line and clears it. */
 export const OVERWRITE = '\r\x1b[K'
@@ -7,6 +8,10 @@ export const OVERWRITE = '\r\x1b[K'
 export function overwriteProgress({ stderr }: Io, text: string): void {
   if (stderr.isTTY) stderr.write(OVERWRITE + text)
 }
+
+/** How long the rest takes, in words, if this share took so many seconds; empty if nobody can tell. */
+export const timeLeft = (seconds: number, share: number): string =>
+  share > 0 && share < 1 ? `, about ${formatAge(BigInt(Math.ceil((seconds / share) * (1 - share))))} left` : ''
 
 /**
  * On a terminal, cuts a progress line to one line, and clears it before anything else is written. Anything but a terminal

@@ -63,7 +63,7 @@ export async function* verifyChain(
 async function* answersIn(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<unknown> {
   try {
     for await (const line of readLines(unpack(chunks), MAX_ANSWER_LENGTH))
-      if (line.trim() !== '') yield readAnswer(line)
+      if (line.trim() !== '') yield readAnswer(line.trim())
   } catch (error) {
     throw error instanceof DocumentError ? error : new DocumentError(`damaged: ${messageOf(error)}`)
   }

@@ -8,7 +8,7 @@ export type DiffFormat = 'table' | RowFormat
 const COLUMNS = ['block', 'address', 'what', 'key', 'beforeBlock', 'afterBlock'] as const
 type Change = Partial<Readonly<Record<(typeof COLUMNS)[number], string>>>
 
-const HEADING = 'Net changes: the state after each block, compared with the state before it\n'
+const HEADING = 'Net changes of each block. Only what they come to is proven: the way from one root to the other.\n'
 
 /** How the changes of blocks are written. */
 export function diffWriter(format: DiffFormat) {

@@ -37,7 +37,7 @@ const HEADER_HASH: Break = [
   'if (false) throw',
 ]
 const KEY_SHOWN: Break = ['src/client/transport/redact.ts', "withoutUrls(text.replace(whole, '[key]'))", 'text']
-const GROWN: Break = ['src/cli/files/growing-file.ts', "=== fieldIn(written[index], 'sha256')", "!== ''"]
+const GROWN: Break = ['src/cli/files/growing-file.ts', '.sha256 === sha256', ".sha256 !== ''"]
 const REDUNDANT: Break = [
   'src/verify/anchor/eth-proof.ts',
   'if (stated === undefined || proven.includes(stated)) return',
