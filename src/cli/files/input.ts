@@ -69,16 +69,12 @@ export function parseFile(name: string, bytes: Uint8Array): unknown {
   }
 }
 
-/** SHA-256 of a file, or of its first bytes, and of how many. @throws UsageError */
-export const digestOf = (path: string, most = Number.POSITIVE_INFINITY): Promise<{ length: number; sha256: string }> =>
+/** SHA-256 of a file. @throws UsageError */
+export const digestOf = (path: string): Promise<string> =>
   orUsageError(`cannot read ${path}`, async () => {
     const hash = createHash('sha256')
-    let length = 0
-    for await (const chunk of createReadStream(path, { end: most - 1 })) {
-      hash.update(chunk)
-      length += chunk.length
-    }
-    return { length, sha256: hash.digest('hex') }
+    for await (const chunk of createReadStream(path)) hash.update(chunk)
+    return hash.digest('hex')
   })
 
 /** A file, or standard input, that is read piece by piece. */

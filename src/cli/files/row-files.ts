@@ -183,7 +183,7 @@ export async function readManifest<Counts>(
   if (![fieldIn(rows, 'count'), ...countsIn(content, kind)].every(isCount) || texts.some(type => type !== 'string')) {
     throw refuseOverwrite(manifest, `is not the manifest of ${kind.name}`)
   }
-  if (statRegular(path) === undefined || (await digestOf(path)).sha256 !== fieldIn(rows, 'sha256')) {
+  if (statRegular(path) === undefined || (await digestOf(path)) !== fieldIn(rows, 'sha256')) {
     throw refuseOverwrite(manifest, `does not match ${path}`)
   }
   // What is used of it was checked above. It may be anybody's: nothing in it is verified.
