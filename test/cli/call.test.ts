@@ -38,7 +38,7 @@ it('records a call, and verifies it offline', async () => {
   const { code, stdout } = await runHere([...args, '--json'])
   const { verdict, returnData, trustedInput, call, sources } = JSON.parse(stdout)
   expect(sources).toEqual({
-    ...{ trusted: 'flag', scheme: 'lengths', rollup: 'flag', l2BlockNumber: 'bundle' },
+    ...{ trusted: 'flag', scheme: 'lengths', rollup: 'flag', l2BlockNumber: 'flag' },
     ...{ from: 'flag', to: 'flag', data: 'flag', value: 'bundle', gas: 'flag' },
   })
   expect([code, verdict, trustedInput, call.to, call.from]).toEqual([0, 'verified', 'l1BlockHash', TOKEN, ALICE])

@@ -426,7 +426,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   expect((await logs(...wanted.with(5, '132'))).stderr).toContain('LOGS_MISMATCH')
   const open = await logs('--from-block', '139', '-o', '-')
   expect(open.stdout).toContain('"kind":"logs"')
-  expect(open.stderr).toMatch(/from block +139 +stated by you\n *to block +139 +the newest that can be proven/)
+  expect(open.stderr).toMatch(/from block +139 +stated by you\n *to block +139 +the default, not stated by you/)
   expect((await runHere(['audit', file('logs.json'), '--json'])).stdout).toContain(
     'logs as evidence: an audit takes evidence of state only, so use the command verify',
   )

@@ -67,9 +67,9 @@ it('records a bundle that verifies with the command it prints', async () => {
     'L2 block 5: finalized; asking for the proof',
   ])
   expect(code).toBe(0)
-  expect(stdout).toMatch(/L2 block .* 5 .* the last finalized is 9/)
+  expect(stdout).toMatch(/L2 block +5 .*\n +last finalized +9 /)
   const hash = Reflect.get(Object(service.chain.l1.getBlock(64n)), 'hash')
-  expect(stdout).toContain(`L1 block hash  ${hash}`)
+  expect(stdout).toContain(`L1 block hash   ${hash}`)
   expect(readdirSync(folder)).toEqual(['out.json'])
   expect(read().endsWith('}\n')).toBe(true)
 

@@ -1,15 +1,16 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isArgumentError, isProofError } from '../../entry/index.ts'
-import type { Command, Io } from '../command.ts'
+import type { Command, Io, Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
 import { openSpool } from '../files/spool.ts'
+import { formatEvidence } from '../kinds/evidence.ts'
 import { flag, formatHelp, list, optionsOf, text, textOr } from '../options/declared.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import { schemeOf, trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
 import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
-import { formatNotes, formatProven, REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
+import { formatNotes, REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
 import { verifyChain } from '../transition/chain.ts'
 import { type DiffFormat, diffWriter } from '../transition/rows.ts'
@@ -179,11 +180,14 @@ function reportOn(report: Report, output: string): VerdictReport {
     ...(output === '-' ? [] : [['file', output, 'written'] as const]),
   ]
   const notes = end === null ? ['the sender chose the state root, and can have made up every change.'] : []
+  const told = {
+    what: 'these net changes of blocks, one after the other, lead from one root to the other',
+    more: (stream: Output) => formatNotes(notes, stream),
+  }
   return {
     verdict,
     json: { ...report, output: output === '-' ? null : output },
-    format: stream =>
-      `${[formatProven(verdict, 'these net changes of blocks, one after the other, lead from one root to the other', rows, stream), ...formatNotes(notes, stream)].join('\n')}\n`,
+    format: stream => `${formatEvidence(verdict, told, rows, stream)}\n`,
   }
 }
 

@@ -1,25 +1,13 @@
-import { DEFAULT_HARDFORK } from '../../client/network/hardfork.ts'
-import { recordCall, verifyCallEvidence } from '../../entry/provider.ts'
+import type { StateScheme, Trusted } from '../../entry/anchor.ts'
+import { recordCall, type VerifiedCall } from '../../entry/provider.ts'
 import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import {
-  type RecordedCall,
-  type RecordFlags,
-  recordToFile,
-  requireEvidence,
-  type Subject,
-} from '../files/recorded-file.ts'
-import { callClaimOf, callFailed, callRequestOf, environmentOf, timeoutOf } from '../options/chain-flags.ts'
+import { type RecordFlags, recordToFile, type Subject } from '../files/recorded-file.ts'
+import { callOf } from '../kinds/call.ts'
+import { callFailed, callRequestOf, environmentOf, timeoutOf } from '../options/chain-flags.ts'
 import { formatHelp, optionsOf, recordOptions } from '../options/declared.ts'
 import { showProgress } from '../options/endpoint.ts'
-import { blockClaimOf } from '../options/flags.ts'
-import { networkOf } from '../options/network.ts'
 import { integerOf, parseOptions } from '../options/parse.ts'
-import { trustedIn } from '../options/record-trust.ts'
-import { environmentSource, formatCall } from '../output/call-report.ts'
-import { kindOf } from '../words/evidence.ts'
-
-import { sourceWords } from '../words/wording.ts'
 
 const options = optionsOf('call', 'sender', 'value', 'gas', 'environment', 'l2-block')
 const all = { ...recordOptions, ...options }
@@ -46,29 +34,18 @@ rollup-state-proof record call --call 0x... 0x18160ddd -o supply.json`,
 }
 
 /** A call, and all that it reads. @throws UsageError */
-function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
+function callSubject(flags: RecordFlags, io: Io): Subject<VerifiedCall<Trusted, StateScheme>> {
   const { to = '0x', data = '0x', ...call } = callRequestOf(flags)
-  const network = networkOf(flags)
   const l2BlockNumber = integerOf(flags, 'l2-block', 64)
+  const stated = callOf(flags)
+  const { network } = stated
   const request = { network, l2BlockNumber, call: { ...call, to, data }, environment: environmentOf(flags) }
-  const claim = { ...blockClaimOf(flags), hardfork: network.hardfork ?? DEFAULT_HARDFORK, call: callClaimOf(flags) }
-  const deadline = timeoutOf(flags.timeout)
   return {
-    keyCount: 0,
+    ...{ kind: 'call', stated },
     fetch([l1, l2], options) {
       showProgress(io, 'looking for the newest finalized block, then executing the call')
-      return recordCall({ l1, l2, ...request, ...options, ...deadline }).catch(callFailed)
+      return recordCall({ l1, l2, ...request, ...options, ...timeoutOf(flags.timeout) }).catch(callFailed)
     },
-    async verifyExisting(bundle, trust, path) {
-      requireEvidence(path, bundle, 'call')
-      const known = { ...claim, scheme: kindOf(bundle, claim.scheme), trusted: trustedIn(bundle, trust) }
-      return verifyCallEvidence(bundle, known, deadline)
-    },
-    // What is recorded now is executed with the values that the user passes.
-    sources: ({ verified }, { source }) => environmentSource(verified, source === 'file' ? 'bundle' : 'user'),
-    format: ({ verified: evidence }, { verdict, source }, stream) => [
-      formatCall(verdict, evidence, stream, claim.call, source === 'file' ? sourceWords.bundle : sourceWords.default),
-    ],
-    verifyArguments: ({ verified: { call } }) => ['--call', call.to, call.data, '--sender', call.from],
+    verifyArguments: ({ call }) => ['--call', call.to, call.data, '--sender', call.from],
   }
 }

@@ -1,27 +1,21 @@
-import { verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isArgumentError } from '../../entry/index.ts'
 import {
   type MessageArrival,
-  type MessageEvidenceClaim,
   messageArrivalKey,
-  messageEvidence,
   readMessageArrival,
+  type VerifiedMessage,
 } from '../../entry/messages.ts'
 import { isEndpointError, type RecordedMessage, recordEvidence, recordMessage } from '../../entry/rpc.ts'
 import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { refuseOverwrite } from '../files/output-file.ts'
-import { type RecordFlags, recordToFile, requireEvidence, type Subject } from '../files/recorded-file.ts'
+import { type RecordFlags, recordToFile, type Subject } from '../files/recorded-file.ts'
+import { messageOf } from '../kinds/message.ts'
 import { type FlagsOf, flag, formatHelp, recordOptions, text } from '../options/declared.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { messageServiceOf, networkOf } from '../options/network.ts'
 import { integerOf, parseOptions, requireHex } from '../options/parse.ts'
-import { trustedIn } from '../options/record-trust.ts'
-import { formatMessage } from '../output/message-report.ts'
-import { formatTable } from '../output/table.ts'
-import { claimDataOf } from '../words/message.ts'
 import { printable } from '../words/value.ts'
-import { ifRight, type Row, sourceWords } from '../words/wording.ts'
+import type { Row } from '../words/wording.ts'
 
 const options = {
   message: text('HASH', 'the hash of the message'),
@@ -58,25 +52,15 @@ rollup-state-proof record message --to-l2 --number 7 -o message.json`,
   },
 }
 
-/** A message as evidence, and what it proves. */
-type RecordedFile = Pick<RecordedMessage, 'bundle'> & {
-  /** Missing if the file existed. */
-  sentInBlock?: bigint | undefined
-  newestFinalized?: bigint | undefined
-  verified: RecordedMessage['verified'] & {
-    claimData?: string | undefined
-    /** How far a message to L2 has come, and the L2 block of which that is proven. */
-    arrival?: { status: MessageArrival; l2BlockNumber: bigint } | undefined
-  }
-}
+/** How far a message to L2 has come, and the L2 block of which that is proven. Missing if the file existed. */
+type Arriving = VerifiedMessage & { readonly arrival?: { status: MessageArrival; l2BlockNumber: bigint } }
 
 type Flags = RecordFlags & FlagsOf<typeof options>
 
 /** A message in either direction. @throws UsageError */
-function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
+function messageSubject(flags: Flags, io: Io): Subject<Arriving> {
   const { 'to-l2': isToL2 = false, transaction, message: messageHash, sender: from, recipient: to } = flags
   const network = networkOf(flags)
-  const { rollup } = network
   const messageService = messageServiceOf(network)
   for (const name of ['message', 'transaction'] as const) requireHex(`--${name}`, 32, flags[name])
   for (const name of ['sender', 'recipient'] as const) requireHex(`--${name}`, 20, flags[name])
@@ -88,13 +72,18 @@ function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
   if ([messageHash, transaction, from, to, flags.number].every(known => known === undefined)) {
     throw new UsageError('which message? State --message, --transaction, --number, --sender or --recipient')
   }
+  const message = messageHash ?? 'fromBundle'
   return {
-    keyCount: 0,
+    kind: 'message',
+    stated: messageOf(network, message),
+    // A transaction does not prove which message it sent.
+    others: 'endpoint',
     async fetch([l1, l2], { beacon, l1BlockNumber, onProgress, signal }) {
       const shared = { l1, l2, network, beacon, l1BlockNumber, onProgress, signal }
       const asked = { ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted } as const
-      const { verified, claim, ...rest } = await recordMessage(asked).catch(refuseSeveral)
-      if (!isToL2) return { ...rest, verified: { ...verified, ...(claim && { claimData: claim }) } }
+      const recorded = await recordMessage(asked).catch(refuseSeveral)
+      const { bundle, verified } = recorded
+      if (!isToL2) return { bundle, verified, rows: rowsOf(recorded) }
       const { message } = verified
       const request = { address: messageService, storageKeys: [messageArrivalKey({ message })] }
       const arrival = await recordEvidence({ ...shared, ...request }).then(
@@ -109,38 +98,15 @@ function messageSubject(flags: Flags, io: Io): Subject<RecordedFile> {
           return undefined
         },
       )
-      return { ...rest, verified: { ...verified, ...(arrival && { arrival }) } }
+      const rows = arrival && [['on L2', arrival.status, `proven at L2 block ${arrival.l2BlockNumber}`] as const]
+      return { bundle, verified: { ...verified, ...(arrival && { arrival }) }, rows: rows ?? [] }
     },
-    async verifyExisting(bundle, trust, path) {
-      requireEvidence(path, bundle, 'message')
-      // A transaction is not in the file: then the file says which message it is for.
-      const claim = {
-        kind: messageEvidence,
-        rollup,
-        message: messageHash ?? 'fromBundle',
-        trusted: trustedIn(bundle, trust),
-      }
-      const verified = verifyEvidence(bundle, claim as MessageEvidenceClaim)
-      const { message, messageProof } = verified
+    mismatch({ message, messageProof }) {
       const { number = message.number } = wanted
       const isIt = number === message.number && (messageProof === undefined) === isToL2
-      const isBetween = isSame(from, message.from) && isSame(to, message.to)
-      if (!isIt || !isBetween) throw refuseOverwrite(path, 'is for another message')
-      const claimData = claimDataOf(verified)
-      return { ...verified, ...(claimData !== undefined && { claimData }) }
+      return isIt && isSame(from, message.from) && isSame(to, message.to) ? undefined : 'is for another message'
     },
-    // A transaction does not prove which message it sent.
-    sources: (_, { source }) =>
-      messageHash === undefined ? { message: source === 'file' ? 'bundle' : 'endpoint' } : {},
-    format: (recorded, { path, source, verdict }, stream) => {
-      const said = sourceWords[messageHash !== undefined ? 'user' : source === 'file' ? 'bundle' : 'endpoint']
-      const rows: Row[] = [['file', path, source === 'file' ? 'existed already' : 'written'], ...rowsOf(recorded)]
-      return [
-        formatMessage(verdict, recorded.verified, stream, rollup.address, said),
-        formatTable(ifRight(verdict, rows), stream),
-      ]
-    },
-    verifyArguments: ({ verified }) => ['--message', verified.messageHash],
+    verifyArguments: verified => ['--message', verified.messageHash],
   }
 }
 
@@ -152,17 +118,11 @@ function refuseSeveral(error: unknown): never {
 
 const isSame = (stated: string | undefined, found: Hex) => stated === undefined || stated.toLowerCase() === found
 
-/** How far the message is, beyond what L1 keeps about it. */
-function rowsOf({ verified, sentInBlock, newestFinalized }: RecordedFile): Row[] {
-  const { status, arrival } = verified
-  const isWaiting = status === 'notAnchored' && newestFinalized !== undefined
-  return [
-    ...(isWaiting
-      ? [
-          ['sent in L2 block', `${sentInBlock}`, 'as the L2 endpoint says'] as const,
-          ['last finalized', `${newestFinalized}`, 'proven'] as const,
-        ]
-      : []),
-    ...(arrival ? [['on L2', arrival.status, `proven at L2 block ${arrival.l2BlockNumber}`] as const] : []),
-  ]
-}
+/** How far a message from L2 is, beyond what L1 keeps about it. */
+const rowsOf = ({ verified, sentInBlock, newestFinalized }: RecordedMessage): Row[] =>
+  verified.status !== 'notAnchored' || newestFinalized === undefined
+    ? []
+    : [
+        ['sent in L2 block', `${sentInBlock}`, 'as the L2 endpoint says'],
+        ['last finalized', `${newestFinalized}`, 'proven'],
+      ]

@@ -3,6 +3,7 @@ import type { EvidenceName } from '../../verify/evidence/names.ts'
 import type { Command, Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
+import type { VerifyFile } from '../kinds/evidence.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { formatHelp, list, type Options, optionsOf, text } from '../options/declared.ts'
 import { filterOptions, rangeOptions } from '../options/filter.ts'
@@ -14,7 +15,6 @@ import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
 import { type AnswerFile, holdsTraces, readInputFile } from '../words/input-file.ts'
 import { evidenceNames } from '../words/kinds.ts'
 import { cut, fieldIn, itemsOf } from '../words/value.ts'
-import type { VerifyFile } from './verify-evidence.ts'
 
 const answerOptions = optionsOf('state-root', 'address', 'storage-key', 'mapping')
 const callOptions = optionsOf('call', 'sender', 'value', 'gas')
@@ -37,10 +37,10 @@ interface Kind {
 }
 
 const kinds: Readonly<Record<EvidenceName, Kind>> = {
-  state: { options: { ...blockOptions, ...answerOptions }, load: () => import('./verify-state.ts') },
-  logs: { options: { ...blockOptions, ...filterOptions, ...rangeOptions }, load: () => import('./verify-logs.ts') },
-  message: { options: { ...headOptions, ...messageOptions }, load: () => import('./verify-message.ts') },
-  call: { options: { ...blockOptions, ...callOptions }, load: () => import('./verify-call.ts') },
+  state: { options: { ...blockOptions, ...answerOptions }, load: () => import('../kinds/state.ts') },
+  logs: { options: { ...blockOptions, ...filterOptions, ...rangeOptions }, load: () => import('../kinds/logs.ts') },
+  message: { options: { ...headOptions, ...messageOptions }, load: () => import('../kinds/message.ts') },
+  call: { options: { ...blockOptions, ...callOptions }, load: () => import('../kinds/call.ts') },
 }
 
 export const command: Command = {
@@ -89,7 +89,7 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     }
     const { 'state-root': stateRoot, 'storage-key': storageKeys } = stated
     const claim = requireClaim({ stateRoot, address, storageKeys }, file)
-    return print(reportOnAnswer(verifyAnswer(file, claim), file, claim))
+    return print(reportOnAnswer(verifyAnswer(file, claim), claim))
   },
 }
 

@@ -1,11 +1,11 @@
 import type { ConsensusProgress } from '../../client/beacon/beacon.ts'
-import type { RecordedLogs } from '../../client/record/record-logs.ts'
 import { isProofError, ProofError } from '../../entry/index.ts'
-import type { RecordedCall as LibraryCall } from '../../entry/provider.ts'
-import type { Recorded, RecordedMessage, RecordOptions, RecordProgress, RequestProvider } from '../../entry/rpc.ts'
+import type { RecordOptions, RecordProgress, RequestProvider } from '../../entry/rpc.ts'
 import type { EvidenceName } from '../../verify/evidence/names.ts'
-import type { Io, Output } from '../command.ts'
+import { kindName } from '../../verify/state/kind.ts'
+import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
+import { formatEvidence, type Stated } from '../kinds/evidence.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import {
   asArgument,
@@ -17,63 +17,56 @@ import {
   showProgress,
   withEndpoints,
 } from '../options/endpoint.ts'
-import { networkOf } from '../options/network.ts'
-import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
+import { networkSource } from '../options/network.ts'
+import { type RecordTrust, readRecordTrust, trustedIn, trustOptionsOf } from '../options/record-trust.ts'
 import { paint } from '../output/paint.ts'
 import { toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
+import { kindOf } from '../words/evidence.ts'
 import { readInputFile } from '../words/input-file.ts'
 import { evidenceNames } from '../words/kinds.ts'
-import { fieldIn } from '../words/value.ts'
-import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
-import { agesOf, formatTime } from '../words/wording.ts'
+import { verdictOf } from '../words/verdict.ts'
+import { agesOf, chainRows, formatTime, type ProvenChain, type Row } from '../words/wording.ts'
 import { openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What the user states to `record`. */
 export type RecordFlags = EndpointFlags & { readonly force: boolean }
 
-/** A bundle of an answer, and what it proves. */
-export type RecordedAnswer = Pick<Recorded, 'bundle' | 'verified'>
-
-/** A call as evidence, and what it proves. */
-export type RecordedCall = Pick<LibraryCall, 'bundle' | 'verified'>
-
-/** What `record` or `logs` records. */
-type AnyRecorded = RecordedAnswer | RecordedCall | Pick<RecordedLogs | RecordedMessage, 'bundle' | 'verified'>
+/** A bundle, and what it proves. */
+interface Recorded<T> {
+  readonly bundle: unknown
+  readonly verified: T
+  /** What else there is to say of what is recorded now. */
+  readonly rows?: readonly Row[]
+}
 
 /** How to record, whatever it is. */
-export type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'onProgress' | 'signal'>
+type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'onProgress' | 'signal'>
 
 /** What is recorded: an answer, a call, logs or a message. */
-export interface Subject<T extends AnyRecorded> {
-  /** How many storage keys are asked for. */
-  readonly keyCount: number
+export interface Subject<T extends ProvenChain> {
+  readonly kind: EvidenceName
+  /** What the user states of it. */
+  readonly stated: Stated<T>
+  /** How many storage keys are asked for. Default: 0. */
+  readonly keyCount?: number
+  /** Who chooses what the user does not state, if it is recorded now. Default: this program does. */
+  readonly others?: Source
   /** Fetches the bundle from the endpoints of L1 and L2. */
-  fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow): Promise<T>
-  /** Verifies the bundle in the existing file, offline. @throws ProofError or UsageError if it is not for this request */
-  verifyExisting(bundle: unknown, trust: RecordTrust, path: string): Promise<object>
-  /** The lines of the report on the bundle. */
-  format(recorded: T, place: RecordedPlace, stream: Output): readonly string[]
-  /** Who stated what no proof covers, and what the file chose of the question. */
-  sources?(recorded: T, place: Place): PartSources
+  fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow): Promise<Recorded<T>>
+  /** Why the evidence in an existing file is not for this request, beyond what `stated` refuses. */
+  mismatch?(verified: T, trust: RecordTrust): string | undefined
   /** The arguments of `verify` that state the subject. */
-  verifyArguments(recorded: T): readonly string[]
+  verifyArguments(verified: T): readonly string[]
 }
 
 /** Where what is reported comes from. */
-export interface Place {
+interface Place {
   /** From endpoints in this run, or from the existing file, without asking an endpoint. */
   readonly source: 'network' | 'file'
   /** The file, `-` for standard output. */
   readonly path: string
-}
-
-/** The same, with its verdict. */
-export interface RecordedPlace extends Place {
-  /** Who states the L1 block hash. */
-  readonly hashWords: string
-  readonly verdict: Verdict
 }
 
 /** Who states the L1 block hash: what everything rests on, and what has to happen before verifying. */
@@ -110,102 +103,121 @@ const hashSources = {
 const REPEATED = ['network', 'implementation', 'gas'] as const
 
 /** Records to a file, or verifies it if it exists, and reports. @returns the exit code */
-export async function recordToFile<T extends AnyRecorded>(
+export async function recordToFile<T extends ProvenChain>(
   flags: RecordFlags,
   subject: Subject<T>,
   io: Io,
 ): Promise<number> {
-  const trust = readRecordTrust(flags, networkOf(flags))
+  const trust = readRecordTrust(flags, subject.stated.network)
   const keysPerRequest = keysPerRequestOf(flags)
   return withEndpoints(flags, io, async connections => {
     const output = openOutputFile(flags.output, flags.force, io)
     const { path } = output
     if (output.exists) {
-      const bundle = await readExisting(path)
-      try {
-        // Verified, it is one that this run could have recorded.
-        const existing = { bundle, verified: await subject.verifyExisting(bundle, trust, path) } as T
-        return report(existing, { source: 'file', path }, { flags, subject, trust }, io)
-      } catch (error) {
-        if (!isProofError(error)) throw error
-        throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
-      }
+      const existing = await verifyExisting(path, subject, trust)
+      return report(existing, { source: 'file', path }, { flags, subject, trust }, io)
     }
     const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
     const how = trustOptionsOf(trust, flags.beacon, connections)
-    const before = flags.force ? await replacedImplementation(path, subject, trust) : undefined
     const counts = { beacon: 0, L1: endpoints[0].length, L2: endpoints[1].length }
     const onProgress = (progress: RecordProgress) => {
       refuseProgress(progress, trust)
       // The failure of the only endpoint ends the recording, and is reported then.
       const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
       // That requests wait is told for every command alike.
-      if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount))
+      if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount ?? 0))
     }
     const options = { maxKeysPerRequest: keysPerRequest, onProgress, ...how, signal: connections.signal }
     const recorded = await subject.fetch(endpoints, options)
-    const { implementation: after } = recorded.verified
-    if (before !== undefined && after !== undefined && before !== after) {
-      showProgress(io, describeChange(before, after, 'in the file that this run replaces'))
-    }
     await output.write(recorded.bundle)
     endProgress(io)
     return report(recorded, { source: 'network', path }, { flags, subject, trust }, io)
   })
 }
 
+/** Verifies the bundle in the existing file, offline. @throws UsageError if it is not for this request */
+async function verifyExisting<T extends ProvenChain>(
+  path: string,
+  subject: Subject<T>,
+  trust: RecordTrust,
+): Promise<Recorded<T>> {
+  const { kind, stated, mismatch } = subject
+  const bundle = await readExisting(path)
+  const file = readInputFile(bundle)
+  if (file.kind !== 'evidence' || file.evidence !== kind) throw refuseOverwrite(path, `is not ${evidenceNames[kind]}`)
+  try {
+    const head = { trusted: trustedIn(bundle, trust), scheme: kindOf(bundle, stated.network.scheme) }
+    const verified = await stated.verify(bundle, head)
+    const other = mismatch?.(verified, trust)
+    if (other !== undefined) throw refuseOverwrite(path, other)
+    // Verified, it is one that this run could have recorded.
+    return { bundle, verified }
+  } catch (error) {
+    if (!isProofError(error)) throw error
+    throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
+  }
+}
+
 /** Says what a bundle proves, and how to verify it. @returns the exit code */
-function report<T extends AnyRecorded>(
-  recorded: T,
+function report<T extends ProvenChain>(
+  { bundle, verified, rows: more = [] }: Recorded<T>,
   place: Place,
   { flags, subject, trust }: { flags: RecordFlags; subject: Subject<T>; trust: RecordTrust },
   io: Io,
 ): number {
   const { source, path } = place
-  const stream = path === '-' ? io.stderr : io.stdout
+  const isFile = source === 'file'
+  const { stated } = subject
+  const { rollup, scheme } = stated.network
   const hashSource = hashSourceOf(trust, place)
-  const { by, words: hashWords, sentence, compare } = hashSources[hashSource]
-  const { verified } = recorded
-  const verdict = verdictOf(true, { ...subject.sources?.(recorded, place), l1BlockHash: by })
-  const trusted =
-    'beaconBlock' in verified && verified.beaconBlock !== undefined
-      ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
-      : ['--l1-block-hash', verified.l1Block.hash]
+  const { by, words: hash, sentence, compare } = hashSources[hashSource]
+  const other = isFile ? 'bundle' : (subject.others ?? 'default')
+  const parts = stated.parts(other)
+  const adjusted = stated.adjust?.(verified, isFile ? 'bundle' : 'user')
+  const verdict = verdictOf(true, { ...parts, ...adjusted, l1BlockHash: by })
+  const told = stated.tell(verified, other)
+  const { beaconBlock, l1Block, l2BlockNumber } = verified
+  const trusted = beaconBlock ? ['--checkpoint', beaconBlock.trustedBlockRoot] : ['--l1-block-hash', `${l1Block?.hash}`]
+  const block = l2BlockNumber === undefined ? [] : ['--l2-block', `${l2BlockNumber}`]
   const repeated = REPEATED.flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
-  const verify = ['verify', asArgument(path), ...repeated, ...trusted, ...subject.verifyArguments(recorded)]
-  const about = { fetched: source === 'network', source, file: path, ...describeVerdict(verdict) }
-  const sources = { l1BlockHash: hashSource }
-  if (flags.json) io.stdout.write(toJson({ ...about, sources, ...verified, ...agesOf(verified), verify }))
+  const verify = ['verify', asArgument(path), ...repeated, ...trusted, ...block, ...subject.verifyArguments(verified)]
+  const about = {
+    fetched: !isFile,
+    source,
+    file: path,
+    ...describeVerdict(verdict),
+    sources: { l1BlockHash: hashSource },
+  }
+  if (flags.json) io.stdout.write(toJson({ ...about, ...verified, ...agesOf(verified), ...told.json, verify }))
   else {
+    const stream = path === '-' ? io.stderr : io.stdout
+    const network = networkSource(flags)
+    const sources = {
+      ...parts,
+      rollup: network,
+      scheme: network,
+      ...(rollup.implementation && { implementation: 'user' as const }),
+    }
+    const words = {
+      rollup: rollup.address,
+      ...('l2BlockNumber' in parts && { scheme: kindName(kindOf(bundle, scheme)) }),
+      hash,
+      sources,
+    }
+    const rows: Row[] = [
+      ['file', path, isFile ? 'existed already' : 'written'],
+      ...chainRows(words, verified),
+      ...[...told.rows, ...more],
+    ]
     const lines = [
-      ...(source === 'file' ? [notFetched(path, stream)] : []),
-      ...subject.format(recorded, { ...place, hashWords, verdict }, stream),
+      ...(isFile ? [notFetched(path, stream)] : []),
+      formatEvidence(verdict, told, rows, stream),
       ...[paint(stream, 'bold', sentence), `  ${compare}`, `  ${commandLine(verify)}`],
     ]
     stream.write(`${lines.join('\n')}\n`)
   }
   return exitCodeOf(verdict, ASKED_ENDPOINTS)
 }
-
-/** @throws UsageError unless the existing file is evidence of this kind */
-export function requireEvidence(path: string, bundle: unknown, kind: EvidenceName): void {
-  const file = readInputFile(bundle)
-  if (file.kind !== 'evidence' || file.evidence !== kind) throw refuseOverwrite(path, `is not ${evidenceNames[kind]}`)
-}
-
-/** The code of the rollup contract that a file of an earlier run proves; undefined if it proves none. */
-async function replacedImplementation<T extends AnyRecorded>(path: string, subject: Subject<T>, trust: RecordTrust) {
-  try {
-    const before = fieldIn(await subject.verifyExisting(await readExisting(path), trust, path), 'implementation')
-    return typeof before === 'string' ? before : undefined
-  } catch {
-    // Whatever it is, this run replaces it.
-    return undefined
-  }
-}
-
-const describeChange = (before: string, after: string, when: string): string =>
-  `the rollup contract has been upgraded: its code is ${after}; ${when}, it was ${before}`
 
 function hashSourceOf({ beacon, l1BlockHash }: RecordTrust, { source }: Place): keyof typeof hashSources {
   if (beacon !== undefined) return 'beaconBlock'

@@ -1,6 +1,5 @@
-import type { StateScheme, Trusted } from '../../entry/anchor.ts'
+import type { Trusted } from '../../entry/anchor.ts'
 import { isArgumentError, type Outcome, type Scheme, safely } from '../../entry/index.ts'
-import type { AnyClaim } from '../../verify/evidence/types.ts'
 import { createStateVerifier } from '../../verify/state/kind.ts'
 import type { AnyState } from '../../verify/state/types.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
@@ -8,7 +7,6 @@ import { type ClaimWithSources, completeClaim, isProblem } from '../words/claim.
 import type { AnswerFile, StatedClaim } from '../words/input-file.ts'
 import type { Flags } from './declared.ts'
 import { type ChosenNetwork, networkOf, requireKind } from './network.ts'
-import { integerOf, requireHex } from './parse.ts'
 
 /** The hash scheme of the network, for what knows no Ethereum state. @throws UsageError */
 export function schemeOf({ scheme, name }: ChosenNetwork): Scheme {
@@ -46,31 +44,8 @@ export function verifyAnswer({ kind, answer }: AnswerFile, { claim, sources }: C
   throw argumentRefused(outcome.error, `${path} in the file`)
 }
 
-/**
- * What the user states about the block of a bundle.
- *
- * @param found the kind of state that the bundle shows. Default: that of the network
- * @throws UsageError
- */
-export function blockClaimOf(flags: Flags, found?: StateScheme) {
-  const { rollup, scheme } = networkOf(flags)
-  return { scheme: found ?? scheme, rollup, l2BlockNumber: integerOf(flags, 'l2-block', 64) ?? 'fromBundle' } as const
-}
-
-/** What the user states about a bundle, which says the rest. The report tells them apart. @throws UsageError */
-export async function claimOfFlags(flags: Flags, found?: StateScheme): Promise<AnyClaim> {
-  const { address, 'storage-key': storageKeys } = flags
-  requireHex('--address', 20, address)
-  return {
-    ...blockClaimOf(flags, found),
-    address: address ?? 'fromBundle',
-    storageKeys: storageKeys ?? 'fromBundle',
-    trusted: await trustedOf(flags),
-  }
-}
-
 /** Exactly one: with two, it would be unclear on which one the verdict rests. @throws UsageError */
-export async function trustedOf(flags: Flags): Promise<Trusted> {
+export async function trustedOf(flags: Flags, network?: ChosenNetwork): Promise<Trusted> {
   const given = Object.entries({
     beaconBlockRoot: flags.checkpoint,
     l1BlockHash: flags['l1-block-hash'],
@@ -87,7 +62,7 @@ export async function trustedOf(flags: Flags): Promise<Trusted> {
   if (flags.checkpoint !== undefined) {
     // Only a checkpoint needs the signatures of the sync committees.
     const { trustedBlockOf } = await import('./checkpoint.ts')
-    return trustedBlockOf(flags.checkpoint, networkOf(flags))
+    return trustedBlockOf(flags.checkpoint, network ?? networkOf(flags))
   }
   // Of one entry, with a name from above.
   return Object.fromEntries(given) as Trusted

@@ -5,21 +5,10 @@ import { kindName } from '../../verify/state/kind.ts'
 import type { AnyState } from '../../verify/state/types.ts'
 import type { Output } from '../command.ts'
 import { MAX_JSON_DEPTH } from '../limits.ts'
-import { isEthAnswer, storageProofsIn } from '../words/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../words/claim.ts'
-import type { AnswerFile } from '../words/input-file.ts'
 import { escapeUnprintable, show } from '../words/value.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
-import {
-  accountRows,
-  answerNotes,
-  count,
-  countPaths,
-  existenceOf,
-  ifRight,
-  type Row,
-  sourceWords,
-} from '../words/wording.ts'
+import { accountRows, answerNotes, existenceOf, type Row, sourceWords } from '../words/wording.ts'
 import { paint } from './paint.ts'
 import { clip, formatTable } from './table.ts'
 import { formatVerdict, paintVerdict } from './verdict.ts'
@@ -50,11 +39,7 @@ export interface VerdictReport {
 }
 
 /** What was asked, who stated it, and what is proven. */
-export function reportOnAnswer(
-  outcome: Outcome<AnyState>,
-  { answer }: AnswerFile,
-  claim: ClaimWithSources,
-): VerdictReport {
+export function reportOnAnswer(outcome: Outcome<AnyState>, claim: ClaimWithSources): VerdictReport {
   const { sources } = claim
   // Of an answer that does not verify, nothing that it says of itself is shown.
   const shown = outcome.ok ? { ...claim.claim, scheme: kindName(claim.claim.scheme) } : statedClaim(claim)
@@ -77,13 +62,13 @@ export function reportOnAnswer(
   const verdict = verdictOf(true, storage.length > 0 ? sources : others)
   return {
     verdict,
-    json: { ...json, account, storage, ...(!isEthAnswer(answer) && { recomputedPaths: countPaths(state, answer) }) },
+    json: { ...json, account, storage },
     format: stream =>
       `${[
         ...[
           formatVerdict(verdict, existenceOf(state), stream),
           formatTable(rows, stream),
-          ...formatState(state, answer, stream),
+          ...formatState(state, stream),
         ],
         ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
       ].join('\n')}\n`,
@@ -104,21 +89,11 @@ export const reportOnError = (
   format: stream => `${formatError(error, rows, stream)}${more(stream)}`,
 })
 
-/** A verdict, and the rows from which it follows. @param isGood whether to celebrate it */
-export const formatProven = (
-  verdict: Verdict,
-  what: string,
-  rows: readonly Row[],
-  stream: Output,
-  isGood = true,
-): string => `${formatVerdict(verdict, what, stream, isGood)}\n${formatTable(ifRight(verdict, rows), stream)}`
-
 export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
   notes.map(note => paint(stream, 'dim', `Note: ${note}`))
 
-/** The account, its slots, and what was checked to prove them. */
-export function formatState(state: AnyState, answer: unknown, stdout: Output): string[] {
-  const { account, storage } = state
+/** The account and its slots. */
+export function formatState({ account, storage }: AnyState, stdout: Output): string[] {
   const parts: string[] = []
   if (account !== null) {
     parts.push(paint(stdout, 'bold', 'Account'), formatTable(accountRows(account), stdout))
@@ -127,41 +102,7 @@ export function formatState(state: AnyState, answer: unknown, stdout: Output): s
     const rows = storage.map(({ key, value, exists }) => (exists ? [key, 'present', value] : [key, 'absent']))
     parts.push(paint(stdout, 'bold', 'Storage'), formatTable(rows, stdout))
   }
-  return [
-    ...parts,
-    paint(stdout, 'bold', 'Checked'),
-    ...(isEthAnswer(answer) ? formatTrieChecks(state) : formatChecks(state, answer)),
-  ]
-}
-
-/** The same for the tries of an Ethereum state. */
-function formatTrieChecks({ account, storage }: AnyState): string[] {
-  const found = [account !== null, ...storage.map(({ exists }) => exists)]
-  return [
-    'The answer is for this address and these storage keys, in this order.',
-    'Every node hashes to what the one above it holds, up to the state root, and none is left over.',
-    found.includes(true) && 'Where a key exists, its path ends at its value.',
-    found.includes(false) && 'Where a key does not exist, its path ends where nothing can follow.',
-  ].flatMap(sentence => (sentence === false ? [] : [`  ${sentence}`]))
-}
-
-/** The rules of the specification that were checked for this answer, in plain words. */
-function formatChecks(state: AnyState, answer: unknown): string[] {
-  const { account, storage } = state
-  const paths = countPaths(state, answer)
-  const isPresent = account !== null || storage.some(({ exists }) => exists)
-  const isAbsent = paths.account + paths.storage > (account ? 1 : 0) + storage.filter(({ exists }) => exists).length
-  const implied = storage.filter(({ exists }, index) => !exists && !storageProofsIn(answer)[index]).length
-  return [
-    'Every field has its exact length, and every field element is canonical.',
-    'The answer is for this address and these storage keys, in this order.',
-    `${count(paths.account, 'path')} of 40 levels recomputed up to the state root.`,
-    paths.storage > 0 && `${count(paths.storage, 'path')} of 40 levels recomputed up to the account's storage root.`,
-    isPresent && 'Where a key exists, it and its value hash to what the leaf holds.',
-    isAbsent && 'Where a key does not exist, two neighbours point at each other and its hash lies between theirs.',
-    implied > 0 &&
-      `${count(implied, 'slot')} absent because the account ${account ? 'has no storage' : 'does not exist'}.`,
-  ].flatMap(sentence => (sentence === false ? [] : [`  ${sentence}`]))
+  return parts
 }
 
 /** What failed, where and what it means; `rows` say what was asked. */

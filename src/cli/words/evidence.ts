@@ -3,14 +3,13 @@ import type { Refusal } from '../../base/errors.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
 import { lineaLayout, type Rollup } from '../../verify/anchor/rollup.ts'
 import { type BeaconNetwork, decodeNetwork, hoodiBeacon } from '../../verify/beacon/network.ts'
-import type { AnyClaim, AnyEvidence, EvidenceClaim, Trusted } from '../../verify/evidence/types.ts'
+import type { EvidenceClaim, Trusted } from '../../verify/evidence/types.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { decidedKind, stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { Source } from './claim.ts'
 import { attempt, decodeHex } from './layout.ts'
 import { fieldIn, fieldsOf, isObject } from './value.ts'
-import type { PartSources } from './verdict.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
@@ -79,34 +78,6 @@ export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup
     ...(rollup.implementation !== undefined && { implementation: user }),
     ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: user }),
     ...(network !== undefined && { network: ofNetwork }),
-  }
-}
-
-/** Who stated each part: the user, or the bundle. */
-export function evidenceSources(
-  { l2BlockNumber, address, storageKeys }: AnyClaim,
-  scheme: Source = 'user',
-  rollup: Source = 'user',
-): EvidenceSources {
-  const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
-  return {
-    ...{ trusted: 'user', scheme, rollup },
-    ...{ l2BlockNumber: of(l2BlockNumber), address: of(address), storageKeys: of(storageKeys) },
-  }
-}
-
-/** Who stated what a verdict on evidence rests on, and what it is about: see `verdictOf`. */
-export function partSources(
-  { trusted, rollup, l2BlockNumber, address, storageKeys }: EvidenceSources,
-  constants: Readonly<Partial<Record<string, Source>>>,
-  { trustedInput: reach, storage }: Pick<AnyEvidence, 'trustedInput'> & { readonly storage?: readonly unknown[] },
-): PartSources {
-  return {
-    [reach]: trusted,
-    address,
-    ...(storage?.length !== 0 && { storageKeys }),
-    // An L2 state root leaves out the way through the contract, and says nothing of the block.
-    ...(reach !== 'l2StateRoot' && { ...constants, rollup, l2BlockNumber }),
   }
 }
 

@@ -1,11 +1,9 @@
 import type { L1Account } from '../../verify/anchor/eth-proof.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
-import { headerOf } from '../../verify/evidence/chain.ts'
 import type { AnyEvidence, ProvenBeaconBlock, Reach } from '../../verify/evidence/types.ts'
 import type { ProvenAccount } from '../../verify/proof/verify.ts'
 import type { AnyState } from '../../verify/state/types.ts'
-import { storageProofsIn } from './answer.ts'
 import type { ClaimField, Source } from './claim.ts'
 import type { EvidenceSources } from './evidence.ts'
 import { listed, premiseWords, type Verdict } from './verdict.ts'
@@ -62,16 +60,6 @@ export function toEther(wei: bigint): string {
   return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0{1,18}$/, '')
 }
 
-/** How many paths of 40 levels the verification recomputed: one for a key that exists, two for one that does not. */
-export function countPaths({ account, storage }: AnyState, answer: unknown): { account: number; storage: number } {
-  const served = storageProofsIn(answer)
-  const ofSlot = (exists: boolean, index: number) => (exists ? 1 : served[index] ? 2 : 0)
-  return {
-    account: account === null ? 2 : 1,
-    storage: storage.reduce((sum, { exists }, index) => sum + ofSlot(exists, index), 0),
-  }
-}
-
 /** Caveats about the verdict on an answer, given who stated the claim. */
 export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCount: number): string[] {
   const taken = namesFrom('answer', {
@@ -87,18 +75,6 @@ export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCo
 /** The names of the parts that this source stated, as a phrase. False stands for a part that is not asked for. */
 function namesFrom(source: Source, parts: Readonly<Record<string, Source | false>>): string {
   return listed(Object.keys(parts).filter(name => parts[name] === source))
-}
-
-/** The parts of the claim that the rows of a chain show. */
-export interface ChainClaim {
-  readonly sources: EvidenceSources
-  readonly scheme: string
-  /** The rollup contract, as the claim names it. */
-  readonly rollup: string
-  /** The trusted input. */
-  readonly trusted: string
-  /** Who stated the code of the rollup contract. Default: nobody. */
-  readonly implementation?: Source | undefined
 }
 
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
@@ -129,21 +105,6 @@ export interface StateAge {
    */
   readonly since: 'l2Block' | 'l1Block'
 }
-
-/** The rows of the L1 block. Empty if what is trusted names none. */
-const l1BlockRows = (l1Block: L1Block | undefined): Row[] =>
-  l1Block === undefined
-    ? []
-    : [
-        ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
-        ['L1 block hash', l1Block.hash],
-      ]
-
-/** The rows from what is trusted to the L1 block. */
-export const headRows = (evidence: Pick<AnyEvidence, 'l1Block'> & Parameters<typeof beaconRows>[0]): Row[] => [
-  ...beaconRows(evidence),
-  ...l1BlockRows(evidence.l1Block),
-]
 
 /** What a bundle proves about the time of its state. */
 type Timed = Pick<AnyEvidence, 'l1Block'> & {
@@ -200,50 +161,72 @@ export function formatAge(seconds: bigint): string {
   return `${count} ${name}${count === 1n ? '' : 's'}`
 }
 
+/** What is proven, of evidence of any kind, from what is trusted to a block. */
+export interface ProvenChain extends Timed, Partial<Pick<AnyEvidence, 'implementation' | 'stateRoot'>> {
+  readonly trustedInput?: Reach
+  readonly beaconBlock?: ProvenBeaconBlock | undefined
+  readonly l2BlockNumber?: bigint | undefined
+  readonly currentL2BlockNumber?: bigint | undefined
+}
+
+/** What the rows of a chain say of the claim. */
+export interface ChainClaim {
+  /** Who stated each part. */
+  readonly sources: Readonly<Partial<Record<string, Source>>>
+  /** Undefined for what is in no state. */
+  readonly scheme?: string | undefined
+  /** The rollup contract, as the claim names it. */
+  readonly rollup: string
+  /** The trusted input. */
+  readonly trusted?: string
+  /** Who states the L1 block hash, in words. Default: it is trusted, or proven from a beacon block that is. */
+  readonly hash?: string
+}
+
 /**
  * The chain of evidence, from the trusted input down: each row says what it rests on.
  *
  * @param now seconds since 1970. Default: this machine's clock
  */
 export function chainRows(
-  { sources, scheme, rollup, trusted, implementation: pinnedBy }: ChainClaim,
-  evidence: AnyEvidence,
+  { sources, scheme, rollup, trusted = '', hash }: ChainClaim,
+  evidence: ProvenChain,
   now?: bigint,
 ): Row[] {
-  const { l1Block, trustedInput: reach, l2BlockNumber, currentL2BlockNumber, stateRoot, address, storage } = evidence
-  const words = (name: keyof EvidenceSources) => sourceWords[sources[name]]
+  const { l1Block, trustedInput: reach, l2BlockNumber, currentL2BlockNumber, stateRoot, l2Block } = evidence
+  const words = (name: string) => sourceWords[sources[name] ?? 'bundle']
   const isAnchored = reach !== 'l2StateRoot'
   const unproven = isAnchored ? '' : ', not proven'
-  const l2Block = headerOf(evidence)
   const rootBasis = l2Block === undefined ? 'proven by the rollup contract' : "proven by the block's header"
-  const hashBasis = reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted'
+  const hashBasis = hash ?? (reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted')
   const rows: (Row | false)[] = [
-    ...beaconRows(evidence),
-    l1Block !== undefined && ['L1 block hash', l1Block.hash, hashBasis],
-    l1Block !== undefined && [
-      'L1 block',
-      `${l1Block.number}`,
-      `of ${formatTime(l1Block.timestamp)}, proven by the hash`,
-    ],
-    l1Block !== undefined && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
+    ...beaconRows(evidence, now),
+    ...l1Rows(l1Block, hashBasis),
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
     ['rollup', rollup, `${words('rollup')}${unproven}`],
-    isAnchored && implementationRow(evidence, pinnedBy),
+    isAnchored && implementationRow(evidence, sources['implementation']),
     l2BlockNumber !== undefined && ['L2 block', `${l2BlockNumber}`, `${words('l2BlockNumber')}${unproven}`],
     currentL2BlockNumber !== undefined && [
       'last finalized',
       `${currentL2BlockNumber}`,
       'proven by the rollup contract',
     ],
-    isAnchored && timeRow(evidence, now),
+    isAnchored && l2BlockNumber !== undefined && timeRow(evidence, now),
     l2Block !== undefined && ['L2 block hash', l2Block.hash, 'proven by the rollup contract'],
-    ['L2 state root', stateRoot, isAnchored ? rootBasis : 'trusted'],
-    ['scheme', scheme, words('scheme')],
-    ['address', address, words('address')],
-    ['storage keys', `${storage.length}`, words('storageKeys')],
+    stateRoot !== undefined && ['L2 state root', stateRoot, isAnchored ? rootBasis : 'trusted'],
+    scheme !== undefined && ['scheme', scheme, words('scheme')],
   ]
   return rows.filter(row => row !== false)
 }
+
+const l1Rows = (block: L1Block | undefined, basis: string): Row[] =>
+  block === undefined
+    ? []
+    : [
+        ['L1 block hash', block.hash, basis],
+        ['L1 block', `${block.number}`, `of ${formatTime(block.timestamp)}, proven by the hash`],
+        ['L1 state root', block.stateRoot, 'proven by the header'],
+      ]
 
 /** What is proven from a premise that nobody has confirmed is not proven, but follows from it. */
 export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): readonly Row[] =>
@@ -260,7 +243,10 @@ export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): 
       ])
 
 /** The code of the rollup contract. @param pinnedBy who stated it; undefined if nobody did */
-export function implementationRow({ implementation }: Pick<AnyEvidence, 'implementation'>, pinnedBy?: Source): Row {
+export function implementationRow(
+  { implementation }: Partial<Pick<AnyEvidence, 'implementation'>>,
+  pinnedBy?: Source,
+): Row {
   if (implementation === undefined) return ['contract code', 'not proven', 'no proof covers the implementation']
   const said = pinnedBy === undefined ? 'not stated by you' : sourceWords[pinnedBy]
   return ['contract code', implementation, `the implementation: proven, ${said}`]

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { partsOf } from '../../../src/cli/kinds/evidence.ts'
 import { DocumentError } from '../../../src/cli/words/error.ts'
 import {
-  evidenceSources,
   forkOf,
   linkOf,
   links,
@@ -131,15 +131,9 @@ it('adds the verification of the consensus to a trusted beacon block', () => {
 })
 
 it('says who stated what', () => {
-  const claim = claimOfVector(vectorOf(evidence))
-  const none = { ...claim, address: 'fromBundle', storageKeys: 'fromBundle', l2BlockNumber: 'fromBundle' } as const
-  expect(evidenceSources(none)).toEqual({
-    ...{ trusted: 'user', scheme: 'user', rollup: 'user' },
-    ...{ l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
+  expect(partsOf({ l2BlockNumber: 'fromBundle', address: '0x00', storageKeys: [] })).toEqual({
+    ...{ l2BlockNumber: 'bundle', address: 'user', storageKeys: 'user' },
   })
-  const all = { ...claim, address: '0x00', storageKeys: [], l2BlockNumber: 0n } as const
-  expect(new Set(Object.values(evidenceSources(all)))).toEqual(new Set(['user']))
-  expect(evidenceSources(all, 'lengths')).toMatchObject({ scheme: 'lengths', address: 'user' })
 })
 
 it.each([

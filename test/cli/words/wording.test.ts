@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { evidenceSources } from '../../../src/cli/words/evidence.ts'
+import { partsOf } from '../../../src/cli/kinds/evidence.ts'
+import type { EvidenceSources } from '../../../src/cli/words/evidence.ts'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
 import {
   accountRows,
@@ -8,7 +9,6 @@ import {
   bundleNotes,
   capitalized,
   chainRows,
-  countPaths,
   formatAge,
   formatTime,
   timeRow,
@@ -21,6 +21,9 @@ import { claimOfVector } from '../../../vectors/run/claim.ts'
 import { answer, claim, contract, read } from './files.ts'
 
 const state = verifyProof(answer, { ...claim, scheme: poseidon2 })
+/** Who stated each part of a claim on a bundle. */
+const evidenceSources = (claim: object) =>
+  ({ trusted: 'user', scheme: 'user', rollup: 'user', ...partsOf(claim) }) as EvidenceSources
 const user = { scheme: 'user', stateRoot: 'user', address: 'user', storageKeys: 'user' } as const
 
 function verified(name: string) {
@@ -69,14 +72,13 @@ it('lists the chain from the trusted input down, each row with what it rests on'
   const names = (name: string) => {
     const { stated, evidence } = verified(name)
     const { address: rollup } = stated.rollup
-    const sources = { ...evidenceSources(stated), address: 'bundle' } as const
+    const sources = evidenceSources(stated)
     const chain = { sources, scheme: 'poseidon2', rollup, trusted: '0x11' }
     return chainRows(chain, evidence, 2_000_000_000n).map(([row, , basis]) => `${row}: ${basis ?? ''}`)
   }
   const rows = names('poseidon2-block-hash')
   expect(rows[0]).toBe('L1 block hash: trusted')
   expect(rows).toContain('L2 state root: proven by the rollup contract')
-  expect(rows).toContain('address: from the bundle, not stated by you')
   expect(rows).toContain('scheme: stated by you')
   const beacon = names('poseidon2-beacon-block-root')
   expect(beacon.slice(0, 7).map(row => row.split(':')[0])).toEqual([
@@ -95,16 +97,6 @@ it('lists the chain from the trusted input down, each row with what it rests on'
   expect(root).toContain('L2 state root: trusted')
   expect(root).toContain('rollup: stated by you, not proven')
   expect(root.some(row => row.startsWith('L2 block time') || row.startsWith('L1'))).toBe(false)
-})
-
-it('counts the paths that were hashed', () => {
-  const present = state.storage.filter(({ exists }) => exists).length
-  const absent = state.storage.length - present
-  expect(present * absent).toBeGreaterThan(0)
-  expect(countPaths(state, answer)).toEqual({ account: 1, storage: present + 2 * absent })
-  // An absent slot of an account without storage needs no proof.
-  expect(countPaths(state, { ...answer, storageProofs: [] })).toEqual({ account: 1, storage: present })
-  expect(countPaths({ ...state, account: null }, answer).account).toBe(2)
 })
 
 it('reports the age of a state, and what it is based on', () => {

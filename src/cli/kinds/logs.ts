@@ -1,0 +1,57 @@
+import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
+import { type LogsClaim, logsEvidence, type VerifiedLogs } from '../../entry/blocks.ts'
+import { filterOf, isFilterStated } from '../options/filter.ts'
+import { type ChosenNetwork, networkOf } from '../options/network.ts'
+import { integerOf } from '../options/parse.ts'
+import { paint } from '../output/paint.ts'
+import { formatTable } from '../output/table.ts'
+import { count, type Row, sourceWords } from '../words/wording.ts'
+import { partsOf, reportOnEvidence, type Stated, type VerifyFile } from './evidence.ts'
+
+/** How many logs are printed: `--json` prints all. */
+const MAX_PRINTED = 20
+
+type Claim = Pick<LogsClaim<Trusted, StateScheme>, 'l2BlockNumber' | 'fromBlock' | 'toBlock' | 'filter'>
+
+/** Evidence of all logs that a filter selects in a range of blocks. */
+export const logsOf = (network: ChosenNetwork, claim: Claim): Stated<VerifiedLogs<Trusted, StateScheme>> => ({
+  ...{ network, parts: other => partsOf(claim, other) },
+  asked: ['logs', 'of the blocks and filter that the bundle names'],
+  verify: (bundle, head) => verifyEvidence(bundle, { kind: logsEvidence, rollup: network.rollup, ...claim, ...head }),
+  tell({ logs, fromBlock, toBlock, filter, blockCount, ruledOutCount, receiptCount }, other) {
+    const parts = partsOf(claim, other)
+    const said = (name: keyof Claim) => sourceWords[parts[name]]
+    const shown = logs
+      .slice(0, MAX_PRINTED)
+      .map(({ blockNumber, logIndex, address, topics, data, transactionHash }) => [
+        ...[`block ${blockNumber}, log ${logIndex}`, address, `${topics.length} topics`, data, `in ${transactionHash}`],
+      ])
+    return {
+      what: `these blocks have exactly ${count(logs.length, 'log')} that the filter selects`,
+      rows: [
+        ['from block', `${fromBlock}`, said('fromBlock')],
+        ['to block', `${toBlock}`, said('toBlock')],
+        ['contracts', filter.address.join(' ') || 'any', said('filter')],
+        ...filter.topics.map((choices, index): Row => [`topic ${index}`, choices.join(' ') || 'any', said('filter')]),
+        ['blocks', `${blockCount}`, `${ruledOutCount} of them ruled out by their headers`],
+        ['receipts', `${receiptCount}`, 'verified'],
+      ],
+      more: stream => [
+        ...(shown.length === 0 ? [] : [paint(stream, 'bold', 'Logs'), formatTable(shown, stream)]),
+        ...(logs.length > MAX_PRINTED ? [`  … and ${logs.length - MAX_PRINTED} more. --json prints all.`] : []),
+      ],
+    }
+  },
+})
+
+export const verify: VerifyFile = async (bundle, flags, found) => {
+  const { addresses, event, topic } = flags
+  const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
+  const claim = {
+    l2BlockNumber: integerOf(flags, 'l2-block', 64) ?? 'fromBundle',
+    fromBlock: integerOf(flags, 'from-block', 64) ?? 'fromBundle',
+    toBlock: integerOf(flags, 'to-block', 64) ?? 'fromBundle',
+    filter: isFilterStated(filter) ? filterOf(filter) : 'fromBundle',
+  } as const
+  return reportOnEvidence(bundle, flags, found, logsOf(networkOf(flags), claim))
+}
