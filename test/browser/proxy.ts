@@ -21,6 +21,8 @@ const ROLLUP = '0x00000000000000000000000000000000000011ff'
 const TOKEN = `0x${'70'.repeat(20)}` as const
 const OWNER = `0x${'b2'.repeat(20)}` as const
 const TRANSFER = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
+/** In ms, on the slowest machine. */
+const WAIT = 120_000
 /** A host name that an attacker points at this machine. */
 const REBOUND = 'rebound.example'
 
@@ -65,6 +67,7 @@ const startProxy = (port: number, ...more: string[]) => {
 const browser = await launch(`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`)
 async function openPage(url: string): Promise<Page> {
   const page = await browser.newPage()
+  page.setDefaultTimeout(WAIT)
   await page.goto(url)
   await page.waitForFunction(() => Reflect.has(globalThis, 'wallet'))
   return page
@@ -136,6 +139,7 @@ async function checkTransfers(): Promise<string> {
   const proxy = await startProxy(0, '--allow-origin', wallet)
   await proxy.until(({ event }) => event === 'view')
   const page = await browser.newPage()
+  page.setDefaultTimeout(WAIT)
   const others: string[] = []
   page.on('request', request => {
     const known = [wallet, proxy.url, 'data:']

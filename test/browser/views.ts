@@ -18,7 +18,7 @@ const SAMPLED = [
   'Logs of a range of blocks',
 ]
 const FILE = 'vectors/poseidon2/valid/contract-slots-mixed.json'
-const WAIT = 30_000
+const WAIT = 120_000
 
 /**
  * Checks the page's views in one browser, wide and narrow, light and dark: the first view, every example with its verdict, a
