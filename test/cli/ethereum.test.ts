@@ -322,7 +322,7 @@ it('goes on with an interrupted search from the block whose hash L1 holds', asyn
     ])
   const rows = join(folderOf(), 'rows.csv')
   expect(await search(rows)).toMatchObject({ code: 3 })
-  expect(JSON.parse(readFileSync(`${rows}.partial`, 'utf8')).progress.next.number).toBe('1')
+  expect(JSON.parse(readFileSync(`${rows}.partial`, 'utf8')).progress.begun.next.number).toBe('1')
   isCut = false
   // Meanwhile, L1 holds the hash of a later block.
   upgraded.chain.addBlock()
