@@ -276,7 +276,7 @@ describe('requests', () => {
     const view = { l2BlockNumber: 5000n } as BlockView
     await inPace(UNHURRIED, pace =>
       feeHistory(
-        { l2: openEndpoints('l2', truth), isForWallet: false },
+        { l2: openEndpoints('l2', truth), hardfork: 'prague', isForWallet: false },
         blocks as never,
         view,
         ['0xffff', 'latest'],

@@ -212,9 +212,9 @@ function ofRanges(settings: Sources, blocks: KnownBlocks, locator: Locator, sear
     },
     async eth_blobBaseFee(given: unknown, pace: Pace) {
       params.take(given, 0, 0)
-      const fee = blobFeeOf(await newestHeader(await current(), pace))
+      const fee = blobFeeOf(await newestHeader(await current(), pace), settings.hardfork)
       if (fee !== null) return encodeQuantity(fee)
-      throw refusedFor('BLOCK_UNPROVEN', { found: 'The block has blobs, and their fee depends on its fork.' })
+      throw refusedFor('BLOCK_UNPROVEN', { found: 'The fee for blobs depends on a fork whose numbers are not known.' })
     },
     async eth_maxPriorityFeePerGas(given: unknown, pace: Pace) {
       return encodeQuantity((await tipIn(given, pace)).tip)
