@@ -484,18 +484,18 @@ it('on the command line: endpoints of another chain', async () => {
     const flags = urls.map(url => url ?? '')
     return runHere(['record', 'state', ...flags, '--address', address, '-o', 'never-written'])
   }
-  const [ethereum, linea] = ['Ethereum mainnet (chain 1)', 'Linea mainnet (chain 59144)']
+  const [ethereum, linea] = ['Ethereum mainnet (chain 1)', 'linea (chain 59144)']
   const cases: [(string | undefined)[], string][] = [
     [['--l1', l2, '--l2', l1], `--l1 and --l2 look swapped: --l1 serves ${linea}, --l2 ${ethereum}.`],
     [['--l1', l1, '--l2', l1], `--l2 serves ${ethereum}, but must serve ${linea}.`],
     [['--l1', l2, '--l2', l2], `--l1 serves ${linea}, but must serve ${ethereum}.`],
     [
       ['--l1', sepolia, '--l2', l2],
-      `--l1 serves Sepolia (chain 11155111), but must serve ${ethereum}. For that network, pass --network linea-sepolia.`,
+      `--l1 serves Ethereum sepolia (chain 11155111), but must serve ${ethereum}. For that network, pass --network linea-sepolia.`,
     ],
     [
       ['--l1', l1, '--l2', lineaSepolia],
-      `--l2 serves Linea Sepolia (chain 59141), but must serve ${linea}. For that network, pass --network linea-sepolia.`,
+      `--l2 serves linea-sepolia (chain 59141), but must serve ${linea}. For that network, pass --network linea-sepolia.`,
     ],
     [['--l1', l1, '--l1', other, '--l2', l2], `--l1 serves chain 100, but must serve ${ethereum}.`],
     [['--l1', other, '--l2', other], '--l1 and --l2 serve the same chain: chain 100.'],

@@ -71,8 +71,6 @@ export const BLOCKS_A_PIECE = 64n
 export const MAX_CLIENTS = 1024
 /** Characters by which a server names a client. */
 export const MAX_CLIENT_LENGTH = 256
-/** Addresses, or topics of one place, in a filter. */
-export const MAX_CHOICES = 1024
 /** Blocks in a history of fees, as nodes have it; fewer if what was paid is asked for, because that takes their receipts. */
 export const MAX_FEE_BLOCKS = 1024n
 export const MAX_REWARD_BLOCKS = 32n

@@ -1,5 +1,5 @@
 import { decodeQuantity } from '../../base/hex.ts'
-import { readOwn } from '../../base/json/known-fields.ts'
+import { lineaNetworks } from '../../client/network/linea.ts'
 import { type QueueState, queueOf } from '../../client/transport/queue.ts'
 import { type Redact, redactorFor } from '../../client/transport/redact.ts'
 import type { Rollup } from '../../entry/anchor.ts'
@@ -110,17 +110,16 @@ function describeWait(endpoint: string, { waiting, requestsPerSecond: rate, paus
   return `${endpoint} allows about ${rate.toPrecision(2)} requests per second: ${waiting} wait, for ${seconds(waiting / rate)}`
 }
 
-/** Of chains that are easily taken for each other. */
-const CHAIN_NAMES: Readonly<Record<string, string>> = {
-  1: 'Ethereum mainnet',
-  11155111: 'Sepolia',
-  560048: 'Hoodi',
-  59144: 'Linea mainnet',
-  59141: 'Linea Sepolia',
-}
+/** Of chains that are easily taken for each other, by their ids: each network, and its L1. */
+const chainNames = new Map(
+  lineaNetworks.flatMap(({ name, rollup, beacon }) => [
+    [`${rollup.chainId}`, name],
+    [`${rollup.l1ChainId}`, `Ethereum ${beacon.name}`],
+  ]),
+)
 
 function nameOf(id: string | number | bigint | undefined): string {
-  const name = readOwn(CHAIN_NAMES, `${id}`)
+  const name = chainNames.get(`${id}`)
   return name === undefined ? `chain ${id}` : `${name} (chain ${id})`
 }
 

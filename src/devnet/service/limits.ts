@@ -8,8 +8,6 @@ export const MAX_BATCH = 1000
 export const MAX_KEYS = 1024
 /** Blocks per `eth_getLogs` request, unless the service has an option for it. */
 export const DEFAULT_LOG_RANGE = 10_000
-/** Alternatives per position in a log filter. */
-export const MAX_ALTERNATIVES = 100
 /** A transaction that is sent, in bytes: as long as geth allows. */
 export const MAX_TRANSACTION_LENGTH = 131_072
 /** Transactions that are sent and wait for their turn. */

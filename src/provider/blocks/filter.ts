@@ -2,8 +2,8 @@ import type { Hex } from '../../base/bytes.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
 import { MAX_TOPICS } from '../../verify/blocks/limits.ts'
+import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
 import { invalidParams } from '../error.ts'
-import { MAX_CHOICES } from '../limits.ts'
 import { params, readBlock, refuseOtherFields } from '../params.ts'
 
 /** A block that is named by its number: a tag of the newest one, or `earliest`, is one, too. */
@@ -65,10 +65,14 @@ function numberAt(block: unknown, isForWallet: boolean): bigint | null {
 }
 
 /** The addresses, and the topics by place: of each, any will do. None: anything. */
-export function readSelection(address: unknown, topics: unknown, most = MAX_CHOICES) {
+export function readSelection(address: unknown, topics: unknown) {
   const choice = (length: number) => (place: string, value: unknown) => {
     const read = (at: string, item: unknown) => params.bytes(at, item, length)
-    return Array.isArray(value) ? params.list(place, value, most, read) : isGiven(value) ? [read(place, value)] : []
+    return Array.isArray(value)
+      ? params.list(place, value, MAX_CHOICES, read)
+      : isGiven(value)
+        ? [read(place, value)]
+        : []
   }
   return {
     address: choice(20)('address', address),

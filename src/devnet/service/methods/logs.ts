@@ -4,7 +4,6 @@ import { MAX_LOGS } from '../../../provider/limits.ts'
 import { params as read } from '../../../provider/params.ts'
 import { decodeFilter, selectedBy } from '../../../verify/blocks/filter.ts'
 import type { ChainLog } from '../content.ts'
-import { MAX_ALTERNATIVES } from '../limits.ts'
 
 /** Where {@link getLogs} finds logs, and how far it goes. */
 export interface LogSource {
@@ -25,7 +24,7 @@ export function getLogs(filter: unknown, { logsOf, numberOf, maxRange }: LogSour
   }
   const from = numberOf(blockHash === undefined ? (fromBlock ?? 'latest') : { blockHash })
   const to = blockHash === undefined ? numberOf(toBlock ?? 'latest') : from
-  const isSelected = selectedBy(decodeFilter(readSelection(fields.address, fields.topics, MAX_ALTERNATIVES)))
+  const isSelected = selectedBy(decodeFilter(readSelection(fields.address, fields.topics)))
   if (to < from) throw invalidParams('filter: fromBlock is after toBlock')
   if (to - from >= BigInt(maxRange)) throw invalidParams(`filter: at most ${maxRange} blocks at once`)
   const found: ChainLog[] = []
