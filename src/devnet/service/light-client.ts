@@ -1,4 +1,5 @@
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
+import { createCache } from '../../provider/cache.ts'
 import { MAINNET_PRESET, periodOf } from '../../verify/beacon/clock.ts'
 import { signingRoot } from '../../verify/beacon/signature.ts'
 import { type BeaconBlock, type BeaconChain, sparseBranch } from './beacon-chain.ts'
@@ -7,7 +8,14 @@ import { MAX_REMEMBERED } from './limits.ts'
 
 /** The light-client part of the beacon API. Each answer is null if there is none. */
 export function createLightClientApi(chain: BeaconChain) {
-  const remember = createCache()
+  const kept = createCache<string, object>(MAX_REMEMBERED)
+  /** The least recently used are evicted. */
+  function remember(key: string, make: () => object): object {
+    const answer = kept.get(key) ?? make()
+    kept.delete(key)
+    kept.set(key, answer, 1)
+    return answer
+  }
 
   /** The committee of the period of a block or of the next period, with its proof from the state of the block. */
   function describeCommittee({ slot, fork, state }: BeaconBlock, which: 'current' | 'next') {
@@ -77,17 +85,4 @@ function bitsOf(signs: (index: number) => boolean): Uint8Array {
     if (signs(index)) bits[index >> 3] = byteAt(bits, index >> 3) | (1 << (index & 7))
   }
   return bits
-}
-
-/** Caches answers, and evicts the least recently used. */
-function createCache() {
-  const kept = new Map<string, object>()
-  return (key: string, make: () => object): object => {
-    const answer = kept.get(key) ?? make()
-    kept.delete(key)
-    kept.set(key, answer)
-    const [oldest = key] = kept.keys()
-    if (kept.size > MAX_REMEMBERED) kept.delete(oldest)
-    return answer
-  }
 }
