@@ -2,7 +2,7 @@ import { bytesToHex, type Hex } from '../../src/base/bytes.ts'
 import { orderedTrieRoot } from '../../src/verify/blocks/ordered-trie.ts'
 import { bloomOf, decodeLog, decodeReceipt, encodeReceipt, verifyReceipts } from '../../src/verify/blocks/receipts.ts'
 import { flipBit } from '../../vectors/forge.ts'
-import { type Beside, digits } from './beside.ts'
+import { type Beside, digits, isBytes, lengthOf } from './beside.ts'
 import { below, pick, randomBytes } from './made.ts'
 
 /** The receipts of a block, beside `verifyReceipts`. */
@@ -12,7 +12,7 @@ interface SentLog {
   topics: Hex[]
   data: Hex
 }
-interface SentReceipt {
+export interface SentReceipt {
   type: Hex
   status: Hex
   cumulativeGasUsed: Hex
@@ -31,7 +31,7 @@ const makeLog = (): SentLog => ({
 
 function makeReceipts(): SentReceipt[] {
   let gas = 0
-  return Array.from({ length: below(pick([2, 4, 20])) }, () => {
+  return Array.from({ length: below(pick([2, 3, 6])) }, () => {
     const logs = Array.from({ length: below(4) }, makeLog)
     gas += below(pick([2, 2 ** 16, 2 ** 40]))
     const logsBloom = bytesToHex(bloomOf(logs.map(decodeLog)))
@@ -39,8 +39,21 @@ function makeReceipts(): SentReceipt[] {
   })
 }
 
-const rootOf = (receipts: readonly SentReceipt[]): Hex =>
-  bytesToHex(orderedTrieRoot(receipts.map(receipt => encodeReceipt(decodeReceipt(receipt)))))
+export const encodeSent = (receipt: SentReceipt): Uint8Array => encodeReceipt(decodeReceipt(receipt))
+const rootOf = (receipts: readonly SentReceipt[]): Hex => bytesToHex(orderedTrieRoot(receipts.map(encodeSent)))
+
+/** Whether the model can express it: it begins with integers and whole bytes. */
+export function isReceipt(sent: unknown): sent is SentReceipt {
+  const isQuantity = (text: unknown) => typeof text === 'string' && /^0x(0|[1-9a-f][0-9a-f]{0,15})$/.test(text)
+  const isOf = (length: number) => (text: unknown) => isBytes(text) && lengthOf(text) === length
+  const isLog = (log: unknown) => {
+    const { address, topics, data }: Partial<SentLog> = Object(log)
+    return isOf(20)(address) && Array.isArray(topics) && topics.length <= 4 && topics.every(isOf(32)) && isBytes(data)
+  }
+  const { type, status, cumulativeGasUsed, logsBloom, logs }: Partial<SentReceipt> = Object(sent)
+  if (![type, status, cumulativeGasUsed].every(isQuantity) || Number(type) > 4 || !isOf(256)(logsBloom)) return false
+  return Array.isArray(logs) && logs.every(isLog)
+}
 
 const lies: ((receipts: SentReceipt[], receipt: SentReceipt) => void)[] = [
   (_, receipt) => Object.assign(receipt, { type: quantity(below(5)) }),
@@ -61,6 +74,19 @@ const describe = ({ type, status, cumulativeGasUsed, logsBloom, logs }: SentRece
   ...logs.flatMap(({ address, topics, data }) => ['L', digits(address), listOf(topics), digits(data)]),
 ]
 
+/** Asks both verifiers about what the model knows of receipts. */
+export function askReceipts(beside: Beside, receipts: readonly SentReceipt[], receiptsRoot: Hex): string {
+  return beside.ask(['V', digits(receiptsRoot), ...receipts.flatMap(describe)], () => {
+    const known = receipts.map(({ type, status, cumulativeGasUsed, logsBloom, logs }) => ({
+      ...{ type, status, cumulativeGasUsed, logsBloom },
+      logs: logs.map(({ address, topics, data }) => ({ address, topics, data })),
+    }))
+    return `accepted ${verifyReceipts(known, { receiptsRoot })
+      .map(({ gasUsed }) => gasUsed)
+      .join()}`
+  })
+}
+
 export function askMadeReceipts(beside: Beside, size: number): void {
   while (beside.asked() < size) {
     const honest = makeReceipts()
@@ -69,9 +95,6 @@ export function askMadeReceipts(beside: Beside, size: number): void {
     // Under a root of their own, what the root does not refuse is refused for what it says. A wrong status has none.
     const isRooted = below(3) > 0 && receipts.every(({ status }) => BigInt(status) < 2n)
     const receiptsRoot = rootOf(isRooted ? receipts : honest)
-    beside.ask(['V', digits(receiptsRoot), ...receipts.flatMap(describe)], () => {
-      const used = verifyReceipts(receipts, { receiptsRoot }).map(({ gasUsed }) => `${gasUsed}`)
-      return `accepted ${used.join()}`
-    })
+    askReceipts(beside, receipts, receiptsRoot)
   }
 }

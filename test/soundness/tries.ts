@@ -4,7 +4,7 @@ import { decodeRlp, encodeInteger, encodeRlp, type RlpItem } from '../../src/ver
 import { emptyTrieRoot, verifyTrieProof } from '../../src/verify/anchor/trie.ts'
 import { orderedTrieRoot } from '../../src/verify/blocks/ordered-trie.ts'
 import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
-import { messageTrees, openMessageProof } from '../../src/verify/messages/tree.ts'
+import { type MessageProof, messageTrees, openMessageProof } from '../../src/verify/messages/tree.ts'
 import { type Beside, digits } from './beside.ts'
 import { below, pick, randomBytes } from './made.ts'
 
@@ -200,12 +200,16 @@ function* madeTrieProofs(): Generator<{ root: Uint8Array; key: Uint8Array; nodes
   }
 }
 
+export function askTrie(beside: Beside, root: Uint8Array, key: Uint8Array, nodes: Uint8Array[]): string {
+  return beside.ask(['T', hex(root), hex(key), listOf(nodes)], () => {
+    const value = verifyTrieProof(root, key, nodes)
+    return value === null ? 'absent' : `present ${hex(value)}`
+  })
+}
+
 export function askMadeTries(beside: Beside, size: number): void {
   for (const { root, key, nodes } of madeTrieProofs()) {
-    beside.ask(['T', hex(root), hex(key), listOf(nodes)], () => {
-      const value = verifyTrieProof(root, key, nodes)
-      return value === null ? 'absent' : `present ${hex(value)}`
-    })
+    askTrie(beside, root, key, nodes)
     if (beside.asked() >= size) return
   }
 }
@@ -315,14 +319,25 @@ const strangeOr = (often: number, bytes: Uint8Array): Uint8Array =>
       ])
     : bytes
 
+export const askList = (beside: Beside, values: readonly Uint8Array[]): string =>
+  beside.ask(['R', listOf(values)], () => hex(orderedTrieRoot(values)))
+
 /** Lists of all lengths at which the keys change theirs, and some between. */
 export function askMadeLists(beside: Beside, size: number): void {
   const lengths = [0, 1, 2, 3, 15, 16, 17, 127, 128, 129, 130, 255, 256, 257, 300]
   for (let round = 0; beside.asked() < size; round++) {
     const length = lengths[round] ?? pick([below(10), below(40), below(150)])
     const values = Array.from({ length }, () => randomBytes(1 + below(pick([2, 40, 300]))))
-    beside.ask(['R', listOf(values)], () => hex(orderedTrieRoot(values)))
+    askList(beside, values)
   }
+}
+
+/** @param message what is hashed for it */
+export function askPlace(beside: Beside, message: Uint8Array, { root, leafIndex, proof }: MessageProof): string {
+  return beside.ask(['M', digits(root), hex(message), `${leafIndex}`, ['', ...proof.map(digits)].join(',')], () => {
+    openMessageProof({ root, leafIndex, proof }, { hash: keccak256(message) } as Parameters<typeof openMessageProof>[1])
+    return 'present'
+  })
 }
 
 export function askMadeMessages(beside: Beside, size: number): void {
@@ -347,11 +362,7 @@ export function askMadeMessages(beside: Beside, size: number): void {
         below(4) === 0
           ? pick([place + 2 ** depth, place ^ 1, -1, 2 ** 40, 2 ** path.length, 2 ** path.length - 1])
           : place
-      const proof = { root: tree.root, leafIndex, proof: path }
-      beside.ask(['M', digits(tree.root), hex(own), `${leafIndex}`, ['', ...path.map(digits)].join(',')], () => {
-        openMessageProof(proof, { hash: keccak256(own) } as Parameters<typeof openMessageProof>[1])
-        return 'present'
-      })
+      askPlace(beside, own, { root: tree.root, leafIndex, proof: path })
       if (beside.asked() >= size) return
     }
   }
