@@ -17,7 +17,7 @@ import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import { agesOf, chainRows, ifRight, type ProvenChain, type Row, sourceWords, trustedNames } from '../words/wording.ts'
 
 /** What the user states about evidence. */
-export interface EvidenceFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
+interface EvidenceFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
   readonly addresses: readonly string[]
   readonly message?: string | undefined
   readonly timeout: string
@@ -38,7 +38,7 @@ export const partsOf = <Claim extends object>(claim: Claim, other: Source = 'bun
   ) as Readonly<Record<keyof Claim, Source>>
 
 /** What everything is verified from, and the kind of state to which it leads. */
-export interface Head {
+interface Head {
   readonly trusted: Trusted
   readonly scheme: StateScheme
 }
