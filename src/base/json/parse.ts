@@ -51,7 +51,7 @@ function isName(text: string, end: number): boolean {
 }
 
 /** The index of the quote that ends the string which begins at `start`; the end of the text if it has none. */
-export function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number): number {
   let [from, end] = [start, text.indexOf('"', start + 1)]
   while (end !== -1) {
     let backslashes = 0
