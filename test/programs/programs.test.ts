@@ -30,7 +30,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   'forgery.ts': 10,
   'relayer.ts': 18,
   'slots-by-name.ts': 8,
-  'token-balance.ts': 12,
+  'token-balance.ts': 13,
   'verify-one.ts': 6,
   'with-ethers.ts': 10,
   'with-viem.ts': 10,
