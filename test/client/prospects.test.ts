@@ -92,12 +92,7 @@ async function snapshot(provider: RequestProvider) {
     [{ address: USER, storageKeys: [], holders: [USER] }],
     { ...at, ...how },
   )
-  const [part] = await parts.next().then(
-    ({ value }) => value,
-    error => [{ code: codeOf(error) }],
-  )
-  if ('code' in part) return part.code
-  return 'refusal' in part ? `row: ${part.refusal.code}` : 'verified'
+  return parts.next().then(({ value: [part] }) => ('code' in part ? `row: ${part.code}` : 'verified'), codeOf)
 }
 
 const record = (provider: RequestProvider) =>
