@@ -66,7 +66,7 @@ export interface RecordedNewest extends ProvenNewest, Pick<Recorded, 'l1BlockHas
 }
 
 /** How to record, whatever the range. */
-export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'>
+export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys'>
 
 /**
  * Records a bundle for the hash of a range's newest block, from the newest finalized block that can prove it; or for that block

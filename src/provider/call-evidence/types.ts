@@ -161,7 +161,7 @@ export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateSche
   }
 
 /** What to execute and record, and how. */
-export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'> {
+export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys'> {
   /** What to execute. */
   call: {
     /** The caller, 20 bytes. Default: the zero address. */
