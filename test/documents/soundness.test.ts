@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { CHANGES, replaceLine } from '../soundness/changed-lines.ts'
 
 /** Checks that `docs/soundness.md`, the tables of rules, the source and the models in Coq name the same rules and theorems. */
 const read = (file: string) => readFileSync(file, 'utf8')
@@ -109,4 +110,11 @@ it('names only theorems whose assumptions are printed', () => {
   const named = namesIn(page).filter(name => stated.includes(name))
   expect(named.length).toBeGreaterThan(110)
   for (const name of named) expect(printed, name).toContain(name)
+})
+
+it('lists every change of a verifier, which its file still has the line for', () => {
+  expect(CHANGES.length).toBe(40)
+  const listed = [...tables.matchAll(/^\| ([^|]+) \| `([\w/-]+\.ts)` \| [^|]+ \| [^|]+ \|$/gm)]
+  expect(listed.map(([, what, file]) => ({ what, file }))).toEqual(CHANGES.map(({ what, file }) => ({ what, file })))
+  for (const change of CHANGES) expect(replaceLine(change), change.what).not.toBe(read(`src/verify/${change.file}`))
 })

@@ -15,6 +15,13 @@ interface Batch {
   readonly others: Promise<string>
 }
 
+/** A question, the verdict here, and that of the other program. */
+interface Difference {
+  readonly question: string
+  readonly here: string
+  readonly there: string
+}
+
 /**
  * Asks two verifiers the same questions: one here, and the program extracted from Coq.
  *
@@ -62,21 +69,29 @@ export function besideOf(program: string, told: () => readonly string[] = () => 
     waiting = 0
   }
 
-  /** Sets the exit code if a verdict differs. */
-  async function compare(title: string): Promise<void> {
+  /** The questions with two verdicts. */
+  async function differences(): Promise<Difference[]> {
     send()
-    let different = 0
+    const different: Difference[] = []
     for (const { questions, answers, others } of batches) {
       const found = (await others).split('\n').slice(0, -1)
       if (found.length !== answers.length) throw new Error(`${answers.length} questions, ${found.length} answers`)
-      for (const [index, answer] of answers.entries()) {
-        if (answer === found[index]) continue
-        different += 1
-        if (different <= 3) console.log(`${answer} here, ${found[index]} there: ${questions[index]?.slice(0, 2000)}`)
+      for (const [index, here] of answers.entries()) {
+        const [question = '', there = ''] = [questions[index], found[index]]
+        if (here !== there) different.push({ question, here, there })
       }
     }
-    console.log(`${title}: ${asked} questions, ${different} verdicts differ`)
-    if (different > 0) process.exitCode = 1
+    return different
+  }
+
+  /** Sets the exit code if a verdict differs. */
+  async function compare(title: string): Promise<void> {
+    const different = await differences()
+    for (const { question, here, there } of different.slice(0, 3)) {
+      console.log(`${here} here, ${there} there: ${question.slice(0, 2000)}`)
+    }
+    console.log(`${title}: ${asked} questions, ${different.length} verdicts differ`)
+    if (different.length > 0) process.exitCode = 1
   }
 
   /** Each of these outcomes has to be among those so far, and not by chance. Sets the exit code if one is not. */
@@ -90,7 +105,7 @@ export function besideOf(program: string, told: () => readonly string[] = () => 
     process.exitCode = 1
   }
 
-  return { ask, compare, counts, expectOutcomes, asked: () => asked }
+  return { ask, compare, differences, expectOutcomes, asked: () => asked }
 }
 
 export type Beside = ReturnType<typeof besideOf>

@@ -188,6 +188,13 @@ const lies: ((blocks: LooseTrace[][], trace: LooseTrace, scheme: HashScheme) => 
   blocks => blocks.splice(below(blocks.length), 1),
   blocks => blocks.reverse(),
   (_, trace) => Object.assign(trace, { type: below(5) }),
+  // A slot or account that was read says that it was written, with the value that it had.
+  (_, trace) => {
+    if (trace.type !== 0) return
+    const { subRoot, nextFreeNode, leaf, value } = trace
+    Object.assign(trace, { type: 3, oldSubRoot: subRoot, newSubRoot: subRoot, newNextFreeNode: nextFreeNode })
+    Object.assign(trace, { priorUpdatedLeaf: leaf, oldValue: value, newValue: value })
+  },
   // A nonce or code size that is too large, if it is an account.
   (_, trace) =>
     change(trace, pick(names(trace).values) ?? 'value', (value: string) =>
