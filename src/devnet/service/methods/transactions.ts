@@ -9,7 +9,8 @@ import type { FullChain, StoredBlock } from '../chain.ts'
 import type { ChainLog } from '../content.ts'
 import { type Method, MethodError } from '../json-rpc.ts'
 import { MAX_TRANSACTION_LENGTH } from '../limits.ts'
-import { getLogs } from './logs.ts'
+import { filterMethods } from './filters.ts'
+import { getLogs, type LogSource } from './logs.ts'
 
 /** Of a block in Prague (EIP-7691). */
 const MAX_BLOB_GAS = 1_179_648
@@ -81,10 +82,24 @@ export function transactionMethods(
       return blocks.at(number ?? -1n)?.content.receipts ?? null
     },
     eth_getLogs: params => getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf, maxRange }),
+    ...filtersOver(chain, { logsOf, numberOf, maxRange }),
     eth_gasPrice: params => read.take(params, 0, 0) && encodeQuantity(BASE_FEE + TIP),
     eth_maxPriorityFeePerGas: params => read.take(params, 0, 0) && encodeQuantity(TIP),
     eth_feeHistory: feeHistory,
   }
+}
+
+/** A filter crosses any number of blocks: the node has them anyway. */
+function filtersOver({ blocks }: FullChain, source: LogSource): Record<string, Method> {
+  return filterMethods({
+    newest: blocks.newest,
+    hashAt: number => blocks.at(number)?.block.hash,
+    logsIn(query, from, to) {
+      const { address, topics } = read.fields('filter', query, ['address', 'topics'])
+      const filter = { address, topics, fromBlock: encodeQuantity(from), toBlock: encodeQuantity(to) }
+      return getLogs(filter, { ...source, maxRange: Number.MAX_SAFE_INTEGER })
+    },
+  })
 }
 
 /** As geth has it (EIP-4444). */
