@@ -207,7 +207,9 @@ export type ProofErrorCode = Exclude<keyof typeof meanings, 'ARGUMENT_INVALID'>
  * console.log(meaningOf('WRONG_NODE_COUNT')) // proofRelatedNodes does not hold exactly 42 nodes.
  * ```
  */
-export const meaningOf = (code: string): string => new Map<string, string>(Object.entries(meanings)).get(code) ?? ''
+export const meaningOf = (code: string): string => (isCode(code) ? meanings[code] : '')
+
+const isCode = (code: string): code is keyof typeof meanings => Object.hasOwn(meanings, code)
 
 /** Every code that a verifier can report. */
 export const allCodes = (): string[] => Object.keys(meanings)

@@ -15,7 +15,7 @@ export interface FileTree {
 type Open = (name: string | number) => Promise<{ readonly element: HTMLElement; readonly open: Open } | undefined>
 
 /**
- * @param ask for some of what a part holds, from the `start`th on; null if something else is asked meanwhile
+ * @param ask for some of what a part holds, from the `start`th on; null if it cannot be shown
  * @param onBytes shows the bytes of a part of a proof, by its index
  */
 export function fileTree(
@@ -23,12 +23,10 @@ export function fileTree(
   onBytes: (proof: number, place: Place) => void,
 ): FileTree {
   const { list, open } = branch([], ask, onBytes)
-  // One request can be given up for a later one: whatever comes next asks again.
   void open('')
   return {
     content: [digitsHint(), list],
     async find(place) {
-      await open('')
       let inside: Open = open
       let last: HTMLElement | undefined
       for (const name of place) {

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { expect, it } from 'vitest'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, REQUESTS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import { createQueue, type QueueState, queueAt, queueOf } from '../../src/client/transport/queue.ts'
@@ -242,7 +241,6 @@ it('ends the wait of what is aborted, and sends nothing for it', async () => {
   const endpoint = limitedEndpoint(clock, 50, tokenBucket(1, 1))
   const queue = createQueue(clock)
   const all = new AbortController()
-  setMaxListeners(0, all.signal)
   const works = Array.from({ length: 300 }, () => codeOf(queue.run(endpoint.send, { ...how, signal: all.signal })))
   await clock.run(clock.sleep(60))
   const { asked } = endpoint.counts

@@ -32,12 +32,17 @@ export const CHAIN_ID = 1337n
 /** Builds the rollup's trees over the state. */
 export function worldOf(state: FullState): World {
   const world = createWorld(poseidon2)
+  writeState(world, state)
+  return world
+}
+
+/** Gives the accounts of `state` its values, whatever they had. */
+export function writeState(world: Pick<World, 'setAccount' | 'setStorage'>, state: FullState): void {
   for (const [address, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of state) {
     const codeHash = bytesToHex(keccak_256(bytesOf(code)))
     world.setAccount(address, { nonce, balance, codeHash, codeSize: BigInt(code.length / 2 - 1) })
     for (const [key, value] of Object.entries(storage)) world.setStorage(address, { key: key as Hex, value })
   }
-  return world
 }
 
 /**

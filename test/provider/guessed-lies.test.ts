@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { bytesToHex } from '../../src/base/bytes.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import type { VerifiedProvider } from '../../src/entry/provider.ts'
 import { isProviderError } from '../../src/provider/error.ts'
-import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
 import { sized } from '../size.ts'
 import { at, createEndpoints, type Endpoints, word } from './endpoints.ts'
-import { bytesOf, type FullAccount, type FullState } from './full-state.ts'
+import { type FullAccount, type FullState, writeState } from './full-state.ts'
 import { DELEGATED, OBSTACLE, worlds } from './programs.ts'
 import { finalize } from './waves.ts'
 
@@ -34,12 +32,7 @@ function changed(state: FullState): FullState {
 
 /** Finalizes a block with this state. */
 function move(endpoints: Endpoints, next: FullState): void {
-  const { pending } = endpoints.chain
-  for (const [address, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of next) {
-    const codeHash = bytesToHex(keccak256(bytesOf(code)))
-    pending.setAccount(address, { nonce, balance, codeHash, codeSize: BigInt(code.length / 2 - 1) })
-    for (const [key, value] of Object.entries(storage)) pending.setStorage(address, { key: key as Hex, value })
-  }
+  writeState(endpoints.chain.pending, next)
   finalize(endpoints)
 }
 

@@ -1,14 +1,12 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { bytesToHex } from '../../src/base/bytes.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError, type VerifiedProvider } from '../../src/entry/provider.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
 import { sized } from '../size.ts'
 import { BOB, demoState, MANY, TOKEN } from './contracts.ts'
 import { createEndpoints, type Endpoints, type Tamper, word } from './endpoints.ts'
-import { bytesOf, type FullCall, type FullState, worldOf } from './full-state.ts'
+import { type FullCall, type FullState, worldOf, writeState } from './full-state.ts'
 import { worlds } from './programs.ts'
 import { CALLS, countWaves, finalize } from './waves.ts'
 
@@ -135,12 +133,7 @@ function changed(state: FullState): FullState {
 
 /** Finalizes a block with this state. From then on, the endpoint has the codes of both blocks. */
 function move(endpoints: Endpoints, next: FullState): RequestProvider {
-  const { pending } = endpoints.chain
-  for (const [address, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of next) {
-    const codeHash = bytesToHex(keccak_256(bytesOf(code)))
-    pending.setAccount(address, { nonce, balance, codeHash, codeSize: BigInt(code.length / 2 - 1) })
-    for (const [key, value] of Object.entries(storage)) pending.setStorage(address, { key: key as Hex, value })
-  }
+  writeState(endpoints.chain.pending, next)
   return {
     async request({ method, params }) {
       const [address, block] = params as [Hex, Hex]

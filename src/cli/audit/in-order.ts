@@ -23,11 +23,13 @@ export async function* inOrder<Item, Outcome>(work: Work<Item, Outcome>): AsyncG
           const next = await rest.next()
           isOver = next.done === true
           if (next.done) break
+          // Before it runs, which may take it apart.
+          const own = weigh(next.value)
           const outcome = run(next.value)
           // Awaited in its turn. Until then, a failure must not count as unhandled.
           outcome.catch(() => {})
-          pending.push({ weight: weigh(next.value), outcome })
-          weight += pending.at(-1)?.weight ?? 0
+          pending.push({ weight: own, outcome })
+          weight += own
         } catch (error) {
           failure = { error }
           isOver = true

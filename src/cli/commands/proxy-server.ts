@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import { createHttpServer, isJson, Refusal, readBody, send, targetOf } from '../../devnet/http/server.ts'
@@ -61,8 +60,6 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
-    // Each request of a batch listens to it.
-    setMaxListeners(0, gone.signal)
     response.on('close', () => gone.abort())
     try {
       response.setHeaders(admit(request))

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -88,8 +87,6 @@ type Session = ReturnType<typeof createSession>
 function createSession(ws: WebSocket, socket: Duplex, shared: Shared, name: string) {
   const { rpc, held } = shared
   const gone = new AbortController()
-  // Each request listens to it.
-  setMaxListeners(0, gone.signal)
   const client: Client = { gone: gone.signal, name }
   let [isAlive, waiting, incoming] = [true, 0, 0]
 

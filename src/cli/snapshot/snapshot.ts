@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import type { Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
 import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
@@ -78,8 +77,6 @@ export function takeSnapshot(
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const endpoints = openEndpoints('l2', l2)
   const verifyAnswer = createStateVerifier(scheme)
-  // Every request may listen to it. By default, Node warns about more than ten listeners.
-  setMaxListeners(0, signal)
   const within = { slots: createBudget(concurrency), ahead: 4 * concurrency, signal }
   const how = { scheme, method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
