@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 import { beforeAll, expect, it } from 'vitest'
-import { type Bundle, measureBundles } from './bench/bundles.ts'
-import { publishedSizes } from './bench/sizes.ts'
+import { type Bundle, measureBundles, publishedSizes } from './bench/bundles.ts'
 
 let bundles: Record<string, Bundle>
 beforeAll(async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
+import { header, PAGE, publish, readSection, row } from './page.ts'
 
 /** The size of an import after bundling, in bytes. */
 export interface Bundle {
@@ -66,4 +67,21 @@ function chunksLoaded({ outputs }: Metafile): Set<string> {
     }
   }
   return loaded
+}
+
+export function publishSizes(bundles: Readonly<Record<string, Bundle>>): void {
+  const rows = Object.entries(bundles).map(([name, { minified, gzipped, files }]) => {
+    const kernels = ['keccak', 'mimc', 'poseidon2'].filter(hash =>
+      files.includes(`src/verify/hash/${hash}/generated.ts`),
+    )
+    return row(name, `${minified}`, `${gzipped}`, kernels.join(', ') || 'none')
+  })
+  publish('sizes', [...header('bundle, bytes', 'minified', 'gzipped', 'kernels'), ...rows])
+}
+
+/** The sizes on the page, by the names of the bundles. */
+export function publishedSizes(): ReadonlyMap<string, readonly [minified: number, gzipped: number]> {
+  const section = readSection(readFileSync(PAGE, 'utf8'), 'sizes')
+  const rows = [...section.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \|/gm)]
+  return new Map(rows.map(([, name = '', minified, gzipped]) => [name, [Number(minified), Number(gzipped)]]))
 }

@@ -8,11 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { createWorld } from '../../src/devnet/index.ts'
 import { createVerifier } from '../../src/entry/index.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
-import { measureBundles } from './bundles.ts'
+import { measureBundles, publishSizes } from './bundles.ts'
 import { measureColdStart, measureCommand } from './cold.ts'
 import { measureInTurns, median } from './measure.ts'
 import { header, publish, row } from './page.ts'
-import { publishSizes } from './sizes.ts'
 import { ask, CONTRACT, createState, type EngineName, type Question, SLOTS, type Subject, schemes } from './subjects.ts'
 
 const PROOF_TURNS = { turns: 15, turnMs: 30 }
