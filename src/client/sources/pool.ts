@@ -194,7 +194,8 @@ function startRound<T>(
     isOver = true
     clearTimeout(timer)
     ending.forget()
-    ending.abort()
+    // An error for nobody costs as much as a small proof.
+    if (running.size > 0) ending.abort()
     wake()
   }
   function stop(error: unknown): void {
@@ -213,7 +214,7 @@ function startRound<T>(
     }, silenceMs)
   }
   function begin(): void {
-    const index = ending.signal.aborted ? undefined : waiting.shift()
+    const index = isOver || ending.signal.aborted ? undefined : waiting.shift()
     if (index === undefined) return
     newest = index
     running.set(index, { isSilent: false })

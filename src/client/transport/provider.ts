@@ -101,6 +101,7 @@ const SHARED =
 interface Flight<T> {
   readonly answer: Promise<T>
   readonly ending: AbortController
+  isOver: boolean
   waiting: number
 }
 const FLIGHTS = new WeakMap<object, Map<string, Flight<unknown>>>()
@@ -133,7 +134,7 @@ export async function shareFlight<T>(
   } finally {
     if (--flight.waiting === 0) {
       forget(flight)
-      flight.ending.abort()
+      if (!flight.isOver) flight.ending.abort()
     }
   }
 
@@ -143,10 +144,13 @@ export async function shareFlight<T>(
   function begin(): Flight<T> {
     const ending = new AbortController()
     inherit(ending.signal, signal)
-    const flight: Flight<T> = { answer: send(ending.signal), ending, waiting: 0 }
+    const flight: Flight<T> = { answer: send(ending.signal), ending, isOver: false, waiting: 0 }
     flights.set(key, flight)
     // Those who come later want an answer of then.
-    const end = () => forget(flight)
+    const end = () => {
+      flight.isOver = true
+      forget(flight)
+    }
     flight.answer.then(end, end)
     return flight
   }
