@@ -1,4 +1,4 @@
-export const tabNames = ['overview', 'chain', 'proof', 'file'] as const
+export const tabNames = ['overview', 'proof', 'file'] as const
 export type TabName = (typeof tabNames)[number]
 
 /** What the fragment of the page's address names. It has no part of a file's content, unless it is a link that somebody made. */

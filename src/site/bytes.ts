@@ -1,3 +1,6 @@
+import { meaningOf } from '../base/error-meanings.ts'
+import type { FailureCode } from '../base/errors.ts'
+import { leafPaths } from '../cli/words/answer.ts'
 import {
   DIGEST_LENGTH,
   isHexOf,
@@ -12,149 +15,141 @@ import {
 } from '../cli/words/layout.ts'
 import { brief, show } from '../cli/words/value.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
-import type { Fault } from './fault.ts'
+import type { PlacedError } from './checks.ts'
 
-/** The byte layouts of the specification, each field with its meaning. */
+/** The bytes of a path that have fields, as the specification lays them out: what each field is called, and what it means. */
 
 /** Some bytes of the answer, and what each part of them means. */
-export type Bytes = ReturnType<typeof planBytes>
+export type Bytes = ReturnType<typeof readFields>
 /** One part. `end` is exclusive, both are in bytes. */
 export type ByteField = Bytes['fields'][number]
 
-/** Which part of a proof some bytes are: its value, or a node. */
-export type Entry = 'value' | number
+/** What has fields: the value, or one of these nodes. In the order in which they are shown. */
+export const entries = [LEAF_NODE, 0, 'value', SIBLING_LEAF_NODE] as const
+export type Entry = (typeof entries)[number]
 
-interface FieldPlan {
-  readonly name: string
-  readonly length: number
-  readonly value: (bytes: Uint8Array) => string
-  readonly note: string
-  /** Whether the bytes of this field are valid by themselves. Default: always. */
-  readonly isSound?: (bytes: Uint8Array) => boolean
+/** An `index` is a word, and so is the number of leaves, a `count`; both are below or up to 2^40. */
+type Kind = 'index' | 'count' | 'digest' | 'hash' | 'number' | 'uint64'
+type Layout = readonly (readonly [name: string, kind: Kind, note: string])[]
+
+const leaf: Layout = [
+  ['prev', 'index', 'Index of the leaf with the next smaller key hash.'],
+  ['next', 'index', 'Index of the leaf with the next larger key hash.'],
+  ['hKey', 'digest', 'Hash of the key: the leaves are sorted by it.'],
+  ['hVal', 'digest', 'Hash of the value. HEAD and TAIL have zeros here.'],
+]
+const missingLeaf: Layout = [
+  ['missing leaf', 'hash', '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.'],
+]
+const node0: Layout = [
+  ['nextFreeNode', 'count', 'The index that the next new key will get. Every leaf index is below it.'],
+  ['sub-root', 'digest', 'The top of the 40 levels. The root is the hash of these two fields together.'],
+]
+const account: Layout = [
+  ['nonce', 'uint64', 'How many transactions the account has sent.'],
+  ['balance', 'number', 'In wei.'],
+  ['storageRoot', 'digest', "Root of the account's own tree of storage slots."],
+  ['snarkCodeHash', 'digest', "The rollup's own hash of the contract code."],
+  ['keccakCodeHash', 'hash', 'keccak256 of the contract code; without code, keccak256 of the empty string.'],
+  ['codeSize', 'uint64', 'Length of the contract code, in bytes.'],
+]
+const end: Layout = [['value', 'number', 'HEAD and TAIL are not accounts: their value is 32 zero bytes.']]
+const slot: Layout = [['value', 'number', 'What the storage slot holds, as a number.']]
+
+/** @param tree 0 for that of the accounts */
+function layoutOf(entry: Entry, tree: number, hex: unknown): readonly [title: string, place: string, layout: Layout] {
+  const isDigest = isHexOf(DIGEST_LENGTH, hex)
+  if (entry === LEAF_NODE) return ['The leaf (node 41)', 'leaf', leaf]
+  if (entry === 0) return ['Node 0', 'node 0', node0]
+  if (entry !== 'value') return ['The sibling leaf (node 40)', 'level 0', isDigest ? missingLeaf : leaf]
+  if (tree > 0) return ['The slot value', 'value', slot]
+  return isDigest ? ['The value of HEAD or TAIL', 'value', end] : ['The account value', 'value', account]
 }
 
-/**
- * Splits bytes into the fields of a plan, if they have its length.
- *
- * @param isFault whether the failed check covers a field. If it covers several, only unsound ones are marked
- */
-function planBytes(
-  title: string,
-  entry: Entry,
-  hex: unknown,
-  plan: readonly FieldPlan[],
-  isFault: (name: string) => boolean,
-) {
-  const length = plan.reduce((sum, field) => sum + field.length, 0)
+const isWord = (kind: Kind): boolean => kind === 'index' || kind === 'count'
+
+const wordNotes: Readonly<Record<HashScheme['name'], string>> = {
+  mimc: ' One field element: the number itself, 32 bytes.',
+  poseidon2: ' Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.',
+}
+
+/** The content of a field, and whether it is valid by itself. */
+function readField(scheme: HashScheme, kind: Kind, bytes: Uint8Array): { value: string; isSound: boolean } {
+  if (isWord(kind)) {
+    const number = readWord(scheme, bytes)
+    if (number === null) return { value: 'stray bytes: no number', isSound: false }
+    const isInRange = number < MAX_LEAVES + (kind === 'index' ? 0 : 1)
+    const value = kind === 'index' ? nameLeafIndex(Number(number)) : `${number}`
+    return { value, isSound: isInRange && scheme.isCanonical(bytes) }
+  }
+  if (kind === 'digest' || kind === 'hash') {
+    return { value: toHex(bytes), isSound: kind === 'hash' || scheme.isCanonical(bytes) }
+  }
+  const number = toNumber(bytes)
+  const isSound = kind === 'uint64' ? number < 2n ** 64n : scheme.isCanonical(scheme.encodeWord(bytes))
+  return { value: `${number}`, isSound }
+}
+
+/** Splits bytes into their fields, if they have the right length. @param fault marks the fields that the failed check covers */
+export function readFields(scheme: HashScheme, tree: number, entry: Entry, hex: unknown, fault: Fault | null = null) {
+  const [title, place, layout] = layoutOf(entry, tree, hex)
+  const lengthOf = (kind: Kind) => (isWord(kind) ? scheme.wordLength : DIGEST_LENGTH)
+  const length = layout.reduce((sum, [, kind]) => sum + lengthOf(kind), 0)
   const bytes = readBytes(length, hex)
   if (bytes === null) {
-    const problem =
-      typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${brief(show(hex))}.`
-    return { title, entry, hex: typeof hex === 'string' ? brief(hex) : '', fields: [], problem }
+    const isText = typeof hex === 'string'
+    const problem = isText ? `This is not hexadecimal of ${length} bytes.` : `This is ${brief(show(hex))}.`
+    return { title, entry, hex: isText ? brief(hex) : '', fields: [], problem }
   }
-  let end = 0
-  const parts = plan.map(field => {
-    const start = end
-    end += field.length
-    const part = bytes.subarray(start, end)
-    return { field, start, end, part, isUnsound: isFault(field.name) && field.isSound?.(part) === false }
+  let at = 0
+  const all = layout.map(([name, kind, note]) => {
+    const start = at
+    at += lengthOf(kind)
+    const { value, isSound } = readField(scheme, kind, bytes.subarray(start, at))
+    const isCovered = fault?.place === place && (fault.field ?? name) === name
+    return {
+      isCovered,
+      isSound,
+      name,
+      start,
+      end: at,
+      value,
+      note: note + (isWord(kind) ? wordNotes[scheme.name] : ''),
+    }
   })
   // If no covered field is unsound by itself, all of them are marked.
-  const isBlamed = parts.some(({ isUnsound }) => isUnsound)
-  const fields = parts.map(({ field: { name, value, note }, start, end, part, isUnsound }) => {
-    const isMarked = isBlamed ? isUnsound : isFault(name)
-    return { name, start, end, value: value(part), note, isFault: isMarked }
-  })
+  const isBlamed = all.some(({ isCovered, isSound }) => isCovered && !isSound)
+  const fields = all.map(({ isCovered, isSound, ...field }) => ({
+    ...field,
+    isFault: isCovered && !(isBlamed && isSound),
+  }))
   return { title, entry, hex: String(hex), fields, problem: null }
 }
 
-const plainField = (name: string, value: FieldPlan['value'], note: string): FieldPlan => ({
-  name,
-  length: DIGEST_LENGTH,
-  value,
-  note,
-})
-
-const digestField = (scheme: HashScheme, name: string, note: string): FieldPlan => ({
-  ...plainField(name, toHex, note),
-  isSound: bytes => scheme.isCanonical(bytes),
-})
-
-/** A word with the index of a leaf or, up to `limit`, the number of leaves. */
-function wordField(
-  scheme: HashScheme,
-  name: string,
-  note: string,
-  what = 'an index',
-  limit = MAX_LEAVES - 1,
-): FieldPlan {
-  const numberIn = (bytes: Uint8Array) => readWord(scheme, bytes)
-  const value = (bytes: Uint8Array) => {
-    const number = numberIn(bytes)
-    if (number === null) return `stray bytes: not ${what}`
-    return what === 'an index' ? nameLeafIndex(Number(number)) : `${number}`
-  }
-  const isSound = (bytes: Uint8Array) => scheme.isCanonical(bytes) && (numberIn(bytes) ?? Infinity) <= limit
-  const layout =
-    scheme.name === 'mimc'
-      ? 'One field element: the number itself, 32 bytes.'
-      : 'Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.'
-  return { name, length: scheme.wordLength, value, note: `${note} ${layout}`, isSound }
+/** Where the errors belong that have one place, whatever their path, and the field at fault. */
+const placesOfCodes: Readonly<Partial<Record<FailureCode, readonly [place: string, field?: string]>>> = {
+  STATE_ROOT_MISMATCH: ['root'],
+  STORAGE_ROOT_MISMATCH: ['root'],
+  SUB_ROOT_MISMATCH: ['node 0', 'sub-root'],
+  SENTINEL_MISPLACED: ['leaf', 'hKey'],
+  LEAF_KEY_MISMATCH: ['leaf', 'hKey'],
+  VALUE_MISMATCH: ['value'],
 }
 
-const leafPlan = (scheme: HashScheme): FieldPlan[] => [
-  wordField(scheme, 'prev', 'Index of the leaf with the next smaller key hash.'),
-  wordField(scheme, 'next', 'Index of the leaf with the next larger key hash.'),
-  digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
-  digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
-]
+export type Fault = ReturnType<typeof describeFault>
 
-export function leafBytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
-  const isWhole = fault?.place === 'leaf' && fault.field === null
-  return planBytes('The leaf (node 41)', LEAF_NODE, node, leafPlan(scheme), name => isWhole || fault?.field === name)
+/** Where in the drawing the check failed. The place is empty if it is in none of what is drawn. */
+export function describeFault({ code, path, found }: PlacedError) {
+  const [, name, rest = ''] = /^(\w+)\.?(.*)$/s.exec(path) ?? []
+  const part = leafPaths.find(({ proof, index }) => proof === name || index === path)?.proof ?? null
+  const [, entry] = /^proofRelatedNodes\[(\d+)\]$/.exec(rest) ?? []
+  const own = entry !== undefined ? placeOfNode(Number(entry)) : rest === 'value' ? rest : ''
+  const [fixed, field = null] = placesOfCodes[code] ?? []
+  const place = fixed ?? (part !== null && part !== name ? 'leaf index' : own)
+  const node = entry === undefined ? '' : `Node ${entry}${found === '' ? '' : `, ${brief(found)}`}. `
+  const more = code === 'SUB_ROOT_MISMATCH' ? ' Hashes cannot tell which node of the path was altered.' : ''
+  return { place, code, text: `${node}${meaningOf(code)}${more}`, field, part }
 }
 
-export function siblingBytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
-  const note = '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.'
-  const missing = plainField('missing leaf', () => 'there is no leaf here', note)
-  const plan = isHexOf(DIGEST_LENGTH, node) ? [missing] : leafPlan(scheme)
-  return planBytes('The sibling leaf (node 40)', SIBLING_LEAF_NODE, node, plan, () => fault?.place === 'level 0')
-}
-
-export function node0Bytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
-  const next = 'The index that the next new key will get. Every leaf index is below it.'
-  const top = 'The top of the 40 levels. The root is the hash of these two fields together.'
-  const plan = [wordField(scheme, 'nextFreeNode', next, 'a number', MAX_LEAVES), digestField(scheme, 'sub-root', top)]
-  const isWhole = fault?.place === 'node 0' || fault?.place === 'root'
-  return planBytes('Node 0', 0, node, plan, name => isWhole || (name === 'sub-root' && fault?.place === name))
-}
-
-function accountPlan(scheme: HashScheme, fault: Fault | null): FieldPlan[] {
-  // What counts as sound depends on the failed check: range, or canonical form.
-  const isSmall = (bytes: Uint8Array) => toNumber(bytes) < 2n ** 64n
-  const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.encodeWord(bytes))
-  const number = (name: string, unit: string, note: string): FieldPlan => ({
-    ...plainField(name, bytes => `${toNumber(bytes)}${unit}`, note),
-    isSound: fault?.code === 'VALUE_OUT_OF_RANGE' && name !== 'balance' ? isSmall : isCanonical,
-  })
-  return [
-    number('nonce', '', 'How many transactions the account has sent.'),
-    number('balance', ' wei', 'In wei.'),
-    digestField(scheme, 'storageRoot', "Root of the account's own tree of storage slots."),
-    digestField(scheme, 'snarkCodeHash', "The rollup's own hash of the contract code."),
-    plainField('keccakCodeHash', toHex, 'keccak256 of the contract code; without code, keccak256 of the empty string.'),
-    number('codeSize', ' bytes', 'Length of the contract code.'),
-  ]
-}
-
-export function valueBytes(scheme: HashScheme, index: number, value: unknown, fault: Fault | null) {
-  const isRefused = () => fault?.place === 'value'
-  if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
-    return planBytes('The account value', 'value', value, accountPlan(scheme, fault), isRefused)
-  }
-  const [title, note] =
-    index === 0
-      ? ['The value of HEAD or TAIL', 'HEAD and TAIL are not accounts: their value is 32 zero bytes.']
-      : ['The slot value', 'What the storage slot holds, as a number.']
-  return planBytes(title, 'value', value, [plainField('value', bytes => `${toNumber(bytes)}`, note)], isRefused)
-}
+const placeOfNode = (entry: number): string =>
+  entry === 0 ? 'node 0' : entry === LEAF_NODE ? 'leaf' : `level ${LEAF_NODE - 1 - entry}`

@@ -8,70 +8,74 @@ const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 
 
 const words: Readonly<Record<ChainBox['state'], string>> = {
   ...{ trusted: 'you trust it', assumed: 'not confirmed', passed: 'proven', failed: 'refused' },
-  ...{ 'not reached': 'not checked', 'left out': 'left out' },
+  ...{ 'not reached': 'not checked' },
 }
 
-/** What follows from something that nobody has confirmed is not proven. */
-const wordOf = ({ state }: ChainBox, { verdict, boxes }: Report): string =>
-  state === 'passed' && (verdict === 'consistent' || boxes.some(box => box.state === 'assumed'))
-    ? 'follows'
-    : words[state]
+/** The link that is unfolded: a new verdict leaves it so. */
+let unfolded = -1
 
-/** The chain of trust as a picture: each link follows from the one before it. */
-export function picture(report: Report, onChoose: (box: ChainBox, index: number) => void): HTMLElement {
-  const links = report.boxes.map((box, index) => {
+/** The chain of trust: each link follows from the one before it. One at a time unfolds, with everything that it shows. */
+export function chainView({ boxes, verdict }: Report, onProof: (index: number) => void): Child[] {
+  // What follows from something that nobody has confirmed is not proven.
+  const isAssumed = verdict === 'consistent' || boxes.some(({ state }) => state === 'assumed')
+  const links = boxes.map((box, index) => {
     const { title, layer, state, value, note } = box
-    const content = [
+    const link = button(
+      { class: 'link' },
+      () => unfold(unfolded === index ? -1 : index),
       h('span', { class: 'layer' }, layer),
       h('span', { class: 'title' }, title),
       h('span', { class: 'brief' }, value.startsWith('0x') ? abbreviate(value) : value),
       h('span', { class: 'about' }, note),
-      h('span', { class: 'word' }, wordOf(box, report)),
-    ]
-    const link = button({ class: 'link' }, () => onChoose(box, index), ...content)
-    return h('li', { 'data-state': state, 'data-layer': layer }, link)
+      h('span', { class: 'word' }, state === 'passed' && isAssumed ? 'follows' : words[state]),
+    )
+    const more = moreOf(box, onProof)
+    return { link, more, item: h('li', { 'data-state': state }, link, more) }
   })
-  return h('ol', { class: 'picture', 'aria-label': 'The chain of trust' }, ...links)
+  const unfold = (wanted: number) => {
+    unfolded = wanted
+    for (const [index, { link, more }] of links.entries()) {
+      link.setAttribute('aria-expanded', String(index === wanted))
+      more.hidden = index !== wanted
+    }
+  }
+  unfold(unfolded)
+  const items = links.map(({ item }) => item)
+  return items.length === 0 ? [] : [h('ol', { class: 'chain', 'aria-label': 'The chain of trust' }, ...items)]
 }
 
-/** The same links with everything that they show, and the checks between them. */
-export function chainView(report: Report): Child[] {
-  const { boxes } = report
-  if (boxes.length === 0) return []
-  const rows = boxes
-    .filter(({ state }) => state !== 'left out')
-    .map((box, index) => {
-      const { title, layer, state, value, note, rows: more, checks } = box
-      return h(
-        'li',
-        { 'data-state': state, tabindex: '-1', id: `link-${index}` },
-        h('h3', {}, title, ' ', h('span', { class: 'from' }, `${layer}${note === '' ? '' : `, ${note}`}`)),
-        h('span', { class: 'word' }, wordOf(box, report)),
-        value === '' ? null : value.startsWith('0x') ? copyable(value, title) : h('span', { class: 'value' }, value),
-        more.length > 0 && rowList(more, title),
-        checks.length > 0 && checksView('Checks', checks, title),
-      )
-    })
-  return [h('ol', { class: 'links' }, ...rows)]
+/** The value in full, the rows, and the checks that lead to it. */
+function moreOf({ title, value, rows, checks, proof }: ChainBox, onProof: (index: number) => void): HTMLElement {
+  return h(
+    'section',
+    { class: 'more' },
+    h('h3', {}, title),
+    value.startsWith('0x') && copyable(value, title),
+    rows.length > 0 && rowList(rows, title),
+    checks.length > 0 && checksView('Checks', checks, title),
+    proof !== null &&
+      h(
+        'p',
+        {},
+        button({}, () => onProof(proof), 'Show its proof'),
+      ),
+  )
 }
 
-/** A list of checks. What passed is folded, and so is what was not reached; what failed is in between. */
+/** A list of checks. What passed is folded; what failed is not. */
 export function checksView(title: string, checks: readonly Check[], of = ''): HTMLElement {
-  const parts = (['passed', 'failed', 'not reached'] as const).flatMap(status => {
-    const own = checks.filter(check => check.status === status)
-    if (own.length === 0) return []
-    const list = checkList(own)
-    return [
-      status === 'failed'
-        ? list
-        : fold(
-            false,
-            [h('span', {}, title, of !== '' && hidden(` of ${of}`)), ' ', chip(status, `${own.length} ${status}`)],
-            list,
-          ),
-    ]
-  })
-  return h('div', {}, ...parts)
+  const passed = checks.filter(({ status }) => status === 'passed')
+  const summary = [
+    h('span', {}, title, of !== '' && hidden(` of ${of}`)),
+    ' ',
+    chip('passed', `${passed.length} passed`),
+  ]
+  return h(
+    'div',
+    {},
+    passed.length > 0 && fold(false, summary, checkList(passed)),
+    passed.length < checks.length && checkList(checks.filter(check => !passed.includes(check))),
+  )
 }
 
 /** The row of a check in the documents. Browsers that do not know the fragment open the page. */

@@ -14,26 +14,22 @@ export interface ChainBox {
   readonly title: string
   /** Where it belongs. */
   readonly layer: 'Beacon chain' | 'Ethereum' | 'Rollup'
-  readonly state: Status | 'trusted' | 'assumed' | 'left out'
+  readonly state: Status | 'trusted' | 'assumed'
   /** A hash, address or key, in full; or a few words. */
   readonly value: string
   readonly note: string
   /** What else it shows. */
   readonly rows: readonly Row[]
-  /** The checks that lead to it from the link before. */
+  /** The checks that lead to it from the link before. Those of a proof stand with that. */
   readonly checks: readonly Check[]
   /** The proof of the file that leads to it, if there is one. */
   readonly proof: number | null
 }
 
-/** How far the checks have come. */
-export interface Progress {
+/** What there is to draw. */
+export interface Scene<Proven> {
   readonly statement: Statement
   readonly checked: Checked
-}
-
-/** What there is to draw. */
-export interface Scene<Proven> extends Progress {
   readonly file: OpenedFile
   /** Null if nothing is proven. */
   readonly proven: Proven | null
@@ -52,106 +48,91 @@ interface ProvenWay extends Partial<Parameters<typeof timeRow>[0]> {
   readonly currentL2BlockNumber?: bigint | undefined
 }
 
-/** Makes links whose state is that of their checks. */
-function linker({ checked }: Progress) {
+type MaybeRow = Row | false | undefined
+
+/** Makes links whose state is that of their checks. Where it failed is said of the first link alone, and checks are listed there. */
+function linker({ checked }: { readonly checked: Checked }) {
+  const seen = new Set<GroupKey>()
   return (
     layer: ChainBox['layer'],
     title: string,
     groups: readonly GroupKey[],
-    parts: Partial<Pick<ChainBox, 'state' | 'value' | 'note' | 'rows' | 'proof'>> & {
-      readonly lists?: readonly GroupKey[]
-    } = {},
+    value = '',
+    note = '',
+    rows: readonly MaybeRow[] = [],
   ): ChainBox => {
-    const { lists = groups, ...others } = parts
-    const state = statusOfAll(checked, groups)
-    const checks = checksOf(checked, ...lists)
-    return { ...{ title, layer, state, value: '', note: '', rows: [], checks, proof: null }, ...others }
+    const own = groups.filter(group => !seen.has(group))
+    for (const group of own) seen.add(group)
+    const status = statusOfAll(checked, groups)
+    const [proof = null] = own.filter(group => typeof group === 'number')
+    return {
+      ...{ title, layer, value, note, proof },
+      state: status === 'failed' && own.length === 0 ? 'not reached' : status,
+      rows: rows.filter(row => row !== undefined && row !== false),
+      checks: checksOf(checked, ...own.filter(group => typeof group !== 'number')),
+    }
   }
 }
 
 /** The link with the value that the user, or else the file, states. */
-function trustedBox(progress: Progress, layer: ChainBox['layer'], title: string, rows: readonly Row[] = []): ChainBox {
-  const { trusted } = progress.statement
-  const isGiven = isHexOf(32, trusted.value)
-  const state = !isGiven ? 'not reached' : isOwn(trusted.source) ? 'trusted' : 'assumed'
-  const note = isGiven ? sourceWords[trusted.source] : 'enter it'
-  const value = isGiven ? trusted.value : ''
-  return { ...linker(progress)(layer, title, ['question', 'bundle'], { value, note, rows }), state }
+function trustedBox(scene: Scene<unknown>, layer: ChainBox['layer'], title: string, rows?: readonly Row[]): ChainBox {
+  const { value, source } = scene.statement.trusted
+  const isGiven = isHexOf(32, value)
+  const note = isGiven ? sourceWords[source] : 'enter it'
+  return {
+    ...linker(scene)(layer, title, ['question', 'bundle'], isGiven ? value : '', note, rows),
+    state: !isGiven ? 'not reached' : isOwn(source) ? 'trusted' : 'assumed',
+  }
 }
-
-const leftOut = (link: ReturnType<typeof linker>, note = 'not part of this file'): ChainBox =>
-  link('Ethereum', 'L1', [], { state: 'left out', note })
 
 /** From the trusted value to the L1 state. */
 function trunk(scene: Scene<ProvenWay>): ChainBox[] {
-  const { file, statement, proven } = scene
-  const { l1Block, beaconBlock } = proven ?? {}
+  const { l1Block, beaconBlock } = scene.proven ?? {}
   const link = linker(scene)
-  const kind = statement.trustedKind.value
-  if (file.subject === 'answer') return [leftOut(link)]
-  if (kind === 'l2StateRoot') return [leftOut(link, 'not needed from here')]
+  const kind = scene.statement.trustedKind.value
   if (kind === 'l1StateRoot') return [trustedBox(scene, 'Ethereum', 'L1 state')]
-  const block: readonly Row[] = l1Block
-    ? [
-        ['Number', `${l1Block.number}`],
-        ['Time', formatTime(l1Block.timestamp)],
-      ]
-    : []
-  const state = { value: l1Block?.stateRoot ?? '', note: 'root, in the header' }
-  if (kind !== 'beaconBlockRoot') {
-    return [
-      trustedBox(scene, 'Ethereum', 'L1 block'),
-      link('Ethereum', 'L1 state', ['l1Header'], { ...state, rows: block }),
-    ]
-  }
+  const block: MaybeRow[] = [
+    l1Block && ['Number', `${l1Block.number}`],
+    l1Block && ['Time', formatTime(l1Block.timestamp)],
+  ]
+  const stateWith = (rows: typeof block) =>
+    link('Ethereum', 'L1 state', ['l1Header'], l1Block?.stateRoot, 'root, in the header', rows)
+  if (kind !== 'beaconBlockRoot') return [trustedBox(scene, 'Ethereum', 'L1 block'), stateWith(block)]
   const [, age, committee, signers, , slot] =
     beaconBlock === undefined ? [] : beaconRows({ trustedInput: 'beaconBlockRoot', beaconBlock })
-  const rowsOf = (...rows: readonly (Row | undefined)[]) => rows.filter(row => row !== undefined)
+  const signed = beaconBlock && `${beaconBlock.signers} of 512 signed`
   return [
-    trustedBox(scene, 'Beacon chain', 'Checkpoint', rowsOf(age)),
-    link('Beacon chain', 'Committees', ['consensus'], {
-      ...{ value: beaconBlock ? `${beaconBlock.signers} of 512 signed` : '', rows: rowsOf(committee, signers) },
-      note: 'each signs for the next',
-    }),
-    link('Beacon chain', 'Finalized', ['consensus'], {
-      ...{ value: beaconBlock?.blockRoot ?? '', note: 'signed', rows: rowsOf(slot), lists: [] },
-    }),
-    link('Ethereum', 'L1 block', ['consensus'], {
-      ...{ value: l1Block?.hash ?? '', note: 'in the finalized one', rows: block, lists: [] },
-    }),
-    link('Ethereum', 'L1 state', ['l1Header'], state),
+    trustedBox(scene, 'Beacon chain', 'Checkpoint', age && [age]),
+    link('Beacon chain', 'Committees', ['consensus'], signed, 'each signs for the next', [committee, signers]),
+    link('Beacon chain', 'Finalized', ['consensus'], beaconBlock?.blockRoot, 'signed', [slot]),
+    link('Ethereum', 'L1 block', ['consensus'], l1Block?.hash, 'in the finalized one', block),
+    stateWith([]),
   ]
 }
 
 /** From the trusted value to the L2 state. */
 function l2Trunk(scene: Scene<ProvenWay>): ChainBox[] {
   const { statement, proven } = scene
-  const { stateRoot: value = '', l2Block } = proven ?? {}
-  const link = linker(scene)
-  const way = trunk(scene)
-  if (statement.trustedKind.value === 'l2StateRoot') return [...way, trustedBox(scene, 'Rollup', 'L2 state')]
-  const rows = proven === null ? [] : contractRows(proven, rollupOf(statement).address)
-  const contract = { note: 'kept by the contract on L1', rows }
-  if (!isTrieOf(statement.scheme.value)) {
-    return [...way, link('Rollup', 'L2 state', ['rollupContract'], { value, ...contract })]
+  const { stateRoot, l2Block, l2BlockNumber, currentL2BlockNumber: newest, implementation } = proven ?? {}
+  if (scene.file.subject === 'answer' || statement.trustedKind.value === 'l2StateRoot') {
+    return [trustedBox(scene, 'Rollup', 'L2 state')]
   }
-  return [
-    ...way,
-    link('Rollup', 'L2 block', ['rollupContract'], { value: l2Block?.hash ?? '', ...contract }),
-    link('Rollup', 'L2 state', ['l2Header'], { value, note: 'root, in the header' }),
-  ]
-}
-
-function contractRows(proven: ProvenWay, contract: string): Row[] {
-  const { currentL2BlockNumber: newest, l2BlockNumber, implementation } = proven
-  const rows: (Row | false)[] = [
+  const link = linker(scene)
+  const rows: MaybeRow[] = [
     l2BlockNumber !== undefined && ['L2 block', `${l2BlockNumber}`],
-    timeRow({ l1Block: undefined, ...proven }),
+    proven !== null && timeRow({ l1Block: undefined, ...proven }),
     newest !== undefined && ['Last finalized', `${newest}`],
-    ['Contract', contract],
+    proven !== null && ['Contract', rollupOf(statement).address],
     implementation !== undefined && ['Code behind its proxy', implementation],
   ]
-  return rows.filter(row => row !== false)
+  const [first, last] = ['kept by the contract on L1', 'root, in the header']
+  return isTrieOf(statement.scheme.value)
+    ? [
+        ...trunk(scene),
+        link('Rollup', 'L2 block', ['rollupContract'], l2Block?.hash, first, rows),
+        link('Rollup', 'L2 state', ['l2Header'], stateRoot, last),
+      ]
+    : [...trunk(scene), link('Rollup', 'L2 state', ['rollupContract'], stateRoot, first, rows)]
 }
 
 /** From the trusted value to an account and its slots. */
@@ -160,25 +141,13 @@ export function drawState(scene: Scene<ProvenState & ProvenWay>): ChainBox[] {
   const link = linker(scene)
   const count = storageKeys.length
   const existing = proven?.storage.filter(({ exists }) => exists).length
+  const account = proven === null ? '' : proven.account === null ? 'does not exist' : 'exists'
+  const slots = storageKeys.map((_, index) => index + 1)
+  const note = proven === null ? '' : `${existing} of ${count} exist`
   return [
     ...l2Trunk(scene),
-    link('Rollup', 'Account', ['answer', 0], {
-      ...{ value: brief(address), proof: 0, lists: ['answer'] as const },
-      note: proven === null ? '' : proven.account === null ? 'does not exist' : 'exists',
-    }),
-    ...(count === 0
-      ? []
-      : [
-          link(
-            'Rollup',
-            count === 1 ? 'Slot' : 'Slots',
-            storageKeys.map((_, index) => index + 1),
-            {
-              ...{ proof: 1, lists: [], value: `${count} requested` },
-              note: proven === null ? '' : `${existing} of ${count} exist`,
-            },
-          ),
-        ]),
+    link('Rollup', 'Account', ['answer', 0], brief(address), account),
+    ...(count === 0 ? [] : [link('Rollup', count === 1 ? 'Slot' : 'Slots', slots, `${count} requested`, note)]),
   ]
 }
 
@@ -187,38 +156,28 @@ export type LogsWords = Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs
 
 /** From the trusted value to the logs of a range. @param words null if nothing is proven */
 export function drawLogs(scene: Scene<ProvenWay>, words: LogsWords | null): ChainBox[] {
-  const { newest = '', blocks: value = '', ruledOut = '', logs = '', range = '' } = words ?? {}
   const link = linker(scene)
-  const blocks = link('Rollup', 'Blocks', ['history', 'blocks'], { value, note: ruledOut })
-  // The state holds the hash of the newest block, unless L1 does.
-  const hash = { proof: 1, value: newest, note: 'kept in the state', lists: ['answer'] as const }
   return [
     ...l2Trunk(scene),
-    ...(scene.proofs > 0 ? [link('Rollup', 'Block hash', ['answer', 0, 1], hash)] : []),
-    blocks,
-    link('Rollup', 'Logs', ['history', 'blocks'], {
-      ...{ value: logs, note: range, lists: [] },
-      // They follow from the blocks. What they follow from is refused, not they.
-      ...(blocks.state === 'failed' && { state: 'not reached' as const }),
-    }),
+    // The state holds the hash of the newest block, unless L1 does.
+    ...(scene.proofs > 0 ? [link('Rollup', 'Block hash', ['answer', 1, 0], words?.newest, 'kept in the state')] : []),
+    link('Rollup', 'Blocks', ['history', 'blocks'], words?.blocks, words?.ruledOut),
+    link('Rollup', 'Logs', ['history', 'blocks'], words?.logs, words?.range),
   ]
 }
 
 /** From the trusted value to a message. @param status in words */
 export function drawMessage(scene: Scene<VerifiedMessage>, status: string): ChainBox[] {
-  const { messageProof, messageHash = '', implementation } = scene.proven ?? {}
-  const isFromL2 = hasFields(scene.file.bundle, 'messageProof')
+  const { messageProof, messageHash, implementation } = scene.proven ?? {}
   const link = linker(scene)
+  const code: MaybeRow = implementation !== undefined && ['Code behind the proxy', implementation]
+  const [title, note, group] = hasFields(scene.file.bundle, 'messageProof')
+    ? (['Tree', 'its root, kept by the contract', 'place'] as const)
+    : (['Rolling hash', 'kept by the contract', 'rollupContract'] as const)
   return [
     ...trunk(scene),
-    link('Ethereum', isFromL2 ? 'Tree' : 'Rolling hash', ['rollupContract'], {
-      value: messageProof?.root ?? '',
-      note: isFromL2 ? 'its root, kept by the contract' : 'kept by the contract',
-      rows: implementation === undefined ? [] : [['Code behind the proxy', implementation]],
-    }),
-    link('Rollup', 'Message', [isFromL2 ? 'place' : 'rollupContract'], {
-      ...{ value: messageHash, note: status, lists: isFromL2 ? ['place'] : [] },
-    }),
+    link('Ethereum', title, ['rollupContract'], messageProof?.root, note, [code]),
+    link('Rollup', 'Message', [group], messageHash, status),
   ]
 }
 
@@ -226,10 +185,9 @@ export function drawMessage(scene: Scene<VerifiedMessage>, status: string): Chai
 export function drawTraces(scene: Scene<{ readonly stateRoot: string }>, note: string): ChainBox[] {
   const link = linker(scene)
   return [
-    leftOut(link),
     trustedBox(scene, 'Rollup', 'State before'),
-    link('Rollup', 'Traces', ['answer'], { value: scene.file.holds, note: 'every account and slot' }),
-    link('Rollup', 'State after', ['answer'], { value: scene.proven?.stateRoot ?? '', note, lists: [] }),
+    link('Rollup', 'Traces', ['answer'], scene.file.holds, 'every account and slot'),
+    link('Rollup', 'State after', ['answer'], scene.proven?.stateRoot, note),
   ]
 }
 

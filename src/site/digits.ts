@@ -6,18 +6,12 @@ import type { DigitChange, Place } from './part.ts'
 
 const changes = new Map<string, DigitChange & { readonly original: string }>()
 const keyOf = (place: Place, at: number): string => JSON.stringify([...place, at])
-/** What is drawn, and how to draw it again. */
-const drawn = new Map<HTMLElement, () => void>()
 /** Where the visitor is: drawing a verdict takes the focus away. */
 let cursor: { readonly name: string; readonly at: number } | null = null
-let onChange = (): void => {}
-
-/** @param listener called on every change */
-export function listenToDigits(listener: () => void): void {
-  onChange = listener
-}
 
 export const changedDigits = () => [...changes.values()]
+
+const shownIn = (view: string) => [...document.querySelectorAll<HTMLElement>(`${view} .digits`)]
 
 /** Nothing is changed any more, because it is another file, or because it was put back. */
 export function forgetDigits(): void {
@@ -26,57 +20,38 @@ export function forgetDigits(): void {
 }
 
 function drawAgain(): void {
-  for (const [element, draw] of drawn) {
-    if (element.isConnected) draw()
-    else drawn.delete(element)
-  }
+  for (const element of shownIn('')) element.dispatchEvent(new Event('draw'))
 }
 
 /** Gives the focus back to the digit that had it. */
 export function refocusDigit(): void {
   if (cursor === null || document.activeElement !== document.body) return
   const { name } = cursor
-  for (const element of drawn.keys()) {
-    if (element.dataset['digits'] === name && element.offsetParent !== null) element.focus({ preventScroll: true })
-  }
+  const had = shownIn('').find(one => one.dataset['digits'] === name && one.offsetParent !== null)
+  had?.focus({ preventScroll: true })
 }
 
 /** Gives the focus to the first digits of a text in the file, in one of the views. */
-export function focusDigits(view: string, place: Place): void {
-  const id = JSON.stringify(place)
-  const all = [...document.querySelectorAll<HTMLElement>(`${view} .digits`)]
-  all.find(one => one.dataset['digits']?.startsWith(id))?.focus()
-}
-
-function change(place: Place, at: number, original: string, digit: string): void {
-  const key = keyOf(place, at)
-  changes.delete(key)
-  if (digit !== original && changes.size < MAX_CHANGED_DIGITS) changes.set(key, { place, at, digit, original })
-  drawAgain()
-  onChange()
-}
+export const focusDigits = (view: string, place: Place): void =>
+  shownIn(view)
+    .find(one => one.dataset['digits']?.startsWith(JSON.stringify(place)))
+    ?.focus()
 
 export const digitsHint = (): HTMLElement =>
   h('p', { class: 'hint' }, 'Click a digit to change it, or type another; Backspace puts it back. The verdict follows.')
 
-/** A part of the digits that means something. */
-export interface Tone {
-  readonly start: number
-  readonly end: number
-  readonly index: number
-}
-
 /**
- * Some digits of a text in the file. A click, or a key, makes another digit of one.
+ * Some digits of a text in the file. A click, or a key, makes another digit of one, which is a `change` of the element.
  *
  * @param from where in the text they begin @param name what they are, for screen readers
+ * @param tones the parts that mean something
  */
 export function digitsView(
   place: Place,
   from: number,
   shown: string,
   name: string,
-  tones: readonly Tone[] = [],
+  tones: readonly { readonly start: number; readonly end: number }[] = [],
 ): HTMLElement {
   const changeAt = (index: number) => changes.get(keyOf(place, from + index))
   // As in the file.
@@ -88,35 +63,36 @@ export function digitsView(
     ...{ 'aria-label': name, 'data-digits': id },
   })
   let at = first
-  const isHere = () => document.activeElement === element
+  /** Digits that look the same share an element. */
   const draw = (): void => {
-    const cuts = new Set([0, text.length, ...tones.flatMap(({ start, end }) => [start, end])])
-    for (const [index] of [...text].entries()) {
-      if (changeAt(index) || (isHere() && index === at)) cuts.add(index).add(index + 1)
+    const isHere = document.activeElement === element
+    const parts: HTMLElement[] = []
+    let last: unknown
+    for (const [index, digit] of [...text].entries()) {
+      const other = changeAt(index)
+      const tone = tones.findIndex(({ start, end }) => start <= index && index < end)
+      const isCursor = isHere && index === at
+      if (other || isCursor || tone !== last) {
+        const marks = { 'data-changed': other !== undefined, 'data-cursor': isCursor, 'data-tone': tone }
+        parts.push(h('span', { ...marks, title: other && `The file has ${other.original}` }))
+      }
+      parts.at(-1)?.append(other?.digit ?? digit)
+      last = other || isCursor ? undefined : tone
     }
-    const sorted = [...cuts].filter(one => one <= text.length).sort((one, other) => one - other)
-    const parts = sorted.slice(0, -1).map((start, index) => {
-      const digits = text.slice(start, sorted[index + 1])
-      const other = changeAt(start)
-      const part = h(
-        'span',
-        { 'data-changed': other !== undefined, 'data-cursor': isHere() && start === at },
-        other?.digit ?? digits,
-      )
-      if (other) part.title = `The file has ${other.original}`
-      const tone = tones.find(one => one.start <= start && start < one.end)
-      if (tone) part.style.setProperty('--tone', `var(--tone-${tone.index % 6})`)
-      return part
-    })
     element.replaceChildren(...parts)
+    element.normalize()
   }
   const set = (digit: string): void => {
     cursor = { name: id, at }
     const original = text.charAt(at)
+    const key = keyOf(place, from + at)
+    changes.delete(key)
     // Upper case is the same digit.
-    change(place, from + at, original, digit === original.toLowerCase() ? original : digit)
+    const isOther = digit !== original.toLowerCase() && digit !== original
+    if (isOther && changes.size < MAX_CHANGED_DIGITS) changes.set(key, { place, at: from + at, digit, original })
+    drawAgain()
+    element.dispatchEvent(new Event('change', { bubbles: true }))
   }
-  const now = () => changeAt(at)?.digit ?? text.charAt(at)
   element.addEventListener('focus', () => {
     if (cursor?.name === id) at = cursor.at
     draw()
@@ -127,7 +103,8 @@ export function digitsView(
     const index = offsetIn(element, event)
     if (index === null || index < first || index >= text.length || getSelection()?.isCollapsed === false) return
     at = index
-    set(((Number.parseInt(now(), 16) + 1) % 16).toString(16))
+    const now = Number.parseInt(changeAt(at)?.digit ?? text.charAt(at), 16)
+    set(((now + 1) % 16).toString(16))
   })
   element.addEventListener('keydown', event => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
@@ -141,7 +118,7 @@ export function digitsView(
     cursor = { name: id, at }
     draw()
   })
-  drawn.set(element, draw)
+  element.addEventListener('draw', draw)
   draw()
   return element
 }

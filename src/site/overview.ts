@@ -1,4 +1,4 @@
-import type { Row } from '../cli/words/wording.ts'
+import { count } from '../cli/words/wording.ts'
 import type { ProofSummary } from './chain.ts'
 import { checkLink, chip } from './chain-view.ts'
 import type { Change, Changes } from './changes.ts'
@@ -18,7 +18,7 @@ export function overview(report: Report, onChoose: (index: number) => void): Chi
   return [
     failure && failureView(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
-    facts.length > 0 && factsView(facts),
+    facts.length > 0 && rowList(facts),
     logs && logs.count > 0 && logsView(logs),
     proofs.length > 0 && proofTable(proofs, onChoose),
     changes && changesView(changes),
@@ -37,18 +37,9 @@ function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTML
   )
 }
 
-/** Short values as cards, hashes as rows. */
-function factsView(facts: readonly Row[]): HTMLElement {
-  const isShort = ([, value]: Row) => value.length <= 40
-  return h('section', {}, cardList(facts.filter(isShort)), rowList(facts.filter(fact => !isShort(fact))))
-}
-
-const cardList = (rows: readonly Row[]): HTMLElement =>
-  h('dl', { class: 'cards' }, ...rows.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))))
-
 /** What each log holds, oldest first. */
-function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLElement {
-  const title = listed.length < count ? `Logs: the first ${listed.length} of ${count}` : 'Logs'
+function logsView({ count: total, fixed, listed }: NonNullable<Report['logs']>): HTMLElement {
+  const title = listed.length < total ? `Logs: the first ${listed.length} of ${total}` : 'Logs'
   const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows, title))
   const hint =
     fixed.length > 0 && h('p', { class: 'hint' }, `As the filter states, in all: ${fixed.join(', ').toLowerCase()}.`)
@@ -57,44 +48,37 @@ function logsView({ count, fixed, listed }: NonNullable<Report['logs']>): HTMLEl
 
 /** The account and its slots. Each leads to its proof. */
 function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) => void): HTMLElement {
-  const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) =>
-    h(
+  const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) => {
+    const words = { 'aria-label': `Show the proof of the ${name.toLowerCase()}` }
+    const shown = readable(value)
+    return h(
       'li',
       { 'data-status': status },
-      button(
-        { 'aria-label': `Show the proof of the ${name.toLowerCase()}` },
-        () => onChoose(index),
-        h('span', { class: 'name' }, name),
-      ),
+      button(words, () => onChoose(index), h('span', { class: 'name' }, name)),
       key === '' ? h('span', {}) : copyable(key, index === 0 ? 'the address' : `the key of slot ${index}`),
-      h('span', { class: 'outcome' }, value === '' ? outcome : describeValue(value, name)),
+      h(
+        'span',
+        { class: 'outcome' },
+        value === '' ? outcome : shown === value ? copyable(value, `the value of ${name.toLowerCase()}`) : shown,
+      ),
       chip(status),
     )
+  }
   const failing = proofs.findIndex(({ status }) => status === 'failed')
-  return h(
-    'section',
-    {},
-    h('h3', {}, 'Proofs'),
-    ...nodesOf(growing(h('ol', { class: 'proofs' }), proofs, proofRow, failing)),
-  )
+  const list = growing(h('ol', { class: 'proofs' }), proofs, proofRow, failing)
+  return h('section', {}, h('h3', {}, 'Proofs'), ...nodesOf(list))
 }
 
-/** The number that the bytes encode if it is small enough to read, and the bytes. */
-function describeValue(value: string, name: string): Child {
-  const number = BigInt(value)
-  return number < 2n ** 96n ? h('strong', {}, `${number}`) : copyable(value, `the value of ${name.toLowerCase()}`)
-}
-
-function changesView({ rows, count, blocks, accounts, accountChanges, slotChanges }: Changes): HTMLElement {
-  const numbers = { Blocks: blocks, Accounts: accounts, 'Account changes': accountChanges, 'Slot changes': slotChanges }
+function changesView({ rows, count: total, blocks, accountChanges, slotChanges }: Changes): HTMLElement {
+  const changed = `${count(accountChanges, 'account change')} and ${count(slotChanges, 'slot change')}`
   const headings = ['Block', 'Account', 'What', 'Before', 'After'].map(name => h('th', { scope: 'col' }, name))
   const [body, more] = growing(h('tbody', {}), rows, (row, index) => changeRow(row, rows[index - 1]))
-  const hint = `The first ${rows.length} of ${count} changes: the command diff lists all.`
+  const hint = `The first ${rows.length} of ${total} changes: the command diff lists all.`
   return h(
     'section',
     { class: 'changes' },
-    cardList(Object.entries(numbers).map(([name, value]) => [name, `${value}`])),
-    rows.length < count && h('p', { class: 'hint' }, hint),
+    h('p', {}, `${changed} in ${count(blocks, 'block')}.`),
+    rows.length < total && h('p', { class: 'hint' }, hint),
     h('table', {}, h('thead', {}, h('tr', {}, ...headings)), body),
     more,
   )
@@ -103,23 +87,19 @@ function changesView({ rows, count, blocks, accounts, accountChanges, slotChange
 /** What the row above says, too, is not repeated. */
 function changeRow({ block, address, event, what, before, after }: Change, above: Change | undefined): HTMLElement {
   const isSame = above?.block === block && above.address === address && above.event === event
+  const account = [h('code', {}, address), ' ', h('span', { class: 'chip' }, event)]
   const value = (text: string) =>
     text === '' ? h('span', { class: 'from' }, 'nothing') : h('code', {}, readable(text))
-  const account = h('span', {}, h('code', {}, address), ' ', h('span', { class: 'chip' }, event))
-  return h(
-    'tr',
-    { 'data-event': event, 'data-same': isSame },
-    h('td', { 'data-name': 'Block' }, isSame ? hidden(`${block}`) : `${block}`),
-    h('td', { 'data-name': 'Account' }, isSame ? hidden(address) : account),
-    h(
-      'td',
-      { 'data-name': 'What' },
-      what.startsWith('0x') ? h('span', {}, 'slot ', h('code', {}, readable(what))) : what,
-    ),
-    h('td', { 'data-name': 'Before' }, value(before)),
-    h('td', { 'data-name': 'After' }, value(after)),
-  )
+  const cells: Record<string, Child[]> = {
+    Block: [isSame ? hidden(`${block}`) : `${block}`],
+    Account: isSame ? [hidden(address)] : [h('span', {}, ...account)],
+    What: what.startsWith('0x') ? [h('span', {}, 'slot ', h('code', {}, readable(what)))] : [what],
+    Before: [value(before)],
+    After: [value(after)],
+  }
+  const all = Object.entries(cells).map(([name, content]) => h('td', { 'data-name': name }, ...content))
+  return h('tr', { 'data-event': event, 'data-same': isSame }, ...all)
 }
 
 /** The number that 32 bytes encode, if it is small enough to read. */
-const readable = (text: string): string => (/^0x0{48}[0-9a-f]{16}$/.test(text) ? `${BigInt(text)}` : text)
+const readable = (text: string): string => (/^0x0{40}[0-9a-f]{24}$/.test(text) ? `${BigInt(text)}` : text)

@@ -1,9 +1,9 @@
 import { messageOf } from '../cli/words/value.ts'
 import type { Row } from '../cli/words/wording.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
-import { chainView, picture } from './chain-view.ts'
-import { changedDigits, focusDigits, forgetDigits, listenToDigits, refocusDigit } from './digits.ts'
-import { button, byId, copy, h, rowList, showCopied } from './dom.ts'
+import { chainView } from './chain-view.ts'
+import { changedDigits, focusDigits, forgetDigits, refocusDigit } from './digits.ts'
+import { button, byId, copy, h, nodesOf, rowList, showCopied } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
 import { type FileTree, fileTree } from './file-view.ts'
@@ -52,7 +52,7 @@ const menu = byId('examples', HTMLElement)
 const results = byId('results', HTMLElement)
 const verdict = byId('verdict', HTMLElement)
 const verdictStatus = byId('verdict-text', HTMLElement)
-const picturePlace = byId('picture', HTMLElement)
+const chain = byId('chain', HTMLElement)
 const views = byId('views', HTMLElement)
 const statement = byId('statement', HTMLDetailsElement)
 /** Narrow windows start with the form closed. */
@@ -237,11 +237,9 @@ async function judge(): Promise<void> {
   )
   showReport(report)
   verdictStatus.replaceChildren(...verdictText(report))
-  const { boxes } = report
-  picturePlace.replaceChildren(...(boxes.length > 0 ? [picture(report, goTo)] : []))
+  chain.replaceChildren(...nodesOf(chainView(report, goToProof)))
   await showProof()
   tabs.fill('overview', overview(report, goToProof))
-  tabs.fill('chain', chainView(report))
   if (tree === null) {
     tree = fileTree(askPart, (proof, place) => void goToBytes(proof, place))
     tabs.fill('file', tree.content)
@@ -251,17 +249,6 @@ async function judge(): Promise<void> {
   void showView()
   byId('changed-verdict', HTMLElement).textContent = `${report.badge}.`
   refocusDigit()
-}
-
-function goTo({ proof }: { readonly proof: number | null }, index: number): void {
-  if (report === null) return
-  if (proof !== null) {
-    goToProof(proof)
-    return
-  }
-  void go({ ...address, tab: 'chain' })
-  const left = report.boxes.slice(0, index).filter(({ state }) => state === 'left out').length
-  document.getElementById(`link-${index - left}`)?.focus()
 }
 
 function goToProof(proof: number): void {
@@ -300,7 +287,7 @@ async function showView(): Promise<void> {
 function setStale(isStale: boolean): void {
   results.toggleAttribute('data-stale', isStale)
   views.inert = isStale
-  picturePlace.inert = isStale
+  chain.inert = isStale
   if (!isStale) return
   byId('changed-verdict', HTMLElement).textContent = 'Verifying…'
   verdict.setAttribute('data-verdict', 'none')
@@ -324,7 +311,7 @@ function showNothing(badge: string, headline: string): void {
   forgetFile()
   verdict.setAttribute('data-verdict', 'none')
   verdictStatus.replaceChildren(...verdictText({ badge, headline, text: 'Open a file, or choose an example.' }))
-  picturePlace.replaceChildren()
+  chain.replaceChildren()
   views.hidden = true
 }
 
@@ -509,7 +496,7 @@ function listen(): void {
     judgeChanged()
     verdict.focus()
   })
-  listenToDigits(judgeChanged)
+  views.addEventListener('change', judgeChanged)
   listenToForm(isTyping => judgeSoon(isTyping ? 250 : 0))
   window.addEventListener('popstate', follow)
 }

@@ -1,7 +1,6 @@
-import { guessSchemeOfPath, schemeNamed } from '../cli/words/answer.ts'
-import { LEAF_NODE, SIBLING_LEAF_NODE } from '../cli/words/layout.ts'
+import { guessSchemeOfPath, leafPaths, schemeNamed } from '../cli/words/answer.ts'
 import { brief, isObject, printable, show } from '../cli/words/value.ts'
-import { type ByteField, leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
+import { type ByteField, entries, readFields } from './bytes.ts'
 import { MAX_NAME_CHARACTERS, MAX_PART_CHARACTERS, PARTS_PER_STEP } from './limits.ts'
 
 /** The file itself, part by part, and single digits of it that are changed. */
@@ -51,12 +50,12 @@ const partAt = (content: unknown, place: Place): unknown =>
 /** Some of what an object or a list holds. @param scheme as the form states it */
 export function viewPart(content: unknown, place: Place, start: number, scheme: string): Part {
   const part = partAt(content, place)
-  const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(part)
+  const all: readonly (readonly [string | number, unknown])[] = Array.isArray(part)
     ? [...part.entries()]
     : isObject(part)
       ? Object.entries(part)
       : []
-  const rows = entries.slice(start, start + PARTS_PER_STEP).map(([name, value]): PartRow => {
+  const rows = all.slice(start, start + PARTS_PER_STEP).map(([name, value]): PartRow => {
     const isLong = typeof name === 'string' && name.length > MAX_NAME_CHARACTERS
     const shown = { name: isLong ? brief(name) : name, fields: [] }
     if (Array.isArray(value) && !isLong) return { ...shown, kind: 'list', size: value.length, text: '' }
@@ -69,20 +68,16 @@ export function viewPart(content: unknown, place: Place, start: number, scheme: 
       fields: isHex ? fieldsAt(content, [...place, name], value, scheme) : [],
     }
   })
-  return { rows, total: entries.length }
+  return { rows, total: all.length }
 }
 
 function fieldsAt(content: unknown, place: Place, text: string, name: string): readonly ByteField[] {
-  const isNode = place.at(-2) === 'proofRelatedNodes'
-  const proof = partAt(content, place.slice(0, isNode ? -2 : -1))
-  const scheme = schemeNamed(name) ?? guessSchemeOfPath(proof)
-  const entry = place.at(-1)
-  if (scheme === undefined) return []
-  if (isNode && entry === 0) return node0Bytes(scheme, text, null).fields
-  if (isNode && entry === SIBLING_LEAF_NODE) return siblingBytes(scheme, text, null).fields
-  if (isNode && entry === LEAF_NODE) return leafBytes(scheme, text, null).fields
-  const isValue = entry === 'value' && ['proof', 'leftProof', 'rightProof'].includes(String(place.at(-2)))
-  return isValue ? valueBytes(scheme, place.includes('accountProof') ? 0 : 1, text, null).fields : []
+  const entry = entries.find(one => one === place.at(-1))
+  const holder = place.slice(0, place.at(-2) === 'proofRelatedNodes' ? -2 : -1)
+  const isInside = leafPaths.some(({ proof }) => proof === holder.at(-1))
+  const scheme = schemeNamed(name) ?? guessSchemeOfPath(partAt(content, holder))
+  if (entry === undefined || !isInside || scheme === undefined) return []
+  return readFields(scheme, place.includes('accountProof') ? 0 : 1, entry, text).fields
 }
 
 /** Where in the file an object or a list is; null if it is not in it. */

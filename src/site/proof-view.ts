@@ -8,7 +8,6 @@ import {
   readLeaf,
   readLevels,
   readRootNode,
-  SIBLING_LEAF_NODE,
   toHex,
 } from '../cli/words/layout.ts'
 import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../cli/words/value.ts'
@@ -22,9 +21,8 @@ import {
   hashStorageKey,
   hashStorageValue,
 } from '../verify/verifier/leaf-api.ts'
-import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
-import { type Checked, checksOf, placeError, type Status, statusOf, statusOfOne } from './checks.ts'
-import { describeFault, type Fault } from './fault.ts'
+import { describeFault, entries, type Fault, readFields } from './bytes.ts'
+import { type Checked, checksOf, type Status, statusOf, statusOfOne } from './checks.ts'
 import type { OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
 import { claimWords, partNames } from './wording.ts'
@@ -36,26 +34,24 @@ export type Gap = NonNullable<ReturnType<typeof viewGap>>
 
 /** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
 export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: number) {
-  const { scheme, forms, checked, error, address, storageKeys } = judgement
+  const { scheme, forms, checked, address, storageKeys } = judgement
   const leafProof = fieldsOf(leafProofAt(file.answer, index))
   const asked = index === 0 ? address : (storageKeys[index - 1] ?? '')
   const keyHash = scheme && hashKey(scheme, index, asked)
-  const place = error && placeError(error, file)
-  const fault = place?.group === index ? describeFault(place) : null
+  const { failed } = checked
+  const fault = failed?.group === index ? describeFault(failed) : null
   // The paths that are present can be drawn.
   const parts = leafPaths.filter(({ proof }) => isGiven(leafProof[proof]))
-  const checks = checksOf(checked, index)
   const root = rootOf(file, judgement, index)
-  const { isTrie } = file
   const paths = scheme ? parts.map(part => viewPath(scheme, index, part, leafProof, root, fault)) : []
   return {
     index,
     count: forms.length,
     title: index === 0 ? 'the account' : `slot ${index}`,
-    claims: isTrie ? '' : claimWords[forms[index] ?? 'neither'],
+    claims: file.isTrie ? '' : claimWords[forms[index] ?? 'neither'],
     key: brief(asked),
     keyHash,
-    checks,
+    checks: checksOf(checked, index),
     gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checked, index) : null,
     paths,
     fault,
@@ -111,37 +107,41 @@ function viewPath(
     statedSubRoot: rootNode?.subRoot ?? null,
     computedSubRoot: computed?.subRoot ?? null,
     levels: readLevels(scheme, leafIndex, nodes),
-    bytes: isPath
-      ? [
-          leafBytes(scheme, nodes[LEAF_NODE], fault),
-          node0Bytes(scheme, nodes[0], fault),
-          valueBytes(scheme, treeIndex, value, fault),
-          siblingBytes(scheme, nodes[SIBLING_LEAF_NODE], fault),
-        ]
-      : [valueBytes(scheme, treeIndex, value, fault)],
+    bytes: entries
+      .filter(entry => isPath || entry === 'value')
+      .map(entry => readFields(scheme, treeIndex, entry, entry === 'value' ? value : nodes[entry], fault)),
     valueHash: hashValue(scheme, treeIndex, value),
     fault,
   }
 }
 
-/** The two leaves around an absent key; null if either cannot be read. */
+/** The two leaves around an absent key, and what each says; null if either cannot be read. */
 function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checked: Checked, group: number) {
   const [, left, right] = leafPaths.map(part => readNeighbour(scheme, leafProof, part))
   if (!left || !right) return null
-  const shown = (isSo: boolean, status: Status) => ({ isSo, status })
+  const neighbour = (name: 'left' | 'right', leaf: typeof left, target: string, other: typeof left) => {
+    const whose = target !== other.name ? 'another leaf' : name === 'left' ? 'the right one' : 'the left one'
+    const says = `${name === 'left' ? 'next' : 'prev'} is ${target}, ${whose}`
+    const status = statusOfOne(checked, group, 'NOT_ADJACENT', name === 'left' ? 0 : 1)
+    return { name, title: leaf.title, hash: leaf.hKey, says, status }
+  }
   // Above the left neighbour, and below the right one.
   const sides = [0, 1].map(side => statusOfOne(checked, group, 'KEY_NOT_BETWEEN', side))
   // Lower-case hexadecimal of equal length sorts like its bytes.
-  const isAfterLeft = left.hKey < keyHash
+  const says =
+    keyHash <= left.hKey
+      ? 'its hash is not above the left one'
+      : keyHash < right.hKey
+        ? 'its hash lies between theirs'
+        : 'its hash is not below the right one'
+  const status: Status = sides.find(side => side !== 'passed') ?? 'passed'
   return {
-    left,
-    right,
-    keyHash,
     last: toHex(scheme.tailKey()),
-    forth: shown(left.next === right.index, statusOfOne(checked, group, 'NOT_ADJACENT', 0)),
-    back: shown(right.prev === left.index, statusOfOne(checked, group, 'NOT_ADJACENT', 1)),
-    between: shown(isAfterLeft && keyHash < right.hKey, sides.find(side => side !== 'passed') ?? 'passed'),
-    isAfterLeft,
+    points: [
+      neighbour('left', left, left.next, right),
+      { name: 'key', title: 'requested key', hash: keyHash, says, status },
+      neighbour('right', right, right.prev, left),
+    ],
   }
 }
 
@@ -150,11 +150,9 @@ function readNeighbour(scheme: HashScheme, leafProof: Fields, part: LeafPath) {
   const index = leafProof[part.index]
   const leaf = readLeaf(scheme, itemsOf(proofRelatedNodes)[LEAF_NODE])
   if (leaf === null || !isLeafIndex(index)) return null
+  const name = nameLeafIndex(index)
   return {
-    name: index > 1 ? `leaf ${index}` : nameLeafIndex(index),
-    index: nameLeafIndex(index),
-    prev: nameLeafIndex(leaf.prev),
-    next: nameLeafIndex(leaf.next),
-    hKey: toHex(leaf.hKey),
+    ...{ name, prev: nameLeafIndex(leaf.prev), next: nameLeafIndex(leaf.next), hKey: toHex(leaf.hKey) },
+    title: index > 1 ? `leaf ${index}` : name,
   }
 }

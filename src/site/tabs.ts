@@ -3,7 +3,6 @@ import { byId, type Child, h, listenToArrows, nodesOf } from './dom.ts'
 
 const titles: Readonly<Record<TabName, string>> = {
   overview: 'Overview',
-  chain: 'Chain',
   proof: 'Proof',
   file: 'File',
 }

@@ -245,12 +245,12 @@ async function checkFirstView(): Promise<string> {
     await page.locator('.basis').innerText(),
     'If they are right: this account exists and holds 5 wei; 1 of its 2 slots exists.',
   )
-  const links = page.locator('.picture li')
+  const links = page.locator('.chain > li')
   assert.deepEqual(await links.evaluateAll(all => all.map(link => link.getAttribute('data-state'))), [
     'assumed',
     ...['passed', 'passed', 'passed', 'passed'],
   ])
-  assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['not confirmed', ...Array(4).fill('follows')])
+  assert.deepEqual(await page.locator('.chain .word').allInnerTexts(), ['not confirmed', ...Array(4).fill('follows')])
   const hash = await page.inputValue('#trusted')
   await page.fill('#trusted', hash.slice(0, -1))
   await page.locator(UNJUDGED).waitFor()
@@ -281,14 +281,14 @@ async function checkFirstView(): Promise<string> {
   assert.equal(await verdictOf(page), 'consistent')
   assert.equal(await page.locator('#comparing-label').innerText(), 'The rollup contract from a source of your own')
   assert.equal(await page.locator('#trusted-source').innerText(), 'confirmed by you')
-  assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['you trust it', ...Array(4).fill('follows')])
+  assert.deepEqual(await page.locator('.chain .word').allInnerTexts(), ['you trust it', ...Array(4).fill('follows')])
   await page.fill('#compared', await page.inputValue('#rollup'))
   await page.locator(VERIFIED).waitFor()
   assert.equal(await badgeOf(page), 'Verified')
   assert.equal(await page.locator('#comparing:visible').count(), 0)
   // Whoever has confirmed the last of them is led on.
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'verdict')
-  assert.deepEqual(await page.locator('.picture .word').allInnerTexts(), ['you trust it', ...Array(4).fill('proven')])
+  assert.deepEqual(await page.locator('.chain .word').allInnerTexts(), ['you trust it', ...Array(4).fill('proven')])
   assert.deepEqual(await axeViolations(page), [])
   await checkNextFile(page, hash)
   await choose(page, 'Logs of a range of blocks')
@@ -302,8 +302,12 @@ async function checkFirstView(): Promise<string> {
   await page.locator(REFUSED).waitFor()
   assert.equal(await badgeOf(page), 'Refused: LOGS_MISMATCH')
   await choose(page, 'Neighbours with a leaf between')
-  const sides = page.locator('.legend > [data-elsewhere]')
-  assert.deepEqual(await sides.evaluateAll(all => all.map(one => one.getAttribute('data-name'))), ['left', 'right'])
+  await page.getByRole('tab', { name: 'Proof' }).click()
+  const says = await page.locator('.says').allInnerTexts()
+  assert.deepEqual(
+    says.map(words => words.includes('another leaf')),
+    [true, false, true],
+  )
   await closePage(opened)
   return 'it opens on an example, and is green only for what the visitor vouches for'
 }
@@ -643,10 +647,10 @@ async function checkVerifying(): Promise<string> {
   await hold(page, 'pack')
   await page.getByRole('button', { name: 'Copy a link to it' }).click()
   await untilHeld(page)
-  await page.getByRole('tab', { name: 'Chain' }).click()
+  await page.getByRole('tab', { name: 'File' }).click()
   await release(page)
   await page.locator('#copied', { hasText: 'The link has the file' }).waitFor()
-  assert.doesNotMatch(await page.evaluate(() => navigator.clipboard.readText()), /chain/)
+  assert.doesNotMatch(await page.evaluate(() => navigator.clipboard.readText()), /\/file/)
   await closePage(opened)
   return 'whatever happens while a verdict is on its way, the page shows the last one'
 }
@@ -675,7 +679,7 @@ async function checkStillness(): Promise<string> {
     const before = await shifts()
     const places = () =>
       page.evaluate(() =>
-        ['#trusted', '#address', '#picture', '#tabs'].map(
+        ['#trusted', '#address', '#chain', '#tabs'].map(
           one => document.querySelector(one)?.getBoundingClientRect().top,
         ),
       )
@@ -747,7 +751,10 @@ async function checkPrint(): Promise<string> {
     .evaluateAll(all => all.map(panel => panel.getBoundingClientRect().height > 0))
   assert.equal(await page.locator('#comparing:visible').count(), 0)
   // The file is identified by its digest: it may be long.
-  assert.deepEqual(shown, [true, true, true, false])
+  assert.deepEqual(shown, [true, true, false])
+  const links = await page.locator('.chain > li').count()
+  assert.ok(links > 2)
+  assert.equal(await page.locator('.more:visible').count(), links)
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
   const record = await page.locator('#record').innerText()
   for (const part of [
@@ -830,7 +837,7 @@ async function checkForcedColours(): Promise<string> {
   await page.getByRole('tab', { name: 'Proof' }).click()
   const [arrow, line, panel, ...tabs] = await page.evaluate(() => [
     ...[
-      ['.picture li:nth-child(2)', '::before'],
+      ['.chain > li:nth-child(2) .link', '::before'],
       ['.level .line', '::before'],
       ['.panel', ''],
     ].map(([selector = '', part = '']) => {
@@ -841,7 +848,7 @@ async function checkForcedColours(): Promise<string> {
   ])
   assert.deepEqual(
     tabs.map(color => color === panel),
-    [true, true, false, true],
+    [true, false, true],
   )
   // What has come of a copy is no box as long as there is nothing to say, and the points of the legend are there.
   const [box, dot] = await page.evaluate(() => [
@@ -877,8 +884,8 @@ async function checkPhone(): Promise<string> {
   assert.match(await page.locator('header p').innerText(), /^Verifies what a server says about a rollup/)
   assert.deepEqual(await page.locator('header nav a').allInnerTexts(), ['Documents', 'Command', 'Source'])
   await ones('#tabs button')
-  await ones('.picture .title')
-  await ones('.picture .brief:not(:empty)')
+  await ones('.chain .title')
+  await ones('.chain .brief:not(:empty)')
   await choose(page, 'State diff of a range of blocks')
   await ones('.chip')
   // What the row above says, too, leaves no empty lines.
@@ -897,18 +904,27 @@ async function checkNames(): Promise<string> {
   const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
   const { page } = opened
   let count = 0
+  const look = async (part: string, where: string) => {
+    const names = await page
+      .locator(`${part} button:visible, ${part} summary:visible`)
+      .evaluateAll(all =>
+        all
+          .filter(one => !one.closest('.path, .tree'))
+          .map(one => (one.getAttribute('aria-label') ?? one.textContent ?? '').trim()),
+      )
+    const twice = names.filter((name, index) => names.indexOf(name) !== index)
+    assert.deepEqual(twice, [], where)
+    count += names.length
+  }
   for (const { title } of exampleSources) {
     await choose(page, title)
     for (const tab of await page.getByRole('tab').all()) {
       await tab.click()
-      const names = await page.evaluate(() =>
-        [...document.querySelectorAll<HTMLElement>('#views button, #views summary')]
-          .filter(one => one.offsetParent !== null && !one.closest('.picture, .path, .tree'))
-          .map(one => (one.getAttribute('aria-label') ?? one.textContent ?? '').trim()),
-      )
-      const twice = names.filter((name, index) => names.indexOf(name) !== index)
-      assert.deepEqual(twice, [], `${title}, ${await tabOf(page)}`)
-      count += names.length
+      await look('#views', `${title}, ${await tabOf(page)}`)
+    }
+    for (const link of await page.locator('.link').all()) {
+      await link.click()
+      await look('#chain', `${title}, ${await link.innerText()}`)
     }
   }
   await closePage(opened)
@@ -924,7 +940,7 @@ async function checkAuditor(): Promise<string> {
   const openNext = async (content: unknown, word: string) => {
     assert.equal(await openFile(page, content), word)
   }
-  const wordsOf = () => page.locator('.picture .word').allInnerTexts()
+  const wordsOf = () => page.locator('.chain .word').allInnerTexts()
 
   // 1. Evidence from L1, which the auditor compares with a hash and a contract of their own.
   const first = read('evidence/valid/poseidon2-block-hash')
@@ -1012,9 +1028,18 @@ async function checkKeyboard(): Promise<string> {
   await page.keyboard.press('End')
   await page.keyboard.type(last)
   await page.locator(CONSISTENT).waitFor()
+  // A link of the chain unfolds, one at a time.
+  await tabTo(page, '.link')
+  await page.keyboard.press('Enter')
+  assert.equal(await page.locator('.more:visible h3').innerText(), 'L2 state')
+  await tabTo(page, '.chain > li:nth-child(2) .link')
+  await page.keyboard.press('Enter')
+  assert.equal(await page.locator('.more:visible h3').innerText(), 'Account')
+  await page.keyboard.press('Enter')
+  assert.equal(await page.locator('.more:visible').count(), 0)
   await tabTo(page, '[role=tab]')
   await page.keyboard.press('ArrowRight')
-  assert.equal(await tabOf(page), 'Chain')
+  assert.equal(await tabOf(page), 'Proof')
   await page.keyboard.press('End')
   assert.equal(await tabOf(page), 'File')
   await page.keyboard.press('Home')
@@ -1026,14 +1051,14 @@ async function checkKeyboard(): Promise<string> {
   await page.keyboard.press('Enter')
   assert.ok(await page.locator('.fold details[open]').count())
   await tabTo(page, '.level')
-  assert.match(await page.locator('.path .explanation').innerText(), /^Level \d+\. Node \d+ makes the sibling/)
+  assert.match(await page.locator('.explanation').innerText(), /^Level \d+\. Node \d+ makes the sibling/)
   await page.keyboard.press('End')
-  assert.match(await page.locator('.path .explanation').innerText(), /^hVal Hash of the value/)
+  assert.match(await page.locator('.explanation').innerText(), /^Level 0\. Node 40 makes the sibling/)
   await page.keyboard.press('ArrowLeft')
-  assert.match(await page.locator('.path .explanation').innerText(), /^hKey Hash of the key/)
+  assert.match(await page.locator('.explanation').innerText(), /^Level 1\. Node 39 makes the sibling/)
   await tabTo(page, '#bytes .digits')
   await page.keyboard.press('ArrowDown')
-  const explanation = await page.locator('.bytes .explanation').first().innerText()
+  const explanation = await page.locator('.explanation').innerText()
   assert.match(explanation, /^next Index of the leaf with the next larger key hash/)
   await page.keyboard.press('End')
   assert.equal(await page.locator('.digits:focus').getAttribute('aria-label'), 'hVal, 32 bytes')
