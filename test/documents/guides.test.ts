@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
@@ -19,6 +19,8 @@ import { blocksOf } from './blocks.ts'
  * Runs each guide as a reader would: in an empty folder, block after block, in one shell. A `js` block is the file that its
  * first line names. A `text` block is the output of the commands above it, where `…` matches anything.
  *
+ * Most begin where docs/install.md ends: its commands run before theirs.
+ *
  * Steps that need the network are replaced: the package is the local build (or the tarballs in GUIDES_TARBALLS, installed by npm),
  * and a clone is a folder of links to this repository. `sh` blocks with a `…` are patterns for the reader to fill in, which
  * `documents.test.ts` checks.
@@ -27,13 +29,15 @@ const GUIDES = [
   'light-client',
   'proxy',
   'evidence',
-  'l1-block-hash',
   'rollups',
   'relayer',
   'auditor',
   'scrutiny',
   'messages',
 ]
+/** Where most guides tell their reader to begin, and the commands there. */
+const START = 'install.md#from-an-empty-folder'
+const SETUP = blocksOf('docs/install.md').filter(({ language }) => language === 'sh')
 /** The ports in the guides. Each run has others. */
 const PORTS = ['8545', '8546'] as const
 const ROOT = resolve('.')
@@ -62,13 +66,19 @@ const preamble = `
 set -e -m
 exec 2>&1
 trap 'for pid in $(jobs -p); do kill -- -"$pid" 2>/dev/null || true; done' EXIT
-tarball() { case "$1" in rollup-state-proof*) echo '${TARBALLS}'/"$1"-[0-9]*.tgz ;; *) echo "$1" ;; esac; }
+tarball() {
+  case "$1" in
+    *.tgz) echo '${TARBALLS}'/"\${1##*/}" ;;
+    rollup-state-proof*) echo '${TARBALLS}'/"$1"-[0-9]*.tgz ;;
+    *) echo "$1" ;;
+  esac
+}
 npm() {
   case "$1 $2" in
-    'install rollup-state-proof'*) ${
+    'install '*) ${
       TARBALLS
         ? 'shift; command npm install --silent $(for name in "$@"; do tarball "$name"; done)'
-        : `cp -a '${modules}' node_modules`
+        : `[ -d node_modules ] || cp -a '${modules}' node_modules`
     } ;;
     'ci '* | 'run build') ;;
     'run vectors') command npm run --silent vectors ;;
@@ -127,7 +137,9 @@ function expectPrinted(printed: string, expected: string): void {
 }
 
 it.each(GUIDES)('runs the guide %s', async name => {
-  const blocks = blocksOf(`docs/${name}.md`)
+  const page = `docs/${name}.md`
+  const setup = readFileSync(page, 'utf8').includes(`](${START})`) ? SETUP : []
+  const blocks = [...setup, ...blocksOf(page)]
   const cwd = join(folder, name)
   mkdirSync(cwd)
   const ports = await Promise.all(PORTS.map(async port => ({ port, free: await freePort() })))

@@ -26,7 +26,7 @@ function encodeCall(nodes: readonly string[], leafIndex: number, root: string): 
 
 it("encodes the guide's calldata as viem does, and decodes it to the answer", async () => {
   const { decodeFunctionData, encodeFunctionData, parseAbi } = await import('viem')
-  const [text = ''] = blocksOf('docs/cookbook.md').flatMap(({ text }) =>
+  const [text = ''] = blocksOf('docs/relayer.md').flatMap(({ text }) =>
     text.includes('encodeFunctionData') ? [text] : [],
   )
   const [, declaration = ''] = /parseAbi\(\['(function [^']+)'\]\)/.exec(text) ?? []
