@@ -25,16 +25,7 @@ import { blocksOf } from './blocks.ts'
  * and a clone is a folder of links to this repository. `sh` blocks with a `…` are patterns for the reader to fill in, which
  * `documents.test.ts` checks.
  */
-const GUIDES = [
-  'light-client',
-  'proxy',
-  'evidence',
-  'rollups',
-  'relayer',
-  'auditor',
-  'scrutiny',
-  'messages',
-]
+const GUIDES = ['light-client', 'proxy', 'evidence', 'rollups', 'relayer', 'auditor', 'scrutiny', 'messages']
 /** Where most guides tell their reader to begin, and the commands there. */
 const START = 'install.md#from-an-empty-folder'
 const SETUP = blocksOf('docs/install.md').filter(({ language }) => language === 'sh')
