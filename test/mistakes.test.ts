@@ -332,11 +332,6 @@ const onTheCommandLine: Mistake[] = [
     'expected an origin, with its scheme (http, https, or that of an extension) and without a path; or *\n',
   ],
   [
-    'a bundle for a genesis',
-    ({ bundle }) => ['serve', '--genesis', bundle],
-    'is no genesis file: that is { "alloc": { ADDRESS: { balance, nonce, code, storage } } }',
-  ],
-  [
     'a manifest for verify',
     ({ manifest }) => ['verify', manifest, '--l1-block-hash', stateRoot],
     'is the manifest of a snapshot: run the command that wrote it again, with --check',

@@ -120,11 +120,7 @@ export class ArgumentError extends Error {
   /** What was there instead, in words; never its content, which may be a secret. */
   readonly found: string | undefined
 
-  /**
-   * Thrown by this package; programs have no need to construct one.
-   *
-   * @param details which argument, and what was expected and found
-   */
+  /** Thrown by this package; programs have no need to construct one. @param details which argument, and what was expected and found */
   constructor(details: ErrorDetails) {
     super(messageOf('ARGUMENT_INVALID', details))
     complete(this, details)

@@ -14,9 +14,8 @@ export {
   type VerifiedBlock,
   verifyBlock,
 } from '../verify/blocks/block.ts'
-export { filterLogs, type LogFilter } from '../verify/blocks/filter.ts'
-export { type BlockHeader, verifyBlockHeader } from '../verify/blocks/header.ts'
-export { verifyHeaderChain } from '../verify/blocks/header-chain.ts'
+export type { LogFilter } from '../verify/blocks/filter.ts'
+export { type BlockHeader, verifyBlockHeader, verifyHeaderChain } from '../verify/blocks/header.ts'
 export { historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
 export { type Log, type Receipt, verifyReceipts } from '../verify/blocks/receipts.ts'
 export { type Transaction, verifyTransactions } from '../verify/blocks/transactions.ts'

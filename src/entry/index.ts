@@ -17,7 +17,7 @@ export {
 } from '../base/errors.ts'
 export { stringify } from '../base/json/stringify.ts'
 export { verifyCode } from '../verify/anchor/code.ts'
-export { arraySlot, mappingSlot, slotKey } from '../verify/anchor/slots.ts'
+export { mappingSlot, slotKey } from '../verify/anchor/slots.ts'
 export type { Claim } from '../verify/proof/claim.ts'
 export type { ProvenAccount, ProvenSlot, VerifiedState } from '../verify/proof/verify.ts'
 export type { Scheme } from '../verify/scheme/scheme.ts'

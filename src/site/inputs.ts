@@ -5,8 +5,9 @@ import { attempt, isHexOf } from '../cli/words/layout.ts'
 import { fieldIn, fieldsOf } from '../cli/words/value.ts'
 import type { Rollup } from '../entry/anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../entry/beacon.ts'
-import { filterLogs, type LogsClaim } from '../entry/blocks.ts'
+import type { LogsClaim } from '../entry/blocks.ts'
 import type { Hex } from '../entry/index.ts'
+import { decodeFilter } from '../verify/blocks/filter.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, fieldsFor, isFromL1, isStated, keysIn, type Statement } from './statement.ts'
 import { isTrustedKind, trustedName } from './wording.ts'
@@ -151,7 +152,7 @@ export function logsClaimOf(statement: Statement): Pick<LogsClaim, 'fromBlock' |
   if (!isStated(statement, 'logs')) return { fromBlock: 'fromBundle', toBlock: 'fromBundle', filter: 'fromBundle' }
   const { fromBlock: from, toBlock: to, ...filter } = fieldsOf(parsed(statement.logs.value))
   const [fromBlock, toBlock] = [parseNumber(from, 64), parseNumber(to, 64)]
-  const isFilter = attempt(() => filterLogs([], filter)) !== null
+  const isFilter = attempt(() => decodeFilter(filter)) !== null
   return fromBlock !== null && toBlock !== null && isFilter ? { fromBlock, toBlock, filter } : null
 }
 

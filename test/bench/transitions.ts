@@ -7,7 +7,7 @@ import type { Trace } from '../../src/devnet/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { verifyTransition } from '../../src/entry/transition.ts'
-import { hashSchemeOf } from '../../src/verify/scheme/genuine.ts'
+import { hashSchemeOf } from '../../src/verify/scheme/scheme.ts'
 import { randomOf } from '../random.ts'
 import { live } from '../verify/transition/histories.ts'
 

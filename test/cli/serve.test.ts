@@ -10,7 +10,7 @@ import { lineaMessageService } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../src/entry/rpc.ts'
 import { PROGRAM } from '../package/build.ts'
-import { fileOf, networkFile, runHere } from './io.ts'
+import { networkFile, runHere } from './io.ts'
 
 it('serves the demo state until it is terminated', async () => {
   const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'])
@@ -86,14 +86,12 @@ it('names the option that chooses another port if its own is taken', async () =>
 })
 
 it('refuses wrong options', async () => {
-  const genesis = fileOf({ alloc: [] })
   for (const args of [
     ['--port', 'x'],
     ['--port', '70000'],
     ['--network', 'x'],
     ['--network', networkFile({ rollup: { address: '0x00' } })],
     ['--history', '0'],
-    ['--genesis', genesis],
   ]) {
     expect((await runHere(['serve', ...args])).code, args.join(' ')).toBe(2)
   }

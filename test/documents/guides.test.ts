@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createService } from '../../src/devnet/index.ts'
+import { createService, createWorld } from '../../src/devnet/index.ts'
 import { demoCode, tokenSlots } from '../../src/devnet/service/demo-contracts.generated.ts'
-import { readGenesis } from '../../src/devnet/service/genesis.ts'
 import { lineaRollup } from '../../src/entry/anchor.ts'
 import { slotKey } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
@@ -161,15 +160,11 @@ const MAINNET = { 'README.md': undefined, 'docs/light-client.md': 'supply.mjs' }
 const PUBLIC = { l1Url: 'https://ethereum-rpc.publicnode.com', url: 'https://rpc.linea.build' }
 
 it('runs what the documents offer for mainnet, against a service with the same contracts', async () => {
-  const genesis = readGenesis(poseidon2, {
-    alloc: {
-      '0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f': { balance: '50000500000000000000000' },
-      '0x176211869cA2b568f2A7D4EE941E073a821EE1ff': {
-        code: demoCode.token,
-        storage: { [slotKey(tokenSlots.totalSupply)]: `0x${(7n * 10n ** 18n).toString(16)}` },
-      },
-    },
-  })
+  const genesis = createWorld(poseidon2)
+  const token = '0x176211869cA2b568f2A7D4EE941E073a821EE1ff'
+  genesis.setAccount('0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f', { balance: 50_000_500_000_000_000_000_000n })
+  genesis.setAccount(token, { code: demoCode.token })
+  genesis.setStorage(token, { key: slotKey(tokenSlots.totalSupply), value: slotKey(7n * 10n ** 18n) })
   const service = createService({ genesis, rollup: lineaRollup })
   const local = await service.listen()
   const hash = await finalizedBlockHash(local.l1Url)()

@@ -10,10 +10,9 @@ import {
   skipLeaves,
 } from '../../src/devnet/world/tree.ts'
 import { hasherOf } from '../../src/verify/hash/hasher.ts'
-import { createScheme } from '../../src/verify/scheme/genuine.ts'
 import { mimc } from '../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../src/verify/scheme/poseidon2.ts'
-import type { HashScheme } from '../../src/verify/scheme/scheme.ts'
+import { createScheme, type HashScheme } from '../../src/verify/scheme/scheme.ts'
 import { accountTree, storageTree, type TreeKind } from '../../src/verify/tree/kind.ts'
 import { flipBit, type LooseLeafProof, type LooseProof, layoutOf, lift, plantTree, zeros } from '../../vectors/forge.ts'
 import { randomOf } from '../random.ts'

@@ -292,11 +292,6 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ free: ['0'], optional: ['1.storageKeys'] },
   },
   mappingSlot: { call: core.mappingSlot, args: [{ slot: 0n, keys: [address, 5n] }] },
-  arraySlot: {
-    call: core.arraySlot,
-    args: [{ slot: 0n, index: 1, slotsPerElement: 2 }],
-    optional: ['0.slotsPerElement'],
-  },
   slotKey: { call: core.slotKey, args: [0n] },
   verifyCode: {
     call: core.verifyCode,
@@ -519,12 +514,6 @@ export const cases: Readonly<Record<string, Case>> = {
     call: blocks.verifyBlock,
     args: [{ header, transactions: [], receipts: [] }, ofBlock],
     free: ['0'],
-  },
-  filterLogs: {
-    call: blocks.filterLogs,
-    args: [[{ address: token, topics: [key] }], { address: [token], topics: [[key], null] }],
-    // A proven log has more fields.
-    ...{ optional: ['1.address', '1.topics'], claims: ['1.address', '1.topics'], free: ['0.0', '1.topics.1'] },
   },
 
   'verifyEvidence, of logs': {

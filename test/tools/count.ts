@@ -21,7 +21,6 @@ export const TRUSTED_PATH = [
   'src/verify/hash/poseidon2/diagonal.ts',
   'src/verify/hash/poseidon2/plain.ts',
   'src/verify/scheme/scheme.ts',
-  'src/verify/scheme/genuine.ts',
   'src/verify/scheme/mimc.ts',
   'src/verify/scheme/poseidon2.ts',
   'src/verify/tree/leaf.ts',
@@ -44,9 +43,8 @@ const INSTEAD_OF_PLAIN = [
   ]),
   'src/verify/tree/empty-subtrees.ts',
   'src/verify/verifier/hash-unknown.ts',
-  'src/verify/verifier/empty-subtrees.ts',
-  'src/verify/verifier/remember-last.ts',
   'src/verify/verifier/shared-nodes.ts',
+  'src/verify/verifier/empty-subtrees.ts',
   'src/base/options.ts',
   'src/verify/verifier/verify-proof.ts',
 ]

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, bytesToHex, hexToBytes } from '../../src/base/bytes.ts'
-import { createScheme, hashSchemeOf } from '../../src/verify/scheme/genuine.ts'
 import { mimc } from '../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../src/verify/scheme/poseidon2.ts'
-import type { HashScheme, Scheme } from '../../src/verify/scheme/scheme.ts'
+import { createScheme, type HashScheme, hashSchemeOf, type Scheme } from '../../src/verify/scheme/scheme.ts'
 import { refusal } from '../refusal.ts'
 
 /** The bytes 01, 02, 03, ... */
@@ -145,7 +144,7 @@ describe('hashSchemeOf', () => {
   })
 
   it('accepts the scheme of another copy of the package', async () => {
-    const other = '../../src/verify/scheme/genuine.ts?copy'
+    const other = '../../src/verify/scheme/scheme.ts?copy'
     const copy: { createScheme: typeof createScheme; hashSchemeOf: typeof hashSchemeOf } = await import(other)
     expect(copy.createScheme).not.toBe(createScheme)
     const scheme = copy.createScheme(Object.create(poseidon2))

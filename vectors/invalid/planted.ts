@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes, hexToBytes } from '../../src/base/bytes.ts'
 import { createWorld } from '../../src/devnet/index.ts'
 import type { Hex, Scheme } from '../../src/entry/index.ts'
-import { hashSchemeOf } from '../../src/verify/scheme/genuine.ts'
+import { hashSchemeOf } from '../../src/verify/scheme/scheme.ts'
 import { emptySubtreeDigests } from '../../src/verify/tree/empty-subtrees.ts'
 import { encodeOpening, encodeRootNode } from '../../src/verify/tree/encode.ts'
 import { TREE_DEPTH } from '../../src/verify/tree/leaf.ts'

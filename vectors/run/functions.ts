@@ -14,8 +14,7 @@ import {
   verifyFinality,
 } from '../../src/verify/beacon/verify.ts'
 import { verifyBlock } from '../../src/verify/blocks/block.ts'
-import type { BlockClaim } from '../../src/verify/blocks/header.ts'
-import { verifyHeaderChain } from '../../src/verify/blocks/header-chain.ts'
+import { type BlockClaim, verifyHeaderChain } from '../../src/verify/blocks/header.ts'
 import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../../src/verify/blocks/history.ts'
 import { verifyReceipts } from '../../src/verify/blocks/receipts.ts'
 import { verifyTransactions } from '../../src/verify/blocks/transactions.ts'

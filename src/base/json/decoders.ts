@@ -6,8 +6,8 @@ import type { JsonReader } from './reader.ts'
 
 /** A field that may be missing. */
 export const optional =
-  <T>(decode: (value: unknown) => T) =>
-  (value: unknown): T | undefined =>
+  <T, V>(decode: (value: V) => T) =>
+  (value: V | undefined): T | undefined =>
     value === undefined ? undefined : decode(value)
 
 /** A field that is decoded later. */

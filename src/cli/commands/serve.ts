@@ -2,23 +2,19 @@ import { once } from 'node:events'
 import { addDemoBlocks, createService, demoWorld, type ServiceChain, type World } from '../../devnet/index.ts'
 import { DEMO_PAYEE, DEMO_TOKEN, DEMO_USER } from '../../devnet/service/demo-chain.ts'
 import { demoCode, tokenSlots } from '../../devnet/service/demo-contracts.generated.ts'
-import { readGenesis } from '../../devnet/service/genesis.ts'
 import { type Scheme, slotKey } from '../../entry/index.ts'
 import { lineaMainnet } from '../../entry/networks.ts'
 import { type Command, exitCodes } from '../command.ts'
-import { cannotListen, orUsageError, UsageError } from '../errors.ts'
-import { readJson } from '../files/input.ts'
+import { cannotListen } from '../errors.ts'
 import { formatHelp, optionsOf, text, type ValuesOf } from '../options/declared.ts'
 import { schemeOf } from '../options/flags.ts'
 import { describeNetwork, networkOf } from '../options/network.ts'
 import { parseOptions, wholeNumber } from '../options/parse.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
-import { fieldIn, isObject } from '../words/value.ts'
 
 const options = {
   ...optionsOf('port', 'host'),
-  genesis: text('FILE', '{ "alloc": { ADDRESS: { balance, nonce, code, storage } } }'),
   'finalize-every': text('SECONDS', 'add and finalize blocks (default: only what is sent)'),
   history: text('COUNT', 'how many finalizations to keep (default: all)'),
   'upgrade-at': text('NUMBER', 'the first L2 block with an Ethereum state'),
@@ -30,8 +26,8 @@ export const command: Command = {
     ...{ usage: 'serve [options]', options, all },
     about: `
 Serves a network on this machine, for devnets and tests, with its state in
-memory: the contract, message service and chain ids of --network, over the demo
-state or --genesis. A program that reads Linea reads this, too.
+memory: the contract, message service and chain ids of --network, over a demo
+state. A program that reads Linea reads this, too.
   L2      the state, blocks and logs, and linea_getProof; eth_sendRawTransaction
   L1      a simulated L1, whose rollup contract holds the roots of the L2
   beacon  the light-client part of the beacon API, for --checkpoint`,
@@ -43,7 +39,7 @@ beacon chain. Ctrl-C ends it.`,
     examples: `
 rollup-state-proof serve --port 8545
 rollup-state-proof serve --finalize-every 12 --history 100
-rollup-state-proof serve --genesis genesis.json --network devnet.json --json`,
+rollup-state-proof serve --network devnet.json --json`,
   }),
   async run(args, io) {
     const { values } = parseOptions(args, all)
@@ -52,26 +48,17 @@ rollup-state-proof serve --genesis genesis.json --network devnet.json --json`,
     const scheme = schemeOf(network)
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = optionalNumber('--finalize-every', values['finalize-every'], 86_400)
-    const path = values.genesis
-    const isDemo = path === undefined
-    const content = isDemo ? undefined : await readJson(path, io)
-    if (!isDemo && !isObject(fieldIn(content, 'alloc'))) {
-      throw new UsageError(
-        `${path} is no genesis file: that is { "alloc": { ADDRESS: { balance, nonce, code, storage } } }`,
-      )
-    }
-    const genesis = isDemo ? demoOf(network.name, scheme) : orUsageError(path, () => readGenesis(scheme, content))
     // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
     const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
     let isRunning = false
     const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
     const service = createService({
-      ...{ genesis, rollup: network.rollup, ...serviceOptions(values) },
+      ...{ genesis: demoOf(network.name, scheme), rollup: network.rollup, ...serviceOptions(values) },
       ...(messageService !== undefined && { messageService }),
       ...(seconds !== undefined && { clock }),
     })
     const { chain, beacon } = service
-    if (isDemo) for (const count of DEMO_COUNTS) addDemo(chain, messageService !== undefined, count)
+    for (const count of DEMO_COUNTS) addDemo(chain, messageService !== undefined, count)
     const { url: l2, l1Url: l1, beaconUrl } = await service.listen(port, values.host).catch(cannotListen('--port'))
     isRunning = true
     const finalized = () => describeFinalized(chain)
@@ -82,10 +69,7 @@ rollup-state-proof serve --genesis genesis.json --network devnet.json --json`,
       ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, network: network.name, 'rollup contract': network.rollup.address },
       ...{ finalized: `block ${l2BlockNumber}`, 'its state root': held.stateRoot },
       ...('blockHash' in held && { 'its hash': held.blockHash }),
-      ...(isDemo && {
-        accounts: `${DEMO_USER}, ${DEMO_PAYEE}`,
-        'token of both': DEMO_TOKEN,
-      }),
+      ...{ accounts: `${DEMO_USER}, ${DEMO_PAYEE}`, 'token of both': DEMO_TOKEN },
       ...(messageService && { 'message service': messageService }),
     })
     io.stdout.write(values.json ? toJson(json) : `${formatTable(rows, io.stdout)}\nCtrl-C ends it.\n`)
@@ -95,8 +79,7 @@ rollup-state-proof serve --genesis genesis.json --network devnet.json --json`,
     const move = () => {
       // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
-      if (isDemo) addDemo(chain, messageService !== undefined, BLOCKS_PER_FINALIZATION, l1Blocks)
-      else addEmptyBlock(chain, l1Blocks)
+      addDemo(chain, messageService !== undefined, BLOCKS_PER_FINALIZATION, l1Blocks)
       report()
     }
     const finalizeSent = () => {
@@ -168,10 +151,3 @@ function demoOf(name: string, scheme: Scheme): World {
 const HISTORY_SECONDS = 600
 const BLOCKS_PER_FINALIZATION = 2
 const L1_SECONDS_PER_BLOCK = 12
-
-/** The block is empty, because it is unknown what could change in the user's own state. */
-function addEmptyBlock({ addBlock, finalize, l1 }: ServiceChain, l1Blocks: number): void {
-  addBlock()
-  for (let added = 0; added < l1Blocks; added++) l1.addBlock()
-  finalize()
-}

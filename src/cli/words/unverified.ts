@@ -162,7 +162,7 @@ const header: Look = part => {
   const block = part.attempt(hex => verifyHeader(hex, hash))
   if (block === undefined) return { hash }
   const items = decodeRlp(bytes)
-  const named = FIELDS.flatMap(([name, { kind }], index): [string, UnverifiedField][] => {
+  const named = FIELDS.flatMap(([name, [kind]], index): [string, UnverifiedField][] => {
     const item = items[index]
     return item instanceof Uint8Array ? [[name, kind === 'integer' ? bytesToBigint(item) : bytesToHex(item)]] : []
   })

@@ -27,12 +27,7 @@ export function createHttpServer(
   if (maxConnections !== undefined) server.maxConnections = maxConnections
 
   return {
-    /**
-     * Starts to accept requests. Rejects with the system's error if the port is taken.
-     *
-     * @param port 0 for any free port
-     * @returns the URL, without a slash at its end
-     */
+    /** Rejects with the system's error if the port is taken; 0 is any free port. @returns the URL, without a slash at its end */
     listen: (port: number, host: string) =>
       new Promise<string>((resolve, reject) => {
         server.once('error', reject)
@@ -43,10 +38,8 @@ export function createHttpServer(
         })
       }),
     /**
-     * Hands over connections that become WebSockets. Some clients offer another protocol with their first request: that is answered as
-     * if they did not.
-     *
-     * @param open may throw a {@link Refusal}
+     * Hands over connections that become WebSockets; `open` may throw a {@link Refusal}. Some clients offer another protocol with their
+     * first request: that is answered as if they did not.
      */
     onWebSocket(open: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
       server.on('upgrade', (request, socket, head) => {
@@ -97,10 +90,8 @@ export class Refusal extends Error {
 }
 
 /**
- * Reads the body as text.
- *
+ * Reads the body as text; null if it is longer than `maxLength` bytes: the rest is not read.
  * @param hold called with the length of each piece before it is kept; may throw
- * @returns null if it is longer than `maxLength` bytes; the rest is not read
  */
 export async function readBody(
   request: IncomingMessage,

@@ -20,11 +20,7 @@ function slotsPerBlock(slotsPerPeriod: number, unfinalized: number): bigint {
   return BigInt(Math.max(2, slotsPerPeriod / blocks))
 }
 
-/**
- * The beacon blocks of the simulated L1, by L1 block number.
- *
- * @param unfinalized how many of the newest L1 blocks are not final
- */
+/** The beacon blocks of the simulated L1, by L1 block number. @param unfinalized how many of the newest L1 blocks are not final */
 export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: number) {
   const decoded = decodeNetwork(network)
   const { slotsPerEpoch, slotsPerPeriod } = clockOf(network)

@@ -1,7 +1,19 @@
 import type { Hex } from '../../base/bytes.ts'
+import { lowerCase } from '../../base/hex.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
-import type { BeaconAnswer, Consensus } from './consensus.ts'
+import { type BeaconBlock, createBeaconChain } from './beacon-chain.ts'
+import { zeros } from './block.ts'
+import { createLightClientApi } from './light-client.ts'
+import { MAX_UPDATES } from './limits.ts'
 import type { L1, L1Options } from './simulated-l1.ts'
+
+/** A response of the beacon API. */
+export interface BeaconAnswer {
+  /** The HTTP status code. */
+  readonly status: number
+  /** The body, to be sent as JSON. */
+  readonly body: object
+}
 
 /**
  * The consensus layer of the simulated L1. It has one beacon block per L1 block, many slots apart, so that sync committee
@@ -36,16 +48,93 @@ const network: BeaconNetwork = {
   }),
 }
 
-/** Defers loading the curve and generating the committees until first use. */
-export function lazyBeacon(l1: L1, { l1Unfinalized = 0 }: L1Options): SimulatedBeacon {
-  let loaded: Promise<Consensus> | undefined
-  const load = () => {
-    loaded ??= import('./consensus.ts').then(({ createConsensus }) => createConsensus(l1, network, l1Unfinalized))
-    return loaded
+export function createBeacon(l1: L1, { l1Unfinalized = 0 }: L1Options): SimulatedBeacon {
+  const chain = createBeaconChain(l1, network, l1Unfinalized)
+  const lightClient = createLightClientApi(chain)
+
+  /** @param id `head`, `finalized`, a slot or a root */
+  function findBlock(id: string): BeaconBlock | undefined {
+    if (id === 'head') return chain.at(chain.newest())
+    if (id === 'finalized') return chain.finalized()
+    if (isRoot(id)) return chain.withRoot(lowerCase(id))
+    if (!/^\d{1,20}$/.test(id)) throw new BadRequest('block_id: expected head, finalized, a slot or a root')
+    return chain.atSlot(BigInt(id))
   }
+
+  function describeBlock(kind: string, id: string): object | null {
+    const block = findBlock(id)
+    if (block === undefined) return null
+    const { root } = block
+    const header = { message: block.header, signature: zeros(96) }
+    const data = kind === 'blocks' ? { root } : { root, canonical: true, header }
+    return { execution_optimistic: false, finalized: chain.isFinal(block), data }
+  }
+
+  /** @returns null if there is no such path or block */
+  function find(path: string, query: URLSearchParams): object | null | Promise<object> {
+    if (path === '/eth/v1/beacon/light_client/updates') return findUpdates(lightClient.update, query)
+    if (path === '/eth/v1/beacon/light_client/finality_update') return lightClient.finalityUpdate()
+    if (path === '/eth/v1/beacon/genesis') return describeGenesis(network)
+    const [, kind = '', id = '', rest = ''] =
+      /^\/eth\/v1\/beacon\/(light_client\/bootstrap|headers|blocks)\/(\w{1,66})(\/root)?$/.exec(path) ?? []
+    if (kind === 'light_client/bootstrap' && rest === '') {
+      if (!isRoot(id)) throw new BadRequest('block_root: expected 32 bytes')
+      return lightClient.bootstrap(lowerCase(id))
+    }
+    const isServed = kind === 'blocks' ? rest === '/root' : kind === 'headers' && rest === ''
+    return isServed ? describeBlock(kind, id) : null
+  }
+
   return {
     network,
-    blockRoot: async l1BlockNumber => (await load()).blockRoot(l1BlockNumber),
-    answer: async (path, query = new URLSearchParams()) => (await load()).answer(path, query),
+    async blockRoot(l1BlockNumber) {
+      chain.catchUp()
+      return chain.at(l1BlockNumber)?.root
+    },
+    async answer(path, query = new URLSearchParams()) {
+      chain.catchUp()
+      try {
+        const body = await find(path, query)
+        return body === null ? failure(404, 'not found') : { status: 200, body }
+      } catch (error) {
+        if (error instanceof BadRequest) return failure(400, error.message)
+        throw error
+      }
+    },
   }
 }
+
+/** The updates of consecutive periods, up to the first period that has none. */
+async function findUpdates(update: (period: number) => object | null, query: URLSearchParams): Promise<object[]> {
+  const start = numberIn(query, 'start_period')
+  const count = Math.min(numberIn(query, 'count'), MAX_UPDATES)
+  const found: object[] = []
+  while (found.length < count) {
+    const next = update(start + found.length)
+    if (next === null) break
+    found.push(next)
+    // Yield between signatures, so that other requests are answered.
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  return found
+}
+
+class BadRequest extends Error {}
+
+const failure = (code: number, message: string): BeaconAnswer => ({ status: code, body: { code, message } })
+
+const isRoot = (id: string): boolean => /^0x[0-9a-f]{64}$/i.test(id)
+
+function numberIn(query: URLSearchParams, name: string): number {
+  const text = query.get(name)
+  if (text === null || !/^\d{1,9}$/.test(text)) throw new BadRequest(`${name}: expected a number`)
+  return Number(text)
+}
+
+const describeGenesis = ({ genesisTime, genesisValidatorsRoot, forks }: BeaconNetwork) => ({
+  data: {
+    genesis_time: `${genesisTime}`,
+    genesis_validators_root: genesisValidatorsRoot,
+    genesis_fork_version: forks[0]?.version ?? '0x',
+  },
+})

@@ -37,7 +37,6 @@ export const GENESIS_TIME = 0x69000000n
 export const GAS_LIMIT = 36_000_000n
 export const BASE_FEE = 7n
 
-/** The content of a block without transactions. */
 export const NO_CONTENT: BlockContent = {
   transactionsRoot: EMPTY_TRIE_ROOT,
   receiptsRoot: EMPTY_TRIE_ROOT,
@@ -52,7 +51,6 @@ export const sealBlock = (fields: Omit<Block, 'hash'>): Block => ({
   hash: bytesToHex(keccak256(rlpOf(fields))),
 })
 
-/** The RLP of the header. */
 function rlpOf(block: Omit<Block, 'hash'>): Uint8Array {
   const header = encodeHeader(headerOf(block))
   return hexToBytes(header, header.length / 2 - 1)
@@ -71,6 +69,18 @@ export const describeBlock = (block: Block, transactions: readonly unknown[] = [
   uncles: [],
   withdrawals: [],
 })
+
+/** A block, and its transactions as JSON-RPC has them. */
+export interface Stored {
+  readonly block: Block
+  readonly content?: { readonly transactions: readonly { readonly hash: Hex }[] }
+}
+
+/** {@link describeBlock} for a block that may not exist. */
+export function describeStored(stored: Stored | undefined, isFull = false): object | null {
+  const transactions = stored?.content?.transactions ?? []
+  return stored ? describeBlock(stored.block, isFull ? transactions : transactions.map(({ hash }) => hash)) : null
+}
 
 /** A block header of the Prague fork. */
 const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData, content }: Omit<Block, 'hash'>) => ({

@@ -5,7 +5,7 @@ import type { Rollup } from '../../verify/anchor/rollup.ts'
 import { EMPTY_TRIE_ROOT } from '../../verify/anchor/trie.ts'
 import { historyContract, historySlot } from '../../verify/blocks/history.ts'
 import type { World } from '../world/world.ts'
-import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import { type Block, describeStored, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { asArgument, type ChainTransaction, type DescribedContent, describeContent, readContent } from './content.ts'
 import { type Trie, trieRoot } from './growing-trie.ts'
@@ -87,7 +87,6 @@ export interface ServiceChain {
   timestamp(number: bigint): bigint | undefined
 }
 
-/** A {@link ServiceChain} as the rest of the service uses it. */
 export type FullChain = ReturnType<typeof createChain>
 
 /** A block, the state after it, and what it holds as JSON-RPC has it. */
@@ -102,7 +101,6 @@ export interface StoredBlock {
 /** What is known of a block before its content. */
 export interface NextBlock {
   readonly number: bigint
-  /** Seconds since 1970. */
   readonly timestamp: bigint
   readonly parentHash: Hex
 }
@@ -146,9 +144,7 @@ export function createChain(
   )
   const service = options.messageService && lowerCase(options.messageService)
   const l1 = createL1(rollup, options, deployMessageService(pending, service, blocks))
-  /** Transactions with messages, for the next block. */
   const queue: ChainTransaction[] = []
-  /** The first block with an Ethereum state. */
   let first = contractVersion === 9 ? 0n : undefined
   const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
 
@@ -203,21 +199,12 @@ export function createChain(
     l1,
     blocks,
     messages: createMessages(service, { chainId, pending, l1, queue }),
-    /** For those who execute transactions. */
     building: { next, writeHistory, addBlock },
     addBlock: (transactions?: readonly ChainTransaction[]) => addBlock(transactions),
     finalize,
     upgrade,
     upgradedAt: () => first,
-    getBlock(number: bigint) {
-      const { block, content } = blocks.at(number) ?? {}
-      return block
-        ? describeBlock(
-            block,
-            content?.transactions.map(({ hash }) => hash),
-          )
-        : null
-    },
+    getBlock: (number: bigint) => describeStored(blocks.at(number)),
     latest: blocks.newest,
     finalized,
     provable: () => l1.finalizations().at(-1 - proofLag)?.l2BlockNumber ?? -1n,

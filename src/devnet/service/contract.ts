@@ -33,10 +33,8 @@ export interface StoredFinalization extends TimedFinalization {
   readonly l1BlockNumber: bigint
 }
 
-/** A slot and its new value. */
 export type Write = readonly [key: Hex, value: bigint]
 
-/** What a transaction does to the contract. */
 export interface ContractChange {
   readonly writes: readonly Write[]
   /** Topics of 32 bytes each. */
@@ -80,7 +78,6 @@ export function createContract(rollup: Rollup, first: ContractVersion, bridge?: 
     version: () => version,
     storage: () => storage,
     finalizations: (): readonly StoredFinalization[] => finalizations,
-    /** Oldest first. */
     logs: (): readonly ContractLog[] => logs,
     change,
     finalize(finalization: TimedFinalization, l1BlockNumber: bigint): void {
@@ -96,12 +93,7 @@ export function createContract(rollup: Rollup, first: ContractVersion, bridge?: 
       version = 9
       storage = implement(storage)
     },
-    /**
-     * Undoes the finalizations above an L1 block, but not an upgrade.
-     *
-     * @param before the storage at that block
-     * @returns the newest of them
-     */
+    /** Undoes the finalizations above an L1 block, but not an upgrade. @param before the storage at that block @returns the newest of them */
     rewind(l1BlockNumber: bigint, before: Trie): TimedFinalization | undefined {
       const undone = finalizations.filter(finalization => finalization.l1BlockNumber > l1BlockNumber)
       finalizations = finalizations.filter(finalization => finalization.l1BlockNumber <= l1BlockNumber)
@@ -126,7 +118,6 @@ interface Circumstances {
   readonly version: ContractVersion
   /** Number of earlier finalizations. In a chain without messages, it determines how many have arrived from L1. */
   readonly count: number
-  /** The finalization before. */
   readonly after: Finalization | undefined
   readonly anchored: Anchored | undefined
 }

@@ -1,15 +1,15 @@
 import { invalid, readItems } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { encodeQuantity } from '../../base/hex.ts'
 import { hasMethod, readOptions, verifyWhole } from '../../base/options.ts'
+import { IMPLEMENTATION_KEY } from '../../verify/anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../../verify/anchor/slots.ts'
 import { historyContract } from '../../verify/blocks/history.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import type { World } from '../world/world.ts'
+import type { AccountChanges } from '../world/account.ts'
+import { createWorld, type World } from '../world/world.ts'
 import type { ServiceChain } from './chain.ts'
 import { demoCode, tokenSlots } from './demo-contracts.generated.ts'
 import { DEMO_SIGNERS, transferToken } from './demo-transfer.ts'
-import { readGenesis, wordOf } from './genesis.ts'
 
 export const DEMO_USER: Hex = `0x${'a1'.repeat(20)}`
 export const DEMO_PAYEE: Hex = `0x${'b2'.repeat(20)}`
@@ -17,13 +17,12 @@ const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 export const DEMO_TOKEN: Hex = `0x${'70'.repeat(20)}`
 const DEMO_PROXY: Hex = `0x${'71'.repeat(20)}`
 const DEMO_MULTICALL: Hex = `0x${'ca'.repeat(20)}`
-/** The EIP-1967 slot for the address of a proxy's implementation. */
-const IMPLEMENTATION_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
-const HOLDERS: readonly (readonly [Hex, bigint])[] = [
-  [DEMO_USER, 1_000_000n * 10n ** 18n],
-  [DEMO_PAYEE, 250n * 10n ** 18n],
+const ETHER = 10n ** 18n
+const HOLDERS: readonly Slot[] = [
+  [DEMO_USER, 1_000_000n * ETHER],
+  [DEMO_PAYEE, 250n * ETHER],
 ]
-const SIGNERS = DEMO_SIGNERS.map(({ address }) => [address, 1000n * 10n ** 18n] as const)
+const SIGNERS = DEMO_SIGNERS.map(({ address }) => [address, 1000n * ETHER] as const)
 
 const [ALICE, BOB] = DEMO_SIGNERS
 /** Of {@link historyContract}, as EIP-2935 has it. */
@@ -49,44 +48,47 @@ const HISTORY_CODE =
  * ```
  */
 export function demoWorld(scheme: Scheme): World {
-  return readGenesis(scheme, {
-    alloc: {
-      [DEMO_USER]: { balance: '1000000000000000000', nonce: '7' },
-      [DEMO_PAYEE]: { balance: '5' },
-      [DEMO_CONTRACT]: { nonce: '1', code: '0x6001600101', storage: { '0x0': '0x2a', '0x1': '0xff', '0x7': '0x1' } },
-      [DEMO_TOKEN]: {
-        nonce: '1',
-        code: demoCode.token,
-        storage: tokenStorage('Demo token', 'DEMO', [...HOLDERS, ...SIGNERS]),
-      },
-      [DEMO_PROXY]: {
-        nonce: '1',
-        code: demoCode.proxy,
-        storage: { ...tokenStorage('Proxied token', 'PROX', HOLDERS.toReversed()), [IMPLEMENTATION_SLOT]: DEMO_TOKEN },
-      },
-      [DEMO_MULTICALL]: { nonce: '1', code: demoCode.multicall },
-      [historyContract]: { nonce: '1', code: HISTORY_CODE },
-      ...Object.fromEntries(SIGNERS.map(([address]) => [address, { balance: '100000000000000000000' }])),
-    },
-  })
+  const world = createWorld(scheme)
+  const create = (address: Hex, account: AccountChanges, slots: readonly Slot[] = []) => {
+    world.setAccount(address, account)
+    for (const [key, value] of slots) world.setStorage(address, { key, value: slotKey(value) })
+  }
+  create(DEMO_USER, { balance: ETHER, nonce: 7n })
+  create(DEMO_PAYEE, { balance: 5n })
+  create(DEMO_CONTRACT, { nonce: 1n, code: '0x6001600101' }, [
+    [slotKey(0n), 42n],
+    [slotKey(1n), 255n],
+    [slotKey(7n), 1n],
+  ])
+  create(DEMO_TOKEN, { nonce: 1n, code: demoCode.token }, tokenSlotsOf('Demo token', 'DEMO', [...HOLDERS, ...SIGNERS]))
+  create(DEMO_PROXY, { nonce: 1n, code: demoCode.proxy }, [
+    ...tokenSlotsOf('Proxied token', 'PROX', HOLDERS.toReversed()),
+    [IMPLEMENTATION_KEY, BigInt(DEMO_TOKEN)],
+  ])
+  create(DEMO_MULTICALL, { nonce: 1n, code: demoCode.multicall })
+  create(historyContract, { nonce: 1n, code: HISTORY_CODE })
+  for (const [address] of SIGNERS) create(address, { balance: 100n * ETHER })
+  return world
 }
 
+type Slot = readonly [key: Hex, value: bigint]
+
 /** The storage of the token, as the compiler lays it out. @param name at most 31 bytes, like the symbol */
-function tokenStorage(name: string, symbol: string, holders: readonly (readonly [Hex, bigint])[]) {
+function tokenSlotsOf(name: string, symbol: string, holders: readonly Slot[]): Slot[] {
   const { balanceOf, totalSupply } = tokenSlots
   const supply = holders.reduce((sum, [, balance]) => sum + balance, 0n)
-  return Object.fromEntries([
-    ...holders.map(([holder, balance]) => [mappingSlot({ slot: balanceOf, keys: [holder] }), encodeQuantity(balance)]),
-    [slotKey(totalSupply), encodeQuantity(supply)],
+  return [
+    ...holders.map(([holder, balance]) => [mappingSlot({ slot: balanceOf, keys: [holder] }), balance] as const),
+    [slotKey(totalSupply), supply],
     [slotKey(tokenSlots.name), shortString(name)],
     [slotKey(tokenSlots.symbol), shortString(symbol)],
-  ])
+  ]
 }
 
 /** Encodes a string of at most 31 ASCII characters in one slot: the bytes, and twice their number in the last byte. */
-function shortString(text: string): Hex {
+function shortString(text: string): bigint {
   const digits = bytesToHex(new TextEncoder().encode(text)).slice(2)
-  return `0x${digits.padEnd(62, '0')}${(2 * text.length).toString(16).padStart(2, '0')}`
+  return BigInt(`0x${digits.padEnd(62, '0')}`) * 256n + BigInt(2 * text.length)
 }
 
 /** How many blocks {@link addDemoBlocks} adds. */
@@ -126,7 +128,7 @@ export function addDemoBlocks(chain: ServiceChain, options: DemoBlocksOptions = 
     for (let added = 0; added < blocks; added++) {
       const number = latest() + 1n
       pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
-      pending.setStorage(DEMO_CONTRACT, { key: wordOf('0x0'), value: wordOf(encodeQuantity(42n + number)) })
+      pending.setStorage(DEMO_CONTRACT, { key: slotKey(0n), value: slotKey(42n + number) })
       addBlock([
         transferToken({ state: pending, token: DEMO_TOKEN, chainId }, number % 2n === 1n ? [ALICE, BOB] : [BOB, ALICE]),
       ])

@@ -9,7 +9,6 @@ import { BASE_FEE } from './block.ts'
 import type { ChainTransaction } from './content.ts'
 import { tokenSlots } from './demo-contracts.generated.ts'
 
-/** An account of the demo, and the key that it signs with. */
 interface Signer {
   readonly address: Hex
   readonly key: Hex
@@ -29,14 +28,11 @@ export const DEMO_SIGNERS: readonly [Signer, Signer] = [
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-/** One token. */
 const AMOUNT = 10n ** 18n
 /** What such a transfer takes between two accounts that hold tokens. The demo has no EVM to count it. */
 const GAS_USED = 34_229n
-/** The limit of each transaction. */
 const GAS = 60_000n
 
-/** Where a transfer takes place. */
 interface Place {
   readonly state: World
   readonly token: Hex
@@ -82,7 +78,6 @@ export function signCall({ state, chainId, to, input, gasUsed }: Call, { address
   return sign([chainId, nonce, 0n, 2n * BASE_FEE, GAS, to, 0n, input, []].map(toRlp), key)
 }
 
-/** @param payload of a transaction of type 2 */
 function sign(payload: RlpItem[], key: Hex): Hex {
   const digest = keccak256(encodeTyped(2, payload))
   const signature = secp256k1.sign(digest, hexToBytes(key, 32), { prehash: false, format: 'recovered' })

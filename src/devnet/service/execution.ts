@@ -13,9 +13,7 @@ import type { Transaction } from '../../verify/blocks/transactions.ts'
 import type { World } from '../world/world.ts'
 import type { ChainLog } from './content.ts'
 
-/** What a transaction does. */
 export interface Outcome {
-  /** 1 if it succeeds. */
   readonly status: bigint
   readonly gasUsed: bigint
   readonly logs: readonly ChainLog[]
@@ -23,7 +21,6 @@ export interface Outcome {
   write(state: World): void
 }
 
-/** The block in which a transaction is executed. */
 export interface ExecutionBlock {
   readonly chainId: bigint
   readonly blockNumber: bigint
@@ -35,9 +32,7 @@ const LAST_PRECOMPILE = 0xffffn
 
 /**
  * Executes a transaction on a state, which it does not change. If there is no code at the recipient, this takes no EVM.
- *
  * @param price what is paid for a unit of gas. The sender can afford all of it
- * @throws ProviderError, in particular `EVM_MISSING`
  */
 export async function runTransaction(
   transaction: Transaction,
@@ -69,7 +64,6 @@ export async function runTransaction(
 const isWithoutCode = (state: World, address: Hex): boolean =>
   (state.getAccount(address)?.codeHash ?? EMPTY_CODE_HASH) === EMPTY_CODE_HASH
 
-/** Adds to the balance of an account, which is created if need be. */
 export function pay(state: World, address: Hex, amount: bigint): void {
   if (amount !== 0n) state.setAccount(address, { balance: (state.getAccount(address)?.balance ?? 0n) + amount })
 }

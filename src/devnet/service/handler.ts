@@ -18,7 +18,6 @@ const CORS = new Map([
 
 /** What a service answers with. */
 export interface Endpoints {
-  /** By path. */
   readonly rpc: ReadonlyMap<string, { readonly endpoint: 'l2' | 'l1'; readonly methods: Methods }>
   readonly beacon: SimulatedBeacon
   readonly apiKeys: ReadonlySet<string>

@@ -22,11 +22,9 @@ export const rpcCodes = {
   limited: -32005,
 } as const
 
-/** Returns the result for these parameters. @throws MethodError */
 export type Method = (params: readonly unknown[]) => unknown
 export type Methods = ReadonlyMap<string, Method>
 
-/** @throws MethodError */
 export async function answerRequest(methods: Methods, method: string, params: readonly unknown[]): Promise<unknown> {
   const answer = methods.get(method)
   if (answer !== undefined) return answer(params)

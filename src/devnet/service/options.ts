@@ -29,13 +29,7 @@ const FIELDS = [
 ]
 
 /** Counts and the least that each may be. */
-const COUNTS = [
-  ['maxLogRange', 1],
-  ['proofLag', 0],
-  ['keep', 1],
-  ['l1Unfinalized', 0],
-  ['l1History', 0],
-] as const
+const COUNTS = { maxLogRange: 1, proofLag: 0, keep: 1, l1Unfinalized: 0, l1History: 0 } as const
 
 /** Fills in the defaults of what the endpoints need. @throws ArgumentError */
 export function readServiceOptions(options: ServiceOptions) {
@@ -54,8 +48,8 @@ export function readServiceOptions(options: ServiceOptions) {
     if (contractVersion === 9) throw invalid('upgradeAt', 'nothing: the version is 9 from the start', own.upgradeAt)
   }
   if (own.messageService !== undefined) decodeArgument('messageService', own.messageService, 20)
-  for (const [name, least] of COUNTS) {
-    const count = own[name]
+  for (const [name, least] of Object.entries(COUNTS)) {
+    const count = own[name as keyof typeof COUNTS]
     if (count !== undefined) verifyWhole(name, count, least)
   }
   for (const name of ['faults', 'clock'] as const) verifyFunction(name, own[name])

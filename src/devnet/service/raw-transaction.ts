@@ -5,18 +5,13 @@ import { decodeInteger, decodeRlp, type RlpItem } from '../../verify/anchor/rlp.
 import { decodeType } from '../../verify/blocks/fields.ts'
 import { LAYOUTS } from '../../verify/blocks/transactions.ts'
 
-/** What of it is read before it is verified. */
 export interface RawTransaction {
   readonly type: Hex
   /** Type 3. */
   readonly blobVersionedHashes?: readonly Hex[]
 }
 
-/**
- * A signed transaction as JSON-RPC has it, from its encoding (EIP-2718). What depends on the signature or the block is missing.
- *
- * @throws ProofError if it is not the encoding of a transaction
- */
+/** A signed transaction as JSON-RPC has it, from its encoding (EIP-2718). What depends on the signature or the block is missing. */
 export function readRaw(raw: Uint8Array): RawTransaction {
   const isTyped = byteAt(raw, 0) < 0xc0
   const type = decodeType(isTyped && raw.length > 0 ? encodeQuantity(BigInt(byteAt(raw, 0))) : undefined)

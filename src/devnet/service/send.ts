@@ -18,7 +18,6 @@ const refused = (message: string) => new MethodError(rpcCodes.serverError, messa
 
 /**
  * Makes the function that executes signed transactions, one after another, and adds a block for each.
- *
  * @returns takes an encoded transaction, and returns its hash once it is in a block. Rejects with a MethodError
  */
 export function createSender(chain: FullChain): (raw: Hex) => Promise<Hex> {
@@ -62,7 +61,6 @@ async function send(chain: FullChain, raw: Hex): Promise<Hex> {
   }
 }
 
-/** @throws MethodError */
 function openRaw(raw: Hex): Transaction {
   const bytes = hexToBytes(raw, raw.length / 2 - 1)
   try {

@@ -2,7 +2,7 @@ import { invalid } from '../../base/arguments.ts'
 import { readOptions, verifyWhole } from '../../base/options.ts'
 import { MAX_TIMEOUT } from '../../client/transport/limits.ts'
 import { createHttpServer } from '../http/server.ts'
-import { lazyBeacon, type SimulatedBeacon } from './beacon.ts'
+import { createBeacon, type SimulatedBeacon } from './beacon.ts'
 import { createChain, type ServiceChain } from './chain.ts'
 import { createFaultInjector } from './faults.ts'
 import { BEACON_PATH, createHandler } from './handler.ts'
@@ -89,7 +89,7 @@ export interface CloseOptions {
 export function createService(options: ServiceOptions): Service {
   const own = readServiceOptions(options)
   const chain = createChain(own.genesis, own.rollup, own)
-  const beacon = lazyBeacon(chain.l1, own)
+  const beacon = createBeacon(chain.l1, own)
   const closing = new AbortController()
   const server = createHttpServer(
     createHandler({

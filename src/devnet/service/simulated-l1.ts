@@ -4,7 +4,7 @@ import { lowerCase } from '../../base/hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { encodeInteger } from '../../verify/anchor/rlp.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
-import { type Block, describeBlock, GENESIS_TIME, NO_CONTENT, sealBlock, ZERO_HASH } from './block.ts'
+import { type Block, describeStored, GENESIS_TIME, NO_CONTENT, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import {
   type Bridge,
@@ -85,7 +85,6 @@ export interface SimulatedL1 {
   getStorage(address: Hex, key: Hex, number: bigint): bigint | null
 }
 
-/** A {@link SimulatedL1} as the rest of the service uses it. */
 export type L1 = ReturnType<typeof createL1>
 
 export interface StoredBlock {
@@ -165,7 +164,6 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
     },
     addBlock,
     reorganize,
-    /** Upgrades the contract to version 9, in a new block. */
     upgrade() {
       contract.upgrade()
       addBlock()
@@ -174,22 +172,16 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
       const final = largestFinal()
       return tag === 'latest' ? newest() : tag === 'finalized' ? final : newest() - (newest() - final) / 2n
     },
-    getBlock(number: bigint) {
-      const stored = blocks.at(number)
-      return stored ? describeBlock(stored.block) : null
-    },
+    getBlock: (number: bigint) => describeStored(blocks.at(number)),
     numberOf: blocks.numberOf,
     getProof: (target: Hex, keys: readonly Hex[], number: bigint) =>
       ifKept(number, storage => state.prove(storage, target, keys)),
     getStorage: (target: Hex, key: Hex, number: bigint) =>
       ifKept(number, storage => state.valueOf(storage, target, key)),
-    /** All finalizations that are kept, oldest first. */
     finalizations: contract.finalizations,
-    /** All logs of the contract that are kept, oldest first. */
     logs: contract.logs,
     /** The value of a slot of the contract, at the newest block. */
     read: (key: Hex) => slotIn(contract.storage(), key).value,
-    /** Changes the contract, in a new block. */
     write(change: ContractChange) {
       contract.change(change, newest() + 1n)
       addBlock()
@@ -204,7 +196,6 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
   }
 }
 
-/** @throws ArgumentError */
 function readFinalization(finalization: Finalization): Finalization {
   const own = readOptions('', finalization, ['l2BlockNumber', 'stateRoot', 'blockHash', 'timestamp'])
   verifyUint('l2BlockNumber', own.l2BlockNumber, 64)
@@ -215,7 +206,6 @@ function readFinalization(finalization: Finalization): Finalization {
   return own
 }
 
-/** @throws ArgumentError */
 function verifyHeld({ stateRoot, blockHash }: Finalization, version: ContractVersion): void {
   if (version === 9) decodeArgument('blockHash', blockHash, 32)
   else if (blockHash !== undefined)
@@ -239,7 +229,6 @@ function createL1State(contract: Hex) {
   return {
     root: (storage: Trie): Hex => bytesToHex(trieRoot(accounts(storage))),
     valueOf: (storage: Trie, address: Hex, key: Hex): bigint => (isContract(address) ? slotIn(storage, key).value : 0n),
-    /** A proof as an `eth_getProof` result. */
     prove: (storage: Trie, address: Hex, keys: readonly Hex[]): object =>
       proveAccount(accounts(storage), address, isContract(address) ? { ...CONTRACT_ACCOUNT, storage } : null, keys),
   }

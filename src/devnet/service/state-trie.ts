@@ -9,7 +9,6 @@ import { lookUp, putEntry, removeEntry, type Trie, trieRoot } from './growing-tr
 
 /** States as Ethereum has them: a trie of accounts, and a trie of slots for each. */
 
-/** An account in such a state. */
 interface TrieAccount {
   readonly nonce: bigint
   readonly balance: bigint
@@ -38,11 +37,7 @@ export function slotIn(storage: Trie, key: Hex): { value: bigint; proof: Hex[] }
   return { value: (value && decodeInteger(decodeRlp(value), 32)) ?? 0n, proof: proof.map(bytesToHex) }
 }
 
-/**
- * A proof as an `eth_getProof` result.
- *
- * @param account null if it does not exist
- */
+/** A proof as an `eth_getProof` result. @param account null if it does not exist */
 export function proveAccount(accounts: Trie, address: Hex, account: TrieAccount | null, keys: readonly Hex[]): object {
   const { nonce, balance, codeHash, storage } = account ?? NO_ACCOUNT
   const bytes = hexToBytes(address, 20)
@@ -88,9 +83,7 @@ interface EthereumState {
 
 /**
  * The trie of accounts of a state that nobody changes any more.
- *
  * @param before an earlier state: only what differs from it is computed. It may have no such trie, or be none
- * @throws ArgumentError for a world of another copy of this package
  */
 export function ethereumTrie(
   state: World,
@@ -104,7 +97,6 @@ export function ethereumTrie(
   return accounts
 }
 
-/** A proof as an `eth_getProof` result. */
 export function proveEthereum({ state, accounts }: EthereumState, address: Hex, keys: readonly Hex[]): object {
   const account = insideOf(state).accountAt(hexToBytes(address, 20))
   return proveAccount(accounts, address, account && inTrie(account, null), keys)

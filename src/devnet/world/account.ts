@@ -1,9 +1,8 @@
 import { decodeArgument, invalid } from '../../base/arguments.ts'
-import { bigintToBytes, type Hex } from '../../base/bytes.ts'
+import { bigintToBytes, concatBytes, type Hex } from '../../base/bytes.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
-import { type AccountValue, encodeAccountValue } from './encode.ts'
 import { rootOf, type Tree } from './tree.ts'
 
 /** The fields that {@link World.setAccount} sets. Omitted fields do not change; a new account has zeros and no code. */
@@ -25,6 +24,23 @@ export interface AccountChanges {
   codeSize?: bigint | undefined
 }
 
+/** The fields of an account value. Hashes are 32 bytes. */
+export interface AccountValue {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly storageRoot: Uint8Array
+  readonly snarkCodeHash: Uint8Array
+  readonly keccakCodeHash: Uint8Array
+  readonly codeSize: bigint
+}
+
+/** Encodes an account value, 192 bytes. The caller makes sure that the numbers fit their words. */
+export function encodeAccountValue(account: AccountValue): Uint8Array {
+  const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = account
+  const word = (x: bigint) => bigintToBytes(x, 32)
+  return concatBytes(word(nonce), word(balance), storageRoot, snarkCodeHash, keccakCodeHash, word(codeSize))
+}
+
 /** An account value whose storage root is computed on demand. */
 export interface Account extends Omit<AccountValue, 'storageRoot'> {
   readonly storage: Tree<Uint8Array>
@@ -37,7 +53,6 @@ export const encodeAccount = ({ storage, code: _, ...account }: Account): Uint8A
 
 const ACCOUNT_FIELDS = ['nonce', 'balance', 'code', 'codeHash', 'snarkCodeHash', 'codeSize'] as const
 
-/** @throws ArgumentError */
 export function decodeChanges(scheme: HashScheme, changes: AccountChanges): Partial<Account> {
   const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = readOptions('', changes, ACCOUNT_FIELDS)
   return {

@@ -45,11 +45,7 @@ interface Access {
   readonly slots: readonly SlotAccess[]
 }
 
-/**
- * Applies what a block does, in the order of the key hashes, as the state manager does it.
- *
- * @throws ArgumentError
- */
+/** Applies what a block does, in the order of the key hashes, as the state manager does it. @throws ArgumentError */
 export function applyAccesses(
   scheme: HashScheme,
   { accounts, newAccount }: { readonly accounts: Tree<Account>; readonly newAccount: Account },

@@ -7,7 +7,6 @@ import { emptySubtreeDigests } from '../../verify/tree/empty-subtrees.ts'
 import { encodeOpening, encodeRootNode, FIRST_FREE_NODE } from '../../verify/tree/encode.ts'
 import type { TreeKind } from '../../verify/tree/kind.ts'
 import { HEAD_INDEX, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../../verify/tree/leaf.ts'
-import { initialSentinels } from './encode.ts'
 import { findFloor, insertKey, type Order, removeKey } from './order.ts'
 import { differing, getLeaf, type Hashing, hashSubtree, pathNodes, putLeaf, type Subtree } from './sparse.ts'
 
@@ -65,6 +64,15 @@ export function createKind<Value>(
   return { scheme, kind, encodeValue, hashContent, hashing }
 }
 
+/** HEAD and TAIL of an empty tree. They point at themselves and at each other. */
+export function initialSentinels(scheme: HashScheme): readonly [head: Leaf, tail: Leaf] {
+  const hVal = zeroDigest()
+  return [
+    { prev: HEAD_INDEX, next: TAIL_INDEX, hKey: zeroDigest(), hVal },
+    { prev: HEAD_INDEX, next: TAIL_INDEX, hKey: scheme.tailKey(), hVal },
+  ]
+}
+
 /** An empty tree: HEAD and TAIL alone. */
 export function createTree<Value>(kind: StoredKind<Value>): Tree<Value> {
   const [{ hVal: _, ...head }, { hVal: __, ...tail }] = initialSentinels(kind.scheme)
@@ -79,10 +87,7 @@ export const getValue = <Value>(tree: Tree<Value>, hKey: Uint8Array): Value | nu
 
 /**
  * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key
- * keeps its leaf and links.
- *
- * @param key the key before it is hashed
- * @throws ArgumentError
+ * keeps its leaf and links. @param key before it is hashed
  */
 export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Value, key: Uint8Array): Tree<Value> {
   const content = { key, value, hVal: null }
@@ -126,7 +131,6 @@ export interface Change<Value> {
 
 /**
  * What differs between two trees, oldest leaf first. What they share is not walked, so it takes time for the difference alone.
- *
  * @param before a tree from which the other was made; null for an empty one
  */
 export function* changesBetween<Value>(before: Tree<Value> | null, after: Tree<Value>): Iterable<Change<Value>> {

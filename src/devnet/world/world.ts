@@ -3,8 +3,7 @@ import { bytesToHex, equalBytes, type Hex, isZero } from '../../base/bytes.ts'
 import { ArgumentError, atPath } from '../../base/errors.ts'
 import { decodeKeys, readOptions } from '../../base/options.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
-import { hashSchemeOf } from '../../verify/scheme/genuine.ts'
-import type { HashScheme, Scheme } from '../../verify/scheme/scheme.ts'
+import { type HashScheme, hashSchemeOf, type Scheme } from '../../verify/scheme/scheme.ts'
 import type { GetProofResult } from '../../verify/tree/answer.ts'
 import { accountTree, storageTree } from '../../verify/tree/kind.ts'
 import { zeroDigest } from '../../verify/tree/leaf.ts'
@@ -164,15 +163,15 @@ export function createWorld(scheme: Scheme): World {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: every method reads or replaces the one tree of accounts.
 function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>): World {
   let accounts = initial
-  let lastHashed: { address: Uint8Array; hKey: Uint8Array } | null = null
+  let last: { readonly address: Uint8Array; readonly hKey: Uint8Array } | null = null
 
-  /** Caches the last address, because consecutive writes are often to the same account. */
-  function hashed(hex: Hex): { address: Uint8Array; hKey: Uint8Array } {
+  /** Remembers the last address, because consecutive writes are often to the same account. */
+  function hashed(hex: Hex) {
     const address = decodeArgument('address', hex, 20)
-    if (lastHashed === null || !equalBytes(lastHashed.address, address)) {
-      lastHashed = { address, hKey: accountTree.hashKey(scheme, address) }
+    if (last === null || !equalBytes(last.address, address)) {
+      last = { address, hKey: accountTree.hashKey(scheme, address) }
     }
-    return lastHashed
+    return last
   }
   const hashAddress = (hex: Hex): Uint8Array => hashed(hex).hKey
 

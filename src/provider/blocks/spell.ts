@@ -37,7 +37,7 @@ export function spellBlock(
   { header, rlp, transactions }: Pick<FetchedBlock, 'header' | 'rlp' | 'transactions'>,
   opened: readonly BlockTransaction[] | undefined,
 ): object {
-  const body = deriveBody(header, rlp.length / 2 - 1, transactions)
+  const body = deriveBody(header, rlp, transactions)
   const listed = opened?.map(spellTransaction) ?? transactions.map(({ hash }: OpenedBlockTransaction) => hash)
   return { ...Object(spell({ ...header, ...body })), transactions: listed }
 }

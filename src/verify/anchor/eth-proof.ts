@@ -74,10 +74,6 @@ export const ETH_PROOF_SHAPE: Shape = {
 
 const reader = readerOf('L1_PROOF_MALFORMED')
 
-const ETH_PROOF_FIELDS = [
-  ...(['accountProof', 'storageProof', 'address', 'nonce', 'balance', 'storageHash', 'codeHash'] as const),
-]
-
 /**
  * Verifies an `eth_getProof` result (EIP-1186) against an L1 state root: the account in the state trie, then each slot in
  * the storage trie of the proven account. The redundant fields (`balance`, `storageHash`, ...) may be missing. They are never
@@ -107,15 +103,10 @@ export function verifyEthProof<const Keys extends readonly Hex[] = []>(
   return verifyFirstSlots(proof, decoded, decoded.keys.length) as VerifiedEthProof<Keys>
 }
 
-/** A validated {@link EthProofClaim}. */
-interface DecodedEthClaim {
-  readonly stateRoot: Uint8Array
-  readonly address: Uint8Array
-  readonly keys: readonly StorageKey[]
-}
+type DecodedEthClaim = ReturnType<typeof decodeEthClaim>
 
 /** @throws ArgumentError */
-export function decodeEthClaim(claim: EthProofClaim): DecodedEthClaim {
+export function decodeEthClaim(claim: EthProofClaim) {
   const { l1StateRoot, address, storageKeys = [] } = own(claim)
   return {
     stateRoot: decodeArgument('l1StateRoot', l1StateRoot, 32),
@@ -131,7 +122,10 @@ export function verifyFirstSlots(
   minSlots: number,
 ): VerifiedEthProof {
   const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)
-  const account = atPath('accountProof', () => verifyAccount(stateRoot, address, accountNodes))
+  const account = atPath('accountProof', () => {
+    const value = verifyTrieProof(stateRoot, keccak256(address), accountNodes)
+    return value && decodeAccount(value)
+  })
   const open = openOnce()
   verifyRedundantFields(redundant, bytesToHex(address), account)
   const storageRoot = account === null ? emptyTrieRoot() : hexToBytes(account.storageRoot, 32)
@@ -160,7 +154,8 @@ type DecodedEthProof = ReturnType<typeof decodeEthProof>
 type DecodedStorageProof = ReturnType<typeof decodeStorageProof>
 
 function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
-  const field = reader.fieldsOf(proof, ETH_PROOF_FIELDS)
+  const names = ['accountProof', 'storageProof', 'address', 'nonce', 'balance', 'storageHash', 'codeHash'] as const
+  const field = reader.fieldsOf(proof, names)
   return {
     accountNodes: field('accountProof', value => decodeNodes(value, decodeOneNode)),
     storageProofs: field('storageProof', value => decodeStorageProofs(value, minSlots, maxSlots)),
@@ -221,11 +216,6 @@ function decodeNumber(value: unknown): bigint {
   return BigInt(hex)
 }
 
-function verifyAccount(stateRoot: Uint8Array, address: Uint8Array, nodes: readonly Uint8Array[]): L1Account | null {
-  const value = verifyTrieProof(stateRoot, keccak256(address), nodes)
-  return value && decodeAccount(value)
-}
-
 /** The yellow paper's account: nonce, balance, storage root, code hash. */
 function decodeAccount(value: Uint8Array): L1Account {
   const item = decodeRlp(value)
@@ -264,7 +254,7 @@ function verifyRedundant<T extends bigint | Hex>(path: string, stated: T | undef
 
 function verifySlot(
   storageRoot: Uint8Array,
-  { bytes, text }: DecodedEthClaim['keys'][number],
+  { bytes, text }: StorageKey,
   storageProof: DecodedStorageProof,
   open: typeof openNode,
 ): L1Slot {

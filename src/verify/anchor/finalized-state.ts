@@ -106,8 +106,6 @@ export function verifyFinalizedState(state: FinalizedState): FinalizedState {
 /**
  * keccak256 of the words that the contract hashes: message number, message rolling hash, forced transaction number,
  * forced transaction rolling hash, timestamp. Without a forced transaction number, those two are left out.
- *
- * @param rollingHashes of the message, and of the forced transaction
  */
 export function hashFinalizedState(state: FinalizedState, [messageHash, forcedHash]: readonly bigint[]): Uint8Array {
   const words = [state.messageNumber, messageHash, state.forcedTransactionNumber, forcedHash, state.timestamp]

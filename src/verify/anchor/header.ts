@@ -21,60 +21,43 @@ export interface L1Block {
   stateRoot: Hex
 }
 
-/** A type of field: how its value is read from JSON-RPC, and which items of RLP are one. */
-interface FieldType {
-  readonly kind: 'bytes' | 'integer'
-  readonly encode: (value: unknown) => Uint8Array
-  readonly verify: (item: RlpItem | undefined) => void
-}
+/** What a field is, with its length in bytes: bytes of this length, or an integer of at most this length. */
+type FieldType = readonly ['bytes', number] | readonly ['integer', number]
 
 const reader = readerOf('HEADER_MALFORMED')
 
-const bytes = (length: number): FieldType => ({
-  kind: 'bytes',
-  encode: reader.bytesOf(length),
-  verify: item => decodeData(item, length),
-})
-const integer = (bits: number): FieldType => ({
-  kind: 'integer',
-  encode: value => encodeInteger(parseQuantity(reader.string(value), bits)),
-  verify: item => decodeNumber(item, bits),
-})
-const hash = /* @__PURE__ */ bytes(32)
-const uint64 = /* @__PURE__ */ integer(64)
-const uint256 = /* @__PURE__ */ integer(256)
-const extra: FieldType = {
-  kind: 'bytes',
-  encode: /* @__PURE__ */ bytesUpTo(reader, MAX_EXTRA_LENGTH),
-  verify: item => decodeData(item),
-}
+const [HASH, UINT64, UINT256] = [
+  ['bytes', 32],
+  ['integer', 8],
+  ['integer', 32],
+] as const
 
 /** The header's fields in the protocol's order, by their names in JSON-RPC. */
 export const FIELDS = [
-  ['parentHash', hash],
-  ['sha3Uncles', hash],
-  ['miner', /* @__PURE__ */ bytes(20)],
-  ['stateRoot', hash],
-  ['transactionsRoot', hash],
-  ['receiptsRoot', hash],
-  ['logsBloom', /* @__PURE__ */ bytes(256)],
-  ['difficulty', uint256],
-  ['number', uint64],
-  ['gasLimit', uint64],
-  ['gasUsed', uint64],
-  ['timestamp', uint64],
-  ['extraData', extra],
-  ['mixHash', hash],
-  ['nonce', /* @__PURE__ */ bytes(8)],
+  ['parentHash', HASH],
+  ['sha3Uncles', HASH],
+  ['miner', ['bytes', 20]],
+  ['stateRoot', HASH],
+  ['transactionsRoot', HASH],
+  ['receiptsRoot', HASH],
+  ['logsBloom', ['bytes', 256]],
+  ['difficulty', UINT256],
+  ['number', UINT64],
+  ['gasLimit', UINT64],
+  ['gasUsed', UINT64],
+  ['timestamp', UINT64],
+  ['extraData', ['bytes', Number.POSITIVE_INFINITY]], // of any length
+  ['mixHash', HASH],
+  ['nonce', ['bytes', 8]],
   // Added by forks. A header with one of these has all those before it.
-  ['baseFeePerGas', uint256], // London, EIP-1559
-  ['withdrawalsRoot', hash], // Shanghai, EIP-4895
-  ['blobGasUsed', uint64], // Cancun, EIP-4844
-  ['excessBlobGas', uint64], // Cancun, EIP-4844
-  ['parentBeaconBlockRoot', hash], // Cancun, EIP-4788
-  ['requestsHash', hash], // Prague, EIP-7685; Osaka adds none
-  ['blockAccessListHash', hash], // Amsterdam, EIP-7928
-  ['slotNumber', uint64], // Amsterdam, EIP-7843
+  ['baseFeePerGas', UINT256], // London, EIP-1559
+  ['withdrawalsRoot', HASH], // Shanghai, EIP-4895
+  ['blobGasUsed', UINT64], // Cancun, EIP-4844
+  ['excessBlobGas', UINT64], // Cancun, EIP-4844
+  ['parentBeaconBlockRoot', HASH], // Cancun, EIP-4788
+  ['requestsHash', HASH], // Prague, EIP-7685; Osaka adds none
+  ['blockAccessListHash', HASH], // Amsterdam, EIP-7928
+  ['slotNumber', UINT64], // Amsterdam, EIP-7843
 ] as const satisfies readonly (readonly [string, FieldType])[]
 
 type FieldName = (typeof FIELDS)[number][0]
@@ -111,11 +94,19 @@ export function encodeHeader(block: unknown): Hex {
       if (value === undefined && index >= FRONTIER_COUNT) {
         throw refusal('HEADER_FIELD_ORDER', `${name} before ${NAMES[count - 1]}`, 'none')
       }
-      return type.encode(value)
+      return encodeField(type, value)
     }),
   )
   return bytesToHex(encodeRlp(items))
 }
+
+function encodeField([kind, length]: FieldType, value: unknown): Uint8Array {
+  if (kind === 'integer') return encodeInteger(parseQuantity(reader.string(value), 8 * length))
+  return (length === Number.POSITIVE_INFINITY ? bytesUpTo(reader, MAX_EXTRA_LENGTH) : reader.bytesOf(length))(value)
+}
+
+const decodeField = ([kind, length]: FieldType, item: RlpItem | undefined): unknown =>
+  kind === 'integer' ? decodeNumber(item, 8 * length) : decodeData(item, length)
 
 /** A JSON-RPC quantity. Other spellings of a number are refused: `0x00`, `0x01`, `1`. */
 function parseQuantity(value: string, bits: number): bigint {
@@ -136,28 +127,12 @@ function parseQuantity(value: string, bits: number): bigint {
  * @example
  * ```ts
  * import { encodeHeader, verifyHeader } from 'rollup-state-proof/anchor'
+ * import { createService, demoWorld } from 'rollup-state-proof-devnet'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
- * // The genesis block of mainnet, as eth_getBlockByNumber answers.
- * const zeros = (length: number) => `0x${'00'.repeat(length)}`
- * const emptyTrie = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
- * const block = {
- *   parentHash: zeros(32),
- *   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
- *   miner: zeros(20),
- *   stateRoot: '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
- *   transactionsRoot: emptyTrie,
- *   receiptsRoot: emptyTrie,
- *   logsBloom: zeros(256),
- *   difficulty: '0x400000000',
- *   number: '0x0',
- *   gasLimit: '0x1388',
- *   gasUsed: '0x0',
- *   timestamp: '0x0',
- *   extraData: '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
- *   mixHash: zeros(32),
- *   nonce: '0x0000000000000042',
- * }
- * const trustedHash = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3'
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const block = Object(createService({ genesis: demoWorld(poseidon2), rollup }).chain.l1.getBlock(0n))
+ * const trustedHash = block.hash // in production: from a source that you trust
  * console.log(verifyHeader(encodeHeader(block), trustedHash).number) // 0n
  * ```
  */
@@ -189,16 +164,15 @@ function decodeItems(item: RlpItem): Uint8Array[] {
     throw new ProofError('HEADER_MALFORMED', { expected, found })
   }
   for (const [index, [name, type]] of FIELDS.slice(0, item.length).entries()) {
-    atPath(name, () => type.verify(item[index]))
+    atPath(name, () => decodeField(type, item[index]))
   }
   // Each field is a byte string: that was just verified.
   return item as Uint8Array[]
 }
 
-/** @param length Default: any. */
-function decodeData(item: RlpItem | undefined, length?: number): Uint8Array {
+function decodeData(item: RlpItem | undefined, length = Number.POSITIVE_INFINITY): Uint8Array {
   if (!(item instanceof Uint8Array)) throw refusal('HEADER_MALFORMED', 'a string', 'a list')
-  if (length !== undefined && item.length !== length) {
+  if (length !== Number.POSITIVE_INFINITY && item.length !== length) {
     throw refusal('HEADER_MALFORMED', `${length} bytes`, `${item.length} bytes`)
   }
   return item

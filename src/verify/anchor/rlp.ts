@@ -9,11 +9,7 @@ export type RlpItem = Uint8Array | RlpItem[]
 
 export const encodeRlp = (item: RlpItem): Uint8Array => RLP.encode(item)
 
-/**
- * Decodes exactly one item. The caller bounds the length of `bytes`, which bounds the depth of the lists.
- *
- * @throws ProofError `RLP_NON_CANONICAL` unless `bytes` are exactly what {@link encodeRlp} returns for the item
- */
+/** Decodes exactly one item, as {@link encodeRlp} writes it. The caller bounds the length of `bytes`, and so the depth of the lists. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   try {
     const item = RLP.decode(bytes)

@@ -1,6 +1,7 @@
 import { decodeArgument, invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { own, ProofError, refusal } from '../../base/errors.ts'
+import { optional } from '../../base/json/decoders.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { decodeEthClaim, type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
@@ -134,8 +135,8 @@ export function readRollup(rollup: Rollup) {
       implementation: bytesToHex(decodeArgument('rollup.implementation', implementation, 20)),
     }),
     method: readText('rollup.method', method),
-    chainId: chainId === undefined ? undefined : readChainId('rollup.chainId', chainId),
-    l1ChainId: l1ChainId === undefined ? undefined : readChainId('rollup.l1ChainId', l1ChainId),
+    chainId: optional((id: number | bigint) => readChainId('rollup.chainId', id))(chainId),
+    l1ChainId: optional((id: number | bigint) => readChainId('rollup.l1ChainId', id))(l1ChainId),
   })
 }
 
@@ -144,40 +145,32 @@ export function readText(path: string, text: string | undefined): string | undef
   throw invalid(path, 'a string that is not empty', text)
 }
 
-/** @throws ArgumentError */
 export function readChainId(path: string, chainId: number | bigint): bigint {
   const id = Number.isSafeInteger(chainId) ? BigInt(chainId) : chainId
   if (typeof id === 'bigint' && id > 0n && id < 1n << 256n) return id
   throw invalid(path, 'a whole number from 1 to 2^53 - 1, or a bigint from 1 to 2^256 - 1', chainId)
 }
 
-const LAYOUT_FIELDS = ['stateRootHashes', 'currentL2BlockNumber', 'blockHashes', 'finalizedState']
+const STATE_SLOTS = ['currentFinalizedState', 'rollingHashes', 'forcedTransactionRollingHashes'] as const
 
 function readLayout(layout: RollupLayout): RollupLayout {
-  const given = readOptions('rollup.layout', layout, LAYOUT_FIELDS)
-  const { stateRootHashes, currentL2BlockNumber, blockHashes, finalizedState } = given
+  const what = 'rollup.layout'
+  const { blockHashes, finalizedState, ...slots } = readOptions(what, layout, LAYOUT_FIELDS)
   return own({
-    ...readSlots('rollup.layout', { stateRootHashes, currentL2BlockNumber }),
-    ...readSlots('rollup.layout', blockHashes === undefined ? {} : { blockHashes }),
-    finalizedState: finalizedState === undefined ? undefined : readStateLayout(finalizedState),
+    ...readSlots(what, slots, ['stateRootHashes', 'currentL2BlockNumber']),
+    ...(blockHashes !== undefined && readSlots(what, { blockHashes }, ['blockHashes'])),
+    finalizedState:
+      finalizedState === undefined ? undefined : readSlots(`${what}.finalizedState`, finalizedState, STATE_SLOTS),
   })
 }
 
-const STATE_SLOTS = ['currentFinalizedState', 'rollingHashes', 'forcedTransactionRollingHashes'] as const
+const LAYOUT_FIELDS = ['stateRootHashes', 'currentL2BlockNumber', 'blockHashes', 'finalizedState']
 
-function readStateLayout(layout: FinalizedStateLayout): FinalizedStateLayout {
-  const what = 'rollup.layout.finalizedState'
-  const { currentFinalizedState, rollingHashes, forcedTransactionRollingHashes } = readOptions(
-    what,
-    layout,
-    STATE_SLOTS,
-  )
-  return readSlots(what, { currentFinalizedState, rollingHashes, forcedTransactionRollingHashes })
-}
-
-function readSlots<T extends object>(what: string, slots: T): T {
-  for (const [name, slot] of Object.entries(slots)) verifyUint(`${what}.${name}`, slot, 256)
-  return slots
+/** A copy of numbers of slots. @throws ArgumentError */
+export function readSlots<T extends object>(what: string, slots: T, names: readonly (keyof T & string)[]): T {
+  const given = readOptions(what, slots, names)
+  for (const name of names) verifyUint(`${what}.${name}`, given[name], 256)
+  return given
 }
 
 /** What the contract holds for an L2 block: the root of its state or, since version 9 of the contract, its hash. */
@@ -263,7 +256,7 @@ function readRequest(request: Omit<AnchorClaim, 'l1StateRoot' | 'holds'>) {
   return {
     rollup: readRollup(rollup),
     l2BlockNumber: verifyBlockNumber(l2BlockNumber),
-    finalizedState: finalizedState === undefined ? undefined : verifyFinalizedState(finalizedState),
+    finalizedState: optional(verifyFinalizedState)(finalizedState),
   }
 }
 
@@ -363,7 +356,6 @@ export function verifyAnchor<Held extends HeldValue = HeldValue>(
   return { ...held, currentL2BlockNumber, finalizedTimestamp, implementation } as VerifiedAnchor<Held>
 }
 
-/** @throws ArgumentError */
 export function readHeld(holds: HeldValue | undefined, layout: RollupLayout): HeldValue | undefined {
   if (holds === 'blockHash') verifyHasHashes(layout)
   else if (holds !== undefined && holds !== 'stateRoot') throw invalid('holds', "'stateRoot' or 'blockHash'", holds)
@@ -371,7 +363,6 @@ export function readHeld(holds: HeldValue | undefined, layout: RollupLayout): He
   return layout.blockHashes === undefined ? 'stateRoot' : holds
 }
 
-/** @throws ArgumentError */
 export function verifyHasHashes({ blockHashes }: RollupLayout): void {
   if (blockHashes === undefined) throw invalid('rollup.layout.blockHashes', 'the slot of the block hashes', blockHashes)
 }
@@ -431,5 +422,4 @@ function verifyTimestamp(
   return finalizedState.timestamp
 }
 
-/** @throws ArgumentError */
 export const verifyBlockNumber = (l2BlockNumber: bigint): bigint => verifyUint('l2BlockNumber', l2BlockNumber, 64)

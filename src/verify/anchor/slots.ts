@@ -1,11 +1,10 @@
 import { decodeArgument, invalid, readItems } from '../../base/arguments.ts'
-import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
+import { bigintToBytes, bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 
 const WORD_LENGTH = 32
 const ADDRESS_LENGTH = 20
-const SLOT_COUNT = 1n << 256n
 
 /**
  * The storage slot of an entry in a Solidity mapping, 32 bytes: keccak256(key || slot).
@@ -32,35 +31,6 @@ export function mappingSlot(entry: { slot: bigint | Hex; keys: readonly (bigint 
   const words = readItems('keys', keys, mappingKey)
   if (words.length === 0) throw invalid('keys', 'at least one key', keys)
   return bytesToHex(words.reduce<Uint8Array>((running, key) => keccak256(concatBytes(key, running)), declared))
-}
-
-/**
- * The storage slot where an element of a Solidity dynamic array begins, 32 bytes: keccak256(slot) + index * slotsPerElement.
- *
- * @param element `slot`: where the array is declared. `index`: that of the element; for elements that share a slot, that of
- * the slot. `slotsPerElement`: how many slots an element takes; default: 1
- * @throws ArgumentError
- *
- * @example
- * ```ts
- * import { arraySlot } from 'rollup-state-proof'
- *
- * // struct Point { uint256 x; uint256 y; }  Point[] points, declared in slot 3
- * const slotOf = (index: number) => BigInt(arraySlot({ slot: 3n, index, slotsPerElement: 2 }))
- * console.log(slotOf(1) - slotOf(0)) // 2n
- * ```
- */
-export function arraySlot(element: {
-  slot: bigint | Hex
-  index: bigint | number
-  slotsPerElement?: bigint | number | undefined
-}): Hex {
-  const { slot, index, slotsPerElement = 1n } = readOptions('', element, ['slot', 'index', 'slotsPerElement'])
-  const first = bytesToBigint(keccak256(word('slot', slot)))
-  const size = verifyCount('slotsPerElement', slotsPerElement)
-  if (size === 0n) throw invalid('slotsPerElement', 'at least one slot', slotsPerElement)
-  const offset = verifyCount('index', index) * size
-  return bytesToHex(bigintToBytes((first + offset) % SLOT_COUNT, WORD_LENGTH))
 }
 
 /**
@@ -92,7 +62,3 @@ function word(name: string, value: bigint | Hex): Uint8Array {
   if (typeof value === 'string') return decodeArgument(name, value, WORD_LENGTH)
   throw invalid(name, 'a bigint, or 0x-prefixed hexadecimal of 32 bytes', value)
 }
-
-/** A number of elements or slots. */
-const verifyCount = (name: string, count: bigint | number): bigint =>
-  verifyUint(name, Number.isSafeInteger(count) ? BigInt(count) : count, 256)

@@ -21,13 +21,10 @@ type Node =
   | { readonly kind: 'leaf'; readonly path: readonly number[]; readonly value: Uint8Array }
 
 /**
- * Walks a Merkle-Patricia proof from the root to the key, or to the node that proves the key absent.
+ * Walks a Merkle-Patricia proof from the trusted root to the key, a keccak256 digest, or to the node that proves the key absent.
  *
- * @param root 32 bytes, trusted
- * @param key 32 bytes: keccak256 of the address or storage key
  * @param nodes the RLP of the nodes on the path, root first, each at most `MAX_NODE_LENGTH` bytes. Nodes that are
  * embedded in their parent are not repeated. Empty for an empty trie
- * @param open Default: {@link openNode}
  * @returns the value, or null if the key is proven absent
  */
 export function verifyTrieProof(

@@ -29,11 +29,9 @@ export interface Committee {
   aggregatePubkey: Hex
 }
 
-/** A checked {@link Committee}. */
 export interface DecodedCommittee {
   readonly network: DecodedNetwork
   readonly period: number
-  /** Lower case. */
   readonly root: Hex
   readonly keys: Keys
 }
@@ -74,5 +72,4 @@ export function decodeCommittee(committee: unknown): DecodedCommittee {
   })
 }
 
-/** @throws what {@link decodeCommittee} throws */
 export const verifyCommittee = (committee: Committee): void => void decodeCommittee(committee)

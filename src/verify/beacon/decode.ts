@@ -12,18 +12,10 @@ import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } fro
 const KEY_LENGTH = 48
 const SIGNATURE_LENGTH = 96
 
-const reader = readerOf('BEACON_MALFORMED')
-
-interface BeaconHeader {
-  readonly slot: bigint
-  /** The beacon block root. */
-  readonly root: Uint8Array
-  readonly stateRoot: Uint8Array
-  readonly bodyRoot: Uint8Array
-}
+export const reader = readerOf('BEACON_MALFORMED')
 
 /** A beacon block header with its root, and what it claims about the execution layer, which is still to be proven. */
-export interface Header extends BeaconHeader {
+export interface Header extends ReturnType<typeof decodeBeacon> {
   readonly layout: Layout
   readonly execution: Execution
   readonly executionBranch: readonly Uint8Array[]
@@ -33,7 +25,7 @@ interface Execution {
   /** Root of the execution payload header; in Gloas, the block hash itself. */
   readonly root: Uint8Array
   readonly blockHash: Uint8Array
-  /** These two are null in Gloas, whose headers lack them. */
+  /** In Gloas, headers lack these two. */
   readonly blockNumber: bigint | undefined
   readonly timestamp: bigint | undefined
 }
@@ -44,31 +36,10 @@ export interface Keys {
   readonly aggregatePubkey: Uint8Array
 }
 
-interface Bootstrap {
-  readonly header: Header
-  readonly keys: Keys
-  readonly branch: readonly Uint8Array[]
-}
-
 /** What all updates have in common: a header, and who signed it. */
-export interface SignedHeader {
-  readonly attested: Header
-  /** One bit per member. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
-  readonly bits: Uint8Array
-  readonly signature: Uint8Array
-  readonly signatureSlot: bigint
-}
-
+export type SignedHeader = ReturnType<typeof signedHeaderOf>
 /** What a finality update and a committee update have in common. */
-export interface SignedUpdate extends SignedHeader {
-  readonly finalized: Header
-  readonly finalityBranch: readonly Uint8Array[]
-}
-
-interface CommitteeUpdate extends SignedUpdate {
-  readonly nextKeys: Keys
-  readonly nextBranch: readonly Uint8Array[]
-}
+export type SignedUpdate = ReturnType<typeof decodeSigned>
 
 /** Decodes the data of an API answer `{ version, data }`. */
 function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data: unknown) => T): T {
@@ -80,7 +51,7 @@ function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data
   return field('data', decode)
 }
 
-export function decodeBootstrap(source: unknown, network: DecodedNetwork): Bootstrap {
+export function decodeBootstrap(source: unknown, network: DecodedNetwork) {
   return decodeAnswer(source, network, data => {
     const field = reader.fieldsOf(data, ['header', 'current_sync_committee', 'current_sync_committee_branch'])
     const header = field('header', headerOf(network))
@@ -104,7 +75,7 @@ export function decodeFinality(source: unknown, network: DecodedNetwork): Signed
   return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED), network))
 }
 
-export function decodeUpdate(source: unknown, network: DecodedNetwork): CommitteeUpdate {
+export function decodeUpdate(source: unknown, network: DecodedNetwork) {
   return decodeAnswer(source, network, data => {
     const names = [...SIGNED, 'next_sync_committee', 'next_sync_committee_branch'] as const
     const field = reader.fieldsOf(data, names)
@@ -125,13 +96,13 @@ export function readSignatureSlot(source: unknown): bigint {
 
 type Field<Name> = <T>(name: Name, decode: (value: unknown) => T) => T
 
-const signedHeaderOf = (field: Field<(typeof SIGNED_HEADER)[number]>, network: DecodedNetwork): SignedHeader => ({
+const signedHeaderOf = (field: Field<(typeof SIGNED_HEADER)[number]>, network: DecodedNetwork) => ({
   signatureSlot: field('signature_slot', uint64),
   attested: field('attested_header', headerOf(network)),
   ...field('sync_aggregate', aggregateOf(network)),
 })
 
-function decodeSigned(field: Field<(typeof SIGNED)[number]>, network: DecodedNetwork): SignedUpdate {
+function decodeSigned(field: Field<(typeof SIGNED)[number]>, network: DecodedNetwork) {
   const signed = signedHeaderOf(field, network)
   const { attested } = signed
   const finalized = field('finalized_header', header => {
@@ -144,9 +115,10 @@ function decodeSigned(field: Field<(typeof SIGNED)[number]>, network: DecodedNet
 
 const aggregateOf =
   ({ preset }: DecodedNetwork) =>
-  (source: unknown): Pick<SignedUpdate, 'bits' | 'signature'> => {
+  (source: unknown) => {
     const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
     return {
+      /** One bit per member. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
       bits: field('sync_committee_bits', reader.bytesOf(preset.committeeSize / 8)),
       signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
     }
@@ -171,15 +143,12 @@ const headerOf =
     const beacon = field('beacon', decodeBeacon)
     const fork = atPath('beacon.slot', () => forkAt(network, beacon.slot))
     const mayBeConverted = attested?.executionKind === 'gloas' && fork.layout.executionKind === 'deneb'
-    if (mayBeConverted && field('execution_block_hash', optional(reader.bytesOf(32))) !== undefined) {
-      const layout = { ...fork.layout, ...CONVERTED }
-      const execution = field('execution_block_hash', executionOf(layout))
-      return { ...beacon, layout, execution, executionBranch: field('execution_branch', decodeConvertedBranch) }
-    }
-    const { layout } = fork
-    const isGloas = layout.executionKind === 'gloas'
-    const execution = field(isGloas ? 'execution_block_hash' : 'execution', executionOf(layout))
-    return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
+    const isConverted = mayBeConverted && field('execution_block_hash', optional(reader.bytesOf(32))) !== undefined
+    const layout = isConverted ? { ...fork.layout, ...CONVERTED } : fork.layout
+    const name = layout.executionKind === 'gloas' ? 'execution_block_hash' : 'execution'
+    const execution = field(name, executionOf(layout))
+    const decodeBranch = isConverted ? decodeConvertedBranch : branchOf(layout.execution)
+    return { ...beacon, layout, execution, executionBranch: field('execution_branch', decodeBranch) }
   }
 
 /** A branch as long as that of a Gloas header, which zeros precede: `normalize_merkle_branch` of the specification. */
@@ -190,7 +159,7 @@ function decodeConvertedBranch(source: unknown): Uint8Array[] {
   throw refusal('BEACON_BRANCH_LENGTH', `${zeros.length} hashes of zeros before the branch`, 'other hashes')
 }
 
-export function decodeBeacon(source: unknown): BeaconHeader {
+export function decodeBeacon(source: unknown) {
   const field = reader.fieldsOf(source, BEACON_FIELDS)
   const slot = field('slot', uint64)
   const proposerIndex = field('proposer_index', uint64)

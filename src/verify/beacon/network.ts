@@ -141,10 +141,8 @@ export interface DecodedNetwork {
 
 const reader = readerOf('ARGUMENT_INVALID')
 
-/** Decodes the caller's argument `network`. @throws ArgumentError */
 export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('network', () => decodeNetworkFields(network))
 
-/** @throws ArgumentError */
 export function decodeNetworkFields(network: unknown): DecodedNetwork {
   const field = fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks', 'preset'])
   const preset = field('preset', optional(decodePreset))
@@ -217,14 +215,7 @@ export function decodeCount(value: unknown): number {
 export const timeOfSlot = ({ source, preset }: DecodedNetwork, slot: bigint): bigint =>
   BigInt(source.genesisTime) + slot * BigInt(preset.secondsPerSlot)
 
-interface Fork {
-  readonly name: string
-  readonly layout: Layout
-  readonly version: Uint8Array
-}
-
-/** The fork that a slot is in. */
-export function forkAt(network: DecodedNetwork, slot: bigint): Fork {
+export function forkAt(network: DecodedNetwork, slot: bigint) {
   const fork = network.source.forks.findLast(
     ({ epoch }) => epoch !== undefined && slot >= BigInt(epoch) * BigInt(network.preset.slotsPerEpoch),
   )

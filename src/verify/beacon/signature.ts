@@ -33,10 +33,7 @@ const remembered = /* @__PURE__ */ createMemory<Hex, Points>()
 
 /**
  * The sum of the signers' keys: the aggregate key of the committee minus the keys of those who did not sign. These are less
- * than a third, so this takes a fraction of the time that adding up the signers' keys takes.
- *
- * @param root that of `keys`
- * @throws ProofError `BEACON_KEY_POINT`
+ * than a third, so this takes a fraction of the time. @param root that of `keys`
  */
 export function signersKey({ pubkeys, aggregatePubkey }: Keys, root: Hex, bits: Uint8Array): PublicKey {
   const points = remembered.keep(root, remembered.get(root) ?? new Map())
@@ -70,7 +67,6 @@ export function signingRoot(
   return hashPair(headerRoot, concatBytes(DOMAIN_SYNC_COMMITTEE, forkDataRoot.subarray(0, 28)))
 }
 
-/** @throws ProofError `BEACON_SIGNATURE_POINT`, `BEACON_SIGNATURE_MISMATCH` */
 export function verifySignature(signature: Uint8Array, message: Uint8Array, publicKey: PublicKey): void {
   const point = decodeSignature(signature)
   if (!longSignatures.verify(point, longSignatures.hash(message, CIPHERSUITE), publicKey)) {

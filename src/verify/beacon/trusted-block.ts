@@ -1,14 +1,11 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { type Committee, verifyCommittee } from './committee.ts'
+import { verifyCommittee } from './committee.ts'
 import type { BeaconNetwork } from './network.ts'
 import {
   type ConsensusAnswers,
   consensusSteps,
   decodeTrustedBlock,
   type TrustedBlock,
-  type VerifiedBootstrap,
-  type VerifiedFinality,
-  type VerifiedUpdate,
   verifyBootstrap,
   verifyConsensus,
   verifyFinality,
@@ -38,11 +35,6 @@ export interface TrustedBeaconBlock {
 
 /** What proves an L1 block from the consensus part of a bundle. */
 export interface ConsensusVerifier {
-  /**
-   * @param consensus an untrusted `BundleConsensus`, parsed from JSON
-   * @param blockRoot the root of the trusted beacon block, 32 bytes
-   * @throws ProofError
-   */
   (consensus: Required<ConsensusAnswers>, blockRoot: Hex): ProvenConsensus
   /** The same, with a pause after each committee update, for `verifyCallEvidence`. Without it, there is none. */
   inSteps?: (consensus: Required<ConsensusAnswers>, blockRoot: Hex) => Generator<undefined, ProvenConsensus, undefined>
@@ -53,13 +45,13 @@ export interface BeaconLightClient {
   /** The network of the trusted block. */
   network: BeaconNetwork
   /** Checks a stored committee: its form, and that its keys match its root. Throws `BEACON_COMMITTEE_ROOT` and ArgumentErrors. */
-  verifyCommittee: (committee: Committee) => void
+  verifyCommittee: typeof verifyCommittee
   /** {@link verifyBootstrap} */
-  verifyBootstrap: (bootstrap: unknown, trusted: TrustedBlock) => VerifiedBootstrap
+  verifyBootstrap: typeof verifyBootstrap
   /** {@link verifyUpdate} */
-  verifyUpdate: (update: unknown, committee: Committee) => VerifiedUpdate
+  verifyUpdate: typeof verifyUpdate
   /** {@link verifyFinality} */
-  verifyFinality: (update: unknown, committee: Committee) => VerifiedFinality
+  verifyFinality: typeof verifyFinality
 }
 
 /** What the consensus part of a bundle proves. */

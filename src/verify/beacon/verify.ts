@@ -4,7 +4,6 @@ import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { atMost } from '../../base/json/decoders.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
-import { readerOf } from '../../base/json/reader.ts'
 import { readOptions } from '../../base/options.ts'
 import { mismatch } from '../tree/path.ts'
 import { periodOf } from './clock.ts'
@@ -15,6 +14,7 @@ import {
   decodeSignedHeader,
   decodeUpdate,
   type Header,
+  reader,
   readSignatureSlot,
   type SignedHeader,
   type SignedUpdate,
@@ -98,9 +98,6 @@ export interface ConsensusAnswers {
   finality?: unknown
 }
 
-const reader = readerOf('BEACON_MALFORMED')
-
-/** @throws ArgumentError */
 export function decodeTrustedBlock(trusted: TrustedBlock): { network: DecodedNetwork; root: Uint8Array } {
   const { network, blockRoot } = readOptions('', trusted, ['network', 'blockRoot'])
   return { network: decodeNetwork(network), root: decodeArgument('blockRoot', blockRoot, 32) }
@@ -364,11 +361,7 @@ function verifyExecution({ execution, executionBranch, layout, bodyRoot }: Heade
   if (!equalBytes(found, bodyRoot)) throw mismatch('BEACON_EXECUTION_MISMATCH', bodyRoot, found)
 }
 
-/**
- * Checks that enough of the committee signed the attested header. Comes last, because it takes the longest.
- *
- * @param proven the header that this proves
- */
+/** Checks that enough of the committee signed the attested header. Comes last, because it takes the longest. @param proven what this proves */
 function verifySigned(update: SignedHeader, proven: Header, signing: DecodedCommittee): VerifiedFinality {
   const { attested, bits, signature, signatureSlot } = update
   const { network, period, root, keys } = signing

@@ -2,7 +2,7 @@ import type { Hex } from '../../base/bytes.ts'
 import { hexLength, hexToBytes } from '../../base/bytes.ts'
 import { atPath, own, ProofError, refusal } from '../../base/errors.ts'
 import { unread } from '../../base/json/decoders.ts'
-import { decodeRlp, encodeInteger, encodeRlp } from '../anchor/rlp.ts'
+import { decodeRlp, encodeRlp } from '../anchor/rlp.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
 import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
@@ -127,22 +127,24 @@ export const openBlockTransactions = (list: unknown, header: BlockHeader): Opene
     }
   })
 
-/**
- * The receipts of {@link verifyBlock}, one for each of the transactions.
- *
- * @param header proven
- * @param contextFor what a transaction says about its receipt
- */
-export function openBlockReceipts<T, R extends object, L extends object>(
+/** The receipts of {@link verifyBlock}, one for each transaction. @param contextFor what a transaction says about its receipt */
+export const openBlockReceipts = <T, R extends object, L extends object>(
   list: unknown,
   header: BlockHeader,
   transactions: readonly T[],
   contextFor: (transaction: T) => Context<R, L>,
+): OpenedReceipt<R, L>[] => openAll(list, header, transactions.length, index => contextFor(itemAt(transactions, index)))
+
+/** @param least how many receipts there must be */
+function openAll<R extends object, L extends object>(
+  list: unknown,
+  header: BlockHeader,
+  least: number,
+  contextAt: (index: number) => Context<R, L>,
 ): OpenedReceipt<R, L>[] {
-  const root = hexToBytes(header.receiptsRoot, 32)
   const receipts = atPath('receipts', () => {
-    const opened = openReceipts(list, root, index => contextFor(itemAt(transactions, index)))
-    if (opened.length < transactions.length) throw countMismatch(transactions.length, opened.length)
+    const opened = openReceipts(list, hexToBytes(header.receiptsRoot, 32), contextAt)
+    if (opened.length < least) throw countMismatch(least, opened.length)
     return opened
   })
   verifyBloom(header, receipts)
@@ -152,40 +154,26 @@ export function openBlockReceipts<T, R extends object, L extends object>(
 /** Hash of the empty list. */
 export const NO_UNCLES: Hex = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
 
-/**
- * What follows from a header alone if the block has no uncles and no withdrawals, and its size in bytes, which follows from the
- * transactions, too. Blocks of rollups have neither.
- *
- * @param headerLength of its RLP, in bytes
- */
-export function deriveBody(header: BlockHeader, headerLength: number, transactions: readonly OpenedBlockTransaction[]) {
-  const { sha3Uncles, withdrawalsRoot = null } = own(header)
+/** What follows if the block has no uncles and no withdrawals, as those of rollups. @param rlp that of the header */
+export function deriveBody(header: BlockHeader, rlp: Hex, transactions: readonly OpenedBlockTransaction[]) {
+  const { sha3Uncles, withdrawalsRoot } = own(header)
   const uncles: [] | undefined = sha3Uncles === NO_UNCLES ? [] : undefined
   const withdrawals: [] | undefined = withdrawalsRoot === EMPTY_TRIE_ROOT ? [] : undefined
-  if (uncles === undefined || (withdrawalsRoot !== null && withdrawals === undefined)) return { uncles, withdrawals }
-  // A typed transaction is a string in the block, a legacy one a list.
-  const lengths = transactions.map(({ rlp, signed }) => (signed.type === 0 ? rlp.length : itemLength(rlp.length)))
-  const list = itemLength(lengths.reduce((sum, length) => sum + length, 0))
-  return { uncles, withdrawals, size: itemLength(headerLength + list + (withdrawals === undefined ? 1 : 2)) }
+  const size = encodeBlock(rlp, header, transactions)?.length
+  return { uncles, withdrawals, ...(size !== undefined && { size }) }
 }
 
-/** Bytes of an item of RLP: those of its length, and what it holds. @param length of what it holds, not one */
-const itemLength = (length: number): number =>
-  length < 56 ? 1 + length : 1 + encodeInteger(BigInt(length)).length + length
-
-/**
- * The RLP of a whole block that {@link deriveBody} knows the size of; null for any other.
- *
- * @param header its RLP
- */
+/** The RLP of a whole block without uncles and withdrawals; null for any other. @param rlp that of the header */
 export function encodeBlock(
-  header: Hex,
-  { sha3Uncles, withdrawalsRoot }: Pick<BlockHeader, 'sha3Uncles' | 'withdrawalsRoot'>,
+  rlp: Hex,
+  header: Pick<BlockHeader, 'sha3Uncles' | 'withdrawalsRoot'>,
   transactions: readonly OpenedBlockTransaction[],
 ): Uint8Array | null {
+  const { sha3Uncles, withdrawalsRoot } = own(header)
   if (sha3Uncles !== NO_UNCLES || (withdrawalsRoot ?? EMPTY_TRIE_ROOT) !== EMPTY_TRIE_ROOT) return null
+  // A typed transaction is a string in the block, a legacy one a list.
   const listed = transactions.map(({ rlp, signed }) => (signed.type === 0 ? decodeRlp(rlp) : rlp))
-  return encodeRlp([decodeRlp(hexToBytes(header, hexLength(header))), listed, [], ...(withdrawalsRoot ? [[]] : [])])
+  return encodeRlp([decodeRlp(hexToBytes(rlp, hexLength(rlp))), listed, [], ...(withdrawalsRoot ? [[]] : [])])
 }
 
 /** A proven log in a proven block, before its transaction is known. */
@@ -193,10 +181,7 @@ export type PlacedLog = Log & BlockPlace
 
 /**
  * All logs of a block, by receipt: those of {@link verifyBlock}, without the senders. What the receipts say about their transactions
- * is compared with these.
- *
- * @param header proven
- * @param transactions all of the block, if they are known
+ * is compared with these, if they are known.
  */
 export function openBlockLogs(
   list: unknown,
@@ -213,10 +198,7 @@ export function openBlockLogs(
       log: { ...place, transactionHash },
     }
   }
-  const root = hexToBytes(header.receiptsRoot, 32)
-  const receipts = atPath('receipts', () => openReceipts(list, root, contextAt))
-  verifyBloom(header, receipts)
-  return receipts.map(({ logs }) => logs)
+  return openAll(list, header, 0, contextAt).map(({ logs }) => logs)
 }
 
 /** Adds the hashes of the transactions. @param transactions all of the block */
@@ -241,7 +223,6 @@ export const effectivePrice = (
   return price < maxFeePerGas ? price : maxFeePerGas
 }
 
-/** What the transaction and the block say about a receipt. */
 export function contextOf(transaction: BlockTransaction, header: BlockHeader) {
   const place = placeOf(header)
   const { hash: transactionHash, type, from, to, nonce, gasPrice, blobVersionedHashes = [] } = own(transaction)

@@ -71,8 +71,6 @@ export const mapAt = <T, U>(list: readonly T[], map: (item: T, index: number) =>
 /**
  * Compares what was sent with what is proven, field by field. What was sent is never passed on. A missing field, or null,
  * says nothing. Lists are not compared here: each that is proven is part of what was hashed.
- *
- * @returns what is proven
  */
 export function verifyStated<T extends object>(sent: unknown, proven: T): T {
   const fields = reader.fields(sent, Object.keys(proven))

@@ -92,13 +92,11 @@ export function readBlockHash(proven: ProvenHistory, claim: HistoryClaim): Hex {
   return bytesToHex(value)
 }
 
-/** @throws ArgumentError */
 function decodeClaim(claim: HistoryClaim): HistoryClaim {
   const { number, stateBlock } = readOptions('', claim, ['number', 'stateBlock'])
   return { number: verifyUint('number', number, 64), stateBlock: verifyUint('stateBlock', stateBlock, 64) }
 }
 
-/** @throws ArgumentError */
 export function decodeProven(proven: ProvenHistory, slot: Hex): { account: object | null; value: Uint8Array } {
   const { account, storage } = readOptions('', proven, ['account', 'storage'])
   if (typeof account !== 'object') throw invalid('account', 'an account, or null', account)

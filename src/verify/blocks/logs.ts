@@ -8,7 +8,6 @@ import { type BlockClaim, type BlockHeader, openHeader } from './header.ts'
 /** What one block of a range proves about the logs that are searched for. */
 export interface SearchedBlock {
   readonly header: BlockHeader
-  /** Those that the filter selects, in order. */
   readonly logs: readonly BlockLog[]
   /** How many receipts were verified; null if none needed to be. */
   readonly receiptCount: number | null
@@ -16,11 +15,7 @@ export interface SearchedBlock {
 
 const PARTS = ['header', 'transactions', 'receipts'] as const
 
-/**
- * Searches blocks, one after the other, newest first.
- *
- * @param toBlock number of the last block of the range; those after it only lead there
- */
+/** Searches blocks, newest first. Those after `toBlock`, the last of the range, only lead there. */
 export function searchBlocks(filter: DecodedFilter, toBlock: bigint) {
   const [isSelected, mayBeIn] = [selectedBy(filter), bloomTest(filter)]
   const isSearched = ({ number, logsBloom }: BlockHeader) => number <= toBlock && mayBeIn(logsBloom)
@@ -33,8 +28,6 @@ export function searchBlocks(filter: DecodedFilter, toBlock: bigint) {
      * Verifies a block against the hash and number that the block after it proves. A block consists of what proves its logs, and
      * no more: its header, its receipts unless the bloom filter in the header rules out such logs, and its transactions if there is
      * such a log.
-     *
-     * @throws ProofError `LOGS_CONTENT_MISSING`, `LOGS_CONTENT_UNUSED`, and as `verifyBlock`
      */
     verify(parts: unknown, claim: BlockClaim): SearchedBlock {
       const field = reader.fieldsOf(parts, PARTS)

@@ -16,7 +16,6 @@ export function orderedTrieRoot(values: readonly Uint8Array[]): Uint8Array {
   return keccak256(encodeRlp(nodeOf(values.map((value, index) => ({ path: pathOf(index), value })))))
 }
 
-/** Refuses, with this code, a list with another root. */
 export function verifyListRoot(code: ProofErrorCode, values: readonly Uint8Array[], root: Uint8Array): void {
   const found = orderedTrieRoot(values)
   if (!equalBytes(found, root)) throw mismatch(code, root, found)
@@ -41,13 +40,13 @@ const below = (entries: readonly Entry[], depth: number): Entry[] =>
   entries.map(({ path, value }) => ({ path: path.slice(depth), value }))
 
 /** How a parent holds a node: by its hash, or as it is if its RLP is shorter than a hash. */
-function refer(node: RlpItem): RlpItem {
+export function refer(node: RlpItem): RlpItem {
   const rlp = encodeRlp(node)
   return rlp.length < 32 ? node : keccak256(rlp)
 }
 
 /** Hex-prefix encoding. @param flag 2 for a leaf, 0 for an extension */
-function encodePath(path: string, flag: number): Uint8Array {
+export function encodePath(path: string, flag: number): Uint8Array {
   const digits = path.length % 2 === 1 ? `${flag + 1}${path}` : `${flag}0${path}`
   return hexToBytes(`0x${digits}`, digits.length / 2)
 }

@@ -56,21 +56,9 @@ export interface Receipt {
   logs: Log[]
 }
 
-interface DecodedLog {
-  readonly source: unknown
-  readonly fields: Pick<Log, 'address' | 'topics' | 'data'>
-}
+type DecodedLog = ReturnType<typeof decodeLog>
 
-interface DecodedReceipt {
-  readonly source: unknown
-  readonly type: TransactionType
-  readonly status: bigint
-  readonly cumulativeGasUsed: bigint
-  readonly logsBloom: Hex
-  readonly logs: readonly DecodedLog[]
-}
-
-export function decodeLog(source: unknown): DecodedLog {
+export function decodeLog(source: unknown) {
   const field = reader.fieldsOf(source, ['address', 'topics', 'data'])
   const [address, topics] = [field('address', decodeAddress), field('topics', listOf(decodeHash, MAX_TOPICS))]
   return { source, fields: { address, topics, data: field('data', decodeData) } }
@@ -83,7 +71,7 @@ function decodeStatus(value: unknown): bigint {
   return status
 }
 
-export function decodeReceipt(source: unknown): DecodedReceipt {
+export function decodeReceipt(source: unknown) {
   const field = reader.fieldsOf(source, ['type', 'status', 'cumulativeGasUsed', 'logsBloom', 'logs'])
   return {
     source,
@@ -94,6 +82,8 @@ export function decodeReceipt(source: unknown): DecodedReceipt {
     logs: field('logs', listOf(decodeLog)),
   }
 }
+
+type DecodedReceipt = ReturnType<typeof decodeReceipt>
 
 export const encodeReceipt = ({ type, status, cumulativeGasUsed, logsBloom, logs }: DecodedReceipt): Uint8Array =>
   encodeTyped(type, [status, cumulativeGasUsed, logsBloom, logs.map(({ fields }) => fields)].map(toRlp))
@@ -128,7 +118,6 @@ export interface Context<R extends object, L extends object> {
   readonly log: L
 }
 
-/** What {@link openReceipts} returns. */
 export type OpenedReceipt<R extends object, L extends object> = Omit<Receipt, 'logs'> & R & { logs: (Log & L)[] }
 
 /** {@link verifyReceipts}. @param contextOf what else is proven about the receipt at an index */

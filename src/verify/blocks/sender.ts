@@ -5,7 +5,6 @@ import { encodeRlp } from '../anchor/rlp.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { toRlp } from './fields.ts'
 
-/** The signature of a transaction. */
 export interface Signature {
   /** Below the order of the curve, not zero. */
   readonly r: bigint

@@ -105,7 +105,6 @@ const decodeAuthorization = (item: unknown): Authorization => {
   return { chainId, address, nonce, yParity: field('yParity', uint(8)), r: field('r', uint256), s: field('s', uint256) }
 }
 
-/** How each field is read from JSON-RPC. */
 const DECODERS = {
   chainId: uint256,
   nonce: uint64,
@@ -136,24 +135,15 @@ export const LAYOUTS: Readonly<Record<TransactionType, readonly FieldName[]>> = 
   [...DYNAMIC, 'authorizationList'], // EIP-7702
 ]
 
-/** A transaction as it was sent, and what of it was understood. */
-interface Decoded {
-  readonly source: unknown
-  readonly type: TransactionType
-  /** The fields of its layout. */
-  readonly fields: Readonly<Partial<Pick<Transaction, FieldName>>>
-  readonly v: bigint
-  readonly r: bigint
-  readonly s: bigint
-}
+type Fields = Readonly<Partial<Pick<Transaction, FieldName>>>
+/** A transaction as it was sent, and what of it was understood: the fields of its layout. */
+type Decoded = ReturnType<typeof decodeTransaction>
 
-function decodeTransaction(source: unknown): Decoded {
+function decodeTransaction(source: unknown) {
   const field = reader.fieldsOf(source, NAMES)
   const type = field('type', decodeType)
   // The decoders give the fields their types.
-  const fields: Decoded['fields'] = Object.fromEntries(
-    LAYOUTS[type].map(name => [name, field<unknown>(name, DECODERS[name])]),
-  )
+  const fields: Fields = Object.fromEntries(LAYOUTS[type].map(name => [name, field<unknown>(name, DECODERS[name])]))
   // Endpoints name the parity of a typed transaction by either name.
   const parity = type === 0 ? undefined : field('yParity', optional(uint256))
   return { source, type, fields, v: parity ?? field('v', uint256), r: field('r', uint256), s: field('s', uint256) }
@@ -194,12 +184,10 @@ function openTransaction(decoded: Decoded, hash: Hex, transactionIndex: number):
 /** A transaction whose place in the block is proven, and what was sent for it, which may say more. */
 export interface OpenedTransaction {
   readonly source: unknown
-  /** 32 bytes. */
   readonly hash: Hex
   /** Its encoding, which is hashed, without the bytes by which a block holds it. */
   readonly rlp: Uint8Array
-  /** What was signed. */
-  readonly signed: Pick<Transaction, 'type'> & Decoded['fields']
+  readonly signed: Pick<Transaction, 'type'> & Fields
   /** Recovers the sender, which takes about a millisecond. @throws ProofError `TRANSACTION_*` */
   open(): Transaction
 }

@@ -13,7 +13,6 @@ import type { ProvenBeaconBlock, Reach } from './types.ts'
 
 /** The block to which the head of a bundle leads: of L1, or of L2. Nothing about L1 is proven from an L2 state root. */
 export interface ProvenBlock {
-  /** Which kind of trusted input all of this rests on. */
   readonly trustedInput: Reach
   /** Undefined unless a beacon block is trusted. */
   readonly beaconBlock?: ProvenBeaconBlock
@@ -62,7 +61,6 @@ const UNPROVEN = {
   l1Block: undefined,
 }
 
-/** What the rollup contract holds. */
 function verifyContract(
   { l1 }: DecodedHead,
   { rollup, l2 }: DecodedHeadClaim,

@@ -18,7 +18,6 @@ export interface DecodedHeadClaim {
   readonly l2: { readonly state: StateKind; readonly number: bigint | undefined } | null
 }
 
-/** The fields of a claim that are about the head. */
 export const HEAD_CLAIM = ['scheme', 'rollup', 'trusted', 'l2BlockNumber']
 
 /** @param needsNumber whether the block of a trusted L2 state root has to be stated @throws ArgumentError */
@@ -89,12 +88,7 @@ export function verifyHead(head: DecodedHead, { rollup, l2 }: DecodedHeadClaim):
 }
 
 /** @param expected undefined if it is left to the bundle */
-export function verifySame<T extends string | bigint>(
-  code: ProofErrorCode,
-  path: string,
-  expected: T | undefined,
-  found: T,
-): void {
+export function verifySame(code: ProofErrorCode, path: string, expected: unknown, found: string | bigint): void {
   if (expected === undefined || expected === found) return
   throw new ProofError(code, { path, expected: `${expected}`, found: `${found}` })
 }

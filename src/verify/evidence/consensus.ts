@@ -1,8 +1,8 @@
 import { ProofError } from '../../base/errors.ts'
 import { optional, unread } from '../../base/json/decoders.ts'
 import type { Shape } from '../../base/json/known-fields.ts'
-import { readerOf } from '../../base/json/reader.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from '../beacon/fields.ts'
+import { reader } from './decode.ts'
 
 /** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
 
@@ -17,8 +17,6 @@ export interface BundleConsensus {
   /** `/eth/v1/beacon/light_client/finality_update`; omitted if the last update proves the finalized block. */
   finality?: unknown
 }
-
-const reader = readerOf('EVIDENCE_MALFORMED')
 
 export const CONSENSUS_FIELDS = ['network', 'bootstrap', 'updates', 'finality'] as const
 

@@ -4,7 +4,6 @@ import { atPath, ProofError } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { atMost } from '../../base/json/decoders.ts'
 import { type Admission, pickKnown, type Shape } from '../../base/json/known-fields.ts'
-import { readerOf } from '../../base/json/reader.ts'
 import { decodeKeys, readOptions } from '../../base/options.ts'
 import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
 import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-state.ts'
@@ -23,12 +22,10 @@ import {
   FINALITY_SHAPE,
   UPDATE_SHAPE,
 } from './consensus.ts'
-import { FORMAT, VERSION } from './decode.ts'
+import { FORMAT, reader, VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
 import type { EvidenceName } from './names.ts'
 import type { EvidenceBundle } from './types.ts'
-
-const reader = readerOf('EVIDENCE_MALFORMED')
 
 /** The parts of a bundle for {@link createBundle}. */
 export interface BundleParts<Kind extends StateScheme = StateScheme> {
@@ -90,8 +87,9 @@ export interface BundleParts<Kind extends StateScheme = StateScheme> {
  * ```
  */
 export function createBundle<Kind extends StateScheme>(parts: BundleParts<Kind>): EvidenceBundle<Kind> {
-  const own = readParts(parts)
+  const own = readOptions('', parts, PARTS)
   const { scheme, l2BlockNumber, address, storageKeys = [], answer, l2Block, l1 } = own
+  if (answer === undefined) throw invalid('answer', 'what the L2 endpoint answered', answer)
   const state = stateKind(scheme)
   if (l2Block !== undefined && state.held !== 'blockHash') {
     throw invalid('l2Block', 'nothing, unless L1 holds the hash of the block', l2Block)
@@ -114,14 +112,11 @@ export function createBundle<Kind extends StateScheme>(parts: BundleParts<Kind>)
 
 const PARTS = ['scheme', 'rollup', 'l2BlockNumber', 'address', 'storageKeys', 'answer', 'l2Block', 'consensus', 'l1']
 
-function readParts(parts: BundleParts): BundleParts {
-  const own = readOptions('', parts, PARTS)
-  if (own.answer === undefined) throw invalid('answer', 'what the L2 endpoint answered', own.answer)
-  return own
-}
-
 /** What every bundle begins with. @throws ArgumentError */
-export function encodeEnvelope<Name extends EvidenceName>(kind: Name, { rollup, consensus }: EnvelopeParts) {
+export function encodeEnvelope<Name extends EvidenceName>(
+  kind: Name,
+  { rollup, consensus }: Pick<BundleParts, 'rollup' | 'consensus'>,
+) {
   const { name, address } = readRollup(rollup)
   return {
     ...({ format: FORMAT, version: VERSION, kind } as const),
@@ -129,8 +124,6 @@ export function encodeEnvelope<Name extends EvidenceName>(kind: Name, { rollup, 
     ...(consensus !== undefined && { consensus: encodeConsensus(consensus) }),
   }
 }
-
-type EnvelopeParts = Pick<BundleParts, 'rollup' | 'consensus'>
 
 export function encodeL1(l1: NonNullable<BundleParts['l1']>): NonNullable<EvidenceBundle['l1']> {
   const { block, proof, finalizedState } = readOptions('l1', l1, ['block', 'proof', 'finalizedState'])
@@ -144,19 +137,11 @@ export function encodeL1(l1: NonNullable<BundleParts['l1']>): NonNullable<Eviden
   }
 }
 
-type EncodedState = NonNullable<NonNullable<EvidenceBundle['l1']>['finalizedState']>
-
-function encodeFinalizedState({
-  messageNumber,
-  forcedTransactionNumber: forced,
-  timestamp,
-}: FinalizedState): EncodedState {
-  return {
-    messageNumber: encodeQuantity(messageNumber),
-    ...(forced !== undefined && { forcedTransactionNumber: encodeQuantity(forced) }),
-    timestamp: encodeQuantity(timestamp),
-  }
-}
+const encodeFinalizedState = ({ messageNumber, forcedTransactionNumber: forced, timestamp }: FinalizedState) => ({
+  messageNumber: encodeQuantity(messageNumber),
+  ...(forced !== undefined && { forcedTransactionNumber: encodeQuantity(forced) }),
+  timestamp: encodeQuantity(timestamp),
+})
 
 function encodeConsensus(source: NonNullable<BundleParts['consensus']>): BundleConsensus {
   const own = readOptions('consensus', source, CONSENSUS_FIELDS)

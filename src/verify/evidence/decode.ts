@@ -12,7 +12,7 @@ export const VERSION = 1
 /** The head of a bundle, with its own fields checked: hexadecimal in lower case, numbers as bigints. The proofs in it are not read yet. */
 export type DecodedHead = ReturnType<typeof decodeHead>
 
-const reader = readerOf('EVIDENCE_MALFORMED')
+export const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 
 const ENVELOPE = ['format', 'version', 'kind'] as const
 const HEAD_OF_L1 = ['rollup', 'consensus', 'l1'] as const
@@ -23,11 +23,7 @@ type Field = <T>(
   decode: (value: unknown) => T,
 ) => T
 
-/**
- * Decodes the head of a bundle, and reads the fields of its body. The proofs in both are not read yet.
- *
- * @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH`
- */
+/** Decodes the head of a bundle, and reads the fields of its body. The proofs in both are not read yet. */
 export function openHead(bundle: unknown, { name, layer, fields }: BundleForm) {
   const isOfL1 = layer === 'L1'
   const names = [...ENVELOPE, ...HEAD_OF_L1, ...(isOfL1 ? [] : HEAD_OF_L2), ...fields]
@@ -39,7 +35,6 @@ export function openHead(bundle: unknown, { name, layer, fields }: BundleForm) {
   return { head: decodeHead(field, isOfL1), field }
 }
 
-/** What bundles of a kind look like. */
 interface BundleForm {
   readonly name: string
   readonly layer: 'L1' | 'L2'
@@ -93,7 +88,6 @@ function decodeRollup(rollup: unknown) {
   return { name: field('name', optional(reader.string)), address: field('address', hexOf(reader, 20)) }
 }
 
-/** @throws ProofError `EVIDENCE_MALFORMED` */
 export function decodeFinalizedState(state: unknown): FinalizedState {
   const field = reader.fieldsOf(state, ['messageNumber', 'forcedTransactionNumber', 'timestamp'])
   return {

@@ -5,7 +5,6 @@ import type { ProvenBlock } from './chain.ts'
 import type { DecodedHeadClaim } from './claim.ts'
 import type { NamedEvidence } from './names.ts'
 
-/** Reads one field of a bundle. */
 export type FieldReader = <T>(name: string, decode: (value: unknown) => T) => T
 
 /** Marks a kind of this package, in any copy of it. The number changes when the members of {@link EvidenceKind} do. */
@@ -21,7 +20,6 @@ export interface EvidenceForm<Name extends string = string, Body = unknown, Clai
   extends NamedEvidence<Name> {
   /** Where its head leads: to a block of L1, or on to one of L2. */
   readonly layer: 'L1' | 'L2'
-  /** The fields of its body. */
   readonly fields: readonly string[]
   /** Decodes these. The proofs in them are not read yet. @throws ProofError */
   decodeBody(field: FieldReader, claim: Claim): Body

@@ -5,11 +5,7 @@ export const BLS12377_ORDER = 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed0000001
 
 const order = /* @__PURE__ */ bigintToBytes(BLS12377_ORDER, 32)
 
-/**
- * Whether every 32-byte element of `bytes` is reduced, i.e. below r.
- *
- * @param bytes a multiple of 32 bytes
- */
+/** Whether every 32-byte element of `bytes` is reduced, i.e. below r. @param bytes a multiple of 32 bytes */
 export function isCanonicalBls12377(bytes: Uint8Array): boolean {
   for (let offset = 0; offset < bytes.length; offset += 32) {
     // The first byte that differs from the order's decides.

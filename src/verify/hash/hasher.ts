@@ -8,25 +8,13 @@ import { concatBytes } from '../../base/bytes.ts'
  * not be modified: a hasher may return the same array again.
  */
 export interface Hasher {
-  /**
-   * H(message).
-   *
-   * @param message a multiple of 32 bytes for mimc, of 4 bytes for poseidon2
-   */
+  /** H(message). @param message a multiple of 32 bytes for mimc, of 4 bytes for poseidon2 */
   hash(message: Uint8Array): Uint8Array
-  /**
-   * The digest of each message, in order.
-   *
-   * @param messages all of one length
-   */
+  /** The digest of each message, in order. @param messages all of one length */
   hashBatch(messages: readonly Uint8Array[]): Uint8Array[]
   /**
-   * Folds a leaf's digest with its siblings into the top of the tree. At level i the running digest is the right child if
-   * bit i of `leafIndex` is 1, else the left child; it becomes H(left || right).
-   *
-   * @param digest the leaf's digest
-   * @param siblings digests, lowest level first
-   * @param leafIndex a safe integer
+   * Folds a leaf's digest with its siblings, lowest level first, into the top of the tree. At level i the running digest is the right
+   * child if bit i of `leafIndex`, a safe integer, is 1, else the left child; it becomes H(left || right).
    */
   foldPath(digest: Uint8Array, siblings: readonly Uint8Array[], leafIndex: number): Uint8Array
 }

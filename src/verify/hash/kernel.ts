@@ -16,30 +16,25 @@ export interface KernelExports {
   absorb(length: number): void
   finish(): void
 }
-/** What the kernel of a {@link Hasher} also exports. @typeParam Tables the addresses at which it expects its constants */
-export type HasherExports<Tables extends string> = KernelExports & Record<Tables | 'outputLength', Global> & BatchForms
-interface BatchForms {
+/** What a kernel with the batch forms of a {@link Hasher} also exports. */
+export interface BatchExports extends KernelExports {
+  readonly outputLength: Global
   hashEach(count: number, length: number): void
   climb(levels: number, position: number): void
 }
-interface Global {
+/** An address, or a length. */
+export interface Global {
   readonly value: number
 }
 
 /** Kernels that the runtime has compiled, by their base64. */
 const compiled = /* @__PURE__ */ new Map<string, object>()
 
-/**
- * Provides a compiled kernel to a runtime that does not compile bytes.
- *
- * @param module a WebAssembly.Module of these bytes. Anything else cannot be instantiated, which leads to the fallback
- */
+/** Provides a compiled kernel to a runtime that does not compile bytes: a WebAssembly.Module, or else the fallback is used. */
 export const provideKernel = (base64: string, module: object): unknown => compiled.set(base64, module)
 
 /**
  * Compiles a kernel, unless it has been, and gives it its own memory.
- *
- * @typeParam Exports what it exports
  * @throws whatever the engine throws if WebAssembly is missing, is forbidden by the page's policy, or lacks SIMD
  */
 export function instantiateKernel<Exports extends KernelExports>(base64: string): Exports {
@@ -66,13 +61,12 @@ export function hashOfKernel(kernel: KernelExports): Hasher['hash'] {
 }
 
 /** {@link hashOfKernel} and its batch forms. */
-export function hasherOfKernel(kernel: HasherExports<never>): Hasher {
+export function hasherOfKernel(kernel: BatchExports): Hasher {
   const [input, output] = buffersOf(kernel, kernel.outputLength.value)
   const hash = hashOfKernel(kernel)
   const digestsAtOnce = output.length / 32
   const siblingsAtOnce = input.length / 32
 
-  /** Places arrays of one length side by side. */
   const fill = (pieces: readonly Uint8Array[], length: number) => {
     for (let index = 0; index < pieces.length; index++) input.set(pieces[index] ?? [], index * length)
   }

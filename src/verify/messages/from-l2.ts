@@ -1,14 +1,13 @@
 import { readKeys } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { atPath, ProofError, refusal } from '../../base/errors.ts'
-import { readerOf } from '../../base/json/reader.ts'
 import { readOptions } from '../../base/options.ts'
 import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
 import { IMPLEMENTATION_KEY, type Rollup, readRollup, verifyImplementation } from '../anchor/rollup.ts'
 import { mappingSlot } from '../anchor/slots.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
 import { type DecodedMessage, type Message, readMessage } from './message.ts'
-import { type MessageProof, openMessageProof } from './tree.ts'
+import { type MessageProof, openMessageProof, reader } from './tree.ts'
 
 /** What to verify about a message, in an L1 state that you trust. */
 export interface MessageClaim {
@@ -39,8 +38,6 @@ export interface MessageFromL2 {
 
 /** Bits in a word of the bitmap. */
 const BITS = 256n
-
-const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
 
 /**
  * The storage keys to request with `eth_getProof` for the rollup contract, to prove the status of a message from L2. They are the
@@ -126,41 +123,22 @@ function statusOf({ proof }: MessageProof, depth: bigint, isClaimed: boolean): M
   return isClaimed ? 'claimed' : 'claimable'
 }
 
-/** The rollup contract in an L1 state. */
-interface DecodedContract extends ReturnType<typeof decodeEthClaim> {
-  /** What the caller states about the code behind the proxy. */
-  readonly implementation: Hex | undefined
-}
-
-/** @throws ArgumentError */
-export function decodeContract(l1StateRoot: Hex, rollup: ReturnType<typeof readRollup>): DecodedContract {
+export function decodeContract(l1StateRoot: Hex, rollup: ReturnType<typeof readRollup>) {
   const { address, implementation } = rollup
   return { ...decodeEthClaim({ l1StateRoot, address }), implementation }
 }
 
-/** A validated {@link MessageClaim}. */
-export interface DecodedMessageClaim {
-  readonly contract: DecodedContract
-  readonly message: DecodedMessage
-  readonly layout: MessageLayout
-}
+export type DecodedMessageClaim = ReturnType<typeof readClaim>
 
-/** @throws ArgumentError */
-export function readClaim(claim: MessageClaim): DecodedMessageClaim {
-  const { l1StateRoot, rollup, message, layout } = readOptions('', claim, [
-    'l1StateRoot',
-    'rollup',
-    'message',
-    'layout',
-  ])
+export function readClaim(claim: MessageClaim) {
+  const own = readOptions('', claim, ['l1StateRoot', 'rollup', 'message', 'layout'])
   return {
-    contract: decodeContract(l1StateRoot, readRollup(rollup)),
-    message: readMessage('message', message),
-    layout: readLayout(layout),
+    contract: decodeContract(own.l1StateRoot, readRollup(own.rollup)),
+    message: readMessage('message', own.message),
+    layout: readLayout(own.layout),
   }
 }
 
-/** One per key, in order. */
 type Values<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: bigint }
 
 /**

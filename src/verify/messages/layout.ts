@@ -1,5 +1,5 @@
 import type { Hex } from '../../base/bytes.ts'
-import { readOptions, verifyUint } from '../../base/options.ts'
+import { readSlots } from '../anchor/rollup.ts'
 
 /** Where the contracts keep messages: four slots of the rollup contract on L1, and two of the message service on L2. */
 export interface MessageLayout {
@@ -36,16 +36,13 @@ export const lineaMessageLayout: MessageLayout = {
   nextNumberOnL2: 278n,
 }
 
-const FIELDS = [
+/** @throws ArgumentError */
+export const readLayout = (layout: MessageLayout = lineaMessageLayout): MessageLayout =>
+  readSlots('layout', layout, SLOTS)
+
+const SLOTS = [
   ...(['nextMessageNumber', 'rollingHashes', 'claimedMessages', 'treeDepths', 'inbox', 'nextNumberOnL2'] as const),
 ]
-
-/** A copy of the caller's argument. @throws ArgumentError */
-export function readLayout(layout: MessageLayout = lineaMessageLayout): MessageLayout {
-  const own = readOptions('layout', layout, FIELDS)
-  for (const name of FIELDS) verifyUint(`layout.${name}`, own[name], 256)
-  return own
-}
 
 /**
  * The message service of Linea, a contract on L2, 20 bytes.

@@ -13,9 +13,7 @@ const WORD = 32
 /** Fee, value, number, the offset of the data, its length. */
 const HEAD = 5 * WORD
 
-/** A log of {@link MESSAGE_SENT}. */
 export interface MessageLog {
-  /** The contract that wrote it, 20 bytes. */
   readonly address: Hex
   readonly message: DecodedMessage
 }

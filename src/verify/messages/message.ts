@@ -20,15 +20,10 @@ export interface Message {
   data: Hex
 }
 
-/** The fields of a validated {@link Message}, as bytes. */
-interface MessageBytes extends Pick<Message, 'fee' | 'value' | 'number'> {
+export interface DecodedMessage extends Pick<Message, 'fee' | 'value' | 'number'> {
   readonly from: Uint8Array
   readonly to: Uint8Array
   readonly data: Uint8Array
-}
-
-/** A validated {@link Message}. */
-export interface DecodedMessage extends MessageBytes {
   /** The hash of the message, 32 bytes. */
   readonly hash: Uint8Array
 }
@@ -67,7 +62,7 @@ export const toTail = (bytes: Uint8Array): Uint8Array =>
   concatBytes(toWord(bytes.length), bytes, new Uint8Array(-bytes.length & (WORD - 1)))
 
 /** The hash is over the ABI encoding. That is longer than what is hashed to a node of a tree: neither passes for the other. */
-export function withHash(message: MessageBytes): DecodedMessage {
+export function withHash(message: Omit<DecodedMessage, 'hash'>): DecodedMessage {
   const { from, to, fee, value, number, data } = message
   const words = [from, to, fee, value, number]
   const hash = keccak256(concatBytes(...[...words, WORD * (words.length + 1)].map(toWord), toTail(data)))

@@ -53,7 +53,6 @@ export function messageToL2Keys(request: MessageRequest): [Hex, Hex, Hex, Hex] {
   return [...keysOf(message, layout), IMPLEMENTATION_KEY]
 }
 
-/** @throws ArgumentError */
 function readRequest(request: MessageRequest) {
   const { message, layout } = readOptions('', request, ['message', 'layout'])
   return { message: readMessage('message', message), layout: readLayout(layout) }
@@ -92,7 +91,6 @@ export function verifyMessageToL2(l1Proof: unknown, claim: MessageClaim): Messag
   return verifySent(l1Proof, readClaim(claim))
 }
 
-/** {@link verifyMessageToL2} for a claim that is validated. */
 export function verifySent(l1Proof: unknown, claim: DecodedMessageClaim): MessageToL2 {
   const { message, layout } = claim
   const { values, implementation } = readSlots(l1Proof, keysOf(message, layout), claim)

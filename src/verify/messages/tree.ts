@@ -29,7 +29,7 @@ export interface MessageTree {
   proofs: MessageProof[]
 }
 
-const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
+export const reader = /* @__PURE__ */ readerOf('MESSAGE_MALFORMED')
 
 const hashPair = (left: Uint8Array, right: Uint8Array): Uint8Array => keccak256(concatBytes(left, right))
 
@@ -89,11 +89,7 @@ function makeTree(leaves: readonly Uint8Array[], empty: readonly Uint8Array[]): 
   return { root: ofTree, proofs }
 }
 
-/**
- * Reads the place of a message, and verifies that its path leads from the message to the root.
- *
- * @throws ProofError `MESSAGE_ROOT_MISMATCH`, `MESSAGE_MALFORMED`, `MESSAGE_INDEX`, `BAD_HEX`, `WRONG_LENGTH`
- */
+/** Reads the place of a message, and verifies that its path leads from the message to the root. */
 export function openMessageProof(source: unknown, { hash }: DecodedMessage): MessageProof {
   const messageProof = decodeMessageProof(source)
   const { root, leafIndex, proof } = messageProof

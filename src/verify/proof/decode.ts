@@ -32,7 +32,6 @@ export type DecodedLeafProof =
  * Decodes an untrusted answer, a bare `GetProofResult` or a JSON-RPC response with one. Only own properties are read, each
  * once, and each length is checked before the content, so the request bounds the work.
  *
- * @param keyCount the number of requested storage keys
  * @returns one storage proof per requested key, or none at all; null where the answer has null
  */
 export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number) {
@@ -120,13 +119,7 @@ export function decodeLeafIndex(index: unknown): number {
   return number + 0
 }
 
-/**
- * Tree format, "The proof": decodes the 42 nodes of `proofRelatedNodes`, each of the length required at its place, and
- * canonical.
- *
- * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
- * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`
- */
+/** Tree format, "The proof": decodes the 42 nodes of `proofRelatedNodes`, each of the length required at its place, and canonical. */
 export function decodeNodes(tree: Tree, leafIndex: number, proofRelatedNodes: unknown): Path {
   const texts = reader.items(proofRelatedNodes, verifyNodeCount, text => text)
   verifyNodeScheme(tree.scheme, texts)

@@ -21,9 +21,7 @@ export interface ProvenLeaf {
 }
 
 /**
- * Checks a leaf proof in the form that it claims to have. The two forms are explained in the tree format, "The proof" and
- * "The list".
- *
+ * Checks a leaf proof in the form that it claims to have: tree format, "The proof" and "The list".
  * @returns the leaf, or null if non-existence of the key is proven
  */
 export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: DecodedLeafProof): ProvenLeaf | null {

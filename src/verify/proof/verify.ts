@@ -46,12 +46,7 @@ export interface VerifiedState<Keys extends readonly Hex[] = readonly Hex[]> {
 /** One slot per key. If the compiler knows how many keys there are, it knows how many slots there are. */
 export type ProvenSlots<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: ProvenSlot }
 
-/**
- * Verifies an answer against what the caller claims.
- *
- * @param trees `plainTrees`, or trees that decode and hash to the same bytes
- * @throws ProofError and nothing else
- */
+/** Verifies an answer against what the caller claims. @param trees `plainTrees`, or trees that decode and hash to the same bytes */
 export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim): VerifiedState {
   // The whole answer is decoded, and so known to be canonical, before anything is hashed or compared.
   const { accountProof, storageProofs } = decodeAnswer(trees, answer, claim.storageKeys.length)

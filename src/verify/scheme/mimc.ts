@@ -2,8 +2,7 @@ import { bigintToBytes, concatBytes } from '../../base/bytes.ts'
 import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { mimcHasher } from '../hash/mimc/index.ts'
-import { createScheme } from './genuine.ts'
-import type { HashScheme } from './scheme.ts'
+import { createScheme, type HashScheme } from './scheme.ts'
 
 const HALF_WORD = 16
 const ZEROS = /* @__PURE__ */ new Uint8Array(HALF_WORD)

@@ -2,8 +2,7 @@ import { byteAt } from '../../base/bytes.ts'
 import { isCanonicalKoalaBear } from '../field/koalabear.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { poseidon2Hasher } from '../hash/poseidon2/index.ts'
-import { createScheme } from './genuine.ts'
-import type { HashScheme } from './scheme.ts'
+import { createScheme, type HashScheme } from './scheme.ts'
 
 let hasher: Hasher | undefined
 

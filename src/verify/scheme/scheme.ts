@@ -1,8 +1,10 @@
+import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
+import { atPath } from '../../base/errors.ts'
 import type { Hasher } from '../hash/hasher.ts'
 
 /** Marks a scheme of this package, in any copy of it. The number changes when the members of {@link HashScheme} do. */
-export const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/scheme/1')
+const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/scheme/1')
 
 /**
  * A hash scheme of the rollup. There are two: `mimc` from `rollup-state-proof/mimc`, `poseidon2` from
@@ -21,38 +23,37 @@ export interface HashScheme extends Scheme {
   readonly hasher: Hasher
   /** Length in bytes of a small integer or index inside a hashed message: 32 (mimc) or 64 (poseidon2). */
   readonly wordLength: number
-  /**
-   * Whether every field element in `bytes` is reduced.
-   *
-   * @param bytes digests and words: a multiple of 32 bytes
-   */
+  /** Whether every field element is reduced. @param bytes digests and words: a multiple of 32 bytes */
   isCanonical(bytes: Uint8Array): boolean
-  /**
-   * `word(x)` of the tree format: encodes a small integer for hashing, in `wordLength` bytes.
-   *
-   * @param x 32 bytes, big-endian
-   */
+  /** `word(x)` of the tree format: 32 bytes, a small big-endian integer, as `wordLength` bytes for hashing. */
   encodeWord(x: Uint8Array): Uint8Array
-  /**
-   * Inverse of `encodeWord`: 32 bytes, or null if `encodeWord` cannot produce this word.
-   *
-   * @param word `wordLength` bytes
-   */
+  /** Inverse of `encodeWord`: 32 bytes, or null if `encodeWord` cannot produce this word. */
   decodeWord(word: Uint8Array): Uint8Array | null
-  /**
-   * `full(x)` of the tree format: encodes any 32 bytes for hashing, in 64 bytes.
-   *
-   * @param x 32 bytes
-   */
+  /** `full(x)` of the tree format: any 32 bytes as 64 bytes for hashing. */
   encodeBytes32(x: Uint8Array): Uint8Array
-  /**
-   * `address(a)` of the tree format: encodes an address for hashing, in 32 bytes (mimc) or 40 bytes (poseidon2).
-   *
-   * @param a 20 bytes
-   */
+  /** `address(a)` of the tree format: 20 bytes as 32 (mimc) or 40 (poseidon2) for hashing. */
   encodeAddress(a: Uint8Array): Uint8Array
   /** The key hash of TAIL, 32 bytes: no key hash is larger. A new array per call. */
   tailKey(): Uint8Array
   /** The root of a tree with only HEAD and TAIL, 32 bytes: the storage root of an account without storage. */
   readonly emptyTreeRoot: Hex
+}
+
+/** Makes a scheme that {@link hashSchemeOf} accepts, and that nobody can change. */
+export const createScheme = (parts: Omit<HashScheme, typeof genuine>): HashScheme =>
+  // It names itself, so that neither a copy of it nor an object that inherits from it is genuine.
+  Object.freeze(Object.defineProperty(parts, genuine, { value: parts }) as HashScheme)
+
+const importOf = (name: Scheme['name']) => `${name} of 'rollup-state-proof/${name}'`
+
+/** What a scheme consists of. @throws ArgumentError unless it is `mimc` or `poseidon2` of any copy of this package */
+export function hashSchemeOf(scheme: Scheme): HashScheme {
+  try {
+    if (scheme && scheme[genuine] === scheme) return scheme as HashScheme
+  } catch {
+    // A proxy can throw anything.
+  }
+  return atPath('scheme', () => {
+    throw invalid('', `the object ${importOf('poseidon2')} or ${importOf('mimc')}`, scheme)
+  })
 }

@@ -6,8 +6,7 @@ import { ETH_PROOF_SHAPE, verifyEthProof } from '../anchor/eth-proof.ts'
 import type { HeldValue } from '../anchor/rollup.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { HashScheme } from '../scheme/scheme.ts'
+import { type HashScheme, hashSchemeOf } from '../scheme/scheme.ts'
 import { createVerifier } from '../verifier/verifier.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
 import { type AnyState, ETHEREUM, type KindName, type StateScheme } from './types.ts'
@@ -71,14 +70,10 @@ const treeWith = (scheme: HashScheme): StateKind => ({
     verifyProof(answer, { scheme, stateRoot, address, storageKeys }),
 })
 
-const trees = /* @__PURE__ */ new WeakMap<HashScheme, StateKind>()
-
-/** A request, and the kind of the state that it is about. */
 export interface StateClaim extends StateRequest {
   readonly scheme: StateScheme
 }
 
-/** Verifies a result. @throws as `verifyProof` or `verifyEthProof` do */
 export const verifyState = (answer: unknown, { scheme, ...asked }: StateClaim): AnyState =>
   stateKind(scheme).verify(answer, asked)
 
@@ -89,13 +84,8 @@ export const kindName = (scheme: StateScheme): KindName => (scheme === ETHEREUM 
 export const decidedKind = (name: unknown, scheme: StateScheme): StateScheme => (name === ETHEREUM ? ETHEREUM : scheme)
 
 /** The kind of state that a caller's `scheme` stands for. @throws ArgumentError */
-export function stateKind(scheme: StateScheme): StateKind {
-  if (scheme === ETHEREUM) return ethereum
-  const hashScheme = hashSchemeOf(scheme)
-  const kind = trees.get(hashScheme) ?? treeWith(hashScheme)
-  trees.set(hashScheme, kind)
-  return kind
-}
+export const stateKind = (scheme: StateScheme): StateKind =>
+  scheme === ETHEREUM ? ethereum : treeWith(hashSchemeOf(scheme))
 
 /** Verifies many results, or the JSON-RPC responses around them. In a tree, those under one root share what they hash. */
 export function createStateVerifier(scheme: StateScheme): StateVerifier {

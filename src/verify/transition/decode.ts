@@ -26,7 +26,6 @@ const NAMES = [
 /** Decodes a field of a trace. An error has its name in the path. */
 export type Field = <T>(name: string, decode: (value: unknown) => T) => T
 
-/** Which trace it is. */
 export const readHead = (trace: unknown) => reader.fieldsOf(trace, ['type', 'location', 'key'])
 
 /** The other fields of a trace. `null`, which some servers write for a trace that they lost, is refused. */
@@ -44,7 +43,6 @@ export const decodeLocation = (value: unknown): Uint8Array | null =>
 
 /** How far a tree has come. */
 export interface TreeState {
-  /** 32 bytes. */
   readonly subRoot: Uint8Array
   readonly nextFreeNode: number
 }

@@ -50,7 +50,6 @@ export interface AccountDiff {
 
 /** A trace in its block, not yet verified. */
 interface Entry {
-  /** Where it is in its block. */
   readonly place: () => string
   readonly trace: unknown
   readonly kind: TraceKind
@@ -58,7 +57,6 @@ interface Entry {
   readonly slot: Uint8Array | null
 }
 
-/** A trace of a slot. */
 type SlotEntry = Entry & { readonly slot: Uint8Array }
 const isOfSlot = (entry: Entry): entry is SlotEntry => entry.slot !== null
 
@@ -66,7 +64,6 @@ const isOfSlot = (entry: Entry): entry is SlotEntry => entry.slot !== null
 interface Segment {
   readonly address: Uint8Array
   readonly hKey: Uint8Array
-  /** Where its first trace is. */
   readonly place: () => string
   readonly entries: Entry[]
 }

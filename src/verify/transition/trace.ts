@@ -38,7 +38,6 @@ export interface Trace {
 export interface Change {
   readonly before: Uint8Array | null
   readonly after: Uint8Array | null
-  /** Where the tree is after it. */
   readonly state: TreeState
 }
 
@@ -56,7 +55,6 @@ export function startOf({ tree, kind, field }: Trace, reached: TreeState | null)
   throw refusal('TRACE_NOT_CONTINUOUS', spell(reached), spell(start))
 }
 
-/** Verifies a trace on a tree that is at `start`. @throws ProofError */
 export function applyTrace(trace: Trace, start: TreeState): Change {
   switch (trace.kind) {
     case READ:
@@ -138,7 +136,6 @@ function openLeaf({ tree: { scheme }, field }: Trace, start: TreeState, leafName
   return { name, place: field(name, decodePlace(scheme, start)), leaf: field(leafName, decodeLeaf(scheme)) }
 }
 
-/** The leaf of the key, and its value. */
 function openHeld(
   trace: Trace,
   start: TreeState,
@@ -163,7 +160,6 @@ function openGap(trace: Trace, start: TreeState, [leftName, rightName]: readonly
   return { left, right }
 }
 
-/** Two leaves that point at each other. */
 function verifyLinked(left: Opened, right: Opened): void {
   const [leftIndex, rightIndex] = [left.place.leafIndex, right.place.leafIndex]
   if (left.leaf.next !== rightIndex)

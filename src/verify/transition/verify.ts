@@ -5,10 +5,9 @@ import { atMost } from '../../base/json/decoders.ts'
 import { readOptions } from '../../base/options.ts'
 import { unwrapResponse } from '../proof/known-answer.ts'
 import { plainTrees, type Trees } from '../proof/tree.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { HashScheme, Scheme } from '../scheme/scheme.ts'
+import { type HashScheme, hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
-import { rememberingHasher } from '../verifier/shared-nodes.ts'
+import { rememberingHasher, withHasher } from '../verifier/shared-nodes.ts'
 import { decodeDigest, reader } from './decode.ts'
 import { MAX_BLOCKS } from './limits.ts'
 import { type AccountDiff, type Accounts, verifyBlockTraces } from './segment.ts'
@@ -109,18 +108,14 @@ export function verifyTransition(answer: unknown, claim: TransitionClaim): Verif
  */
 function treesOf(scheme: HashScheme): Trees {
   if (scheme.name !== 'mimc') return plainTrees(scheme)
-  const hasher = rememberingHasher(scheme.hasher, PLACES)
-  // Inherits from the scheme, because a copy would lose members that the scheme itself inherits.
-  return plainTrees(Object.create(scheme, { hasher: { value: hasher } }))
+  return plainTrees(withHasher(scheme, rememberingHasher(scheme.hasher, PLACES)))
 }
 
-/** A root that the answer states, and need not. */
 function verifySameRoot(scheme: HashScheme, value: unknown, root: Uint8Array): void {
   const stated = decodeDigest(scheme)(value)
   if (!equalBytes(stated, root)) throw mismatch('TRANSITION_ROOT_CONTRADICTED', root, stated)
 }
 
-/** The result inside a JSON-RPC response, or the answer itself if it is bare. */
 function openResponse(answer: unknown): unknown {
   const { result, error } = unwrapResponse(answer)
   if (error === undefined) return result

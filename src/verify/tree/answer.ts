@@ -32,15 +32,10 @@ export interface NonExistenceProof {
   rightProof: Proof
 }
 
-/** `key` is the address, 20 bytes. */
-export type AccountProof = ExistenceProof | NonExistenceProof
-/** `key` is the storage key, 32 bytes. */
-export type StorageProof = ExistenceProof | NonExistenceProof
-
 /** The result of `rollup_getProof` (on the Linea networks `linea_getProof`): see "The proof" in the tree format. */
 export interface GetProofResult {
   /** The proof of the requested account. */
-  accountProof: AccountProof
+  accountProof: ExistenceProof | NonExistenceProof
   /** One per requested key. Empty, or null for each key, if the account does not exist or has no storage. */
-  storageProofs: (StorageProof | null)[]
+  storageProofs: (ExistenceProof | NonExistenceProof | null)[]
 }

@@ -23,9 +23,8 @@ export interface Leaf {
   readonly prev: number
   /** Index of the leaf with the next larger key hash (TAIL: itself). */
   readonly next: number
-  /** Key hash, 32 bytes. */
+  /** Hashes of the key and of the value, 32 bytes each. */
   readonly hKey: Uint8Array
-  /** Value hash, 32 bytes. */
   readonly hVal: Uint8Array
 }
 
@@ -38,12 +37,7 @@ export interface LeafNode extends Leaf {
 export const openingLength = ({ wordLength }: Pick<HashScheme, 'wordLength'>): number =>
   2 * wordLength + 2 * DIGEST_LENGTH
 
-/**
- * Tree format, "The messages": an opening is `word(prev) || word(next) || hKey || hVal`, the preimage of the leaf's digest.
- *
- * @param opening canonical, {@link openingLength} bytes
- * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
- */
+/** Tree format, "The messages": an opening is `word(prev) || word(next) || hKey || hVal`, the preimage of the leaf's digest. */
 export function decodeOpening(scheme: HashScheme, opening: Uint8Array): LeafNode {
   const { wordLength } = scheme
   const digests = 2 * wordLength
@@ -56,12 +50,7 @@ export function decodeOpening(scheme: HashScheme, opening: Uint8Array): LeafNode
   }
 }
 
-/**
- * Inverse of `word(index)`.
- *
- * @param limit exclusive upper bound of the index, at most 2^53
- * @throws ProofError `NON_CANONICAL` if the padding of the word is not zero, `INDEX_OUT_OF_RANGE`
- */
+/** Inverse of `word(index)`. @param limit exclusive upper bound of the index, at most 2^53 */
 export function decodeIndexWord(scheme: HashScheme, word: Uint8Array, limit: number): number {
   const x = scheme.decodeWord(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
@@ -75,9 +64,6 @@ export function decodeIndexWord(scheme: HashScheme, word: Uint8Array, limit: num
 /**
  * Tree format, "What a verifier must check": an element has one encoding. A hash that reduces silently would give two
  * encodings the same digest.
- *
- * @param bytes digests and words, a multiple of 32 bytes
- * @throws ProofError `NON_CANONICAL`
  */
 export function verifyCanonical(scheme: HashScheme, bytes: Uint8Array): void {
   if (!scheme.isCanonical(bytes)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })

@@ -31,30 +31,19 @@ export interface Path {
   readonly inner: readonly Uint8Array[]
   /** Node 40, or null for a missing leaf. */
   readonly siblingLeaf: LeafNode | null
-  /** Node 41. */
   readonly leafNode: LeafNode
 }
 
 /** Length in bytes of node 0: 64 (mimc) or 96 (poseidon2). */
 export const rootLength = ({ wordLength }: Pick<HashScheme, 'wordLength'>): number => wordLength + DIGEST_LENGTH
 
-/**
- * Node 0: `word(nextFreeNode) || subRoot`.
- *
- * @param rootPreimage canonical, {@link rootLength} bytes
- * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
- */
+/** Node 0: `word(nextFreeNode) || subRoot`. */
 export function decodeRootNode(scheme: HashScheme, rootPreimage: Uint8Array): RootNode {
   const nextFreeNode = decodeIndexWord(scheme, rootPreimage.slice(0, scheme.wordLength), MAX_LEAVES + 1)
   return { rootPreimage, nextFreeNode, subRoot: rootPreimage.slice(scheme.wordLength) }
 }
 
-/**
- * Node 40: a leaf's opening, or 32 zero bytes for a missing leaf. These are its digest, not a preimage.
- *
- * @param bytes canonical
- * @throws ProofError `WRONG_LENGTH`, `ZERO_OPENING`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
- */
+/** Node 40: a leaf's opening, or 32 zero bytes for a missing leaf. These are its digest, not a preimage. */
 export function decodeSiblingLeaf(scheme: HashScheme, bytes: Uint8Array): LeafNode | null {
   const [isDigest, isEmpty] = [bytes.length === DIGEST_LENGTH, isZero(bytes)]
   if (isDigest && !isEmpty) throw refusal('WRONG_LENGTH', 'a leaf opening', '32 bytes not zero')
@@ -63,11 +52,7 @@ export function decodeSiblingLeaf(scheme: HashScheme, bytes: Uint8Array): LeafNo
   return isEmpty ? null : decodeOpening(scheme, bytes)
 }
 
-/**
- * Checks that the leaf index is below nextFreeNode: no leaf was ever created at or above it.
- *
- * @throws ProofError `INDEX_OUT_OF_RANGE`
- */
+/** Checks that the leaf index is below nextFreeNode: no leaf was ever created at or above it. */
 export function verifyLeafIndex({ leafIndex, rootNode: { nextFreeNode } }: Path): void {
   if (leafIndex >= nextFreeNode) throw refusal('INDEX_OUT_OF_RANGE', `below nextFreeNode ${nextFreeNode}`, leafIndex)
 }
@@ -80,11 +65,7 @@ export function computeSubRoot({ hasher }: HashScheme, { leafIndex, inner, sibli
   return hasher.foldPath(hasher.hash(leafNode.opening), siblings, leafIndex)
 }
 
-/**
- * Tree format, "The proof": checks that the leaf is in the tree with this root, at its index.
- *
- * @throws ProofError `SUB_ROOT_MISMATCH`, or `rootMismatch` if node 0 does not hash to `root`
- */
+/** Tree format, "The proof": checks that the leaf is in the tree with this root, at its index. */
 export function verifyPath(scheme: HashScheme, path: Path, root: Uint8Array, rootMismatch: ProofErrorCode): void {
   const { subRoot, rootPreimage } = path.rootNode
   const computedSubRoot = computeSubRoot(scheme, path)
@@ -93,6 +74,5 @@ export function verifyPath(scheme: HashScheme, path: Path, root: Uint8Array, roo
   if (!equalBytes(computedRoot, root)) throw mismatch(rootMismatch, root, computedRoot)
 }
 
-/** An error that carries both the expected and the found bytes. */
 export const mismatch = (code: ProofErrorCode, expected: Uint8Array, found: Uint8Array): ProofError =>
   refusal(code, bytesToHex(expected), bytesToHex(found))

@@ -6,6 +6,7 @@ import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
 import { TREE_DEPTH } from '../tree/leaf.ts'
 import { INNER_LENGTH } from '../tree/path.ts'
 import { hashUnknown } from './hash-unknown.ts'
+import { withHasher } from './shared-nodes.ts'
 
 /** A subtree whose leaves are all missing: as served, the message that its node spells, and the hash of this message. */
 interface EmptySubtree {
@@ -55,8 +56,7 @@ export function knowSubtrees(tree: Tree, subtrees: ReadonlyMap<number, EmptySubt
   const knowing: Hasher = { ...hasher, hashBatch: messages => hashUnknown(messages, recall, hasher.hashBatch) }
   return {
     ...tree,
-    // Inherits from the scheme, because a copy would lose members that the scheme itself inherits.
-    scheme: Object.create(tree.scheme, { hasher: { value: knowing } }),
+    scheme: withHasher(tree.scheme, knowing),
     decodeInner(hex, node) {
       const subtree = subtrees.get(node)
       return subtree?.hex === hex ? subtree.preimage : tree.decodeInner(hex, node)

@@ -18,8 +18,8 @@ export function hashUnknown(
   const hashed = hashBatch(unknown)
   let next = 0
   for (let index = 0; index < digests.length; index++) {
-    // There are as many digests as messages.
-    if (digests[index] === pending) digests[index] = hashed[next++] as Uint8Array
+    // There are as many digests as messages: otherwise, nothing is verified.
+    if (digests[index] === pending) digests[index] = hashed[next++] ?? pending
   }
   return digests
 }

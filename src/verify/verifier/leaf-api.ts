@@ -3,8 +3,7 @@ import { bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import { decodeLeafIndex, decodeNodes } from '../proof/decode.ts'
 import type { DecodedValue } from '../proof/tree.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, accountTree, storageTree, type TreeKind } from '../tree/kind.ts'
 import { computeSubRoot, LEAF_NODE, verifyLeafIndex } from '../tree/path.ts'
 import { quickTrees } from './empty-subtrees.ts'
@@ -12,11 +11,8 @@ import { quickTrees } from './empty-subtrees.ts'
 /** Parts of a leaf proof as hexadecimal, for what shows or makes proofs. None of these verifies anything. */
 
 /**
- * Recomputes the sub-root (the top of the 40 levels) and the root that a path leads to. It takes nextFreeNode from node 0 and
- * ignores the sub-root there.
- *
- * @param proofRelatedNodes the 42 nodes of a proof, root first
- * @throws ProofError, ArgumentError
+ * Recomputes the sub-root (the top of the 40 levels) and the root that the 42 nodes of a path lead to. It takes nextFreeNode from
+ * node 0 and ignores the sub-root there.
  */
 export function computeRoot(scheme: Scheme, leafIndex: number, proofRelatedNodes: readonly Hex[]) {
   const tree = quickTrees(hashSchemeOf(scheme)).account
@@ -29,11 +25,7 @@ export function computeRoot(scheme: Scheme, leafIndex: number, proofRelatedNodes
   return { subRoot: bytesToHex(subRoot), root: bytesToHex(root) }
 }
 
-/**
- * The fields of an account value as served, 192 bytes.
- *
- * @throws ArgumentError if it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
- */
+/** The fields of an account value as served, 192 bytes. @throws ArgumentError, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE` */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
   const { value: bytes } = decodeAccountArgument(scheme, value)
   accountTree.verifyStorable(bytes)
@@ -49,20 +41,16 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
 const hashKey = (tree: TreeKind, scheme: Scheme, name: string, key: Hex): Hex =>
   bytesToHex(tree.hashKey(hashSchemeOf(scheme), decodeArgument(name, key, tree.keyLength)))
 
-/** @param address 20 bytes. @returns 32 bytes. @throws ArgumentError */
 export const hashAccountKey = (scheme: Scheme, address: Hex): Hex => hashKey(accountTree, scheme, 'address', address)
 
-/** @param storageKey 32 bytes. @returns 32 bytes. @throws ArgumentError */
 export const hashStorageKey = (scheme: Scheme, storageKey: Hex): Hex =>
   hashKey(storageTree, scheme, 'storageKey', storageKey)
 
-/** @param value 192 bytes, as served. @returns 32 bytes. @throws ArgumentError, `NON_CANONICAL` */
 export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
   const { preimage } = decodeAccountArgument(scheme, value)
   return bytesToHex(hashSchemeOf(scheme).hasher.hash(preimage))
 }
 
-/** @param value 32 bytes. @returns 32 bytes. @throws ArgumentError */
 export function hashStorageValue(scheme: Scheme, value: Hex): Hex {
   const hashScheme = hashSchemeOf(scheme)
   return bytesToHex(hashScheme.hasher.hash(storageTree.valuePreimage(hashScheme, decodeArgument('value', value, 32))))

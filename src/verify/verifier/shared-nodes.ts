@@ -1,10 +1,10 @@
 import { equalBytes, uint32At } from '../../base/bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
-import type { Tree, Trees } from '../proof/tree.ts'
+import type { Decode, Tree, Trees } from '../proof/tree.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, type LeafNode } from '../tree/leaf.ts'
-import { INNER_LENGTH } from '../tree/path.ts'
+import { INNER_LENGTH, NODE_COUNT } from '../tree/path.ts'
 import { hashUnknown } from './hash-unknown.ts'
-import { rememberLast } from './remember-last.ts'
 
 /** How many digests an answer remembers at most: about 5 MB with their messages. */
 const PLACES = 2 ** 13
@@ -13,9 +13,7 @@ const TOGETHER = 4
 
 /**
  * Trees for one answer, which decode and hash like `trees`. What several paths of a tree have in common, they decode and hash
- * once. Nothing else refers to what they remember, so it is freed with them.
- *
- * @param slotCount how many slots the claim names: of several, every path is worth remembering
+ * once. Nothing else refers to what they remember, so it is freed with them. Of several slots, every path is worth remembering.
  */
 export const shareNodes = ({ account, storage }: Trees, slotCount: number): Trees => ({
   account: shareFromSecondPath(account),
@@ -44,21 +42,50 @@ function partsWithMemory(tree: Tree) {
     return leaf
   }
   return {
-    // Inherits from the scheme, because a copy would lose members that the scheme itself inherits.
-    scheme: Object.create(tree.scheme, { hasher: { value: rememberingHasher(tree.scheme.hasher, PLACES, openings) } }),
-    decodeRootNode: rememberLast(tree.decodeRootNode),
-    decodeInner: rememberLast(tree.decodeInner),
+    ...memoryOf(tree, PLACES, openings),
     decodeSiblingLeaf: (hex, node) => noteOpening(tree.decodeSiblingLeaf(hex, node)),
     decodeLeafNode: (hex, node) => noteOpening(tree.decodeLeafNode(hex, node)),
   } satisfies Partial<Tree>
 }
 
+const memoryOf = ({ scheme, ...tree }: Tree, places: number, openings?: readonly Uint8Array[]) => ({
+  scheme: withHasher(scheme, rememberingHasher(scheme.hasher, places, openings)),
+  decodeRootNode: rememberLast(tree.decodeRootNode),
+  decodeInner: rememberLast(tree.decodeInner),
+})
+
+/** The scheme with another hasher. It inherits, because a copy would lose members that the scheme itself inherits. */
+export const withHasher = (scheme: HashScheme, hasher: Hasher): HashScheme =>
+  Object.create(scheme, { hasher: { value: hasher } })
+
+/** A tree that decodes and hashes like `tree`, with a memory of so many digests, a power of two. */
+export const rememberingTree = (tree: Tree, digests: number): Tree => ({
+  ...tree,
+  ...memoryOf(tree, digests),
+  decodeSiblingLeaf: rememberLast(tree.decodeSiblingLeaf),
+  decodeLeafNode: rememberLast(tree.decodeLeafNode),
+  decodeValue: rememberLast(tree.decodeValue),
+})
+
 /**
- * A hasher that remembers which digest belongs to which bytes, and nothing about places in a tree. Nobody may modify a message that
- * it was given.
- *
- * @param places how many digests it remembers at most, a power of two
- * @param openings those that it will have to hash, in this order
+ * Remembers the last result at each node, because consecutive proofs share most of their path. It compares the whole text,
+ * so a remembered result is what decoding the text again would give.
+ */
+export function rememberLast<T>(decode: Decode<T>): Decode<T> {
+  // Filled, because reading a hole consults Array.prototype, which may be polluted.
+  const last = new Array<{ hex: string; decoded: T } | undefined>(NODE_COUNT).fill(undefined)
+  return (hex, node) => {
+    const recent = last[node]
+    if (recent?.hex === hex) return recent.decoded
+    const decoded = decode(hex, node)
+    last[node] = { hex, decoded }
+    return decoded
+  }
+}
+
+/**
+ * A hasher that remembers which digest belongs to which bytes, and nothing about places in a tree: at most so many digests, a power
+ * of two. Nobody may modify a message that it was given. @param openings those that it will have to hash, in this order
  */
 export function rememberingHasher(hasher: Hasher, places: number, openings: readonly Uint8Array[] = []): Hasher {
   const { recall, remember, hashAll, hashPair } = createMemory(hasher, places)
@@ -157,19 +184,16 @@ function createMemory(hasher: Hasher, places: number) {
     one.right === null ? equalBytes(one.left, join(left, right)) : isSame(one.left, left) && isSame(one.right, right)
   return {
     remember,
-    /** The digest of a message that was hashed before. */
     recall(message: Uint8Array): Uint8Array | undefined {
       const one = known.get(placeOf(message))
       return one !== undefined && isMessage(one, message) ? one.digest : undefined
     },
-    /** Hashes messages of one length. */
     hashAll(messages: readonly Uint8Array[]): Uint8Array[] {
       const digests = hasher.hashBatch(messages)
       for (let index = 0; index < digests.length; index++)
         remember(messages[index] as Uint8Array, digests[index] as Uint8Array)
       return digests
     },
-    /** The digest of `left` and then `right`, two digests. */
     hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
       const place = placeOfEnds(left, DIGEST_LENGTH, right)
       const one = known.get(place)

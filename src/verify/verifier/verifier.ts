@@ -1,10 +1,9 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { Claim } from '../proof/claim.ts'
 import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { quickTrees } from './empty-subtrees.ts'
-import { rememberingTree } from './remembering-tree.ts'
+import { rememberingTree } from './shared-nodes.ts'
 import { readVerifierClaim } from './verify-proof.ts'
 
 /** A {@link Claim} without the scheme, which the verifier has. */

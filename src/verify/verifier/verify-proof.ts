@@ -2,8 +2,7 @@ import type { Hex } from '../../base/bytes.ts'
 import { readOptions } from '../../base/options.ts'
 import { type Claim, type DecodedClaim, decodeClaim } from '../proof/claim.ts'
 import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
-import { hashSchemeOf } from '../scheme/genuine.ts'
-import type { HashScheme } from '../scheme/scheme.ts'
+import { type HashScheme, hashSchemeOf } from '../scheme/scheme.ts'
 import { quickTrees } from './empty-subtrees.ts'
 import { shareNodes } from './shared-nodes.ts'
 
@@ -46,12 +45,10 @@ export function verifyProof<const Keys extends readonly Hex[] = []>(
 
 const FIELDS = ['stateRoot', 'address', 'storageKeys']
 
-/** @throws ArgumentError */
 export function readClaim(claim: Claim): { scheme: HashScheme; claim: DecodedClaim } {
   const { scheme, ...asked } = readOptions('', claim, ['scheme', ...FIELDS])
   return { scheme: hashSchemeOf(scheme), claim: decodeClaim(asked) }
 }
 
-/** The claim of a call to a verifier, which already has a scheme. @throws ArgumentError */
 export const readVerifierClaim = (claim: Omit<Claim, 'scheme'>): DecodedClaim =>
   decodeClaim(readOptions('', claim, FIELDS))

@@ -4,7 +4,6 @@ import { JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, it } from 'vitest'
 import { createService, demoWorld } from '../../../src/devnet/index.ts'
-import { readGenesis } from '../../../src/devnet/service/genesis.ts'
 import { anchorStorageKeys, createBundle, verifyEvidence } from '../../../src/entry/anchor.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../../src/entry/rpc.ts'
@@ -273,26 +272,6 @@ it('can lag behind L1 with its proofs', async () => {
   service.chain.finalize()
   expect(await ask('0x1')).toHaveProperty('result')
   expect(await ask('0x2')).toMatchObject(missing)
-})
-
-it('starts from a genesis file', () => {
-  const alloc = { [USER.slice(2)]: { balance: '0x10', nonce: 2, code: '0x00', storage: { '0x1': '0x2' } } }
-  const world = readGenesis(poseidon2, { alloc })
-  expect(world.getAccount(USER)).toMatchObject({ balance: 16n, nonce: 2n, codeSize: 1n })
-  expect(world.getStorage(USER, word(1))).toBe(word(2))
-  expect(demoWorld(poseidon2).getAccount(CONTRACT)?.codeSize).toBe(5n)
-  const wrong = [
-    null,
-    {},
-    { alloc: [] },
-    { alloc: { '0x1': {} } },
-    { alloc: { [USER]: 7 } },
-    { alloc: { [USER]: { balance: -1 } } },
-  ]
-  const more = [{ nonce: `${2n ** 64n}` }, { code: 'x' }, { storage: { '0x1': 2 } }, { storage: { zz: '0x1' } }]
-  for (const genesis of [...wrong, ...more.map(account => ({ alloc: { [USER]: account } }))]) {
-    expect(() => readGenesis(poseidon2, genesis)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }))
-  }
 })
 
 it('answers concurrent requests with valid proofs', async () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import { createWorld } from '../../../src/devnet/index.ts'
-import { createScheme } from '../../../src/verify/scheme/genuine.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
-import type { HashScheme } from '../../../src/verify/scheme/scheme.ts'
+import { createScheme, type HashScheme } from '../../../src/verify/scheme/scheme.ts'
 import { naiveRoot } from './naive.ts'
 import {
   ALICE,

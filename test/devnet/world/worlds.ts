@@ -4,7 +4,7 @@ import { createWorld, type World } from '../../../src/devnet/index.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import type { HashScheme } from '../../../src/verify/scheme/scheme.ts'
-import type { Proof, StorageProof } from '../../../src/verify/tree/answer.ts'
+import type { ExistenceProof, NonExistenceProof, Proof } from '../../../src/verify/tree/answer.ts'
 import { naiveOpen } from './naive.ts'
 
 export const schemes = [mimc, poseidon2]
@@ -31,8 +31,10 @@ export function accountValueHash(scheme: HashScheme, world: World, a: Hex): Uint
   )
 }
 
+type LeafProof = ExistenceProof | NonExistenceProof
+
 /** The proofs in a leaf proof with their indices: one if the key exists, else those of its two neighbours. */
-export function proofsIn(leafProof: StorageProof): { index: number; proof: Proof }[] {
+export function proofsIn(leafProof: LeafProof): { index: number; proof: Proof }[] {
   if ('proof' in leafProof) return [{ index: leafProof.leafIndex, proof: leafProof.proof }]
   const { leftLeafIndex, leftProof, rightLeafIndex, rightProof } = leafProof
   return [
@@ -42,7 +44,7 @@ export function proofsIn(leafProof: StorageProof): { index: number; proof: Proof
 }
 
 /** Opens every path, and expects that it leads to `root` and that the leaves prove what the form claims. */
-export function expectProves(scheme: HashScheme, root: Hex, hKey: Uint8Array, leafProof: StorageProof): void {
+export function expectProves(scheme: HashScheme, root: Hex, hKey: Uint8Array, leafProof: LeafProof): void {
   const opened = proofsIn(leafProof).map(({ index, proof }) => naiveOpen(scheme, index, proof))
   for (const { root: found } of opened) expect(found).toBe(root)
   const [left, right] = opened.map(({ leaf }) => leaf)
@@ -68,7 +70,7 @@ export function worldWithAlice(scheme: HashScheme): World {
 }
 
 /** The leaf index of an account or slot that must exist. */
-export function leafIndexOf(leafProof: StorageProof | null | undefined): number {
+export function leafIndexOf(leafProof: LeafProof | null | undefined): number {
   if (!leafProof || !('leafIndex' in leafProof)) throw new Error('it does not exist')
   return leafProof.leafIndex
 }

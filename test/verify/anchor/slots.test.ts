@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import { anchorStorageKeys, lineaRollup } from '../../../src/entry/anchor.ts'
-import { arraySlot, mappingSlot, slotKey, verifyCode } from '../../../src/entry/index.ts'
+import { mappingSlot, slotKey, verifyCode } from '../../../src/entry/index.ts'
 import { refusal } from '../../refusal.ts'
 import { codeOf } from './helpers.ts'
 
@@ -10,9 +10,6 @@ const A = '0x00000000000000000000000000000000000000aa'
 const B = '0x00000000000000000000000000000000000000bb'
 
 it('computes publicly known slots', () => {
-  // keccak256 of the numbers 0 and 1 as 32 bytes: the start of dynamic arrays in slots 0 and 1.
-  expect(arraySlot({ slot: 0n, index: 0n })).toBe('0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563')
-  expect(arraySlot({ slot: 1n, index: 0n })).toBe('0xb10e2d527612073b26eecdfd717e6a320cf44b4afac2b0732d9fcbe2b7fa0cf6')
   // keccak256 of 64 zero bytes: entry 0 of the mapping in slot 0.
   expect(mappingSlot({ slot: 0n, keys: [0n] })).toBe(
     '0xad3228b676f7d3cd4284a5443f17f1962b36e491b30a40b2405849e597ba5fb5',
@@ -28,17 +25,6 @@ it('encodes keys as Solidity does', () => {
     mappingSlot({ slot: mappingSlot({ slot: 5n, keys: [A] }), keys: [B] }),
   )
   expect(mappingSlot({ slot: 5n, keys: [A, B] })).not.toBe(mappingSlot({ slot: 5n, keys: [B, A] }))
-})
-
-it('computes the slots of array elements', () => {
-  const first = BigInt(arraySlot({ slot: 3n, index: 0n }))
-  expect(BigInt(arraySlot({ slot: 3n, index: 7n }))).toBe(first + 7n)
-  expect(BigInt(arraySlot({ slot: 3n, index: 7, slotsPerElement: undefined }))).toBe(first + 7n)
-  expect(BigInt(arraySlot({ slot: 3n, index: 7n, slotsPerElement: 2n }))).toBe(first + 14n)
-  expect(BigInt(arraySlot({ slot: 3n, index: 7, slotsPerElement: 2 }))).toBe(first + 14n)
-  expect(arraySlot({ slot: slotKey(3n), index: 0 })).toBe(arraySlot({ slot: 3n, index: 0n }))
-  // Slots wrap around at 2^256, as they do in the EVM.
-  expect(BigInt(arraySlot({ slot: 3n, index: 2n ** 256n - 1n }))).toBe(first - 1n)
 })
 
 it('computes the storage keys of the rollup contract', () => {
@@ -68,7 +54,6 @@ it('says which argument is wrong, and what it expects', () => {
   const EITHER = `a bigint, or ${WORD}`
   const tooLarge = 2n ** 256n
   const mapping = (entry: unknown) => () => mappingSlot(entry as { slot: bigint; keys: bigint[] })
-  const array = (element: unknown) => () => arraySlot(element as { slot: bigint; index: bigint })
   const cases: [work: () => unknown, path: string, expected: string, found: string][] = [
     [mapping(undefined), '', 'an object', 'nothing'],
     [mapping(5n), '', 'an object', 'the bigint 5'],
@@ -91,18 +76,6 @@ it('says which argument is wrong, and what it expects', () => {
       '0x-prefixed hexadecimal of 20 bytes',
       'a string of 42 characters',
     ],
-    [array(null), '', 'an object', 'nothing'],
-    [array({ index: 0n }), 'slot', EITHER, 'nothing'],
-    [array({ slot: 0n }), 'index', NUMBER, 'nothing'],
-    [array({ slot: 0n, index: -1n }), 'index', NUMBER, 'the bigint -1'],
-    [array({ slot: 0n, index: -1 }), 'index', NUMBER, 'the bigint -1'],
-    [array({ slot: 0n, index: 0.5 }), 'index', NUMBER, 'the number 0.5'],
-    [array({ slot: 0n, index: 2 ** 53 }), 'index', NUMBER, `the number ${2 ** 53}`],
-    [array({ slot: 0n, index: '1' }), 'index', NUMBER, 'a string of 1 characters'],
-    [array({ slot: 0n, index: 1n, slotsPerElement: -1n }), 'slotsPerElement', NUMBER, 'the bigint -1'],
-    [array({ slot: 0n, index: 1n, slotsPerElement: 0n }), 'slotsPerElement', 'at least one slot', 'the bigint 0'],
-    [array({ slot: 0n, index: 1n, slotsPerElement: 0 }), 'slotsPerElement', 'at least one slot', 'the number 0'],
-    [array({ slot: 0n, index: 1n, size: 2n }), 'size', 'no field but slot, index, slotsPerElement', 'an unknown field'],
     [() => slotKey(-1n), 'slot', NUMBER, 'the bigint -1'],
     [() => slotKey(tooLarge), 'slot', NUMBER, `the bigint ${tooLarge}`],
     [() => slotKey(2 as never), 'slot', NUMBER, 'the number 2'],
@@ -110,13 +83,12 @@ it('says which argument is wrong, and what it expects', () => {
   for (const [work, path, expected, found] of cases) {
     expect(refusal(work), `${path}: ${found}`).toMatchObject({ code: 'ARGUMENT_INVALID', path, expected, found })
   }
-  expect(cases.length).toBe(31)
+  expect(cases.length).toBe(19)
 })
 
 it('takes the largest numbers', () => {
   const largest = 2n ** 256n - 1n
   expect(codeOf(() => mappingSlot({ slot: largest, keys: [largest] }))).toBe(null)
-  expect(codeOf(() => arraySlot({ slot: largest, index: largest, slotsPerElement: largest }))).toBe(null)
   expect(slotKey(largest)).toBe(`0x${'ff'.repeat(32)}`)
   expect(slotKey(258n)).toBe(`0x${'00'.repeat(30)}0102`)
 })

@@ -1,14 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { encodeHeader } from '../../../src/entry/anchor.ts'
-import {
-  filterLogs,
-  verifyBlockHeader,
-  verifyHeaderChain,
-  verifyReceipts,
-  verifyTransactions,
-} from '../../../src/entry/blocks.ts'
+import { verifyBlockHeader, verifyHeaderChain, verifyReceipts, verifyTransactions } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
+import { decodeFilter, selectedBy } from '../../../src/verify/blocks/filter.ts'
 import type { Sent } from '../../../vectors/blocks/truth.ts'
 import { named } from '../../../vectors/evidence/l1.ts'
 import { changesOf, refusalOf, spell } from './helpers.ts'
@@ -37,7 +32,7 @@ describe.skipIf(!isThere)('real blocks', () => {
     expect([verified.length, logs.length, logs.at(-1)?.logIndex]).toEqual([202, 463, 462])
     expect(verified.at(-1)?.cumulativeGasUsed).toBe(gasUsed)
     const transfers = { topics: ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'] as const }
-    expect(filterLogs(logs, transfers).length).toBe(233)
+    expect(logs.filter(selectedBy(decodeFilter(transfers))).length).toBe(233)
     for (const [index, { logs, ...receipt }] of verified.entries()) {
       const sent = receipts[index] ?? {}
       const { type, transactionIndex, ...rest } = receipt

@@ -1,7 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
-import { keccakKernel } from '../../../src/verify/hash/keccak/kernel.ts'
-import { keccakPlain } from '../../../src/verify/hash/keccak/plain.ts'
+import { keccakKernel, keccakPlain } from '../../../src/verify/hash/keccak/index.ts'
 import { sized } from '../../size.ts'
 import { randomStream } from './messages.ts'
 

@@ -10,9 +10,9 @@ import {
   verifyProof,
 } from '../../../src/entry/index.ts'
 import { decodeLeafIndex } from '../../../src/verify/proof/decode.ts'
-import { createScheme } from '../../../src/verify/scheme/genuine.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
+import { createScheme } from '../../../src/verify/scheme/scheme.ts'
 import { computeRoot, hashStorageValue } from '../../../src/verify/verifier/leaf-api.ts'
 import type { LooseAnswer, LooseLeafProof } from '../../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../../vectors/vector.ts'

@@ -47,14 +47,14 @@ it('verifies a result, or the response around it, of either kind of state', () =
   expect(verdict(() => verifyState(sparse.answer, trie.claim))).toBe('L1_PROOF_MALFORMED at accountProof')
 })
 
-it('knows three kinds, each one object', () => {
+it('knows three kinds', () => {
   const kinds = [mimc, poseidon2, 'ethereum' as const].map(stateKind)
   expect(kinds.map(({ name, held, method }) => [name, held, method])).toEqual([
     ['mimc', 'stateRoot', null],
     ['poseidon2', 'stateRoot', null],
     ['ethereum', 'blockHash', 'eth_getProof'],
   ])
-  expect(kinds.map(({ scheme }) => stateKind(scheme))).toEqual(kinds)
+  expect(kinds.map(({ scheme }) => stateKind(scheme).name)).toEqual(kinds.map(({ name }) => name))
   expect(kinds.map(({ scheme }) => kindName(scheme))).toEqual(kinds.map(({ name }) => name))
   for (const other of ['mimc', 'Ethereum', Object('ethereum'), null, { ...kinds[0] }]) {
     expect(verdict(() => stateKind(other as never))).toBe('ARGUMENT_INVALID at scheme')

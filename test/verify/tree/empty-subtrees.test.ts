@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex, concatBytes } from '../../../src/base/bytes.ts'
-import { initialSentinels } from '../../../src/devnet/world/encode.ts'
+import { initialSentinels } from '../../../src/devnet/world/tree.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import { emptySubtreeDigests } from '../../../src/verify/tree/empty-subtrees.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, bytesToHex, concatBytes } from '../../../src/base/bytes.ts'
-import { encodeAccountValue } from '../../../src/devnet/world/encode.ts'
+import { encodeAccountValue } from '../../../src/devnet/world/account.ts'
 import { plainTree } from '../../../src/verify/proof/tree.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'

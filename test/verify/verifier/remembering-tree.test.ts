@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createWorld } from '../../../src/devnet/index.ts'
 import { createVerifier, type Hex, safely, verifyProof } from '../../../src/entry/index.ts'
-import { createScheme } from '../../../src/verify/scheme/genuine.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
-import { rememberLast } from '../../../src/verify/verifier/remember-last.ts'
+import { createScheme } from '../../../src/verify/scheme/scheme.ts'
+import { rememberLast } from '../../../src/verify/verifier/shared-nodes.ts'
 import { addressFor } from '../../../vectors/vector.ts'
 
 it('remembers the whole last text of each node', () => {

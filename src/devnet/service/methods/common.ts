@@ -1,18 +1,13 @@
 import { decodeQuantity, encodeQuantity } from '../../../base/hex.ts'
 import { invalidParams } from '../../../provider/error.ts'
 import { params as read } from '../../../provider/params.ts'
-import { type Block, describeBlock } from '../block.ts'
+import { describeStored, type Stored } from '../block.ts'
 import type { BlockStore } from '../block-store.ts'
-import type { DescribedContent } from '../content.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 
 export const blockNotFound = () => new MethodError(rpcCodes.serverError, 'block not found')
 
-/**
- * The number of a block that is given by number, by tag or by hash (EIP-1898).
- *
- * @param tags the number that each tag stands for
- */
+/** The number of a block that is given by number, by tag or by hash (EIP-1898). @param tags the number that each tag stands for */
 export function readBlock(
   block: unknown,
   tags: Readonly<Record<string, bigint>>,
@@ -32,14 +27,10 @@ export function readBlock(
   return number
 }
 
-/**
- * The methods that both endpoints have, and those of one.
- *
- * @param numberOf reads the number of a block from a parameter
- */
+/** The methods that both endpoints have, and those of one. @param numberOf reads the number of a block from a parameter */
 export function methodsOf(
   chainId: bigint,
-  blocks: BlockStore<{ readonly block: Block; readonly content?: DescribedContent }>,
+  blocks: BlockStore<Stored>,
   numberOf: (block: unknown) => bigint,
   others: Record<string, Method>,
 ): Methods {
@@ -47,12 +38,6 @@ export function methodsOf(
     (value: () => string): Method =>
     params =>
       read.take(params, 0, 0) && value()
-  const describe = (number: bigint | undefined, isFull: unknown) => {
-    const stored = number === undefined ? undefined : blocks.at(number)
-    if (stored === undefined) return null
-    const transactions = stored.content?.transactions ?? []
-    return describeBlock(stored.block, isFull === true ? transactions : transactions.map(({ hash }) => hash))
-  }
   const common: Record<string, Method> = {
     eth_chainId: constant(() => encodeQuantity(chainId)),
     net_version: constant(() => `${chainId}`),
@@ -60,11 +45,12 @@ export function methodsOf(
     eth_blockNumber: constant(() => encodeQuantity(blocks.newest())),
     eth_getBlockByNumber(params) {
       const [block, isFull] = read.take(params, 1, 2)
-      return describe(numberOf(block), isFull)
+      return describeStored(blocks.at(numberOf(block)), isFull === true)
     },
     eth_getBlockByHash(params) {
       const [hash, isFull] = read.take(params, 1, 2)
-      return describe(blocks.numberOf(read.bytes('block hash', hash, 32)), isFull)
+      const number = blocks.numberOf(read.bytes('block hash', hash, 32)) ?? -1n
+      return describeStored(blocks.at(number), isFull === true)
     },
   }
   return new Map(Object.entries({ ...common, ...others }))

@@ -12,7 +12,6 @@ import type { L1 } from '../simulated-l1.ts'
 import { blockNotFound, methodsOf, readBlock } from './common.ts'
 import { getLogs } from './logs.ts'
 
-/** The methods of the simulated L1's endpoint. */
 export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFAULT_LOG_RANGE): Methods {
   const numberOf = (block: unknown): bigint => {
     const [latest, finalized] = [l1.blockNumber(), l1.blockNumber('finalized')]

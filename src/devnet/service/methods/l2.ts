@@ -9,7 +9,6 @@ import { proveEthereum } from '../state-trie.ts'
 import { blockNotFound, methodsOf, readBlock } from './common.ts'
 import { transactionMethods } from './transactions.ts'
 
-/** The methods of the rollup's endpoint. */
 export function l2Methods(chain: FullChain, chainId: bigint, maxLogRange = DEFAULT_LOG_RANGE): Methods {
   const numberOf = (block: unknown) => {
     const [latest, finalized] = [chain.latest(), chain.finalized()]

@@ -9,9 +9,7 @@ import type { ChainLog } from '../content.ts'
 export interface LogSource {
   /** The logs of these blocks, the first and the last included, oldest first, as JSON-RPC has them. */
   logsOf(from: bigint, to: bigint): Iterable<ChainLog>
-  /** Reads the number of a block. */
   numberOf(block: unknown): bigint
-  /** Blocks per request. */
   readonly maxRange: number
 }
 

@@ -1,7 +1,6 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { atPath, ProofError, refusal } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
-import { readerOf } from '../../../base/json/reader.ts'
 import { readOptions, verifyUint } from '../../../base/options.ts'
 import type { BlockLog } from '../../blocks/block.ts'
 import { type DecodedFilter, decodeFilter, inOrder, type LogFilter } from '../../blocks/filter.ts'
@@ -14,7 +13,7 @@ import type { StateKind } from '../../state/kind.ts'
 import type { StateScheme } from '../../state/types.ts'
 import { headerOf, type ProvenBlock } from '../chain.ts'
 import { decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../claim.ts'
-import { quantityOf } from '../decode.ts'
+import { quantityOf, reader } from '../decode.ts'
 import { createKind, type FieldReader } from '../kind.ts'
 import { MAX_CHOICES } from '../limits.ts'
 import type { NamedEvidence } from '../names.ts'
@@ -109,7 +108,6 @@ export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateSche
   receiptCount: number
 }
 
-/** @throws ArgumentError */
 function decodeLogsClaim(claim: LogsClaim<Trusted, StateScheme>) {
   const { fromBlock, toBlock, filter, ...head } = readOptions('', claim, ['kind', ...HEAD_CLAIM, ...RANGE_FIELDS])
   const numberOf = (path: string) => (number: bigint) => verifyUint(path, number, 64)
@@ -123,7 +121,6 @@ function decodeLogsClaim(claim: LogsClaim<Trusted, StateScheme>) {
 
 type Wanted = ReturnType<typeof decodeLogsClaim>
 
-const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 const RANGE_FIELDS = ['fromBlock', 'toBlock', 'filter']
 
 /** The fields of the body. The blocks in it are not read yet. */
@@ -150,7 +147,7 @@ export const logsEvidence = /* @__PURE__ */ createKind({
       if (expected === undefined || expected === found) continue
       throw new ProofError('LOGS_MISMATCH', { path: name, expected: `block ${expected}`, found: `block ${found}` })
     }
-    if (claim.filter !== undefined && !isSameFilter(claim.filter, body.filter)) {
+    if (claim.filter !== undefined && spell(claim.filter) !== spell(body.filter)) {
       throw new ProofError('LOGS_MISMATCH', { path: 'filter', expected: 'the one that you state', found: 'another' })
     }
     const { fromBlock, toBlock } = body
@@ -191,16 +188,9 @@ function decodeStatedFilter(filter: unknown): DecodedFilter {
   return { address: field('address', choiceOf(20)), topics: field('topics', places) }
 }
 
-const isSameFilter = (one: DecodedFilter, other: DecodedFilter): boolean =>
-  isSameList([one.address, ...one.topics], [other.address, ...other.topics], isSameChoice)
-const isSameChoice = (one: readonly Hex[], other: readonly Hex[]): boolean =>
-  isSameList(one, other, (hex, own) => hex === own)
+/** Hexadecimal has neither of the separators. */
+const spell = ({ address, topics }: DecodedFilter): string => [address, ...topics].map(list => list.join()).join(';')
 
-/** Item by item: text that JSON makes of the lists is whatever a `toJSON` says. */
-const isSameList = <T>(one: readonly T[], other: readonly T[], isSame: (item: T, own: T) => boolean): boolean =>
-  one.length === other.length && one.every((item, index) => isSame(item, other[index] as T))
-
-/** The number and hash of the first of the blocks. */
 function verifyNewest({ toBlock, answer }: Body, block: ProvenBlock, state: StateKind) {
   const { stateRoot, l2BlockNumber } = block
   const l2Block = headerOf(block)

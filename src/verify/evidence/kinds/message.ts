@@ -3,7 +3,6 @@ import { equalBytes, type Hex } from '../../../base/bytes.ts'
 import { ArgumentError, atPath, ProofError, refusal } from '../../../base/errors.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
 import { bytesUpTo, unread } from '../../../base/json/decoders.ts'
-import { readerOf } from '../../../base/json/reader.ts'
 import { readOptions } from '../../../base/options.ts'
 import type { L1Block } from '../../anchor/header.ts'
 import { type Rollup, readRollup } from '../../anchor/rollup.ts'
@@ -17,7 +16,7 @@ import { type MessageProof, openMessageProof } from '../../messages/tree.ts'
 import { mismatch } from '../../tree/path.ts'
 import { decodeTrusted, unlessFromBundle } from '../claim.ts'
 import { type BundleParts, encodeEnvelope, encodeL1 } from '../create.ts'
-import { quantityOf } from '../decode.ts'
+import { quantityOf, reader } from '../decode.ts'
 import { createKind } from '../kind.ts'
 import type { NamedEvidence } from '../names.ts'
 import type { BundleHead, ProvenBeaconBlock, Trusted } from '../types.ts'
@@ -140,7 +139,6 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
   }
 }
 
-/** @throws ArgumentError */
 function decodeMessageClaim(claim: MessageEvidenceClaim) {
   const { rollup, trusted, message, layout } = readOptions('', claim, CLAIM_FIELDS)
   const decoded = decodeTrusted(trusted)
@@ -159,7 +157,6 @@ function decodeMessageClaim(claim: MessageEvidenceClaim) {
 type Wanted = ReturnType<typeof decodeMessageClaim>
 
 const CLAIM_FIELDS = ['kind', 'rollup', 'trusted', 'message', 'layout']
-const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 
 /** What the entry point messages exports by this name. */
 export const messageEvidence = /* @__PURE__ */ createKind({

@@ -2,14 +2,12 @@ import { decodeArgument, readKeys } from '../../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../../base/bytes.ts'
 import { atPath } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
-import { readerOf } from '../../../base/json/reader.ts'
 import { readOptions } from '../../../base/options.ts'
 import { decodeHeadClaim, HEAD_CLAIM, unlessFromBundle, verifySame } from '../claim.ts'
+import { reader } from '../decode.ts'
 import { createKind } from '../kind.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import type { AnyClaim } from '../types.ts'
-
-const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 
 function decodeRequest(request: unknown) {
   const field = reader.fieldsOf(request, ['address', 'storageKeys'])
@@ -35,7 +33,6 @@ function verifyKeys(expected: readonly Hex[], found: readonly Hex[]): void {
   for (const [index, key] of found.entries()) verify(`${expected[index]}`, key)
 }
 
-/** @throws ArgumentError */
 export function decodeStateClaim(claim: AnyClaim) {
   const { address, storageKeys, ...head } = readOptions('', claim, ['kind', ...HEAD_CLAIM, 'address', 'storageKeys'])
   return {

@@ -41,11 +41,9 @@ const ZERO: usize = memory.data(36)
 const H: usize = memory.data(36)
 /** The block. */
 const M: usize = memory.data(36)
-/** The running digest of `climb`. */
-const RUNNING: usize = memory.data(36)
 const X: usize = memory.data(36)
 const INPUT: usize = memory.data(32 * 1024)
-const OUTPUT: usize = memory.data(16 * 1024)
+const OUTPUT: usize = memory.data(32)
 
 @inline function limb(number: usize, index: usize): i64 {
   return i64(load<i32>(number + 4 * index))
@@ -174,13 +172,9 @@ function combine(a: usize, b: usize, times: i64, out: usize): void {
   setLimb(out, 8, limb(a, 8) + limb(b, 8) - times * R8 + (t >> 29))
 }
 
-@inline function copy(from: usize, to: usize): void {
-  combine(from, ZERO, 0, to)
-}
-
 /** Miyaguchi-Preneel: h <- E_h(m) + h + m, where E_h(m) ends with adding h once more. */
-function compress(m: usize): void {
-  combine(H, m, 0, LAST)
+function compress(): void {
+  combine(H, M, 0, LAST)
   combine(LAST, CONSTANTS, 0, X)
   for (let round: usize = 1; round <= ROUNDS; round++) {
     power(X, 4, X, H, CONSTANTS + round * NUMBER, X)
@@ -226,54 +220,21 @@ export const table: usize = TABLE
 export const input: usize = INPUT
 export const inputLength: usize = 32 * 1024
 export const output: usize = OUTPUT
-export const outputLength: usize = 16 * 1024
 
 /** Starts a message. */
 export function begin(): void {
-  copy(ZERO, H)
+  combine(ZERO, ZERO, 0, H)
 }
 
 /** Takes the next `length` bytes of the message from `input`: a multiple of 32. */
 export function absorb(length: usize): void {
-  absorbFrom(INPUT, length)
-}
-
-function absorbFrom(start: usize, length: usize): void {
-  for (let block = start; block < start + length; block += 32) {
+  for (let block = INPUT; block < INPUT + length; block += 32) {
     decode(block, M)
-    compress(M)
+    compress()
   }
 }
 
 /** Writes the message's digest to `output`. */
 export function finish(): void {
   encode(H, OUTPUT)
-}
-
-/** Writes the digests of `count` messages of `length` bytes each, side by side in `input`, to `output`. */
-export function hashEach(count: usize, length: usize): void {
-  for (let index: usize = 0; index < count; index++) {
-    begin()
-    absorbFrom(INPUT + index * length, length)
-    encode(H, OUTPUT + 32 * index)
-  }
-}
-
-/**
- * Folds the digest in `output` with the siblings in `input`, up `levels` levels. If bit i of `position` is 1, the running
- * digest is the right child at sibling i, else the left.
- */
-export function climb(levels: usize, position: f64): void {
-  let bits = u64(position)
-  decode(OUTPUT, RUNNING)
-  for (let level: usize = 0; level < levels; level++) {
-    decode(INPUT + level * 32, M)
-    const isRight = bool(bits & 1)
-    begin()
-    compress(isRight ? M : RUNNING)
-    compress(isRight ? RUNNING : M)
-    copy(H, RUNNING)
-    bits >>= 1
-  }
-  encode(RUNNING, OUTPUT)
 }

@@ -166,36 +166,23 @@ function encode(elements: usize, bytes: usize): void {
   return i64x2.extract_lane(sums, 0) + i64x2.extract_lane(sums, 1)
 }
 
-/** M4 of every group of four, plus the sum of that over all groups. */
-@inline function externalMatrix(): void {
-  const v0 = v128.load(STATE)
-  const v1 = v128.load(STATE, 16)
-  const v2 = v128.load(STATE, 32)
-  const v3 = v128.load(STATE, 48)
-  const s0 = add(v0, sumOfLanes(v0))
-  const s1 = add(v1, sumOfLanes(v1))
-  const s2 = add(v2, sumOfLanes(v2))
-  const s3 = add(v3, sumOfLanes(v3))
-  const s01 = add(s0, s1)
-  const s23 = add(s2, s3)
-  const all = add(s01, s23)
-  v128.store(STATE, add(all, add(s1, s01)))
-  v128.store(STATE, add(all, add(s2, add(s1, s2))), 16)
-  v128.store(STATE, add(all, add(s3, s23)), 32)
-  v128.store(STATE, add(all, add(s0, add(s3, s0))), 48)
-}
-
-/** Keeps the state in locals, so that no round waits for the memory. */
-function fullRounds(keys: usize): void {
+/**
+ * Three full rounds: the S-box, then M4 of every group of four, plus the sum of that over all groups. The first three begin with
+ * this matrix. Keeps the state in locals, so that no round waits for the memory.
+ */
+function fullRounds(keys: usize, isFirst: bool): void {
   let v0 = v128.load(STATE)
   let v1 = v128.load(STATE, 16)
   let v2 = v128.load(STATE, 32)
   let v3 = v128.load(STATE, 48)
-  for (let end = keys + HALF_FULL * FULL_KEYS; keys < end; keys += FULL_KEYS) {
-    v0 = sBox(v0, v128.load(keys))
-    v1 = sBox(v1, v128.load(keys, 16))
-    v2 = sBox(v2, v128.load(keys, 32))
-    v3 = sBox(v3, v128.load(keys, 48))
+  const end = keys + HALF_FULL * FULL_KEYS
+  for (let key = isFirst ? keys - FULL_KEYS : keys; key < end; key += FULL_KEYS) {
+    if (key >= keys) {
+      v0 = sBox(v0, v128.load(key))
+      v1 = sBox(v1, v128.load(key, 16))
+      v2 = sBox(v2, v128.load(key, 32))
+      v3 = sBox(v3, v128.load(key, 48))
+    }
     const s0 = add(v0, sumOfLanes(v0))
     const s1 = add(v1, sumOfLanes(v1))
     const s2 = add(v2, sumOfLanes(v2))
@@ -270,10 +257,9 @@ function compress(block: usize): void {
   v128.store(STATE, v128.shuffle<i64>(h23, m23, 0, 2), 32)
   v128.store(STATE, v128.shuffle<i64>(h23, m23, 1, 3), 48)
 
-  externalMatrix()
-  fullRounds(KEYS)
+  fullRounds(KEYS, true)
   partialRounds()
-  fullRounds(LAST_KEYS)
+  fullRounds(LAST_KEYS, false)
 
   const p01 = v128.shuffle<i32>(v128.load(STATE), v128.load(STATE, 16), 2, 6, 3, 7)
   const p23 = v128.shuffle<i32>(v128.load(STATE, 32), v128.load(STATE, 48), 2, 6, 3, 7)
@@ -338,41 +324,26 @@ function fullRoundsOfLanes(keys: usize): void {
 function partialRoundsOfLanes(): void {
   for (let key = PARTIAL_KEYS; key < LAST_KEYS; key += PARTIAL_KEY) {
     const x0 = sBox(lane(0), v128.load32_splat(key))
-    const x1 = lane(1)
-    const x2 = lane(2)
-    const x3 = lane(3)
-    const x4 = lane(4)
-    const x5 = lane(5)
-    const x6 = lane(6)
-    const x7 = lane(7)
-    const x8 = lane(8)
-    const x9 = lane(9)
-    const x10 = lane(10)
-    const x11 = lane(11)
-    const x12 = lane(12)
-    const x13 = lane(13)
-    const x14 = lane(14)
-    const x15 = lane(15)
-    const a = add(add(add(x1, x2), add(x3, x4)), add(add(x5, x6), add(x7, x8)))
-    const b = add(add(add(x9, x10), add(x11, x12)), add(add(x13, x14), x15))
+    const a = add(add(add(lane(1), lane(2)), add(lane(3), lane(4))), add(add(lane(5), lane(6)), add(lane(7), lane(8))))
+    const b = add(add(add(lane(9), lane(10)), add(lane(11), lane(12))), add(add(lane(13), lane(14)), lane(15)))
     const others = add(a, b)
     const sum = add(others, x0)
     setLane(0, subtract(others, x0))
-    setLane(1, add(sum, x1))
-    setLane(2, add(sum, add(x2, x2)))
-    setLane(3, add(sum, divideByPower(x3, 1)))
-    setLane(4, add(sum, add(add(x4, x4), x4)))
-    setLane(5, add(sum, quadruple(x5)))
-    setLane(6, subtract(sum, divideByPower(x6, 1)))
-    setLane(7, subtract(sum, add(add(x7, x7), x7)))
-    setLane(8, subtract(sum, quadruple(x8)))
-    setLane(9, add(sum, divideByPower(x9, 8)))
-    setLane(10, add(sum, divideByPower(x10, 3)))
-    setLane(11, add(sum, divideByPower(x11, 24)))
-    setLane(12, subtract(sum, divideByPower(x12, 8)))
-    setLane(13, subtract(sum, divideByPower(x13, 3)))
-    setLane(14, subtract(sum, divideByPower(x14, 4)))
-    setLane(15, subtract(sum, divideByPower(x15, 24)))
+    setLane(1, add(sum, lane(1)))
+    setLane(2, add(sum, add(lane(2), lane(2))))
+    setLane(3, add(sum, divideByPower(lane(3), 1)))
+    setLane(4, add(sum, add(add(lane(4), lane(4)), lane(4))))
+    setLane(5, add(sum, quadruple(lane(5))))
+    setLane(6, subtract(sum, divideByPower(lane(6), 1)))
+    setLane(7, subtract(sum, add(add(lane(7), lane(7)), lane(7))))
+    setLane(8, subtract(sum, quadruple(lane(8))))
+    setLane(9, add(sum, divideByPower(lane(9), 8)))
+    setLane(10, add(sum, divideByPower(lane(10), 3)))
+    setLane(11, add(sum, divideByPower(lane(11), 24)))
+    setLane(12, subtract(sum, divideByPower(lane(12), 8)))
+    setLane(13, subtract(sum, divideByPower(lane(13), 3)))
+    setLane(14, subtract(sum, divideByPower(lane(14), 4)))
+    setLane(15, subtract(sum, divideByPower(lane(15), 24)))
   }
 }
 

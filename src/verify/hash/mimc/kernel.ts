@@ -1,6 +1,6 @@
 import { BLS12377_ORDER } from '../../field/bls12377.ts'
-import type { Hasher } from '../hasher.ts'
-import { type HasherExports, hasherOfKernel, instantiateKernel } from '../kernel.ts'
+import { type Hasher, hasherOf } from '../hasher.ts'
+import { type Global, hashOfKernel, instantiateKernel, type KernelExports } from '../kernel.ts'
 import { mimcConstants } from './constants.ts'
 import { mimcWasm } from './generated.ts'
 
@@ -10,11 +10,11 @@ const R = 1n << BigInt(LIMBS * LIMB_BITS)
 
 /** The WebAssembly kernel, compiled from `assembly/mimc.ts`. Throws if WebAssembly is unavailable. */
 export function mimcKernel(): Hasher {
-  const kernel = instantiateKernel<HasherExports<'table'>>(mimcWasm)
+  const kernel = instantiateKernel<KernelExports & { readonly table: Global }>(mimcWasm)
   const inMontgomeryForm = mimcConstants.map(constant => (constant * R) % BLS12377_ORDER)
   const table = [(R * R) % BLS12377_ORDER, 1n, ...inMontgomeryForm].flatMap(limbs)
   new Int32Array(kernel.memory.buffer, kernel.table.value, table.length).set(table)
-  return hasherOfKernel(kernel)
+  return hasherOf(hashOfKernel(kernel))
 }
 
 function limbs(value: bigint): number[] {

@@ -1,6 +1,6 @@
 import { KOALABEAR_ORDER } from '../../field/koalabear.ts'
 import type { Hasher } from '../hasher.ts'
-import { type HasherExports, hasherOfKernel, instantiateKernel } from '../kernel.ts'
+import { type BatchExports, type Global, hasherOfKernel, instantiateKernel } from '../kernel.ts'
 import { poseidon2Constants } from './constants.ts'
 import { diagonal } from './diagonal.ts'
 import { poseidon2Wasm } from './generated.ts'
@@ -13,7 +13,9 @@ const PARTIAL_END = PARTIAL_START + 21
 
 /** The WebAssembly kernel, compiled from `assembly/poseidon2.ts`. Throws if WebAssembly SIMD is unavailable. */
 export function poseidon2Kernel(): Hasher {
-  const kernel = instantiateKernel<HasherExports<'keys' | 'diagonal' | 'diagonalQuotients'>>(poseidon2Wasm)
+  const kernel = instantiateKernel<BatchExports & Record<'keys' | 'diagonal' | 'diagonalQuotients', Global>>(
+    poseidon2Wasm,
+  )
   const { buffer } = kernel.memory
 
   const keys = poseidon2Constants.map(inMontgomeryForm).map(key => key - KOALABEAR_ORDER)
