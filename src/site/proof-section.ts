@@ -1,11 +1,12 @@
+import type { PathLevel } from '../cli/words/layout.ts'
 import type { ByteField, Bytes } from './bytes.ts'
 import { checksView } from './chain-view.ts'
+import type { Status } from './checks.ts'
 import { digitsHint, digitsView } from './digits.ts'
-import { button, type Child, explained, h, rove, rowList } from './dom.ts'
-import { neighboursView } from './neighbours.ts'
+import { button, type Child, explained, h, hidden, rove, rowList } from './dom.ts'
 import type { Place } from './part.ts'
-import { pathView } from './path-view.ts'
-import type { PathView, ProofView } from './proof-view.ts'
+import type { Gap, PathView, ProofView } from './proof-view.ts'
+import { abbreviate } from './statement.ts'
 
 /**
  * One proof: the neighbours of an absent key, the way from the root to the leaves, their bytes, and its checks.
@@ -51,6 +52,175 @@ function heading({ title, index, count }: ProofView, onChoose: (index: number) =
     to(index + 1, 'Next proof', '›'),
   )
   return h('div', { class: 'pager' }, h('h3', {}, `Proof of ${title}`), count > 1 && pages)
+}
+
+const verdictMarks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '(not checked)' }
+
+/** The two neighbours and the key on a line, where they really lie: among all keys, and enlarged. */
+function neighboursView({ points, last }: Gap): HTMLElement {
+  const places = points.map(({ hash }) => BigInt(hash)).sort((one, other) => (one < other ? -1 : 1))
+  const [lowest = 0n, , highest = 0n] = places
+  // A forged key can lie beyond all keys.
+  const isBeyond = highest > BigInt(last)
+  const end = isBeyond ? highest : BigInt(last)
+  const margin = (highest - lowest) / 8n + 1n
+  const [from, to] = [lowest - margin, highest + margin]
+  const line = (first: bigint, last: bigint, isEnlarged: boolean) =>
+    h(
+      'div',
+      { class: 'number-line', 'data-enlarged': isEnlarged, 'aria-hidden': 'true' },
+      ...points.map(({ name, hash, status }) => {
+        const label = isEnlarged && h('span', { class: 'label' }, name)
+        return placed(h('span', { class: 'point', 'data-name': name, 'data-status': status }, label), {
+          '--at': percent(BigInt(hash), first, last),
+        })
+      }),
+    )
+  return h(
+    'section',
+    { class: 'neighbours' },
+    h('h3', {}, 'The two neighbours'),
+    h(
+      'p',
+      { class: 'ends', 'aria-hidden': 'true' },
+      h('span', {}, 'HEAD, 0'),
+      h('span', {}, 'all keys of the tree, by hash'),
+      h('span', {}, isBeyond ? 'beyond TAIL' : 'TAIL'),
+    ),
+    line(0n, end, false),
+    placed(h('div', { class: 'lens', 'aria-hidden': 'true' }), {
+      '--from': percent(from, 0n, end),
+      '--to': percent(to, 0n, end),
+    }),
+    line(from, to, true),
+    h('dl', { class: 'legend' }, ...points.map(entry)),
+  )
+}
+
+/** A place on a line, in percent. */
+const percent = (value: bigint, from: bigint, to: bigint): number =>
+  Number(((value - from) * 10_000n) / (to - from)) / 100
+
+function placed(element: HTMLElement, places: Readonly<Record<string, number>>): HTMLElement {
+  for (const [name, at] of Object.entries(places)) element.style.setProperty(name, `${Math.min(Math.max(at, 0), 100)}%`)
+  return element
+}
+
+const entry = ({ name, title, hash, says, status }: Gap['points'][number]): HTMLElement =>
+  h(
+    'div',
+    { 'data-name': name, 'data-status': status },
+    h('dt', {}, h('span', { class: 'dot', 'aria-hidden': 'true' }), name === 'key' ? title : `${name}: ${title}`),
+    h('dd', {}, h('code', { title: hash }, abbreviate(hash)), hidden(` ${hash}`)),
+    h('dd', { class: 'says' }, `${says} ${verdictMarks[status]}`),
+  )
+
+/** At least this many levels with empty siblings are folded into one line. */
+const MIN_FOLDED = 2
+
+/** A path from the root down to its leaf, each sibling on its side of the line. One tab stop: the arrow keys move along it. */
+function pathView(path: PathView, keyHash: string | null): HTMLElement {
+  const rows = path.levels.length > 0 ? levelRows(path) : [h('li', { class: 'note' }, UNREADABLE)]
+  const view = h(
+    'section',
+    { class: 'path' },
+    h('h4', {}, path.title),
+    h(
+      'ol',
+      { class: 'spine' },
+      rootRow(path),
+      path.statedSubRoot !== null && topRow(path),
+      ...rows,
+      leafRow(path, keyHash),
+    ),
+  )
+  rove([...view.querySelectorAll<HTMLElement>('.level')])
+  return view
+}
+
+const UNREADABLE = 'The nodes cannot be read as a path, so nothing is drawn.'
+
+/** The levels, from the top. Those above the leaves of the tree, whose siblings are empty, are folded. */
+function levelRows(path: PathView): HTMLElement[] {
+  const { levels, fault } = path
+  const rows = levels.map(level => levelRow(level, path))
+  const first = levels.findIndex(({ isEmpty, level }) => !isEmpty || fault?.place === `level ${level}`)
+  const count = first < 0 ? rows.length : first
+  if (count < MIN_FOLDED) return rows
+  const title = `Levels ${levels[0]?.level} to ${levels[count - 1]?.level}: ${count} siblings, all empty subtrees`
+  const folded = h('details', {}, h('summary', {}, title), h('ol', { class: 'spine' }, ...rows.slice(0, count)))
+  return [h('li', { class: 'fold' }, folded), ...rows.slice(count)]
+}
+
+function levelRow(level: PathLevel, { fault }: PathView): HTMLElement {
+  const { siblingSide, sibling, isEmpty, running, problem, entry } = level
+  const isFault = fault?.place === `level ${level.level}`
+  const text = [
+    h('strong', {}, `Level ${level.level}. `),
+    `Node ${entry} makes the sibling on the ${siblingSide}: `,
+    problem === null ? h('code', {}, sibling ?? '') : `it cannot be hashed, ${problem}`,
+    isEmpty ? ' (a subtree without leaves).' : '.',
+    ' The node on the path is ',
+    running === null ? 'not known' : h('code', {}, running),
+    '. The hash of both is the node one level up.',
+  ]
+  const row = h(
+    'button',
+    { type: 'button', class: 'level', 'data-side': siblingSide, 'data-explained': true },
+    h('span', { class: 'node' }, `level ${level.level}`),
+    h('span', { class: 'line', 'aria-hidden': 'true' }),
+    h(
+      'span',
+      { class: 'sibling', 'data-empty': isEmpty, 'data-fault': isFault },
+      hidden(`, sibling on the ${siblingSide}, `),
+      h('code', {}, problem !== null ? 'refused' : isEmpty ? 'empty' : sibling),
+    ),
+    h('span', { class: 'text', hidden: true }, ...text),
+  )
+  return h('li', {}, row, isFault && tag(fault.code))
+}
+
+const tag = (code: string): HTMLElement => h('p', { class: 'fault-tag' }, `✗ ${code}`)
+
+/** A box on the line, with its content. @param places the places of a fault that is marked in this box */
+function box({ fault }: PathView, places: readonly string[], ...children: readonly Child[]): HTMLElement {
+  const isFault = fault !== null && places.includes(fault.place)
+  return h('li', { class: 'box', 'data-fault': isFault }, ...children, isFault && tag(fault.code))
+}
+
+const named = (name: string, value: string | null): HTMLElement =>
+  h('span', {}, h('strong', {}, name), ' ', h('code', {}, value ?? 'not known'))
+
+const from = (text: string): HTMLElement => h('span', { class: 'from' }, text)
+
+function rootRow(path: PathView): HTMLElement {
+  const { rootName, wantedRoot, rootSource, computedRoot } = path
+  const isOther = computedRoot !== null && wantedRoot?.toLowerCase() !== computedRoot
+  const computed = isOther && named('this path leads to', computedRoot)
+  return box(path, ['root'], named(rootName, wantedRoot), from(rootSource), computed)
+}
+
+function topRow(path: PathView): HTMLElement {
+  const { nextFreeNode, statedSubRoot, computedSubRoot } = path
+  const isOther = computedSubRoot !== null && statedSubRoot !== computedSubRoot
+  return box(
+    path,
+    ['node 0'],
+    named('sub-root', statedSubRoot),
+    from(`node 0; next free node ${nextFreeNode}`),
+    isOther && named('the levels lead to', computedSubRoot),
+  )
+}
+
+function leafRow(path: PathView, keyHash: string | null): HTMLElement {
+  const { leafIndex, valueHash, fault } = path
+  return box(
+    path,
+    ['leaf', 'leaf index', 'value'],
+    named('leaf', leafIndex),
+    fault?.code === 'LEAF_KEY_MISMATCH' && named('the key hashes to', keyHash),
+    fault?.code === 'VALUE_MISMATCH' && valueHash !== null && named('the value hashes to', valueHash),
+  )
 }
 
 const bytesTitles = { proof: 'The leaf and its value', leftProof: 'Left neighbour', rightProof: 'Right neighbour' }

@@ -1,15 +1,5 @@
 import { type LeafPath, leafPaths, leafProofAt } from '../cli/words/answer.ts'
-import {
-  attempt,
-  isHexOf,
-  isLeafIndex,
-  LEAF_NODE,
-  nameLeafIndex,
-  readLeaf,
-  readLevels,
-  readRootNode,
-  toHex,
-} from '../cli/words/layout.ts'
+import { attempt, isHexOf, isLeafIndex, LEAF_NODE, nameLeafIndex, readLevels, toHex } from '../cli/words/layout.ts'
 import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../cli/words/value.ts'
 import type { Hex } from '../entry/index.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
@@ -21,7 +11,7 @@ import {
   hashStorageKey,
   hashStorageValue,
 } from '../verify/verifier/leaf-api.ts'
-import { describeFault, entries, type Fault, readFields } from './bytes.ts'
+import { describeFault, type Entry, entries, type Fault, readFields } from './bytes.ts'
 import { type Checked, checksOf, type Status, statusOf, statusOfOne } from './checks.ts'
 import type { OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
@@ -52,7 +42,7 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
     key: brief(asked),
     keyHash,
     checks: checksOf(checked, index),
-    gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checked, index) : null,
+    gap: scheme && keyHash && viewGap(scheme, paths, keyHash, checked, index),
     paths,
     fault,
   }
@@ -96,63 +86,56 @@ function viewPath(
   const leafIndex = isLeafIndex(index) ? index : null
   // Unchecked, despite their type: computeRoot checks each node.
   const computed = leafIndex === null ? null : attempt(() => computeRoot(scheme, leafIndex, nodes as readonly Hex[]))
-  const rootNode = readRootNode(scheme, nodes[0])
+  const bytes = entries
+    .filter(entry => isPath || entry === 'value')
+    .map(entry => readFields(scheme, treeIndex, entry, entry === 'value' ? value : nodes[entry], fault))
+  const fields = new Map(bytes.flatMap(one => one.fields.map(field => [`${one.entry} ${field.name}`, field.value])))
+  const fieldOf = (entry: Entry, name: string) => fields.get(`${entry} ${name}`) ?? null
   return {
     part: part.proof,
     title: `Path of the ${partNames[part.proof]}`,
     leafIndex: leafIndex === null ? brief(show(index)) : nameLeafIndex(leafIndex),
     ...root,
     computedRoot: computed?.root ?? null,
-    nextFreeNode: rootNode?.nextFreeNode?.toString() ?? null,
-    statedSubRoot: rootNode?.subRoot ?? null,
+    nextFreeNode: fieldOf(0, 'nextFreeNode'),
+    statedSubRoot: fieldOf(0, 'sub-root'),
     computedSubRoot: computed?.subRoot ?? null,
     levels: readLevels(scheme, leafIndex, nodes),
-    bytes: entries
-      .filter(entry => isPath || entry === 'value')
-      .map(entry => readFields(scheme, treeIndex, entry, entry === 'value' ? value : nodes[entry], fault)),
+    prev: fieldOf(LEAF_NODE, 'prev'),
+    next: fieldOf(LEAF_NODE, 'next'),
+    hKey: fieldOf(LEAF_NODE, 'hKey'),
+    bytes,
     valueHash: hashValue(scheme, treeIndex, value),
     fault,
   }
 }
 
 /** The two leaves around an absent key, and what each says; null if either cannot be read. */
-function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checked: Checked, group: number) {
-  const [, left, right] = leafPaths.map(part => readNeighbour(scheme, leafProof, part))
-  if (!left || !right) return null
-  const neighbour = (name: 'left' | 'right', leaf: typeof left, target: string, other: typeof left) => {
-    const whose = target !== other.name ? 'another leaf' : name === 'left' ? 'the right one' : 'the left one'
-    const says = `${name === 'left' ? 'next' : 'prev'} is ${target}, ${whose}`
+function viewGap(scheme: HashScheme, paths: readonly PathView[], keyHash: string, checked: Checked, group: number) {
+  const [left, right] = (['leftProof', 'rightProof'] as const).map(part => paths.find(path => path.part === part))
+  const [least, most] = [left?.hKey, right?.hKey]
+  if (!left || !right || !least || !most) return null
+  const neighbour = (name: 'left' | 'right', hash: string, { leafIndex }: PathView, says: string, isSo: boolean) => {
+    const whose = !isSo ? 'another leaf' : name === 'left' ? 'the right one' : 'the left one'
     const status = statusOfOne(checked, group, 'NOT_ADJACENT', name === 'left' ? 0 : 1)
-    return { name, title: leaf.title, hash: leaf.hKey, says, status }
+    return { name, title: `leaf ${leafIndex}`, hash, says: `${says}, ${whose}`, status }
   }
   // Above the left neighbour, and below the right one.
   const sides = [0, 1].map(side => statusOfOne(checked, group, 'KEY_NOT_BETWEEN', side))
+  const status: Status = sides.find(side => side !== 'passed') ?? 'passed'
   // Lower-case hexadecimal of equal length sorts like its bytes.
   const says =
-    keyHash <= left.hKey
+    keyHash <= least
       ? 'its hash is not above the left one'
-      : keyHash < right.hKey
+      : keyHash < most
         ? 'its hash lies between theirs'
         : 'its hash is not below the right one'
-  const status: Status = sides.find(side => side !== 'passed') ?? 'passed'
   return {
     last: toHex(scheme.tailKey()),
     points: [
-      neighbour('left', left, left.next, right),
+      neighbour('left', least, left, `next is ${left.next}`, left.next === right.leafIndex),
       { name: 'key', title: 'requested key', hash: keyHash, says, status },
-      neighbour('right', right, right.prev, left),
+      neighbour('right', most, right, `prev is ${right.prev}`, right.prev === left.leafIndex),
     ],
-  }
-}
-
-function readNeighbour(scheme: HashScheme, leafProof: Fields, part: LeafPath) {
-  const { proofRelatedNodes } = fieldsOf(leafProof[part.proof])
-  const index = leafProof[part.index]
-  const leaf = readLeaf(scheme, itemsOf(proofRelatedNodes)[LEAF_NODE])
-  if (leaf === null || !isLeafIndex(index)) return null
-  const name = nameLeafIndex(index)
-  return {
-    ...{ name, prev: nameLeafIndex(leaf.prev), next: nameLeafIndex(leaf.next), hKey: toHex(leaf.hKey) },
-    title: index > 1 ? `leaf ${index}` : name,
   }
 }

@@ -1,10 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { leafProofAt } from '../../src/cli/words/answer.ts'
+import { leafPaths, leafProofAt, resultIn } from '../../src/cli/words/answer.ts'
+import { nameLeafIndex, readNodes, toHex } from '../../src/cli/words/layout.ts'
+import { type Entry, readFields } from '../../src/site/bytes.ts'
 import { judge } from '../../src/site/judge.ts'
 import { MAX_PART_CHARACTERS, PARTS_PER_STEP } from '../../src/site/limits.ts'
 import { openFile, statementFrom } from '../../src/site/opened-file.ts'
 import { type Place, placeOfPart, viewPart, withDigits } from '../../src/site/part.ts'
+import { mimc } from '../../src/verify/scheme/mimc.ts'
+import { poseidon2 } from '../../src/verify/scheme/poseidon2.ts'
+import type { Leaf } from '../../src/verify/tree/leaf.ts'
+import { decodeAccount } from '../../src/verify/verifier/leaf-api.ts'
 
 /** The file itself, and digits of it that are changed. */
 
@@ -87,6 +93,43 @@ it('finds each proof in the file, and the meaning of its bytes', () => {
   expect(proofs).toBeGreaterThan(25)
   expect(texts).toBeGreaterThan(100)
   expect(placeOfPart({ a: [1] }, { a: [1] })).toBeNull()
+})
+
+it('reads the same fields from bytes as the verifier does', () => {
+  let [paths, accounts] = [0, 0]
+  for (const scheme of [mimc, poseidon2]) {
+    for (const name of readdirSync(`vectors/${scheme.name}/valid`)) {
+      const { answer } = read(`${scheme.name}/valid/${name.replace('.json', '')}`)
+      const proofs = [0, 1, 2].flatMap(index => leafProofAt(resultIn(answer), index) ?? [])
+      for (const [tree, leafProof] of proofs.entries()) {
+        for (const part of leafPaths.flatMap(({ proof }) => Reflect.get(Object(leafProof), proof) ?? [])) {
+          const { value, proofRelatedNodes: nodes } = part
+          const fieldsOf = (entry: Entry) => {
+            const { fields } = readFields(scheme, tree, entry, entry === 'value' ? value : nodes[entry])
+            return Object.fromEntries(fields.map(({ name, value }) => [name, value]))
+          }
+          const { rootNode, leafNode, siblingLeaf } = readNodes(scheme, nodes)
+          const leafOf = ({ prev, next, hKey, hVal }: Leaf) => ({
+            ...{ prev: nameLeafIndex(prev), next: nameLeafIndex(next), hKey: toHex(hKey), hVal: toHex(hVal) },
+          })
+          const { nextFreeNode, subRoot } = rootNode
+          expect(fieldsOf(0)).toEqual({ nextFreeNode: `${nextFreeNode}`, 'sub-root': toHex(subRoot) })
+          expect(fieldsOf(41)).toEqual(leafOf(leafNode))
+          const missing = { 'missing leaf': `0x${'00'.repeat(32)}` }
+          expect(fieldsOf(40)).toEqual(siblingLeaf ? leafOf(siblingLeaf) : missing)
+          paths++
+          if (tree > 0 || value.length < 100) continue
+          const account = decodeAccount(scheme, value)
+          const { codeHash: keccakCodeHash, ...others } = account
+          const expected = Object.entries({ ...others, keccakCodeHash }).map(([name, value]) => [name, `${value}`])
+          expect(fieldsOf('value')).toEqual(Object.fromEntries(expected))
+          accounts++
+        }
+      }
+    }
+  }
+  expect(paths).toBeGreaterThan(100)
+  expect(accounts).toBeGreaterThan(50)
 })
 
 it('reads own fields of hostile files alone, and no more of a text than it shows', () => {

@@ -17,15 +17,13 @@ import { emptySubtreeDigests } from '../../verify/tree/empty-subtrees.ts'
 import { accountTree, storageTree } from '../../verify/tree/kind.ts'
 import {
   DIGEST_LENGTH,
-  decodeOpening,
   HEAD_INDEX,
-  type Leaf,
   openingLength,
   TAIL_INDEX,
   TREE_DEPTH,
   verifyCanonical,
 } from '../../verify/tree/leaf.ts'
-import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type Path, rootLength } from '../../verify/tree/path.ts'
+import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type Path } from '../../verify/tree/path.ts'
 
 /** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
 
@@ -78,26 +76,9 @@ export function nameLeafIndex(index: number): string {
   return `${index}${name}`
 }
 
-/** The leaf in node 41; null if it cannot be read. */
-export function readLeaf(scheme: HashScheme, node: unknown): Leaf | null {
-  const bytes = readBytes(openingLength(scheme), node)
-  return bytes && attempt(() => decodeOpening(scheme, bytes))
-}
-
 /** The 42 nodes, each decoded. @throws ProofError */
 export const readNodes = (scheme: HashScheme, nodes: unknown): Path =>
   decodeNodes(plainTree(scheme, accountTree), 0, nodes)
-
-/** The fields of node 0, even if it is not canonical; null if it has the wrong length. A word with stray bytes is no number. */
-export function readRootNode(
-  scheme: HashScheme,
-  node: unknown,
-): { readonly nextFreeNode: bigint | null; readonly subRoot: Hex } | null {
-  const bytes = readBytes(rootLength(scheme), node)
-  if (bytes === null) return null
-  const word = bytes.subarray(0, scheme.wordLength)
-  return { nextFreeNode: readWord(scheme, word), subRoot: bytesToHex(bytes.subarray(scheme.wordLength)) }
-}
 
 /** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */
 export interface PathLevel {
