@@ -5,7 +5,6 @@ import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import { params } from './params.ts'
 import { NOBODY } from './state-reader.ts'
 
-/** The addresses and slots that a transaction declares in advance. */
 export type AccessList = readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
 
 /** The call parameter of `eth_call` and similar methods. Addresses are 20 bytes, in lower case. */
@@ -15,7 +14,6 @@ export interface CallRequest {
   readonly to: Hex | null
   readonly data: Hex
   readonly value: bigint
-  /** null if the client states none. */
   readonly gas: bigint | null
   /** The result of GASPRICE, and what the sender pays per unit of gas. */
   readonly gasPrice: bigint
@@ -84,7 +82,6 @@ function readFees(
   if (priority > maxGasPrice) throw invalidParams('maxPriorityFeePerGas is above maxFeePerGas.')
   if (maxGasPrice === 0n) return () => ({ gasPrice: 0n, maxGasPrice: 0n })
   return baseFee => {
-    // The sender pays the base fee and the tip.
     if (baseFee === undefined && isEstimate) return { gasPrice: maxGasPrice, maxGasPrice }
     if (baseFee === undefined) throw unprovenValue('BASEFEE')
     verifyCovers(maxGasPrice, baseFee)

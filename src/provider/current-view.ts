@@ -8,15 +8,11 @@ import { describe, type Held, newestIn, type Views } from './view.ts'
 
 export type CurrentView = ReturnType<typeof createCurrentView>
 
-/** What a provider answers from. */
 interface Pair {
-  /** Of its state. */
   readonly state: Held
-  /** It proves blocks. */
   readonly blocks: Held
 }
 
-/** Finds the view of the state that goes with the newest view. */
 const pairing =
   (views: Views, oneHead: boolean) =>
   async (blocks: Held, before: Pair | null): Promise<Pair> => {
@@ -55,7 +51,6 @@ export function createCurrentView(
     return found
   }
 
-  /** Looks for a newer view. One search at a time, so that an older one never ends after a newer one. */
   function refresh(): Promise<Pair> {
     finding ??= find().finally(() => {
       finding = null
@@ -94,21 +89,17 @@ export function createCurrentView(
   }
 
   return {
-    /** Looks for a newer view. */
     refresh: async () => (await refresh()).state,
-    /** The view of the state. Looks for one if there is none yet. */
     state: async () => (await pairNow()).state,
-    /** The view from which blocks are proven. */
     current: async () => (await pairNow()).blocks,
     /**
-     * The block that a request names. The request is answered from it until it ends, even if the view moves. What it reads is read for
-     * whoever ends the signal of `pace`.
+     * The block that a request names. The request is answered from it until it ends, even if the view moves.
      *
      * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
      */
     async heldAt(block: unknown, pace: Pick<Pace, 'beSlow' | 'signal'>): Promise<Held> {
       const held = await findAt(block, pace)
-      return { ...held, state: held.state.by(pace.signal) }
+      return { ...held, state: held.state.by(pace) }
     },
   }
 }

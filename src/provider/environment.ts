@@ -3,7 +3,6 @@ import { bytesToHex, type Hex } from '../base/bytes.ts'
 import { readOptions, verifyUint } from '../base/options.ts'
 import { readChainId, type readRollup } from '../verify/anchor/rollup.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
-import { MAX_BLOCK_HASHES } from './limits.ts'
 
 /**
  * Values of the block around a call, as you pass them. They apply to every requested block, and go before what is proven. Without
@@ -24,16 +23,27 @@ export interface Environment {
   prevRandao?: Hex | undefined
   /** Gas limit of the block. */
   gasLimit?: bigint | undefined
-  /**
-   * Block hashes for BLOCKHASH, by decimal block number, 32 bytes each. Default: those in the state (EIP-2935), which are committed
-   * by the state root. Where L1 holds the hash of the block, a provider also finds those that the state does not hold.
-   */
-  blockHashes?: Readonly<Record<string, Hex>> | undefined
 }
 
 export const ENVIRONMENT_FIELDS = [
-  ...['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao', 'gasLimit', 'blockHashes'],
+  ...(['timestamp', 'baseFee', 'blobBaseFee'] as const),
+  ...(['coinbase', 'prevRandao', 'gasLimit'] as const),
 ] as const
+
+/** @param quantity reads one of up to so many bits @param bytes reads so many. Both return undefined for what is not given */
+export function readEnvironment(
+  quantity: (name: keyof Environment, bits: number) => bigint | undefined,
+  bytes: (name: keyof Environment, length: number) => Hex | undefined,
+): Environment {
+  return onlyGiven<Environment>({
+    timestamp: quantity('timestamp', 64),
+    gasLimit: quantity('gasLimit', 64),
+    baseFee: quantity('baseFee', 256),
+    blobBaseFee: quantity('blobBaseFee', 256),
+    coinbase: bytes('coinbase', 20),
+    prevRandao: bytes('prevRandao', 32),
+  })
+}
 
 /** Keeps the given values. Without a prototype, because values on a polluted Object.prototype are not given. */
 export const onlyGiven = <T extends object>(values: { [Name in keyof T]: T[Name] | undefined }): T =>
@@ -44,17 +54,8 @@ export const onlyGiven = <T extends object>(values: { [Name in keyof T]: T[Name]
 
 /** The values of a block that its header proves. The fee for blobs is none: it depends on the forks of the chain. */
 export function environmentIn(header: BlockHeader): Environment {
-  const {
-    number,
-    parentHash,
-    timestamp,
-    baseFeePerGas: baseFee,
-    miner: coinbase,
-    mixHash: prevRandao,
-    gasLimit,
-  } = header
-  const blockHashes = number === 0n ? undefined : { [`${number - 1n}`]: parentHash }
-  return onlyGiven<Environment>({ timestamp, baseFee, coinbase, prevRandao, gasLimit, blockHashes })
+  const { timestamp, baseFeePerGas: baseFee, miner: coinbase, mixHash: prevRandao, gasLimit } = header
+  return onlyGiven<Environment>({ timestamp, baseFee, coinbase, prevRandao, gasLimit })
 }
 
 /**
@@ -66,41 +67,11 @@ export function verifyEnvironment(environment: Environment = {}): Environment {
   const own = readOptions('environment', environment, ENVIRONMENT_FIELDS)
   const field = <T>(name: keyof Environment, verify: (place: string, value: unknown) => T): T | undefined =>
     own[name] === undefined ? undefined : verify(`environment.${name}`, own[name])
-  const quantity = (bits: number) => (place: string, value: unknown) => verifyUint(place, value, bits)
-  return onlyGiven<Environment>({
-    timestamp: field('timestamp', quantity(64)),
-    gasLimit: field('gasLimit', quantity(64)),
-    baseFee: field('baseFee', quantity(256)),
-    blobBaseFee: field('blobBaseFee', quantity(256)),
-    coinbase: field('coinbase', bytesOf(20)),
-    prevRandao: field('prevRandao', bytesOf(32)),
-    blockHashes: field('blockHashes', verifyBlockHashes),
-  })
-}
-
-const bytesOf = (length: number) => (place: string, value: unknown) => bytesToHex(decodeArgument(place, value, length))
-
-function verifyBlockHashes(place: string, value: unknown): Record<string, Hex> {
-  const entries = entriesOf(value)
-  if (!entries?.every(([number]) => isBlockNumber(number))) {
-    throw invalid(place, 'an object of hashes by decimal block number', value)
-  }
-  if (entries.length > MAX_BLOCK_HASHES) throw invalid(place, `at most ${MAX_BLOCK_HASHES} blocks`, entries.length)
-  return onlyGiven(
-    Object.fromEntries(entries.map(([number, hash]) => [number, bytesOf(32)(`${place}.${number}`, hash)])),
+  return readEnvironment(
+    (name, bits) => field(name, (place, value) => verifyUint(place, value, bits)),
+    (name, length) => field(name, (place, value) => bytesToHex(decodeArgument(place, value, length))),
   )
 }
-
-function entriesOf(value: unknown): [string, unknown][] | undefined {
-  try {
-    return typeof value === 'object' && value !== null ? Object.entries(value) : undefined
-  } catch {
-    // A proxy can throw anything.
-    return undefined
-  }
-}
-
-export const isBlockNumber = (text: string): boolean => /^(0|[1-9][0-9]{0,19})$/.test(text)
 
 /** @throws ArgumentError if neither the caller nor the rollup states the chain id, or both do and differ */
 export function chainIdOf(rollup: ReturnType<typeof readRollup>, chainId?: number | bigint): bigint {

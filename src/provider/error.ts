@@ -12,32 +12,47 @@ import {
 import { diagnose } from '../client/transport/diagnose.ts'
 import { type EndpointErrorCode, isEndpointError, type Layer } from '../client/transport/error.ts'
 
-/** Every reason why a verified provider refuses a request. */
-const meanings = {
-  REVERTED: 'The call reverted.',
-  METHOD_REFUSED: 'This method is not answered here. To pass it to the endpoint unproven, list it in `forward`.',
-  PARAMS_INVALID: 'The parameters do not fit the method.',
-  EXECUTION_FAILED: 'The call failed without reverting.',
-  BLOCK_UNPROVEN:
+/** Every reason why a verified provider refuses a request: its number for clients, and what it means. */
+const reasons = {
+  REVERTED: [3, 'The call reverted.'],
+  METHOD_REFUSED: [
+    4200,
+    'This method is not answered here. To pass it to the endpoint unproven, list it in `forward`.',
+  ],
+  PARAMS_INVALID: [-32602, 'The parameters do not fit the method.'],
+  EXECUTION_FAILED: [-32000, 'The call failed without reverting.'],
+  BLOCK_UNPROVEN: [
+    -32001,
     'The block is not proven. For state, use `latest`, or the last block of an earlier finalization; for the rest, a block up to `eth_blockNumber`.',
-  PROOF_REFUSED:
+  ],
+  PROOF_REFUSED: [
+    -32010,
     'What an endpoint sent is not proven: it is false, or not in the form of a proof. If the scheme that you passed is right, use another endpoint.',
-  VALUE_UNPROVEN:
+  ],
+  VALUE_UNPROVEN: [
+    -32011,
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
-  FILTER_MISSING: 'There is no such filter, or nobody asked for it for five minutes: create it again.',
-  ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',
-  LIMIT_REACHED: 'The request needs more than a limit allows: of a call, `maxRequests`.',
-  TIMEOUT:
+  ],
+  FILTER_MISSING: [-32000, 'There is no such filter, or nobody asked for it for five minutes: create it again.'],
+  ENDPOINT_FAILED: [-32012, 'An endpoint did not give a usable answer.'],
+  LIMIT_REACHED: [-32013, 'The request needs more than a limit allows: of a call, `maxRequests`.'],
+  TIMEOUT: [
+    -32016,
     'The request did not end within `timeoutMs`. If it waited for endpoints, ask again; if it computes for so long, allow more.',
-  ROLLUP_DIFFERS:
+  ],
+  ROLLUP_DIFFERS: [
+    -32017,
     'The call does what the rollup does otherwise than the EVM, or not at all, so that executing it shows nothing about the rollup.',
-  EVM_MISSING:
+  ],
+  EVM_MISSING: [
+    -32014,
     'Calls need three packages: `npm install @ethereumjs/common @ethereumjs/evm @ethereumjs/util`. In a bundle they also need `import "rollup-state-proof/provider/evm"`.',
-  ARGUMENT_INVALID: 'An option of the provider is wrong, or what a function among its options returned.',
-}
+  ],
+  ARGUMENT_INVALID: [-32015, 'An option of the provider is wrong, or what a function among its options returned.'],
+} as const
 
 /** The stable name of the reason why a request was refused. */
-export type ProviderErrorReason = keyof typeof meanings
+export type ProviderErrorReason = keyof typeof reasons
 
 /**
  * What each {@link ProviderErrorReason} means, and what to do about it. A minor version may add reasons; no version changes
@@ -50,24 +65,9 @@ export type ProviderErrorReason = keyof typeof meanings
  * console.log(providerErrorMeanings.REVERTED) // The call reverted.
  * ```
  */
-export const providerErrorMeanings: Readonly<Record<ProviderErrorReason, string>> = meanings
-
-const codes: Readonly<Record<ProviderErrorReason, number>> = {
-  REVERTED: 3,
-  METHOD_REFUSED: 4200,
-  PARAMS_INVALID: -32602,
-  EXECUTION_FAILED: -32000,
-  BLOCK_UNPROVEN: -32001,
-  FILTER_MISSING: -32000,
-  PROOF_REFUSED: -32010,
-  VALUE_UNPROVEN: -32011,
-  ENDPOINT_FAILED: -32012,
-  LIMIT_REACHED: -32013,
-  EVM_MISSING: -32014,
-  ARGUMENT_INVALID: -32015,
-  TIMEOUT: -32016,
-  ROLLUP_DIFFERS: -32017,
-}
+export const providerErrorMeanings = /* @__PURE__ */ Object.fromEntries(
+  Object.entries(reasons).map(([reason, [, meaning]]) => [reason, meaning]),
+) as Readonly<Record<ProviderErrorReason, string>>
 
 function actionOf(reason: ProviderErrorReason, cause: Error | undefined): ErrorAction {
   if (isEndpointError(cause)) return cause.action
@@ -75,40 +75,32 @@ function actionOf(reason: ProviderErrorReason, cause: Error | undefined): ErrorA
   return reason === 'PROOF_REFUSED' || reason === 'ENDPOINT_FAILED' ? 'change' : 'fix'
 }
 
-/** The `data` of a {@link ProviderError}, by its reason. All of it is JSON. */
-export interface ProviderErrorData {
-  /** What the contract returned. */
-  REVERTED: Hex
+/** What the `data` of a {@link ProviderError} have besides their `reason`, by that. */
+export interface ReasonData {
   /** Which method. */
-  METHOD_REFUSED: ReasonData<'METHOD_REFUSED'> & {
+  METHOD_REFUSED: {
     /** Its name, up to 80 characters. */
     method: string
   }
-  /** No more than the reason. */
-  PARAMS_INVALID: ReasonData<'PARAMS_INVALID'>
   /** How the execution ended. */
-  EXECUTION_FAILED: ReasonData<'EXECUTION_FAILED'> & {
+  EXECUTION_FAILED: {
     /** In the EVM's words, such as `out of gas`. Up to 80 characters. */
     error: string
   }
-  /** No more than the reason. */
-  BLOCK_UNPROVEN: ReasonData<'BLOCK_UNPROVEN'>
-  /** No more than the reason. */
-  FILTER_MISSING: ReasonData<'FILTER_MISSING'>
   /** Which check failed. */
-  PROOF_REFUSED: ReasonData<'PROOF_REFUSED'> & {
+  PROOF_REFUSED: {
     /** The code of the {@link ProofError}. */
     error: ProofErrorCode
     /** Where in the proof; empty for the whole. */
     path: string
   }
   /** What the call reads. */
-  VALUE_UNPROVEN: ReasonData<'VALUE_UNPROVEN'> & {
+  VALUE_UNPROVEN: {
     /** The name of the instruction, such as `BASEFEE`. */
     instruction: string
   }
   /** What failed. */
-  ENDPOINT_FAILED: ReasonData<'ENDPOINT_FAILED'> & {
+  ENDPOINT_FAILED: {
     /** The code of the {@link EndpointError}. */
     error: EndpointErrorCode
     /** Which endpoint. */
@@ -118,28 +110,23 @@ export interface ProviderErrorData {
     /** Its path. */
     path?: string | undefined
   }
-  /** No more than the reason. */
-  LIMIT_REACHED: ReasonData<'LIMIT_REACHED'>
-  /** No more than the reason. */
-  TIMEOUT: ReasonData<'TIMEOUT'>
   /** What the call does. */
-  ROLLUP_DIFFERS: ReasonData<'ROLLUP_DIFFERS'> & {
+  ROLLUP_DIFFERS: {
     /** The name of the precompile, such as `BLAKE2F`. */
     precompile: string
   }
-  /** No more than the reason. */
-  EVM_MISSING: ReasonData<'EVM_MISSING'>
   /** What is wrong. */
-  ARGUMENT_INVALID: ReasonData<'ARGUMENT_INVALID'> & {
+  ARGUMENT_INVALID: {
     /** The name of the option. */
     path: string
   }
 }
 
-/** The part that all data have, except what a contract returned. */
-export interface ReasonData<Reason extends ProviderErrorReason> {
-  /** As in the error. */
-  reason: Reason
+/** The `data` of a {@link ProviderError}, by its reason. All of it is JSON: of a revert, what the contract returned. */
+export type ProviderErrorData = {
+  [Reason in ProviderErrorReason]: Reason extends 'REVERTED'
+    ? Hex
+    : { reason: Reason } & (Reason extends keyof ReasonData ? ReasonData[Reason] : unknown)
 }
 
 /** What {@link ProviderError} carries besides its reason and its data. */
@@ -194,10 +181,10 @@ export class ProviderError<Reason extends ProviderErrorReason = ProviderErrorRea
    */
   constructor(reason: Reason, data: ProviderErrorData[Reason], details: ProviderErrorDetails = {}) {
     const { found, cause } = details
-    const meaning = meanings[reason]
+    const [code, meaning] = reasons[reason]
     super(found === undefined ? meaning : `${meaning} ${found}`, cause && { cause })
     this.reason = reason
-    this.code = codes[reason]
+    this.code = code
     this.action = actionOf(reason, cause)
     this.data = data
     brandError(this, 'ProviderError')
@@ -244,15 +231,6 @@ export function toProviderError(error: unknown): ProviderError {
   return new ProviderError(reason, { reason, error: code, ...(layer && { layer }), ...proof }, details)
 }
 
-/** Converts whatever is thrown into the error that clients expect. */
-export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw toProviderError(error)
-  }
-}
-
 /** The reasons that say it all. */
 type BareReason = 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'FILTER_MISSING' | 'LIMIT_REACHED' | 'TIMEOUT' | 'EVM_MISSING'
 
@@ -269,13 +247,8 @@ export const refusedFor = (reason: BareReason, details?: ProviderErrorDetails): 
 export function refusedMethod(method: string, why?: string): ProviderError {
   const reason = 'METHOD_REFUSED'
   const name = printable(method.slice(0, 80))
-  return new ProviderError(
-    reason,
-    { reason, method: name },
-    {
-      found: `Here, the method ${name} does not exist${why === undefined ? '' : `: ${why}`}.`,
-    },
-  )
+  const found = `Here, the method ${name} does not exist${why === undefined ? '' : `: ${why}`}.`
+  return new ProviderError(reason, { reason, method: name }, { found })
 }
 
 export const invalidParams = (found: string): ProviderError => refusedFor('PARAMS_INVALID', { found })

@@ -7,10 +7,8 @@ import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import type { StateReader } from './state-reader.ts'
 
-/** What the EVM reads from and writes to during one execution. */
 export type EvmState = ReturnType<typeof createEvmState>
 
-/** What an execution has written so far. */
 export interface Written {
   /** null: deleted. An empty account counts as none (EIP-161). */
   readonly accounts: ReadonlyMap<Hex, Account | null>
@@ -21,16 +19,10 @@ export interface Written {
 
 const EMPTY = new Uint8Array(0)
 
-/**
- * Layers the EVM's writes over a proven state. Writes are kept here, and undone if a frame reverts. Reads of anything not
- * written go to `reader`. The EVM modifies the accounts that it receives, so it gets copies.
- *
- * @param signal ends the wait for a read
- */
+/** Layers the EVM's writes over a proven state. The EVM modifies the accounts that it receives, so it gets copies. */
 export function createEvmState(reader: StateReader, { util }: EvmPackages, signal: AbortSignal) {
   const accounts = new Map<Hex, Account | null>()
   const codes = new Map<Hex, Uint8Array>()
-  /** By address and key. */
   const slots = new Map<string, Uint8Array>()
   const { set, checkpoint, commit, revert } = createJournal()
   const { fail, verifyIntact, read } = createGuard(signal)
@@ -98,7 +90,6 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
   } satisfies StateManagerInterface & { readonly written: Written }
 }
 
-/** Writes to maps, and undoes them back to a checkpoint. */
 function createJournal() {
   const undo: (() => unknown)[] = []
   const marks: number[] = []
@@ -124,7 +115,6 @@ function createJournal() {
 /** Holds the first error of an execution. The EVM turns some errors into failures of a frame, but these must end it all. */
 function createGuard(signal: AbortSignal) {
   let failure: { readonly error: unknown } | undefined
-  /** Throws the first error that occurred, if any. */
   function verifyIntact(): void {
     if (failure !== undefined) throw failure.error
   }

@@ -1,5 +1,5 @@
 import type { Common } from '@ethereumjs/common'
-import type { EVM, Log } from '@ethereumjs/evm'
+import type { EVM, EVMOpts, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex } from '../base/bytes.ts'
 import { type Hardfork, isSince } from '../client/network/hardfork.ts'
@@ -11,24 +11,19 @@ import type { Environment } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState, type Written } from './evm-state.ts'
-import { readHistory } from './history.ts'
-import { meterOpcodes } from './metered-opcodes.ts'
-import type { Pace } from './pace.ts'
-import { verifyPointEvaluation } from './point-evaluation.ts'
-import { createPrecompiles } from './precompiles.ts'
-import type { StateReader } from './state-reader.ts'
+import type { Budget, Pace } from './pace.ts'
+import { createPrecompiles, verifyPointEvaluation } from './precompiles.ts'
+import { readHistory, type StateReader } from './state-reader.ts'
 
-/** The block around a call. */
 export interface ExecutionContext {
   readonly chainId: bigint
   readonly hardfork: Hardfork
   readonly blockNumber: bigint
   readonly environment: Environment
-  /** Finds the hash for BLOCKHASH if it is not stated. Default: in the state of the call. */
+  /** Finds the hash for BLOCKHASH. Default: in the state of the call (EIP-2935). */
   readonly hashAt?: (number: bigint) => Promise<Hex>
 }
 
-/** The result of a call. */
 export interface Execution {
   /** Why it failed; null if it succeeded. */
   readonly failure: 'revert' | (string & {}) | null
@@ -41,7 +36,6 @@ export interface Execution {
   readonly effects: Effects
 }
 
-/** What an execution leaves behind. */
 export interface Effects extends Written {
   readonly logs: readonly Log[]
   /** The contracts that it created and destroyed (EIP-6780). */
@@ -159,7 +153,6 @@ function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
 const KEPT_RULES = 8
 const keptRules = createCache<string, Common>(KEPT_RULES)
 
-/** The rules of a hard fork. */
 function rulesOf({ common, evm }: EvmPackages, chainId: bigint, hardfork: Hardfork): Common {
   const name = `${chainId} ${hardfork}`
   const kept = keptRules.get(name)
@@ -176,16 +169,14 @@ function rulesOf({ common, evm }: EvmPackages, chainId: bigint, hardfork: Hardfo
 async function createEvm(
   packages: EvmPackages,
   state: EvmState,
-  { chainId, hardfork, environment, hashAt }: ExecutionContext & Required<Pick<ExecutionContext, 'hashAt'>>,
+  { chainId, hardfork, hashAt }: ExecutionContext & Required<Pick<ExecutionContext, 'hashAt'>>,
   pace: Pace,
 ) {
   const { evm } = packages
   const chain = rulesOf(packages, chainId, hardfork)
-  const blockHashes = environment.blockHashes ?? {}
   const blockchain = {
     async getBlock(number: number) {
-      const stated = Object.hasOwn(blockHashes, `${number}`) ? blockHashes[`${number}`] : undefined
-      const hash = bytesOf(stated ?? (await state.read(() => hashAt(BigInt(number)))))
+      const hash = bytesOf(await state.read(() => hashAt(BigInt(number))))
       return { hash: () => hash }
     },
     putBlock: state.unneeded,
@@ -268,4 +259,32 @@ function readTouched(list: ReadonlyMap<string, ReadonlySet<string>>, warm: reado
   return [...list]
     .map(([address, keys]) => ({ address: withPrefix(address), storageKeys: [...keys].map(withPrefix) }))
     .filter(({ address, storageKeys }) => storageKeys.length > 0 || !warm.includes(address))
+}
+
+/** What of their gas counts as one step: powers take long, copies do not. */
+const [EXP, GAS_A_STEP, GAS_OF_EXP] = [0x0a, 8n, 2n]
+/** Instructions that read or write the state and do nothing else: what is read is bounded otherwise. */
+const OF_STATE = [0x31, 0x3b, 0x3f, 0x54, 0x55]
+/** Instructions that do so, too: EXTCODECOPY and calls. Touching an account is up to so much of their price (EIP-2929). */
+const [TOUCHING, TOUCH] = [[0x3c, 0xf1, 0xf2, 0xf4, 0xfa], 2600n]
+
+/**
+ * The instructions whose price depends on their operands, for a rehearsal: what they are charged for powers, hashes, copies, memory,
+ * logs and creations counts as steps, which take about as long. Every other instruction is one step.
+ */
+function meterOpcodes({ getOpcodesForHF }: EvmPackages['evm'], rules: Common, budget: Budget) {
+  const { opcodes, handlers, dynamicGasHandlers } = getOpcodesForHF(rules)
+  const metered: NonNullable<EVMOpts['customOpcodes']> = []
+  for (const [opcode, gasOf] of dynamicGasHandlers) {
+    const [info, logicFunction] = [opcodes.get(opcode), handlers.get(opcode)]
+    if (info === undefined || logicFunction === undefined || OF_STATE.includes(opcode)) continue
+    const [free, gasAStep] = [TOUCHING.includes(opcode) ? TOUCH : 0n, opcode === EXP ? GAS_OF_EXP : GAS_A_STEP]
+    const gasFunction: typeof gasOf = async (...given) => {
+      const gas = await gasOf(...given)
+      if (gas > free) budget.spend(Number((gas - free) / gasAStep))
+      return gas
+    }
+    metered.push({ opcode, opcodeName: info.name, baseFee: info.fee, gasFunction, logicFunction })
+  }
+  return metered
 }

@@ -1,7 +1,6 @@
 import { bytesToHex, type Hex } from '../base/bytes.ts'
 import { refusedFor } from './error.ts'
 import { FILTER_IDLE, FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from './limits.ts'
-import type { Presence } from './presence.ts'
 
 /** A query, and the position of a client in the chain. It holds nothing of what the client will get. */
 export interface Filter<Query> {
@@ -10,21 +9,19 @@ export interface Filter<Query> {
   readonly size: number
   /** The first block that the client has not seen. */
   next: bigint
-  usedAt: number
+  /** When its owner last asked for anything. */
+  seenAt: number
   /** Ends with the last request that was made: each one goes on where the one before ended. */
   turn: Promise<unknown>
 }
 
-/** The filters of all clients, within their bounds. @param seenAt when a client was there */
-export function createRegister<Query>(seenAt: (client: string) => Presence | undefined) {
-  /** In the order of their use. */
-  const filters = new Map<Hex, Filter<Query>>()
-  function isIdle({ owner, usedAt }: Filter<Query>): boolean {
-    const { began, at } = seenAt(owner) ?? { began: 0, at: 0 }
-    return usedAt < began || Date.now() - Math.max(usedAt, at) > FILTER_IDLE
-  }
+export type Register<Query> = ReturnType<typeof createRegister<Query>>
 
-  /** Makes room for one more. */
+/** The filters of all clients, within their bounds. */
+export function createRegister<Query>() {
+  const filters = new Map<Hex, Filter<Query>>()
+  const isIdle = ({ seenAt }: Filter<Query>): boolean => Date.now() - seenAt > FILTER_IDLE
+
   function sweep(owner: string, size: number): void {
     for (const [id, filter] of filters) if (isIdle(filter)) filters.delete(id)
     const all = [...filters.values()]
@@ -40,12 +37,16 @@ export function createRegister<Query>(seenAt: (client: string) => Presence | und
   }
 
   return {
+    /** That a client asks for anything: its filters live on, because some clients ask for changes only when there is a new block. */
+    note(client: string): void {
+      for (const filter of filters.values()) if (filter.owner === client && !isIdle(filter)) filter.seenAt = Date.now()
+    },
     add(owner: string, query: Query, choices: number, next: bigint): Hex {
       const size = FILTER_SIZE + choices
       sweep(owner, size)
       // Nobody can guess it, and it is a quantity.
       const id: Hex = `0x1${bytesToHex(crypto.getRandomValues(new Uint8Array(15))).slice(2)}`
-      const fresh = { next, usedAt: Date.now(), turn: Promise.resolve() }
+      const fresh = { next, seenAt: Date.now(), turn: Promise.resolve() }
       filters.set(id, { owner, query, size, ...fresh })
       return id
     },
@@ -54,7 +55,7 @@ export function createRegister<Query>(seenAt: (client: string) => Presence | und
       const filter = filters.get(id)
       filters.delete(id)
       if (filter === undefined || isIdle(filter)) throw refusedFor('FILTER_MISSING')
-      filter.usedAt = Date.now()
+      filter.seenAt = Date.now()
       filters.set(id, filter)
       return filter
     },

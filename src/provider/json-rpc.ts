@@ -6,33 +6,26 @@ import { invalidParams, type ProviderErrorReason, toProviderError } from './erro
 import { createRoom } from './pace.ts'
 import type { RequestOptions } from './provider.ts'
 
-/** What answers the requests: a verified provider. */
 export interface Answering {
   request(args: { method: string; params?: unknown[] | undefined }, options: RequestOptions): Promise<unknown>
 }
 
-/** Who asks. */
 export interface Client {
   /** Aborted when nobody waits for the answer any more. */
   readonly gone?: AbortSignal | undefined
-  /** Called with each method that is passed on, so that its answer is not proven, and with what is unproven of one that is not. */
+  /** Called with each method that is passed on, so that its answer is not proven. */
   readonly onForward?: ((method: string) => void) | undefined
-  /** By which filters are told apart. Default: all clients are one. */
   readonly name?: string | undefined
   /** Of a client to which things can be pushed: whoever answers it asks for the changes of each, by `eth_getFilterChanges`. */
   readonly subscriptions?: Subscriptions | undefined
 }
 
-/** What a client has subscribed to. */
 interface Subscriptions {
-  /** Whether there may be another one. */
   mayAdd(): boolean
   add(id: string): void
-  /** @param id as the client wrote it */
   delete(id: string): void
 }
 
-/** What a client gets in place of a result. */
 export interface Failure {
   readonly code: number
   readonly message: string
@@ -45,7 +38,6 @@ export interface ServerLimits {
   readonly concurrency: number
   /** Slow requests of a client that may wait for others. All clients together have four times as many. */
   readonly maxWaiting: number
-  /** Requests per batch. */
   readonly maxBatch: number
   /** Characters per response. */
   readonly maxResponseLength: number
@@ -81,7 +73,6 @@ export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
 /**
  * Answers JSON-RPC 2.0 messages, single requests and batches, from a provider.
  *
- * @param say what a client gets to see of what the provider throws
  * @param onProgress called with what a search of logs has left to do, if it takes long
  */
 export function createJsonRpcServer(
@@ -93,7 +84,6 @@ export function createJsonRpcServer(
   const { maxResponseLength } = limits
   const ask = asking(provider, limits, say, onProgress)
 
-  /** @param room that of the response */
   async function answerOne(request: unknown, client: Client, room: Room): Promise<string | null> {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) {
       return failure(null, codes.invalidRequest, 'This is not a request object.')
@@ -118,11 +108,8 @@ export function createJsonRpcServer(
   }
 
   return {
-    /** Asks for one thing, within the same limits. Throws nothing. */
     ask,
-    /**
-     * Null if there is nothing to answer, because the message contains only notifications. Throws nothing.
-     */
+    /** Null if the message contains only notifications. Throws nothing. */
     async answer(text: string, client: Client = {}): Promise<string | null> {
       let content: unknown
       try {
@@ -160,9 +147,9 @@ function asking(
       const how = {
         admit: slot.take,
         reserve,
-        onNote(about: 'unproven' | 'incomplete' | 'slow', left = '') {
+        onNote(about: 'unproven' | 'slow', left = '') {
           if (about === 'slow') onProgress(method, left)
-          else onForward?.(about === 'unproven' ? method : `${method} (completeness)`)
+          else onForward?.(method)
         },
         client: name,
         canPush: subscriptions !== undefined,
@@ -187,7 +174,6 @@ function asking(
   }
 }
 
-/** What one answer takes of the room of a response. */
 function shareOf(room: Room) {
   let reserved = 0
   return {
@@ -205,7 +191,6 @@ function shareOf(room: Room) {
 function createSlots({ concurrency, maxWaiting }: ServerLimits) {
   const slots = createBudget(concurrency)
   return {
-    /** @param owner by whom those who wait take turns */
     claim(owner = '') {
       let [hasEnded, isRefused] = [false, false]
       let free = () => {}

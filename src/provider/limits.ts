@@ -51,8 +51,11 @@ export const SLICE = 15
 export const FURTHER_SLICE = 2
 /** Turns in a row for executions that begin, before one of those that used up their first turn gets one. */
 export const TURNS_OF_BEGINNERS = 4
-/** Pairs of points that a precompile works on without a pause: each takes 5 to 30 ms. */
-export const PAIRS_A_SLICE = 2
+/**
+ * Pairs of points for one precompile, each of which takes 5 to 30 ms. The rollup proves no more in a block: 64 Miller loops of BN254, 8
+ * of BLS12-381 (`traces-limits-v5.toml` of its coordinator).
+ */
+export const MAX_PAIRS = 64
 /** Bytes of each argument of MODEXP. The rollup does not prove longer ones. */
 export const MAX_MODEXP_BYTES = 512
 
@@ -67,8 +70,6 @@ export const FILTER_SIZE = 64
 export const MAX_FILTERS_SIZE = 2 ** 16
 /** Blocks that a filter searches at once. */
 export const BLOCKS_A_PIECE = 64n
-/** Clients whose last request is noted. */
-export const MAX_CLIENTS = 1024
 /** Characters by which a server names a client. */
 export const MAX_CLIENT_LENGTH = 256
 /** Blocks in a history of fees, as nodes have it; fewer if what was paid is asked for, because that takes their receipts. */
@@ -93,7 +94,5 @@ export const MAX_CACHED_HASHES = 2 ** 14
 /** Hashes that are read at once for whoever asks for blocks one after another. */
 export const HASHES_AHEAD = 16
 
-/** Accounts, slots, codes and block hashes of a bundle, all together. */
+/** Accounts, slots and codes of a bundle, all together. */
 export const MAX_BUNDLE_PARTS = 65_536
-/** Block hashes that a caller states: BLOCKHASH reaches back this far. */
-export const MAX_BLOCK_HASHES = 256

@@ -5,31 +5,27 @@ import { abortedBy } from '../client/transport/error.ts'
 import { callProvider } from '../client/transport/provider.ts'
 import type { CallRequest } from './call-request.ts'
 import { refusedFor } from './error.ts'
-import type { KnownState } from './known-state.ts'
 import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { StateOverrides } from './overrides.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
-import type { ProvenState } from './proven-state.ts'
+import type { KnownState, ProvenState } from './proven-state.ts'
 import { type CallReads, collectReads, createRehearsals, type Rehearse } from './rehearsal.ts'
 import type { StateReader } from './state-reader.ts'
 
-/** Limits on reading, the endpoint to ask for a hint, and how to find out what the call will read. */
 export interface Meter extends Pick<VerifiedOptions, 'l2' | 'maxRequests' | 'maxKeysPerRequest' | 'prefetch'> {
   readonly block: bigint
   /** Waited for before the first request. */
   readonly pace: Pace
   readonly known: KnownState
   readonly rehearse: Rehearse
-  /** What the client assumes about the state. */
   readonly assumed?: StateOverrides | undefined
 }
 
 /**
- * Wraps a view's state for one call, and counts the requests to the endpoint. When the call reads what is not proven yet, what it
- * will read besides is fetched and proven with it: what a rehearsal reads, and what the endpoint says. Such a hint decides nothing
- * else: what it omits is fetched when it is read.
+ * Counts the requests that a call causes. When it reads what is not proven yet, what it will read besides is fetched and proven with it:
+ * what a rehearsal reads, and what the endpoint says. Such a hint decides nothing else: what it omits is fetched when it is read.
  *
  * @throws ProviderError `LIMIT_REACHED`, from the functions of the reader
  */
@@ -77,7 +73,6 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
   }
 }
 
-/** Loads what is not held yet, and counts the requests. @param used as of the rehearsals */
 function countLoads(state: ProvenState, { maxRequests, maxKeysPerRequest, known }: Meter, used: () => number) {
   let requests = 0
   const codes = new Set<Hex>()

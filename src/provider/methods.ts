@@ -2,20 +2,20 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
 import { encodeQuantity } from '../base/hex.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import { stateKind } from '../verify/state/kind.ts'
+import type { Query } from './blocks/filters.ts'
 import type { CurrentView } from './current-view.ts'
 import { invalidParams } from './error.ts'
-import type { KnownState } from './known-state.ts'
+import type { Register } from './filter-register.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
-import type { Presence } from './presence.ts'
-import type { ProvenState } from './proven-state.ts'
+import type { KnownState, ProvenState } from './proven-state.ts'
 import { type Held, newestIn } from './view.ts'
 
 /** Gets the parameters of a request as they came, and who asks. Throws a ProviderError if they do not fit. */
 type Method = (given: unknown, pace: Pace, client: string) => unknown
-type SeenAt = (client: string) => Presence | undefined
+type Filters = Register<Query>
 
 /** Imported on first use: bundlers put it into a separate chunk, which programs that only read balances never load. */
 const execution = () => import('./call.ts')
@@ -54,7 +54,7 @@ export const METHOD_ROWS = [
     ofBlocks: true,
     methods: [
       ...(['eth_getBlockByNumber', 'eth_getBlockByHash', 'eth_getBlockTransactionCountByNumber'] as const),
-      ...(['eth_getBlockTransactionCountByHash', 'debug_getRawHeader', 'debug_getRawBlock'] as const),
+      ...(['eth_getBlockTransactionCountByHash', 'debug_getRawHeader'] as const),
       ...(['eth_getUncleCountByBlockNumber', 'eth_getUncleCountByBlockHash'] as const),
       ...(['eth_getUncleByBlockNumberAndIndex', 'eth_getUncleByBlockHashAndIndex'] as const),
     ],
@@ -110,10 +110,7 @@ export const METHOD_ROWS = [
   },
   {
     kind: 'stateless',
-    methods: [
-      ...(['web3_clientVersion', 'web3_sha3', 'net_listening', 'net_peerCount', 'eth_accounts'] as const),
-      ...(['eth_syncing', 'eth_mining', 'eth_hashrate'] as const),
-    ],
+    methods: ['web3_clientVersion', 'web3_sha3', 'net_listening', 'eth_accounts', 'eth_syncing'],
     how: 'about whoever answers: it holds no accounts, and is not a node',
   },
   {
@@ -128,47 +125,31 @@ export const METHOD_ROWS = [
   },
   {
     kind: 'refused',
-    methods: ['eth_sendTransaction', 'eth_sign', 'eth_signTransaction', 'eth_signTypedData_v4'],
-    how: 'no keys are held here: sign where they are, and send the signed transaction',
+    methods: [
+      ...(['eth_sendTransaction', 'eth_sign', 'eth_signTransaction', 'eth_signTypedData_v4'] as const),
+      ...(['eth_requestAccounts', 'personal_sign'] as const),
+    ],
+    how: 'no keys are held here: sign in a wallet, which may use this as its endpoint, and send the signed transaction',
   },
   {
     kind: 'refused',
-    methods: ['eth_requestAccounts', 'personal_sign'],
-    how: 'no keys are held here: ask a wallet, which may use this as its endpoint',
-  },
-  {
-    ...{
-      kind: 'refused',
-      methods: ['eth_newPendingTransactionFilter', 'txpool_content', 'txpool_status', 'txpool_inspect'],
-    },
+    methods: ['eth_newPendingTransactionFilter', 'txpool_content', 'txpool_status'],
     how: 'nothing proves what is pending',
   },
   {
     kind: 'refused',
-    methods: ['eth_fillTransaction', 'eth_baseFee'],
-    how: 'it says what a later block will take, which nothing proves',
+    methods: ['eth_simulateV1', 'eth_callMany'],
+    how: 'not here: use eth_call with overrides',
   },
   {
     kind: 'refused',
-    methods: ['eth_simulateV1', 'eth_callMany', 'eth_getStorageValues'],
-    how: 'not here: use eth_call with overrides, or eth_getStorageAt',
-  },
-  {
-    kind: 'refused',
-    methods: ['debug_traceTransaction', 'debug_traceCall', 'debug_traceBlockByNumber', 'trace_block', 'trace_call'],
+    methods: ['debug_traceTransaction', 'debug_traceCall', 'trace_block', 'trace_call'],
     how: 'traces of the EVM are not made here',
-  },
-  {
-    kind: 'refused',
-    methods: ['eth_config', 'eth_capabilities', 'admin_nodeInfo', 'rpc_modules'],
-    how: 'it is about a node, and this is none',
   },
 ] as const
 
 type Row = (typeof METHOD_ROWS)[number]
-/** Those that are answered here. */
 type AnsweredMethod = Extract<Row, { kind: 'proven' | 'stateless' }>['methods'][number]
-/** Those that are imported on first use. */
 export type BlockMethod = Extract<Row, { ofBlocks: true }>['methods'][number]
 
 const rowOf = (method: string): Row | undefined =>
@@ -177,7 +158,6 @@ const rowOf = (method: string): Row | undefined =>
 /** Whether `forward` cannot name it: its answer is proven. */
 export const isProven = (method: string): boolean => rowOf(method)?.kind === 'proven'
 
-/** Of whoever can be told of changes. */
 export const isPushed = (method: string): boolean => method === 'eth_subscribe' || method === 'eth_unsubscribe'
 
 /** Why a method is refused, unless it is forwarded. */
@@ -190,17 +170,16 @@ export const whyRefused = (method: string): string | undefined => {
 
 const BLOCK_METHODS: readonly BlockMethod[] = METHOD_ROWS.flatMap(row => ('ofBlocks' in row ? row.methods : []))
 
-/** Also imported on first use: they carry the curve of signatures. */
-function createLazyBlockMethods(settings: VerifiedOptions, current: CurrentView['current'], seenAt: SeenAt) {
-  const load = async (): Promise<Readonly<Record<BlockMethod, Method>>> =>
-    (await import('./blocks/methods.ts')).createBlockMethods(settings, current, seenAt)
-  let loading: ReturnType<typeof load> | undefined
+function createLazyBlockMethods(settings: VerifiedOptions, current: CurrentView['current'], filters: Filters) {
+  let loading: Promise<Readonly<Record<BlockMethod, Method>>> | undefined
+  const load = () => {
+    loading ??= import('./blocks/methods.ts').then(module => module.createBlockMethods(settings, current, filters))
+    return loading
+  }
   const methodOf =
     (name: BlockMethod): Method =>
-    async (given, pace, client) => {
-      loading ??= load()
-      return (await loading)[name](given, pace, client)
-    }
+    async (given, pace, client) =>
+      (await load())[name](given, pace, client)
   // The list has all of them.
   return Object.fromEntries(BLOCK_METHODS.map(name => [name, methodOf(name)])) as Record<BlockMethod, Method>
 }
@@ -214,18 +193,16 @@ function verifyProvedBy(method: string, { state, l2BlockNumber }: Held): void {
   throw invalidParams(`The state after block ${l2BlockNumber} is ${kind}: ask ${served ?? 'rollup_getProof'}.`)
 }
 
-/** An answer that states nothing about the chain. */
 const fixed =
   (answer: unknown): Method =>
   given =>
     params.take(given, 0, 0) && answer
 
-/** The methods that are answered here, by name. */
 export function createMethods(
   settings: VerifiedOptions,
   known: KnownState,
   views: CurrentView,
-  seenAt: SeenAt,
+  filters: Filters,
 ): ReadonlyMap<string, Method> {
   const { chainId, l2 } = settings
   const { current, heldAt } = views
@@ -247,14 +224,11 @@ export function createMethods(
       return bytesToHex(keccak256(hexToBytes(data, hexLength(data))))
     },
     net_listening: fixed(true),
-    net_peerCount: fixed('0x0'),
     eth_accounts: fixed([]),
     eth_syncing: fixed(false),
-    eth_mining: fixed(false),
-    eth_hashrate: fixed('0x0'),
     eth_blockNumber: async given => params.take(given, 0, 0) && encodeQuantity(newestIn(await current())),
     ...createStateMethods(heldAt),
-    ...createLazyBlockMethods(settings, current, seenAt),
+    ...createLazyBlockMethods(settings, current, filters),
     eth_call: async (given, pace) => (await execution()).runCall(sources, given, pace),
     eth_estimateGas: async (given, pace) => encodeQuantity(await (await execution()).estimateGas(sources, given, pace)),
     eth_createAccessList: async (given, pace) => (await execution()).createAccessList(sources, given, pace),
@@ -262,22 +236,15 @@ export function createMethods(
   return new Map(Object.entries(methods))
 }
 
-/** The methods about accounts at a block. */
 function createStateMethods(heldAt: CurrentView['heldAt']) {
   const addressOf = (value: unknown) => params.bytes('address', value, 20)
 
-  /** A method whose parameters are an address and a block. */
   const ofAccount =
-    (
-      answer: (state: ProvenState, address: Hex) => Promise<Hex>,
-      holds = (state: ProvenState, address: Hex) => state.holds(address),
-    ): Method =>
+    (answer: (state: ProvenState, address: Hex) => Promise<Hex>): Method =>
     async (given, pace) => {
       const [address, block] = params.take(given, 1, 2)
       const account = addressOf(address)
-      const { state } = await heldAt(block, pace)
-      if (!holds(state, account)) await pace.beSlow()
-      return answer(state, account)
+      return answer((await heldAt(block, pace)).state, account)
     }
   const numberOf = (name: 'balance' | 'nonce') =>
     ofAccount(async (state, address) => encodeQuantity((await state.getAccount(address))?.[name] ?? 0n))
@@ -288,26 +255,19 @@ function createStateMethods(heldAt: CurrentView['heldAt']) {
       const account = addressOf(address)
       const storageKeys = params.list('storage keys', keys, MAX_LISTED, params.slot)
       const held = await heldAt(block, pace)
-      const { state } = held
       verifyProvedBy(method, held)
-      await pace.beSlow()
-      return state.getProof(method, account, storageKeys)
+      return held.state.getProof(method, account, storageKeys)
     }
   const getStorageAt: Method = async (given, pace) => {
     const [address, slot, block] = params.take(given, 2, 3)
     const [account, key] = [addressOf(address), params.slot('slot', slot)]
-    const { state } = await heldAt(block, pace)
-    if (!state.holds(account, key)) await pace.beSlow()
-    return state.getStorage(account, key)
+    return (await heldAt(block, pace)).state.getStorage(account, key)
   }
 
   return {
     eth_getBalance: numberOf('balance'),
     eth_getTransactionCount: numberOf('nonce'),
-    eth_getCode: ofAccount(
-      async (state, address) => bytesToHex(await state.getCode(address)),
-      (state, address) => state.holdsCode(address),
-    ),
+    eth_getCode: ofAccount(async (state, address) => bytesToHex(await state.getCode(address))),
     eth_getStorageAt: getStorageAt,
     rollup_getProof: getProof('rollup_getProof'),
     linea_getProof: getProof('linea_getProof'),

@@ -42,12 +42,6 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
    * the newest state proves its block. So everything is older by a finalization. Default: false.
    */
   oneHead?: boolean | undefined
-  /**
-   * Whether lists of logs are proven to be complete, which takes the headers of all blocks of a range. If not, the logs that `l2` lists
-   * are hints: each log of an answer is proven, but others may have been left out. Each then has the field `completeness` with the value
-   * `unproven`. Default: true.
-   */
-  completeLogs?: boolean | undefined
   /** Block values that no proof covers, as you pass them. Default: none. */
   environment?: Environment | undefined
   /** Gas limit per call. Default: 50,000,000. */
@@ -99,7 +93,7 @@ export interface ProviderView {
 
 const OPTIONS = [
   ...['l1', 'l2', 'network', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'onView', 'oneHead', 'completeLogs', 'signal', 'maxKeysPerRequest'],
+  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'onView', 'oneHead', 'signal', 'maxKeysPerRequest'],
 ]
 
 /** The options of a provider, validated, with their defaults. */
@@ -117,50 +111,29 @@ export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedO
 
 function verifyOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
-  const { l1BlockHash, onView, forward = [], maxGas = CALL_GAS } = own
-  const {
-    signal,
-    prefetch = true,
-    oneHead = false,
-    completeLogs = true,
-    maxRequests = DEFAULT_MAX_REQUESTS,
-    maxFinalizations = 8,
-    timeoutMs = DEFAULT_TIMEOUT,
-  } = own
+  const { l1BlockHash, onView, signal, prefetch = true, oneHead = false, forward = [] } = own
+  const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
+  const { timeoutMs = DEFAULT_TIMEOUT } = own
   const { rollup, schemeAt, hardfork } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
-  for (const [name, value] of Object.entries({ prefetch, oneHead, completeLogs })) {
+  for (const [name, value] of Object.entries({ prefetch, oneHead })) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
-  verifyUint('maxGas', maxGas, 64, 21_000n)
-  verifyWhole('maxRequests', maxRequests, 1)
-  verifyWhole('maxFinalizations', maxFinalizations, 1)
   verifySignal(signal)
+  const limits = {
+    maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),
+    maxRequests: verifyWhole('maxRequests', maxRequests, 1),
+    maxFinalizations: verifyWhole('maxFinalizations', maxFinalizations, 1),
+  }
   const chainId = atPath('network', () => chainIdOf(rollup))
   const l1 = openEndpoints('l1', own.l1, 'L1', { signal })
   const l2 = endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal)
-  const how = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
-  const lists = { ...readForward(forward), environment: verifyEnvironment(own.environment) }
-  const limits = { maxGas, maxRequests, maxFinalizations, timeoutMs: verifyTimeout(timeoutMs) }
-  return {
-    l1,
-    l2,
-    rollup,
-    chainId,
-    schemeAt,
-    l1BlockHash,
-    hardfork,
-    prefetch,
-    oneHead,
-    completeLogs,
-    onView,
-    signal,
-    method: how.method,
-    maxKeysPerRequest: how.maxKeysPerRequest,
-    ...limits,
-    ...lists,
-  }
+  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
+  const wanted = { ...limits, l1BlockHash, onView, signal, prefetch, oneHead, ...readForward(forward) }
+  const network = { l1, l2, rollup, chainId, schemeAt, hardfork, method, maxKeysPerRequest }
+  const environment = verifyEnvironment(own.environment)
+  return { ...network, ...wanted, environment, timeoutMs: verifyTimeout(timeoutMs) }
 }
 
 /** What a wallet needs to send, and nothing proves. */

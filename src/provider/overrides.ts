@@ -3,7 +3,7 @@ import { encodeQuantity } from '../base/hex.ts'
 import { isGiven } from '../base/json/known-fields.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
-import { type Environment, onlyGiven } from './environment.ts'
+import { type Environment, onlyGiven, readEnvironment } from './environment.ts'
 import { invalidParams } from './error.ts'
 import { bytesOf } from './evm-state.ts'
 import { MAX_OVERRIDDEN_CODE_BYTES, MAX_OVERRIDES } from './limits.ts'
@@ -24,11 +24,17 @@ interface AccountOverride {
 export type StateOverrides = Readonly<Record<Hex, AccountOverride>>
 
 const ACCOUNT_FIELDS = ['balance', 'nonce', 'code', 'state', 'stateDiff'] as const
-const BLOCK_FIELDS = ['time', 'gasLimit', 'feeRecipient', 'prevRandao', 'baseFeePerGas', 'blobBaseFee'] as const
+const BLOCK_FIELDS = {
+  timestamp: 'time',
+  gasLimit: 'gasLimit',
+  coinbase: 'feeRecipient',
+  prevRandao: 'prevRandao',
+  baseFee: 'baseFeePerGas',
+  blobBaseFee: 'blobBaseFee',
+} as const
 /** The addresses of precompiles, now and in later hard forks. Nodes take an override there as the removal of the precompile. */
 const PRECOMPILES = 0x1ffn
 
-/** Reads the state overrides of a client. @throws ProviderError `PARAMS_INVALID` */
 export function readStateOverrides(given: unknown): StateOverrides {
   let left = MAX_OVERRIDES
   function entries<T>(place: string, value: unknown, read: (name: string, item: unknown) => readonly [Hex, T]) {
@@ -79,26 +85,20 @@ function readAccount(
 /** Reads the block overrides of a client: they are stated values, for one call. @throws ProviderError `PARAMS_INVALID` */
 export function readBlockOverrides(given: unknown): Environment {
   if (!isGiven(given)) return {}
-  const fields = params.fields('block override', given, BLOCK_FIELDS)
-  refuseOtherFields('block override', given, BLOCK_FIELDS)
-  const field = <T>(name: (typeof BLOCK_FIELDS)[number], read: (place: string, value: unknown) => T): T | undefined =>
-    fields[name] === undefined ? undefined : read(name, fields[name])
-  const quantity = (bits: number) => (place: string, value: unknown) => params.quantity(place, value, bits)
-  const bytes = (length: number) => (place: string, value: unknown) => params.bytes(place, value, length)
-  return onlyGiven<Environment>({
-    timestamp: field('time', quantity(64)),
-    gasLimit: field('gasLimit', quantity(64)),
-    coinbase: field('feeRecipient', bytes(20)),
-    prevRandao: field('prevRandao', bytes(32)),
-    baseFee: field('baseFeePerGas', quantity(256)),
-    blobBaseFee: field('blobBaseFee', quantity(256)),
-  })
+  const names = Object.values(BLOCK_FIELDS)
+  const fields = params.fields('block override', given, names)
+  refuseOtherFields('block override', given, names)
+  const field = <T>(name: keyof Environment, read: (place: string, value: unknown) => T): T | undefined => {
+    const place = BLOCK_FIELDS[name]
+    return fields[place] === undefined ? undefined : read(place, fields[place])
+  }
+  return readEnvironment(
+    (name, bits) => field(name, (place, value) => params.quantity(place, value, bits)),
+    (name, length) => field(name, (place, value) => params.bytes(place, value, length)),
+  )
 }
 
-/**
- * The state that a client assumes: as if a transaction before the call had made it, which is what nodes do. Everything else is
- * what `reader` proves.
- */
+/** The state that a client assumes: as if a transaction before the call had made it, which is what nodes do. */
 export function overrideState(reader: StateReader, overrides: StateOverrides): StateReader {
   const codeHashes = new Map<Hex, Hex>()
   function codeHashOf(address: Hex, code: Hex): Hex {

@@ -7,7 +7,6 @@ import { FURTHER_SLICE, MAX_LOGS_LENGTH, SLICE, TURNS_OF_BEGINNERS } from './lim
 /** How much work may compute, where that is limited by more than gas, in steps of an execution. */
 export interface Budget {
   left(): number
-  /** @throws Error if nothing is left */
   spend(steps: number): void
 }
 
@@ -17,10 +16,7 @@ export interface Pace {
   readonly signal: AbortSignal
   /** Of a rehearsal, for what takes longer than a step. Its steps are counted by `isDue`. */
   readonly budget?: Budget
-  /**
-   * Whether an answer that is given only once, of up to so many characters, has room. It is taken then. @throws ProviderError
-   * `LIMIT_REACHED` if it never has
-   */
+  /** Takes room for an answer that is given only once, if there is enough. @throws ProviderError `LIMIT_REACHED` if there never is */
   reserve(length: number): boolean
   /** States how far the work is, in words, for whoever learns that it took too long. */
   tell(describe: () => string): void
@@ -37,18 +33,12 @@ export interface Pace {
   pause(): Promise<void>
 }
 
-/** A work that waits for its turn. */
 interface Waiting {
   readonly signal: AbortSignal
   readonly begin: () => void
 }
 
-/**
- * Runs `work` after what is due by then. A timer waits for a millisecond, half as long as a slice. Who computes alone need not
- * wait for it, where the platform has something quicker.
- *
- * @returns prevents it
- */
+/** A timer waits for a millisecond, half as long as a slice: who computes alone need not, where the platform has something quicker. */
 function soon(work: () => void, hasRivals: boolean): () => void {
   const { setImmediate, clearImmediate } = globalThis
   if (hasRivals || typeof setImmediate !== 'function' || typeof clearImmediate !== 'function') {
@@ -99,7 +89,6 @@ function createTurns() {
       if (isIdle()) plan()
       return new Promise(begin => (isBeginning ? beginning : further).push({ signal, begin }))
     },
-    /** The work has ended. */
     end(signal: AbortSignal): void {
       if (signal === holder && Date.now() - began < SLICE) beginOne()
     },
@@ -140,20 +129,16 @@ function createPace(signal: AbortSignal, admit: () => Promise<void>, more: Pick<
   return pace
 }
 
-/** When a piece of work ends, and what it waits for. */
 export interface PaceOptions {
   readonly timeoutMs: number
-  /** Each of them ends the work. */
   readonly signals: readonly (AbortSignal | undefined)[]
   /** Called once, before the work is slow for the first time. What it throws ends the work. Default: it may be slow. */
   readonly admit?: (() => Promise<void>) | undefined
   /** Called once, after a quarter of the time, with how far the work is, if it has stated that. */
   readonly onProgress?: ((text: string) => void) | undefined
-  /** Default: what nodes answer with at most. */
   readonly reserve?: Pace['reserve'] | undefined
 }
 
-/** Room for answers. @param total how many characters there may be */
 export function createRoom(total: number) {
   let left = total
   return {
@@ -172,8 +157,7 @@ export function createRoom(total: number) {
 }
 
 /**
- * Runs work that ends in time: at its deadline, or when a signal is aborted, whoever waits for it gets an error at once, and the
- * work ends at its next pause.
+ * At its deadline, or when a signal is aborted, whoever waits for the work gets an error at once. The work ends at its next pause.
  *
  * @throws ProviderError `TIMEOUT`; EndpointError `ABORTED`; what `admit` throws
  */

@@ -14,12 +14,7 @@ export function refuseOtherFields(place: string, value: unknown, known: readonly
   throw invalidParams(`The ${place} has a field that is not supported here: ${printable(other.slice(0, 40))}.`)
 }
 
-/**
- * Reads the block that a client requests. `latest` is the block of the view.
- *
- * @param isForWallet whether `pending` stands for it, too: whoever sends transactions asks for the state after those that wait, and
- * nothing proves these
- */
+/** @param isForWallet whether `pending` is the block of the view, too: whoever sends asks for it, and nothing proves what waits */
 export function readBlock(value: unknown, isForWallet: boolean): bigint | 'latest' {
   const named = typeof value === 'object' && value !== null ? blockNumberIn(value) : (value ?? 'latest')
   if (named === 'latest' || named === 'safe' || named === 'finalized') return 'latest'

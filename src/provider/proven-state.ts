@@ -8,16 +8,23 @@ import { createParts } from '../client/transport/waiting.ts'
 import { EMPTY_CODE_HASH, verifyCode } from '../verify/anchor/code.ts'
 import type { StateVerifier } from '../verify/state/kind.ts'
 import type { StateScheme } from '../verify/state/types.ts'
-import { createAccounts, type KnownState } from './known-state.ts'
+import { createCache } from './cache.ts'
+import { MAX_CACHED_CODE_BYTES, MAX_CACHED_ENTRIES } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
-import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from './state-reader.ts'
+import type { Pace } from './pace.ts'
+import {
+  createStateReader,
+  type HeldAccount,
+  isProven,
+  type ReadAccount,
+  type StateReader,
+  toProvenAccount,
+} from './state-reader.ts'
 
 const NO_CODE = new Uint8Array(0)
 
-/** The state of one L2 block. Each part is fetched and proven when it is first read. */
 export interface ProvenState extends StateReader {
   readonly scheme: StateScheme
-  /** Whether this is cached, so that reading it takes no request. */
   holds(address: Hex, key?: Hex): boolean
   holdsCode(address: Hex): boolean
   /** Proves the account with these slots, in one request per `maxKeysPerRequest` slots, all at once. */
@@ -28,16 +35,14 @@ export interface ProvenState extends StateReader {
   getProof(method: string, address: Hex, keys: readonly Hex[]): Promise<unknown>
 }
 
-/** A state that many read at the same time. */
 export interface SharedState extends ProvenState {
   /**
-   * The same, for whoever ends this signal: requests wait in the queue as his, and are shared with others. They end when nobody waits
-   * for them.
+   * The same, for whoever ends the signal of `pace`: requests wait in the queue as his, and are shared with others. They end when
+   * nobody waits for them.
    */
-  by(signal: AbortSignal): SharedState
+  by(pace: Pick<Pace, 'signal' | 'beSlow'>): SharedState
 }
 
-/** Where a state comes from, and the root that it is proven against. */
 export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
   readonly block: bigint
   readonly stateRoot: Hex
@@ -65,8 +70,15 @@ export function createProvenState(source: StateSource): SharedState {
 
   const { fetchCode, isLoading } = createCodes(source)
 
-  function readBy(signal: AbortSignal | undefined): SharedState {
-    const { start } = createParts(signal, false)
+  function readBy(pace: Pick<Pace, 'signal' | 'beSlow'> | undefined): SharedState {
+    const parts = createParts(pace?.signal, false)
+    const start: typeof parts.start = begin => {
+      if (pace === undefined) return parts.start(begin)
+      const work = pace.beSlow().then(() => parts.start(begin))
+      // Whether it fails counts when its turn comes.
+      work.catch(() => {})
+      return work
+    }
     const prove = (address: Hex, key: Hex | undefined) => start(own => readProven(address, key, own))
     const codeOf = (address: Hex, codeHash: Hex | Promise<Hex>, id: Hex) =>
       start(own => fetchCode(address, codeHash, id, own))
@@ -125,7 +137,6 @@ function createCodes({ l2, block, known }: StateSource) {
       }, over),
     )
   return {
-    /** @param codeHash of the proven account @param id the hash, or the address */
     fetchCode,
     isLoading: (id: Hex): boolean => loading.has(id),
   }
@@ -157,7 +168,6 @@ function orMissing(answer: unknown): unknown {
   throw new EndpointError('BLOCK_MISSING', { found: 'null in place of code', layer: 'L2' })
 }
 
-/** Fetches an answer, and verifies it on arrival. */
 async function fetchProven(
   { l2, block, stateRoot, scheme, verify: verifyState, maxKeysPerRequest }: StateSource,
   method: string,
@@ -176,7 +186,6 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[], signal: Abort
   interface Batch {
     readonly name: string
     readonly keys: Set<Hex>
-    /** What it is found by. */
     readonly ids: Set<string>
   }
   const flights = new Map()
@@ -217,5 +226,48 @@ async function inOrder<T>(works: readonly Promise<T>[]): Promise<T[]> {
   })
 }
 
-/** Resolves after everything that the current tick has started. */
 const endOfTick = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 0))
+
+/** What an entry takes besides its code, so that many short codes are bounded, too. */
+const ENTRY_BYTES = 256
+
+/** Keeps accounts, and adds slots to them. What is evicted is unknown again. */
+export function createAccounts() {
+  const accounts = createCache<Hex, HeldAccount & { readonly slots: Map<Hex, Hex> }>(MAX_CACHED_ENTRIES)
+  return {
+    get: (address: Hex): HeldAccount | undefined => accounts.get(address),
+    /** Takes the account as it is now, and keeps the slots that it had, unless they are stated again. */
+    add(address: Hex, { account, slots: more }: HeldAccount): HeldAccount {
+      const slots = accounts.get(address)?.slots ?? new Map<Hex, Hex>()
+      for (const [key, value] of more) slots.set(key, value)
+      const held = { account, slots }
+      accounts.set(address, held, 1 + slots.size)
+      return held
+    },
+  }
+}
+
+/** What a provider has proven, in any block: code by its hash holds in every block; anything else may have changed since. */
+export type KnownState = ReturnType<typeof createKnownState>
+
+export function createKnownState() {
+  const codes = createCache<Hex, Uint8Array>(MAX_CACHED_CODE_BYTES)
+  const accounts = createAccounts()
+  const codeOf = (account: ReadAccount | null): Uint8Array | undefined =>
+    account === null || account.codeHash === EMPTY_CODE_HASH ? new Uint8Array(0) : codes.get(account.codeHash)
+  return {
+    code: codes.get,
+    addCode(codeHash: Hex, code: Uint8Array): void {
+      codes.set(codeHash, code, ENTRY_BYTES + code.length)
+    },
+    note: accounts.add,
+    /** What was last proven of an account, and so likely still is; undefined if nothing was. */
+    likelyAccount: (address: Hex): ReadAccount | null | undefined => accounts.get(address)?.account,
+    likelySlot: (address: Hex, key: Hex): Hex | undefined => accounts.get(address)?.slots.get(key),
+    /** Undefined, too, if the code is not here. */
+    likelyCode(address: Hex): Uint8Array | undefined {
+      const known = accounts.get(address)
+      return known && codeOf(known.account)
+    },
+  }
+}

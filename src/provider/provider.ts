@@ -3,14 +3,15 @@ import { ArgumentError } from '../base/errors.ts'
 import { readOptions, verifyFunction } from '../base/options.ts'
 import { verifySignal } from '../client/transport/options.ts'
 import { callProvider } from '../client/transport/provider.ts'
+import type { Query } from './blocks/filters.ts'
 import { createCurrentView } from './current-view.ts'
-import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'
-import { createKnownState } from './known-state.ts'
+import { invalidParams, refusedMethod, toProviderError } from './error.ts'
+import { createRegister } from './filter-register.ts'
 import { MAX_CLIENT_LENGTH } from './limits.ts'
 import { createMethods, isProven, isPushed, whyRefused } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
-import { createPresence } from './presence.ts'
+import { createKnownState } from './proven-state.ts'
 import { createViews, describe } from './view.ts'
 
 /**
@@ -42,12 +43,11 @@ export interface RequestOptions {
    * Called with what is to be said besides the answer, before there is one.
    *
    * - `unproven`: the request is passed to `l2`, because `forward` names its method. The answer will not be proven.
-   * - `incomplete`: logs are listed whose completeness is not proven, because `completeLogs` is false. There may be others.
    * - `slow`: a search has taken a quarter of its time. `left` is what it has left to do, in words. It says so at its end, too.
    *
    * What it throws is ignored.
    */
-  onNote?: ((about: 'unproven' | 'incomplete' | 'slow', left?: string) => void) | undefined
+  onNote?: ((about: 'unproven' | 'slow', left?: string) => void) | undefined
   /**
    * Who asks, in at most 256 characters, for a server with several clients. Filters live as long as their client asks for anything,
    * and each client has a bounded number. Default: all requests are of one client.
@@ -117,8 +117,6 @@ export interface VerifiedProvider {
 
 /** Proven, but wallets also need the nonce after their transactions that are still pending, which nothing proves. */
 const NONCE = 'eth_getTransactionCount'
-/** What lists logs. */
-const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
 
 /**
  * An EIP-1193 provider over endpoints of L1 and of the rollup, none of which it trusts. viem and ethers work with it unchanged,
@@ -174,8 +172,8 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   const settings = readVerifiedOptions(options)
   const known = createKnownState()
   const views = createCurrentView(createViews({ ...settings, known }), settings)
-  const clients = createPresence()
-  const methods = createMethods(settings, known, views, clients.get)
+  const filters = createRegister<Query>()
+  const methods = createMethods(settings, known, views, filters)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     const expected = `methods other than ${method}, which is proven here`
@@ -183,17 +181,14 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
   async function answer(args: unknown, pace: Pace, asker: Asker): Promise<unknown> {
     const { client, canPush, onNote } = asker
-    clients.note(client)
+    filters.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const prove = isPushed(method) && !canPush ? undefined : methods.get(method)
     const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
     // Of an answer that states nothing, the endpoint may be preferred.
     const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
-    if (prove !== undefined && !isPreferred) {
-      if (!settings.completeLogs && LISTING.includes(method)) onNote?.('incomplete')
-      return prove(params, pace, client)
-    }
+    if (prove !== undefined && !isPreferred) return prove(params, pace, client)
     if (!forwarded.has(method)) throw refusedMethod(method, whyRefused(method))
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
@@ -204,8 +199,11 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
 
   /** An aborted provider does not answer from its memory either. */
-  const answering = <T>(work: (pace: Pace, asker: Asker) => Promise<T>, options: RequestOptions | undefined) =>
-    withProviderErrors(async () => {
+  async function answering<T>(
+    work: (pace: Pace, asker: Asker) => Promise<T>,
+    options: RequestOptions | undefined,
+  ): Promise<T> {
+    try {
       // Some clients pass the name of a chain here.
       const given = typeof options === 'object' && options !== null ? options : {}
       const own = readOptions('options', given, REQUEST_OPTIONS)
@@ -217,8 +215,11 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       const note: RequestOptions['onNote'] = (about, left) => quietly(() => onNote?.(about, left))
       const onProgress = (left: string) => note('slow', left)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
-      return inPace(how, pace => work(pace, { client, canPush, onNote: note }))
-    })
+      return await inPace(how, pace => work(pace, { client, canPush, onNote: note }))
+    } catch (error) {
+      throw toProviderError(error)
+    }
+  }
 
   return {
     // What the caller says of the result is not checked, as in every such client.

@@ -1,7 +1,5 @@
 import type { Hex } from '../base/bytes.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
-import { readHistory } from './history.ts'
-import type { KnownState } from './known-state.ts'
 import {
   MAX_GUESSED,
   MAX_GUESSED_AT_ONCE,
@@ -12,13 +10,12 @@ import {
   REHEARSED_AGAIN,
 } from './limits.ts'
 import type { Budget, Pace } from './pace.ts'
-import type { ProvenState } from './proven-state.ts'
-import { type ReadAccount, type StateReader, ZERO } from './state-reader.ts'
+import type { KnownState, ProvenState } from './proven-state.ts'
+import { type ReadAccount, readHistory, type StateReader, ZERO } from './state-reader.ts'
 
 /** What a call reads, or is said to read: a hint of what to fetch, and nothing else. */
 export type CallReads = ReadonlyMap<Hex, AccountReads>
 
-/** What a call reads of an account. */
 interface AccountReads {
   readonly keys: ReadonlySet<Hex>
   readonly isCodeRead: boolean
@@ -39,7 +36,6 @@ const STRANGER: ReadAccount = { nonce: 0n, balance: 2n ** 128n, codeHash: EMPTY_
 /** Code that returns a kilobyte of zeros, which most callers can decode. */
 const STRANGE_CODE = Uint8Array.of(0x61, 4, 0, 0x60, 0, 0xf3)
 
-/** Collects what is read. */
 export function collectReads() {
   const reads = new Map<Hex, { readonly keys: Set<Hex>; isCodeRead: boolean }>()
   return {
@@ -58,7 +54,6 @@ export const guessHash =
   (number: bigint): Promise<Hex> =>
     readHistory(guesses, { number, stateBlock }).catch(() => ZERO)
 
-/** What all rehearsals of a call have cost, and what the call has read. */
 interface Tally {
   /** What was guessed and the call itself has not read yet, with its cost. */
   readonly unused: Map<string, number>
@@ -96,7 +91,6 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
       if (budget.left() <= 0) end()
     },
   }
-  /** Notes a read of what is not proven. @param part a slot, or `code` */
   function guess(address: Hex, part: Hex | 'code' | '', price: number) {
     const id = address + part
     if (seen.has(id)) return of(address)

@@ -1,20 +1,20 @@
 import type { Hex } from '../base/bytes.ts'
+import { isProofError } from '../base/errors.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
+import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
 import { stateKind } from '../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../verify/state/types.ts'
+import { unprovenValue } from './error.ts'
 
 /** The default sender of a call, which most calls read. */
 export const NOBODY: Hex = `0x${'0'.repeat(40)}`
 /** The value of a slot that was never written. */
 export const ZERO: Hex = `0x${'0'.repeat(64)}`
 
-/** The part of an account that an execution reads. */
 export interface ReadAccount {
   readonly nonce: bigint
   readonly balance: bigint
-  /** keccak256 of the code, 32 bytes. */
   readonly codeHash: Hex
-  /** Whether any slot is not zero. */
   readonly hasStorage: boolean
 }
 
@@ -25,7 +25,6 @@ export interface ReadAccount {
 export interface StateReader {
   /** null if the account is proven absent. */
   getAccount(address: Hex): Promise<ReadAccount | null>
-  /** Empty if the account has none. */
   getCode(address: Hex): Promise<Uint8Array>
   getStorage(address: Hex, key: Hex): Promise<Hex>
 }
@@ -36,7 +35,6 @@ export interface HeldAccount {
   readonly slots: ReadonlyMap<Hex, Hex>
 }
 
-/** What one answer proves. */
 export const toProvenAccount = ({ account, storage }: AnyState, scheme: StateScheme): HeldAccount => ({
   account: account && toReadAccount(account, stateKind(scheme).emptyRoot),
   slots: new Map(storage.map(({ key, value }) => [key, value])),
@@ -49,7 +47,6 @@ const toReadAccount = ({ nonce, balance, codeHash, storageRoot }: ProvenAccount,
   hasStorage: storageRoot !== emptyRoot,
 })
 
-/** Where a {@link StateReader} finds what is proven. */
 export interface ProvenSource {
   /** Throws if the account, or the slot of an account with storage, is not proven. */
   read(address: Hex, key?: Hex): Promise<HeldAccount>
@@ -75,7 +72,6 @@ export const createStateReader = ({ read, readCode }: ProvenSource): StateReader
 export const isProven = (known: HeldAccount | undefined, key?: Hex): known is HeldAccount =>
   known !== undefined && (key === undefined || !known.account?.hasStorage || known.slots.has(key))
 
-/** Wraps a reader, and collects what is read: each account with its slots, and each code by its hash. */
 export function noteReads(reader: StateReader) {
   const touched = new Map<Hex, Set<Hex>>()
   const codes = new Map<Hex, Uint8Array>()
@@ -101,4 +97,21 @@ export function noteReads(reader: StateReader) {
     },
   }
   return { reader: noted, touched, codes }
+}
+
+/**
+ * The hash of an earlier block, from the contract that keeps them (EIP-2935), in a proven state.
+ *
+ * @throws ProviderError `VALUE_UNPROVEN` if the state does not hold it; what `state` throws
+ */
+export async function readHistory(state: StateReader, claim: HistoryClaim): Promise<Hex> {
+  const key = historySlot(claim.number)
+  // The slot comes with its account, in one request.
+  const value = await state.getStorage(historyContract, key)
+  const account = await state.getAccount(historyContract)
+  try {
+    return readBlockHash({ account, storage: [{ key, value }] }, claim)
+  } catch (error) {
+    throw isProofError(error) ? unprovenValue('BLOCKHASH', error) : error
+  }
 }

@@ -22,9 +22,8 @@ import { createStateVerifier, type StateVerifier } from '../verify/state/kind.ts
 import type { StateScheme } from '../verify/state/types.ts'
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
-import type { KnownState } from './known-state.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
-import { createProvenState, type SharedState } from './proven-state.ts'
+import { createProvenState, type KnownState, type SharedState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
 
 /** A proven block with its state. */
@@ -45,7 +44,6 @@ export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'n
 export const newestIn = ({ l2BlockNumber, header, head }: Pick<Held, 'l2BlockNumber' | 'header' | 'head'>): bigint =>
   head ?? (header !== undefined || l2BlockNumber === 0n ? l2BlockNumber : l2BlockNumber - 1n)
 
-/** What users see of it. */
 export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, timestamp }: Held): ProviderView {
   const since = timestamp ?? l1Block.timestamp
   const ageSeconds = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
@@ -60,7 +58,6 @@ export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, ti
   }
 }
 
-/** Where views come from. */
 export type ViewSource = Pick<
   VerifiedOptions,
   'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations' | 'signal'
@@ -86,7 +83,6 @@ function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, known 
   }
 }
 
-/** What L1 holds now. */
 interface Looked {
   readonly newest: bigint
   /** The view so far, as it is proven now. */
@@ -96,7 +92,6 @@ interface Looked {
   readonly timed?: Promise<Anchor | null>
 }
 
-/** For work whose failure somebody else is told of. */
 const ignore = () => {}
 
 /** What L1 endpoints call final: the block, and the last L2 block in the contract's storage. A hint of what to prove; null if it fails. */
@@ -149,12 +144,7 @@ export function createViews(source: ViewSource) {
     return stepBack(anchors, use, kept)
   }
 
-  /**
-   * The view of the finalization before that of a view.
-   *
-   * @param known a view that may be this one
-   * @throws EndpointError `PROOF_UNAVAILABLE` if there is none; what asking for its state throws
-   */
+  /** The view of the finalization before. @param known a view that may be it @throws EndpointError `PROOF_UNAVAILABLE` if there is none */
   async function findBefore({ l1Block, newest, l2BlockNumber }: Held, known: Held | null): Promise<Held> {
     for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations + 1, newest)) {
       if (anchor.l2BlockNumber >= l2BlockNumber) continue

@@ -6,7 +6,7 @@ import { HEADERS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { createContents } from '../../src/provider/blocks/contents.ts'
 import { encodeHeader } from '../../src/verify/anchor/header.ts'
-import { bloomTest, decodeFilter, isDense, type LogFilter } from '../../src/verify/blocks/filter.ts'
+import { bloomTest, decodeFilter, type LogFilter } from '../../src/verify/blocks/filter.ts'
 import type { BlockHeader } from '../../src/verify/blocks/header.ts'
 import { kinds, quantity, type Sent, type SentBlock } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
@@ -230,7 +230,7 @@ describe('logs', () => {
     expect(endpoint.total() - before).toBe(70)
   })
 
-  it('asks for receipts and transactions together, for the latter only if need be if the filter of the block is dense', async () => {
+  it('asks for receipts and transactions together', async () => {
     const endpoint = blockEndpoint(blocks)
     const { header } = (await walkHeaders(sourceOf(endpoint), claimOf(blocks, 60), 60n).next()).value ?? expect.fail()
     const before = endpoint.total()
@@ -238,9 +238,6 @@ describe('logs', () => {
     const both = { address: OTHER, topics: [named('from')] }
     expect(await fetchLogs(sourceOf(endpoint), header, both)).toEqual([])
     expect(endpoint.total() - before).toBe(2)
-    // Such a filter is only read to decide how to ask.
-    const dense = { ...header, logsBloom: `0x${'f0'.repeat(255)}f1` } as const
-    expect([isDense(header.logsBloom), isDense(dense.logsBloom)]).toEqual([false, true])
   })
 
   const changed = (change: (receipts: Sent[]) => unknown): Change =>

@@ -124,12 +124,6 @@ it('answers what the EVM itself knows of blocks and blobs, and stops at unproven
     expect(found, code).toBe(expected)
   }
   expect(codes.length).toBe(13)
-  const environment = { blockHashes: { 0: word(7) } }
-  const { provider, chain } = createEndpoints(new Map([[TARGET, { nonce: 1n, code: op('5f40') }]]))
-  chain.addBlock()
-  chain.finalize()
-  const asked = { method: 'eth_call', params: [{ to: TARGET }, '0x1'] }
-  expect(await provider({ environment }).request(asked)).toBe(word(7))
 })
 
 it('refuses unknown fields, unproven blocks and oversized data', async () => {

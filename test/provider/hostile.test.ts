@@ -103,7 +103,7 @@ describe('the options of a provider', () => {
   it('are not read from a polluted Object.prototype', async () => {
     const { provider } = createEndpoints(demoState)
     const polluted: Record<string, unknown> = {
-      ...{ baseFee: 7n, timestamp: 7n, forward: ['debug_traceCall'], blockHashes: { 0: word(1) } },
+      ...{ baseFee: 7n, timestamp: 7n, forward: ['debug_traceCall'] },
     }
     for (const [name, value] of Object.entries(polluted)) {
       Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })

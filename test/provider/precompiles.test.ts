@@ -7,7 +7,7 @@ import { execute } from '../../src/provider/execute.ts'
 import { inPace } from '../../src/provider/pace.ts'
 import { at, UNHURRIED } from './endpoints.ts'
 import { CHAIN_ID, type FullState } from './full-state.ts'
-import { ANOTHER_EVALUATION, digits, POINT_EVALUATION, precompile } from './precompile-inputs.ts'
+import { ANOTHER_EVALUATION, bn1, bn2, digits, POINT_EVALUATION, precompile } from './precompile-inputs.ts'
 import { readerOver } from './proving/full-reader.ts'
 
 const packages = await loadEvm()
@@ -45,6 +45,10 @@ describe('what the rollup does otherwise', () => {
     ['MODEXP', 5, lengths(1, 513, 1)],
     ['MODEXP', 5, lengths(0, 0, 513)],
     ['MODEXP', 5, `0x${'ff'.repeat(32)}`],
+    ['ECPAIRING', 8, `0x${'00'.repeat(64 * 192 + 1)}`],
+    ['BLS12_G1MSM', 12, `0x${'00'.repeat(64 * 160 + 1)}`],
+    ['BLS12_G2MSM', 14, `0x${'00'.repeat(64 * 288 + 1)}`],
+    ['BLS12_PAIRING_CHECK', 15, `0x${'00'.repeat(64 * 384 + 1)}`],
   ]
 
   it.each(refused)('ends a call of %s (%i) with its own error', async (name, number, data) => {
@@ -55,6 +59,17 @@ describe('what the rollup does otherwise', () => {
     const code: Hex = `0x61${digits(size, 2)}5f5f375f5f61${digits(size, 2)}5f73${precompile(number).slice(2)}5afa5f5260205ff3`
     const state: FullState = new Map([[CALLER, { nonce: 1n, code }]])
     await expect(run(number, data, { state, to: CALLER })).rejects.toMatchObject(error)
+  })
+
+  it('executes precompiles that take pairs of points with up to 64 of them', async () => {
+    const gas = 16_000_000n
+    const zeros = (length: number): Hex => `0x${'00'.repeat(64 * length)}`
+    const [none, one]: Hex[] = [`0x${digits(0, 32)}`, `0x${digits(1, 32)}`]
+    expect((await run(8, zeros(192), { gas })).returnData).toBe(one)
+    expect((await run(15, zeros(384), { gas })).returnData).toBe(one)
+    expect((await run(12, zeros(160), { gas })).returnData).toBe(`0x${'00'.repeat(128)}`)
+    expect((await run(14, zeros(288), { gas })).returnData).toBe(`0x${'00'.repeat(256)}`)
+    expect((await run(8, `0x${bn1(1n)}${bn2(1n)}`, { gas })).returnData).toBe(none)
   })
 
   it('executes MODEXP with arguments of up to 512 bytes', async () => {

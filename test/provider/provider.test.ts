@@ -230,20 +230,15 @@ describe('options', () => {
       [{ environment: { baseFee: -1n } }, 'environment.baseFee'],
       [{ environment: { coinbase: '0x1' } }, 'environment.coinbase'],
       [{ environment: { timestamp: 5 } }, 'environment.timestamp'],
-      [{ environment: { blockHashes: 7 } }, 'environment.blockHashes'],
-      [{ environment: { blockHashes: { '1e3': word(1) } } }, 'environment.blockHashes'],
-      [{ environment: { blockHashes: { 1: '0x' } } }, 'environment.blockHashes.1'],
     ]
     for (const [options, path] of wrong) {
       const error = thrownBy(() => provider(options))
       expect(isArgumentError(error) && error.path, `${error}`).toEqual(asOfNetwork(path))
     }
-    expect(wrong.length).toBe(39)
+    expect(wrong.length).toBe(36)
     for (const options of [undefined, null, 7, []]) {
       expect(isArgumentError(thrownBy(() => createVerifiedProvider(options as never)))).toBe(true)
     }
-    const hashes = Array.from({ length: 257 }, (_, block) => [block, word(1)])
-    expect(() => provider({ environment: { blockHashes: Object.fromEntries(hashes) } })).toThrow('at most 256 blocks')
     expect(asked).toEqual([])
   })
 
@@ -296,8 +291,6 @@ describe('values that no proof covers', () => {
     expect(await request(provider, 'eth_call', surroundings('hashOf', [2n]))).toBe(word(0))
     const one = surroundings('hashOf', [1n])
     await expect(request(provider, 'eth_call', one)).rejects.toMatchObject({ data: { instruction: 'BLOCKHASH' } })
-    const stating = endpoints.provider({ environment: { blockHashes: { 1: HASH } } })
-    expect(await request(stating, 'eth_call', one)).toBe(HASH)
   })
 
   it('refuses a fee that depends on the base fee unless that is stated', async () => {

@@ -188,7 +188,6 @@ const call = { from: hex('00', 20), to: token, data: `0x70a08231${'00'.repeat(12
 const recordedCall = await provider.recordCall({ ...source, call } as never)
 const environment = {
   ...{ timestamp: 1n, baseFee: 1n, blobBaseFee: 1n, gasLimit: 1n, coinbase: address, prevRandao: key },
-  blockHashes: asWhole({ 1: key }),
 }
 const http = { signal, timeoutMs: 1000, maxResponseLength: 1_000_000, maxRetries: 1 }
 const follow = {
@@ -632,11 +631,11 @@ export const cases: Readonly<Record<string, Case>> = {
       recordedCall.bundle,
       {
         ...{ scheme, rollup, trusted: { l1BlockHash }, chainId: 1337, l2BlockNumber, hardfork: 'prague' },
-        ...{ call: { ...call, gas: 50_000_000n }, maxGas: 50_000_000n },
+        ...{ call: { ...call, gas: 50_000_000n } },
       },
       { signal },
     ],
-    ...{ free: ['0'], optional: [...ofRollup('1.rollup'), '1.chainId', '1.maxGas', '2', '2.signal'] },
+    ...{ free: ['0'], optional: [...ofRollup('1.rollup'), '1.chainId', '2', '2.signal'] },
   },
 
   createService: {

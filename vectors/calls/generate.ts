@@ -192,8 +192,6 @@ function headerForgeries(bundle: CallBundle<StateScheme>, l2StateRoot: Hex): For
   const row = (name: string, code: FailureCode, description: string, change: object): Forgery => ({
     ...{ name: `ethereum-${name}`, code, description, bundle: { ...whole, l2Header, ...change } },
   })
-  const unused = (name: string, description: string, environment: object) =>
-    row(`${name}-beside-proven`, 'CALL_STATE_UNUSED', description, { environment })
   const slots = answers.map(({ answer, ...asked }) => {
     const { storageProof, ...account } = Object(answer)
     return {
@@ -209,9 +207,8 @@ function headerForgeries(bundle: CallBundle<StateScheme>, l2StateRoot: Hex): For
     row('slot-altered', 'L1_PROOF_DISAGREES', 'A slot is said to have another value than its nodes.', {
       answers: slots,
     }),
-    unused('base-fee', 'A base fee is stated, where the header proves one.', { baseFee: '0x7' }),
-    unused('parent', 'The hash of the parent is stated, where the header proves it.', {
-      blockHashes: { 7: `0x${'11'.repeat(32)}` },
+    row('base-fee-beside-proven', 'CALL_STATE_UNUSED', 'A base fee is stated, where the header proves one.', {
+      environment: { baseFee: '0x7' },
     }),
     {
       ...row('values-missing', 'CALL_STATE_MISSING', 'A trusted state root proves no values of the block.', {}),
@@ -313,10 +310,6 @@ function forgeriesOf(bundle: CallBundle<StateScheme>, other: unknown): Forgery[]
     row('answer-unused', 'CALL_STATE_UNUSED', 'The true answer for an account that the call does not read.', {
       ...bundle,
       answers: [...answers, other],
-    }),
-    row('block-hash-of-a-name', 'EVIDENCE_MALFORMED', 'The hash of a block that has no number.', {
-      ...bundle,
-      environment: { blockHashes: { latest: `0x${'11'.repeat(32)}` } },
     }),
     row('l1-left-out', 'EVIDENCE_L1_MISSING', 'Without the way from L1.', noL1),
     row('kind-left-out', 'EVIDENCE_MALFORMED', 'Without what says that it is a call.', noKind),

@@ -25,7 +25,6 @@ const options = {
   'allow-host': list('NAME', 'accept requests under this host name, too'),
   forward: list('METHOD', 'pass it on, unproven; `wallet`: all that sending needs'),
   'one-head': flag('state and blocks at one number, one finalization older'),
-  'incomplete-logs': flag('list the logs that --l2 lists: others may be left out'),
   ...optionsOf('environment'),
   gas: textOr('50000000', 'N', 'gas limit per call'),
   refresh: textOr('60', 'SECONDS', 'how often to check for a newer block'),
@@ -38,7 +37,7 @@ const all = { ...options, ...optionsOf('network', 'l1', 'l2', 'implementation', 
 const HINTS = {
   METHOD_REFUSED: '--forward wallet, for all that sending needs, or --forward METHOD',
   VALUE_UNPROVEN: '--environment NAME=VALUE',
-  TIMEOUT: '--timeout SECONDS; for logs, --incomplete-logs',
+  TIMEOUT: '--timeout SECONDS',
 } as const
 /** How long pending requests may take once the proxy is told to end, or once the provider should have refused them, in milliseconds. */
 const GRACE = 1000
@@ -92,7 +91,6 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
       ...{ l1, l2, l1BlockHash },
       network,
       oneHead: values['one-head'] ?? false,
-      completeLogs: !values['incomplete-logs'],
       ...{ forward, environment: environmentOf(values) },
       maxGas: toInteger('--gas', values.gas, 64),
       timeoutMs: deadline,

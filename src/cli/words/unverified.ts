@@ -338,10 +338,7 @@ const evidenceLooks: Readonly<Record<EvidenceName, Look<UnverifiedFields>>> = {
     {
       ...{ ...head, ...texts('chainId', 'hardfork') },
       call: fields(texts('from', 'to', 'data', 'value', 'gas')),
-      environment: fields({
-        ...texts('timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao'),
-        blockHashes: size,
-      }),
+      environment: fields(texts('timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao')),
       answers: each(fields({ ...texts('address', 'storageKeys'), answer }, 'answer')),
       codes: size,
     },

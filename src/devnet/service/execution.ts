@@ -25,6 +25,7 @@ export interface ExecutionBlock {
   readonly chainId: bigint
   readonly blockNumber: bigint
   readonly environment: Environment
+  readonly hashAt: (number: bigint) => Promise<Hex>
 }
 
 /** The addresses up to here may be those of precompiled contracts. */

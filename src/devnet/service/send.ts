@@ -104,21 +104,13 @@ function verifySendable(transaction: Transaction, state: World, chainId: bigint)
   return effectivePrice(transaction, { baseFeePerGas: BASE_FEE })
 }
 
-/** How far back BLOCKHASH reaches. */
-const HASHES = 256n
-
 function blockOf(chain: FullChain, { number, timestamp }: NextBlock) {
-  const blockHashes: Record<string, Hex> = {}
-  for (let back = 1n; back <= HASHES; back++) {
-    const hash = chain.blocks.at(number - back)?.block.hash
-    if (hash !== undefined) blockHashes[`${number - back}`] = hash
-  }
   return {
     chainId: chain.chainId,
     blockNumber: number,
     environment: {
       ...{ timestamp, baseFee: BASE_FEE, blobBaseFee: 1n, coinbase: MINER, prevRandao: ZERO_HASH, gasLimit: GAS_LIMIT },
-      blockHashes,
     },
+    hashAt: async (earlier: bigint) => chain.blocks.at(earlier)?.block.hash ?? ZERO_HASH,
   }
 }

@@ -1,12 +1,12 @@
 import type { Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
-import { type FetchedBlock, fetchBlock, fetchPlacedLogs } from '../../client/l1/blocks.ts'
+import { type FetchedBlock, fetchBlock } from '../../client/l1/blocks.ts'
 import type { Attempt } from '../../client/sources/pool.ts'
 import { MAX_STRAGGLERS } from '../../client/transport/limits.ts'
 import { shareFlight } from '../../client/transport/provider.ts'
 import { createStragglers } from '../../client/transport/waiting.ts'
-import { type BlockLog, openBlockLogs, type PlacedLog, withTransactions } from '../../verify/blocks/block.ts'
-import { type DecodedFilter, isDense, selectedBy } from '../../verify/blocks/filter.ts'
+import { type BlockLog, openBlockLogs, withTransactions } from '../../verify/blocks/block.ts'
+import { type DecodedFilter, selectedBy } from '../../verify/blocks/filter.ts'
 import type { BlockClaim, BlockHeader } from '../../verify/blocks/header.ts'
 import { createCache } from '../cache.ts'
 import { MAX_CACHED_CONTENTS, MAX_CACHED_LOGS, MAX_CACHED_PLACES } from '../limits.ts'
@@ -15,28 +15,20 @@ import type { VerifiedOptions } from '../options.ts'
 /** What somebody makes of a block, of one endpoint: what it throws may make another endpoint be asked. */
 export type Use<T> = (block: FetchedBlock, attempt: Attempt) => T | Promise<T>
 
-/** All logs of a block, and the hashes of its transactions if they are proven. */
-interface BlockLogs {
-  readonly logs: readonly PlacedLog[]
-  readonly transactions: readonly { readonly hash: Hex }[] | null
-}
-
 /** Characters of a log as JSON, besides its data; and what an entry without any takes. */
 const [LOG_LENGTH, HEADER_LENGTH, ENTRY_LENGTH] = [900, 2500, 256]
 /** Characters of a log as JSON at most, or of a header or a hash. */
-export const lengthOf = (one: Pick<PlacedLog, 'data'> | BlockHeader | Hex): number => {
+export const lengthOf = (one: BlockLog | BlockHeader | Hex): number => {
   if (typeof one === 'string') return LOG_LENGTH
   return 'data' in one ? LOG_LENGTH + one.data.length : HEADER_LENGTH
 }
-const lengthOfAll = (logs: readonly Pick<PlacedLog, 'data'>[]) =>
-  logs.reduce((sum, log) => sum + lengthOf(log), ENTRY_LENGTH)
+const lengthOfAll = (logs: readonly BlockLog[]) => logs.reduce((sum, log) => sum + lengthOf(log), ENTRY_LENGTH)
 
 export type Contents = ReturnType<typeof createContents>
 
 /**
- * What is in blocks, proven, and kept within bounds: final blocks never change. Requests at the same time share what they fetch. So
- * a search that did not end in time goes on when it is asked for again, whatever the blocks hold: of each that was read, the logs
- * that it selects are kept.
+ * What is in blocks, proven, and kept within bounds: final blocks never change. A search that did not end in time goes on when it is
+ * asked for again, whatever the blocks hold: of each that was read, the logs that it selects are kept.
  */
 export const createContents = (sources: Pick<VerifiedOptions, 'l2' | 'signal'>) => ({
   ...createLogs(sources),
@@ -44,53 +36,33 @@ export const createContents = (sources: Pick<VerifiedOptions, 'l2' | 'signal'>) 
 })
 
 function createLogs({ l2, signal: over }: Pick<VerifiedOptions, 'l2' | 'signal'>) {
-  const logs = createCache<Hex, BlockLogs>(MAX_CACHED_LOGS)
+  const logs = createCache<Hex, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const flights = new Map()
-  const keep = createStragglers<string>(MAX_STRAGGLERS, over)
+  const keep = createStragglers<Hex>(MAX_STRAGGLERS, over)
+
   /** Shared by all who ask, and kept, even if it takes longer than they wait. */
-  const fetch = <T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    shareFlight(flights, key, signal, own => keep(key, own, work))
-
-  /** All logs of a block: with its transactions, unless its filter is so full that it tells little. */
-  async function logsOf(claim: BlockClaim | BlockHeader, signal: AbortSignal): Promise<BlockLogs> {
-    const known = logs.get(claim.hash)
-    if (known !== undefined) return known
-    const dense = 'logsBloom' in claim && isDense(claim.logsBloom) ? claim : null
-    return fetch(`logs ${claim.hash}`, signal, async own => {
-      const found: BlockLogs = dense
-        ? await fetchPlacedLogs({ l2, signal: own }, dense, all => ({ logs: all, transactions: null }))
-        : await fetchBlock({ l2, signal: own }, claim, true, ({ header, sentReceipts, transactions }) => ({
-            logs: openBlockLogs(sentReceipts, header).flat(),
-            transactions: transactions.map(({ hash }) => ({ hash })),
-          }))
-      logs.set(claim.hash, found, lengthOfAll(found.logs))
-      return found
-    })
-  }
-
-  async function withHashes(claim: BlockClaim, found: BlockLogs, signal: AbortSignal) {
-    if (found.transactions !== null) return found.transactions
-    return fetch(`transactions ${claim.hash}`, signal, async own => {
-      const pick = ({ transactions }: FetchedBlock) => transactions.map(({ hash }) => ({ hash }))
-      const transactions = await fetchBlock({ l2, signal: own }, claim, false, pick)
-      logs.set(claim.hash, { ...found, transactions }, lengthOfAll(found.logs))
-      return transactions
-    })
-  }
+  const fetchLogs = (header: BlockHeader, signal: AbortSignal): Promise<readonly BlockLog[]> =>
+    shareFlight(flights, header.hash, signal, shared =>
+      keep(header.hash, shared, async own => {
+        const found = await fetchBlock({ l2, signal: own }, header, true, ({ sentReceipts, transactions }) =>
+          withTransactions(openBlockLogs(sentReceipts, header).flat(), transactions),
+        )
+        logs.set(header.hash, found, lengthOfAll(found))
+        return found
+      }),
+    )
 
   return {
-    /** Whether {@link selected} needs no request. */
     isSelected: (header: BlockHeader, filterId: string): boolean =>
       selections.get(filterId + header.hash) !== undefined,
-    /** The logs of a block that a filter selects. @param claim proven @param filterId by which it is told from others */
-    async selected(claim: BlockClaim | BlockHeader, filter: DecodedFilter, filterId: string, signal: AbortSignal) {
-      const id = filterId + claim.hash
+    /** The logs of a block that a filter selects. @param header proven @param filterId by which it is told from others */
+    async selected(header: BlockHeader, filter: DecodedFilter, filterId: string, signal: AbortSignal) {
+      const id = filterId + header.hash
       const known = selections.get(id)
       if (known !== undefined) return known
-      const all = await logsOf(claim, signal)
-      const own = all.logs.filter(selectedBy(filter))
-      const found = own.length === 0 ? [] : withTransactions(own, await withHashes(claim, all, signal))
+      const all = logs.get(header.hash) ?? (await fetchLogs(header, signal))
+      const found = all.filter(selectedBy(filter))
       selections.set(id, found, lengthOfAll(found))
       return found
     },
@@ -105,9 +77,7 @@ function createBlocks({ l2 }: Pick<VerifiedOptions, 'l2'>) {
     return withReceipts && known?.sentReceipts === undefined ? undefined : known
   }
   return {
-    /** Where a block or transaction is that was proven lately. */
     placeOf: places.get,
-    /** Whether {@link withBlock} needs no request. */
     holds: (hash: Hex, withReceipts: boolean): boolean => find(hash, withReceipts) !== undefined,
     /** A block with its transactions, and its receipts if they are wanted, which `use` has to verify. */
     async withBlock<T>(claim: BlockClaim, withReceipts: boolean, signal: AbortSignal, use: Use<T>): Promise<T> {

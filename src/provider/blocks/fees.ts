@@ -1,7 +1,6 @@
 import { encodeQuantity } from '../../base/hex.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
 import { fetchBlock } from '../../client/l1/blocks.ts'
-import type { Hardfork } from '../../client/network/hardfork.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
 import type { OpenedBlockTransaction } from '../../verify/blocks/block.ts'
@@ -13,14 +12,13 @@ import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import { newestIn } from '../view.ts'
-import { readNumber } from './filter.ts'
 import { type BlockView, type KnownBlocks, oldestIn, unprovenBlock } from './known-blocks.ts'
+import { readNumber } from './logs.ts'
 
 /** What was paid in proven blocks. What a later block will take is nobody's to prove. */
 
-type Sources = Pick<VerifiedOptions, 'l2' | 'hardfork' | 'isForWallet'>
+type Sources = Pick<VerifiedOptions, 'l2' | 'isForWallet'>
 
-/** Above the base fee, for a unit of gas. */
 const tipOf = (header: BlockHeader, { gasPrice }: Pick<OpenedBlockTransaction, 'gasPrice'>): bigint =>
   gasPrice - (header.baseFeePerGas ?? 0n)
 
@@ -48,7 +46,7 @@ export async function suggestTip({ l2 }: Sources, blocks: KnownBlocks, view: Blo
 
 /**
  * The result of `eth_feeHistory`. It ends one block before the newest proven one, because it also has the base fee of the block
- * after it. It has no fees for blobs if they depend on a fork whose numbers are not known here.
+ * after it. It has no fees for blobs if there are blobs: the rollup has none.
  */
 export async function feeHistory(
   sources: Sources,
@@ -57,14 +55,13 @@ export async function feeHistory(
   given: unknown,
   pace: Pace,
 ): Promise<object> {
-  const { hardfork, isForWallet } = sources
   const [count, newest, percentiles] = params.take(given, 2, 3)
   const shares = isGiven(percentiles) ? readShares(percentiles) : []
   const most = shares.length === 0 ? MAX_FEE_BLOCKS : MAX_REWARD_BLOCKS
   // Some clients send a number.
   const wanted = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
   const asked = wanted ?? params.quantity('block count', count, 64)
-  const last = readNumber(newest, newestIn(view), isForWallet)
+  const last = readNumber(newest, newestIn(view), sources.isForWallet)
   if (last > newestIn(view)) throw unprovenBlock(view, last)
   const next = last === newestIn(view) ? last : last + 1n
   const room = next - oldestIn(view)
@@ -83,48 +80,23 @@ export async function feeHistory(
   return {
     oldestBlock: encodeQuantity(next - length),
     baseFeePerGas: headers.map(({ baseFeePerGas = 0n }) => encodeQuantity(baseFeePerGas)),
-    ...blobFees(headers, hardfork),
+    ...blobFees(headers),
     gasUsedRatio: listed.map(({ gasUsed, gasLimit }) => (gasLimit === 0n ? 0 : Number(gasUsed) / Number(gasLimit))),
     ...(shares.length > 0 && { reward }),
   }
 }
 
-/** How fast the fee for blobs rises, and how much of their gas a block takes: EIP-4844 and EIP-7691. */
-const BLOBS: Readonly<Partial<Record<Hardfork, { readonly fraction: bigint; readonly most: bigint }>>> = {
-  cancun: { fraction: 3_338_477n, most: 786_432n },
-  prague: { fraction: 5_007_716n, most: 1_179_648n },
-}
-
-/**
- * The fee for a unit of blob gas, in wei: 1 if there is no excess, as on the Linea networks, whatever the fork; otherwise that of
- * EIP-4844.
- *
- * @returns 0 if the block has none; null if it depends on a fork whose numbers are not known here
- */
-export function blobFeeOf({ excessBlobGas: excess }: BlockHeader, hardfork: Hardfork): bigint | null {
+/** In wei, for a unit of blob gas: 1 without an excess, as on the Linea networks, whatever the fork. null: only the fork could tell. */
+export function blobFeeOf({ excessBlobGas: excess }: BlockHeader): bigint | null {
   if (excess === undefined) return 0n
-  const { fraction = null } = BLOBS[hardfork] ?? {}
-  if (excess === 0n || fraction === null || excess > MAX_EXCESS * fraction) return excess === 0n ? 1n : null
-  let [sum, term] = [0n, fraction]
-  for (let count = 1n; term > 0n; count++) {
-    sum += term
-    term = (term * excess) / (fraction * count)
-  }
-  return sum / fraction
+  return excess === 0n ? 1n : null
 }
-/** As a multiple of the fraction: the fee is e to the power of it, and nobody pays 10^43 wei. */
-const MAX_EXCESS = 100n
 
-/** @param headers those of a history, and the one after them */
-function blobFees(headers: readonly BlockHeader[], hardfork: Hardfork): object {
-  const fees = headers.map(header => blobFeeOf(header, hardfork))
-  const used = headers.slice(0, -1).map(({ blobGasUsed = 0n }) => blobGasUsed)
-  const { most = null } = BLOBS[hardfork] ?? {}
-  if (fees.includes(null) || (most === null && used.some(gas => gas > 0n))) return {}
-  return {
-    baseFeePerBlobGas: fees.map(fee => encodeQuantity(fee ?? 0n)),
-    blobGasUsedRatio: used.map(gas => Number(gas) / Number(most ?? 1n)),
-  }
+function blobFees(headers: readonly BlockHeader[]): object {
+  const fees = headers.map(blobFeeOf)
+  const listed = headers.slice(0, -1)
+  if (fees.includes(null) || listed.some(({ blobGasUsed = 0n }) => blobGasUsed > 0n)) return {}
+  return { baseFeePerBlobGas: fees.map(fee => encodeQuantity(fee ?? 0n)), blobGasUsedRatio: listed.map(() => 0) }
 }
 
 /** Percentiles, which rise. @throws ProviderError `PARAMS_INVALID` */

@@ -6,40 +6,34 @@ import type { BlockLog } from '../../verify/blocks/block.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
-import { createRegister, type Filter } from '../filter-register.ts'
+import type { Filter, Register } from '../filter-register.ts'
 import { BLOCKS_A_PIECE } from '../limits.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
-import type { Presence } from '../presence.ts'
 import { newestIn } from '../view.ts'
 import { lengthOf } from './contents.ts'
-import { type BlockRange, type LogBounds, rangeIn, readLogRequest } from './filter.ts'
 import type { BlockView, KnownBlocks } from './known-blocks.ts'
-import type { LogSearch } from './logs.ts'
+import { type BlockRange, type LogBounds, type LogSearch, rangeIn, readLogRequest } from './logs.ts'
 import { spell, spellLogs } from './spell.ts'
 
 /** Logs, or of blocks their hashes or their headers. */
-type Query = { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
+export type Query = { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
 
-/** Where filters look. */
 interface FilterSources {
   readonly blocks: KnownBlocks
   readonly search: LogSearch
   readonly current: () => Promise<BlockView>
-  /** When a client was there. */
-  readonly seenAt: (client: string) => Presence | undefined
+  readonly register: Register<Query>
   readonly timeoutMs: number
   readonly isForWallet: boolean
 }
 
 /**
  * The methods of filters, as nodes have them: a client gets each event once, in order, however many blocks come at a time. A filter
- * that nobody has asked for during five minutes is gone, unless its client asks for other things: some ask for changes only
- * when there is a new block. If there are too many, those that were used least lately are gone.
+ * whose client has asked for nothing during five minutes is gone. If there are too many, those that were used least lately are gone.
  */
 export function createFilters(sources: FilterSources) {
-  const { search, current, seenAt, isForWallet } = sources
-  const register = createRegister<Query>(seenAt)
+  const { search, current, register, isForWallet } = sources
   const idIn = (given: unknown): Hex => encodeQuantity(params.quantity('filter', params.take(given, 1, 1)[0], 128))
   const next = async () => newestIn(await current()) + 1n
   async function addLogs(query: unknown, client: string) {
@@ -124,7 +118,6 @@ async function advance(sources: FilterSources, filter: Filter<Query>, end: numbe
   return found.map(spell)
 }
 
-/** The logs of a range, or its blocks. */
 async function read(
   { blocks, search }: FilterSources,
   { query }: Filter<Query>,

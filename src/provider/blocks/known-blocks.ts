@@ -12,14 +12,12 @@ import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { type Held, newestIn } from '../view.ts'
 
-/** The parts of a view that lead to blocks. */
 export type BlockView = Pick<Held, 'state' | 'l2BlockNumber' | 'header' | 'head'>
 
 /** The oldest block that is proven: parents lead from those whose hashes the state holds to older ones. */
 export const oldestIn = ({ l2BlockNumber }: Pick<Held, 'l2BlockNumber'>): bigint =>
   l2BlockNumber > MAX_WALK ? l2BlockNumber - MAX_WALK : 0n
 
-/** @param cause what is wrong with the state, if it should lead to the block */
 export function unprovenBlock(view: BlockView, number: bigint, cause?: Error) {
   const from = `The state after block ${view.l2BlockNumber}`
   const window = `proves the blocks ${oldestIn(view)} to ${newestIn(view)}, and not block ${number}`
@@ -31,7 +29,6 @@ const isUnproven = (error: unknown): boolean => isProviderError(error) && error.
 
 const knownOf = new WeakMap<object, KnownBlocks>()
 
-/** What all methods of a provider know together. */
 export function knownBlocksOf(settings: VerifiedOptions): KnownBlocks {
   const known = knownOf.get(settings) ?? createKnownBlocks(settings)
   knownOf.set(settings, known)
@@ -67,7 +64,6 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
     }
   }
 
-  /** The hash of a block, from the headers after it. */
   async function parentHashAt(view: BlockView, number: bigint, newest: bigint, pace: Pace): Promise<Hex> {
     for await (const { parentHash, number: child } of walk(view, number + 1n, newest, pace)) {
       if (child === number + 1n) return parentHash

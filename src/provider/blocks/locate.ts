@@ -1,21 +1,22 @@
 import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import type { Attempt } from '../../client/sources/pool.ts'
-import { EndpointError } from '../../client/transport/error.ts'
+import { EndpointError, isFailure } from '../../client/transport/error.ts'
+import { callProvider, parseQuantity } from '../../client/transport/provider.ts'
 import { encodeHeader } from '../../verify/anchor/header.ts'
 import type { BlockTransaction, OpenedBlockTransaction } from '../../verify/blocks/block.ts'
 import { openHeader } from '../../verify/blocks/header.ts'
+import { isProviderError } from '../error.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { newestIn } from '../view.ts'
 import type { Contents, Use } from './contents.ts'
-import { findByHash, type Hint } from './find.ts'
 import { type BlockView, type KnownBlocks, oldestIn } from './known-blocks.ts'
 
 export type Locator = ReturnType<typeof createLocator>
 
-/** Proves blocks and transactions, named by number or by hash. */
 export function createLocator({ l2 }: Pick<VerifiedOptions, 'l2'>, blocks: KnownBlocks, contents: Contents) {
   /** A block with its transactions. @throws ProviderError `BLOCK_UNPROVEN` */
   async function withBlock<T>(
@@ -80,7 +81,6 @@ export function createLocator({ l2 }: Pick<VerifiedOptions, 'l2'>, blocks: Known
   }
 }
 
-/** Recovers all senders, with pauses. */
 export async function openAll(
   { transactions }: FetchedBlock,
   pace: Pace,
@@ -93,4 +93,54 @@ export async function openAll(
     opened.push(transaction.open())
   }
   return opened
+}
+
+export interface Hint {
+  readonly sent: object
+  readonly number: bigint
+}
+
+const METHODS = {
+  block: { method: 'eth_getBlockByHash', field: 'number', more: [false] },
+  transaction: { method: 'eth_getTransactionByHash', field: 'blockNumber', more: [] },
+} as const
+
+/**
+ * What has a hash: the number of its block is an endpoint's hint, from which `prove` starts. The next endpoint is asked if one
+ * has nothing, or what it says leads nowhere. Null if none has what can be proven: no proof shows that a hash is of nothing.
+ */
+export async function findByHash<T extends object>(
+  { l2 }: Pick<VerifiedOptions, 'l2'>,
+  kind: keyof typeof METHODS,
+  hash: Hex,
+  pace: Pace,
+  prove: (hint: Hint, signal: AbortSignal) => Promise<T | null>,
+): Promise<T | null> {
+  await pace.beSlow()
+  const { method, field, more } = METHODS[kind]
+  let [isUnknown, unproven]: [boolean, unknown] = [false, undefined]
+  try {
+    return await l2.run(async (provider, { signal, heard }) => {
+      const sent = Object(await callProvider(provider, method, [hash, ...more], signal))
+      heard()
+      // A transaction that no block has yet has no number.
+      const stated = readOwn(sent, field) ?? null
+      const proving = stated === null ? null : prove({ sent, number: parseQuantity(stated) }, signal)
+      const found = await proving?.catch(keepUnproven)
+      if (found) return found
+      isUnknown = true
+      throw new EndpointError('BLOCK_MISSING', { found: `no ${kind} ${hash}`, layer: 'L2' })
+    }, pace.signal)
+  } catch (error) {
+    if (unproven !== undefined) throw unproven
+    if (isUnknown && isFailure(error)) return null
+    throw error
+  }
+
+  /** Another endpoint may say that it is in a block that is proven. */
+  function keepUnproven(error: unknown): null {
+    if (!isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error
+    unproven = error
+    return null
+  }
 }

@@ -1,25 +1,22 @@
-import { readOwn } from '../../base/json/known-fields.ts'
-import { askLogs } from '../../client/l1/log-ranges.ts'
-import { EndpointError } from '../../client/transport/error.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { isGiven } from '../../base/json/known-fields.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
-import { parseQuantity } from '../../client/transport/provider.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
 import type { BlockLog } from '../../verify/blocks/block.ts'
 import { bloomTest, decodeFilter, type LogFilter } from '../../verify/blocks/filter.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
-import { refusedFor } from '../error.ts'
+import { MAX_TOPICS } from '../../verify/blocks/limits.ts'
+import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
+import { invalidParams, refusedFor } from '../error.ts'
 import { MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
-import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
-import { params } from '../params.ts'
+import { params, readBlock, refuseOtherFields } from '../params.ts'
 import { newestIn } from '../view.ts'
 import { type Contents, lengthOf } from './contents.ts'
-import { type BlockRange, rangeIn, readLogRequest } from './filter.ts'
 import { type BlockView, type KnownBlocks, oldestIn, unprovenBlock } from './known-blocks.ts'
 import type { Locator } from './locate.ts'
 import { spellLogs } from './spell.ts'
 
-/** The result of `eth_getLogs`. */
 export async function getLogs(
   search: LogSearch,
   { numberOf }: Locator,
@@ -44,7 +41,6 @@ export async function getLogs(
   return spellLogs(await search(view, filter, await rangeOf(), pace))
 }
 
-/** Searches a range of blocks. @throws ProviderError `PARAMS_INVALID`, `BLOCK_UNPROVEN`, `LIMIT_REACHED` */
 export type LogSearch = (
   view: BlockView,
   filter: LogFilter,
@@ -91,80 +87,6 @@ export async function searchLogs(
   return logs
 }
 
-/**
- * The logs of a range that a filter selects, as far as an endpoint lists them: each is proven, and so are all others of their blocks.
- * It says so of each, because those of other blocks may be missing.
- */
-export async function searchListed(
-  { l2 }: Pick<VerifiedOptions, 'l2'>,
-  blocks: KnownBlocks,
-  contents: Contents,
-  ...[view, given, { from, to }, pace]: Parameters<LogSearch>
-): Promise<readonly BlockLog[]> {
-  if (from < oldestIn(view)) throw unprovenBlock(view, from)
-  if (from > to) return []
-  const filter = decodeFilter(given)
-  const { address, topics } = filter
-  const filterId = JSON.stringify([address, topics])
-  const asked = {
-    ...(address.length > 0 && { address }),
-    topics: topics.map(choice => (choice.length > 0 ? choice : null)),
-  }
-  await pace.beSlow()
-  return l2.run(async (provider, attempt) => {
-    const listed: ListedLog[] = []
-    for await (const { logs } of askLogs(provider, asked, { first: from, last: to }, { signal: attempt.signal })) {
-      attempt.heard()
-      listed.push(...readListed(logs, from, to))
-      if (listed.length > MAX_LOGS) throw tooMany()
-    }
-    const numbers = [...new Set(listed.map(({ block }) => block))].sort((a, b) => (a < b ? -1 : 1))
-    const read = async (index: number, signal: AbortSignal) => {
-      // The index is one of theirs.
-      const number = numbers[index] as bigint
-      const hash = await blocks.hashAt(view, number, pace)
-      return contents.selected({ hash, number }, filter, filterId, signal)
-    }
-    const { logs, add } = collectLogs()
-    for await (const found of inAdvance(numbers.length, CONTENTS_AT_ONCE, read, attempt.signal)) {
-      attempt.heard()
-      add(found.map(log => ({ ...log, completeness: 'unproven' })))
-    }
-    const proven = new Set(logs.map(nameOf))
-    const invented = listed.find(one => !proven.has(one.name))
-    if (invented === undefined) return logs
-    throw new EndpointError('ANSWER_MALFORMED', {
-      found: `a log that block ${invented.block} does not have`,
-      layer: 'L2',
-    })
-  }, pace.signal)
-}
-
-/** A log that an endpoint lists. */
-interface ListedLog {
-  readonly block: bigint
-  /** Its place, and what it says. */
-  readonly name: string
-}
-
-const nameOf = ({ blockNumber, logIndex, address, topics, data }: BlockLog): string =>
-  `${blockNumber} ${logIndex} ${address} ${topics.join()} ${data}`
-
-/** @throws EndpointError `ANSWER_MALFORMED` */
-function readListed(logs: unknown, from: bigint, to: bigint): ListedLog[] {
-  const malformed = (found: string) => new EndpointError('ANSWER_MALFORMED', { found, layer: 'L2' })
-  if (!Array.isArray(logs)) throw malformed('no list of logs')
-  return logs.map(log => {
-    const [number, index, address, topics, data] = LISTED.map(name => readOwn(Object(log), name))
-    const block = parseQuantity(number)
-    if (block < from || block > to) throw malformed('a log of another block')
-    const texts: readonly unknown[] = [address, data, ...(Array.isArray(topics) ? topics : [null])]
-    if (!texts.every(text => typeof text === 'string')) throw malformed('a log that is none')
-    return { block, name: `${block} ${parseQuantity(index)} ${address} ${topics} ${data}`.toLowerCase() }
-  })
-}
-const LISTED = ['blockNumber', 'logIndex', 'address', 'topics', 'data']
-
 const tooMany = () =>
   refusedFor('LIMIT_REACHED', {
     found: `There are more than ${MAX_LOGS} logs, or ${MAX_LOGS_LENGTH} characters of them: ask for fewer blocks.`,
@@ -191,7 +113,7 @@ function createProgress(countMissing: () => number, blocks: bigint) {
       }
       const left = countMissing()
       const done = `To search ${blocks} blocks, the headers of ${left} are still to be fetched`
-      return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, ask for fewer blocks, or set \`completeLogs\` to false.`
+      return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, or ask for fewer blocks.`
     },
   }
 }
@@ -210,5 +132,75 @@ export function collectLogs() {
       if (logs.length <= MAX_LOGS && length <= MAX_LOGS_LENGTH) return
       throw tooMany()
     },
+  }
+}
+
+/** A block that is named by its number: a tag of the newest one, or `earliest`, is one, too. */
+export const readNumber = (value: unknown, newest: bigint, isForWallet: boolean): bigint =>
+  numberAt(value, isForWallet) ?? newest
+
+export interface LogRequest {
+  readonly filter: LogFilter
+  /** The hash of the only block, or the first and the last block. */
+  readonly blocks: Hex | LogBounds
+  /** Addresses and topics, all together. */
+  readonly choices: number
+}
+
+/** The first and the last block; null: the newest one, whichever that is. */
+export interface LogBounds {
+  readonly first: bigint | null
+  readonly last: bigint | null
+}
+
+export interface BlockRange {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+const FIELDS = ['address', 'topics', 'fromBlock', 'toBlock', 'blockHash'] as const
+
+export function readLogRequest(given: unknown, isForWallet: boolean): LogRequest {
+  const { address, topics, fromBlock, toBlock, blockHash } = params.fields('filter', given, FIELDS)
+  // A misspelt field would select more than was meant.
+  refuseOtherFields('filter', given, FIELDS)
+  const filter = readSelection(address, topics)
+  const choices = [filter.address, ...filter.topics].reduce((sum, one) => sum + one.length, 0)
+  if (blockHash !== undefined) {
+    if (fromBlock !== undefined || toBlock !== undefined)
+      throw invalidParams('blockHash excludes fromBlock and toBlock.')
+    return { filter, blocks: params.bytes('blockHash', blockHash, 32), choices }
+  }
+  const [first, last] = [numberAt(fromBlock, isForWallet), numberAt(toBlock, isForWallet)]
+  if (first !== null && last !== null && first > last) throw afterEnd(first, last)
+  return { filter, blocks: { first, last }, choices }
+}
+
+const afterEnd = (from: bigint, to: bigint) => invalidParams(`fromBlock ${from} is after toBlock ${to}.`)
+
+/** The blocks of a request that are there: those to come have no logs yet. @throws ProviderError `PARAMS_INVALID` */
+export function rangeIn({ first, last }: LogBounds, newest: bigint): BlockRange {
+  if (first === null && last !== null && last < newest) throw afterEnd(newest, last)
+  return { from: first ?? newest, to: last === null || last > newest ? newest : last }
+}
+
+function numberAt(block: unknown, isForWallet: boolean): bigint | null {
+  const named = block === 'earliest' ? 0n : readBlock(block, isForWallet)
+  return named === 'latest' ? null : named
+}
+
+/** The addresses, and the topics by place: of each, any will do. None: anything. */
+export function readSelection(address: unknown, topics: unknown) {
+  const choice = (length: number) => (place: string, value: unknown) => {
+    const read = (at: string, item: unknown) => params.bytes(at, item, length)
+    return Array.isArray(value)
+      ? params.list(place, value, MAX_CHOICES, read)
+      : isGiven(value)
+        ? [read(place, value)]
+        : []
+  }
+  return {
+    address: choice(20)('address', address),
+    topics: params.list('topics', topics ?? [], MAX_TOPICS, choice(32)),
   }
 }

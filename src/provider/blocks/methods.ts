@@ -1,30 +1,23 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
-import {
-  type BlockReceipt,
-  contextOf,
-  encodeBlock,
-  NO_CONTEXT,
-  NO_UNCLES,
-  openBlockReceipts,
-} from '../../verify/blocks/block.ts'
+import type { Attempt } from '../../client/sources/pool.ts'
+import { type BlockReceipt, contextOf, NO_CONTEXT, NO_UNCLES, openBlockReceipts } from '../../verify/blocks/block.ts'
 import { listOf } from '../../verify/blocks/fields.ts'
 import { type Context, decodeReceipt, encodeReceipt } from '../../verify/blocks/receipts.ts'
 import type { CurrentView } from '../current-view.ts'
 import { refusedFor } from '../error.ts'
+import type { Register } from '../filter-register.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
-import type { Presence } from '../presence.ts'
 import { newestIn } from '../view.ts'
 import { createContents } from './contents.ts'
 import { blobFeeOf, feeHistory, suggestTip } from './fees.ts'
-import { readNumber } from './filter.ts'
-import { createFilters } from './filters.ts'
+import { createFilters, type Query } from './filters.ts'
 import { type BlockView, type KnownBlocks, knownBlocksOf } from './known-blocks.ts'
 import { createLocator, type Locator, openAll } from './locate.ts'
-import { getLogs, type LogSearch, searchListed, searchLogs } from './logs.ts'
+import { getLogs, type LogSearch, readNumber, searchLogs } from './logs.ts'
 import { spellBlock, spellReceipt, spellTransaction } from './spell.ts'
 
 const hashIn = (value: unknown): Hex => params.bytes('hash', value, 32)
@@ -38,31 +31,23 @@ type Method = (given: unknown, pace: Pace, client: string) => Promise<unknown>
 /**
  * The methods about blocks, receipts, logs and fees. What they answer is proven from the block hashes in the view's state. Null
  * is not proven: it says that endpoints know nothing of a hash, or that a block is newer than those that the view proves.
- *
- * @param seenAt when a client was there
  */
-export function createBlockMethods(
-  settings: Sources,
-  current: Current,
-  seenAt: (client: string) => Presence | undefined,
-) {
+export function createBlockMethods(settings: Sources, current: Current, register: Register<Query>) {
   const blocks = knownBlocksOf(settings)
   const contents = createContents(settings)
   const locator = createLocator(settings, blocks, contents)
-  const search: LogSearch = (...asked) =>
-    settings.completeLogs ? searchLogs(blocks, contents, ...asked) : searchListed(settings, blocks, contents, ...asked)
+  const search: LogSearch = (...asked) => searchLogs(blocks, contents, ...asked)
   const { timeoutMs, isForWallet } = settings
 
   return {
     ...ofBlocks(settings, blocks, locator, current),
     ...ofTransactions(locator, current),
     ...ofRanges(settings, blocks, locator, search, current),
-    ...createFilters({ blocks, search, current, seenAt, timeoutMs, isForWallet }),
+    ...createFilters({ blocks, search, current, register, timeoutMs, isForWallet }),
   }
 }
 
 function ofBlocks({ isForWallet }: Sources, blocks: KnownBlocks, { withBlock, numberOf }: Locator, current: Current) {
-  /** The number of a block that is named by its number or a tag; null if it is newer than what is proven. */
   const byNumber: Find = async (view, value) => {
     const number = readNumber(value, newestIn(view), isForWallet)
     return number > newestIn(view) ? null : number
@@ -79,8 +64,7 @@ function ofBlocks({ isForWallet }: Sources, blocks: KnownBlocks, { withBlock, nu
       const number = await find(view, block, pace)
       return number === null ? null : answer(view, number, pace, more)
     }
-  const { getBlock, count, getTransaction, getRaw, countUncles, getUncle } = readsOfBlocks(blocks, withBlock)
-  const { getReceipts, getRawReceipts, getRawHeader, getRawBlock } = wholeReads(withBlock)
+  const { getBlock, count, getTransaction, getRaw, countUncles, getUncle, ...whole } = readsOfBlocks(blocks, withBlock)
 
   return {
     eth_getBlockByNumber: about(byNumber, getBlock, 1, 2),
@@ -95,70 +79,58 @@ function ofBlocks({ isForWallet }: Sources, blocks: KnownBlocks, { withBlock, nu
     eth_getTransactionByBlockHashAndIndex: about(byHash, getTransaction, 2),
     eth_getRawTransactionByBlockNumberAndIndex: about(byNumber, getRaw, 2),
     eth_getRawTransactionByBlockHashAndIndex: about(byHash, getRaw, 2),
-    eth_getBlockReceipts: about(byEither, getReceipts),
-    debug_getRawReceipts: about(byEither, getRawReceipts),
-    debug_getRawHeader: about(byEither, getRawHeader),
-    debug_getRawBlock: about(byEither, getRawBlock),
+    eth_getBlockReceipts: about(byEither, whole.getReceipts),
+    debug_getRawReceipts: about(byEither, whole.getRawReceipts),
+    debug_getRawHeader: about(byEither, whole.getRawHeader),
   }
 }
 
-/** What is read of a block and its transactions. */
 function readsOfBlocks(blocks: KnownBlocks, withBlock: Locator['withBlock']) {
-  /** The header says that there are none. */
-  async function verifyNoUncles(view: BlockView, number: bigint, pace: Pace): Promise<void> {
-    const { sha3Uncles } = await blocks.headerAt(view, number, pace)
-    if (sha3Uncles !== NO_UNCLES) throw refusedFor('BLOCK_UNPROVEN', { found: `Block ${number} has uncles.` })
-  }
+  type Read = (block: FetchedBlock, pace: Pace, attempt: Attempt, more: readonly unknown[]) => unknown
+  const of =
+    (withReceipts: boolean, read: Read): Answer =>
+    (view, number, pace, more) =>
+      withBlock(view, number, withReceipts, pace, (block, attempt) => read(block, pace, attempt, more))
   const at =
     (spell: (transaction: FetchedBlock['transactions'][number]) => unknown): Answer =>
-    (view, number, pace, [index]) => {
-      const wanted = params.quantity('index', index, 64)
-      return withBlock(view, number, false, pace, ({ transactions }) => {
+    (view, number, pace, more) => {
+      const wanted = params.quantity('index', more[0], 64)
+      const pick = of(false, ({ transactions }) => {
         const found = wanted < transactions.length ? transactions[Number(wanted)] : undefined
         return found === undefined ? null : spell(found)
       })
+      return pick(view, number, pace, more)
     }
-  const getBlock: Answer = (view, number, pace, [isFull]) =>
-    withBlock(view, number, false, pace, async (block, attempt) =>
+  /** The header says that there are none. */
+  const ofUncles =
+    (answer: '0x0' | null): Answer =>
+    async (view, number, pace, more) => {
+      if (answer === null) params.quantity('index', more[0], 64)
+      const { sha3Uncles } = await blocks.headerAt(view, number, pace)
+      if (sha3Uncles === NO_UNCLES) return answer
+      throw refusedFor('BLOCK_UNPROVEN', { found: `Block ${number} has uncles.` })
+    }
+  return {
+    getBlock: of(false, async (block, pace, attempt, [isFull]) =>
       spellBlock(block, isFull === true ? await openAll(block, pace, attempt) : undefined),
-    )
-  const count: Answer = (view, number, pace) =>
-    withBlock(view, number, false, pace, ({ transactions }) => encodeQuantity(BigInt(transactions.length)))
-  const countUncles: Answer = async (view, number, pace) => {
-    await verifyNoUncles(view, number, pace)
-    return '0x0'
-  }
-  const getUncle: Answer = async (view, number, pace, [index]) => {
-    params.quantity('index', index, 64)
-    await verifyNoUncles(view, number, pace)
-    return null
-  }
-  const [getTransaction, getRaw] = [at(found => spellTransaction(found.open())), at(({ rlp }) => bytesToHex(rlp))]
-  return { getBlock, count, getTransaction, getRaw, countUncles, getUncle }
-}
-
-/** What is read of a block as a whole. */
-function wholeReads(withBlock: Locator['withBlock']) {
-  const getReceipts: Answer = (view, number, pace) =>
-    withBlock(view, number, true, pace, async (found, attempt) => {
+    ),
+    count: of(false, ({ transactions }) => encodeQuantity(BigInt(transactions.length))),
+    getTransaction: at(found => spellTransaction(found.open())),
+    getRaw: at(({ rlp }) => bytesToHex(rlp)),
+    countUncles: ofUncles('0x0'),
+    getUncle: ofUncles(null),
+    getReceipts: of(true, async (found, pace, attempt) => {
       const transactions = await openAll(found, pace, attempt)
       return openBlockReceipts(found.sentReceipts, found.header, transactions, one => contextOf(one, found.header)).map(
         spellReceipt,
       )
-    })
-  const getRawReceipts: Answer = (view, number, pace) =>
-    withBlock(view, number, true, pace, ({ sentReceipts, header, transactions }) => {
+    }),
+    getRawReceipts: of(true, ({ sentReceipts, header, transactions }) => {
       openBlockReceipts(sentReceipts, header, transactions, () => NO_CONTEXT)
       return listOf(decodeReceipt)(sentReceipts).map(receipt => bytesToHex(encodeReceipt(receipt)))
-    })
-  const getRawHeader: Answer = (view, number, pace) => withBlock(view, number, false, pace, ({ rlp }) => rlp)
-  const getRawBlock: Answer = (view, number, pace) =>
-    withBlock(view, number, false, pace, ({ rlp, header, transactions }) => {
-      const encoded = encodeBlock(rlp, header, transactions)
-      if (encoded !== null) return bytesToHex(encoded)
-      throw refusedFor('BLOCK_UNPROVEN', { found: `Block ${number} has uncles or withdrawals.` })
-    })
-  return { getReceipts, getRawReceipts, getRawHeader, getRawBlock }
+    }),
+    getRawHeader: of(false, ({ rlp }) => rlp),
+  }
 }
 
 /** The number of the block that a client names; null if it is none that is proven. */
@@ -167,31 +139,29 @@ type Find = (view: BlockView, value: unknown, pace: Pace) => Promise<bigint | nu
 type Answer = (view: BlockView, number: bigint, pace: Pace, more: readonly unknown[]) => Promise<unknown>
 
 function ofTransactions({ withTransaction }: Locator, current: Current) {
+  const byHash =
+    <T extends object>(withReceipts: boolean, read: Parameters<typeof withTransaction<T>>[4]) =>
+    async (given: unknown, pace: Pace) => {
+      const hash = hashIn(params.take(given, 1, 1)[0])
+      return withTransaction(await current(), hash, withReceipts, pace, read)
+    }
+  const getBytes = byHash(false, (_, { rlp }) => rlp)
   const getRaw: Method = async (given, pace) => {
-    const hash = hashIn(params.take(given, 1, 1)[0])
-    const found = await withTransaction(await current(), hash, false, pace, (_, { rlp }) => ({ raw: bytesToHex(rlp) }))
-    return found?.raw ?? null
+    const rlp = await getBytes(given, pace)
+    return rlp && bytesToHex(rlp)
   }
   return {
     eth_getRawTransactionByHash: getRaw,
     debug_getRawTransaction: getRaw,
-    async eth_getTransactionByHash(given: unknown, pace: Pace) {
-      const hash = hashIn(params.take(given, 1, 1)[0])
-      const view = await current()
-      return withTransaction(view, hash, false, pace, (_, transaction) => spellTransaction(transaction.open()))
-    },
-    async eth_getTransactionReceipt(given: unknown, pace: Pace) {
-      const hash = hashIn(params.take(given, 1, 1)[0])
-      const view = await current()
-      return withTransaction(view, hash, true, pace, ({ header, transactions, sentReceipts }, transaction, index) => {
-        // Only the sender of this one is recovered.
-        const wanted: Context<object, object> = contextOf(transaction.open(), header)
-        const contextFor = (one: object) => (one === transaction ? wanted : NO_CONTEXT)
-        const receipts = openBlockReceipts(sentReceipts, header, transactions, contextFor)
-        // It has its context, and there are as many as transactions.
-        return spellReceipt(receipts[index] as BlockReceipt)
-      })
-    },
+    eth_getTransactionByHash: byHash(false, (_, transaction) => spellTransaction(transaction.open())),
+    eth_getTransactionReceipt: byHash(true, ({ header, transactions, sentReceipts }, transaction, index) => {
+      // Only the sender of this one is recovered.
+      const wanted: Context<object, object> = contextOf(transaction.open(), header)
+      const contextFor = (one: object) => (one === transaction ? wanted : NO_CONTEXT)
+      const receipts = openBlockReceipts(sentReceipts, header, transactions, contextFor)
+      // It has its context, and there are as many as transactions.
+      return spellReceipt(receipts[index] as BlockReceipt)
+    }),
   }
 }
 
@@ -212,9 +182,9 @@ function ofRanges(settings: Sources, blocks: KnownBlocks, locator: Locator, sear
     },
     async eth_blobBaseFee(given: unknown, pace: Pace) {
       params.take(given, 0, 0)
-      const fee = blobFeeOf(await newestHeader(await current(), pace), settings.hardfork)
+      const fee = blobFeeOf(await newestHeader(await current(), pace))
       if (fee !== null) return encodeQuantity(fee)
-      throw refusedFor('BLOCK_UNPROVEN', { found: 'The fee for blobs depends on a fork whose numbers are not known.' })
+      throw refusedFor('BLOCK_UNPROVEN', { found: 'The block has blobs, whose fee depends on its fork.' })
     },
     async eth_maxPriorityFeePerGas(given: unknown, pace: Pace) {
       return encodeQuantity((await tipIn(given, pace)).tip)

@@ -19,14 +19,13 @@ import { endpointsOf } from '../chain.ts'
 import { chainIdOf, verifyEnvironment } from '../environment.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
-import { createKnownState } from '../known-state.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
 import { inPace } from '../pace.ts'
-import { createProvenState } from '../proven-state.ts'
+import { createKnownState, createProvenState } from '../proven-state.ts'
 import { guessHash, type Rehearse } from '../rehearsal.ts'
 import { NOBODY, noteReads } from '../state-reader.ts'
-import { encodeEnvironment, provenIn, watchEnvironment } from './environment.ts'
+import { encodeEnvironment, provenIn, watchEnvironment } from './state.ts'
 import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
@@ -36,7 +35,6 @@ const OPTIONS = [
   ...['maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'maxFinalizations', 'onProgress', 'signal'],
 ]
 
-/** Implements the function of the same name in `../call-evidence.ts`. */
 export async function recordCall(options: CallRecordOptions): Promise<RecordedCall> {
   const wanted = readRecordOptions(options)
   return redactProofErrors(() => recordVerified(wanted), ...wanted.l1.sources, ...wanted.l2.sources)
@@ -112,7 +110,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
       return execute(await loadEvm(), guesses, call, call.gas, unnoted, pace)
     }
     const noted = noteReads(
-      meterReads(proven.by(pace.signal), call, { ...source, maxRequests, prefetch: true, rehearse, pace }),
+      meterReads(proven.by(pace), call, { ...source, maxRequests, prefetch: true, rehearse, pace }),
     )
     await execute(await loadEvm(), noted.reader, call, call.gas, context, pace)
     return noted
@@ -139,7 +137,6 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   return { scheme: recorded.scheme, bundle, l1BlockHashFrom, verified } as RecordedCall
 }
 
-/** The answers for what the execution read, known fields only. */
 async function fetchAnswers(
   { l2, rollup, how, signal }: Wanted,
   trusted: Pick<StateClaim, 'scheme' | 'stateRoot'>,

@@ -1,7 +1,10 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { atPath, ProofError } from '../../base/errors.ts'
+import { encodeQuantity } from '../../base/hex.ts'
+import { headerOf, type ProvenBlock } from '../../verify/evidence/chain.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { StateKind } from '../../verify/state/kind.ts'
+import { type Environment, environmentIn, onlyGiven } from '../environment.ts'
 import type { Pace } from '../pace.ts'
 import {
   createStateReader,
@@ -11,14 +14,17 @@ import {
   type StateReader,
   toProvenAccount,
 } from '../state-reader.ts'
-import type { DecodedCallEvidence } from './decode.ts'
+import type { CallBundle } from './types.ts'
 
 type Pause = Pace['pause']
-type Answers = DecodedCallEvidence['answers']
+/** Of the body of a bundle. */
+interface Parts {
+  readonly answers: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[]; readonly answer: unknown }[]
+  readonly codes: readonly Uint8Array[]
+}
 
-/** Verifies the answers of a bundle. @param pause called before each answer */
 export async function verifyAnswers(
-  answers: Answers,
+  answers: Parts['answers'],
   state: StateKind,
   stateRoot: Hex,
   pause: Pause,
@@ -33,11 +39,7 @@ export async function verifyAnswers(
   return accounts
 }
 
-/**
- * The state in a bundle: its verified answers, and its codes.
- *
- * @param pause called before each code, and before each account or slot that is read
- */
+/** The state in a bundle: its verified answers, and its codes. */
 export async function readBundle(
   accounts: ReadonlyMap<Hex, HeldAccount>,
   codes: readonly Uint8Array[],
@@ -68,7 +70,7 @@ export async function readBundle(
 
 /** Refuses whatever the execution did not read, because a bundle must not contain anything of unknown purpose. */
 export function verifyStateUsed(
-  { answers, codes }: Pick<DecodedCallEvidence, 'answers' | 'codes'>,
+  { answers, codes }: Parts,
   read: Pick<ReturnType<typeof noteReads>, 'touched' | 'codes'>,
 ): void {
   for (const [index, { address, storageKeys }] of answers.entries()) {
@@ -81,5 +83,47 @@ export function verifyStateUsed(
   if (read.codes.size < codes.length) throw unused('codes', 'a code that is not read, or is there twice')
 }
 
-/** Part of a bundle that no verdict rests on. */
 export const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSED', { path, found })
+
+/** The values that the anchor of a call proves: those of the header, if L1 holds its hash, and otherwise the timestamp at most. */
+export function provenIn(anchor: Anchored): Environment {
+  const header = headerOf(anchor)
+  return header ? environmentIn(header) : onlyGiven<Environment>({ timestamp: anchor.finalizedTimestamp })
+}
+
+type Anchored = Pick<ProvenBlock, 'stateRoot' | 'finalizedTimestamp' | 'l2Block'>
+
+/** Collects the names of the values that are read. What is proven goes before what is stated. Reading of `all` is not noted. */
+export function watchEnvironment(stated: Environment, proven: Environment) {
+  const read = new Set<string>()
+  const all: Environment = Object.assign(Object.create(null), stated, proven)
+  const environment = new Proxy(all, {
+    get(target, name) {
+      read.add(String(name))
+      return Reflect.get(target, name)
+    },
+  })
+  return { environment, all, read }
+}
+
+export function verifyEnvironmentUsed(stated: Environment, read: ReadonlySet<string>): void {
+  const name = Object.keys(stated).find(name => !read.has(name))
+  if (name !== undefined) throw unused(`environment.${name}`, 'a value that is not read')
+}
+
+export function verifyUnproven(stated: Environment, proven: Environment): void {
+  const name = Object.keys(stated).find(name => name in proven)
+  if (name !== undefined) throw unused(`environment.${name}`, 'a value beside the one that is proven')
+}
+
+/** The values that the execution read and nothing proves, as a bundle states them. */
+export function encodeEnvironment(
+  stated: Environment,
+  read: ReadonlySet<string>,
+  proven: Environment,
+): CallBundle['environment'] {
+  const entries = Object.entries(stated).filter(([name]) => read.has(name) && !(name in proven))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'bigint' ? encodeQuantity(value) : value]),
+  )
+}

@@ -17,7 +17,7 @@ export interface CallStatement {
   data: Hex
   /** In wei, a quantity. */
   value: Hex
-  /** Gas limit of the transaction, a quantity. */
+  /** Gas limit of the transaction, a quantity. At most 50,000,000. */
   gas: Hex
 }
 
@@ -43,8 +43,6 @@ export interface CallBundle<Kind extends StateScheme = Scheme> extends BundleHea
     coinbase?: Hex
     /** 32 bytes. */
     prevRandao?: Hex
-    /** Block hashes by decimal block number, 32 bytes each. */
-    blockHashes?: Record<string, Hex>
   }
   /** What is executed. */
   call: CallStatement
@@ -73,8 +71,6 @@ export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateSc
   hardfork: Hardfork | 'fromBundle'
   /** The call that you expect; or `'fromBundle'`: any call. */
   call: StatedCall | 'fromBundle'
-  /** The highest gas limit to accept. Default: 50,000,000. */
-  maxGas?: bigint | undefined
 }
 
 /** What you know about a call. Hexadecimal is in upper or lower case. */
@@ -88,7 +84,7 @@ export interface StatedCall {
   /** In wei; or `'fromBundle'`. */
   value: bigint | 'fromBundle'
   /**
-   * Gas limit of the transaction; or `'fromBundle'`. `recordCall` uses 50,000,000 by default. With less gas, an inner call can
+   * Gas limit of the transaction, at most 50,000,000; or `'fromBundle'`. `recordCall` uses 50,000,000 by default. With less gas, an inner call can
    * fail that would otherwise succeed, and the result be another one.
    */
   gas: bigint | 'fromBundle'

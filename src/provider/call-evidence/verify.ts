@@ -1,32 +1,43 @@
 import { decodeArgument, invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { excerpt, own, ProofError } from '../../base/errors.ts'
+import { excerpt, own, ProofError, refusal } from '../../base/errors.ts'
+import { bytesUpTo, hexOf, optional, unread } from '../../base/json/decoders.ts'
+import { readerOf } from '../../base/json/reader.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
-import { verifyHardfork } from '../../client/network/hardfork.ts'
+import { HARDFORKS, type Hardfork, verifyHardfork } from '../../client/network/hardfork.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
 import { EMPTY_CODE_HASH } from '../../verify/anchor/code.ts'
 import { type ProvenBlock, verifyBlock } from '../../verify/evidence/chain.ts'
 import { type DecodedHeadClaim, decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../../verify/evidence/claim.ts'
 import { decodeConsensus } from '../../verify/evidence/consensus.ts'
-import type { EvidenceForm } from '../../verify/evidence/kind.ts'
+import { quantityOf } from '../../verify/evidence/decode.ts'
+import type { EvidenceForm, FieldReader } from '../../verify/evidence/kind.ts'
 import type { Trusted } from '../../verify/evidence/types.ts'
 import { openBundle } from '../../verify/evidence/verify.ts'
 import type { StateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { safely } from '../../verify/verifier/safe.ts'
-import { chainIdOf } from '../environment.ts'
+import { chainIdOf, ENVIRONMENT_FIELDS, type Environment, readEnvironment } from '../environment.ts'
 import { isProviderError } from '../error.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { type Execution, execute } from '../execute.ts'
-import { CALL_GAS, DEFAULT_TIMEOUT } from '../limits.ts'
+import { CALL_GAS, DEFAULT_TIMEOUT, MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
 import { inPace, type Pace } from '../pace.ts'
 import { noteReads } from '../state-reader.ts'
-import { BODY_FIELDS, type DecodedCallEvidence, decodeCallEvidence } from './decode.ts'
-import { provenIn, verifyEnvironmentUsed, verifyUnproven, watchEnvironment } from './environment.ts'
-import { readBundle, verifyAnswers, verifyStateUsed } from './state.ts'
+import {
+  provenIn,
+  readBundle,
+  verifyAnswers,
+  verifyEnvironmentUsed,
+  verifyStateUsed,
+  verifyUnproven,
+  watchEnvironment,
+} from './state.ts'
 import type { CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
-const CLAIM_FIELDS = [...HEAD_CLAIM, 'chainId', 'hardfork', 'call', 'maxGas']
+const reader = readerOf('EVIDENCE_MALFORMED')
+const BODY_FIELDS = ['chainId', 'hardfork', 'environment', 'call', 'answers', 'codes']
+const CLAIM_FIELDS = [...HEAD_CLAIM, 'chainId', 'hardfork', 'call']
 const CALL_FIELDS = ['from', 'to', 'data', 'value', 'gas'] as const
 
 /** Evidence of a call. Verifying it takes an EVM, and time: see {@link verifyCallEvidence}. */
@@ -35,11 +46,10 @@ const callEvidence: EvidenceForm<'call', DecodedCallEvidence, Wanted> = {
   layer: 'L2',
   fields: BODY_FIELDS,
   decodeClaim: claim => decodeCallClaim(claim as CallClaim<Trusted, StateScheme>),
-  decodeBody: (field, { maxGas }) => decodeCallEvidence(field, maxGas),
+  decodeBody: decodeCallEvidence,
   compare: verifyExpected,
 }
 
-/** Implements the function of the same name in `../call-evidence.ts`. */
 export async function verifyCallEvidence(
   bundle: unknown,
   claim: CallClaim<Trusted, StateScheme>,
@@ -60,7 +70,6 @@ export async function verifyCallEvidence(
   })
 }
 
-/** Verifies the state in a bundle, and executes the call on it. */
 async function verifyExecution(body: DecodedCallEvidence, state: StateKind, block: ProvenBlock, pace: Pace) {
   const { call, chainId, hardfork, environment } = body
   const accounts = await verifyAnswers(body.answers, state, block.stateRoot, pace.pause)
@@ -83,14 +92,13 @@ async function verifyExecution(body: DecodedCallEvidence, state: StateKind, bloc
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
 function decodeCallClaim(claim: CallClaim<Trusted, StateScheme>) {
-  const { chainId, hardfork, call, maxGas = CALL_GAS, ...about } = readOptions('', claim, CLAIM_FIELDS)
+  const { chainId, hardfork, call, ...about } = readOptions('', claim, CLAIM_FIELDS)
   const head = decodeHeadClaim(about, true)
   return {
     head,
     chainId: chainIdOf(head.rollup, chainId),
     hardfork: unlessFromBundle('hardfork', hardfork, verifyHardfork),
-    maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),
-    call: own(call === 'fromBundle' ? {} : decodeStatedCall(call, maxGas)),
+    call: own(call === 'fromBundle' ? {} : decodeStatedCall(call)),
   }
 }
 
@@ -98,7 +106,7 @@ type Wanted = ReturnType<typeof decodeCallClaim>
 
 type CallParts = { readonly [Name in (typeof CALL_FIELDS)[number]]?: Hex | bigint | undefined }
 
-function decodeStatedCall(call: StatedCall, maxGas: bigint): CallParts {
+function decodeStatedCall(call: StatedCall): CallParts {
   const { from, to, data, value, gas } = readOptions('call', call, CALL_FIELDS)
   const bytes = (path: string, length?: number) => (hex: Hex) => bytesToHex(decodeArgument(path, hex, length))
   const quantity = (path: string, bits: number) => (number: bigint) => verifyUint(path, number, bits)
@@ -109,11 +117,10 @@ function decodeStatedCall(call: StatedCall, maxGas: bigint): CallParts {
     value: unlessFromBundle('call.value', value, quantity('call.value', 256)),
     gas: unlessFromBundle('call.gas', gas, quantity('call.gas', 64)),
   }
-  if (stated.gas === undefined || stated.gas <= maxGas) return stated
-  throw invalid('call.gas', `at most ${maxGas}, the maxGas`, stated.gas)
+  if (stated.gas === undefined || stated.gas <= CALL_GAS) return stated
+  throw invalid('call.gas', `at most ${CALL_GAS}`, stated.gas)
 }
 
-/** Refuses a body that differs from what the caller states. */
 function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted: Wanted): void {
   const compare = (path: string, expected: string | bigint | undefined, found: string | bigint) => {
     if (expected === undefined || expected === found) return
@@ -161,3 +168,65 @@ function toCallError(error: unknown): never {
   const found = excerpt(error.message)
   throw new ProofError('EVIDENCE_MALFORMED', { path: 'call', expected: 'a call that can begin', found })
 }
+
+/** The body of a bundle, with its own fields checked. The proofs in it are not read yet. */
+export type DecodedCallEvidence = ReturnType<typeof decodeCallEvidence>
+
+function decodeCallEvidence(field: FieldReader) {
+  let parts = 0
+  const count = (more: number) => {
+    parts += more
+    if (parts > MAX_BUNDLE_PARTS) throw malformed(`at most ${MAX_BUNDLE_PARTS} accounts, slots and codes`, 'more')
+  }
+  return {
+    chainId: field('chainId', quantityOf(256)),
+    hardfork: field('hardfork', decodeHardfork),
+    environment: field('environment', decodeEnvironment),
+    call: field('call', decodeCall),
+    answers: field('answers', list => reader.items(list, count, item => decodeAnswer(item, count))),
+    codes: field('codes', list => reader.items(list, count, decodeBytes)),
+  }
+}
+
+const malformed = (expected: string, found: string) => refusal('EVIDENCE_MALFORMED', expected, found)
+
+function decodeAnswer(item: unknown, count: (more: number) => void) {
+  const field = reader.fieldsOf(item, ['address', 'storageKeys', 'answer'])
+  return {
+    address: field('address', hexOf(reader, 20)),
+    storageKeys: field('storageKeys', keys => reader.items(keys, count, hexOf(reader, 32))),
+    answer: field('answer', unread),
+  }
+}
+
+function decodeCall(call: unknown) {
+  const field = reader.fieldsOf(call, CALL_FIELDS)
+  return {
+    from: field('from', hexOf(reader, 20)),
+    to: field('to', hexOf(reader, 20)),
+    data: field('data', data => bytesToHex(decodeBytes(data))),
+    value: field('value', quantityOf(256)),
+    gas: field('gas', value => {
+      const gas = quantityOf(64)(value)
+      if (gas > CALL_GAS) throw malformed(`at most ${CALL_GAS}`, `${gas}`)
+      return gas
+    }),
+  }
+}
+
+function decodeEnvironment(environment: unknown): Environment {
+  const field = reader.fieldsOf(environment, ENVIRONMENT_FIELDS)
+  return readEnvironment(
+    (name, bits) => field(name, optional(quantityOf(bits))),
+    (name, length) => field(name, optional(hexOf(reader, length))),
+  )
+}
+
+function decodeHardfork(value: unknown): Hardfork {
+  const name = reader.string(value)
+  const hardfork = HARDFORKS.find(known => known === name)
+  if (hardfork === undefined) throw malformed(HARDFORKS.join(', '), excerpt(name))
+  return hardfork
+}
+
+const decodeBytes = /* @__PURE__ */ bytesUpTo(reader, MAX_DATA_BYTES, 'EVIDENCE_MALFORMED')

@@ -164,7 +164,7 @@ export function deriveBody(header: BlockHeader, rlp: Hex, transactions: readonly
 }
 
 /** The RLP of a whole block without uncles and withdrawals; null for any other. @param rlp that of the header */
-export function encodeBlock(
+function encodeBlock(
   rlp: Hex,
   header: Pick<BlockHeader, 'sha3Uncles' | 'withdrawalsRoot'>,
   transactions: readonly OpenedBlockTransaction[],

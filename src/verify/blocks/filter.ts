@@ -36,9 +36,6 @@ export function bloomTest(filter: LogFilter): (logsBloom: Hex) => boolean {
   }
 }
 
-/** Whether more than half of a bloom filter is set: then it often admits a log that is not there. */
-export const isDense = (logsBloom: Hex): boolean => BigInt(logsBloom).toString(2).replaceAll('0', '').length > 1024
-
 /** A validated filter, in lower case: each list is sorted, and nothing is in it twice. An empty list: anything. */
 export interface DecodedFilter {
   readonly address: readonly Hex[]

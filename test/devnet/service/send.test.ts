@@ -250,7 +250,7 @@ describe.skipIf('missing' in anvil)('transactions, compared with anvil', () => {
       [USER, { nonce: 7n, balance: 10n ** 18n }],
       [TOKEN, { nonce: 1n, code: tokenCode, storage }],
     ])
-    const node = await startAnvil(anvil.path, 'prague', state, 1n, {})
+    const node = await startAnvil(anvil.path, 'prague', state, 1n, {}, [])
     onTestFinished(node.close)
 
     const created = (nonce: number) => getContractAddress({ from: ALICE.address, nonce: BigInt(nonce) })

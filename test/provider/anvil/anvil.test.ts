@@ -17,7 +17,7 @@ import { addDifferences } from './differences.ts'
 import * as machine from './machine-cases.ts'
 import { addPrecompiles, withExactGas } from './precompile-cases.ts'
 import { addRandom } from './random-cases.ts'
-import { BLOCK, type Case, createScene, ENVIRONMENT, GAS, RICH } from './scene.ts'
+import { BLOCK, type Case, createScene, ENVIRONMENT, GAS, HASHES, RICH } from './scene.ts'
 import * as states from './state-cases.ts'
 
 const scene = createScene()
@@ -109,7 +109,7 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
   beforeAll(async () => {
     if ('missing' in anvil) return
     for (const hardfork of HARDFORKS)
-      nodes.set(hardfork, await startAnvil(anvil.path, hardfork, scene.state, BLOCK, ENVIRONMENT))
+      nodes.set(hardfork, await startAnvil(anvil.path, hardfork, scene.state, BLOCK, ENVIRONMENT, HASHES))
   })
   afterAll(() => Promise.all([...nodes.values()].map(node => node.close())))
 

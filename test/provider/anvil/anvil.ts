@@ -77,8 +77,19 @@ interface Answer {
 
 export type Anvil = Awaited<ReturnType<typeof startAnvil>>
 
-/** Starts anvil on a free port, without accounts of its own and without a network, over this state. */
-export async function startAnvil(path: string, hardfork: Hardfork, state: FullState, block: bigint, env: Environment) {
+/**
+ * Starts anvil on a free port, without accounts of its own and without a network, over this state.
+ *
+ * @param hashes of the blocks before it
+ */
+export async function startAnvil(
+  path: string,
+  hardfork: Hardfork,
+  state: FullState,
+  block: bigint,
+  env: Environment,
+  hashes: readonly Hex[],
+) {
   const folder = await mkdtemp(join(tmpdir(), 'anvil-'))
   await writeFile(join(folder, 'genesis.json'), JSON.stringify(genesisOf(state)))
   const options = ['--port', '0', '--accounts', '0', '--no-mining', '--hardfork', hardfork, '--init', 'genesis.json']
@@ -120,7 +131,7 @@ export async function startAnvil(path: string, hardfork: Hardfork, state: FullSt
     feeRecipient: env.coinbase,
     prevRandao: env.prevRandao,
     baseFeePerGas: quantity(env.baseFee ?? 0n),
-    blockHash: env.blockHashes,
+    blockHash: { ...hashes },
   }
   /** anvil takes the base fee of its block also for a call that pays nothing, where nodes take 0. So it is told that one. */
   const blockOf = ({ gasPrice }: CallParameters) =>

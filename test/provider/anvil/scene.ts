@@ -1,4 +1,5 @@
 import { HARDFORKS, type Hardfork, isSince } from '../../../src/client/network/hardfork.ts'
+import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import type { AccessList } from '../../../src/provider/call-request.ts'
 import type { Environment } from '../../../src/provider/environment.ts'
@@ -45,8 +46,9 @@ export const ENVIRONMENT: Environment = {
   coinbase: COINBASE,
   prevRandao: word(0x77n << 248n),
   gasLimit: 61_000_000n,
-  blockHashes: Object.fromEntries(Array.from({ length: Number(BLOCK) }, (_, at) => [at, word(0xb10c000 + at)])),
 }
+/** The hashes of the blocks before it, which the state holds. */
+export const HASHES = Array.from({ length: Number(BLOCK) }, (_, at) => word(0xb10c000 + at))
 
 /** All forks from the first. */
 export const since = (first: Hardfork): Hardfork[] => HARDFORKS.filter(hardfork => isSince(first, hardfork))
@@ -58,6 +60,10 @@ export function createScene() {
     [EMPTY, { balance: 5n }],
     [OTHER, { nonce: 1n, balance: 7n, code: assemble('ADDRESS', 'STOP'), storage: { [word(1)]: word(5) } }],
     [COINBASE, { balance: 2n }],
+    [
+      historyContract,
+      { nonce: 1n, storage: Object.fromEntries(HASHES.map((hash, at) => [historySlot(BigInt(at)), hash])) },
+    ],
   ])
   const cases: Case[] = []
   let placed = 0

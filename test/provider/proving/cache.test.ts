@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createCache } from '../../../src/provider/cache.ts'
-import { createKnownState } from '../../../src/provider/known-state.ts'
+import { createKnownState } from '../../../src/provider/proven-state.ts'
 import { at, word } from '../endpoints.ts'
 
 it('evicts the oldest values until the rest fits', () => {

@@ -1,5 +1,4 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { historyContract } from '../../../src/entry/blocks.ts'
 import { type Hex, isArgumentError, isProofError } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/entry/provider.ts'
@@ -104,22 +103,16 @@ it('tells how a call ended', async () => {
 })
 
 it('states the values that the call reads and L1 does not prove', async () => {
-  const environment = { baseFee: 7n, gasLimit: 8n, coinbase: OTHER, blockHashes: { 3: HASH, 4: HASH } }
-  // Returns the sum of the gas limit, the base fee, which a call that pays nothing needs nobody for, and the hash of block 3.
-  const { bundle, claim, verified: evidence } = await record(`45480160034001${RETURN}`, { environment })
+  const environment = { baseFee: 7n, gasLimit: 8n, coinbase: OTHER }
+  // Returns the sum of the gas limit and the base fee, which a call that pays nothing needs nobody for.
+  const { bundle, claim, verified: evidence } = await record(`454801${RETURN}`, { environment })
   // The coinbase is warm if it is stated, which changes nothing here.
-  expect(bundle.environment).toEqual({ gasLimit: '0x8', blockHashes: { 3: HASH } })
-  expect(evidence.environment).toEqual({ gasLimit: 8n, blockHashes: { 3: HASH } })
-  expect(dataOf(evidence)).toBe(word(BigInt(HASH) + 8n))
+  expect(bundle.environment).toEqual({ gasLimit: '0x8' })
+  expect(evidence.environment).toEqual({ gasLimit: 8n })
+  expect(dataOf(evidence)).toBe(word(8n))
   const changed = (values: object) => refusal({ ...bundle, environment: { ...bundle.environment, ...values } }, claim)
   expect(await changed({ baseFee: '0x7' })).toEqual([
     ...['CALL_STATE_UNUSED', 'environment.baseFee', null, 'a value that is not read'],
-  ])
-  expect(await changed({ blockHashes: { 3: HASH, 4: HASH } })).toEqual([
-    ...['CALL_STATE_UNUSED', 'environment.blockHashes.4', null, 'a value that is not read'],
-  ])
-  expect(await changed({ blockHashes: { 4: HASH } })).toEqual([
-    ...['CALL_STATE_MISSING', 'answers', `account ${historyContract}`, null],
   ])
   expect(await changed({ gasLimit: undefined })).toEqual([
     ...['CALL_STATE_MISSING', 'environment', 'the value of GASLIMIT', null],
@@ -224,14 +217,6 @@ it('names places in the bundle, also for what is wrong with its first answer', a
     ...Object(answer),
     accountProof: { ...Object(answer).accountProof, leafIndex: 7 },
   })
-  const unreadable = new Proxy(
-    {},
-    {
-      ownKeys: () => {
-        throw new TypeError('a trap')
-      },
-    },
-  )
   const cases: [object, string, string][] = [
     [{ answers: [{ ...first, answer: lie(first?.answer) }, second] }, 'answers[0].answer.accountProof', 'PROOF'],
     [{ answers: [first, { ...second, answer: lie(second?.answer) }] }, 'answers[1].answer.accountProof', 'PROOF'],
@@ -257,15 +242,6 @@ it('names places in the bundle, also for what is wrong with its first answer', a
     [{ environment: { blobBaseFee: '0x00' } }, 'environment.blobBaseFee', 'EVIDENCE_MALFORMED'],
     [{ environment: { coinbase: HASH } }, 'environment.coinbase', 'WRONG_LENGTH'],
     [{ environment: { prevRandao: ALICE } }, 'environment.prevRandao', 'WRONG_LENGTH'],
-    [{ environment: { blockHashes: 7 } }, 'environment.blockHashes', 'EVIDENCE_MALFORMED'],
-    [{ environment: { blockHashes: { '01': HASH } } }, 'environment.blockHashes', 'EVIDENCE_MALFORMED'],
-    [
-      { environment: { blockHashes: { [`1${'0'.repeat(20)}`]: HASH } } },
-      'environment.blockHashes',
-      'EVIDENCE_MALFORMED',
-    ],
-    [{ environment: { blockHashes: unreadable } }, 'environment.blockHashes', 'EVIDENCE_MALFORMED'],
-    [{ environment: { blockHashes: { 1: '0x' } } }, 'environment.blockHashes.1', 'WRONG_LENGTH'],
     [{ call: { ...bundle.call, from: '0x' } }, 'call.from', 'WRONG_LENGTH'],
     [{ call: { ...bundle.call, to: HASH } }, 'call.to', 'WRONG_LENGTH'],
     [{ call: { ...bundle.call, data: '0x1' } }, 'call.data', 'BAD_HEX'],
@@ -281,10 +257,10 @@ it('names places in the bundle, also for what is wrong with its first answer', a
     expect(found?.[1], JSON.stringify(Object.keys(change))).toContain(path)
     if (code !== 'PROOF') expect(found?.slice(0, 2)).toEqual([code, path])
   }
-  expect(cases.length).toBe(38)
+  expect(cases.length).toBe(33)
 })
 
-it('holds at most 65,536 accounts, slots, codes and block hashes', async () => {
+it('holds at most 65,536 accounts, slots and codes', async () => {
   const { bundle, claim } = await record('00')
   const [first, second] = bundle.answers
   const tooMany = ['EVIDENCE_MALFORMED', 'at most 65536 accounts, slots and codes']
@@ -297,8 +273,6 @@ it('holds at most 65,536 accounts, slots, codes and block hashes', async () => {
   expect((await found({ codes: sparse(65_534) }))[1]).toBe('a string')
   expect(await found({ answers: [first, { ...second, storageKeys: sparse(65_535) }] })).toEqual(tooMany)
   expect(await found({ answers: sparse(65_537) })).toEqual(tooMany)
-  const blockHashes = Object.fromEntries(Array.from({ length: 65_537 }, (_, number) => [number, HASH]))
-  expect(await found({ environment: { blockHashes } })).toEqual(tooMany)
 })
 
 it('may carry 1 MiB of data', async () => {
@@ -382,9 +356,6 @@ it('needs a claim that is complete and has no other fields', async () => {
     [{ ...claim, l2BlockNumber: 9 }, 'l2BlockNumber'],
     [{ ...claim, hardfork: undefined }, 'hardfork'],
     [{ ...claim, hardfork: 'frontier' }, 'hardfork'],
-    [{ ...claim, maxGas: 20_999n }, 'maxGas'],
-    [{ ...claim, maxGas: 1n << 64n }, 'maxGas'],
-    [{ ...claim, maxGas: 49_999_999n }, 'call.gas'],
     [{ ...claim, call: undefined }, 'call'],
     [{ ...claim, call: 'frombundle' }, 'call'],
     [{ ...claim, call: { ...LEFT, nonce: 1n } }, 'call.nonce'],
@@ -399,6 +370,7 @@ it('needs a claim that is complete and has no other fields', async () => {
     [{ ...claim, call: { ...LEFT, value: 3 } }, 'call.value'],
     [{ ...claim, call: { ...LEFT, value: 1n << 256n } }, 'call.value'],
     [{ ...claim, call: { ...LEFT, gas: 1n << 64n } }, 'call.gas'],
+    [{ ...claim, call: { ...LEFT, gas: 50_000_001n } }, 'call.gas'],
   ]
   for (const [stated, path] of wrong) {
     // Whatever the bundle is, the claim is wrong.
@@ -409,7 +381,7 @@ it('needs a claim that is complete and has no other fields', async () => {
       ])
     }
   }
-  expect(wrong.length).toBe(36)
+  expect(wrong.length).toBe(34)
   for (const [options, path] of [
     [{ sginal: undefined }, 'sginal'],
     [{ signal: 7 }, 'signal'],
@@ -418,8 +390,6 @@ it('needs a claim that is complete and has no other fields', async () => {
     const error = await verifyCallEvidence(bundle, claim, options as never).catch(error => error)
     expect([isArgumentError(error), error.path]).toEqual([true, path])
   }
-  const less = { ...claim, call: 'fromBundle', maxGas: 49_999_999n } as const
-  expect((await refusal(bundle, less)).slice(0, 3)).toEqual(['EVIDENCE_MALFORMED', 'call.gas', 'at most 49999999'])
   // What the caller's own function throws is not an error of the bundle.
   const boom = new TypeError('boom')
   const verifyConsensus = () => {

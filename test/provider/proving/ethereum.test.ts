@@ -6,8 +6,7 @@ import { historyContract } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { recordCall, verifyCallEvidence } from '../../../src/entry/provider.ts'
-import { createKnownState } from '../../../src/provider/known-state.ts'
-import { createProvenState } from '../../../src/provider/proven-state.ts'
+import { createKnownState, createProvenState } from '../../../src/provider/proven-state.ts'
 import { createViews, newestIn } from '../../../src/provider/view.ts'
 import { readRollup } from '../../../src/verify/anchor/rollup.ts'
 import { createStateVerifier } from '../../../src/verify/state/kind.ts'
@@ -225,7 +224,7 @@ async function record(code: string, options: object = {}) {
 
 it('records calls, whose block values the header proves', async () => {
   // The sum of the time, the gas limit, the hashes of the blocks 2 and 1, and the stated fee for blobs.
-  const environment = { gasLimit: 99n, blobBaseFee: 5n, blockHashes: { 2: word(9) } }
+  const environment = { gasLimit: 99n, blobBaseFee: 5n }
   const { bundle, verified, claim, chain } = await record('4245016002400160014001' + '4a01', { environment })
   const header = (block: bigint) => Object(chain.getBlock(block))
   const sum =
@@ -234,12 +233,12 @@ it('records calls, whose block values the header proves', async () => {
   expect(verified.l2Block).toMatchObject({ hash: header(3n).hash, number: 3n })
   expect(verified.finalizedTimestamp).toBe(BigInt(header(3n).timestamp))
   expect(bundle).toMatchObject({ version: 1, kind: 'call', scheme: 'ethereum', environment: { blobBaseFee: '0x5' } })
-  // The hash of the parent is in the header, that of the block before in the state.
+  // The hashes of blocks are in the state.
   expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys.length])).toEqual([
     ...[
       [PERSON, 0],
       [CONTRACT, 0],
-      [historyContract, 1],
+      [historyContract, 2],
     ],
   ])
   expect(await verifyCallEvidence(bundle, claim)).toEqual(verified)
@@ -247,7 +246,6 @@ it('records calls, whose block values the header proves', async () => {
     verifyCallEvidence({ ...bundle, ...change }, { ...claim, ...more }).catch(error => `${error.code} ${error.path}`)
   const stated = (values: object) => refusal({ environment: { ...bundle.environment, ...values } })
   expect(await stated({ baseFee: '0x7' })).toBe('CALL_STATE_UNUSED environment.baseFee')
-  expect(await stated({ blockHashes: { 2: word(9) } })).toBe('CALL_STATE_UNUSED environment.blockHashes.2')
   expect(await refusal({ l2Header: undefined })).toBe('EVIDENCE_L2_MISSING l2Header')
   expect(await refusal({ l2Header: bundle.l2Header?.replace(/.$/, last => (last === '1' ? '2' : '1')) })).toBe(
     'HEADER_HASH_MISMATCH l2Header',
@@ -267,12 +265,11 @@ it('records calls, whose block values the header proves', async () => {
 })
 
 it('records what a call reads by the proven values, not by those that are stated beside them', async () => {
-  // The balances of the accounts that the gas limit and the hash of block 2 name.
-  const environment = { gasLimit: 99n, blockHashes: { 2: word(9) } }
-  const { bundle, verified, chain } = await record('45316002403101', { environment })
-  const parent: Hex = `0x${Object(chain.getBlock(2n)).hash.slice(-40)}`
+  // The balance of the account that the gas limit names.
+  const environment = { gasLimit: 99n }
+  const { bundle, verified, chain } = await record('4531', { environment })
   const limit: Hex = `0x${word(BigInt(Object(chain.getBlock(3n)).gasLimit)).slice(-40)}`
-  expect(bundle.answers.map(({ address }) => address)).toEqual([PERSON, CONTRACT, limit, parent])
+  expect(bundle.answers.map(({ address }) => address)).toEqual([PERSON, CONTRACT, limit])
   expect([verified.outcome, verified.environment]).toEqual(['returned', {}])
 })
 

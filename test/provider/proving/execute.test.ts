@@ -63,10 +63,9 @@ describe('BLOCKHASH', () => {
     { nonce: 1n, code: '0x00', storage: { [historySlot(5n)]: value, [word(9999)]: word(1) } },
   ]
 
-  it('is that in the state, unless another is stated', async () => {
+  it('is that in the state', async () => {
     const more = [history(hash)]
     expect(await resultOf({ code, more })).toBe(hash)
-    expect(await resultOf({ code, more, environment: { blockHashes: { 5: word(7) } } })).toBe(word(7))
   })
 
   it('is unproven where the state holds none', async () => {
@@ -211,7 +210,6 @@ const VALUES = [
   ['44', 'PREVRANDAO', { prevRandao: HASH }, HASH],
   ['45', 'GASLIMIT', { gasLimit: 4n }, word(4)],
   ['4a', 'BLOBBASEFEE', { blobBaseFee: 6n }, word(6)],
-  ['600740', 'BLOCKHASH', { blockHashes: { 7: HASH } }, HASH],
 ] as const
 it.each(VALUES)('reads only a stated value: %s, %s', async (code, instruction, environment, value) => {
   const refused = { reason: 'VALUE_UNPROVEN', data: { instruction } }
@@ -224,9 +222,7 @@ it.each(VALUES)('reads only a stated value: %s, %s', async (code, instruction, e
   expect(await resultOf({ code: ignoring, more: [[OTHER, other]], environment })).toBe(word(1))
 })
 
-it('reads the hash of a block from what is stated alone, and no difficulty', async () => {
-  const environment = { blockHashes: { 7: HASH } }
-  await expect(run({ code: `600640${RETURN}`, environment })).rejects.toThrow('BLOCKHASH')
+it('reads no difficulty', async () => {
   await expect(run({ code: '44', hardfork: 'london' })).rejects.toMatchObject({ data: { instruction: 'DIFFICULTY' } })
 })
 

@@ -116,8 +116,7 @@ it('has the same fields in the schema, in the types, in what is read of evidence
     const body = fieldsIn($defs[kind] ?? {})
     expect(body.length).toBeGreaterThan(5)
     for (const [source, found] of Object.entries({ typed: typesOf(kind), ...(await looksOf(kind)) })) {
-      // A block hash has the number of its block for a name.
-      const places = [...found].filter(place => !place.startsWith('environment.blockHashes.'))
+      const places = [...found]
       const unknown = places.filter(place => ![...shared, ...body].includes(place))
       // No call of a vector reads the environment.
       const wanted = source === 'written' ? body.filter(place => !place.startsWith('environment.')) : body

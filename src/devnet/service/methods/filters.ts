@@ -15,8 +15,7 @@ interface FilterSources {
 
 /** Filters as nodes have them: those that nobody asked for lately are gone, and the least lately used ones if there are too many. */
 export function filterMethods({ newest, logsIn, hashAt }: FilterSources): Record<string, Method> {
-  // Whoever asks is one client, whom nothing keeps present.
-  const register = createRegister<object | null>(() => undefined)
+  const register = createRegister<object | null>()
   const add = (query: object | null) => register.add('', query, 0, newest() + 1n)
   const idIn = (params: readonly unknown[]) => encodeQuantity(read.quantity('filter', read.take(params, 1, 1)[0], 128))
 

@@ -1,4 +1,4 @@
-import { readSelection } from '../../../provider/blocks/filter.ts'
+import { readSelection } from '../../../provider/blocks/logs.ts'
 import { invalidParams } from '../../../provider/error.ts'
 import { MAX_LOGS } from '../../../provider/limits.ts'
 import { params as read } from '../../../provider/params.ts'
