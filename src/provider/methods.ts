@@ -111,7 +111,7 @@ export const METHOD_ROWS = [
   {
     kind: 'stateless',
     methods: ['web3_clientVersion', 'web3_sha3', 'net_listening', 'eth_accounts', 'eth_syncing'],
-    how: 'about whoever answers: it holds no accounts, and is not a node',
+    how: 'whoever answers, which holds no accounts and is not a node',
   },
   {
     kind: 'forwarded',

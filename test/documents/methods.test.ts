@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { METHOD_ROWS } from '../../src/provider/methods.ts'
-import { withTables } from '../tools/methods.ts'
+import { withLists } from '../tools/methods.ts'
 
 const page = readFileSync('docs/methods.md', 'utf8')
 
-it('has the tables of methods that the code has', () => {
-  expect(withTables(page)).toBe(page)
+it('has the lists of methods that the code has', () => {
+  expect(withLists(page)).toBe(page)
   const rows = page
     .split('\n')
-    .filter(line => /^\| `(?:eth|net|web3|debug|rollup|linea|personal|txpool|trace|admin|rpc)_\w+`/.test(line))
-  const listed = rows.flatMap(row => row.split(' | ')[0]?.match(/`\w+`/g) ?? [])
+    .filter(line => /^- `(?:eth|net|web3|debug|rollup|linea|personal|txpool|trace|admin|rpc)_\w+`/.test(line))
+  const listed = rows.flatMap(row => row.split(': ')[0]?.match(/`\w+`/g) ?? [])
   for (const { methods } of METHOD_ROWS) for (const method of methods) expect(listed).toContain(`\`${method}\``)
 })
 
-it('has a place for each table', () => {
-  expect(() => withTables(page.replace('<!-- refused -->', ''))).toThrow('no place')
+it('has a place for each list', () => {
+  expect(() => withLists(page.replace('<!-- refused -->', ''))).toThrow('no place')
 })
