@@ -24,7 +24,7 @@ it('has a change for each promise that can still be made', () => {
   }
 })
 
-it('has the lists in docs/promises.md', () => {
-  const page = readFileSync('docs/promises.md', 'utf8')
+it('has the lists in test/promises.md', () => {
+  const page = readFileSync('test/promises.md', 'utf8')
   expect(page.replace(HEAD, '')).toBe(listPromises())
 })

@@ -1,6 +1,6 @@
 /**
  * `npm run test:promises`: breaks each promise of the threat model on purpose, and expects the test that is named for it to fail.
- * With `-- --write`, writes the lists of `docs/promises.md` instead. With `--whole`, breaks nothing, and expects all to pass.
+ * With `-- --write`, writes the lists of `test/promises.md` instead. With `--whole`, breaks nothing, and expects all to pass.
  * Other arguments select promises by parts of their tests and titles.
  */
 import { execFile } from 'node:child_process'
@@ -14,13 +14,16 @@ const isWhole = process.argv.includes('--whole')
 /** For one test, on a machine with other work. */
 const MOST_MS = 180_000
 const KILLED = 'killed'
-const DOCUMENT = 'docs/promises.md'
+const DOCUMENT = 'test/promises.md'
 
-/** The lists in the document: each promise with its test, by heading. */
+/** The lists in the document: each promise with its tests, by heading. */
 export const listPromises = (): string =>
   Object.entries(PROMISES)
     .map(([heading, promises]) => {
-      const lines = promises.map(({ promise, test }) => `- ${promise} ([${test}](../test/${test}.test.ts))`)
+      const lines = [...new Set(promises.map(({ promise }) => promise))].map(each => {
+        const tests = new Set(promises.filter(({ promise }) => promise === each).map(({ test }) => test))
+        return `- ${each} (${[...tests].map(test => `[${test}](${test}.test.ts)`).join(', ')})`
+      })
       return `## ${heading}\n\n${lines.join('\n')}\n`
     })
     .join('\n')

@@ -44,6 +44,25 @@ const REDUNDANT: Break = [
   'if (stated !== null) return',
 ]
 
+/** What several tests hold. */
+const NO_OTHER_ERROR =
+  'Make the verifier throw anything but a `ProofError`, with an answer, a bundle, light-client data or a call as evidence'
+const NO_MIXED_MESSAGES = 'No memory of a verifier takes one message for another, whatever places the sender gives them'
+const ALL_LOGS = 'All logs of a range: none is left out, added, changed or moved, and no changed bundle proves others'
+const ALL_MESSAGES =
+  'Messages of the bridge: no forged link passes for another, and no changed evidence proves another statement'
+const NO_OTHER_STATE = 'No state root passes for a block hash, no tree or header for another'
+const NO_HEAVY_RESPONSE = 'Exhaust memory with one response, or stop the process with one that breaks off'
+const NO_FULL_PROXY = 'Hold all places of the proxy, or fill its memory'
+const CALLS_END = 'Keep a call from ending, or other clients waiting for it'
+const UPGRADE_IS_SEEN =
+  'Lie about what L1 holds since the upgrade, or about a header; replace the code of the contract unnoticed; make a follower miss or repeat a finalization'
+const AUDIT_IS_HONEST =
+  'Have a line counted as verified that was not read, make an audit believe verdicts that it did not write, or exhaust its memory with one line'
+const NO_WAY_BACK = 'Lead a follower back, aside, or past a finalization, or undo what was final'
+const NO_SECRETS =
+  'No URL or key in errors, reports, files or on the command line, even if an endpoint writes its key as hexadecimal'
+
 /** By the headings of the page. */
 export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
   'What is proven': [
@@ -86,7 +105,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'No memory of a verifier takes one message for another, whatever places the sender gives them',
+      NO_MIXED_MESSAGES,
       'verify/verifier/colliding-places',
       'refuses a leaf whose parent has the place of the true one, with another digest in …',
       ...[
@@ -96,7 +115,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'The same for the memory of `createVerifier`',
+      NO_MIXED_MESSAGES,
       'verify/verifier/colliding-places',
       'refuses every forged leaf beside a true one, with so few places that many have the same',
       ...[
@@ -166,7 +185,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...HEADER_HASH,
     ),
     promised(
-      'A state root never passes for a block hash, nor a hash for a root',
+      NO_OTHER_STATE,
       'client/record-ethereum',
       'lets no bundle pass a root for a hash, or a hash for a root',
       ...[
@@ -176,7 +195,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'No tree passes for another, nor a header for another',
+      NO_OTHER_STATE,
       'verify/evidence/ethereum',
       'names the place of each lie',
       ...['src/verify/anchor/trie.ts', 'if (!equalBytes(found, digest)) throw', 'if (false) throw'],
@@ -194,25 +213,25 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/verify/blocks/fields.ts', 'if (found === expected) continue', 'if (found !== null) continue'],
     ),
     promised(
-      'All logs of a range: none is left out, added, changed or moved',
+      ALL_LOGS,
       'verify/evidence/logs',
       'gives each vector of logs its expected outcome',
       ...['src/verify/blocks/logs.ts', 'if (isNeeded && list === undefined) throw', 'if (false) throw'],
     ),
     promised(
-      'No changed bundle of logs proves other logs',
+      ALL_LOGS,
       'verify/evidence/logs',
       'never accepts another statement from a bundle that is changed anywhere',
       ...LIST_ROOT,
     ),
     promised(
-      'No changed evidence of a message proves another statement',
+      ALL_MESSAGES,
       'verify/messages/evidence',
       'never accepts another statement from a bundle that is changed anywhere',
       ...['src/verify/messages/tree.ts', 'if (!equalBytes(found, expected)) throw', 'if (false) throw'],
     ),
     promised(
-      'Messages of the bridge: no forged link passes for another',
+      ALL_MESSAGES,
       'verify/messages/vectors',
       'gives each vector of messages its expected outcome',
       ...['src/verify/messages/from-l2.ts', 'if (depth !== BigInt(proof.length)) throw', 'if (false) throw'],
@@ -283,26 +302,21 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
     ),
   ],
   'What a hostile sender cannot do': [
+    promised(NO_OTHER_ERROR, 'verify/proof/hostile', 'refuses an unreadable object as malformed: …', ...OWN),
     promised(
-      'Make the verifier throw anything but a `ProofError`',
-      'verify/proof/hostile',
-      'refuses an unreadable object as malformed: …',
-      ...OWN,
-    ),
-    promised(
-      'The same for bundles',
+      NO_OTHER_ERROR,
       'verify/evidence/evidence',
       'throws only its own errors, whatever getters and proxies throw',
       ...OWN,
     ),
     promised(
-      'The same for light-client data',
+      NO_OTHER_ERROR,
       'verify/beacon/hostile',
       'refuses any value in place of a part with its own error: …',
       ...['src/base/json/reader.ts', "if (typeof value !== 'string') throw", 'if (false) throw'],
     ),
     promised(
-      'The same for calls as evidence',
+      NO_OTHER_ERROR,
       'provider/call-evidence',
       'throws only its own errors, whatever getters and proxies throw',
       ...OWN,
@@ -346,13 +360,13 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/client/transport/http.ts', '/^[a-z]+_getProof$/', '/^([a-z]+)+_getProof$/'],
     ),
     promised(
-      'Exhaust memory with one response',
+      NO_HEAVY_RESPONSE,
       'client/http',
       'refuses megabytes of brackets before they are parsed, of either kind of endpoint',
       ...['src/base/json/parse.ts', 'if (values > most) throw', 'if (false) throw'],
     ),
     promised(
-      'Stop the process with a response that breaks off',
+      NO_HEAVY_RESPONSE,
       'client/http',
       'lives on after a response with any number of codings, then silence or an end',
       ...['src/client/transport/one-coding.ts', "codings.join().includes(',') ?", 'false ?'],
@@ -380,7 +394,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'Lead a follower back, aside, or past a finalization',
+      NO_WAY_BACK,
       'client/follow',
       'loses no finalization to a failure: each is yielded once, beside an endpoint that hides them',
       ...[
@@ -389,14 +403,9 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
         'pending.slice(-1)',
       ],
     ),
+    promised(UPGRADE_IS_SEEN, 'client/crossing', 'harms nobody if there is another: it says …', ...HEADER_HASH),
     promised(
-      'Lie about what L1 holds since the upgrade, about the header of a block, or about the code of the contract',
-      'client/crossing',
-      'harms nobody if there is another: it says …',
-      ...HEADER_HASH,
-    ),
-    promised(
-      'Make a follower miss or repeat a finalization around the upgrade',
+      UPGRADE_IS_SEEN,
       'client/crossing',
       'follows … finalizations across the upgrade, killed and restarted at random',
       ...[
@@ -406,7 +415,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'Replace the code of the contract without being noticed',
+      UPGRADE_IS_SEEN,
       'client/crossing',
       'is told once if it has changed, even between two runs',
       ...['src/client/follow/course.ts', 'before === null || before === now', 'before !== undefined'],
@@ -422,7 +431,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'Undo what was final',
+      NO_WAY_BACK,
       'client/follow',
       'ignores a source that falls behind, and refuses a finalization that is undone',
       ...[
@@ -432,25 +441,25 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ],
     ),
     promised(
-      'Keep a call from ending',
+      CALLS_END,
       'provider/ending',
       'has one deadline for an estimate, an access list, and what waits for an endpoint',
       ...['src/provider/pace.ts', 'stop(tooLate())', 'tooLate()'],
     ),
     promised(
-      'Keep other clients waiting with a call',
+      CALLS_END,
       'provider/ending',
       'answers another client while calls compute',
       ...['src/provider/limits.ts', 'export const SLICE = 15', 'export const SLICE = 1e9'],
     ),
     promised(
-      'Hold all places of the proxy',
+      NO_FULL_PROXY,
       'cli/proxy',
       'never keep quick ones waiting',
       ...['src/provider/json-rpc.ts', 'createBudget(concurrency)', 'createBudget(concurrency + 1)'],
     ),
     promised(
-      'Fill the memory of the proxy',
+      NO_FULL_PROXY,
       'cli/proxy',
       'bounds its memory over all clients, and frees that of closed connections',
       ...['src/cli/commands/proxy-server.ts', 'if (held + length > MAX_HELD_LENGTH) return', 'if (false) return'],
@@ -462,19 +471,19 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/devnet/http/server.ts', 'server.requestTimeout = times.request', 'server.requestTimeout = 0'],
     ),
     promised(
-      'Have a line counted as verified that was not read',
+      AUDIT_IS_HONEST,
       'cli/audit',
       'vouches for no line that it has not read',
       ...['src/cli/audit/audit.ts', '? digest.get() !== judged.digest :', '? false :'],
     ),
     promised(
-      'Exhaust the memory of an audit with one line',
+      AUDIT_IS_HONEST,
       'cli/audit',
       'refuses only the line that would take too much memory',
       ...['src/base/json/parse.ts', 'if (values > most) throw', 'if (values < 0) throw'],
     ),
     promised(
-      'Make an audit believe verdicts that it did not write, or that lines were judged',
+      AUDIT_IS_HONEST,
       'cli/audit',
       'believes no verdict of a sender: neither what is written, nor which lines were judged',
       ...[
@@ -546,19 +555,14 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
   ],
   Secrets: [
     promised(
-      'No URL or key in errors and reports',
+      NO_SECRETS,
       'client/hostile-conversations',
       'ends any conversation with the truth or its own error, and never shows a key',
       ...KEY_SHOWN,
     ),
+    promised(NO_SECRETS, 'client/hostile-conversations', 'shows no key on the command line or in a file', ...KEY_SHOWN),
     promised(
-      'Nor on the command line or in a file',
-      'client/hostile-conversations',
-      'shows no key on the command line or in a file',
-      ...KEY_SHOWN,
-    ),
-    promised(
-      'Nor by an endpoint that writes its key as hexadecimal',
+      NO_SECRETS,
       'client/hostile-conversations',
       'writes no key to a file that an endpoint has put among the nodes of a proof',
       ...[
