@@ -139,9 +139,9 @@ it('waits for proofs, unless they are gone or a follower has waited in vain', ()
 
 it('says the same in the page of errors', () => {
   const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
-  const rows = [...page.matchAll(/^\| `(wait|change|stop|renew|fix|none)`[^|]* \| ([^|]*) \|$/gm)]
-  const said = rows.flatMap(([, action, codes = '']) =>
-    codes.split(', ').map(code => [code.replaceAll('`', ''), action]),
+  const lines = [...page.matchAll(/^- `(wait|change|stop|renew|fix|none)`(.*(?:\n {2}.*)*)/gm)]
+  const said = lines.flatMap(([, action, text = '']) =>
+    [...text.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, code]) => [code, action]),
   )
   const meant = Object.keys(endpointErrorMeanings).map(code => [
     code,

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { allCodes } from '../../src/base/error-meanings.ts'
 import { run } from '../../src/cli/run.ts'
-import { EndpointError, type EndpointErrorCode, endpointErrorMeanings } from '../../src/entry/rpc.ts'
+import { endpointErrorMeanings } from '../../src/entry/rpc.ts'
 import { nameOf, tabNames, writeAddress } from '../../src/site/address.ts'
 import { exampleSources } from '../../src/site/examples.ts'
 import { VECTOR_FOLDERS } from '../../vectors/folders.ts'
@@ -185,10 +185,6 @@ it('says what to do with every code', () => {
   const [, conversation = '', verification = ''] = textOf('docs/errors.md').split('\n## ')
   const codesIn = (text: string) => [...text.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, code = '']) => code)
   expect([...new Set(codesIn(conversation))].sort()).toEqual(Object.keys(endpointErrorMeanings).sort())
-  for (const [, action = '', codes = ''] of conversation.matchAll(/^\| `(\w+)`(.*)$/gm)) {
-    if (action === 'action') continue
-    for (const code of codesIn(codes)) expect(new EndpointError(code as EndpointErrorCode).action, code).toBe(action)
-  }
   const named = codesIn(verification)
   expect(named.length).toBeGreaterThan(8)
   for (const code of named) expect(allCodes()).toContain(code)
