@@ -14,17 +14,23 @@ interface LeafProof {
 
 const strip = (text: string) => text.replace(/^0x/, '')
 
-/** One line per 32 bytes, in groups of field elements. */
+const isZero = (digits: string) => /^0+$/.test(digits)
+
+/** One line per 32 bytes, in groups of field elements. Zeros are counted. */
 function write(digits: number, label: string, bytes: string, note = ''): string {
-  const rows = bytes.match(/.{1,64}/g) ?? []
+  const rows = isZero(bytes) ? [bytes] : (bytes.match(/.{1,64}/g) ?? [])
   return rows
     .map((row, index) => {
-      const groups = (row.match(new RegExp(`.{1,${digits}}`, 'g')) ?? []).join(' ')
+      const elements = row.match(new RegExp(`.{1,${digits}}`, 'g')) ?? []
+      const groups = isZero(row) ? `${row.length / 2} zero bytes` : elements.join(' ')
       const isLast = index === rows.length - 1
       return `${(index === 0 ? label : '').padEnd(15)}${groups}${isLast && note !== '' ? `  ${note}` : ''}`
     })
     .join('\n')
 }
+
+/** What is shown already, and compared here. */
+const again = (label: string, of: string) => `${label.padEnd(15)}= ${of}`
 
 function workedExample(name: SchemeName): Record<string, string[]> {
   const { H, word, full, address, readWord, wordLength } = schemes[name]
@@ -70,10 +76,10 @@ function workedExample(name: SchemeName): Record<string, string[]> {
     'key and value': [
       line('key', key),
       line('full(key)', full(key)),
-      line('H(full(key))', H(full(key)), '= hKey'),
+      again('H(full(key))', 'hKey'),
       line('value', value),
       line('full(value)', full(value)),
-      line('H(full(value))', H(full(value)), '= hVal'),
+      again('H(full(value))', 'hVal'),
     ],
     climb: [
       line('d0', digests[0] ?? '', '= H(node 41)'),
@@ -85,7 +91,7 @@ function workedExample(name: SchemeName): Record<string, string[]> {
     ],
     'node 0': [
       line('nextFreeNode', slice(top, 0, wordLength), `= ${readWord(slice(top, 0, wordLength))}`),
-      line('subRoot', slice(top, wordLength, 32), '= d40'),
+      again('subRoot', 'd40'),
       line('H(node 0)', H(top), '= storageRoot'),
     ],
     account: [
@@ -93,7 +99,7 @@ function workedExample(name: SchemeName): Record<string, string[]> {
       line('address(a)', address(strip(vector.address))),
       line('nonce', nonce),
       line('balance', balance),
-      line('storageRoot', storageRoot),
+      again('storageRoot', 'H(node 0)'),
       line('snarkCodeHash', snark),
       line('keccakCodeHash', keccak),
       line('codeSize', codeSize),
