@@ -74,8 +74,8 @@ only imports the package keeps its own licence. No package here is changed. The 
 
 ## In development
 
-None of these is in a published package. A package is named where its licence asks for more than a notice, or is rare. Packages whose names
-begin with that of another, such as those for one platform, count with it:
+None of these is in a published package. A package is named where its licence asks for more than a notice, or is rare. It stands for those
+whose names begin with its own, such as those for one platform:
 
 ${developmentLines().join('\n')}
 `
