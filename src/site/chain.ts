@@ -2,7 +2,7 @@ import { isHexOf } from '../cli/words/layout.ts'
 import { brief, hasFields } from '../cli/words/value.ts'
 import { beaconRows, formatTime, type Row, sourceWords, timeRow } from '../cli/words/wording.ts'
 import type { VerifiedMessage } from '../entry/messages.ts'
-import type { ProvenBeaconBlock } from '../verify/evidence/types.ts'
+import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { type Check, type Checked, checksOf, type GroupKey, type Status, statusOfAll } from './checks.ts'
 import { rollupOf } from './inputs.ts'
 import { isTrieOf, type OpenedFile } from './opened-file.ts'
@@ -40,13 +40,8 @@ export interface Scene<Proven> {
 }
 
 /** What is proven on the way from the trusted value to a block of L2. */
-interface ProvenWay extends Partial<Parameters<typeof timeRow>[0]> {
-  readonly beaconBlock?: ProvenBeaconBlock | undefined
-  readonly stateRoot?: string | undefined
-  readonly implementation?: string | undefined
-  readonly l2BlockNumber?: bigint | undefined
-  readonly currentL2BlockNumber?: bigint | undefined
-}
+type ProvenWay = Partial<Omit<AnyEvidence, 'account' | 'storage'> & Way>
+type Way = Parameters<typeof timeRow>[0] & Parameters<typeof beaconRows>[0]
 
 type MaybeRow = Row | false | undefined
 
@@ -98,8 +93,7 @@ function trunk(scene: Scene<ProvenWay>): ChainBox[] {
   const stateWith = (rows: typeof block) =>
     link('Ethereum', 'L1 state', ['l1Header'], l1Block?.stateRoot, 'root, in the header', rows)
   if (kind !== 'beaconBlockRoot') return [trustedBox(scene, 'Ethereum', 'L1 block'), stateWith(block)]
-  const [, age, committee, signers, , slot] =
-    beaconBlock === undefined ? [] : beaconRows({ trustedInput: 'beaconBlockRoot', beaconBlock })
+  const [, age, committee, signers, , slot] = beaconRows({ beaconBlock })
   const signed = beaconBlock && `${beaconBlock.signers} of 512 signed`
   return [
     trustedBox(scene, 'Beacon chain', 'Checkpoint', age && [age]),

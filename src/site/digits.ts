@@ -44,7 +44,7 @@ export const digitsHint = (): HTMLElement =>
  * Some digits of a text in the file. A click, or a key, makes another digit of one, which is a `change` of the element.
  *
  * @param from where in the text they begin @param name what they are, for screen readers
- * @param tones the parts that mean something
+ * @param tones the bytes that mean something
  */
 export function digitsView(
   place: Place,
@@ -56,13 +56,12 @@ export function digitsView(
   const changeAt = (index: number) => changes.get(keyOf(place, from + index))
   // As in the file.
   const text = [...shown].map((digit, index) => changeAt(index)?.original ?? digit).join('')
-  const first = from === 0 && text.startsWith('0x') ? 2 : 0
   const id = `${JSON.stringify(place)} ${from}`
   const element = h('code', {
     ...{ class: 'raw digits', tabindex: '0', role: 'textbox', 'aria-multiline': 'true', 'aria-readonly': 'true' },
     ...{ 'aria-label': name, 'data-digits': id },
   })
-  let at = first
+  let at = 0
   /** Digits that look the same share an element. */
   const draw = (): void => {
     const isHere = document.activeElement === element
@@ -70,7 +69,7 @@ export function digitsView(
     let last: unknown
     for (const [index, digit] of [...text].entries()) {
       const other = changeAt(index)
-      const tone = tones.findIndex(({ start, end }) => start <= index && index < end)
+      const tone = tones.findIndex(({ start, end }) => 2 * start <= index && index < 2 * end)
       const isCursor = isHere && index === at
       if (other || isCursor || tone !== last) {
         const marks = { 'data-changed': other !== undefined, 'data-cursor': isCursor, 'data-tone': tone }
@@ -101,7 +100,7 @@ export function digitsView(
   // Drawing the cursor replaces what was pressed, so that there is no click.
   element.addEventListener('pointerup', event => {
     const index = offsetIn(element, event)
-    if (index === null || index < first || index >= text.length || getSelection()?.isCollapsed === false) return
+    if (index === null || getSelection()?.isCollapsed === false) return
     at = index
     const now = Number.parseInt(changeAt(at)?.digit ?? text.charAt(at), 16)
     set(((now + 1) % 16).toString(16))
@@ -114,7 +113,7 @@ export function digitsView(
     event.stopImmediatePropagation()
     if (event.key === 'Backspace') set(text.charAt(at))
     else if (isDigit) set(event.key.toLowerCase())
-    if (isDigit || step !== undefined) at = Math.min(Math.max(at + (step ?? 1), first), text.length - 1)
+    if (isDigit || step !== undefined) at = Math.min(Math.max(at + (step ?? 1), 0), text.length - 1)
     cursor = { name: id, at }
     draw()
   })

@@ -90,12 +90,12 @@ function leafOf(
   onBytes: (proof: number, place: Place) => void,
 ): HTMLElement {
   const hint = size > MAX_PART_CHARACTERS && h('span', { class: 'from' }, ` … of ${size} characters`)
-  const tones = fields.map(({ start, end }) => ({ start: 2 + 2 * start, end: 2 + 2 * end }))
-  const value = kind === 'hex' ? digitsView(place, 0, text, `${name}`, tones) : h('code', { class: 'raw' }, text)
+  const raw = h('code', { class: 'raw' }, kind === 'hex' ? '0x' : text)
+  const digits = kind === 'hex' && digitsView(place, 2, text.slice(2), `${name}`, fields)
   const proof = fields.length > 0 ? proofAt(place) : null
   const words = { class: 'plain', 'aria-label': `Show the bytes of ${place.join('.')}` }
   const bytes = proof !== null && button(words, () => onBytes(proof, place), 'Bytes')
-  return h('li', { class: 'leaf' }, label, h('span', {}, value, hint), bytes)
+  return h('li', { class: 'leaf' }, label, h('span', {}, raw, digits, hint), bytes)
 }
 
 /** The proof that a part of the file belongs to: 0 is the account's, 1 the first slot's. */

@@ -248,8 +248,8 @@ it('verifies with the published code, through its entry points', () => {
   const entries = ['anchor', 'beacon', 'blocks', 'index', 'messages', 'poseidon2', 'transition'].map(
     name => `../entry/${name}.ts`,
   )
-  // The sentences of all families of codes; Keccak and the paths of leaves, which draw hashes and decide nothing.
-  const drawn = ['../verify/hash/keccak/index.ts', '../verify/verifier/leaf-api.ts']
+  // The sentences of all families of codes; what reads a filter; Keccak and the paths of leaves, which draw hashes and decide nothing.
+  const drawn = ['../verify/blocks/filter.ts', '../verify/hash/keccak/index.ts', '../verify/verifier/leaf-api.ts']
   expect([...others].sort()).toEqual([...entries, '../base/error-meanings.ts', ...drawn].sort())
 })
 
