@@ -21,7 +21,6 @@ export interface Change {
 export interface Changes {
   readonly blocks: number
   readonly accounts: number
-  readonly accountChanges: number
   readonly slotChanges: number
   readonly count: number
   readonly rows: readonly Change[]
@@ -31,12 +30,10 @@ export interface Changes {
 export function changesOf(blocks: readonly BlockDiff[]): Changes {
   const all = blocks.flatMap(({ accounts }, index) => accounts.flatMap(account => rowsOf(account, index + 1)))
   const accounts = new Set(all.map(({ address }) => address))
-  const perBlock = new Set(all.map(({ address, block, event }) => `${block} ${address} ${event}`))
   const shown = all.slice(0, MAX_CHANGES_SHOWN)
   return {
     blocks: blocks.length,
     accounts: accounts.size,
-    accountChanges: perBlock.size,
     slotChanges: all.filter(({ what }) => what.startsWith('0x')).length,
     count: all.length,
     rows: shown.map(row => ({ ...row, before: brief(row.before), after: brief(row.after) })),

@@ -1,8 +1,6 @@
 import { meaningOf } from '../base/error-meanings.ts'
 import type { FailureCode, Refusal } from '../base/errors.ts'
-import { leafProofAt } from '../cli/words/answer.ts'
-import { type Link, linkOf } from '../cli/words/evidence.ts'
-import { fieldIn, fieldsOf } from '../cli/words/value.ts'
+import type { Link } from '../cli/words/evidence.ts'
 import { type Outcome, safely } from '../entry/index.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { listen } from './told.ts'
@@ -20,8 +18,6 @@ export interface PlacedError {
   readonly path: string
   /** For people. It decides nothing. */
   readonly found: string
-  /** The part of the file that the group is about: a leaf proof, the L1 header or the L1 proof. */
-  readonly served: unknown
 }
 
 export type Status = 'passed' | 'failed' | 'not reached'
@@ -41,10 +37,21 @@ export interface Checked {
   readonly isVerified: boolean
 }
 
-export const UNCHECKED: Checked = { passed: new Map(), failed: null, isVerified: false }
+/** What came of a verification: what is proven, or why it is refused. */
+interface Tried<T> {
+  readonly proven: T | null
+  readonly error: Refusal | null
+  readonly checked: Checked
+}
+
+/** Nothing was verified. */
+export const UNTRIED: Tried<never> = {
+  ...{ proven: null, error: null },
+  checked: { passed: new Map(), failed: null, isVerified: false },
+}
 
 /** Verifies something, and listens to the checks. */
-export function watch<T>(file: OpenedFile, verify: () => T): { outcome: Outcome<T>; checked: Checked } {
+export function watch<T>(file: OpenedFile, verify: () => T): Tried<T> {
   const passed = new Map<GroupKey, Map<FailureCode, number>>()
   const outcome = listen(
     (code, path) => {
@@ -54,49 +61,43 @@ export function watch<T>(file: OpenedFile, verify: () => T): { outcome: Outcome<
     },
     () => safely(verify) as Outcome<T>,
   )
-  const failed = outcome.ok ? null : placeError(outcome.error, file)
-  return { outcome, checked: { passed, failed, isVerified: outcome.ok } }
+  if (outcome.ok) return { proven: outcome.value, error: null, checked: { passed, failed: null, isVerified: true } }
+  const { error } = outcome
+  return { proven: null, error, checked: { passed, failed: placeError(error, file), isVerified: false } }
 }
 
-/** Where a bundle has what these groups are about. */
-const ROOTS: Readonly<Partial<Record<GroupKey, string>>> = {
-  ...{ consensus: 'consensus', l1Header: 'l1.header', rollupContract: 'l1.proof', l2Header: 'l2Header' },
-  ...{ place: 'messageProof', answer: 'answer' },
-}
+/** Where evidence has what these groups are about. */
+const ROOTS: readonly (readonly [path: string, group: GroupKey])[] = [
+  ['consensus', 'consensus'],
+  ['l1.header', 'l1Header'],
+  ['l1.proof', 'rollupContract'],
+  ['l2Header', 'l2Header'],
+  ['messageProof', 'place'],
+  ['blocks[', 'blocks'],
+  ['answer', 'answer'],
+]
 
 /** The group of a check, by its code and its place in the file, and its path in the group. */
 function placeOf(code: FailureCode, path: string, subject: OpenedFile['subject']): { group: GroupKey; path: string } {
   if (code === 'ARGUMENT_INVALID') return { group: 'question', path }
-  const isBundle = subject !== 'answer' && subject !== 'traces'
-  const link = isBundle ? (ownGroup(code, path, subject) ?? linkOf({ code, path }) ?? 'question') : 'answer'
-  const inside = isBundle ? path.slice(ROOTS[link]?.length ?? 0).replace(/^\./, '') : path
+  const isBare = subject === 'answer' || subject === 'traces'
+  const isOfRange = code === 'LOGS_RANGE' && path !== 'fromBlock'
+  const isOfHistory = isOfRange || code.startsWith('HISTORY_') || code === 'BLOCK_TOO_LARGE'
+  if (subject === 'logs' && isOfHistory && !path.startsWith('blocks[')) return { group: 'history', path }
+  const found = ROOTS.find(([root]) => path.startsWith(root)) ?? ['', 'bundle']
+  const [root, group]: readonly [string, GroupKey] = isBare ? ['', 'answer'] : found
+  const inside = path.slice(root.length).replace(/^\./, '')
   const [, slot, rest] = /^(?:accountProof|storageProofs?\[(\d{1,9})\])\.?(.*)$/s.exec(inside) ?? []
-  if (link !== 'answer' || rest === undefined) return { group: link, path: inside }
+  if (group !== 'answer' || rest === undefined) return { group, path: inside }
   return { group: slot === undefined ? 0 : Number(slot) + 1, path: rest }
 }
 
-/** The group of a check about what only bundles of messages or logs have. */
-function ownGroup(
-  code: FailureCode,
-  path: string,
-  subject: OpenedFile['subject'],
-): 'place' | 'history' | 'blocks' | null {
-  if (path.startsWith('messageProof')) return 'place'
-  if (subject !== 'logs') return null
-  if (path.startsWith('blocks[')) return 'blocks'
-  const isOfRange = code === 'LOGS_RANGE' && path !== 'fromBlock'
-  return isOfRange || code.startsWith('HISTORY_') || code === 'BLOCK_TOO_LARGE' ? 'history' : null
-}
-
 /** Finds the group of an error. */
-export function placeError(error: Refusal, { bundle, answer, subject }: OpenedFile): PlacedError {
-  const { code, found = '' } = error
-  const { group, path } = placeOf(code, error.path, subject)
-  const { header, proof } = fieldsOf(fieldIn(bundle, 'l1'))
-  const parts = { l1Header: header, rollupContract: proof, place: fieldIn(bundle, 'messageProof') }
-  const served = typeof group === 'number' ? leafProofAt(answer, group) : Reflect.get(parts, group)
-  return { group, code, path, found, served }
-}
+export const placeError = ({ code, path, found = '' }: Refusal, { subject }: OpenedFile): PlacedError => ({
+  ...placeOf(code, path, subject),
+  code,
+  found,
+})
 
 /** The checks of some groups, in order: those that passed, and at the end the one that failed. */
 export function checksOf({ passed, failed }: Checked, ...groups: readonly GroupKey[]): Check[] {

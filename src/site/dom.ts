@@ -50,17 +50,8 @@ export const copyable = (text: string, name: string): HTMLElement =>
     'span',
     { class: 'copyable' },
     h('code', {}, text.length > MAX_COPYABLE ? `${text.slice(0, MAX_COPYABLE)}… (${text.length} characters)` : text),
-    copyButton(text, name),
+    button({ class: 'copy', 'aria-label': `Copy ${name}`, title: 'Copy' }, () => void copy(text)),
   )
-
-export function copyButton(text: string, name: string): HTMLButtonElement {
-  const own = button({ class: 'copy', 'aria-label': `Copy ${name}`, title: 'Copy' }, async () => {
-    if (!(await copy(text))) return
-    own.setAttribute('data-copied', '')
-    setTimeout(() => own.removeAttribute('data-copied'), 1500)
-  })
-  return own
-}
 
 let copiedTimer = 0
 
@@ -71,15 +62,13 @@ export function showCopied(text: string): void {
   if (text !== '') copiedTimer = window.setTimeout(() => showCopied(''), 5000)
 }
 
-export async function copy(text: string, done = 'Copied.'): Promise<boolean> {
+export async function copy(text: string, done = 'Copied.'): Promise<void> {
   showCopied('')
   try {
     await navigator.clipboard.writeText(text)
     showCopied(done)
-    return true
   } catch {
     showCopied('This browser does not let the page copy.')
-    return false
   }
 }
 
@@ -125,34 +114,29 @@ export const rowList = (rows: readonly Row[], of = ''): HTMLElement =>
     }),
   )
 
-/** The arrow keys lead from one of the elements to another. @param onMove called with the index of that */
-export function listenToArrows(elements: readonly HTMLElement[], onMove: (index: number) => void = () => {}): void {
-  for (const element of elements) {
+/**
+ * Makes one tab stop of many elements: the arrow keys move between them.
+ *
+ * @param onFocus called with the index of the element that has the focus
+ */
+export function rove(elements: readonly HTMLElement[], onFocus: (index: number) => void = () => {}): void {
+  // What is folded cannot get the focus.
+  const first = elements.find(one => one.closest('details:not([open])') === null)
+  for (const [index, element] of elements.entries()) {
+    element.tabIndex = element === first ? 0 : -1
+    element.addEventListener('focus', () => {
+      for (const other of elements) other.tabIndex = other === element ? 0 : -1
+      onFocus(index)
+    })
     element.addEventListener('keydown', event => {
-      // Those in a folded part cannot get the focus.
       const shown = elements.filter(one => one === element || one.offsetParent !== null)
       const at = shown.indexOf(element)
       const last = shown.length - 1
       const places = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: last }
       const next = new Map(Object.entries(places)).get(event.key)
-      const target = next === undefined ? undefined : shown[Math.min(Math.max(next, 0), last)]
-      if (target === undefined) return
+      if (next === undefined) return
       event.preventDefault()
-      target.focus()
-      onMove(elements.indexOf(target))
-    })
-  }
-}
-
-/** Makes one tab stop of many elements: the arrow keys move between them. */
-export function rove(elements: readonly HTMLElement[]): void {
-  listenToArrows(elements)
-  // What is folded cannot get the focus.
-  const first = elements.find(one => one.closest('details:not([open])') === null)
-  for (const element of elements) {
-    element.tabIndex = element === first ? 0 : -1
-    element.addEventListener('focus', () => {
-      for (const other of elements) other.tabIndex = other === element ? 0 : -1
+      shown[Math.min(Math.max(next, 0), last)]?.focus()
     })
   }
 }

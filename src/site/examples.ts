@@ -32,7 +32,6 @@ export const exampleSources: readonly ExampleSource[] = [
   { group: others, title: 'Message from L2', path: 'messages/valid/evidence-from-l2.json' },
   { group: others, title: 'Message to L2', path: 'messages/valid/evidence-to-l2.json' },
   { group: others, title: 'State diff of a range of blocks', path: 'transitions/valid/poseidon2-history.json' },
-  { group: others, title: 'Call: shown, not verified', path: 'calls/valid/timestamp.json' },
   { group: refused, title: 'Inner node altered', path: 'poseidon2/invalid/inner-node-altered.json' },
   { group: refused, title: 'Root of another block', path: 'poseidon2/invalid/state-root-of-another-block.json' },
   { group: refused, title: 'Key raised by the modulus', path: 'poseidon2/invalid/neighbour-key-lifted-left-0.json' },

@@ -4,61 +4,73 @@ import { toHex } from '../cli/words/layout.ts'
 import { brief, parseJson } from '../cli/words/value.ts'
 import { judge } from './judge.ts'
 import { MAX_CHANGED_DIGITS } from './limits.ts'
-import type { Reply, Request } from './messages.ts'
-import { type OpenedFile, openFile } from './opened-file.ts'
-import { placeOfPart, viewPart, withDigits } from './part.ts'
+import { type Loaded, type OpenedFile, openFile } from './opened-file.ts'
+import { type DigitChange, type Place, placeOfPart, viewPart, withDigits } from './part.ts'
 import { type ProofView, viewLeafProof } from './proof-view.ts'
-import type { Judgement } from './report.ts'
+import type { Judgement, Report } from './report.ts'
+import type { Statement } from './statement.ts'
 
-/** Answers the page's requests, one at a time. It remembers the last file and its last verdict. */
-export function createExplorer(maxMib: number): (request: Request) => Promise<Reply> {
+/**
+ * What the page asks its worker, one thing at a time. It remembers the last file and its last verdict. The size of what it answers
+ * is bounded, whatever the file contains.
+ */
+export function createExplorer(maxMib: number) {
   let content: unknown = null
   let verdict: { readonly shown: unknown; readonly file: OpenedFile; readonly judgement: Judgement } | null = null
-
-  async function answer(request: Request): Promise<Reply> {
-    const { id } = request
-    switch (request.kind) {
-      case 'load': {
-        content = null
-        verdict = null
-        const bytes = await readBlob(request.blob, maxMib)
-        content = readJson(bytes)
-        const { kind, subject, description, holds, suggested, notes } = openFile(content)
-        const loaded = { kind, subject, description, holds, suggested, notes }
-        return { id, kind: 'load', loaded, digest: await digestOf(bytes) }
+  return {
+    /** Opens a file. Its SHA-256 is empty on a page without TLS, where browsers compute none. */
+    async load(blob: Blob): Promise<{ readonly loaded: Loaded; readonly digest: string }> {
+      content = null
+      verdict = null
+      const bytes = await readBlob(blob, maxMib)
+      content = readJson(bytes)
+      const { kind, subject, description, holds, suggested, notes } = openFile(content)
+      const digest = await globalThis.crypto?.subtle?.digest('SHA-256', bytes)
+      return {
+        loaded: { kind, subject, description, holds, suggested, notes },
+        digest: digest === undefined ? '' : toHex(new Uint8Array(digest)).slice(2),
       }
-      case 'part': {
-        const scheme = verdict?.judgement.scheme?.name ?? ''
-        return { id, kind: 'part', part: viewPart(content, request.place, request.start, scheme) }
+    },
+    /** @param changes digits of the file that are other ones */
+    verify(statement: Statement, changes: readonly DigitChange[]): Report {
+      const shown = withDigits(content, changes.slice(0, MAX_CHANGED_DIGITS))
+      const file = openFile(shown)
+      const judgement = judge(file, statement)
+      verdict = { shown, file, judgement }
+      return judgement.report
+    },
+    /** Some of what a part of the file holds, from the `start`th on. */
+    part: (place: Place, start: number) => viewPart(content, place, start, verdict?.judgement.scheme?.name ?? ''),
+    /** One proof, and its place in the file. */
+    proof(index: number): { readonly proof: ProofView | null; readonly place: Place | null } {
+      if (verdict === null) throw new DocumentError('There is no verdict yet.')
+      const { shown, file, judgement } = verdict
+      return {
+        proof: viewProof(file, judgement, index),
+        place: placeOfPart(shown, leafProofAt(file.answer, index)),
       }
-      case 'verify': {
-        const shown = withDigits(content, request.changes.slice(0, MAX_CHANGED_DIGITS))
-        const file = openFile(shown)
-        const judgement = judge(file, request.statement)
-        verdict = { shown, file, judgement }
-        return { id, kind: 'verify', report: judgement.report }
-      }
-      case 'proof': {
-        if (verdict === null) throw new DocumentError('There is no verdict yet.')
-        const { shown, file, judgement } = verdict
-        return {
-          ...{ id, kind: 'proof', proof: viewProof(file, judgement, request.index) },
-          place: placeOfPart(shown, leafProofAt(file.answer, request.index)),
-        }
-      }
-    }
+    },
   }
+}
 
-  let last: Promise<unknown> = Promise.resolve()
-  return request => {
-    const reply = last
-      .then(() => answer(request))
-      .catch((error: unknown): Reply => {
-        const message = error instanceof DocumentError ? error.message : `The explorer failed: ${String(error)}`
-        return { id: request.id, kind: 'problem', message }
-      })
-    last = reply
-    return reply
+export type Explorer = ReturnType<typeof createExplorer>
+/** A message to the worker. */
+export type Request = readonly [kind: keyof Explorer, ...args: readonly unknown[]]
+/** Its answer to that. */
+export interface Reply {
+  readonly kind: keyof Explorer
+  readonly answer?: unknown
+  /** Why there is no answer. */
+  readonly problem?: string
+}
+
+export async function replyTo(explorer: Explorer, [kind, ...args]: Request): Promise<Reply> {
+  try {
+    // The page passes the arguments of that kind.
+    const work = explorer[kind] as (...args: readonly unknown[]) => unknown
+    return { kind, answer: await work(...args) }
+  } catch (error) {
+    return { kind, problem: error instanceof DocumentError ? error.message : `The explorer failed: ${String(error)}` }
   }
 }
 
@@ -84,10 +96,4 @@ function readJson(bytes: Uint8Array): unknown {
   } catch (error) {
     throw error instanceof DocumentError ? new DocumentError(`The file is ${brief(error.message)}.`) : error
   }
-}
-
-/** Empty on a page without TLS, where browsers compute no digests. */
-async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = await globalThis.crypto?.subtle?.digest('SHA-256', bytes)
-  return digest === undefined ? '' : toHex(new Uint8Array(digest)).slice(2)
 }

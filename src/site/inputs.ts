@@ -2,15 +2,14 @@ import { kindNamed, schemeNamed } from '../cli/words/answer.ts'
 import { digitOffChecksum } from '../cli/words/checksum.ts'
 import { forkOf, networkNamed, networkNames, parseNumber, rollupNamed } from '../cli/words/evidence.ts'
 import { attempt, isHexOf } from '../cli/words/layout.ts'
-import { fieldIn, fieldsOf } from '../cli/words/value.ts'
+import { fieldIn } from '../cli/words/value.ts'
+import { trustedNames } from '../cli/words/wording.ts'
 import type { Rollup } from '../entry/anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../entry/beacon.ts'
-import type { LogsClaim } from '../entry/blocks.ts'
 import type { Hex } from '../entry/index.ts'
-import { decodeFilter } from '../verify/blocks/filter.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, fieldsFor, isFromL1, isStated, keysIn, type Statement } from './statement.ts'
-import { isTrustedKind, trustedName } from './wording.ts'
+import { trustedName } from './wording.ts'
 
 /** What the user states, checked field by field before anything is verified. */
 
@@ -25,33 +24,19 @@ export function findMissing(file: OpenedFile, statement: Statement): InputError 
   const { scheme, trustedKind, trusted, network, address, rollup, implementation } = statement
   const schemeIn = subject === 'traces' ? schemeNamed : kindNamed
   const isOfRoot = trustedKind.value === 'l2StateRoot'
-  const isOfBeacon = trustedKind.value === 'beaconBlockRoot'
+  const hasNetwork = trustedKind.value !== 'beaconBlockRoot' || networkOf(file, statement) !== null
   const root = isFromL1(subject) ? trustedName(trustedKind.value) : 'state root'
+  const isBlockOpen = subject === 'logs' && isOfRoot && !isStated(statement, 'l2Block')
+  const isCodeIdle = isOfRoot && implementation.value !== ''
   const lacking: readonly (readonly [field: FieldName, isLacking: boolean, message: string])[] = [
-    [
-      'scheme',
-      schemeIn(scheme.value) === undefined,
-      'choose the hash scheme that the rollup used at the block of the proof',
-    ],
+    ['scheme', schemeIn(scheme.value) === undefined, 'choose the hash scheme that the rollup used at that block'],
     ['trustedKind', subject === 'message' && isOfRoot, 'choose something about L1: it is L1 that holds the messages'],
     ['trusted', trusted.value === '', `enter the ${root} that you trust`],
-    [
-      'network',
-      isOfBeacon && network.value === '' && networkOf(file, statement) === null,
-      'enter the network of the beacon block',
-    ],
-    [
-      'l2Block',
-      subject === 'logs' && isOfRoot && !isStated(statement, 'l2Block'),
-      'enter the block of the L2 state root yourself: what it proves depends on it',
-    ],
+    ['network', network.value === '' && !hasNetwork, 'enter the network of the beacon block'],
+    ['l2Block', isBlockOpen, 'enter the block of the L2 state root yourself: what it proves depends on it'],
     ['address', subject === 'answer' && address.value === '', 'enter the address that you asked for'],
     ['rollup', rollup.value === '', 'enter the rollup: anyone can deploy a contract that holds any root'],
-    [
-      'implementation',
-      isOfRoot && implementation.value !== '',
-      'leave the code of the contract empty: an L2 state root proves nothing about it',
-    ],
+    ['implementation', isCodeIdle, 'leave the code of the contract empty: an L2 state root proves nothing about it'],
   ]
   const fields = fieldsFor(subject)
   const [field, , message = ''] = lacking.find(([name, isLacking]) => isLacking && fields.includes(name)) ?? []
@@ -61,18 +46,17 @@ export function findMissing(file: OpenedFile, statement: Statement): InputError 
 /** What is wrong with the text of a field; null if nothing is. */
 type Check = (text: string, statement: Statement, file: OpenedFile) => string | null
 
+/** Short, because it stands beside the label of its field. */
 const hex =
   (bytes: number): Check =>
-  text =>
-    isHexOf(bytes, text) ? null : hexMessage(bytes, text)
-const number =
-  (bits: number, message: string): Check =>
-  text =>
-    parseNumber(text, bits) === null ? message : null
-const slot = number(256, 'no slot number')
+  text => {
+    if (isHexOf(bytes, text)) return null
+    if (!text.startsWith('0x')) return 'no 0x in front'
+    return /^0x[0-9a-fA-F]*$/.test(text) ? `${text.length - 2} digits instead of ${2 * bytes}` : 'not hexadecimal'
+  }
 
 const checks: Readonly<Partial<Record<FieldName, Check>>> = {
-  trustedKind: text => (isTrustedKind(text) ? null : 'choose one'),
+  trustedKind: kind => (Object.hasOwn(trustedNames, kind) ? null : 'choose one'),
   trusted: hex(32),
   endRoot: hex(32),
   message: hex(32),
@@ -82,20 +66,16 @@ const checks: Readonly<Partial<Record<FieldName, Check>>> = {
     statement.trustedKind.value !== 'beaconBlockRoot' || networkOf(file, statement)
       ? null
       : `one of ${networkNames.join(', ')}`,
-  address(text, { address }) {
-    if (!isHexOf(20, text)) return hexMessage(20, text)
-    return address.source !== 'file' && digitOffChecksum(text) !== null ? 'not as its checksum says' : null
+  address: (text, statement, file) =>
+    hex(20)(text, statement, file) ??
+    (statement.address.source !== 'file' && digitOffChecksum(text) !== null ? 'not as its checksum says' : null),
+  storageKeys(_, statement, file) {
+    const wrong = keysIn(statement).map(key => hex(32)(key, statement, file))
+    const index = wrong.findIndex(message => message !== null)
+    return index < 0 ? null : `key ${index + 1}: ${wrong[index]}`
   },
-  storageKeys(_, statement) {
-    const keys = keysIn(statement)
-    const wrong = keys.findIndex(key => !isHexOf(32, key))
-    return wrong < 0 ? null : `key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`
-  },
-  logs: (_, statement) => (logsClaimOf(statement) === null ? 'not what eth_getLogs takes' : null),
-  l2Block: number(64, 'no block number'),
-  rootsSlot: slot,
-  currentSlot: slot,
-  hashesSlot: slot,
+  l2Block: text => (parseNumber(text, 64) === null ? 'no block number' : null),
+  layout: text => (slotsIn(text) === null ? 'not two or three slot numbers' : null),
 }
 
 /** The form fields with invalid text. An empty field is missing, not invalid. */
@@ -106,12 +86,6 @@ export const findInputErrors = (file: OpenedFile, statement: Statement): InputEr
     return message === null ? [] : [{ field, message }]
   })
 
-/** Short, because it stands beside the label of its field. */
-function hexMessage(bytes: number, text: string): string {
-  if (!text.startsWith('0x')) return 'no 0x in front'
-  return /^0x[0-9a-fA-F]*$/.test(text) ? `${text.length - 2} digits instead of ${2 * bytes}` : 'not hexadecimal'
-}
-
 /** The network by its name, or by that of the rollup if it is empty. A vector may define a network of another name. */
 function networkOf(file: OpenedFile, { network, rollup }: Statement): BeaconNetwork | null {
   const name = network.value === '' ? rollup.value : network.value
@@ -120,40 +94,35 @@ function networkOf(file: OpenedFile, { network, rollup }: Statement): BeaconNetw
   return networkNamed(name) ?? (isOfFile ? (file.network as BeaconNetwork) : null)
 }
 
-export function rollupOf({ rollup, rootsSlot, currentSlot, hashesSlot, implementation }: Statement): Rollup {
-  const slot = (text: string) => parseNumber(text, 256) ?? undefined
-  const known = rollupNamed(rollup.value) ?? forkOf(rollup.value, slot(rootsSlot.value), slot(currentSlot.value))
-  const blockHashes = slot(hashesSlot.value)
-  const layout = known.layout && { ...known.layout, ...(blockHashes !== undefined && { blockHashes }) }
-  // Despite its type, the address is unchecked: the verifier refuses a malformed one with an ArgumentError.
-  return { ...known, layout, ...(implementation.value !== '' && { implementation: implementation.value as Hex }) }
+/** The slots of the roots, of the newest block and, if it is not where Linea has it, of the hashes of blocks. */
+function slotsIn(text: string): readonly bigint[] | null {
+  const words = text.split(/[\s,]+/)
+  const slots = words.flatMap(word => parseNumber(word, 256) ?? [])
+  return slots.length === words.length && slots.length > 1 && slots.length < 4 ? slots : null
+}
+
+export function rollupOf({ rollup, layout, implementation }: Statement): Rollup {
+  const [roots, current, blockHashes] = slotsIn(layout.value) ?? []
+  const fork = forkOf(rollup.value, roots, current)
+  const known = rollupNamed(rollup.value) ?? fork
+  return {
+    ...known,
+    ...(roots !== undefined &&
+      fork.layout && { layout: { ...fork.layout, ...(blockHashes !== undefined && { blockHashes }) } }),
+    // Despite its type, it is unchecked: the verifier refuses a malformed one with an ArgumentError.
+    ...(implementation.value !== '' && { implementation: implementation.value as Hex }),
+  }
 }
 
 /** The claim about a state that the user stated. What came from the bundle itself is left to it. */
 export function stateClaimOf(file: OpenedFile, statement: Statement) {
   const { l2Block, scheme } = statement
   return {
-    ...{ scheme: schemeNamed(scheme.value) ?? scheme.value, trusted: trustedOf(file, statement) },
+    scheme: schemeNamed(scheme.value) ?? scheme.value,
+    trusted: trustedOf(file, statement),
     rollup: rollupOf(statement),
     l2BlockNumber: isStated(statement, 'l2Block') ? parseNumber(l2Block.value, 64) : 'fromBundle',
   } as const
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-/** Which logs the user asked for. What came from the bundle itself is left to it. Null if the text is not what eth_getLogs takes. */
-export function logsClaimOf(statement: Statement): Pick<LogsClaim, 'fromBlock' | 'toBlock' | 'filter'> | null {
-  if (!isStated(statement, 'logs')) return { fromBlock: 'fromBundle', toBlock: 'fromBundle', filter: 'fromBundle' }
-  const { fromBlock: from, toBlock: to, ...filter } = fieldsOf(parsed(statement.logs.value))
-  const [fromBlock, toBlock] = [parseNumber(from, 64), parseNumber(to, 64)]
-  const isFilter = attempt(() => decodeFilter(filter)) !== null
-  return fromBlock !== null && toBlock !== null && isFilter ? { fromBlock, toBlock, filter } : null
 }
 
 export function trustedOf(file: OpenedFile, statement: Statement): unknown {

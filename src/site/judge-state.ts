@@ -1,18 +1,18 @@
 import { resultIn, schemeNamed } from '../cli/words/answer.ts'
 import type { ClaimField, Source } from '../cli/words/claim.ts'
 import { fieldIn, fieldsOf, itemsOf } from '../cli/words/value.ts'
-import { answerNotes, bundleNotes, capitalized, type Row } from '../cli/words/wording.ts'
+import { accountRows, answerNotes, bundleNotes, capitalized, type Row } from '../cli/words/wording.ts'
 import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../entry/anchor.ts'
 import { createVerifier, type Hex } from '../entry/index.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { drawState } from './chain.ts'
 import { stateClaimOf } from './inputs.ts'
-import type { Kind } from './judging.ts'
+import { judgeAs } from './judging.ts'
 import { isStated, keysIn, type Statement } from './statement.ts'
-import { displayAccount, evidenceSourcesOf, type ProvenState, premiseSources, stateWords } from './wording.ts'
+import { displayRows, evidenceSourcesOf, type ProvenState, premiseSources, stateWords } from './wording.ts'
 
-/** An answer of a server, against the root of its state. */
-export const answerKind: Kind<ProvenState> = {
+/** Judges an answer of a server, against the root of its state. */
+export const judgeAnswer = judgeAs<ProvenState>({
   ask: (_, statement) => ({ address: statement.address.value, storageKeys: keysIn(statement) }),
   verify({ answer }, statement, { address, storageKeys }) {
     // Despite its type, the hexadecimal is unchecked: the verifiers refuse an invalid claim with an ArgumentError.
@@ -30,41 +30,36 @@ export const answerKind: Kind<ProvenState> = {
       ...{ scheme: scheme.source, stateRoot: trusted.source, address: address.source },
       storageKeys: keyCount === 0 ? 'user' : statement.storageKeys.source,
     }
-    return {
-      ...{ sources, headline: stateWords(proven), facts: factsOf(proven) },
-      notes: answerNotes(sources, keyCount).map(capitalized),
-    }
+    const notes = answerNotes(sources, keyCount).map(capitalized)
+    return { sources, headline: stateWords(proven), facts: factsOf(proven), notes }
   },
   draw: drawState,
   state: proven => proven,
-}
+})
 
-/** Evidence of a state: from what is trusted of L1 to an account and its slots. */
-export const bundleKind: Kind<AnyEvidence> = {
+/** Judges evidence of a state: from what is trusted of L1 to an account and its slots. */
+export const judgeBundle = judgeAs<AnyEvidence>({
   ask({ bundle }, statement) {
-    const claim = claimOn(statement)
+    const { address, storageKeys } = claimOn(statement)
     const requested = fieldsOf(fieldIn(bundle, 'request'))
     return {
-      address: claim.address === 'fromBundle' ? textOf(requested['address']) : claim.address,
-      storageKeys:
-        claim.storageKeys === 'fromBundle' ? itemsOf(requested['storageKeys']).map(textOf) : claim.storageKeys,
+      address: address === 'fromBundle' ? textOf(requested['address']) : address,
+      storageKeys: storageKeys === 'fromBundle' ? itemsOf(requested['storageKeys']).map(textOf) : storageKeys,
     }
   },
-  // Despite its type, the claim is unchecked: verifyEvidence refuses an invalid one with an ArgumentError.
-  verify: (file, statement) =>
-    verifyEvidence(file.bundle, {
-      ...stateClaimOf(file, statement),
-      ...claimOn(statement),
-    } as unknown as EvidenceClaim),
+  verify(file, statement) {
+    const claim = { ...stateClaimOf(file, statement), ...claimOn(statement) }
+    // Despite its type, it is unchecked: verifyEvidence refuses an invalid claim with an ArgumentError.
+    return verifyEvidence(file.bundle, claim as unknown as EvidenceClaim)
+  },
   tell(proven, statement) {
     const sources = evidenceSourcesOf(statement)
     const { l2BlockNumber, address, storageKeys } = sources
-    const isFromL1 = statement.trustedKind.value !== 'l2StateRoot'
     return {
       sources: {
         ...{ ...premiseSources(statement), address },
         ...(proven.storage.length > 0 && { storageKeys }),
-        ...(isFromL1 && { l2BlockNumber }),
+        ...(proven.trustedInput !== 'l2StateRoot' && { l2BlockNumber }),
       },
       ...{ headline: stateWords(proven), l1Block: proven.l1Block, facts: factsOf(proven) },
       notes: bundleNotes({ ...sources, trusted: 'user' }, proven).map(capitalized),
@@ -72,7 +67,7 @@ export const bundleKind: Kind<AnyEvidence> = {
   },
   draw: drawState,
   state: proven => proven,
-}
+})
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
@@ -82,4 +77,4 @@ const claimOn = (statement: Statement) => ({
   storageKeys: isStated(statement, 'storageKeys') ? keysIn(statement) : ('fromBundle' as const),
 })
 
-const factsOf = ({ account }: ProvenState): Row[] => (account === null ? [] : displayAccount(account))
+const factsOf = ({ account }: ProvenState): Row[] => (account === null ? [] : displayRows(accountRows(account)))

@@ -5,11 +5,11 @@ import { type VerifiedTransition, verifyTransition } from '../entry/transition.t
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import { drawTraces } from './chain.ts'
 import { changesOf } from './changes.ts'
-import type { Kind } from './judging.ts'
+import { judgeAs } from './judging.ts'
 import { isOwn, type Statement } from './statement.ts'
 
-/** Traces of the state manager: what changed from one state root to another. */
-export const tracesKind: Kind<VerifiedTransition> = {
+/** Judges traces of the state manager: what changed from one state root to another. */
+export const judgeTraces = judgeAs<VerifiedTransition>({
   verify: ({ answer }, { scheme, trusted, endRoot }) =>
     // Despite its type, the hexadecimal is unchecked: the verifier refuses an invalid claim with an ArgumentError. The form
     // has checked the scheme.
@@ -34,7 +34,7 @@ export const tracesKind: Kind<VerifiedTransition> = {
     }
   },
   draw: scene => drawTraces(scene, scene.proven === null ? '' : endWords(scene.statement)),
-}
+})
 
 const endWords = ({ endRoot }: Statement): string =>
   endRoot.value === '' ? 'as the traces lead' : isOwn(endRoot.source) ? 'the one you stated' : 'the one the file states'

@@ -1,16 +1,13 @@
 import type { Refusal } from '../base/errors.ts'
 import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../cli/words/answer.ts'
 import { brief } from '../cli/words/value.ts'
-import type { PartSources } from '../cli/words/verdict.ts'
 import { ifRight } from '../cli/words/wording.ts'
-import type { L1Block } from '../verify/anchor/header.ts'
 import { type ChainBox, type Scene, summarize } from './chain.ts'
-import { statusOf, UNCHECKED, watch } from './checks.ts'
+import { statusOf, UNTRIED, watch } from './checks.ts'
 import { findInputErrors, findMissing } from './inputs.ts'
 import { MAX_KEYS } from './limits.ts'
-import { nextStep } from './next.ts'
 import { isTrieOf, type OpenedFile } from './opened-file.ts'
-import { established, type Judgement, type Report, refused, type Said, unasked } from './report.ts'
+import { established, type Judgement, type Report, refused, type Told, unasked } from './report.ts'
 import type { Statement } from './statement.ts'
 import { type Form, type ProvenState, rootWords, trustedName } from './wording.ts'
 
@@ -18,16 +15,6 @@ import { type Form, type ProvenState, rootWords, trustedName } from './wording.t
 
 /** Which account and slots the verdict is to be about. Nothing for what is about no state. */
 export type Question = Pick<Judgement, 'address' | 'storageKeys'>
-
-/** What is proven, and on whose word. */
-export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 'changes'>> {
-  readonly sources: PartSources
-  /** In a sentence. */
-  readonly headline: string
-  /** What the visitor trusts is called, if not by its kind. */
-  readonly trusted?: string | undefined
-  readonly l1Block?: L1Block | undefined
-}
 
 /** What differs between the kinds of files. */
 export interface Kind<Proven> {
@@ -46,58 +33,50 @@ interface Leaves {
   readonly stateRoot?: string | undefined
 }
 
-interface Outcome<Proven> extends Pick<Judgement, 'checked' | 'error'> {
-  readonly proven: Proven | null
-}
-
-export function judgeAs<Proven>(kind: Kind<Proven>, file: OpenedFile, statement: Statement): Judgement {
-  const question = kind.ask?.(file, statement) ?? null
-  const conclude = (said: Said, outcome: Outcome<Proven>) => conclusion(kind, file, statement, question, said, outcome)
-  const inputErrors = findInputErrors(file, statement)
-  const missing = findMissing(file, statement)
-  if (missing !== null || inputErrors.length > 0) {
-    return conclude(unasked(missing, inputErrors), { checked: UNCHECKED, error: null, proven: null })
+/** Judges files of one kind. */
+export const judgeAs =
+  <Proven extends object>(kind: Kind<Proven>) =>
+  (file: OpenedFile, statement: Statement): Judgement => {
+    const question = kind.ask?.(file, statement) ?? null
+    const { address, storageKeys } = question ?? { address: '', storageKeys: [] }
+    const inputErrors = findInputErrors(file, statement)
+    const missing = findMissing(file, statement)
+    const isAsked = missing === null && inputErrors.length === 0
+    const { proven, error, checked } = isAsked
+      ? watch(file, () => kind.verify(file, statement, { address, storageKeys }))
+      : UNTRIED
+    const said = proven
+      ? established(statement, kind.tell(proven, statement, file))
+      : error
+        ? refused(error, file)
+        : unasked(missing, inputErrors)
+    const state = proven && (kind.state?.(proven, file) ?? null)
+    const forms = question === null ? [] : formsOf(file, statement, storageKeys)
+    const proofs = forms.map((form, index) => {
+      const key = index === 0 ? address : (storageKeys[index - 1] ?? '')
+      return summarize(index, brief(key), form, state, statusOf(checked, index))
+    })
+    const boxes = kind.draw({ statement, checked, file, proven, address, storageKeys, proofs: forms.length })
+    const failed = checked.failed?.group
+    const more = storageKeys.length - MAX_KEYS
+    const { notes = file.notes, verdict } = said
+    return {
+      report: {
+        ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, facts: [], logs: null, changes: null },
+        ...said,
+        proofs,
+        boxes: boxes.map(box => ({
+          ...box,
+          rows: verdict === 'consistent' ? ifRight({ word: verdict }, box.rows) : box.rows,
+        })),
+        shown: Math.min(typeof failed === 'number' ? failed : 0, Math.max(0, proofs.length - 1)),
+        notes: more > 0 ? [...notes, `${more} more slots are not listed.`] : notes,
+      },
+      ...{ address, storageKeys, forms, checked, error },
+      scheme: question === null ? null : (schemeNamed(statement.scheme.value) ?? null),
+      stateRoot: rootOf(file, statement, verdict, state?.stateRoot, error),
+    }
   }
-  const { outcome, checked } = watch(file, () => kind.verify(file, statement, question ?? NOTHING))
-  if (!outcome.ok) return conclude(refused(outcome.error), { checked, error: outcome.error, proven: null })
-  const { sources, headline, trusted, l1Block, ...told } = kind.tell(outcome.value, statement, file)
-  const said = established(statement, sources, headline, { name: trusted, l1Block })
-  return conclude({ ...told, ...said }, { checked, error: null, proven: outcome.value })
-}
-
-const NOTHING: Question = { address: '', storageKeys: [] }
-
-function conclusion<Proven>(
-  kind: Kind<Proven>,
-  file: OpenedFile,
-  statement: Statement,
-  question: Question | null,
-  said: Said,
-  { proven, checked, error }: Outcome<Proven>,
-): Judgement {
-  const { address, storageKeys } = question ?? NOTHING
-  const state = proven === null ? null : (kind.state?.(proven, file) ?? null)
-  const forms = question === null ? [] : formsOf(file, statement, storageKeys)
-  const scene = { statement, checked, file, proven, address, storageKeys, proofs: forms.length }
-  const proofs = forms.map((form, index) => {
-    const key = index === 0 ? address : (storageKeys[index - 1] ?? '')
-    return summarize(index, brief(key), form, state, statusOf(checked, index))
-  })
-  const failed = checked.failed?.group
-  const shown = typeof failed === 'number' ? failed : 0
-  const more = storageKeys.length - MAX_KEYS
-  const { notes = file.notes } = said
-  const report = reportOf(file, {
-    ...said,
-    ...{ proofs, boxes: kind.draw(scene), shown: Math.min(shown, Math.max(0, proofs.length - 1)) },
-    notes: more > 0 ? [...notes, `${more} more slots are not listed.`] : notes,
-  })
-  return {
-    ...{ report, address, storageKeys, forms, checked, error },
-    scheme: question === null ? null : (schemeNamed(statement.scheme.value) ?? null),
-    stateRoot: rootOf(file, statement, said.verdict, state?.stateRoot, error),
-  }
-}
 
 /** The root that the account proof must lead to, and on whose word. */
 function rootOf(
@@ -125,22 +104,3 @@ function formsOf({ answer }: OpenedFile, statement: Statement, storageKeys: read
   const account = isTrie ? 'existence' : formOf(leafProofAt(answer, 0))
   return [account, ...storageKeys.slice(0, MAX_KEYS).map(formOfSlot)]
 }
-
-/** A whole report from its parts. */
-export function reportOf(file: OpenedFile, said: Said): Report {
-  const { boxes = [], verdict, failure = null } = said
-  const [, found = ''] = failure?.rows.find(([name]) => name === 'Found') ?? []
-  return {
-    ...{ inputErrors: [], missing: null, unconfirmed: null, notes: file.notes, facts: [] },
-    ...{ proofs: [], shown: 0, logs: null, changes: null },
-    ...said,
-    failure: failure && { ...failure, next: nextStep(failure.code, file, found) },
-    boxes: boxes.map(box => (verdict === 'consistent' ? { ...box, rows: ifRight({ word: verdict }, box.rows) } : box)),
-  }
-}
-
-/** A judgement of something that has no leaf proofs. */
-export const unjudged = (file: OpenedFile, said: Said): Judgement => ({
-  ...{ report: reportOf(file, said), scheme: null, stateRoot: null, address: '', storageKeys: [], forms: [] },
-  ...{ checked: UNCHECKED, error: null },
-})

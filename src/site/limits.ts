@@ -18,12 +18,6 @@ export const MAX_KEYS = 4096
 /** Characters of a text that a file suggests for a field of the form. */
 export const MAX_FIELD_CHARACTERS = 200
 
-/** The same, of the range and the filter of logs: some dozens of contracts and topics. */
-export const MAX_LOGS_CHARACTERS = 4000
-
-/** Characters of a pasted text that is also shown, because browsers are slow to lay out longer ones. */
-export const MAX_SHOWN_CHARACTERS = 20_000
-
 /** Characters of a file's name. */
 export const MAX_NAME_CHARACTERS = 100
 
@@ -46,11 +40,8 @@ export const MAX_CHANGES_SHOWN = 500
 export const MAX_LINKED_BYTES = 256 * 1024
 export const MAX_LINK_CHARACTERS = 64 * 1024
 
-/** Size of a file that is kept over a reload. */
+/** Size of a file that is kept over a reload, and for the browser's back button. */
 export const MAX_KEPT_BYTES = 2 ** 20
-
-/** Files that the page keeps for the browser's back button. */
-export const MAX_FILES_KEPT = 8
 
 /** Logs that are listed. */
 export const MAX_LOGS_SHOWN = 200

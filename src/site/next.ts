@@ -1,5 +1,5 @@
 import type { FailureCode } from '../base/errors.ts'
-import { attempt, decodeHex, readRlp } from '../cli/words/layout.ts'
+import { attempt, decodeHex, readRlp, toNumber } from '../cli/words/layout.ts'
 import { fieldIn } from '../cli/words/value.ts'
 import type { OpenedFile } from './opened-file.ts'
 
@@ -33,12 +33,10 @@ export function nextStep(code: FailureCode, { bundle }: OpenedFile, found: strin
 
 /** A whole header of another block, or none at all. */
 function stepOfHeader(bundle: unknown, found: string): string {
-  const header = attempt(() => decodeHex(fieldIn(fieldIn(bundle, 'l1'), 'header')))
-  const items = header && attempt(() => readRlp(header))
+  const items = attempt(() => readRlp(decodeHex(fieldIn(fieldIn(bundle, 'l1'), 'header'))))
   const number = Array.isArray(items) && items.length > 14 ? items[NUMBER] : undefined
   if (!(number instanceof Uint8Array) || number.length > 8) return ANOTHER
-  const block = BigInt(`0x${[...number].map(byte => byte.toString(16).padStart(2, '0')).join('') || '0'}`)
-  return `The file has a header that says L1 block ${block} and hashes to ${found}. Look that block up: if this is its hash, the file is of another block than the hash that you trust; if not, it is forged.`
+  return `The file has a header that says L1 block ${toNumber(number)} and hashes to ${found}. Look that block up: if this is its hash, the file is of another block than the hash that you trust; if not, it is forged.`
 }
 
 /** The place of the number in a header. */

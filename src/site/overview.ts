@@ -38,12 +38,10 @@ function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTML
 }
 
 /** What each log holds, oldest first. */
-function logsView({ count: total, fixed, listed }: NonNullable<Report['logs']>): HTMLElement {
+function logsView({ count: total, listed }: NonNullable<Report['logs']>): HTMLElement {
   const title = listed.length < total ? `Logs: the first ${listed.length} of ${total}` : 'Logs'
   const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows, title))
-  const hint =
-    fixed.length > 0 && h('p', { class: 'hint' }, `As the filter states, in all: ${fixed.join(', ').toLowerCase()}.`)
-  return h('section', {}, h('h3', {}, title), hint, ...nodesOf(growing(h('ol', { class: 'logs' }), listed, logRow)))
+  return h('section', {}, h('h3', {}, title), ...nodesOf(growing(h('ol', { class: 'logs' }), listed, logRow)))
 }
 
 /** The account and its slots. Each leads to its proof. */
@@ -69,8 +67,8 @@ function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) =
   return h('section', {}, h('h3', {}, 'Proofs'), ...nodesOf(list))
 }
 
-function changesView({ rows, count: total, blocks, accountChanges, slotChanges }: Changes): HTMLElement {
-  const changed = `${count(accountChanges, 'account change')} and ${count(slotChanges, 'slot change')}`
+function changesView({ rows, count: total, blocks, accounts, slotChanges }: Changes): HTMLElement {
+  const changed = `${count(total, 'change')} of ${count(accounts, 'account')}, ${slotChanges} of them in slots,`
   const headings = ['Block', 'Account', 'What', 'Before', 'After'].map(name => h('th', { scope: 'col' }, name))
   const [body, more] = growing(h('tbody', {}), rows, (row, index) => changeRow(row, rows[index - 1]))
   const hint = `The first ${rows.length} of ${total} changes: the command diff lists all.`

@@ -38,7 +38,7 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
     index,
     count: forms.length,
     title: index === 0 ? 'the account' : `slot ${index}`,
-    claims: file.isTrie ? '' : claimWords[forms[index] ?? 'neither'],
+    claims: scheme === null ? '' : claimWords[forms[index] ?? 'neither'],
     key: brief(asked),
     keyHash,
     checks: checksOf(checked, index),

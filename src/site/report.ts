@@ -1,7 +1,7 @@
 import { meaningOf } from '../base/error-meanings.ts'
 import type { FailureCode, Refusal } from '../base/errors.ts'
 import { brief } from '../cli/words/value.ts'
-import { listed, type PartSources, type Premise, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
+import { listed, type PartSources, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
 import { capitalized, formatTime, type Row } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
@@ -9,15 +9,15 @@ import type { ChainBox, ProofSummary } from './chain.ts'
 import type { Changes } from './changes.ts'
 import type { Checked } from './checks.ts'
 import type { InputError } from './inputs.ts'
-import { type FieldName, isOwn, type Statement } from './statement.ts'
-import { basisWords, displayRows, type Form, fieldWords } from './wording.ts'
+import { nextStep } from './next.ts'
+import type { OpenedFile } from './opened-file.ts'
+import { type FieldName, fieldWords, type Statement } from './statement.ts'
+import { basisWords, displayRows, type Form } from './wording.ts'
 
 /** The logs of a range of blocks. */
 export interface ProvenLogs {
   readonly count: number
-  /** The names of the rows that are the same in all, because the filter states them. */
-  readonly fixed: readonly string[]
-  /** The first ones, with what else they hold. */
+  /** The first ones, with what they hold. */
   readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
 }
 
@@ -36,7 +36,7 @@ export interface Failure {
   readonly code: FailureCode
   readonly rows: readonly Row[]
   /** What to do about it. */
-  readonly next?: string
+  readonly next: string
 }
 
 export interface Report {
@@ -81,59 +81,54 @@ export interface Judgement {
 /** What only one kind of verdict says. */
 export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Partial<Report>
 
-/**
- * The checks pass: what follows, and on whose word.
- *
- * @param headline what follows, in a sentence @param name what the visitor trusts is called, if not by its kind
- */
-export function established(
-  statement: Statement,
-  sources: PartSources,
-  headline: string,
-  { name, l1Block }: { readonly name?: string | undefined; readonly l1Block?: L1Block | undefined },
-): Said {
-  const verdict = verdictOf(true, sources)
-  const { word, unconfirmed, chosen } = verdict
-  const badge = capitalized(word)
+/** What is proven, and on whose word. */
+export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 'changes'>> {
+  readonly sources: PartSources
+  /** In a sentence. */
+  readonly headline: string
+  /** What the visitor trusts is called, if not by its kind. */
+  readonly trusted?: string | undefined
+  readonly l1Block?: L1Block | undefined
+}
+
+/** The checks pass: what follows, and on whose word. */
+export function established(statement: Statement, { sources, headline, trusted, l1Block, ...told }: Told): Said {
+  const { word: verdict, unconfirmed, chosen } = verdictOf(true, sources)
+  const badge = capitalized(verdict)
   const [first] = unconfirmed
   if (first === undefined) {
     const about = chosen === '' ? '' : ` Verified for ${chosen}.`
-    return { verdict: word, badge, headline, text: `${basisWords(statement, name)}${about}` }
+    return { ...told, verdict, badge, headline, text: `${basisWords(statement, trusted)}${about}` }
   }
-  const field = fieldOf(first, statement)
+  const field = first === 'rootAfter' ? 'endRoot' : isField(first) ? first : 'trusted'
   const { value } = statement[field]
-  const ofBlock = first === 'l1BlockHash' && l1Block !== undefined
-  const about = ofBlock ? `of L1 block ${l1Block.number}, ${formatTime(l1Block.timestamp)}` : ''
-  const premise = `Nobody has confirmed the ${listed(unconfirmed.map(premiseWords))}.`
-  const following = headline.charAt(0).toLowerCase() + headline.slice(1)
+  const about =
+    first === 'l1BlockHash' && l1Block ? `of L1 block ${l1Block.number}, ${formatTime(l1Block.timestamp)}` : ''
+  const following = /^L\d/.test(headline) ? headline : headline.charAt(0).toLowerCase() + headline.slice(1)
   return {
-    ...{ verdict: word, badge, headline: premise },
-    text: `If ${unconfirmed.length === 1 ? 'it is' : 'they are'} right: ${/^L\d/.test(headline) ? headline : following}`,
+    ...told,
+    verdict,
+    badge,
+    headline: `Nobody has confirmed the ${listed(unconfirmed.map(premiseWords))}.`,
+    text: `If ${unconfirmed.length === 1 ? 'it is' : 'they are'} right: ${following}`,
     // What nobody states cannot be compared, but it can be entered.
     ...(value === '' ? { missing: field } : { unconfirmed: { field, name: premiseWords(first), value, about } }),
   }
 }
 
-/** The field that holds a premise. */
-function fieldOf(premise: Premise, { rootsSlot, currentSlot, hashesSlot }: Statement): FieldName {
-  if (premise === 'rollup' || premise === 'network') return premise
-  if (premise === 'rootAfter') return 'endRoot'
-  if (premise !== 'layout') return 'trusted'
-  const slots = Object.entries({ rootsSlot, currentSlot, hashesSlot })
-  // Despite its type, the name is one of these three.
-  return (slots.find(([, { value, source }]) => value !== '' && !isOwn(source))?.[0] ?? 'rootsSlot') as FieldName
-}
+/** Whether a field of the form has the same name. */
+const isField = (premise: string): premise is FieldName => Object.hasOwn(fieldWords, premise)
 
-/** The words of the verdict, without a file. */
-export const holds = ({ verdict }: Pick<Report, 'verdict'>): boolean =>
-  verdict === 'verified' || verdict === 'consistent'
-
-export function refused({ code, path, expected = '', found = '' }: Refusal): Said {
+export function refused({ code, path, expected = '', found = '' }: Refusal, file: OpenedFile): Said {
   const rows = Object.entries({ expected, found }).filter(([, value]) => value !== '')
-  const meaning = meaningOf(code)
-  const failure: Failure = { code, rows: displayRows(rows) }
-  const text = path === '' ? 'Nothing of it is proven.' : `Nothing of it is proven. It failed at ${brief(path)}.`
-  return { verdict: 'refused', badge: `Refused: ${code}`, headline: meaning, text, failure }
+  const where = path === '' ? '' : ` It failed at ${brief(path)}.`
+  return {
+    verdict: 'refused',
+    badge: `Refused: ${code}`,
+    headline: meaningOf(code),
+    text: `Nothing of it is proven.${where}`,
+    failure: { code, rows: displayRows(rows), next: nextStep(code, file, brief(found)) },
+  }
 }
 
 /** Nothing is verified, because the form is incomplete or wrong. */

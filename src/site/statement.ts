@@ -2,24 +2,24 @@ import type { Source } from '../cli/words/claim.ts'
 
 /** The content of the form, and who stated each part of it. */
 
-export const fieldNames = [
-  'scheme',
-  'trustedKind',
-  'trusted',
-  'network',
-  'address',
-  'storageKeys',
-  'logs',
-  'rollup',
-  'l2Block',
-  'message',
-  'endRoot',
-  'implementation',
-  'rootsSlot',
-  'currentSlot',
-  'hashesSlot',
-] as const
-export type FieldName = (typeof fieldNames)[number]
+/** Its fields, and what each is called in a sentence. */
+export const fieldWords = {
+  scheme: 'the state',
+  trustedKind: 'what you trust',
+  trusted: 'the root or hash that you trust',
+  network: 'the network',
+  address: 'the address',
+  storageKeys: 'a storage key',
+  rollup: 'the rollup',
+  l2Block: 'the L2 block',
+  message: 'the hash of the message',
+  endRoot: 'the state root after the last block',
+  implementation: 'the code behind the proxy',
+  layout: 'the storage layout of the contract',
+} as const
+export type FieldName = keyof typeof fieldWords
+// Despite its type, it has only these keys.
+export const fieldNames = Object.keys(fieldWords) as FieldName[]
 
 /** The content of one form field. `storageKeys` has one key per line. */
 export interface Field {
@@ -50,15 +50,13 @@ export const isStated = (statement: Statement, name: FieldName): boolean =>
   statement[name].source !== 'bundle' && statement[name].value !== ''
 
 const anchored = ['trustedKind', 'trusted', 'network', 'rollup', 'implementation'] as const
-const ofState = [...anchored, 'scheme', 'l2Block', 'rootsSlot', 'currentSlot', 'hashesSlot'] as const
+const ofState = [...anchored, 'layout', 'scheme', 'l2Block'] as const
 const subjects = {
   answer: ['trusted', 'scheme', 'address', 'storageKeys'],
   bundle: [...ofState, 'address', 'storageKeys'],
-  logs: [...ofState, 'logs'],
+  logs: ofState,
   message: [...anchored, 'message'],
   traces: ['trusted', 'endRoot', 'scheme'],
-  call: [],
-  vector: [],
 } as const
 
 /** What a file is about. It decides what the form asks for, and who judges the file. */

@@ -1,38 +1,21 @@
 import { type TabName, tabNames } from './address.ts'
-import { byId, type Child, h, listenToArrows, nodesOf } from './dom.ts'
-
-const titles: Readonly<Record<TabName, string>> = {
-  overview: 'Overview',
-  proof: 'Proof',
-  file: 'File',
-}
+import { byId, type Child, nodesOf, rove } from './dom.ts'
 
 /** The views of a file, one at a time. The arrow keys move between their tabs. */
 export function createTabs(onChoose: (name: TabName) => void) {
-  const list = byId('tabs', HTMLElement)
-  const views = tabNames.map(name => {
-    const tab = h('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': name }, titles[name])
-    const panel = h('div', {
-      role: 'tabpanel',
-      id: name,
-      'aria-labelledby': `tab-${name}`,
-      tabindex: '-1',
-      hidden: true,
-    })
-    tab.addEventListener('click', () => onChoose(name))
-    list.append(tab)
-    list.parentElement?.append(panel)
-    return { name, tab, panel }
-  })
-  listenToArrows(
+  const views = tabNames.map(name => ({
+    ...{ name, tab: byId(`tab-${name}`, HTMLElement), panel: byId(name, HTMLElement) },
+  }))
+  for (const { name, tab } of views) tab.addEventListener('click', () => onChoose(name))
+  rove(
     views.map(({ tab }) => tab),
     index => onChoose(tabNames[index] ?? 'overview'),
   )
-  const of = (name: TabName) => views.filter(view => view.name === name)
   return {
     /** Shows a view, or the first that has anything in it. */
     show(wanted: TabName): void {
-      const shown = [...of(wanted), ...views].find(({ tab }) => !tab.hidden)
+      const open = views.filter(({ tab }) => !tab.hidden)
+      const shown = open.find(({ name }) => name === wanted) ?? open[0]
       for (const { name, tab, panel } of views) {
         const isShown = name === shown?.name
         tab.setAttribute('aria-selected', String(isShown))
@@ -42,12 +25,9 @@ export function createTabs(onChoose: (name: TabName) => void) {
     },
     /** Fills a view. Without content, its tab is taken away. */
     fill(wanted: TabName, content: readonly Child[]): void {
-      for (const { tab, panel } of of(wanted)) {
-        const nodes = nodesOf(content)
-        panel.replaceChildren(...nodes)
-        tab.hidden = nodes.length === 0
-      }
+      const nodes = nodesOf(content)
+      byId(wanted, HTMLElement).replaceChildren(...nodes)
+      byId(`tab-${wanted}`, HTMLElement).hidden = nodes.length === 0
     },
-    focus: (wanted: TabName): void => of(wanted)[0]?.panel.focus(),
   }
 }

@@ -1,21 +1,19 @@
 import type { LeafForm, LeafPath } from '../cli/words/answer.ts'
 import type { Source } from '../cli/words/claim.ts'
 import { type EvidenceSources, networkNamed, rollupNamed } from '../cli/words/evidence.ts'
-import { brief } from '../cli/words/value.ts'
+import { brief, fieldsOf, show } from '../cli/words/value.ts'
 import type { PartSources } from '../cli/words/verdict.ts'
-import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../cli/words/wording.ts'
+import { capitalized, count, type Row, sourceWords, toEther, trustedNames } from '../cli/words/wording.ts'
 import type { L1Account } from '../entry/anchor.ts'
 import type { ProvenAccount } from '../entry/index.ts'
 import { abbreviate, type Field, type FieldName, isOwn, isStated, type Statement } from './statement.ts'
 
 /** The page's wording for the form, verdicts and leaf proofs. */
 
-/** An account, in the tree of the rollup or in an Ethereum state. */
-export type VerifiedAccount = ProvenAccount | L1Account
-
 /** What is proven of a state. */
 export interface ProvenState {
-  readonly account: VerifiedAccount | null
+  /** In the tree of the rollup or in an Ethereum state. */
+  readonly account: ProvenAccount | L1Account | null
   readonly storage: readonly { readonly exists: boolean; readonly value: string }[]
 }
 
@@ -36,28 +34,7 @@ export const partNames: Readonly<Record<LeafPath['proof'], string>> = {
   rightProof: 'right neighbour',
 }
 
-/** The fields of the form, in a sentence. */
-export const fieldWords: Readonly<Record<FieldName, string>> = {
-  scheme: 'the state',
-  trustedKind: 'what you trust',
-  trusted: 'the root or hash that you trust',
-  network: 'the network',
-  address: 'the address',
-  storageKeys: 'a storage key',
-  logs: 'which logs you asked for',
-  rollup: 'the rollup',
-  l2Block: 'the L2 block',
-  message: 'the hash of the message',
-  endRoot: 'the state root after the last block',
-  implementation: 'the code behind the proxy',
-  rootsSlot: 'the slot of the roots',
-  currentSlot: 'the slot of the newest block',
-  hashesSlot: 'the slot of the block hashes',
-}
-
-export const isTrustedKind = (kind: string): kind is keyof typeof trustedNames => Object.hasOwn(trustedNames, kind)
-
-export const trustedName = (kind: string): string => (isTrustedKind(kind) ? trustedNames[kind] : 'root')
+export const trustedName = (kind: string): string => show(fieldsOf(trustedNames)[kind] ?? 'root')
 
 /** An amount, in the unit that is easier to read. */
 export const amount = (wei: bigint): string => (wei >= 10n ** 9n ? `${toEther(wei)} ETH` : `${wei} wei`)
@@ -66,20 +43,10 @@ export const amount = (wei: bigint): string => (wei >= 10n ** 9n ? `${toEther(we
 export function stateWords({ account, storage }: ProvenState): string {
   if (account === null) return 'This account does not exist.'
   const existing = storage.filter(({ exists }) => exists).length
-  const [only] = storage
-  const slots =
-    storage.length === 0
-      ? ''
-      : storage.length > 1
-        ? `; ${existing} of its ${storage.length} slots ${existing === 1 ? 'exists' : 'exist'}`
-        : only?.exists
-          ? `; its slot exists and is ${slotWords(only.value)}`
-          : '; its slot does not exist'
+  const verb = existing === 1 ? 'exists' : 'exist'
+  const slots = storage.length === 0 ? '' : `; ${existing} of its ${count(storage.length, 'slot')} ${verb}`
   return `This account exists and holds ${amount(account.balance)}${slots}.`
 }
-
-/** A number if it is small enough to read. */
-const slotWords = (value: string): string => (BigInt(value) < 2n ** 64n ? `${BigInt(value)}` : abbreviate(value))
 
 /** What the verdict rests on, in one sentence. */
 export function basisWords({ trusted, trustedKind }: Statement, name = trustedName(trustedKind.value)): string {
@@ -103,21 +70,18 @@ export function evidenceSourcesOf(statement: Statement): EvidenceSources {
 export const displayRows = (rows: readonly Row[]): Row[] =>
   rows.map(([name, value, ...basis]) => [capitalized(name), brief(value), ...basis])
 
-export const displayAccount = (account: VerifiedAccount): Row[] => displayRows(accountRows(account))
-
 /** Who stated what a verdict rests on between L1 and the rollup. Empty if it starts at an L2 state root, which leaves that out. */
 export function premiseSources(statement: Statement): PartSources {
-  const { rollup, rootsSlot, currentSlot, hashesSlot, trustedKind, network, trusted } = statement
+  const { rollup, layout, trustedKind, network, trusted } = statement
   const kind = trustedKind.value
   if (kind === 'l2StateRoot') return { [kind]: trusted.source }
   // The page knows the contracts and the networks that have names. A file can only choose between them.
   const isKnown = rollupNamed(rollup.value) !== undefined
-  const slots = (isKnown ? [hashesSlot] : [rootsSlot, currentSlot, hashesSlot]).filter(({ value }) => value !== '')
-  const foreign = slots.find(({ source }) => !isOwn(source))
   const isOfBeacon = kind === 'beaconBlockRoot' && network.value !== ''
   return {
     [kind]: trusted.source,
-    ...{ [isKnown ? 'rollupName' : 'rollup']: rollup.source, ...(foreign && { layout: foreign.source }) },
+    [isKnown ? 'rollupName' : 'rollup']: rollup.source,
+    ...(layout.value !== '' && { layout: layout.source }),
     ...(isOfBeacon && networkNamed(network.value) === undefined && { network: network.source }),
   }
 }

@@ -1,14 +1,8 @@
-import { createExplorer } from './explore.ts'
+import { createExplorer, replyTo } from './explore.ts'
 import { MAX_INPUT_MIB, MAX_INPUT_MIB_ON_PAGE } from './limits.ts'
-import type { Reply, Request } from './messages.ts'
 
-if (typeof document === 'undefined') {
-  const explore = createExplorer(MAX_INPUT_MIB)
-  const ready: Reply = { id: 0, kind: 'ready' }
-  self.postMessage(ready)
-  self.addEventListener('message', async (event: MessageEvent<Request>) => {
-    self.postMessage(await explore(event.data))
-  })
-} else {
-  Object.assign(globalThis, { exploreOnPage: createExplorer(MAX_INPUT_MIB_ON_PAGE) })
-}
+// On a page that was opened from disk, and got no worker, this script runs on the page.
+const { explorerPort } = globalThis
+const explorer = createExplorer(explorerPort ? MAX_INPUT_MIB_ON_PAGE : MAX_INPUT_MIB)
+const port = explorerPort ?? self
+port.onmessage = async ({ data }) => port.postMessage(await replyTo(explorer, data))

@@ -39,11 +39,10 @@ const wrong: Readonly<Partial<Record<FieldName, readonly (readonly [text: string
     ['0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'not as its checksum says'],
   ],
   storageKeys: [[`${digits(64)}\n${digits(6)}`, 'key 2: 6 digits instead of 64']],
-  logs: [['{', 'not what eth_getLogs takes']],
   l2Block: [['-1', 'no block number']],
-  rootsSlot: [['x', 'no slot number']],
-  currentSlot: [['1.5', 'no slot number']],
-  hashesSlot: [[`1${'0'.repeat(78)}`, 'no slot number']],
+  layout: ['x', '282', '282 1.5', '282 281 456 1', `282 1${'0'.repeat(78)}`].map(
+    text => [text, 'not two or three slot numbers'] as const,
+  ),
 }
 
 it('says what is wrong with a text, in each field that a file has use for, and only there', () => {
@@ -61,7 +60,7 @@ it('says what is wrong with a text, in each field that a file has use for, and o
       }
     }
   }
-  expect(count).toBe(5 * 17)
+  expect(count).toBe(5 * 18)
 })
 
 it('takes an address without a checksum, one with the right one, and any that the file states', () => {
