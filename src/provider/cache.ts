@@ -8,7 +8,6 @@ export function createCache<K, V>(capacity: number) {
   }
   return {
     get: (key: K): V | undefined => entries.get(key)?.value,
-    /** Adds a value, or states the new size of one. Then evicts the oldest values until the rest fits. */
     set(key: K, value: V, size: number): void {
       total += size - (entries.get(key)?.size ?? 0)
       entries.set(key, { value, size })

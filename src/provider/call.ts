@@ -1,7 +1,7 @@
 import type { Hex } from '../base/bytes.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { knownBlocksOf } from './blocks/known-blocks.ts'
-import { type CallRequest, readCall } from './call-request.ts'
+import { type CallRequest, overrideState, readBlockOverrides, readCall, readStateOverrides } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
@@ -9,7 +9,6 @@ import { loadEvm } from './evm-packages.ts'
 import { type Execution, type ExecutionContext, execute, INSUFFICIENT_FUNDS, intrinsicGas } from './execute.ts'
 import { meterReads } from './metered-reader.ts'
 import type { VerifiedOptions } from './options.ts'
-import { overrideState, readBlockOverrides, readStateOverrides } from './overrides.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
 import type { KnownState } from './proven-state.ts'
@@ -22,21 +21,17 @@ const OSAKA_MAX_GAS = 1n << 24n
 /** How far an estimate may exceed the least sufficient gas, in parts per thousand. */
 const TOLERANCE = 15n
 
-/** What the calls of a provider have in common. */
 export interface CallSources extends Pick<CurrentView, 'heldAt' | 'current'> {
   readonly settings: VerifiedOptions
   readonly known: KnownState
 }
 
-/** The result of `eth_call`. @throws ProviderError `REVERTED`, `EXECUTION_FAILED` */
 export const runCall = (sources: CallSources, given: unknown, pace: Pace): Promise<string> =>
   withPlan(sources, given, pace, 2, async plan => requireSuccess(await plan.execute()).returnData)
 
 /**
  * The least gas with which the call succeeds, or up to 1.5% more. The gas that a call uses is not always enough, because part
  * of it may be refunded at the end, and because a contract keeps a 64th when it calls another.
- *
- * @throws ProviderError `REVERTED`, `EXECUTION_FAILED` if no amount of gas suffices
  */
 export const estimateGas = (sources: CallSources, given: unknown, pace: Pace): Promise<bigint> =>
   withPlan(sources, given, pace, 2, leastGas, true)
@@ -109,7 +104,6 @@ const isSameList = (a: Execution['accessList'], b: Execution['accessList']): boo
   return left.size === right.size && [...left].every(item => right.has(item))
 }
 
-/** A call, where it is executed, and how much gas it may use. */
 interface CallPlan extends Pick<ExecutionContext, 'hardfork'> {
   readonly call: CallRequest
   readonly reader: StateReader
@@ -119,10 +113,8 @@ interface CallPlan extends Pick<ExecutionContext, 'hardfork'> {
 }
 
 /**
- * Reads what a client wants executed, prepares it, and does the work. If that reads a value of an earlier block, its header is
- * fetched and proven, and the work done again: so a call that reads none needs no header.
- *
- * @param overrides how many parameters the method has for them
+ * If the work reads a value of an earlier block, its header is fetched and proven, and the work done again: so a call that reads none
+ * needs no header. @param overrides how many parameters the method has for them
  */
 async function withPlan<T>(
   sources: CallSources,

@@ -92,11 +92,7 @@ export function createCurrentView(
     refresh: async () => (await refresh()).state,
     state: async () => (await pairNow()).state,
     current: async () => (await pairNow()).blocks,
-    /**
-     * The block that a request names. The request is answered from it until it ends, even if the view moves.
-     *
-     * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
-     */
+    /** The block that a request names. The request is answered from it until it ends, even if the view moves. */
     async heldAt(block: unknown, pace: Pick<Pace, 'beSlow' | 'signal'>): Promise<Held> {
       const held = await findAt(block, pace)
       return { ...held, state: held.state.by(pace) }
@@ -104,10 +100,7 @@ export function createCurrentView(
   }
 }
 
-/**
- * Why there is no state at a number that a client names. Often it was that of `eth_blockNumber`, perhaps of a view before this one, or
- * of another provider.
- */
+/** Often the number was that of `eth_blockNumber`, perhaps of a view before this one, or of another provider. */
 function noState({ l2BlockNumber: number, header }: Held, oneHead: boolean): string {
   const proven = `State is proven after block ${number}, and after the last blocks of earlier finalizations.`
   if (oneHead || header !== undefined) return proven

@@ -58,11 +58,7 @@ export function environmentIn(header: BlockHeader): Environment {
   return onlyGiven<Environment>({ timestamp, baseFee, coinbase, prevRandao, gasLimit })
 }
 
-/**
- * Returns a validated copy, so that the values cannot change during a call.
- *
- * @throws ArgumentError
- */
+/** Returns a validated copy, so that the values cannot change during a call. @throws ArgumentError */
 export function verifyEnvironment(environment: Environment = {}): Environment {
   const own = readOptions('environment', environment, ENVIRONMENT_FIELDS)
   const field = <T>(name: keyof Environment, verify: (place: string, value: unknown) => T): T | undefined =>

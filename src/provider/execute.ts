@@ -20,19 +20,16 @@ export interface ExecutionContext {
   readonly hardfork: Hardfork
   readonly blockNumber: bigint
   readonly environment: Environment
-  /** Finds the hash for BLOCKHASH. Default: in the state of the call (EIP-2935). */
   readonly hashAt?: (number: bigint) => Promise<Hex>
 }
 
 export interface Execution {
-  /** Why it failed; null if it succeeded. */
   readonly failure: 'revert' | (string & {}) | null
   readonly returnData: Hex
   /** Gas used by the transaction: includes its intrinsic gas, less refunds. */
   readonly gasUsed: bigint
   /** What it touched, without the sender, the receiver and precompiles, unless their slots were touched. */
   readonly accessList: AccessList
-  /** What it wrote. The sender has paid for all the gas. */
   readonly effects: Effects
 }
 
@@ -51,10 +48,7 @@ const MAX_INIT_CODE = 49_152
  * Executes a call on a state. If `reader` throws, or the call reads a value that no proof covers, the execution ends with
  * that error, even if the contract would handle it.
  *
- * @param gas gas limit of the transaction
- * @param pace the execution lets others run in between, and ends when the signal of `pace` is aborted
- * @throws ProviderError `VALUE_UNPROVEN`, `ROLLUP_DIFFERS`, `EXECUTION_FAILED` if it cannot begin; EndpointError `ABORTED`; what
- * `reader` throws
+ * @throws ProviderError `VALUE_UNPROVEN`, `ROLLUP_DIFFERS`, `EXECUTION_FAILED` if it cannot begin; EndpointError `ABORTED`
  */
 export async function execute(
   packages: EvmPackages,

@@ -13,7 +13,6 @@ import { params } from './params.ts'
 import type { KnownState, ProvenState } from './proven-state.ts'
 import { type Held, newestIn } from './view.ts'
 
-/** Gets the parameters of a request as they came, and who asks. Throws a ProviderError if they do not fit. */
 type Method = (given: unknown, pace: Pace, client: string) => unknown
 type Filters = Register<Query>
 

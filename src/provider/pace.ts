@@ -10,7 +10,6 @@ export interface Budget {
   spend(steps: number): void
 }
 
-/** How one piece of work shares the thread with others, and when it has to end. */
 export interface Pace {
   /** Aborted at the deadline, or by whoever asked for the work. */
   readonly signal: AbortSignal

@@ -67,7 +67,6 @@ interface Tally {
   own: number
 }
 
-/** One rehearsal: the guesses that it reads, and how much it may compute. */
 function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tally: Tally) {
   const { reads, of } = collectReads()
   const seen = new Set<string>()

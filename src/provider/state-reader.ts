@@ -99,11 +99,7 @@ export function noteReads(reader: StateReader) {
   return { reader: noted, touched, codes }
 }
 
-/**
- * The hash of an earlier block, from the contract that keeps them (EIP-2935), in a proven state.
- *
- * @throws ProviderError `VALUE_UNPROVEN` if the state does not hold it; what `state` throws
- */
+/** The hash of an earlier block, from the contract that keeps them (EIP-2935). @throws ProviderError `VALUE_UNPROVEN` */
 export async function readHistory(state: StateReader, claim: HistoryClaim): Promise<Hex> {
   const key = historySlot(claim.number)
   // The slot comes with its account, in one request.

@@ -26,7 +26,6 @@ import type { ProviderView, VerifiedOptions } from './options.ts'
 import { createProvenState, type KnownState, type SharedState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
 
-/** A proven block with its state. */
 export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'newestL2BlockNumber'> {
   /** Proven if L1 holds the hash of the block in place of its state root. */
   readonly header: BlockHeader | undefined
@@ -62,7 +61,6 @@ export type ViewSource = Pick<
   VerifiedOptions,
   'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations' | 'signal'
 > & {
-  /** Shared by all views. */
   readonly known: KnownState
 }
 
@@ -121,7 +119,6 @@ export function createViews(source: ViewSource) {
   const l1Source: L1Source = { l1, rollup, signal, schemeAt }
   const open = createOpening(source)
 
-  /** The last finalized L2 block at this L1 block, and the view as it is proven from there. */
   async function look(current: Held | null, l1Block: L1Block): Promise<Looked> {
     if (current === null) return { newest: await fetchNewest(l1Source, l1Block), kept: null }
     const { l2BlockNumber, stateRoot, header, newest } = current

@@ -24,10 +24,7 @@ const tipOf = (header: BlockHeader, { gasPrice }: Pick<OpenedBlockTransaction, '
 
 const ascending = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0)
 
-/**
- * A tip that was enough lately: the median of those in the newest proven blocks that have transactions; zero if none of the
- * newest {@link TIP_BLOCKS} has any.
- */
+/** A tip that was enough lately: the median of those in the newest proven blocks that have transactions; zero if none has any. */
 export async function suggestTip({ l2 }: Sources, blocks: KnownBlocks, view: BlockView, pace: Pace): Promise<bigint> {
   const newest = newestIn(view)
   const oldest = [oldestIn(view), newest - TIP_BLOCKS + 1n].reduce((most, one) => (one > most ? one : most))

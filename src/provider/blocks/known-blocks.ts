@@ -94,7 +94,6 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
   }
 
   return {
-    /** @throws ProviderError `BLOCK_UNPROVEN` if nothing leads from the state to the block */
     hashAt,
     walk,
     async headerAt(view: BlockView, number: bigint, pace: Pace): Promise<BlockHeader> {
@@ -136,7 +135,6 @@ function createMemory(signal: AbortSignal | undefined) {
   }
 }
 
-/** The hashes in the state, of a block and of `count` - 1 after it, in one request. */
 async function readHashes(
   view: BlockView,
   number: bigint,

@@ -25,7 +25,6 @@ const isHash = (value: unknown): boolean => typeof value === 'string' && value.l
 
 type Sources = VerifiedOptions
 type Current = CurrentView['current']
-/** Answers a request. `client` tells who asks. */
 type Method = (given: unknown, pace: Pace, client: string) => Promise<unknown>
 
 /**
@@ -135,7 +134,6 @@ function readsOfBlocks(blocks: KnownBlocks, withBlock: Locator['withBlock']) {
 
 /** The number of the block that a client names; null if it is none that is proven. */
 type Find = (view: BlockView, value: unknown, pace: Pace) => Promise<bigint | null>
-/** What is asked about a block. `more` are the parameters after it. */
 type Answer = (view: BlockView, number: bigint, pace: Pace, more: readonly unknown[]) => Promise<unknown>
 
 function ofTransactions({ withTransaction }: Locator, current: Current) {

@@ -17,7 +17,6 @@ import {
 import type { CallBundle } from './types.ts'
 
 type Pause = Pace['pause']
-/** Of the body of a bundle. */
 interface Parts {
   readonly answers: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[]; readonly answer: unknown }[]
   readonly codes: readonly Uint8Array[]
@@ -39,7 +38,6 @@ export async function verifyAnswers(
   return accounts
 }
 
-/** The state in a bundle: its verified answers, and its codes. */
 export async function readBundle(
   accounts: ReadonlyMap<Hex, HeldAccount>,
   codes: readonly Uint8Array[],
