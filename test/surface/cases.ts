@@ -77,7 +77,10 @@ const asWhole = <T>(value: T): T => {
 }
 
 /** Signed by a key of the demo. */
-const { transaction } = transferToken({ state: devnetPackage.demoWorld(scheme), token, chainId: 1337n }, DEMO_SIGNERS)
+const { transaction } = transferToken(
+  { state: devnetPackage.demoWorld(scheme), to: token, chainId: 1337n },
+  DEMO_SIGNERS,
+)
 const messageContent = { from: token, to: token, fee: 0n, value: 1n, data: '0x' } as const
 const bridged = () => {
   const created = { genesis: tree, rollup: { address: rollup.address }, messageService: token }
@@ -642,7 +645,7 @@ export const cases: Readonly<Record<string, Case>> = {
     call: devnetPackage.createService,
     args: [
       {
-        ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'], maxLogRange: 5 },
+        ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'] },
         faults: () => undefined,
         ...{
           contractVersion: 8,
@@ -656,7 +659,7 @@ export const cases: Readonly<Record<string, Case>> = {
     ],
     optional: [
       ...ofRollup('0.rollup'),
-      ...['chainId', 'l1ChainId', 'apiKeys', 'maxLogRange', 'faults'].map(n => `0.${n}`),
+      ...['chainId', 'l1ChainId', 'apiKeys', 'faults'].map(n => `0.${n}`),
       ...['contractVersion', 'upgradeAt', 'l1Unfinalized', 'l1History', 'clock', 'messageService'].map(
         name => `0.${name}`,
       ),

@@ -130,7 +130,7 @@ export function addDemoBlocks(chain: ServiceChain, options: DemoBlocksOptions = 
       pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
       pending.setStorage(DEMO_CONTRACT, { key: slotKey(0n), value: slotKey(42n + number) })
       addBlock([
-        transferToken({ state: pending, token: DEMO_TOKEN, chainId }, number % 2n === 1n ? [ALICE, BOB] : [BOB, ALICE]),
+        transferToken({ state: pending, to: DEMO_TOKEN, chainId }, number % 2n === 1n ? [ALICE, BOB] : [BOB, ALICE]),
       ])
     }
     for (let added = 0; added < l1Blocks; added++) l1.addBlock()

@@ -33,24 +33,17 @@ const AMOUNT = 10n ** 18n
 const GAS_USED = 34_229n
 const GAS = 60_000n
 
-interface Place {
-  readonly state: World
-  readonly token: Hex
-  readonly chainId: bigint
-}
-
 /** Transfers a token from one signer to the other, in the state, and describes the transaction. @throws ArgumentError */
 export function transferToken(
-  { state, token, chainId }: Place,
+  { state, chainId, to: token }: Omit<Call, 'input' | 'gasUsed'>,
   [from, to]: readonly [Signer, Signer],
 ): ChainTransaction {
-  for (const [{ address }, change] of [
-    [from, -AMOUNT],
-    [to, AMOUNT],
-  ] as const) {
+  const add = ({ address }: Signer, amount: bigint) => {
     const key = mappingSlot({ slot: tokenSlots.balanceOf, keys: [address] })
-    state.setStorage(token, { key, value: slotKey(BigInt(state.getStorage(token, key)) + change) })
+    state.setStorage(token, { key, value: slotKey(BigInt(state.getStorage(token, key)) + amount) })
   }
+  add(from, -AMOUNT)
+  add(to, AMOUNT)
   const [sender, recipient] = [slotKey(BigInt(from.address)), slotKey(BigInt(to.address))]
   const amount = slotKey(AMOUNT)
   const input: Hex = `0xa9059cbb${recipient.slice(2)}${amount.slice(2)}`

@@ -6,8 +6,8 @@ export const MAX_BODY_LENGTH = 2 ** 20
 export const MAX_BATCH = 1000
 /** Storage keys per request. Each one costs a proof. */
 export const MAX_KEYS = 1024
-/** Blocks per `eth_getLogs` request, unless the service has an option for it. */
-export const DEFAULT_LOG_RANGE = 10_000
+/** Blocks per `eth_getLogs` request. */
+export const MAX_LOG_RANGE = 10_000
 /** A transaction that is sent, in bytes: as long as geth allows. */
 export const MAX_TRANSACTION_LENGTH = 131_072
 /** Transactions that are sent and wait for their turn. */

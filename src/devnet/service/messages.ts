@@ -10,8 +10,9 @@ import { messageTrees } from '../../verify/messages/tree.ts'
 import type { World } from '../world/world.ts'
 import type { BlockStore } from './block-store.ts'
 import type { ChainTransaction, DescribedContent } from './content.ts'
-import type { Anchored, Bridge, ContractChange, ContractLog, Write } from './contract.ts'
+import type { Anchored, Bridge, ContractChange, Write } from './contract.ts'
 import { DEMO_SIGNERS, signCall } from './demo-transfer.ts'
+import type { L1 } from './simulated-l1.ts'
 
 /** What somebody sends from one layer to the other. */
 export type MessageContent = Pick<Message, 'from' | 'to'> & Partial<Pick<Message, 'fee' | 'value' | 'data'>>
@@ -97,16 +98,10 @@ function anchorMessages(blocks: Blocks, service: Hex, first: bigint, last: bigin
   }
 }
 
-/** The chains, as far as messages go. */
 interface Bridged {
   readonly chainId: bigint
   readonly pending: World
-  readonly l1: {
-    readonly contract: Hex
-    read(key: Hex): bigint
-    logs(): readonly ContractLog[]
-    write(change: ContractChange): void
-  }
+  readonly l1: L1
   /** The transactions for the next block of L2, to which it adds. */
   readonly queue: ChainTransaction[]
 }

@@ -17,19 +17,17 @@ export interface ServiceOptions extends ServiceChainOptions {
   l1ChainId?: number | bigint | undefined
   /** API keys, with which requests go to `/v3/{key}`. Another key is refused. Default: none. */
   apiKeys?: readonly string[] | undefined
-  /** Limit on blocks per `eth_getLogs` request, on either chain. Default: 10,000. */
-  maxLogRange?: number | undefined
   /** Faults to inject, for tests. Default: none. */
   faults?: FaultFunction | undefined
 }
 
 const FIELDS = [
-  ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'maxLogRange', 'faults'],
+  ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'faults'],
   ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'upgradeAt', 'clock', 'messageService'],
 ]
 
 /** Counts and the least that each may be. */
-const COUNTS = { maxLogRange: 1, proofLag: 0, keep: 1, l1Unfinalized: 0, l1History: 0 } as const
+const COUNTS = { proofLag: 0, keep: 1, l1Unfinalized: 0, l1History: 0 } as const
 
 /** Fills in the defaults of what the endpoints need. @throws ArgumentError */
 export function readServiceOptions(options: ServiceOptions) {

@@ -94,8 +94,8 @@ export function createService(options: ServiceOptions): Service {
   const server = createHttpServer(
     createHandler({
       rpc: new Map([
-        ['', { endpoint: 'l2', methods: l2Methods(chain, own.chainId, own.maxLogRange) }],
-        ['/l1', { endpoint: 'l1', methods: l1Methods(chain, own.l1ChainId, own.maxLogRange) }],
+        ['', { endpoint: 'l2', methods: l2Methods(chain, own.chainId) }],
+        ['/l1', { endpoint: 'l1', methods: l1Methods(chain, own.l1ChainId) }],
       ]),
       beacon,
       apiKeys: own.apiKeys,

@@ -99,7 +99,8 @@ const SECONDS_PER_BLOCK = 12n
 export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridge) {
   const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
   const address = bytesToHex(hexToBytes(rollup.address, 20))
-  const state = createL1State(address)
+  const accounts = (storage: Trie) => putAccount(null, hexToBytes(address, 20), { ...CONTRACT_ACCOUNT, storage })
+  const isContract = (target: Hex) => lowerCase(target) === address
   const contract = createContract(rollup, contractVersion, bridge)
   const blocks = createBlockStore<StoredBlock>(({ block }) => block.hash)
   const { newest } = blocks
@@ -111,7 +112,7 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
     return sealBlock({
       number: newest() + 1n,
       parentHash: parent?.hash ?? ZERO_HASH,
-      stateRoot: state.root(contract.storage()),
+      stateRoot: bytesToHex(trieRoot(accounts(contract.storage()))),
       timestamp: timestampAfter(parent, contract.finalizations().at(-1), clock),
       extraData: branch === 0n ? '0x' : bytesToHex(encodeInteger(branch)),
       content: NO_CONTENT,
@@ -175,9 +176,12 @@ export function createL1(rollup: Rollup, options: L1Options = {}, bridge?: Bridg
     getBlock: (number: bigint) => describeStored(blocks.at(number)),
     numberOf: blocks.numberOf,
     getProof: (target: Hex, keys: readonly Hex[], number: bigint) =>
-      ifKept(number, storage => state.prove(storage, target, keys)),
+      ifKept(number, storage => {
+        const account = isContract(target) ? { ...CONTRACT_ACCOUNT, storage } : null
+        return proveAccount(accounts(storage), target, account, keys)
+      }),
     getStorage: (target: Hex, key: Hex, number: bigint) =>
-      ifKept(number, storage => state.valueOf(storage, target, key)),
+      ifKept(number, storage => (isContract(target) ? slotIn(storage, key).value : 0n)),
     finalizations: contract.finalizations,
     logs: contract.logs,
     /** The value of a slot of the contract, at the newest block. */
@@ -221,15 +225,3 @@ function timestampAfter(parent?: Block, finalized?: TimedFinalization, clock?: (
 }
 
 const largest = (...values: readonly bigint[]): bigint => values.reduce((a, b) => (b > a ? b : a), 0n)
-
-/** The state of the simulated L1, whose only account is a contract. `storage` is always that of the contract. */
-function createL1State(contract: Hex) {
-  const isContract = (address: Hex) => lowerCase(address) === lowerCase(contract)
-  const accounts = (storage: Trie): Trie => putAccount(null, hexToBytes(contract, 20), { ...CONTRACT_ACCOUNT, storage })
-  return {
-    root: (storage: Trie): Hex => bytesToHex(trieRoot(accounts(storage))),
-    valueOf: (storage: Trie, address: Hex, key: Hex): bigint => (isContract(address) ? slotIn(storage, key).value : 0n),
-    prove: (storage: Trie, address: Hex, keys: readonly Hex[]): object =>
-      proveAccount(accounts(storage), address, isContract(address) ? { ...CONTRACT_ACCOUNT, storage } : null, keys),
-  }
-}

@@ -1,6 +1,5 @@
 import { bigintToBytes, bytesToBigint, concatBytes, type Hex } from '../../base/bytes.ts'
-import { ProofError } from '../../base/errors.ts'
-import { hexOf } from '../../base/json/decoders.ts'
+import { atMost, hexOf } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
@@ -74,7 +73,7 @@ export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | undef
 
 function decodeLog(log: unknown): FinalizedStateLog | undefined {
   const { topics, data } = reader.fields(log, ['topics', 'data'])
-  const [topic, block] = reader.items(topics, verifyTopicCount, hexOf(reader, WORD))
+  const [topic, block] = reader.items(topics, atMost('MALFORMED_RESPONSE', 2), hexOf(reader, WORD))
   const isNew = topic === finalizedStateTopics[0]
   if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return undefined
   const words = reader.bytesOf((isNew ? 3 : 2) * WORD)(data)
@@ -85,15 +84,9 @@ function decodeLog(log: unknown): FinalizedStateLog | undefined {
   return { l2BlockNumber, finalizedState: { messageNumber, forcedTransactionNumber, timestamp } }
 }
 
-function verifyTopicCount(count: number): void {
-  if (count !== 2) throw new ProofError('MALFORMED_RESPONSE')
-}
-
-const STATE_FIELDS = ['messageNumber', 'forcedTransactionNumber', 'timestamp']
-
 /** A copy of the caller's argument. @throws ArgumentError */
 export function verifyFinalizedState(state: FinalizedState): FinalizedState {
-  const own = readOptions('finalizedState', state, STATE_FIELDS)
+  const own = readOptions('finalizedState', state, ['messageNumber', 'forcedTransactionNumber', 'timestamp'])
   const verify = (name: keyof FinalizedState, bits: number) => verifyUint(`finalizedState.${name}`, own[name], bits)
   return {
     messageNumber: verify('messageNumber', 256),

@@ -13,13 +13,8 @@ const WORD = 32
 /** Fee, value, number, the offset of the data, its length. */
 const HEAD = 5 * WORD
 
-export interface MessageLog {
-  readonly address: Hex
-  readonly message: DecodedMessage
-}
-
 /** Reads a log `MessageSent`. Null if it is none, or does not state the hash of its message: whoever sent it is a liar. */
-export function readMessageLog(source: unknown): MessageLog | null {
+export function readMessageLog(source: unknown): { readonly address: Hex; readonly message: DecodedMessage } | null {
   const decoded = safely(() => decodeLog(source).fields)
   if (!decoded.ok) return null
   const { address, topics, data } = decoded.value
@@ -30,14 +25,8 @@ export function readMessageLog(source: unknown): MessageLog | null {
   const end = HEAD + (bytes.length < HEAD ? 0 : Number(wordAt(4)))
   if (end > bytes.length) return null
   const [fee, value, number] = [wordAt(0), wordAt(1), wordAt(2)]
-  const message = withHash({
-    from: addressIn(from),
-    to: addressIn(to),
-    fee,
-    value,
-    number,
-    data: bytes.slice(HEAD, end),
-  })
+  const sent = { from: addressIn(from), to: addressIn(to), fee, value, number }
+  const message = withHash({ ...sent, data: bytes.slice(HEAD, end) })
   return number > 0n && bytesToHex(message.hash) === hash ? { address, message } : null
 }
 

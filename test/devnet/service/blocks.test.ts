@@ -180,7 +180,7 @@ it('keeps the hashes of blocks in the state, as EIP-2935 has it', () => {
 })
 
 it('selects logs by filter, within bounds', async () => {
-  const { url, service } = await startService({ maxLogRange: 8, keep: 2 })
+  const { url, service } = await startService({ keep: 2 })
   const { chain } = service
   addDemoBlocks(chain, { counts: [3, 1, 4] })
   // The finalizations end at the blocks 1, 4, 5 and 9; of these, the last two are kept.
@@ -206,7 +206,7 @@ it('selects logs by filter, within bounds', async () => {
   }
   const refused: [object, number, string][] = [
     [{ fromBlock: '0x4', toBlock: '0x9' }, 4444, 'pruned'],
-    [{ fromBlock: '0x5', toBlock: '0xd' }, -32602, 'at most 8'],
+    [{ fromBlock: '0x5', toBlock: '0x2715' }, -32602, 'at most 10000'],
     [{ blockHash: word(1) }, -32000, 'not found'],
   ]
   for (const [filter, code, words] of refused) {

@@ -1,20 +1,19 @@
-import type { Hex } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
 import { createRegister } from '../../../provider/filter-register.ts'
 import { params as read } from '../../../provider/params.ts'
-import type { ChainLog } from '../content.ts'
+import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, rpcCodes } from '../json-rpc.ts'
-
-/** Where filters look. */
-interface FilterSources {
-  newest(): bigint
-  /** The logs of blocks that a query selects. @throws MethodError for a query that does not fit */
-  logsIn(query: object, from: bigint, to: bigint): ChainLog[]
-  hashAt(number: bigint): Hex | undefined
-}
+import { getLogs, type LogSource } from './logs.ts'
 
 /** Filters as nodes have them: those that nobody asked for lately are gone, and the least lately used ones if there are too many. */
-export function filterMethods({ newest, logsIn, hashAt }: FilterSources): Record<string, Method> {
+export function filterMethods({ blocks }: FullChain, source: LogSource): Record<string, Method> {
+  const { newest } = blocks
+  /** A filter crosses any number of blocks: the node has them anyway. */
+  const logsIn = (query: object, from: bigint, to: bigint) => {
+    const { address, topics } = read.fields('filter', query, ['address', 'topics'])
+    const filter = { address, topics, fromBlock: encodeQuantity(from), toBlock: encodeQuantity(to) }
+    return getLogs(filter, source, Number.MAX_SAFE_INTEGER)
+  }
   const register = createRegister<object | null>()
   const add = (query: object | null) => register.add('', query, 0, newest() + 1n)
   const idIn = (params: readonly unknown[]) => encodeQuantity(read.quantity('filter', read.take(params, 1, 1)[0], 128))
@@ -42,7 +41,7 @@ export function filterMethods({ newest, logsIn, hashAt }: FilterSources): Record
       filter.next = to + 1n
       if (from > to) return []
       if (filter.query !== null) return logsIn(filter.query, from, to)
-      return Array.from({ length: Number(to - from) + 1 }, (_, index) => hashAt(from + BigInt(index)))
+      return Array.from({ length: Number(to - from) + 1 }, (_, index) => blocks.at(from + BigInt(index))?.block.hash)
     },
     eth_getFilterLogs(params) {
       const { query } = find(params)

@@ -7,12 +7,12 @@ import type { FullChain } from '../chain.ts'
 import type { ChainLog } from '../content.ts'
 import type { ContractLog } from '../contract.ts'
 import { MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
-import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
+import { MAX_KEYS } from '../limits.ts'
 import type { L1 } from '../simulated-l1.ts'
 import { blockNotFound, methodsOf, readBlock } from './common.ts'
 import { getLogs } from './logs.ts'
 
-export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFAULT_LOG_RANGE): Methods {
+export function l1Methods({ l1 }: FullChain, chainId: bigint): Methods {
   const numberOf = (block: unknown): bigint => {
     const [latest, finalized] = [l1.blockNumber(), l1.blockNumber('finalized')]
     const tags = { latest, earliest: 0n, pending: latest, finalized, safe: l1.blockNumber('safe') }
@@ -30,7 +30,7 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
     eth_getLogs: params => {
       const logsOf = (from: bigint, to: bigint) =>
         describeLogs(l1, ({ l1BlockNumber: number }) => number >= from && number <= to)
-      return getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf, maxRange: maxLogRange })
+      return getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf })
     },
     eth_getTransactionReceipt(params) {
       const hash = read.bytes('transaction hash', read.take(params, 1, 1)[0], 32)

@@ -4,12 +4,12 @@ import { params as read } from '../../../provider/params.ts'
 import type { World } from '../../world/world.ts'
 import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
-import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
+import { MAX_KEYS } from '../limits.ts'
 import { proveEthereum } from '../state-trie.ts'
 import { blockNotFound, methodsOf, readBlock } from './common.ts'
 import { transactionMethods } from './transactions.ts'
 
-export function l2Methods(chain: FullChain, chainId: bigint, maxLogRange = DEFAULT_LOG_RANGE): Methods {
+export function l2Methods(chain: FullChain, chainId: bigint): Methods {
   const numberOf = (block: unknown) => {
     const [latest, finalized] = [chain.latest(), chain.finalized()]
     return readBlock(block, { latest, earliest: 0n, pending: latest + 1n, finalized }, chain.blocks)
@@ -64,7 +64,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, maxLogRange = DEFAU
       const [address, slot, block = 'latest'] = read.take(params, 2, 3)
       return stateAt(block).getStorage(read.bytes('address', address, 20), read.slot('slot', slot))
     },
-    ...transactionMethods(chain, numberOf, maxLogRange),
+    ...transactionMethods(chain, numberOf),
   })
 }
 

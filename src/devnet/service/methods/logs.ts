@@ -4,17 +4,17 @@ import { MAX_LOGS } from '../../../provider/limits.ts'
 import { params as read } from '../../../provider/params.ts'
 import { decodeFilter, selectedBy } from '../../../verify/blocks/filter.ts'
 import type { ChainLog } from '../content.ts'
+import { MAX_LOG_RANGE } from '../limits.ts'
 
 /** Where {@link getLogs} finds logs, and how far it goes. */
 export interface LogSource {
   /** The logs of these blocks, the first and the last included, oldest first, as JSON-RPC has them. */
   logsOf(from: bigint, to: bigint): Iterable<ChainLog>
   numberOf(block: unknown): bigint
-  readonly maxRange: number
 }
 
 /** The logs that a filter selects, oldest first. */
-export function getLogs(filter: unknown, { logsOf, numberOf, maxRange }: LogSource): ChainLog[] {
+export function getLogs(filter: unknown, { logsOf, numberOf }: LogSource, maxRange = MAX_LOG_RANGE): ChainLog[] {
   const fields = read.fields('filter', filter, ['blockHash', 'fromBlock', 'toBlock', 'address', 'topics'])
   const { blockHash, fromBlock, toBlock } = fields
   if (blockHash !== undefined && (fromBlock !== undefined || toBlock !== undefined)) {

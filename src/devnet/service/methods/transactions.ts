@@ -10,7 +10,7 @@ import type { ChainLog } from '../content.ts'
 import { type Method, MethodError } from '../json-rpc.ts'
 import { MAX_TRANSACTION_LENGTH } from '../limits.ts'
 import { filterMethods } from './filters.ts'
-import { getLogs, type LogSource } from './logs.ts'
+import { getLogs } from './logs.ts'
 
 /** Of a block in Prague (EIP-7691). */
 const MAX_BLOB_GAS = 1_179_648
@@ -18,11 +18,7 @@ const MAX_BLOB_GAS = 1_179_648
 const TIP = 1_000_000_000n
 
 /** The methods about transactions, receipts, logs and fees. @param numberOf reads the number of a block */
-export function transactionMethods(
-  chain: FullChain,
-  numberOf: (block: unknown) => bigint,
-  maxRange: number,
-): Record<string, Method> {
+export function transactionMethods(chain: FullChain, numberOf: (block: unknown) => bigint): Record<string, Method> {
   const { blocks } = chain
   /** Looks up what belongs to a transaction, by its hash; null if there is none. */
   const lookUp =
@@ -81,25 +77,12 @@ export function transactionMethods(
       const number = isHash ? blocks.numberOf(read.bytes('block hash', block, 32)) : numberOf(block)
       return blocks.at(number ?? -1n)?.content.receipts ?? null
     },
-    eth_getLogs: params => getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf, maxRange }),
-    ...filtersOver(chain, { logsOf, numberOf, maxRange }),
+    eth_getLogs: params => getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf }),
+    ...filterMethods(chain, { logsOf, numberOf }),
     eth_gasPrice: params => read.take(params, 0, 0) && encodeQuantity(BASE_FEE + TIP),
     eth_maxPriorityFeePerGas: params => read.take(params, 0, 0) && encodeQuantity(TIP),
     eth_feeHistory: feeHistory,
   }
-}
-
-/** A filter crosses any number of blocks: the node has them anyway. */
-function filtersOver({ blocks }: FullChain, source: LogSource): Record<string, Method> {
-  return filterMethods({
-    newest: blocks.newest,
-    hashAt: number => blocks.at(number)?.block.hash,
-    logsIn(query, from, to) {
-      const { address, topics } = read.fields('filter', query, ['address', 'topics'])
-      const filter = { address, topics, fromBlock: encodeQuantity(from), toBlock: encodeQuantity(to) }
-      return getLogs(filter, { ...source, maxRange: Number.MAX_SAFE_INTEGER })
-    },
-  })
 }
 
 /** As geth has it (EIP-4444). */

@@ -140,7 +140,13 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
 }
 
 function decodeMessageClaim(claim: MessageEvidenceClaim) {
-  const { rollup, trusted, message, layout } = readOptions('', claim, CLAIM_FIELDS)
+  const { rollup, trusted, message, layout } = readOptions('', claim, [
+    'kind',
+    'rollup',
+    'trusted',
+    'message',
+    'layout',
+  ])
   const decoded = decodeTrusted(trusted)
   if (decoded.kind === 'l2StateRoot') {
     throw new ArgumentError({ path: 'trusted.l2StateRoot', expected: 'something about L1, which holds the messages' })
@@ -155,8 +161,6 @@ function decodeMessageClaim(claim: MessageEvidenceClaim) {
 }
 
 type Wanted = ReturnType<typeof decodeMessageClaim>
-
-const CLAIM_FIELDS = ['kind', 'rollup', 'trusted', 'message', 'layout']
 
 /** What the entry point messages exports by this name. */
 export const messageEvidence = /* @__PURE__ */ createKind({
