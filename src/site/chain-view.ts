@@ -1,6 +1,6 @@
 import type { ChainBox } from './chain.ts'
 import type { Check, Status } from './checks.ts'
-import { button, type Child, copyable, fold, h, hidden, rowList } from './dom.ts'
+import { button, type Child, copyable, h, hidden, rowList } from './dom.ts'
 import type { Report } from './report.ts'
 import { abbreviate } from './statement.ts'
 
@@ -18,9 +18,8 @@ let unfolded = -1
 export function chainView({ boxes, verdict }: Report, onProof: (index: number) => void): Child[] {
   // What follows from something that nobody has confirmed is not proven.
   const isAssumed = verdict === 'consistent' || boxes.some(({ state }) => state === 'assumed')
-  const links = boxes.map((box, index) => {
-    const { title, layer, state, value, note } = box
-    const link = button(
+  const links = boxes.map(({ title, layer, state, value, note }, index) =>
+    button(
       { class: 'link' },
       () => unfold(unfolded === index ? -1 : index),
       h('span', { class: 'layer' }, layer),
@@ -28,19 +27,16 @@ export function chainView({ boxes, verdict }: Report, onProof: (index: number) =
       h('span', { class: 'brief' }, value.startsWith('0x') ? abbreviate(value) : value),
       h('span', { class: 'about' }, note),
       h('span', { class: 'word' }, state === 'passed' && isAssumed ? 'follows' : words[state]),
-    )
-    const more = moreOf(box, onProof)
-    return { link, more, item: h('li', { 'data-state': state }, link, more) }
-  })
+    ),
+  )
   const unfold = (wanted: number) => {
     unfolded = wanted
-    for (const [index, { link, more }] of links.entries()) {
-      link.setAttribute('aria-expanded', String(index === wanted))
-      more.hidden = index !== wanted
-    }
+    for (const [index, link] of links.entries()) link.setAttribute('aria-expanded', String(index === wanted))
   }
   unfold(unfolded)
-  const items = links.map(({ item }) => item)
+  const items = boxes.map((box, index) =>
+    h('li', { 'data-state': box.state }, links[index] ?? '', moreOf(box, onProof)),
+  )
   return items.length === 0 ? [] : [h('ol', { class: 'chain', 'aria-label': 'The chain of trust' }, ...items)]
 }
 
@@ -65,15 +61,12 @@ function moreOf({ title, value, rows, checks, proof }: ChainBox, onProof: (index
 /** A list of checks. What passed is folded; what failed is not. */
 export function checksView(title: string, checks: readonly Check[], of = ''): HTMLElement {
   const passed = checks.filter(({ status }) => status === 'passed')
-  const summary = [
-    h('span', {}, title, of !== '' && hidden(` of ${of}`)),
-    ' ',
-    chip('passed', `${passed.length} passed`),
-  ]
+  const name = h('span', {}, title, of !== '' && hidden(` of ${of}`))
+  const summary = h('summary', {}, name, ' ', chip('passed', `${passed.length} passed`))
   return h(
     'div',
     {},
-    passed.length > 0 && fold(false, summary, checkList(passed)),
+    passed.length > 0 && h('details', {}, summary, checkList(passed)),
     passed.length < checks.length && checkList(checks.filter(check => !passed.includes(check))),
   )
 }

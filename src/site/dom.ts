@@ -72,10 +72,6 @@ export async function copy(text: string, done = 'Copied.'): Promise<void> {
   }
 }
 
-/** A section that its summary folds and unfolds. */
-export const fold = (isOpen: boolean, summary: Child | readonly Child[], ...children: readonly Child[]): HTMLElement =>
-  h('details', { class: 'group', open: isOpen }, h('summary', {}, ...[summary].flat()), ...children)
-
 /** Fills a list with the first items, and with more of them on demand. @param wanted an item to show in any case */
 export function growing<T>(
   list: HTMLElement,
