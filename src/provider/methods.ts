@@ -120,7 +120,7 @@ export const METHOD_ROWS = [
   {
     kind: 'forwarded',
     methods: ['linea_estimateGas'],
-    how: 'name a wrong limit or wrong fees: look at what your wallet shows before you sign. The network computes them from the compressed size of the transaction and its margins, which nothing proves. Without it, clients use eth_estimateGas and eth_gasPrice',
+    how: 'name a wrong limit or wrong fees: look at what your wallet shows. The network computes them from the compressed size of the transaction and its margins, which nothing proves. Without it, clients use eth_estimateGas and eth_gasPrice',
   },
   {
     kind: 'refused',
