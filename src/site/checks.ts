@@ -63,7 +63,9 @@ export function watch<T>(file: OpenedFile, verify: () => T): Tried<T> {
   )
   if (outcome.ok) return { proven: outcome.value, error: null, checked: { passed, failed: null, isVerified: true } }
   const { error } = outcome
-  return { proven: null, error, checked: { passed, failed: placeError(error, file), isVerified: false } }
+  const { code, path, found = '' } = error
+  const failed: PlacedError = { ...placeOf(code, path, file.subject), code, found }
+  return { proven: null, error, checked: { passed, failed, isVerified: false } }
 }
 
 /** Where evidence has what these groups are about. */
@@ -91,13 +93,6 @@ function placeOf(code: FailureCode, path: string, subject: OpenedFile['subject']
   if (group !== 'answer' || rest === undefined) return { group, path: inside }
   return { group: slot === undefined ? 0 : Number(slot) + 1, path: rest }
 }
-
-/** Finds the group of an error. */
-export const placeError = ({ code, path, found = '' }: Refusal, { subject }: OpenedFile): PlacedError => ({
-  ...placeOf(code, path, subject),
-  code,
-  found,
-})
 
 /** The checks of some groups, in order: those that passed, and at the end the one that failed. */
 export function checksOf({ passed, failed }: Checked, ...groups: readonly GroupKey[]): Check[] {

@@ -4,7 +4,7 @@ import { toHex } from '../cli/words/layout.ts'
 import { brief, parseJson } from '../cli/words/value.ts'
 import { judge } from './judge.ts'
 import { MAX_CHANGED_DIGITS } from './limits.ts'
-import { type Loaded, type OpenedFile, openFile } from './opened-file.ts'
+import { type OpenedFile, openFile } from './opened-file.ts'
 import { type DigitChange, type Place, placeOfPart, viewPart, withDigits } from './part.ts'
 import { type ProofView, viewLeafProof } from './proof-view.ts'
 import type { Judgement, Report } from './report.ts'
@@ -19,15 +19,15 @@ export function createExplorer(maxMib: number) {
   let verdict: { readonly shown: unknown; readonly file: OpenedFile; readonly judgement: Judgement } | null = null
   return {
     /** Opens a file. Its SHA-256 is empty on a page without TLS, where browsers compute none. */
-    async load(blob: Blob): Promise<{ readonly loaded: Loaded; readonly digest: string }> {
+    async load(blob: Blob) {
       content = null
       verdict = null
       const bytes = await readBlob(blob, maxMib)
       content = readJson(bytes)
-      const { kind, subject, description, holds, suggested, notes } = openFile(content)
+      const { kind, subject, holds, suggested } = openFile(content)
       const digest = await globalThis.crypto?.subtle?.digest('SHA-256', bytes)
       return {
-        loaded: { kind, subject, description, holds, suggested, notes },
+        ...{ kind, subject, holds, suggested },
         digest: digest === undefined ? '' : toHex(new Uint8Array(digest)).slice(2),
       }
     },

@@ -25,7 +25,6 @@ export const judgeTraces = judgeAs<VerifiedTransition>({
     return {
       sources: { rootBefore: trusted.source, rootAfter: isEnded ? endRoot.source : 'answer' },
       headline: `These changes, of ${accounts} and ${slots}, lead from one root to the other.`,
-      trusted: 'state root before the first block',
       changes,
       notes:
         isEnded && isOwn(endRoot.source)

@@ -25,12 +25,10 @@ export interface Kind<Proven> {
   tell(proven: Proven, statement: Statement, file: OpenedFile): Told
   draw(scene: Scene<Proven>): readonly ChainBox[]
   /** The state that the leaf proofs prove. */
-  state?(proven: Proven, file: OpenedFile): Pick<ProvenState, 'storage'> & Leaves
-}
-
-interface Leaves {
-  readonly account: object | null
-  readonly stateRoot?: string | undefined
+  state?(
+    proven: Proven,
+    file: OpenedFile,
+  ): Pick<ProvenState, 'storage'> & { readonly account: object | null; readonly stateRoot?: string | undefined }
 }
 
 /** Judges files of one kind. */
@@ -59,7 +57,7 @@ export const judgeAs =
     const boxes = kind.draw({ statement, checked, file, proven, address, storageKeys, proofs: forms.length })
     const failed = checked.failed?.group
     const more = storageKeys.length - MAX_KEYS
-    const { notes = file.notes, verdict } = said
+    const { notes = file.notes ?? [], verdict } = said
     return {
       report: {
         ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, facts: [], logs: null, changes: null },

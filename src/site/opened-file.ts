@@ -28,21 +28,15 @@ import {
   unstated,
 } from './statement.ts'
 
-/** What a file holds, before any of it is verified. */
-export interface Loaded {
+/** What a file holds, before any of it is verified, and what it suggests for the form. */
+export interface OpenedFile {
   /** In words. */
   readonly kind: string
   readonly subject: Subject
-  readonly description: string
   /** What it holds, in words, with their number. */
   readonly holds: string
-  /** The inputs that the file itself suggests. */
   readonly suggested: Suggested
-  readonly notes: readonly string[]
-}
-
-/** An opened file: what it contains, and what it suggests for the form. */
-export interface OpenedFile extends Loaded {
+  readonly notes?: readonly string[]
   /** The endpoint's answer; for a bundle, its `answer`. */
   readonly answer: unknown
   /** The bundle, if it is one. */
@@ -54,7 +48,7 @@ export interface OpenedFile extends Loaded {
 /** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
-  if (holdsTraces(content)) return openTraces({ kind: 'traces', description: '', answer: content })
+  if (holdsTraces(content)) return openTraces('traces', content)
   const file = readInputFile(content)
   const { kind } = file
   if (kind === 'evidence vector') return openEvidence(kind, file)
@@ -64,8 +58,7 @@ export function openFile(content: unknown): OpenedFile {
   }
   if (kind === 'function vector') {
     const { answer, ...claim } = fieldsOf(file.fields['input'])
-    const { description, operation } = file
-    if (operation === 'verifyTransition') return openTraces({ kind: 'evidence vector', description, answer }, claim)
+    if (file.operation === 'verifyTransition') return openTraces('evidence vector', answer, claim)
     throw new DocumentError('This is a vector of a function: the tests run it, and this page does not.')
   }
   if (kind === 'unknown') {
@@ -82,14 +75,10 @@ export function openFile(content: unknown): OpenedFile {
 function opened(file: Omit<OpenedFile, 'suggested'>, ...sources: readonly Suggested[]): OpenedFile {
   const all = Object.assign({}, ...sources)
   const suggested = fieldsFor(file.subject).filter(name => all[name] !== undefined)
-  return {
-    ...file,
-    description: brief(file.description),
-    suggested: Object.fromEntries(suggested.map(name => [name, all[name]])),
-  }
+  return { ...file, suggested: Object.fromEntries(suggested.map(name => [name, all[name]])) }
 }
 
-function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFile {
+function openAnswer({ kind, stated, answer }: AnswerFile): OpenedFile {
   const slotCount = slotsIn(answer)
   const served = slotCount > MAX_KEYS ? 0 : storageKeysIn(answer)
   const { scheme, stateRoot, address, storageKeys } = stated
@@ -98,7 +87,7 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
   const asking = `Enter the storage keys that you asked for: the answer names none, or more than ${MAX_KEYS}.`
   return opened(
     {
-      ...{ kind, subject: 'answer', description, answer, holds: count(slotCount, 'storage proof') },
+      ...{ kind, subject: 'answer', answer, holds: count(slotCount, 'storage proof') },
       notes: isAsking ? [asking] : [],
     },
     suggest('answer', {
@@ -128,7 +117,7 @@ function aboutOf(evidence: EvidenceVector['evidence'], { answer, blocks, message
 /** Evidence, and what a vector states about it. */
 function openEvidence(
   kind: string,
-  { evidence, description, bundle, scheme: stated, claim }: Omit<EvidenceVector, 'kind' | 'expected'>,
+  { evidence, bundle, scheme: stated, claim }: Pick<EvidenceVector, 'evidence' | 'bundle' | 'scheme' | 'claim'>,
 ): OpenedFile {
   const fields = fieldsOf(bundle)
   const { scheme, rollup, l2BlockNumber, answer } = fields
@@ -138,7 +127,7 @@ function openEvidence(
   })
   return opened(
     {
-      ...{ kind, ...aboutOf(evidence, fields), description, bundle, answer, notes: [] },
+      ...{ kind, ...aboutOf(evidence, fields), bundle, answer },
       network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
     },
     own,
@@ -147,15 +136,15 @@ function openEvidence(
 }
 
 /** Traces. @param claim what a vector states about them */
-function openTraces(file: Pick<OpenedFile, 'kind' | 'description' | 'answer'>, claim: Fields = {}): OpenedFile {
+function openTraces(kind: string, answer: unknown, claim: Fields = {}): OpenedFile {
   const { scheme, parentStateRoot, stateRoot } = claim
-  const result = fieldsOf(fieldIn(file.answer, 'result') ?? file.answer)
+  const result = fieldsOf(fieldIn(answer, 'result') ?? answer)
   const { zkParentStateRootHash: trusted, zkEndStateRootHash: endRoot, zkStateMerkleProof } = result
   const blocks = itemsOf(zkStateMerkleProof)
   const traces = blocks.reduce<number>((sum, block) => sum + itemsOf(block).length, 0)
   const holds = `${count(traces, 'trace')} in ${count(blocks.length, 'block')}`
   return opened(
-    { ...file, subject: 'traces', holds, notes: [] },
+    { kind, subject: 'traces', answer, holds },
     suggest('answer', { trusted, endRoot }),
     suggest('file', { scheme, trusted: parentStateRoot, endRoot: stateRoot }),
   )

@@ -107,17 +107,15 @@ function close(): number {
   return ++turn
 }
 
-interface Opening {
-  readonly example?: Example
-  /** Whether the address is already of it, and of one of its views. */
-  readonly replaces?: boolean
-}
-
-/** Opens what was dropped, pasted or chosen. @param content null if there is none in a link */
+/**
+ * Opens what was dropped, pasted or chosen.
+ *
+ * @param content null if there is none in a link @param replaces whether the address is already of it, and of one of its views
+ */
 async function open(
   name: string,
   content: Blob | Promise<Blob | null>,
-  { example, replaces = false }: Opening = {},
+  { example, replaces = false }: { readonly example?: Example; readonly replaces?: boolean } = {},
 ): Promise<void> {
   const mine = close()
   setStale(true)
@@ -128,16 +126,15 @@ async function open(
     if (blob === null) {
       throw new Error('This link carries no file that this page can unpack: it is incomplete, or too large.')
     }
-    const { loaded, digest } = await engine.ask('load', blob)
+    const { kind, subject, holds, suggested, digest } = await engine.ask('load', blob)
     // On disk, it may change.
     const text = example || blob.size > MAX_KEPT_BYTES ? null : await blob.text().catch(() => null)
     if (mine !== turn) return
-    const { kind, subject, holds, description, suggested } = loaded
     const tree = fileTree(askPart, (proof, place) => void goToBytes(proof, place))
     shown = { name, digest, example, tree, report: null }
     tabs.fill('file', tree.content)
     fill(suggested, subject, example !== undefined)
-    fileStatus.textContent = `${name}: ${kind}, ${holds}. ${example ? '' : description}`
+    fileStatus.textContent = `${name}: ${kind}, ${holds}.`
     shareButton.hidden = false
     const source = example ? nameOf(example.title) : `sha256-${digest}`
     // The address is that of the file before its verdict: the visitor can already type, which starts another verdict.

@@ -86,19 +86,17 @@ export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 
   readonly sources: PartSources
   /** In a sentence. */
   readonly headline: string
-  /** What the visitor trusts is called, if not by its kind. */
-  readonly trusted?: string | undefined
   readonly l1Block?: L1Block | undefined
 }
 
 /** The checks pass: what follows, and on whose word. */
-export function established(statement: Statement, { sources, headline, trusted, l1Block, ...told }: Told): Said {
+export function established(statement: Statement, { sources, headline, l1Block, ...told }: Told): Said {
   const { word: verdict, unconfirmed, chosen } = verdictOf(true, sources)
   const badge = capitalized(verdict)
   const [first] = unconfirmed
   if (first === undefined) {
     const about = chosen === '' ? '' : ` Verified for ${chosen}.`
-    return { ...told, verdict, badge, headline, text: `${basisWords(statement, trusted)}${about}` }
+    return { ...told, verdict, badge, headline, text: `${basisWords(statement)}${about}` }
   }
   const field = first === 'rootAfter' ? 'endRoot' : isField(first) ? first : 'trusted'
   const { value } = statement[field]

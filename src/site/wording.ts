@@ -49,9 +49,9 @@ export function stateWords({ account, storage }: ProvenState): string {
 }
 
 /** What the verdict rests on, in one sentence. */
-export function basisWords({ trusted, trustedKind }: Statement, name = trustedName(trustedKind.value)): string {
+export function basisWords({ trusted, trustedKind }: Statement): string {
   const said = trusted.source === 'confirmed' ? 'compared with a source of your own' : 'typed'
-  return `Rests on the ${name} ${abbreviate(trusted.value)}, which you ${said}.`
+  return `Rests on the ${trustedName(trustedKind.value)} ${abbreviate(trusted.value)}, which you ${said}.`
 }
 
 /** What the page says of a root that nothing proves. */
