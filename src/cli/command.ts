@@ -10,7 +10,6 @@ export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonl
 /** A command: the first word after the program's name. */
 export interface Command {
   readonly help: string
-  /** @returns the exit code */
   run(args: readonly string[], io: Io): Promise<number>
 }
 

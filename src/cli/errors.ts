@@ -17,22 +17,13 @@ export class UsageError extends Error {
   }
 }
 
-/** The options whose values the library checks, by its names for them. */
+/** The options whose values the library checks further, by its names for them. */
 const OPTIONS = [
-  ['trusted.l1BlockHash', '--l1-block-hash'],
-  ['trusted.l1StateRoot', '--l1-state-root'],
-  ['trusted.l2StateRoot', '--state-root'],
-  ['stateRoot', '--state-root'],
   ['network', '--network'],
   ['rollup', '--network'],
   ['l2BlockNumber', '--l2-block'],
   ['fromBlock', '--from-block'],
   ['toBlock', '--to-block'],
-  ['address', '--address'],
-  ['call.gas', '--gas'],
-  ['call.from', '--sender'],
-  ['message.from', '--sender'],
-  ['message.to', '--recipient'],
   ['message', '--message'],
   ['call', '--call'],
   ['environment', '--environment'],
@@ -73,7 +64,6 @@ export function orUsageError<T>(what: string, work: () => T): T {
   }
 }
 
-/** What to print of any error. */
 export const briefMessage = (error: unknown): string =>
   printable(removeUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))
 

@@ -2,7 +2,8 @@ import { isArgumentError } from '../base/errors.ts'
 import { readOwn } from '../base/json/known-fields.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
 import { argumentRefused, briefMessage, requireWritten, UsageError } from './errors.ts'
-import { formatOptions, sharedOptions, trustOptions } from './options/declared.ts'
+import { sharedOptions, trustOptions } from './options/declared.ts'
+import { formatOptions } from './options/define.ts'
 import { didYouMean } from './options/suggest.ts'
 import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
@@ -80,9 +81,8 @@ L1 block is proven by the sync committees, and the bundle grows by 60 kB per 27
 hours since the checkpoint. A checkpoint may be two weeks old, or one week since
 the Gloas fork.
 
-\`follow\` and \`proxy\` ask again and again for a hash. Choose one of --l1-agree,
---checkpoint and --l1-hash-module. Otherwise, more than half of the --l1
-endpoints have to agree. l1BlockHash() returns the hash of a finalized L1 block.
+\`follow\` and \`proxy\` ask again and again for a hash. Choose --l1-agree or
+--checkpoint. Otherwise, more than half of the --l1 endpoints have to agree.
 
 The progress of a run and the file of --beacon-state are believed only if they
 are signed with your key: rollup-state-proof/key in $XDG_STATE_HOME, or else in

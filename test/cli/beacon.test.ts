@@ -69,9 +69,6 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   expect(beaconBlock.trustedBlockRoot).toBe(checkpoint[1])
   // The bundle also verifies from its L1 block hash alone.
   expect((await verify('--l1-block-hash', l1Block.hash)).code).toBe(0)
-  // The same command sends no requests, and verifies the existing file.
-  const again = await record('--beacon', 'http://127.0.0.1:1', ...checkpoint)
-  expect([again.code, again.stdout.includes('Nothing was fetched')]).toEqual([0, true])
 
   const inspected = await runHere(['inspect', file])
   expect(inspected.code).toBe(0)
@@ -85,12 +82,10 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
     1,
     expect.stringMatching(/EVIDENCE_NETWORK_MISMATCH[\s\S]*hoodi/),
   ])
-  expect(other.stdout).toMatch(/BROKEN +trusted beacon block -> sync committees -> finalized L1 block hash/)
   bundle.consensus.updates.pop()
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle))
   const shorter = await verify(...checkpoint, '--json')
   expect(JSON.parse(shorter.stdout)).toMatchObject({
-    brokenLink: 'consensus',
     error: { code: 'BEACON_SIGNATURE_PERIOD', path: 'consensus.finality.data.signature_slot' },
   })
 })

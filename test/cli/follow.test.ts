@@ -279,18 +279,8 @@ it('says why it waits, and keeps waiting with --once while an endpoint fails', a
   expect(stderr).toMatch(/^waiting \d s: UNREACHABLE: the L1 endpoint, eth_getBlockByNumber\. .*Check the URL/m)
 })
 
-it('takes the L1 block hash from a module, and stops if two sources disagree', async () => {
-  const { follow, service, folder, l1Url } = await startDemo()
-  const hash = Reflect.get(Object(service.chain.l1.getBlock(43n)), 'hash')
-  const parent = folderOf({
-    'hash.mjs': `export const l1BlockHash = async () => '${hash}'`,
-    'no.mjs': 'export default 1',
-  })
-  expect(await follow('--l1-hash-module', join(parent, 'hash.mjs'))).toMatchObject({ code: 0 })
-  expect(existsSync(join(folder, '5.json'))).toBe(true)
-  expect(await follow('--l1-hash-module', join(parent, 'no.mjs'))).toMatchObject({ code: 2 })
-  expect(await follow('--l1-hash-module', join(parent, 'hash.mjs'), '--quorum', '1')).toMatchObject({ code: 2 })
-
+it('stops if two sources disagree', async () => {
+  const { follow, service, l1Url } = await startDemo()
   const forked = await startService({ contractVersion: 7 })
   addDemoBlocks(forked.service.chain)
   const split = await follow('--l1-agree', l1Url, '--l1-agree', forked.l1Url, '--quorum', '2')

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { UsageError } from '../../src/cli/errors.ts'
 import { createConnections } from '../../src/cli/options/connections.ts'
-import type { Flags } from '../../src/cli/options/declared.ts'
+import { l1SourceOptions, optionsOf } from '../../src/cli/options/declared.ts'
 import { openL1Source } from '../../src/cli/options/l1-source.ts'
+import { networkOf as chosenNetwork } from '../../src/cli/options/network.ts'
+import { parseOptions } from '../../src/cli/options/parse.ts'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { CONTRACT, ROLLUP, startServer, startService } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
@@ -40,21 +42,26 @@ async function startDemo() {
   return { ...started, endpoints: ['--l1', l1Url, '--l2', url], path, root, head, asked, held, apiUrl: api.url }
 }
 
+/** Options by their names, as on the command line. */
+type Given = Readonly<Record<string, string | readonly string[]>>
+
 /** Opens the source for these options without running a command. */
-async function open(flags: Flags, urls: readonly string[] = [DOWN]) {
+async function open(given: Given, urls: readonly string[] = [DOWN]) {
+  const args = Object.entries(given).flatMap(([name, value]) => [value].flat().map(text => `--${name}=${text}`))
+  const { values } = parseOptions(args, { ...l1SourceOptions, ...optionsOf('network') })
   const controller = new AbortController()
   onTestFinished(() => controller.abort())
-  const connections = createConnections('5', controller.signal, () => {})
+  const connections = createConnections(5, controller.signal, () => {})
   const odd: string[] = []
   const l1 = connections.open('l1', urls)
-  const source = await openL1Source({ 'l1-agree': [], ...flags }, l1, connections, text => odd.push(text))
+  const source = await openL1Source(values, chosenNetwork(values), l1, connections, text => odd.push(text))
   return { ...source, odd }
 }
 
 it('says when one endpoint alone could invent the hash, however it is named', async () => {
   const other = 'http://127.0.0.1:2'
   const agree = { 'l1-agree': [DOWN, other] }
-  const warned: [Flags, string[], string][] = [
+  const warned: [Given, string[], string][] = [
     [{}, [DOWN], 'one endpoint only, which could invent the hash'],
     [{ 'l1-agree': [other] }, [DOWN], 'one endpoint only, which could invent the hash'],
     [{ ...agree, quorum: '1' }, [DOWN], 'any one of 2 endpoints, each of which could invent the hash'],
@@ -63,7 +70,7 @@ it('says when one endpoint alone could invent the hash, however it is named', as
     const { trust, isAlone } = await open(flags, l1)
     expect([trust.slice(0, expected.length), isAlone]).toEqual([expected, true])
   }
-  const quiet: [Flags, string[]][] = [
+  const quiet: [Given, string[]][] = [
     [agree, [DOWN]],
     [{}, [DOWN, other]],
   ]
@@ -163,21 +170,21 @@ it('provides the hash to follow and proxy, with the same options', async () => {
 it('refuses incompatible options before any request', async () => {
   const { path } = await startDemo()
   const [root, network] = [`0x${'11'.repeat(32)}`, path('network.json')]
-  const cases: [Flags, string][] = [
+  const cases: [Given, string][] = [
     [{ checkpoint: root }, '--beacon is needed'],
     [{ checkpoint: root, beacon: [DOWN], network: networkFile({ rollup: ROLLUP }) }, 'has no beacon chain'],
     [{ checkpoint: '0x1', beacon: [DOWN], network }, '--checkpoint: expected'],
     [{ checkpoint: root, beacon: ['ftp://x'], network }, '--beacon: '],
     [{ checkpoint: root, beacon: [DOWN], network, quorum: '1' }, '--quorum goes with'],
     [{ checkpoint: root, beacon: [DOWN], network, 'l1-agree': [DOWN] }, 'exclude each other'],
-    [{ checkpoint: root, beacon: [DOWN], network, 'l1-hash-module': 'x' }, 'exclude each other'],
     [{ checkpoint: root, beacon: [DOWN], network, 'checkpoint-max-age': '-1' }, '--checkpoint-max-age: expected'],
     [{ checkpoint: root, beacon: [DOWN], network, 'beacon-state': path('none/state.json') }, 'cannot write'],
     [{ checkpoint: root, beacon: [DOWN], network: path('none.json') }, 'no such network'],
     [{ beacon: [DOWN] }, '--beacon goes with --checkpoint'],
     [{ 'beacon-state': path('state.json') }, '--beacon-state goes with --checkpoint'],
     [{ 'checkpoint-max-age': '1' }, '--checkpoint-max-age goes with --checkpoint'],
-    [{ quorum: '1' }, '--quorum goes with --l1-agree'],
+    [{ quorum: '1' }, '--quorum: there is one --l1 only'],
+    [{ quorum: '3', 'l1-agree': [DOWN, 'http://127.0.0.1:2'] }, '--quorum: expected 1 to 2, found 3'],
     [{ 'l1-agree': [DOWN, DOWN] }, 'the same URL twice'],
   ]
   for (const [flags, message] of cases) {
@@ -187,40 +194,4 @@ it('refuses incompatible options before any request', async () => {
     expect(refused.message).not.toContain('SECRET')
   }
   expect(cases.length).toBe(15)
-})
-
-it('says what the module of the hash throws, and does not wait for it for ever', async () => {
-  const folder = folderOf({
-    'throws.mjs': `export const l1BlockHash = () => { throw Error('no quorum at ${DOWN}\\u009b' + '!'.repeat(9999)) }`,
-    'hangs.mjs': 'export const l1BlockHash = () => new Promise(() => {})',
-    'syntax.mjs': 'export const l1BlockHash = )',
-    'early.mjs': "throw Error('no key')",
-  })
-  const at = (name: string) => join(folder, name)
-  const file = (name: string) => open({ 'l1-hash-module': at(name) })
-  const { l1BlockHash: throwing } = await file('throws.mjs')
-  const thrown = await Promise.resolve(throwing()).catch(error => error)
-  expect(thrown).toMatchObject({ name: 'EndpointError', code: 'L1_UNCONFIRMED' })
-  expect(thrown.message).toContain(`l1BlockHash() of ${at('throws.mjs')} threw: no quorum at [URL]`)
-  expect(thrown.message).not.toMatch(/SECRET|\u009b/)
-  expect(thrown.message.length).toBeLessThan(1500)
-
-  const { l1BlockHash: hanging } = await file('hangs.mjs')
-  vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
-  const late = Promise.resolve(hanging()).catch(error => error)
-  await vi.advanceTimersByTimeAsync(5000)
-  expect((await late).message).toContain(`l1BlockHash() of ${at('hangs.mjs')} did not end within 5 seconds`)
-  vi.useRealTimers()
-
-  for (const [name, message] of [
-    ['syntax.mjs', `--l1-hash-module: ${at('syntax.mjs')} threw: `],
-    ['early.mjs', `--l1-hash-module: ${at('early.mjs')} threw: no key`],
-    ['missing.mjs', `--l1-hash-module: cannot read ${at('missing.mjs')}: no such file or directory`],
-  ] as const) {
-    const refused = await file(name).catch(error => error)
-    expect(refused).toBeInstanceOf(UsageError)
-    expect(refused.message).toContain(message)
-    expect(refused.message).not.toContain('imported from')
-  }
 })

@@ -26,12 +26,6 @@ import { folderOf, itOnLinux, networkOf, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2].flatMap(key => ['--storage-key', word(key)])
 const CLAIM = [...networkOf(ROLLUP.address), '--address', CONTRACT, ...KEYS]
-/** The claim on another network. */
-const elsewhere = (address: string, more: Parameters<typeof networkOf>[1] = {}) => [
-  ...networkOf(address, more),
-  ...CLAIM.slice(2),
-]
-const layout = { stateRootHashes: 1, currentL2BlockNumber: 281 }
 const silent = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
 const open = async (path: string, force = false) => openOutputFile(path, force, silent)
 
@@ -52,70 +46,21 @@ async function startHistory(value = 43) {
 
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 
-it('does not report an existing file as recorded, nor its L1 block hash as verified', async () => {
+it('records what the L1 endpoint serves, or what the user trusts', async () => {
   const [truth, forger] = [await startHistory(), await startHistory(666)]
   const recorded = JSON.parse((await forger.record('--json')).stdout)
-  expect(recorded).toMatchObject({ fetched: true, source: 'network', sources: { l1BlockHash: 'endpoint' } })
-  const forged = readFileSync(forger.file, 'utf8')
-  writeFileSync(truth.file, forged)
-
-  const { code, stdout } = await truth.record()
-  expect(code).toBe(4)
-  expect(stdout).not.toContain('Verified')
-  expect(stdout).toContain(`Nothing was fetched: ${truth.file} exists, and no endpoint was asked.`)
-  expect(stdout).toMatch(/L1 block hash +0x\w+ +from the file/)
-  expect(stdout).toContain('Only the file says that this is a block of L1')
-  expect(stdout).not.toContain('endpoint says')
-  const report = JSON.parse((await truth.record('--json')).stdout)
-  expect(report).toMatchObject({ fetched: false, source: 'file', sources: { l1BlockHash: 'file' } })
-  expect(report.l1Block.hash).toBe(recorded.l1Block.hash)
-
-  // A stated hash is compared with the file.
+  expect(recorded).toMatchObject({ fetched: true, verdict: 'consistent', sources: { l1BlockHash: 'endpoint' } })
   const hash = Reflect.get(Object(truth.service.chain.l1.getBlock(64n)), 'hash')
-  const refused = await truth.record('--l1-block-hash', hash)
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('HEADER_HASH_MISMATCH')])
-  const own = await truth.record('--l1-block-hash', recorded.l1Block.hash.toUpperCase().replace('0X', '0x'))
-  expect(own.stdout).toMatch(/Verified.*stated by you.*that you stated/s)
-  expect(readFileSync(truth.file, 'utf8')).toBe(forged)
-
-  const fresh = await truth.record('--force', '--json', '--l1-block-hash', hash)
-  expect(JSON.parse(fresh.stdout)).toMatchObject({ source: 'network', sources: { l1BlockHash: 'flag' } })
+  const own = await truth.record('--json', '--l1-block-hash', hash.toUpperCase().replace('0X', '0x'))
+  expect(JSON.parse(own.stdout)).toMatchObject({ verdict: 'verified', sources: { l1BlockHash: 'flag' } })
   const other = await truth.record('--force', '--l1-block-hash', recorded.l1Block.hash)
   expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
-it('compares an existing file with the whole request', async () => {
-  const { record, file, url, l1Url } = await startHistory()
-  expect((await record()).code).toBe(0)
-  const before = readFileSync(file, 'utf8')
-  const run = (...claim: string[]) => runHere(['record', 'state', '--l1', l1Url, '--l2', url, ...claim, '-o', file])
-  const mismatches: [args: string[], reason: string][] = [
-    [elsewhere(ROLLUP.address, { scheme: 'mimc' }), 'EVIDENCE_SCHEME_MISMATCH'],
-    [elsewhere(USER), 'EVIDENCE_ROLLUP_MISMATCH'],
-    [CLAIM.with(3, USER), 'EVIDENCE_ADDRESS_MISMATCH'],
-    [CLAIM.slice(0, -2), 'EVIDENCE_KEYS_MISMATCH'],
-    [[...CLAIM, '--l2-block', '4'], 'EVIDENCE_BLOCK_MISMATCH'],
-    [[...CLAIM, '--l1-block', '43'], 'is proven from L1 block'],
-    [[...CLAIM, '--l1-block', 'latest'], 'not from latest'],
-    [elsewhere(ROLLUP.address, { rollup: { layout } }), 'MPT_'],
-  ]
-  for (const [args, reason] of mismatches) {
-    const { code, stdout, stderr } = await run(...args)
-    expect({ code, stdout, stderr }, reason).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining('--force'),
-    })
-  }
-  expect(mismatches.length).toBe(8)
-  const { number } = JSON.parse((await run(...CLAIM, '--json')).stdout).l1Block
-  expect((await run(...CLAIM, '--l1-block', number, '--l2-block', '9')).code).toBe(4)
-  expect(readFileSync(file, 'utf8')).toBe(before)
-})
-
 it('reports what a bundle does not prove', async () => {
   const { record, file } = await startHistory()
-  await record()
+  const { l1Block } = JSON.parse((await record('--json')).stdout)
+  const verify = () => runHere(['verify', file, ...CLAIM, '--l1-block-hash', l1Block.hash])
   const bundle = read(file)
   const { finalizedState: _, ...l1 } = bundle.l1
   const withSlots = (part: object, count: number) => {
@@ -132,28 +77,17 @@ it('reports what a bundle does not prove', async () => {
     [l1, 0],
   ] as const) {
     writeFileSync(file, JSON.stringify(withSlots(part, count)))
-    const refused = await record()
-    expect([refused.code, refused.stderr], `${count}`).toEqual([2, expect.stringContaining('L1_STORAGE_PROOF_COUNT')])
+    const refused = await verify()
+    expect([refused.code, refused.stdout], `${count}`).toEqual([1, expect.stringContaining('L1_STORAGE_PROOF_COUNT')])
   }
   writeFileSync(file, JSON.stringify(withSlots(l1, 2)))
-  const timeless = await record()
-  expect([timeless.code, timeless.stdout]).toEqual([4, expect.stringMatching(/L2 block +9 .*\n +last finalized +9 /)])
+  const timeless = await verify()
+  expect([timeless.code, timeless.stdout]).toEqual([0, expect.stringMatching(/L2 block +9 .*\n +last finalized +9 /)])
   expect(timeless.stdout).not.toMatch(/null|undefined/)
   writeFileSync(file, JSON.stringify(withSlots(l1, 1)))
-  const { code, stdout } = await record()
-  expect([code, stdout]).toEqual([4, expect.stringMatching(/L2 block +9 .*\n +L2 block time/)])
+  const { code, stdout } = await verify()
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/L2 block +9 .*\n +L2 block time/)])
   expect(stdout).not.toMatch(/null|undefined/)
-})
-
-it('distinguishes a fetched file from an existing one', async () => {
-  const { url, l1Url, file } = await startHistory()
-  const args = ['record', 'state', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', file, '--json']
-  const reports = [await runHere(args), await runHere(args)]
-  expect(reports.map(({ stdout }) => JSON.parse(stdout))).toEqual([
-    expect.objectContaining({ fetched: true, source: 'network', verdict: 'consistent' }),
-    expect.objectContaining({ fetched: false, source: 'file', verdict: 'consistent' }),
-  ])
-  expect(JSON.parse(reports[1]?.stdout ?? '')).not.toHaveProperty('ok')
 })
 
 it('reads no progress of another request, and nothing that is no progress', async () => {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request as httpRequest, Server } from 'node:http'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -15,7 +14,7 @@ import type { RequestProvider } from '../../src/entry/rpc.ts'
 import { type Answering, createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
 import { startServer } from '../client/servers.ts'
 import { PROGRAM } from '../package/build.ts'
-import { collector, folderOf, networkOf, runHere } from './io.ts'
+import { collector, networkOf, runHere } from './io.ts'
 import { startProxyProcess } from './proxy-process.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
@@ -63,7 +62,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   expect(view.timestamp).toMatch(/^\d+$/)
   expect(JSON.stringify(proxy.events)).not.toContain(l2)
   expect(proxy.events[0]).toMatchObject({
-    trust: 'one endpoint only, which could invent the hash. Add --l1-agree, --checkpoint or --l1-hash-module',
+    trust: 'one endpoint only, which could invent the hash. Add --l1-agree or --checkpoint',
     forward: ['web3_clientVersion'],
   })
 
@@ -455,20 +454,9 @@ it('says that the endpoints are swapped, or of another chain', async () => {
   }
 })
 
-it('takes the L1 block hash from a user module', async () => {
-  const { service, url: l2, l1Url: l1 } = await startService()
-  const newest = service.chain.l1.getBlock(service.chain.l1.blockNumber())
-  const hash: unknown = Reflect.get(newest ?? {}, 'hash')
-  const folder = folderOf({ 'source.mjs': `export const l1BlockHash = async () => '${hash}'` })
-  const proxy = await startProxy('0', l1, l2, '--l1-hash-module', join(folder, 'source.mjs'))
-  expect(await proxy.until(({ event }) => event === 'view')).toMatchObject({ l1Block: { hash } })
-  expect(await proxy.end('SIGTERM')).toBe(0)
-})
-
 it('refuses wrong options before it listens', async () => {
   const network = ['--l1', 'http://127.0.0.1:1/SECRET', '--l2', 'http://127.0.0.1:1']
   const right = [...network, ...networkOf(ROLLUP)]
-  const folder = folderOf({ 'nothing.mjs': 'export const other = 1' })
   const cases = [
     [...network, '--network', 'x'],
     right.slice(2),
@@ -476,9 +464,6 @@ it('refuses wrong options before it listens', async () => {
     [...right, '--quorum', '2'],
     [...right, '--l1-agree', 'http://127.0.0.1:1/SECRET', '--quorum', '2'],
     [...right, '--l1-agree', 'http://127.0.0.1:1/SECRET', '--l1-agree', 'http://127.0.0.1:1/SECRET'],
-    [...right, '--l1-agree', 'http://127.0.0.1:1', '--l1-hash-module', 'x.mjs'],
-    [...right, '--l1-hash-module', join(folder, 'missing.mjs')],
-    [...right, '--l1-hash-module', join(folder, 'nothing.mjs')],
     [...right, '--allow-origin', 'wallet.example'],
     [...right, '--allow-origin', 'https://wallet.example/'],
     [...right, '--environment', 'basefee=7'],
@@ -496,5 +481,5 @@ it('refuses wrong options before it listens', async () => {
     expect(stdout + stderr).not.toContain('SECRET')
     expect(stdout).toBe('')
   }
-  expect(cases.length).toBe(19)
+  expect(cases.length).toBe(16)
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/cli/errors.ts'
 import { optionsOf } from '../../src/cli/options/declared.ts'
 import { parseOptions } from '../../src/cli/options/parse.ts'
-import { mappingKeyOf, storageKeyOf } from '../../src/cli/options/storage-key.ts'
+import { mappingKeyOf, storageKey } from '../../src/cli/options/read.ts'
 import { didYouMean } from '../../src/cli/options/suggest.ts'
 import { toJson } from '../../src/cli/output/report.ts'
 import { fitToTerminal, OVERWRITE } from '../../src/cli/output/terminal.ts'
@@ -26,7 +26,7 @@ describe('storage keys', () => {
       [`${2n ** 256n - 1n}`, word('f'.repeat(64))],
       [word('AB'), word('AB')],
     ]
-    for (const [text, key] of cases) expect(storageKeyOf(text), text).toBe(key)
+    for (const [text, key] of cases) expect(storageKey(text, '--storage-key'), text).toBe(key)
     expect(cases).toHaveLength(9)
   })
 
@@ -46,7 +46,7 @@ describe('storage keys', () => {
       ),
     ]
     for (const [text, message] of cases) {
-      const error = errorOf(() => storageKeyOf(text))
+      const error = errorOf(() => storageKey(text, '--storage-key'))
       expect(error, text.slice(0, 80)).toBeInstanceOf(UsageError)
       expect(error.message).toContain(`--storage-key: ${message}`)
       expect(error.message.length).toBeLessThan(250)

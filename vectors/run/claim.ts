@@ -1,7 +1,7 @@
 import type { Hex } from '../../src/base/bytes.ts'
 import { kindNamed, kindNames } from '../../src/cli/words/answer.ts'
 import { DocumentError } from '../../src/cli/words/error.ts'
-import { MESSAGE_NUMBERS, parseNumber } from '../../src/cli/words/evidence.ts'
+import { parseNumber } from '../../src/cli/words/evidence.ts'
 import type { EvidenceVector } from '../../src/cli/words/input-file.ts'
 import { attempt } from '../../src/cli/words/layout.ts'
 import { type Fields, fieldsOf, isObject, show } from '../../src/cli/words/value.ts'
@@ -14,6 +14,9 @@ import type { EvidenceName, NamedEvidence } from '../../src/verify/evidence/name
 import type { EvidenceClaim } from '../../src/verify/evidence/types.ts'
 
 /** The claim that a vector states. */
+
+/** The fields of a message that are quantities. */
+export const MESSAGE_NUMBERS = ['fee', 'value', 'number']
 
 /** What a claim names. That of a call needs no name: it takes another function. */
 const claimKinds: Readonly<Record<EvidenceName, NamedEvidence | undefined>> = {

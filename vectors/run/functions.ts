@@ -1,7 +1,6 @@
 import type { Hex } from '../../src/base/bytes.ts'
 import { schemeNamed } from '../../src/cli/words/answer.ts'
 import { DocumentError } from '../../src/cli/words/error.ts'
-import { MESSAGE_NUMBERS } from '../../src/cli/words/evidence.ts'
 import { type Fields, fieldIn, fieldsOf, isObject, show } from '../../src/cli/words/value.ts'
 import { verifyCode } from '../../src/verify/anchor/code.ts'
 import { encodeHeader } from '../../src/verify/anchor/header.ts'
@@ -26,7 +25,7 @@ import {
   verifyMessageToL2,
 } from '../../src/verify/messages/to-l2.ts'
 import { type TransitionClaim, verifyTransition } from '../../src/verify/transition/verify.ts'
-import { claimOfVector, toNumbers, trustedOfVector } from './claim.ts'
+import { claimOfVector, MESSAGE_NUMBERS, toNumbers, trustedOfVector } from './claim.ts'
 import { spellNumbers } from './spelling.ts'
 
 /** A function that vectors are for, beside those that verify answers and evidence. */

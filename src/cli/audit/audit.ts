@@ -8,7 +8,6 @@ import { type Batch, readBatches } from './lines.ts'
 import { createRecordVerifier, type RecordClaim } from './record.ts'
 import type { AuditTask } from './worker.ts'
 
-/** One input of an audit. */
 export interface AuditInput {
   /** Used in messages, and in the verdicts if there are several inputs. */
   readonly name: string
@@ -28,7 +27,6 @@ export interface AuditOptions {
 /** Lines at the start of the inputs. */
 export interface Judged {
   readonly lines: number
-  /** See `createLineDigest`. */
   readonly digest: string
 }
 

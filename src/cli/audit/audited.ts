@@ -3,7 +3,6 @@ import { MAX_EXAMPLES } from './limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import type { RecordVerifier, Verdict } from './record.ts'
 
-/** The counts of the verdicts on some lines. */
 export interface Tally {
   lines: number
   /** Number of lines per kind of verdict: see {@link countedAs}. */
@@ -25,7 +24,6 @@ interface Example {
   readonly path: string | undefined
 }
 
-/** The verdicts of a batch of lines. */
 export interface AuditedBatch {
   /** One JSON object per line, each ended by `\n`. */
   readonly text: string

@@ -5,7 +5,6 @@ import { MAX_LINES } from './limits.ts'
 export interface Batch {
   /** The number of its first line, from 1. */
   readonly firstLine: number
-  /** How many lines there are. */
   readonly count: number
   /** The lines, without terminators, joined by `\n`. A line that was too long is empty here. */
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -20,7 +19,6 @@ const [LF, CR] = [0x0a, 0x0d]
 /** The `indexOf` of a buffer is many times faster than that of a typed array. */
 const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length)
 
-/** How a stream is split. */
 interface BatchLimits {
   /** A batch ends with the first line that brings it to this many bytes. */
   readonly batchLength: number
@@ -137,16 +135,15 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
   }
 }
 
+export type Lines = AsyncGenerator<string, undefined, undefined>
+
 /**
  * The lines of a stream, as texts.
  *
  * @param maxLineLength in bytes
  * @throws DocumentError as soon as a line is longer, because it may have no end
  */
-export async function* readLines(
-  chunks: AsyncIterable<Uint8Array>,
-  maxLineLength: number,
-): AsyncGenerator<string, undefined, undefined> {
+export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxLineLength: number): Lines {
   const refuse = (line: number) => {
     throw new DocumentError(`line ${line} is longer than ${maxLineLength} bytes`)
   }

@@ -35,7 +35,6 @@ export interface RecordClaim {
  */
 type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
 
-/** The verdict on a record that verifies. */
 export interface ProvenVerdict {
   readonly verdict: 'present' | 'absent'
   /**
@@ -55,7 +54,6 @@ export interface ProvenVerdict {
   readonly storage: AnyState['storage']
 }
 
-/** The verdict on a record that does not verify. */
 interface RefusedVerdict {
   readonly verdict: 'refused'
   readonly code: ProofErrorCode
@@ -70,7 +68,6 @@ interface UnreadableVerdict {
   readonly reason: string
 }
 
-/** The verdict on one record. */
 export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
 
 /** Judges one record, as a line of JSON in UTF-8; null is a line that was too long. Does not throw. */

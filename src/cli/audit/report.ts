@@ -7,10 +7,8 @@ import { conclude, confirmRoots, counted, formatNumber, summarize } from './summ
 /** Identifies a report: it is near the beginning of every report, and in no other file. */
 export const REPORT_MARK = '<meta name="generator" content="rollup-state-proof audit">'
 
-/** What to report. */
 export interface AuditReport {
   readonly inputs: readonly string[]
-  /** What the user stated about all records. */
   readonly claim: RecordClaim
   /** The network of the bundles; undefined if they cannot be verified. */
   readonly network: string | undefined
@@ -18,10 +16,8 @@ export interface AuditReport {
   readonly jobs: number
   /** How many of the lines an earlier run judged. */
   readonly resumedAt: number
-  /** How long this run took. */
   readonly seconds: number
   readonly version: string
-  /** When it ended. */
   readonly date: string
   /** SHA-256 of all lines, unpacked; empty if there was none. */
   readonly sha256: string

@@ -2,7 +2,6 @@ import { meaningOf } from '../../base/error-meanings.ts'
 import { listed, type Word } from '../words/verdict.ts'
 import type { Tally } from './audited.ts'
 
-/** The result of an audit. */
 export type AuditSummary = ReturnType<typeof summarize>
 
 export function summarize(tally: Tally) {
@@ -20,7 +19,6 @@ export function summarize(tally: Tally) {
     unreadable: sum('unreadable: '),
     /** Most frequent first. `meaning` is empty unless the kind is a refusal. */
     kinds: entries.map(([kind, count]) => ({ kind, count, meaning: meaningOf(kind.replace(/^refused /, '')) })),
-    /** What the verdicts rest on, in sentences. */
     notes: notesOf(tally),
   }
 }

@@ -2,7 +2,6 @@ import { type AuditedBatch, auditBatch } from './audited.ts'
 import type { Batch } from './lines.ts'
 import { createRecordVerifier, type RecordClaim, type RecordVerifier } from './record.ts'
 
-/** What a worker receives. */
 export interface AuditTask {
   readonly batch: Batch
   /** Named in each verdict; undefined if there is only one input. */

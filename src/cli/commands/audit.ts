@@ -8,17 +8,18 @@ import { addTally } from '../audit/audited.ts'
 import type { RecordClaim } from '../audit/record.ts'
 import { formatAuditReport, REPORT_MARK } from '../audit/report.ts'
 import { type AuditSummary, conclude, confirmRoots, formatNumber, hintAbout, summarize } from '../audit/summary.ts'
-import { type Command, exitCodes, type Io, type Output } from '../command.ts'
+import { exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, orUsageError, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
 import { warnOn } from '../files/own-key.ts'
 import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
-import { type Flags, formatHelp, optionsOf, text, textOr } from '../options/declared.ts'
+import { type Flags, optionsOf, or, text, typed } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
-import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
+import { whole } from '../options/read.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { overwriteProgress, timeLeft } from '../output/terminal.ts'
@@ -30,17 +31,25 @@ import { printable } from '../words/value.ts'
 const options = {
   ...optionsOf('state-root', 'address', 'storage-key', 'mapping'),
   html: text('REPORT', 'write a page with the counts, and the refusals by code'),
-  jobs: text('N', 'threads that verify (default: the number of cores)'),
-  'max-line': textOr(`${MAX_INPUT_MIB}`, 'MIB', 'the maximum length of a record, at most 64'),
-} as const
-const all = {
-  ...options,
-  ...optionsOf('network', 'implementation', 'output', 'force', 'json', 'trust-file', 'l1-block-hash', 'l1-state-root'),
-} as const
+  jobs: typed('N', 'threads that verify (default: the number of cores)', whole(1, 256)),
+  'max-line': or(`${MAX_INPUT_MIB}`, typed('MIB', 'the maximum length of a record, at most 64', whole(1, 64))),
+}
+const shared = optionsOf(
+  ...([
+    'network',
+    'implementation',
+    'output',
+    'force',
+    'json',
+    'trust-file',
+    'l1-block-hash',
+    'l1-state-root',
+  ] as const),
+)
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'audit [FILE...|-] [options]', options, all },
+export const command = defineCommand(
+  {
+    ...{ usage: 'audit [FILE...|-] [options]', options, shared, isMany: true },
     about: `
 Verifies records, one JSON text per line, and writes one verdict per line. A
 record is a recording (scheme, stateRoot, address, storageKeys, result), an
@@ -55,14 +64,11 @@ some refused or unreadable; 4 some consistent only; 0 all verified.`,
 rollup-state-proof audit answers.ndjson.gz --state-root 0x... \\
   -o verdicts.ndjson --html report.html
 cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
-  }),
-  async run(args, io) {
-    const { values, positionals } = parseOptions(args, all, { allowPositionals: true })
-    const { output: path, html, force, json } = values
-    const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
-    const maxLineLength = wholeNumber('--max-line', values['max-line'], 1, 64) * 2 ** 20
+  },
+  async (values, io, files) => {
+    const { output: path, html, force, json, jobs = availableParallelism() } = values
+    const maxLineLength = values['max-line'] * 2 ** 20
     const claim = await claimOf(values)
-    const files = positionals.length === 0 ? ['-'] : positionals
     const sources = openInputs(files, io)
     const hasFile = path !== undefined && path !== '-'
     requireOutputs(files, [...(hasFile ? [path, `${path}.audit`] : []), ...(html === undefined ? [] : [html])])
@@ -106,15 +112,11 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
     if (summary.lines === 0) return exitCodes.unusable
     return exitCodeOf({ word: conclude(summary).word, restsOn: 'file' }, acceptedWith(values['trust-file']))
   },
-}
+)
 
-/** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
 async function claimOf(flags: Flags): Promise<RecordClaim> {
   const { 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
   const forBundles = [stateRoot, flags.network, flags.implementation, flags['l1-block-hash'], flags['l1-state-root']]
-  for (const name of ['l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
-  requireHex('--state-root', 32, stateRoot)
-  requireHex('--address', 20, address)
   const isForBundles = forBundles.some(flag => flag !== undefined)
   const anchor = isForBundles ? { rollup: networkOf(flags).rollup, trusted: await trustedOf(flags) } : undefined
   return { stateRoot, address, storageKeys, anchor }

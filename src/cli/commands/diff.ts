@@ -1,15 +1,16 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isArgumentError, isProofError } from '../../entry/index.ts'
-import type { Command, Io, Output } from '../command.ts'
+import type { Io, Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
 import { openSpool } from '../files/spool.ts'
 import { formatEvidence } from '../kinds/evidence.ts'
-import { flag, formatHelp, list, optionsOf, text, textOr } from '../options/declared.ts'
+import { flag, list, optionsOf, or, text, typed, type ValuesOf } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import { schemeOf, trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
-import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
+import { hex, integer } from '../options/read.ts'
 import { formatNotes, REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
 import { verifyChain } from '../transition/chain.ts'
@@ -19,26 +20,24 @@ import { verdictOf } from '../words/verdict.ts'
 import { count, type Row } from '../words/wording.ts'
 
 const options = {
-  'parent-root': text('ROOT', 'the state root before the first block'),
+  'parent-root': typed('ROOT', 'the state root before the first block', hex(32)),
   'parent-evidence': text('BUNDLE', 'or evidence of any account at that block'),
-  'state-root': text('ROOT', 'the state root after the last block'),
+  'state-root': typed('ROOT', 'the state root after the last block', hex(32)),
   evidence: text('BUNDLE', 'or evidence of any account at that block'),
   'open-end': flag('compare the end with no root; the result is consistent only'),
-  format: textOr('table', 'FORMAT', 'or ndjson, csv'),
-  'first-block': text('N', 'the number of the first block, for the rows'),
-} as const
-const all = {
-  ...options,
+  format: or('table', text('FORMAT', 'or ndjson, csv')),
+  'first-block': typed('N', 'the number of the first block, for the rows', integer(64)),
+}
+const shared = {
   ...optionsOf('network', 'implementation', 'output', 'force', 'json', 'checkpoint'),
-  'l1-block-hash': list('HASH', 'of two, the first is for --parent-evidence'),
-} as const
+  'l1-block-hash': list('HASH', 'of two, the first is for --parent-evidence', hex(32)),
+}
 
 const FORMATS = ['table', 'ndjson', 'csv'] as const
 const BLOCKS_PER_PROGRESS = 100
 
-type Values = ReturnType<typeof parseOptions<typeof all>>['values']
+type Values = ValuesOf<typeof shared & typeof options>
 
-/** A root at an end of the range, and where it is from. */
 interface End {
   readonly root: Hex
   readonly source: 'stated by you' | 'proven by the evidence'
@@ -46,9 +45,10 @@ interface End {
   readonly l2BlockNumber?: bigint
 }
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'diff FILE... [options]', options, all },
+export const command = defineCommand(
+  {
+    ...{ usage: 'diff FILE... [options]', options, shared },
+    ...{ expected: 'expected files of traces, or -', isMany: true },
     about: `
 Verifies traces of the operator's state manager, and lists every account and
 slot that a range of blocks changed. FILE has answers of its method
@@ -64,20 +64,18 @@ Exit code: 0 verified, 1 refused, 2 wrong usage, 4 consistent only: with
 rollup-state-proof diff traces.ndjson --parent-root 0x... --state-root 0x...
 rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
   --evidence after.json --checkpoint 0x... --format csv -o changes.csv`,
-  }),
-  async run(args, io) {
-    const { values, positionals } = parseOptions(args, all, { allowPositionals: true })
-    if (positionals.length === 0) throw new UsageError('expected files of traces, or -')
+  },
+  async (values, io, files) => {
     const format = FORMATS.find(name => name === values.format)
     if (format === undefined) throw new UsageError(`--format: expected ${FORMATS.join(', ')}`)
-    const { verdict, json, format: formatWith } = await diff(values, format, openInputs(positionals, io), io)
+    const { verdict, json, format: formatWith } = await diff(values, format, openInputs(files, io), io)
     // Rows on standard output are for another program, but a table is read with the report below it.
     const stream = (values.output ?? '-') === '-' && format !== 'table' ? io.stderr : io.stdout
     if (values.json) io.stdout.write(toJson({ ...describeVerdict(verdict), ...json }))
     else stream.write(formatWith(stream))
     return exitCodeOf(verdict)
   },
-}
+)
 
 /** Verifies, and writes the rows if all is right. @throws UsageError */
 async function diff(values: Values, format: DiffFormat, { inputs, share }: Inputs, io: Io): Promise<VerdictReport> {
@@ -97,10 +95,7 @@ async function diff(values: Values, format: DiffFormat, { inputs, share }: Input
         `--evidence is of L2 block ${end?.l2BlockNumber}, before ${begin.l2BlockNumber}, that of --parent-evidence: are they swapped?`,
       )
     const writer = diffWriter(format)
-    let block =
-      values['first-block'] === undefined
-        ? (begin.l2BlockNumber ?? 0n) + 1n
-        : toInteger('--first-block', values['first-block'], 64)
+    let block = values['first-block'] ?? (begin.l2BlockNumber ?? 0n) + 1n
     const report = {
       scheme: scheme.name,
       begin,
@@ -207,12 +202,10 @@ async function endOf(
   const [root, path] = [values[rootName], values[evidenceName]]
   if (root !== undefined && path !== undefined)
     throw new UsageError(`--${rootName} and --${evidenceName}: state one of them`)
-  requireHex(`--${rootName}`, 32, root)
   if (root !== undefined) return { root, source: 'stated by you' }
   if (path === undefined) return null
   const { 'l1-block-hash': hashes = [], checkpoint, network } = values
   const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
-  requireHex('--l1-block-hash', 32, hash)
   const trusted = await trustedOf({ checkpoint, network, 'l1-block-hash': hash })
   const { rollup, scheme } = networkOf(networkFlags(values))
   const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const

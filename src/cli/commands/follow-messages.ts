@@ -1,22 +1,20 @@
 import { followMessagesWith } from '../../client/follow/follow-messages.ts'
-import type { Hex } from '../../entry/index.ts'
-import type { Command } from '../command.ts'
-import { followOptions, formatHelp, optionsOf, text } from '../options/declared.ts'
+import { followOptions, optionsOf, typed } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { messageServiceOf, networkOf } from '../options/network.ts'
-import { parseOptions, requireHex } from '../options/parse.ts'
+import { address, integer } from '../options/read.ts'
 import { followTo } from './follow-watch.ts'
 
 const options = {
-  sender: text('ADDRESS', 'only those that this account sent'),
-  recipient: text('ADDRESS', 'only those to this account'),
-  'from-block': text('N', 'begin after the finalization of this L2 block'),
+  sender: typed('ADDRESS', 'only those that this account sent', address),
+  recipient: typed('ADDRESS', 'only those to this account', address),
+  'from-block': typed('N', 'begin after the finalization of this L2 block', integer(64)),
   ...optionsOf('once', 'poll'),
 }
-const all = { ...followOptions, ...options }
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'follow messages -o DIR [options]', options, all },
+export const command = defineCommand(
+  {
+    ...{ usage: 'follow messages -o DIR [options]', options, shared: followOptions },
     about: `
 Follows the messages of the bridge that can be claimed on L1. DIR gets a bundle
 per message, with which \`verify\` prints the data of the claim, and an index of
@@ -25,13 +23,11 @@ them. Ctrl-C ends it. Run the same command again to continue.`,
     examples: `
 export L1_URL='https://... https://...' L2_URL=https://...
 rollup-state-proof follow messages --sender 0x... -o claims`,
-  }),
-  async run(args, io) {
-    const { values } = parseOptions(args, all)
+  },
+  async (values, io) => {
     const { sender, recipient } = values
     const network = networkOf(values)
     const { rollup } = network
-    for (const name of ['sender', 'recipient'] as const) requireHex(`--${name}`, 20, values[name])
     const about = {
       rollup: rollup.address,
       'message service': messageServiceOf(network),
@@ -39,8 +35,7 @@ rollup-state-proof follow messages --sender 0x... -o claims`,
       recipient: `${recipient}`,
     }
     const named = Object.entries(about).map(([name, value]) => [name, value.toLowerCase()])
-    // The hexadecimal is checked.
-    const whose = { ...(sender && { from: sender as Hex }), ...(recipient && { to: recipient as Hex }) }
+    const whose = { ...(sender && { from: sender }), ...(recipient && { to: recipient }) }
     return followTo(
       values,
       {
@@ -63,4 +58,4 @@ rollup-state-proof follow messages --sender 0x... -o claims`,
       io,
     )
   },
-}
+)

@@ -1,25 +1,24 @@
 import { followWith } from '../../client/follow/follow.ts'
 import type { FollowedFinalization } from '../../entry/rpc.ts'
-import type { Command } from '../command.ts'
-import { flag, followOptions, formatHelp, optionsOf, text } from '../options/declared.ts'
-import { describeAccount, keysPerRequestOf, requestOf } from '../options/endpoint.ts'
+import { flag, followOptions, optionsOf, typed } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
+import { describeAccount, requestOf } from '../options/endpoint.ts'
 import { describeRollup, networkOf } from '../options/network.ts'
-import { parseOptions } from '../options/parse.ts'
+import { integer } from '../options/read.ts'
 import { formatAge, formatTime, secondsSince } from '../words/wording.ts'
 import { followTo } from './follow-watch.ts'
 
 const options = {
   ...optionsOf('address', 'storage-key', 'mapping', 'keys-per-request'),
-  'from-block': text('N', 'begin at this L2 block (default: the newest)'),
+  'from-block': typed('N', 'begin at this L2 block (default: the newest)', integer(64)),
   'newest-only': flag('skip finalizations that are no longer the newest'),
   'skip-unavailable': flag('skip those whose proofs are gone (default: exit code 3)'),
   ...optionsOf('once', 'poll'),
 } as const
-const all = { ...followOptions, ...options }
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'follow state --address ADDRESS -o DIR [options]', options, all },
+export const command = defineCommand(
+  {
+    ...{ usage: 'follow state --address ADDRESS -o DIR [options]', options, shared: followOptions },
     about: `
 Follows the finalizations of the network. For each one, it writes a bundle
 to DIR and a line to DIR/index.ndjson, and waits for the next. Ctrl-C
@@ -33,16 +32,15 @@ export L1_URL='https://... https://...' L2_URL=https://...
 rollup-state-proof follow state --address 0x... -o bundles
 rollup-state-proof follow state --address 0x... -o bundles \\
   --checkpoint 0x... --beacon-state beacon.json`,
-  }),
-  async run(args, io) {
-    const { values } = parseOptions(args, all)
+  },
+  async (values, io) => {
     const network = networkOf(values)
     const asked = requestOf(values)
     const { 'newest-only': newestOnly } = values
     const named = { command: 'follow state', ...describeRollup(network), ...describeAccount(asked) }
     const how = {
       ...{ requests: [asked], newestOnly, skipUnavailable: values['skip-unavailable'] },
-      maxKeysPerRequest: keysPerRequestOf(values),
+      maxKeysPerRequest: values['keys-per-request'],
     }
     return followTo(
       values,
@@ -60,9 +58,8 @@ rollup-state-proof follow state --address 0x... -o bundles \\
       io,
     )
   },
-}
+)
 
-/** In the index. */
 function lineOf({ l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, l1Block }: FollowedFinalization): object {
   const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
   return { l2BlockNumber, stateRoot, blockHash, finalizedTimestamp, ...l1 }

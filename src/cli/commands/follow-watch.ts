@@ -10,28 +10,19 @@ import type { AskedFor } from '../files/output-file.ts'
 import { warnOn } from '../files/own-key.ts'
 import type { Connections } from '../options/connections.ts'
 import type { Flags } from '../options/declared.ts'
-import { endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { type EndpointFlags, endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { openL1Source } from '../options/l1-source.ts'
-import { networkOf } from '../options/network.ts'
-import { integerOf, wholeNumber } from '../options/parse.ts'
+import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { toJson } from '../output/report.ts'
 import { describeVerdict, paintVerdict } from '../output/verdict.ts'
 import { printable } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { capitalized } from '../words/wording.ts'
 
-/** What every command that follows is given. */
-type FollowFlags = Flags & {
-  readonly once: boolean
-  readonly json: boolean
-  readonly timeout: string
-  readonly poll: string
-}
+type FollowFlags = EndpointFlags & { readonly once: boolean; readonly poll: number }
 
-/** What a command follows, and what becomes of it. */
 export interface Following<Item> {
   readonly askedFor: AskedFor
-  /** What to say if nothing was written. */
   readonly nothing: string
   follow(how: Omit<FollowOptions, 'requests'>, timing: Timing): AsyncIterable<Item>
   /** What the folder gets of an item, and how each is reported: as JSON, and in words that follow the verdict. */
@@ -50,13 +41,13 @@ export async function followTo<Item extends { readonly progress: unknown }>(
   if (!path) throw new UsageError('--output is needed: the folder to write to')
   const how = {
     network: networkOf(values),
-    pollIntervalMs: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
-    fromL2BlockNumber: integerOf(values, 'from-block', 64),
+    pollIntervalMs: 1000 * values.poll,
+    fromL2BlockNumber: values['from-block'],
   }
   // The output is a folder, which has no .partial file beside it.
   return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
     const { signal } = endpoints
-    const { verdict, ...sources } = await openSources(values, endpoints, io)
+    const { verdict, ...sources } = await openSources(values, how.network, endpoints, io)
     let count = 0
     await withFolder(path, askedFor, warnOn(io), async folder => {
       if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
@@ -92,15 +83,14 @@ export async function followTo<Item extends { readonly progress: unknown }>(
 }
 
 /** The endpoints and the source of the L1 block hash that the flags name, and what its bundles amount to. Says so if only one endpoint vouches for the hash. */
-async function openSources(flags: Flags, endpoints: Connections, io: Io) {
+async function openSources(flags: Flags, network: ChosenNetwork, endpoints: Connections, io: Io) {
   const [l1, l2] = [endpoints.open('l1', flags.l1), endpoints.open('l2', flags.l2)]
   const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
-  const { l1BlockHash, trust, source, isAlone } = await openL1Source(flags, l1, endpoints, onDissent)
+  const { l1BlockHash, trust, source, isAlone } = await openL1Source(flags, network, l1, endpoints, onDissent)
   if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
   return { l1, l2, l1BlockHash, verdict: verdictOf(true, { l1BlockHash: source }) }
 }
 
-/** What happens, shown; and how to wait. */
 interface Watcher {
   /** Aborted when there is nothing new, with --once. */
   readonly ended: AbortSignal

@@ -1,20 +1,18 @@
-import { type Command, exitCodes, type Output } from '../command.ts'
+import { exitCodes, type Output } from '../command.ts'
 import { readJson } from '../files/input.ts'
-import { formatHelp, optionsOf } from '../options/declared.ts'
-import { parsePath } from '../options/parse.ts'
+import { optionsOf } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { paint } from '../output/paint.ts'
 import { toJson } from '../output/report.ts'
 import { fitRow, formatTable, roomOn } from '../output/table.ts'
 import { inspectContent, type UnverifiedFields } from '../words/unverified.ts'
 import { cut, printable } from '../words/value.ts'
 
-const options = optionsOf('json')
-
 const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'inspect FILE [--json]', all: options },
+export const command = defineCommand(
+  {
+    ...{ usage: 'inspect FILE [--json]', options: {}, shared: optionsOf('json'), expected: 'expected one file or -' },
     about: `
 Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a
 vector claims: account fields, leaf indices, neighbours, slots, header fields.
@@ -23,15 +21,14 @@ Nothing is verified: all of it can be forged. - is standard input.`,
 Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or
 unreadable input. None of them is a verdict.`,
     examples: 'rollup-state-proof inspect bundle.json',
-  }),
-  async run(args, io) {
-    const { values, path } = parsePath(args, options, 'expected one file or -')
+  },
+  async (values, io, [path]) => {
     const inspection = inspectContent(await readJson(path, io))
     if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
     else io.stdout.write(format(inspection, io.stdout))
     return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.refused
   },
-}
+)
 
 function format({ kind, fields, problems }: ReturnType<typeof inspectContent>, stdout: Output): string {
   const mark = paint(stdout, 'red', MARK)

@@ -1,28 +1,35 @@
 import { searchLogs } from '../../client/l1/logs.ts'
-import { openNewest, type ProvenNewest, recordNewest } from '../../client/record/record-logs.ts'
+import { openNewest, type ProvenNewest, recordLogs, recordNewest } from '../../client/record/record-logs.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
-import type { Command, Io } from '../command.ts'
+import type { StateScheme, Trusted } from '../../entry/anchor.ts'
+import type { VerifiedLogs } from '../../entry/blocks.ts'
+import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { recordToFile } from '../files/recorded-file.ts'
+import type { AskedFor } from '../files/output-file.ts'
+import { recordToFile, type Subject } from '../files/recorded-file.ts'
 import { logRows, type Saved } from '../files/row-files.ts'
+import { logsOf } from '../kinds/logs.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
-import { checkLogs } from '../logs/check-logs.ts'
+import { provenLogs } from '../logs/check-logs.ts'
 import { type LogsCounts, type LogsProgress, logSteps, logWriter, NO_LOGS } from '../logs/logs.ts'
 import type { Connections } from '../options/connections.ts'
-import { formatHelp, recordOptions } from '../options/declared.ts'
+import { optionsOf, recordOptions, type ValuesOf } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { showProgress, withEndpoints } from '../options/endpoint.ts'
-import { describeLogs, logsOptions, readWantedLogs, stateClaimOf, type WantedLogs } from '../options/logs-options.ts'
-import { trustedIn, trustOptionsOf } from '../options/record-trust.ts'
+import { filterOf, filterOptions, rangeOptions } from '../options/filter.ts'
+import { describeRollup, networkOf } from '../options/network.ts'
+import { readRecordTrust, trustedIn, trustOptionsOf } from '../options/record-trust.ts'
 import { timeLeft } from '../output/terminal.ts'
 import { kindOf } from '../words/evidence.ts'
 import { cut, fieldIn, printable, show } from '../words/value.ts'
-import { logsSubject } from './record-logs.ts'
 import { checkRows, chosenBy, provenAndStated, takeRows } from './rows.ts'
 
-export const command: Command = {
-  help: formatHelp({
+const logsOptions = { ...filterOptions, ...rangeOptions, ...optionsOf('l2-block', 'keep', 'check') }
+
+export const command = defineCommand(
+  {
     usage: 'record logs --from-block N [--address CONTRACT] -o FILE [options]',
-    ...{ options: logsOptions, all: { ...recordOptions, ...logsOptions } },
+    ...{ options: logsOptions, shared: recordOptions },
     about: `
 Fetches and verifies all logs of a range of L2 blocks: none is left out, added
 or changed. FILE.json gets the logs and all evidence, for \`verify\`: of 8,192
@@ -31,25 +38,72 @@ FILE.manifest.json what proves them. Run it again after an interruption.`,
     notes: `
 --check believes nothing in the files: pass --keep and what you trust, too.
 Exit codes: as \`record state\`. Also 1 if --check finds a row that is not
-proven, and 4 if FILE has rows of an earlier run, which were not verified.`,
+proven.`,
     examples: `
 rollup-state-proof record logs --address 0x... --from-block N \\
   --event 'Transfer(address,address,uint256)' -o rows.csv --keep blocks.gz
 rollup-state-proof record logs --address 0x... --topic any --topic 0x... \\
   --from-block N --to-block N -o log.json`,
-  }),
-  async run(args, io) {
-    const wanted = readWantedLogs(args)
+  },
+  async (values, io) => {
+    const wanted = readWanted(values)
     const { format, flags } = wanted
     if (format === 'bundle') return recordToFile(flags, logsSubject(wanted), io)
     const rows = { ...wanted, format }
     return wanted.check ? check(rows, io) : withEndpoints(flags, io, connections => take(rows, connections, io))
   },
+)
+
+function readWanted(values: ValuesOf<typeof recordOptions & typeof logsOptions>) {
+  const { output: path, keep, check, force, json, address, event, topic, ...flags } = values
+  if (!path) throw new UsageError('--output is needed: the file for the logs')
+  const format: 'csv' | 'ndjson' | 'bundle' =
+    (['csv', 'ndjson'] as const).find(name => path.endsWith(`.${name}`)) ?? 'bundle'
+  if (format === 'bundle' && (check || keep !== undefined)) {
+    throw new UsageError(
+      `${path}: one file holds everything, so leave out --keep, and check it with the command verify. For rows, its name ends with .csv or .ndjson`,
+    )
+  }
+  if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
+  if (keep === path) throw new UsageError('--keep and --output name the same file')
+  const { 'from-block': fromBlock, 'to-block': toBlock } = flags
+  if (fromBlock === undefined) throw new UsageError('--from-block is needed: the first block of the range')
+  if (toBlock !== undefined && toBlock < fromBlock) throw new UsageError('--to-block: it is before --from-block')
+  const network = networkOf(flags)
+  return {
+    flags: { ...flags, output: path, force, json },
+    ...{ path, keep, check, force, json, format, fromBlock, toBlock, network },
+    filter: filterOf({ address, event, topic }),
+    l2BlockNumber: flags['l2-block'],
+    trust: readRecordTrust(flags, network),
+  }
 }
 
-type Wanted = WantedLogs & { readonly format: 'ndjson' | 'csv' }
+/** What the state is verified against that holds the hash of the newest block. */
+const stateClaimOf = (
+  { network: { rollup }, l2BlockNumber }: Pick<AnyWanted, 'network' | 'l2BlockNumber'>,
+  trusted: Trusted,
+  scheme: StateScheme,
+) => ({ scheme, rollup, trusted, l2BlockNumber: l2BlockNumber ?? 'fromBundle' }) as const
 
-/** @returns the exit code */
+/** The request for which the files must have been written, to be continued or reported. */
+function describeLogs({ filter, fromBlock, toBlock, trust, l2BlockNumber, ...wanted }: AnyWanted): AskedFor {
+  const { network, format, keep } = wanted
+  return {
+    ...{ command: 'record logs', ...describeRollup(network), filter: JSON.stringify(filter) },
+    ...{
+      'from block': `${fromBlock}`,
+      'to block': `${toBlock ?? 'newest'}`,
+      'L2 block': `${l2BlockNumber ?? 'newest'}`,
+    },
+    'L1 block': `${trust.beacon?.beaconBlockRoot ?? trust.l1BlockHash ?? trust.l1Block}`,
+    ...{ format, keep: keep ?? '' },
+  }
+}
+
+type AnyWanted = ReturnType<typeof readWanted>
+type Wanted = AnyWanted & { readonly format: 'ndjson' | 'csv' }
+
 function take(wanted: Wanted, connections: Connections, io: Io): Promise<number> {
   const { fromBlock, filter, format } = wanted
   return takeRows<LogsCounts, LogsProgress>(
@@ -109,7 +163,7 @@ function check(wanted: Wanted, io: Io): Promise<number> {
     {
       ...{ kind: logRows, l2Block: l2BlockNumber },
       prove: bundle => openNewest(bundle, stateClaimOf(wanted, trusted, kindOf(bundle, network.scheme)), toBlock),
-      check: ({ newest, toBlock }, rows, blocks) => checkLogs({ ...wanted, toBlock, rows, blocks }, newest),
+      rows: ({ newest, toBlock }, blocks) => provenLogs({ ...wanted, toBlock, blocks }, newest),
       tell: (range, counts) => ({
         statement: `the rows are all logs of these blocks that the filter selects: ${counts.logs}`,
         sources: { toBlock: chosenBy(toBlock) },
@@ -155,4 +209,20 @@ function openBundle(bundle: unknown, wanted: Wanted): ProvenNewest {
   const proven = openNewest(bundle, claim, toBlock)
   if (proven.toBlock >= fromBlock) return proven
   throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
+}
+
+/** The logs of a range, with all evidence in one file. */
+function logsSubject(wanted: AnyWanted): Subject<VerifiedLogs<Trusted, StateScheme>> {
+  const { network, l2BlockNumber, filter, fromBlock, toBlock } = wanted
+  const claim = { l2BlockNumber: l2BlockNumber ?? 'fromBundle', fromBlock, toBlock: toBlock ?? 'fromBundle' } as const
+  return {
+    stated: logsOf(network, { ...claim, filter }),
+    fetch: ([l1, l2], options) =>
+      recordLogs({ l1, l2, network, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
+    verifyArguments: ({ fromBlock, toBlock, filter }) => [
+      ...['--from-block', `${fromBlock}`, '--to-block', `${toBlock}`],
+      ...filter.address.flatMap(one => ['--address', one]),
+      ...filter.topics.flatMap(choices => ['--topic', choices.join() || 'any']),
+    ],
+  }
 }

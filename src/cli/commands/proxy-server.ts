@@ -6,7 +6,6 @@ import { MAX_CLIENT_LENGTH } from '../../provider/limits.ts'
 import { MAX_CONNECTIONS, MAX_HELD_LENGTH, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
 import { createSockets, type Held } from './proxy-socket.ts'
 
-/** Who may send requests to the proxy. */
 export interface Admission {
   /** Origins of web pages, such as `https://wallet.example`; `*` for all of them. */
   readonly origins: readonly string[]
@@ -14,7 +13,6 @@ export interface Admission {
   readonly hosts: readonly string[]
 }
 
-/** The bytes held for all clients. */
 function createHeld(): Held {
   let held = 0
   return {
@@ -100,7 +98,6 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
   })
   return {
     url,
-    /** Pushes what is new to who has subscribed to it. */
     push: sockets.push,
     close(grace: number) {
       sockets.close(grace)

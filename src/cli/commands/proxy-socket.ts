@@ -15,7 +15,6 @@ import {
   SOCKET_CHECK,
 } from '../limits.ts'
 
-/** The memory that all clients share. */
 export interface Held {
   /** @returns false if there is no room for as many bytes */
   take(length: number): boolean
@@ -31,11 +30,9 @@ const CLOSED = {
   full: [1013, 'Too much at once: try again later.'],
 } as const
 
-/** What the sockets of a proxy share. */
 interface Shared {
   readonly rpc: JsonRpcServer
   readonly held: Held
-  /** Whether there may be another subscription. */
   mayAdd(): boolean
 }
 
@@ -69,7 +66,6 @@ export function createSockets(rpc: JsonRpcServer, held: Held) {
         })
       })
     },
-    /** Pushes what is new. */
     push,
     /** Closes all, and cuts off those that do not answer that within `grace` milliseconds. */
     close(grace: number): void {
@@ -226,7 +222,6 @@ function createPushing(ws: WebSocket, { rpc, mayAdd }: Shared, client: Client, s
       }
       return { subscriptions, begin }
     },
-    /** Pushes what is new. */
     push(): void {
       for (const [id, one] of all) void push(id, one)
     },

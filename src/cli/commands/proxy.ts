@@ -3,15 +3,16 @@ import { setTimeout } from 'node:timers/promises'
 import { createVerifiedProvider, type ProviderView, type VerifiedProvider } from '../../entry/provider.ts'
 import { createJsonRpcServer, sayWith } from '../../provider/json-rpc.ts'
 import { readForward } from '../../provider/options.ts'
-import { type Command, exitCodes, type Io } from '../command.ts'
+import { exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH, PROXY_LIMITS } from '../limits.ts'
 import { environmentOf } from '../options/chain-flags.ts'
 import { type Connections, createConnections } from '../options/connections.ts'
-import { flag, formatHelp, l1SourceOptions, list, optionsOf, textOr } from '../options/declared.ts'
+import { flag, l1SourceOptions, list, optionsOf, or, typed } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { openL1Source } from '../options/l1-source.ts'
 import { networkOf } from '../options/network.ts'
-import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
+import { asText, type Read, whole } from '../options/read.ts'
 import { didYouMean } from '../options/suggest.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
@@ -19,19 +20,35 @@ import { cut, printable } from '../words/value.ts'
 import { formatAge, formatTime } from '../words/wording.ts'
 import { serveProxy } from './proxy-server.ts'
 
+/** That of a page, or of a browser's extension, by its id: 32 letters in Chromium, a UUID in Firefox and Safari. */
+const EXTENSION =
+  /^(?:chrome-extension:\/\/[a-p]{32}|(?:moz|safari-web)-extension:\/\/[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12})$/
+const origin: Read<string> = text => {
+  const isPage = /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+  if (text === '*' || isPage || EXTENSION.test(text)) return text
+  throw new UsageError(
+    '--allow-origin: expected an origin, with its scheme (http, https, or that of an extension) and without a path; or *',
+  )
+}
+
+const methodToForward: Read<string> = text => {
+  if (text === 'wallet' || text.includes('_')) return text
+  const name = cut(text, MAX_SHOWN_LENGTH)
+  throw new UsageError(`--forward: no such method: ${name}.${didYouMean(text, ['wallet'])}`)
+}
+
 const options = {
   ...optionsOf('port', 'host'),
-  'allow-origin': list('ORIGIN', 'admit pages of this origin; * admits all'),
-  'allow-host': list('NAME', 'accept requests under this host name, too'),
-  forward: list('METHOD', 'pass it on, unproven; `wallet`: all that sending needs'),
+  'allow-origin': list('ORIGIN', 'admit pages of this origin; * admits all', origin),
+  'allow-host': list('NAME', 'accept requests under this host name, too', asText),
+  forward: list('METHOD', 'pass it on, unproven; `wallet`: all that sending needs', methodToForward),
   'one-head': flag('state and blocks at one number, one finalization older'),
   ...optionsOf('environment'),
-  gas: textOr('50000000', 'N', 'gas limit per call'),
-  refresh: textOr('60', 'SECONDS', 'how often to check for a newer block'),
-  timeout: textOr('8', 'SECONDS', 'time for a request of a client'),
-  concurrency: textOr('16', 'N', 'how many requests may ask endpoints at once'),
-} as const
-const all = { ...options, ...optionsOf('network', 'l1', 'l2', 'implementation', 'json'), ...l1SourceOptions }
+  gas: or('50000000', typed('N', 'gas limit per call', whole(21_000, Number.MAX_SAFE_INTEGER))),
+  refresh: or('60', typed('SECONDS', 'how often to check for a newer block', whole(1, 86_400))),
+  timeout: or('8', typed('SECONDS', 'time for a request of a client', whole(1, 86_400))),
+  concurrency: or('16', typed('N', 'how many requests may ask endpoints at once', whole(1, 1000))),
+}
 
 /** The library's messages name its own options. */
 const HINTS = {
@@ -42,11 +59,12 @@ const HINTS = {
 /** How long pending requests may take once the proxy is told to end, or once the provider should have refused them, in milliseconds. */
 const GRACE = 1000
 /** Per request to an endpoint, which may go on after the client that caused it has gone. */
-const ENDPOINT_SECONDS = '30'
+const ENDPOINT_SECONDS = 30
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'proxy [options]', options, all },
+export const command = defineCommand(
+  {
+    ...{ usage: 'proxy [options]', options },
+    shared: { ...optionsOf('network', 'l1', 'l2', 'implementation', 'json'), ...l1SourceOptions },
     about: `
 Serves Ethereum's JSON-RPC over HTTP and WebSocket on this machine, for wallets
 and programs. Every answer is proven from an L1 block hash; methods that no
@@ -60,25 +78,10 @@ export L1_URL=https://... L2_URL=https://... BEACON_URL=https://...
 rollup-state-proof proxy --l1-agree https://... --l1-agree https://... \\
   --allow-origin http://localhost:3000
 rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
-  }),
-  async run(args, io) {
-    const { values } = parseOptions(args, all)
-    const { json, 'allow-origin': origins = [], 'allow-host': hosts = [], forward = [] } = values
-    const port = wholeNumber('--port', values.port, 0, 65_535)
-    const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)
-    const deadline = 1000 * wholeNumber('--timeout', values.timeout, 1, 86_400)
-    const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
-    for (const origin of origins) {
-      if (origin === '*' || isOrigin(origin)) continue
-      throw new UsageError(
-        '--allow-origin: expected an origin, with its scheme (http, https, or that of an extension) and without a path; or *',
-      )
-    }
-    const unknown = forward.find(method => method !== 'wallet' && !method.includes('_'))
-    if (unknown !== undefined) {
-      const name = cut(unknown, MAX_SHOWN_LENGTH)
-      throw new UsageError(`--forward: no such method: ${name}.${didYouMean(unknown, ['wallet'])}`)
-    }
+  },
+  async (values, io) => {
+    const { json, port, concurrency, 'allow-origin': origins = [], 'allow-host': hosts = [], forward = [] } = values
+    const deadline = 1000 * values.timeout
     const network = networkOf(values)
     const controller = new AbortController()
     const connections: Connections = createConnections(ENDPOINT_SECONDS, controller.signal, (wait, text) =>
@@ -86,13 +89,13 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
     )
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
     const log = createLog(json, io, text => connections.redactor()(text))
-    const { l1BlockHash, trust } = await openL1Source(values, l1, connections, log.disagreement)
+    const { l1BlockHash, trust } = await openL1Source(values, network, l1, connections, log.disagreement)
     const provider = createVerifiedProvider({
       ...{ l1, l2, l1BlockHash },
       network,
       oneHead: values['one-head'] ?? false,
       ...{ forward, environment: environmentOf(values) },
-      maxGas: toInteger('--gas', values.gas, 64),
+      maxGas: BigInt(values.gas),
       timeoutMs: deadline,
       onView(view) {
         log.view(view)
@@ -112,7 +115,7 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
     log.listening(server.url, trust, readForward(forward).forward)
     const ending = new AbortController()
     const hint = () => connections.wrongChains(network.rollup)
-    void follow(provider, seconds * 1000, log, ending.signal, hint)
+    void follow(provider, 1000 * values.refresh, log, ending.signal, hint)
     await end
     ending.abort()
     await server.close(GRACE)
@@ -121,14 +124,7 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
     log.stopped()
     return exitCodes.verified
   },
-}
-
-/** That of a page, or of a browser's extension, by its id: 32 letters in Chromium, a UUID in Firefox and Safari. */
-function isOrigin(text: string): boolean {
-  if (/^chrome-extension:\/\/[a-p]{32}$/.test(text)) return true
-  if (/^(?:moz|safari-web)-extension:\/\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)) return true
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
-}
+)
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

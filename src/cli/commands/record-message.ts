@@ -1,4 +1,4 @@
-import { type Hex, isArgumentError } from '../../entry/index.ts'
+import { isArgumentError } from '../../entry/index.ts'
 import {
   type MessageArrival,
   messageArrivalKey,
@@ -6,75 +6,64 @@ import {
   type VerifiedMessage,
 } from '../../entry/messages.ts'
 import { isEndpointError, type RecordedMessage, recordEvidence, recordMessage } from '../../entry/rpc.ts'
-import type { Command, Io } from '../command.ts'
+import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { type RecordFlags, recordToFile, type Subject } from '../files/recorded-file.ts'
+import { recordToFile, type Subject } from '../files/recorded-file.ts'
 import { messageOf } from '../kinds/message.ts'
-import { type FlagsOf, flag, formatHelp, recordOptions, text } from '../options/declared.ts'
+import { type FlagsOf, flag, recordOptions, typed } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { messageServiceOf, networkOf } from '../options/network.ts'
-import { integerOf, parseOptions, requireHex } from '../options/parse.ts'
+import { address, hex, integer } from '../options/read.ts'
 import { printable } from '../words/value.ts'
 import type { Row } from '../words/wording.ts'
 
 const options = {
-  message: text('HASH', 'the hash of the message'),
-  transaction: text('HASH', 'the transaction that sent it'),
-  number: text('N', 'its number'),
-  sender: text('ADDRESS', 'who sent it'),
-  recipient: text('ADDRESS', 'who receives it'),
+  message: typed('HASH', 'the hash of the message', hex(32)),
+  transaction: typed('HASH', 'the transaction that sent it', hex(32)),
+  number: typed('N', 'its number', integer(256)),
+  sender: typed('ADDRESS', 'who sent it', address),
+  recipient: typed('ADDRESS', 'who receives it', address),
   'to-l2': flag('a message to L2; also says whether it has arrived'),
-  'from-block': text('N', 'search from here (default: a million blocks back)'),
+  'from-block': typed('N', 'search from here (default: a million blocks back)', integer(64)),
 }
-const all = { ...recordOptions, ...options }
 
-export const command: Command = {
-  help: formatHelp({
+export const command = defineCommand(
+  {
     usage: 'record message (--message HASH | --transaction HASH | ...) -o FILE [options]',
-    ...{ options, all },
+    ...{ options, shared: recordOptions },
     about: `
 Finds a message of the bridge, and all messages of its finalization, and records
 what L1 holds about it. The report has the data with which it can be claimed. If
 the logs of the L2 endpoints do not suffice, receipts prove the message. The
 options have to describe exactly one message.`,
     notes: `
-Without --transaction, the logs of the newest blocks are searched. If FILE
-exists, it is verified, and no endpoint is asked. Exit codes: as
-\`record state\`.`,
+Without --transaction, the logs of the newest blocks are searched. Exit codes:
+as \`record state\`.`,
     examples: `
 export L1_URL=https://... L2_URL=https://...
 rollup-state-proof record message --transaction 0x... -o message.json
 rollup-state-proof record message --to-l2 --number 7 -o message.json`,
-  }),
-  async run(args, io) {
-    const { values } = parseOptions(args, all)
-    return recordToFile(values, messageSubject(values, io), io)
   },
-}
+  async (values, io) => recordToFile(values, messageSubject(values, io), io),
+)
 
-/** How far a message to L2 has come, and the L2 block of which that is proven. Missing if the file existed. */
+/** How far a message to L2 has come, and the L2 block of which that is proven. Missing if L2 does not say. */
 type Arriving = VerifiedMessage & { readonly arrival?: { status: MessageArrival; l2BlockNumber: bigint } }
 
-type Flags = RecordFlags & FlagsOf<typeof options>
-
-/** A message in either direction. @throws UsageError */
-function messageSubject(flags: Flags, io: Io): Subject<Arriving> {
+function messageSubject(flags: FlagsOf<typeof recordOptions & typeof options>, io: Io): Subject<Arriving> {
   const { 'to-l2': isToL2 = false, transaction, message: messageHash, sender: from, recipient: to } = flags
   const network = networkOf(flags)
   const messageService = messageServiceOf(network)
-  for (const name of ['message', 'transaction'] as const) requireHex(`--${name}`, 32, flags[name])
-  for (const name of ['sender', 'recipient'] as const) requireHex(`--${name}`, 20, flags[name])
-  // The hexadecimal is checked.
   const wanted = {
-    ...({ messageHash, transactionHash: transaction, from, to } as Readonly<Record<string, Hex | undefined>>),
-    ...{ number: integerOf(flags, 'number', 256), fromBlock: integerOf(flags, 'from-block', 64) },
+    ...{ messageHash, transactionHash: transaction, from, to, number: flags.number },
+    fromBlock: flags['from-block'],
   }
   if ([messageHash, transaction, from, to, flags.number].every(known => known === undefined)) {
     throw new UsageError('which message? State --message, --transaction, --number, --sender or --recipient')
   }
   const message = messageHash ?? 'fromBundle'
   return {
-    kind: 'message',
     stated: messageOf(network, message),
     // A transaction does not prove which message it sent.
     others: 'endpoint',
@@ -101,11 +90,6 @@ function messageSubject(flags: Flags, io: Io): Subject<Arriving> {
       const rows = arrival && [['on L2', arrival.status, `proven at L2 block ${arrival.l2BlockNumber}`] as const]
       return { bundle, verified: { ...verified, ...(arrival && { arrival }) }, rows: rows ?? [] }
     },
-    mismatch({ message, messageProof }) {
-      const { number = message.number } = wanted
-      const isIt = number === message.number && (messageProof === undefined) === isToL2
-      return isIt && isSame(from, message.from) && isSame(to, message.to) ? undefined : 'is for another message'
-    },
     verifyArguments: verified => ['--message', verified.messageHash],
   }
 }
@@ -115,8 +99,6 @@ function refuseSeveral(error: unknown): never {
   const isSo = isArgumentError(error) && error.path === 'message'
   throw isSo ? new UsageError(`--message HASH is needed: there are ${error.found}`) : error
 }
-
-const isSame = (stated: string | undefined, found: Hex) => stated === undefined || stated.toLowerCase() === found
 
 /** How far a message from L2 is, beyond what L1 keeps about it. */
 const rowsOf = ({ verified, sentInBlock, newestFinalized }: RecordedMessage): Row[] =>

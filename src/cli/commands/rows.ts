@@ -1,12 +1,14 @@
+import { isRefusal, type Refusal } from '../../base/errors.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { unpack } from '../audit/input.ts'
+import type { Lines } from '../audit/lines.ts'
 import type { RowFormat } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { linesIn } from '../files/lines.ts'
-import { type AskedFor, statRegular } from '../files/output-file.ts'
+import { type AskedFor, refuseOverwrite, statRegular } from '../files/output-file.ts'
 import { warnOn } from '../files/own-key.ts'
 import {
   type AboutRows,
@@ -17,24 +19,22 @@ import {
   type RowPaths,
   type RowSteps,
   type RowsKind,
-  readManifest,
   type Saved,
   withRowFiles,
   writeManifest,
 } from '../files/row-files.ts'
-import { endProgress, notFetched, showProgress } from '../options/endpoint.ts'
+import { endProgress, showProgress } from '../options/endpoint.ts'
 import type { ChosenNetwork } from '../options/network.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
-import { describeProblem, type RowProblem } from '../snapshot/problem.ts'
-import type { Lines } from '../snapshot/snapshot-check.ts'
+import { isRefused } from '../snapshot/snapshot.ts'
 import type { Source } from '../words/claim.ts'
-import { fieldIn } from '../words/value.ts'
+import { DocumentError } from '../words/error.ts'
+import { fieldIn, printable } from '../words/value.ts'
 import { type PartSources, verdictOf } from '../words/verdict.ts'
 import { ifRight, implementationRow, type Row } from '../words/wording.ts'
 
-/** What a command that writes rows was asked for. */
 export interface WantedRows extends RowPaths {
   readonly json: boolean
   readonly format: RowFormat
@@ -46,7 +46,6 @@ export interface WantedRows extends RowPaths {
   }
 }
 
-/** How rows are taken, and reported. */
 export interface Taking<Counts, Progress extends Counted<Counts>> {
   readonly kind: RowsKind<Counts>
   readonly askedFor: AskedFor
@@ -55,7 +54,6 @@ export interface Taking<Counts, Progress extends Counted<Counts>> {
     RowSteps<Progress> & {
       describe(progress: Progress): string
       readonly about: Omit<AboutRows<Counts>, 'askedFor' | 'bundle' | 'counts'>
-      /** Before the first row. */
       readonly none: Counts
     }
   >
@@ -68,7 +66,7 @@ export interface Taking<Counts, Progress extends Counted<Counts>> {
   }
 }
 
-/** Takes rows, or the rest of them, or reports on those that exist. @returns the exit code */
+/** Takes rows, or the rest of them. @returns the exit code @throws UsageError if there are all of them already */
 export async function takeRows<Counts, Progress extends Counted<Counts>>(
   wanted: WantedRows,
   { kind, askedFor, begin, tell }: Taking<Counts, Progress>,
@@ -76,31 +74,25 @@ export async function takeRows<Counts, Progress extends Counted<Counts>>(
 ): Promise<number> {
   const { path, keep, force, json, network, trust } = wanted
   const manifest = manifestPathOf(path)
-  const isFetched = force || statRegular(manifest) === undefined
-  const made = async ({ begun, write, written }: RowFiles<Progress>) => {
-    const { describe, about, none, ...steps } = await begin(begun)
-    let counts = begun?.counts ?? none
-    await write(steps, progress => {
+  if (!force && statRegular(manifest) !== undefined)
+    throw refuseOverwrite(manifest, 'its rows are complete, which --check verifies')
+  const content = await withRowFiles(wanted, askedFor, kind, warnOn(io), async (files: RowFiles<Progress>) => {
+    const { describe, about, none, ...steps } = await begin(files.begun)
+    let counts = files.begun?.counts ?? none
+    await files.write(steps, progress => {
       counts = progress.counts
       showProgress(io, describe(progress))
     })
     endProgress(io)
-    return writeManifest(wanted, kind, { askedFor, ...about, counts, bundle: steps.bundle }, written())
-  }
-  const content = isFetched
-    ? await withRowFiles(wanted, askedFor, kind, warnOn(io), made)
-    : await readManifest<Counts>(path, askedFor, kind)
+    return writeManifest(wanted, kind, { askedFor, ...about, counts, bundle: steps.bundle }, files.written())
+  })
   const { askedFor: _, bundle: __, ...shown } = content
   const { holds, statement, summary, rows } = tell(content)
   const stated = trust.beacon?.beaconBlockRoot ?? trust.l1BlockHash
-  const l1BlockHash = !isFetched ? 'file' : stated === undefined ? 'endpoint' : 'user'
-  const verdict = verdictOf(holds, { l1BlockHash })
+  const verdict = verdictOf(holds, { l1BlockHash: stated === undefined ? 'endpoint' : 'user' })
   const basis = trust.beacon ? 'beacon block' : 'L1 block hash'
   const lines = [
-    ...(isFetched
-      ? [formatVerdict(verdict, statement, io.stdout)]
-      : // What it says is not even consistent.
-        [notFetched(path, io.stdout), 'Nothing was verified either. This is what the manifest says:']),
+    formatVerdict(verdict, statement, io.stdout),
     formatTable(
       ifRight(verdict, [
         ['rows', path, summary],
@@ -109,9 +101,7 @@ export async function takeRows<Counts, Progress extends Counted<Counts>>(
         ...rows,
         ['L2 block', content.l2BlockNumber],
         ['L2 state root', content.stateRoot],
-        isFetched || content.implementation === undefined
-          ? implementationRow({ implementation: content.implementation }, network.rollup.implementation && 'user')
-          : ['contract code', content.implementation, 'the implementation'],
+        implementationRow(content, network.rollup.implementation && 'user'),
         ['L1 block hash', content.l1BlockHash],
       ]),
       io.stdout,
@@ -121,24 +111,22 @@ export async function takeRows<Counts, Progress extends Counted<Counts>>(
       ? []
       : ['Anyone can check these files, offline: run the same command with --check, and state what you trust.']),
   ]
-  const said = isFetched ? describeVerdict(verdict) : { verdict: null }
-  io.stdout.write(json ? toJson({ ...said, ...shown, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
+  io.stdout.write(
+    json ? toJson({ ...describeVerdict(verdict), ...shown, manifest, fetched: true }) : `${lines.join('\n')}\n`,
+  )
   return exitCodeOf(verdict, ASKED_ENDPOINTS)
 }
 
-/** How many problems are listed. */
-const [MAX_PRINTED, MAX_LISTED] = [20, 1000]
-const STEPS_PER_PROGRESS = 1000
+const LINES_PER_PROGRESS = 1000
 
-/** How rows are checked, and reported. */
 export interface Checking<Proven, Result> {
   readonly kind: { readonly name: string; readonly kept: string }
   /** The L2 block that the user states; undefined if the files choose it. */
   readonly l2Block: bigint | undefined
   /** Proves the block from the bundle in the manifest. @throws ProofError, ArgumentError */
   prove(bundle: unknown): Proven
-  /** Yields null for each step that is right. */
-  check(proven: Proven, rows: Lines, kept: Lines): AsyncGenerator<RowProblem | null, Result, undefined>
+  /** The lines that are proven, with their line feeds. @throws ProofError, DocumentError */
+  rows(proven: Proven, kept: Lines): AsyncGenerator<string, Result, undefined>
   /** What the rows are if they are right, on whose word, and what else is proven. */
   tell(
     proven: Proven,
@@ -162,7 +150,7 @@ export const provenAndStated = (value: unknown): string =>
 /** Verifies the files of an earlier run, offline. @returns the exit code @throws UsageError if a file cannot be read */
 export async function checkRows<Proven extends { readonly verified: AnyEvidence }, Result>(
   { path, keep, force, json, network, trust }: WantedRows,
-  { kind, l2Block, prove, check, tell, hint = () => [] }: Checking<Proven, Result>,
+  { kind, l2Block, hint = () => [], ...checking }: Checking<Proven, Result>,
   io: Io,
 ): Promise<number> {
   if (keep === undefined) throw new UsageError(`--check needs --keep: the file of the ${kind.kept}`)
@@ -172,27 +160,35 @@ export async function checkRows<Proven extends { readonly verified: AnyEvidence 
   const content = await readRegularJson(manifest)
   const other = notManifest(content, kind)
   if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
-  const outcome = safely(() => prove(fieldIn(content, 'bundle')))
-  if (!outcome.ok) {
-    const { error } = outcome
-    if (isArgumentError(error)) throw error
-    const report = { ...describeVerdict(REFUSED), error: describeError(error) }
-    io.stdout.write(json ? toJson(report) : formatError(error, [['bundle in', manifest], ...hint(content)], io.stdout))
+  const refuse = (error: Refusal, rows: readonly Row[], place = {}) => {
+    const report = { ...describeVerdict(REFUSED), ...place, error: describeError(error) }
+    io.stdout.write(json ? toJson(report) : formatError(error, rows, io.stdout))
     return exitCodeOf(REFUSED)
+  }
+  const outcome = safely(() => checking.prove(fieldIn(content, 'bundle')))
+  if (!outcome.ok) {
+    if (isArgumentError(outcome.error)) throw outcome.error
+    return refuse(outcome.error, [['bundle in', manifest], ...hint(content)])
   }
   // Only the evidence may be packed. In packed rows, other programs would read something else than is checked here.
   const [rows, kept] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
-  const { problems, count, result } = await collect(check(outcome.value, rows, kept), io)
+  const found = await compare(checking.rows(outcome.value, kept), rows, kept, io)
   for (const lines of [rows, kept]) await lines.return(undefined)
-  const told = tell(outcome.value, result)
-  const verdict = verdictOf(count === 0, { l2BlockNumber: chosenBy(l2Block), ...told.sources })
-  const statement = count === 0 ? told.statement : `the rows are not what the ${kind.kept} prove`
+  if ('problem' in found) {
+    const { problem, ...place } = found
+    if (isRefusal(problem)) return refuse(problem, [['line', `${place.line}`, path]], place)
+    const report = { ...describeVerdict(REFUSED), problem, ...place }
+    const words = formatVerdict(REFUSED, `line ${place.line} of ${printable(path)}: ${problem}`, io.stdout)
+    const proven = place.proven === undefined ? '' : `${formatTable([['proven', place.proven]], io.stdout)}\n`
+    io.stdout.write(json ? toJson(report) : `${words}\n${proven}`)
+    return exitCodeOf(REFUSED)
+  }
+  const told = checking.tell(outcome.value, found.result)
+  const verdict = verdictOf(true, { l2BlockNumber: chosenBy(l2Block), ...told.sources })
   const { verified } = outcome.value
   const { l2BlockNumber, currentL2BlockNumber, stateRoot, l1Block } = verified
   const lines = [
-    formatVerdict(verdict, statement, io.stdout),
-    ...(count > 0 ? [formatTable(problems.slice(0, MAX_PRINTED).map(describeProblem), io.stdout)] : []),
-    ...(count > MAX_PRINTED ? [`  … and ${count - MAX_PRINTED} more. --json lists up to ${MAX_LISTED}.`] : []),
+    formatVerdict(verdict, told.statement, io.stdout),
     formatTable(
       [
         ...(told.rows ?? []),
@@ -207,22 +203,42 @@ export async function checkRows<Proven extends { readonly verified: AnyEvidence 
     ...(told.notes ?? []),
   ]
   const about = { ...told.json, l1BlockHash: l1Block?.hash, l2BlockNumber, currentL2BlockNumber, stateRoot }
-  io.stdout.write(
-    json ? toJson({ ...describeVerdict(verdict), ...about, problemCount: count, problems }) : `${lines.join('\n')}\n`,
-  )
+  io.stdout.write(json ? toJson({ ...describeVerdict(verdict), ...about }) : `${lines.join('\n')}\n`)
   return exitCodeOf(verdict)
 }
 
-async function collect<Result>(steps: AsyncGenerator<RowProblem | null, Result, undefined>, io: Io) {
-  const problems: RowProblem[] = []
-  let [count, done] = [0, 0]
-  for (;;) {
-    const { done: isOver, value } = await steps.next()
-    if (isOver) {
-      endProgress(io)
-      return { problems, count, result: value }
+/** The first line that is not what it has to be. */
+interface WrongLine {
+  readonly line: number
+  readonly problem: string | Refusal
+  readonly proven?: string
+}
+
+/** Compares lines with those that are proven. */
+async function compare<Result>(
+  proven: AsyncGenerator<string, Result, undefined>,
+  rows: Lines,
+  kept: Lines,
+  io: Io,
+): Promise<WrongLine | { readonly result: Result }> {
+  for (let line = 1; ; line++) {
+    const { done, value: found } = await rows.next()
+    if (!done && isRefused(found)) return { line, problem: 'no answer of the endpoint verified' }
+    let next: IteratorResult<string, Result>
+    try {
+      next = await proven.next()
+    } catch (error) {
+      if (isRefusal(error)) return { line, problem: error }
+      if (error instanceof DocumentError) return { line, problem: error.message }
+      throw error
     }
-    if (value !== null && ++count <= MAX_LISTED) problems.push(value)
-    if (++done % STEPS_PER_PROGRESS === 0) showProgress(io, `${done} checked`)
+    if (next.done) {
+      endProgress(io)
+      if (!done) return { line, problem: 'more lines follow the last row' }
+      return (await kept.next()).done ? { result: next.value } : { line, problem: 'more is kept than proves the rows' }
+    }
+    const row = next.value.trimEnd()
+    if (found !== row) return { line, problem: done ? 'is missing' : 'differs from what is proven', proven: row }
+    if (line % LINES_PER_PROGRESS === 0) showProgress(io, `${line} lines checked`)
   }
 }

@@ -4,30 +4,30 @@ import { DEMO_PAYEE, DEMO_TOKEN, DEMO_USER } from '../../devnet/service/demo-cha
 import { demoCode, tokenSlots } from '../../devnet/service/demo-contracts.generated.ts'
 import { type Scheme, slotKey } from '../../entry/index.ts'
 import { lineaMainnet } from '../../entry/networks.ts'
-import { type Command, exitCodes } from '../command.ts'
+import { exitCodes } from '../command.ts'
 import { cannotListen } from '../errors.ts'
-import { formatHelp, optionsOf, text, type ValuesOf } from '../options/declared.ts'
+import { optionsOf, typed } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { schemeOf } from '../options/flags.ts'
 import { describeNetwork, networkOf } from '../options/network.ts'
-import { parseOptions, wholeNumber } from '../options/parse.ts'
+import { whole } from '../options/read.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 
 const options = {
   ...optionsOf('port', 'host'),
-  'finalize-every': text('SECONDS', 'add and finalize blocks (default: only what is sent)'),
-  history: text('COUNT', 'how many finalizations to keep (default: all)'),
-  'upgrade-at': text('NUMBER', 'the first L2 block with an Ethereum state'),
+  'finalize-every': typed('SECONDS', 'add and finalize blocks (default: only what is sent)', whole(1, 86_400)),
+  history: typed('COUNT', 'how many finalizations to keep (default: all)', whole(1, 1_000_000)),
+  'upgrade-at': typed('NUMBER', 'the first L2 block with an Ethereum state', whole(1, Number.MAX_SAFE_INTEGER)),
 }
-const all = { ...options, ...optionsOf('network', 'json') }
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'serve [options]', options, all },
+export const command = defineCommand(
+  {
+    ...{ usage: 'serve [options]', options, shared: optionsOf('network', 'json') },
     about: `
 Serves a network on this machine, for devnets and tests, with its state in
 memory: the contract, message service and chain ids of --network, over a demo
-state. A program that reads Linea reads this, too.
+state that transactions change. A program that reads Linea reads this, too.
   L2      the state, blocks and logs, and linea_getProof; eth_sendRawTransaction
   L1      a simulated L1, whose rollup contract holds the roots of the L2
   beacon  the light-client part of the beacon API, for --checkpoint`,
@@ -40,26 +40,29 @@ beacon chain. Ctrl-C ends it.`,
 rollup-state-proof serve --port 8545
 rollup-state-proof serve --finalize-every 12 --history 100
 rollup-state-proof serve --network devnet.json --json`,
-  }),
-  async run(args, io) {
-    const { values } = parseOptions(args, all)
+  },
+  async (values, io) => {
     const network = networkOf(values)
     const { messageService } = network
-    const scheme = schemeOf(network)
-    const port = wholeNumber('--port', values.port, 0, 65_535)
-    const seconds = optionalNumber('--finalize-every', values['finalize-every'], 86_400)
+    const { 'finalize-every': seconds, 'upgrade-at': upgradeAt, history: keep } = values
     // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
     const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
     let isRunning = false
     const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
     const service = createService({
-      ...{ genesis: demoOf(network.name, scheme), rollup: network.rollup, ...serviceOptions(values) },
+      ...{ genesis: demoOf(network.name, schemeOf(network)), rollup: network.rollup },
+      ...(upgradeAt !== undefined && { upgradeAt: BigInt(upgradeAt) }),
+      ...(keep !== undefined && { keep }),
       ...(messageService !== undefined && { messageService }),
       ...(seconds !== undefined && { clock }),
     })
     const { chain, beacon } = service
     for (const count of DEMO_COUNTS) addDemo(chain, messageService !== undefined, count)
-    const { url: l2, l1Url: l1, beaconUrl } = await service.listen(port, values.host).catch(cannotListen('--port'))
+    const {
+      url: l2,
+      l1Url: l1,
+      beaconUrl,
+    } = await service.listen(values.port, values.host).catch(cannotListen('--port'))
     isRunning = true
     const finalized = () => describeFinalized(chain)
     const { l2BlockNumber, ...held } = finalized()
@@ -93,7 +96,7 @@ rollup-state-proof serve --network devnet.json --json`,
     await service.close()
     return exitCodes.verified
   },
-}
+)
 
 /** What L1 holds of the newest finalized block: the root of its state, or its hash, whose header has the root. */
 function describeFinalized(chain: ServiceChain) {
@@ -104,9 +107,6 @@ function describeFinalized(chain: ServiceChain) {
   const { hash, stateRoot } = Object(chain.getBlock(l2BlockNumber))
   return { l2BlockNumber, blockHash: String(hash), stateRoot: String(stateRoot) }
 }
-
-const optionalNumber = (name: string, text: string | undefined, most: number): number | undefined =>
-  text === undefined ? undefined : wholeNumber(name, text, 1, most)
 
 /** Blocks per finalization. */
 const DEMO_COUNTS = [3, 1, 4]
@@ -124,13 +124,6 @@ function addDemo(chain: ServiceChain, withMessages: boolean, count: number, l1Bl
     ])
   }
   addDemoBlocks(chain, { counts: [count], l1Blocks })
-}
-
-/** What the options say about the service. @throws UsageError */
-function serviceOptions(flags: ValuesOf<typeof options>) {
-  const keep = optionalNumber('--history', flags.history, 1_000_000)
-  const upgradeAt = optionalNumber('--upgrade-at', flags['upgrade-at'], Number.MAX_SAFE_INTEGER)
-  return { ...(upgradeAt !== undefined && { upgradeAt: BigInt(upgradeAt) }), ...(keep !== undefined && { keep }) }
 }
 
 /** The demo state and, on Linea, what the programs of the documents ask for: WETH, and a USDC with seven in circulation. */

@@ -1,31 +1,59 @@
+import { createHash } from 'node:crypto'
+import { lowerCase } from '../../base/hex.ts'
+import { stringify } from '../../base/json/stringify.ts'
 import { verifyClientOptions } from '../../client/sources/fetch.ts'
 import { type EvidenceBundle, type StateScheme, verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isProofError, safely } from '../../entry/index.ts'
 import { type RequestProvider, recordEvidence } from '../../entry/rpc.ts'
 import { createStateVerifier } from '../../verify/state/kind.ts'
-import type { Command, Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
+import { readFileChunks, unpack } from '../audit/input.ts'
+import { readLines } from '../audit/lines.ts'
+import type { RowFormat } from '../audit/rows.ts'
+import type { Io } from '../command.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { snapshotRows } from '../files/row-files.ts'
+import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
 import type { Connections } from '../options/connections.ts'
-import { formatHelp } from '../options/declared.ts'
+import { list, optionsOf, or, typed, type ValuesOf } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { showProgress, withEndpoints } from '../options/endpoint.ts'
-import { allOptions, describeWanted, readWanted, snapshotOptions, type Wanted } from '../options/snapshot-options.ts'
+import { describeRollup, networkOf } from '../options/network.ts'
+import { EACH } from '../options/parse.ts'
+import { address, asText, integer, isAddress, whole } from '../options/read.ts'
 import {
   NONE,
   type SnapshotPlan,
   type SnapshotProgress,
   type SnapshotRequest,
   snapshotSteps,
+  type Target,
 } from '../snapshot/snapshot.ts'
-import { checkSnapshot } from '../snapshot/snapshot-check.ts'
+import { provenSnapshot } from '../snapshot/snapshot-check.ts'
 import { kindOf, statedBlockHash } from '../words/evidence.ts'
+import { isHexOf } from '../words/layout.ts'
 import { formatTime } from '../words/wording.ts'
 import { checkRows, takeRows } from './rows.ts'
 
-export const command: Command = {
-  help: formatHelp({
+const options = {
+  ...optionsOf('storage-key'),
+  mapping: list('SLOT KEY', "a mapping's entry; the word `each` as KEY: one per address", asText),
+  address: typed('CONTRACT', 'the contract with that mapping', address),
+  ...optionsOf('l2-block'),
+  concurrency: or('8', typed('N', 'requests at once, 1 to 256', whole(1, 256))),
+  'keys-per-request': or('100', typed('N', 'storage keys per request', whole(1, MAX_STORAGE_KEYS))),
+  ...optionsOf('keep', 'check'),
+}
+const shared = {
+  ...optionsOf('network', 'l1', 'l2', 'implementation', 'timeout', 'output', 'force', 'json', 'l1-block-hash'),
+  // What `--mapping SLOT each` becomes.
+  [EACH]: typed('SLOT', '', text => integer(256)(text, '--mapping SLOT')),
+}
+
+export const command = defineCommand(
+  {
     usage: 'snapshot ADDRESSES -o ROWS [options]',
-    ...{ options: snapshotOptions, all: allOptions },
+    ...{ options, shared },
+    expected: 'name one file of addresses, or - for standard input',
     about: `
 Fetches and verifies many accounts, or the entries of many holders in one
 mapping, at one finalized L2 block. ROWS gets one row of proven values per
@@ -35,21 +63,93 @@ standard input. Run it again after an interruption.`,
     notes: `
 --check believes nothing in the files: pass --keep, --l1-block-hash and
 --l2-block, too. An address without an answer that verifies is "refused".
-Exit code: 0 all verified; 1 some refused, or not proven; 2 wrong usage; 3 an
-endpoint failed: run it again; 4 the files existed, and were not verified.`,
+Exit code: 0 all verified; 1 some refused, or not proven; 2 wrong usage, or the
+files exist; 3 an endpoint failed: run it again.`,
     examples: `
 export L1_URL=https://... L2_URL=https://...
 rollup-state-proof snapshot holders.txt -o balances.csv --keep answers.gz
 rollup-state-proof snapshot holders.txt --address 0x... --mapping 0 each \\
   -o tokens.csv`,
-  }),
-  async run(args, io) {
-    const wanted = await readWanted(args, io)
-    return wanted.check ? check(wanted, io) : withEndpoints(wanted.values, io, each => take(wanted, each, io))
   },
+  async (values, io, [file]) => {
+    const wanted = await readWanted(values, file, io)
+    return wanted.check ? check(wanted, io) : withEndpoints(values, io, each => take(wanted, each, io))
+  },
+)
+
+type Wanted = Awaited<ReturnType<typeof readWanted>>
+
+async function readWanted(values: ValuesOf<typeof shared & typeof options>, file: string, io: Io) {
+  const { output: path, keep, check } = values
+  if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
+  if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
+  if (keep === path) throw new UsageError('--keep and --output name the same file')
+  const format: RowFormat = path.endsWith('.csv') ? 'csv' : 'ndjson'
+  return {
+    values,
+    ...{ path, keep, format, check, force: values.force, json: values.json },
+    trust: { l1BlockHash: values['l1-block-hash'] },
+    concurrency: values.concurrency,
+    keysPerRequest: values['keys-per-request'],
+    target: targetOf(values.address, values[EACH], values['storage-key'] ?? []),
+    network: networkOf(values),
+    l2Block: values['l2-block'],
+    holders: await readAddresses(file, io),
+  }
 }
 
-/** @returns the exit code */
+/** The request for which the files must have been written, to be continued or reported. */
+function describeWanted(wanted: Wanted) {
+  const { target, network, holders, trust, l2Block, format, keep, keysPerRequest } = wanted
+  return {
+    command: 'snapshot',
+    addresses: `${holders.length}, SHA-256 ${createHash('sha256').update(holders.join('\n')).digest('hex')}`,
+    target: stringify(target),
+    ...describeRollup(network),
+    'L1 block hash': trust.l1BlockHash?.toLowerCase() ?? 'any',
+    'L2 block': `${l2Block ?? 'newest'}`,
+    ...{ format, keep: keep ?? '', 'keys per request': `${keysPerRequest}` },
+  }
+}
+
+function targetOf(contract: Hex | undefined, slot: bigint | undefined, keys: readonly Hex[]): Target {
+  if (keys.length > MAX_STORAGE_KEYS)
+    throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one kept answer`)
+  const storageKeys = keys.map(lowerCase)
+  if (contract === undefined && slot === undefined) return { storageKeys }
+  if (contract === undefined || slot === undefined) {
+    throw new UsageError('--address CONTRACT and --mapping SLOT each belong together: where it declares the mapping')
+  }
+  if (storageKeys.length > 0) throw new UsageError('--storage-key: --mapping SLOT each computes the storage keys')
+  return { contract: lowerCase(contract), slot, storageKeys }
+}
+
+/** @throws UsageError when a line is not an address */
+async function readAddresses(file: string, io: Io): Promise<Hex[]> {
+  const name = file === '-' ? 'standard input' : file
+  if (isHexOf(20, file)) {
+    throw new UsageError('expected a file with one address per line; for one address, use the command record')
+  }
+  const addresses: Hex[] = []
+  await orUsageError(`cannot read ${name}`, async () => {
+    let line = 0
+    for await (const text of readLines(unpack(file === '-' ? io.stdin : readFileChunks(file)), MAX_ADDRESS_LINE))
+      addAddress(addresses, text, `${name}, line ${++line}`)
+  })
+  if (addresses.length === 0) throw new UsageError(`${name} has no address`)
+  return addresses
+}
+
+/** Adds the address in a line, if there is one. @throws UsageError if it is none, or one too many */
+export function addAddress(addresses: Hex[], line: string, place: string): void {
+  const address = line.replace(/#.*/s, '').trim()
+  if (address === '') return
+  if (!isAddress(place, address))
+    throw new UsageError(`${place}: expected an address, 20 bytes of hexadecimal after 0x`)
+  if (addresses.length >= MAX_ADDRESSES) throw new UsageError(`${place}: more than ${MAX_ADDRESSES} addresses`)
+  addresses.push(lowerCase(address))
+}
+
 function take(wanted: Wanted, { open, signal }: Connections, io: Io): Promise<number> {
   const { holders, target, keysPerRequest, network, values } = wanted
   const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
@@ -109,8 +209,8 @@ function check(wanted: Wanted, io: Io): Promise<number> {
         const scheme = kindOf(bundle, network.scheme)
         return { scheme, verified: verifyEvidence(bundle, claimOf(wanted, scheme, l1BlockHash)) }
       },
-      check: ({ scheme, verified }, rows, answers) =>
-        checkSnapshot({ ...wanted, rows, answers }, createStateVerifier(scheme), verified.stateRoot),
+      rows: ({ scheme, verified }, answers) =>
+        provenSnapshot({ ...wanted, answers }, createStateVerifier(scheme), verified.stateRoot),
       tell: ({ verified: { l2BlockNumber, currentL2BlockNumber } }) => ({
         statement: `all ${holders.length} rows are proven`,
         json: { rows: holders.length },

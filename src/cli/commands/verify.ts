@@ -1,14 +1,15 @@
 import type { StateScheme } from '../../entry/anchor.ts'
 import type { EvidenceName } from '../../verify/evidence/names.ts'
-import type { Command, Io } from '../command.ts'
+import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
 import type { VerifyFile } from '../kinds/evidence.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
-import { formatHelp, list, type Options, optionsOf, text } from '../options/declared.ts'
+import { list, type Options, optionsOf, typed } from '../options/declared.ts'
+import { defineCommand } from '../options/define.ts'
 import { filterOptions, rangeOptions } from '../options/filter.ts'
 import { requireClaim, verifyAnswer } from '../options/flags.ts'
-import { parsePath } from '../options/parse.ts'
+import { address, hex } from '../options/read.ts'
 import { reportOnAnswer, toJson, type VerdictReport } from '../output/report.ts'
 import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE } from '../output/verdict.ts'
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
@@ -19,18 +20,20 @@ import { cut, fieldIn, itemsOf } from '../words/value.ts'
 const answerOptions = optionsOf('state-root', 'address', 'storage-key', 'mapping')
 const callOptions = optionsOf('call', 'sender', 'value', 'gas')
 const { address: _, ...eventOptions } = filterOptions
-const logsOptions = { ...eventOptions, ...rangeOptions }
-const messageOptions = { message: text('HASH', 'the hash of the message') }
+const messageOptions = { message: typed('HASH', 'the hash of the message', hex(32)) }
 /** Of all evidence. */
 const headOptions = optionsOf('network', 'implementation', 'checkpoint', 'l1-block-hash', 'l1-state-root')
 /** Of evidence from a block of L2. */
 const blockOptions = { ...headOptions, ...optionsOf('l2-block', 'state-root') }
-const own = { ...answerOptions, ...optionsOf('l2-block'), ...callOptions, ...logsOptions, ...messageOptions }
-const all = { ...own, ...headOptions, ...optionsOf('timeout', 'json', 'trust-file') }
-const options = { ...all, address: list('ADDRESS', answerOptions.address.help) }
+const options = {
+  ...optionsOf('state-root'),
+  // Of logs, there may be several.
+  address: list('ADDRESS', answerOptions.address.help, address),
+  ...{ ...optionsOf('storage-key', 'mapping', 'l2-block'), ...callOptions },
+  ...{ ...eventOptions, ...rangeOptions, ...messageOptions },
+}
 
 interface Kind {
-  /** What the user may state about it. */
   readonly options: Options
   /** Loads what verifies it: no other kind needs that. */
   load(): Promise<{ readonly verify: VerifyFile }>
@@ -43,9 +46,10 @@ const kinds: Readonly<Record<EvidenceName, Kind>> = {
   call: { options: { ...blockOptions, ...callOptions }, load: () => import('../kinds/call.ts') },
 }
 
-export const command: Command = {
-  help: formatHelp({
-    ...{ usage: 'verify FILE [options]', options: own, all },
+export const command = defineCommand(
+  {
+    ...{ usage: 'verify FILE [options]', options, expected: 'expected one file or -' },
+    shared: { ...headOptions, ...optionsOf('timeout', 'json', 'trust-file') },
     about: `
 Verifies an answer, a recording, or evidence of state, a call, logs or a
 message, offline. - is standard input. An answer needs --state-root; evidence,
@@ -58,9 +62,8 @@ root or hash that only the file states, which anyone can invent. Refused (1).`,
 rollup-state-proof verify answer.json --state-root 0x... --address 0x...
 rollup-state-proof verify bundle.json --l1-block-hash 0x... --address 0x...
 rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
-  }),
-  async run(args, io) {
-    const { values, path } = parsePath(args, options, 'expected one file or -')
+  },
+  async (values, io, [path]) => {
     const { json, timeout, 'trust-file': trustFile, address: addresses = [], ...rest } = values
     const [address] = addresses
     const stated = { ...rest, ...(address !== undefined && { address }) }
@@ -91,7 +94,7 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     const claim = requireClaim({ stateRoot, address, storageKeys }, file)
     return print(reportOnAnswer(verifyAnswer(file, claim), claim))
   },
-}
+)
 
 /** Whether an option for evidence says that the file is some. What an endpoint sent is none, nor is a recording of that. */
 function isForEvidence({ kind, answer }: AnswerFile, stated: object): boolean {
@@ -109,7 +112,6 @@ function requireOptions(path: string, evidence: EvidenceName | null, stated: obj
   throw new UsageError(`${path} is ${what}: leave out ${others.map(name => `--${name}`).join(' and ')}${needed}`)
 }
 
-/** @returns the exit code */
 function printReport(
   { verdict, json, format }: VerdictReport,
   how: { readonly json: boolean; readonly trustFile: boolean },

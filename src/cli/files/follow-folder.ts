@@ -11,14 +11,12 @@ const REMEDY = 'move it away'
 
 /** What a folder keeps of a finalization or a message: a bundle, and a line in the index. */
 export interface Entry {
-  /** By which the bundle is named. */
   readonly number: bigint
   readonly bundle: unknown
   /** Has short values alone. */
   readonly line: object
 }
 
-/** A folder, and where the run goes on that writes to it. */
 export interface FollowFolder {
   /** The progress of an earlier run; undefined if there was none. */
   readonly progress: unknown

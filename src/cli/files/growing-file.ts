@@ -15,12 +15,9 @@ export interface Written {
   readonly sha256: string
 }
 
-/** What the files of a run are, and how it continues. */
 export interface Growing<State> {
   readonly progress: ProgressFile
-  /** The state of a run that has written nothing yet. */
   readonly start: State
-  /** Start over, and replace the files. */
   readonly force: boolean
   /** Why files without progress are not continued. */
   readonly foreign: string
@@ -28,7 +25,6 @@ export interface Growing<State> {
   readonly beginning: string
 }
 
-/** The files, and where a run goes on. */
 export interface GrowingFiles<State> {
   readonly begun: State
   /**
@@ -40,9 +36,7 @@ export interface GrowingFiles<State> {
   write(pieces: readonly (string | Uint8Array)[], state?: State): Promise<void>
   /** Whether something was written, if only a state. */
   isUsed(): boolean
-  /** Saves the last state now. */
   save(): Promise<void>
-  /** What is written of each file. */
   written(): readonly Written[]
 }
 
@@ -174,7 +168,6 @@ async function openGrowingFile(path: string) {
         const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position)
         return buffer.toString('latin1', 0, bytesRead)
       },
-      /** What was read and appended. */
       written,
       /** Reads the first bytes, once. @returns what they are, or fewer if there are no more */
       async readTo(end: number): Promise<Written> {

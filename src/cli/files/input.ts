@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { CHUNK_LENGTH, readFileChunks, unpackWhole } from '../audit/input.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
@@ -68,14 +67,6 @@ export function parseFile(name: string, bytes: Uint8Array): unknown {
     throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
   }
 }
-
-/** SHA-256 of a file. @throws UsageError */
-export const digestOf = (path: string): Promise<string> =>
-  orUsageError(`cannot read ${path}`, async () => {
-    const hash = createHash('sha256')
-    for await (const chunk of createReadStream(path)) hash.update(chunk)
-    return hash.digest('hex')
-  })
 
 /** A file, or standard input, that is read piece by piece. */
 export interface Input {

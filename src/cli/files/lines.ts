@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs'
 import { readFileChunks } from '../audit/input.ts'
-import { readLines } from '../audit/lines.ts'
+import { type Lines, readLines } from '../audit/lines.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
-import type { Lines } from '../snapshot/snapshot-check.ts'
 import { messageOf } from '../words/value.ts'
 
 type Chunks = AsyncIterable<Uint8Array>

@@ -12,12 +12,6 @@ import { openSigner, type Warn } from './own-key.ts'
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>
 
-/** What an earlier run was asked for in another way, by name; empty if nothing. @param before anything */
-export const differencesIn = (before: unknown, askedFor: AskedFor): string =>
-  Object.keys(askedFor)
-    .filter(name => fieldIn(before, name) !== askedFor[name])
-    .join(', ')
-
 /**
  * The file that a command writes. Fails before anything is fetched.
  *
@@ -31,16 +25,12 @@ export function openOutputFile(path: string | undefined, force: boolean, io: Io)
       io.stdout.write(serialize('standard output', content))
       return requireWritten(io.stdout)
     }
-    return { path, exists: false, write }
+    return { path, write }
   }
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  return {
-    path,
-    /** Whether the file exists and must not be replaced. */
-    exists: statRegular(path) !== undefined && !force,
-    write: (content: unknown): void | Promise<void> => writeWhole(path, serialize(path, content), force),
-  }
+  if (statRegular(path) !== undefined && !force) throw refuseOverwrite(path, 'would be replaced')
+  return { path, write: (content: unknown): void | Promise<void> => writeWhole(path, serialize(path, content), force) }
 }
 
 /** The existing file is not what the command would write, so only the user may replace it. */
@@ -48,13 +38,6 @@ export const refuseOverwrite = (path: string, reason: string, remedy = REMEDY): 
   new UsageError(`${path} exists, and ${reason}: ${remedy}`)
 
 const REMEDY = 'move it away, or use --force'
-
-/** The contents of an existing file that may be what the command would write. @throws UsageError */
-export async function readExisting(path: string): Promise<unknown> {
-  return readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
-    throw error instanceof UsageError ? new UsageError(`${error.message}: ${REMEDY}`) : error
-  })
-}
 
 /** @throws UsageError if `verify` would refuse to read it, because an endpoint can pad its answer */
 export function serialize(name: string, content: unknown): string {
@@ -76,7 +59,6 @@ export function statRegular(path: string): Stats | undefined {
   )
 }
 
-/** What a file of progress says that it is. */
 const PROGRESS = 'progress of rollup-state-proof'
 
 const NOT_OWN = 'was not written by this user on this machine, or it was changed, so nothing in it is believed'
@@ -111,8 +93,9 @@ export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remed
       }
       const other = otherVersion(content)
       if (other !== undefined) throw refuseOverwrite(path, other, remedy)
-      const differing = differencesIn(before, askedFor)
-      if (differing !== '') throw refuseOverwrite(path, `is of another request (it differs in ${differing})`, remedy)
+      const differing = Object.keys(askedFor).filter(name => before[name] !== askedFor[name])
+      if (differing.length > 0)
+        throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
       const progress = fieldIn(content, 'progress') ?? null
       if (isSigned(textOf(before, progress), fieldIn(content, 'signature'))) return progress
       throw refuseOverwrite(path, NOT_OWN, remedy)

@@ -1,7 +1,6 @@
 import type { ConsensusProgress } from '../../client/beacon/beacon.ts'
-import { isProofError, ProofError } from '../../entry/index.ts'
+import { ProofError } from '../../entry/index.ts'
 import type { RecordOptions, RecordProgress, RequestProvider } from '../../entry/rpc.ts'
-import type { EvidenceName } from '../../verify/evidence/names.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -12,28 +11,22 @@ import {
   commandLine,
   type EndpointFlags,
   endProgress,
-  keysPerRequestOf,
-  notFetched,
   showProgress,
   withEndpoints,
 } from '../options/endpoint.ts'
 import { networkSource } from '../options/network.ts'
-import { type RecordTrust, readRecordTrust, trustedIn, trustOptionsOf } from '../options/record-trust.ts'
+import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
 import { paint } from '../output/paint.ts'
 import { toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
 import { kindOf } from '../words/evidence.ts'
-import { readInputFile } from '../words/input-file.ts'
-import { evidenceNames } from '../words/kinds.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { agesOf, chainRows, formatTime, type ProvenChain, type Row } from '../words/wording.ts'
-import { openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
+import { openOutputFile } from './output-file.ts'
 
-/** What the user states to `record`. */
 export type RecordFlags = EndpointFlags & { readonly force: boolean }
 
-/** A bundle, and what it proves. */
 interface Recorded<T> {
   readonly bundle: unknown
   readonly verified: T
@@ -41,82 +34,44 @@ interface Recorded<T> {
   readonly rows?: readonly Row[]
 }
 
-/** How to record, whatever it is. */
 type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'onProgress' | 'signal'>
 
-/** What is recorded: an answer, a call, logs or a message. */
 export interface Subject<T extends ProvenChain> {
-  readonly kind: EvidenceName
-  /** What the user states of it. */
   readonly stated: Stated<T>
   /** How many storage keys are asked for. Default: 0. */
   readonly keyCount?: number
-  /** Who chooses what the user does not state, if it is recorded now. Default: this program does. */
+  /** Who chooses what the user does not state. Default: this program does. */
   readonly others?: Source
-  /** Fetches the bundle from the endpoints of L1 and L2. */
   fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow): Promise<Recorded<T>>
-  /** Why the evidence in an existing file is not for this request, beyond what `stated` refuses. */
-  mismatch?(verified: T, trust: RecordTrust): string | undefined
   /** The arguments of `verify` that state the subject. */
   verifyArguments(verified: T): readonly string[]
 }
 
-/** Where what is reported comes from. */
-interface Place {
-  /** From endpoints in this run, or from the existing file, without asking an endpoint. */
-  readonly source: 'network' | 'file'
-  /** The file, `-` for standard output. */
-  readonly path: string
-}
-
-/** Who states the L1 block hash: what everything rests on, and what has to happen before verifying. */
+/** Who states the L1 block hash, on which everything rests. */
 const hashSources = {
   beaconBlock: {
     by: 'user',
     words: 'proven by the finalized beacon block',
     sentence: 'Everything rests on the beacon block that you stated: the sync committees have signed for the rest.',
-    compare: 'Anyone can verify, offline:',
   },
-  flag: {
-    by: 'user',
-    words: 'stated by you',
-    sentence: 'Everything rests on the L1 block hash that you stated.',
-    compare: 'Anyone can verify, offline:',
-  },
+  flag: { by: 'user', words: 'stated by you', sentence: 'Everything rests on the L1 block hash that you stated.' },
   endpoint: {
     by: 'endpoint',
     words: 'from the L1 endpoint',
-    sentence: 'Everything rests on the L1 block hash. So far, only the L1 endpoint says that this is a block of L1:',
-    compare:
-      'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
-  },
-  file: {
-    by: 'file',
-    words: 'from the file',
     sentence:
-      'Everything rests on the L1 block hash. Only the file says that this is a block of L1, and anyone can write such a file:',
-    compare: 'compare the hash with a source that you trust. Then anyone can verify, offline:',
+      'Everything rests on the L1 block hash, and only the L1 endpoint says that L1 has this block: compare it with a source that you trust.',
   },
-} as const satisfies Readonly<Record<string, { by: Source; words: string; sentence: string; compare: string }>>
+} as const satisfies Readonly<Record<string, { by: Source; words: string; sentence: string }>>
 
-/** The options that the user states again when verifying. */
-const REPEATED = ['network', 'implementation', 'gas'] as const
-
-/** Records to a file, or verifies it if it exists, and reports. @returns the exit code */
+/** Records to a file, and reports. @returns the exit code */
 export async function recordToFile<T extends ProvenChain>(
   flags: RecordFlags,
   subject: Subject<T>,
   io: Io,
 ): Promise<number> {
   const trust = readRecordTrust(flags, subject.stated.network)
-  const keysPerRequest = keysPerRequestOf(flags)
   return withEndpoints(flags, io, async connections => {
     const output = openOutputFile(flags.output, flags.force, io)
-    const { path } = output
-    if (output.exists) {
-      const existing = await verifyExisting(path, subject, trust)
-      return report(existing, { source: 'file', path }, { flags, subject, trust }, io)
-    }
     const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
     const how = trustOptionsOf(trust, flags.beacon, connections)
     const counts = { beacon: 0, L1: endpoints[0].length, L2: endpoints[1].length }
@@ -127,63 +82,40 @@ export async function recordToFile<T extends ProvenChain>(
       // That requests wait is told for every command alike.
       if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount ?? 0))
     }
-    const options = { maxKeysPerRequest: keysPerRequest, onProgress, ...how, signal: connections.signal }
+    const options = { maxKeysPerRequest: flags['keys-per-request'], onProgress, ...how, signal: connections.signal }
     const recorded = await subject.fetch(endpoints, options)
     await output.write(recorded.bundle)
     endProgress(io)
-    return report(recorded, { source: 'network', path }, { flags, subject, trust }, io)
+    return report(recorded, output.path, { flags, subject, trust }, io)
   })
-}
-
-/** Verifies the bundle in the existing file, offline. @throws UsageError if it is not for this request */
-async function verifyExisting<T extends ProvenChain>(
-  path: string,
-  subject: Subject<T>,
-  trust: RecordTrust,
-): Promise<Recorded<T>> {
-  const { kind, stated, mismatch } = subject
-  const bundle = await readExisting(path)
-  const file = readInputFile(bundle)
-  if (file.kind !== 'evidence' || file.evidence !== kind) throw refuseOverwrite(path, `is not ${evidenceNames[kind]}`)
-  try {
-    const head = { trusted: trustedIn(bundle, trust), scheme: kindOf(bundle, stated.network.scheme) }
-    const verified = await stated.verify(bundle, head)
-    const other = mismatch?.(verified, trust)
-    if (other !== undefined) throw refuseOverwrite(path, other)
-    // Verified, it is one that this run could have recorded.
-    return { bundle, verified }
-  } catch (error) {
-    if (!isProofError(error)) throw error
-    throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
-  }
 }
 
 /** Says what a bundle proves, and how to verify it. @returns the exit code */
 function report<T extends ProvenChain>(
   { bundle, verified, rows: more = [] }: Recorded<T>,
-  place: Place,
+  path: string,
   { flags, subject, trust }: { flags: RecordFlags; subject: Subject<T>; trust: RecordTrust },
   io: Io,
 ): number {
-  const { source, path } = place
-  const isFile = source === 'file'
-  const { stated } = subject
+  const { stated, others = 'default' } = subject
   const { rollup, scheme } = stated.network
-  const hashSource = hashSourceOf(trust, place)
-  const { by, words: hash, sentence, compare } = hashSources[hashSource]
-  const other = isFile ? 'bundle' : (subject.others ?? 'default')
-  const parts = stated.parts(other)
-  const adjusted = stated.adjust?.(verified, isFile ? 'bundle' : 'user')
+  const hashSource = trust.beacon ? 'beaconBlock' : trust.l1BlockHash === undefined ? 'endpoint' : 'flag'
+  const { by, words: hash, sentence } = hashSources[hashSource]
+  const parts = stated.parts(others)
+  const adjusted = stated.adjust?.(verified, 'user')
   const verdict = verdictOf(true, { ...parts, ...adjusted, l1BlockHash: by })
-  const told = stated.tell(verified, other)
+  const told = stated.tell(verified, others)
   const { beaconBlock, l1Block, l2BlockNumber } = verified
   const trusted = beaconBlock ? ['--checkpoint', beaconBlock.trustedBlockRoot] : ['--l1-block-hash', `${l1Block?.hash}`]
   const block = l2BlockNumber === undefined ? [] : ['--l2-block', `${l2BlockNumber}`]
-  const repeated = REPEATED.flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
+  const { network: chosen, implementation, gas } = flags
+  // The options that the user states again when verifying.
+  const repeated = Object.entries({ network: chosen?.stated, implementation, gas }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, `${value}`],
+  )
   const verify = ['verify', asArgument(path), ...repeated, ...trusted, ...block, ...subject.verifyArguments(verified)]
   const about = {
-    fetched: !isFile,
-    source,
+    fetched: true,
     file: path,
     ...describeVerdict(verdict),
     sources: { l1BlockHash: hashSource },
@@ -204,25 +136,14 @@ function report<T extends ProvenChain>(
       hash,
       sources,
     }
-    const rows: Row[] = [
-      ['file', path, isFile ? 'existed already' : 'written'],
-      ...chainRows(words, verified),
-      ...[...told.rows, ...more],
-    ]
+    const rows: Row[] = [['file', path, 'written'], ...chainRows(words, verified), ...[...told.rows, ...more]]
     const lines = [
-      ...(isFile ? [notFetched(path, stream)] : []),
       formatEvidence(verdict, told, rows, stream),
-      ...[paint(stream, 'bold', sentence), `  ${compare}`, `  ${commandLine(verify)}`],
+      ...[paint(stream, 'bold', sentence), 'Anyone can verify, offline:', `  ${commandLine(verify)}`],
     ]
     stream.write(`${lines.join('\n')}\n`)
   }
   return exitCodeOf(verdict, ASKED_ENDPOINTS)
-}
-
-function hashSourceOf({ beacon, l1BlockHash }: RecordTrust, { source }: Place): keyof typeof hashSources {
-  if (beacon !== undefined) return 'beaconBlock'
-  if (l1BlockHash !== undefined) return 'flag'
-  return source === 'file' ? 'file' : 'endpoint'
 }
 
 /**

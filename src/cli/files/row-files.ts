@@ -6,48 +6,31 @@ import type { EvidenceBundle, StateScheme } from '../../entry/anchor.ts'
 import type { RowFormat, RowStep } from '../audit/rows.ts'
 import type { LogsCounts } from '../logs/logs.ts'
 import type { SnapshotProgress } from '../snapshot/snapshot.ts'
-import { fieldIn, isCount, otherVersion } from '../words/value.ts'
+import { fieldIn, otherVersion } from '../words/value.ts'
 import { type Written, withGrowingFiles } from './growing-file.ts'
-import { digestOf } from './input.ts'
-import {
-  type AskedFor,
-  differencesIn,
-  progressFile,
-  readExisting,
-  refuseOverwrite,
-  statRegular,
-  writeWhole,
-} from './output-file.ts'
+import { type AskedFor, progressFile, writeWhole } from './output-file.ts'
 import type { Warn } from './own-key.ts'
 
 /** What writes rows of proven values, whose evidence is kept beside them. */
 export interface RowsKind<Counts> {
   /** With its article. */
   readonly name: string
-  /** What the rows are proven from. */
   readonly kept: string
-  /** What it counts. */
-  readonly counts: readonly (keyof Counts & string)[]
-  /** How many rows these are. */
   rowsOf(counts: Counts): number
 }
 
 export const snapshotRows: RowsKind<SnapshotProgress['counts']> = {
   name: 'a snapshot',
   kept: 'answers',
-  counts: ['present', 'absent', 'refused'],
   rowsOf: ({ present, absent, refused }) => present + absent + refused,
 }
 export const logRows: RowsKind<LogsCounts> = {
   name: 'a search for logs',
   kept: 'blocks',
-  counts: ['blocks', 'ruledOut', 'receipts', 'logs'],
   rowsOf: ({ logs }) => logs,
 }
 
-/** The files, as the user names them. */
 export interface RowPaths {
-  /** Of the rows. */
   readonly path: string
   /** Of what they are proven from. */
   readonly keep: string | undefined
@@ -62,15 +45,12 @@ export interface Counted<Counts> {
 /** The progress, and the bundle that proves the state root. */
 export type Saved<Progress> = Progress & { readonly bundle: EvidenceBundle<StateScheme> }
 
-/** What is to be written. */
 export interface RowSteps<Progress> {
-  /** The line before the rows; empty for none. */
   readonly heading: string
   readonly bundle: EvidenceBundle<StateScheme>
   readonly steps: AsyncIterable<RowStep<Progress>>
 }
 
-/** The files that are written piece by piece. */
 export interface RowFiles<Progress> {
   /** The progress of an interrupted run for the same request; undefined if there is none. */
   readonly begun: Saved<Progress> | undefined
@@ -134,10 +114,6 @@ export function withRowFiles<Counts, Progress extends Counted<Counts>, T>(
   })
 }
 
-const countsIn = <Counts>(content: unknown, { counts }: RowsKind<Counts>) =>
-  counts.map(name => fieldIn(fieldIn(content, 'counts'), name))
-
-/** What the manifest says, besides the files. */
 export interface AboutRows<Counts> {
   readonly askedFor: AskedFor
   readonly l1BlockHash: string
@@ -148,47 +124,16 @@ export interface AboutRows<Counts> {
   /** Of blocks, in decimal: of logs. */
   readonly range?: { readonly fromBlock: string; readonly toBlock: string }
   readonly counts: Counts
-  /** Proves the state root. */
   readonly bundle: EvidenceBundle<StateScheme>
 }
 
 const kindOf = ({ name }: { readonly name: string }): string => `manifest of ${name}`
 
-/** Describes the files. */
-type Manifest<Counts> = ReturnType<typeof writeManifest<Counts>>
-
-/** The manifest of the rows in the file at `path`. */
 export const manifestPathOf = (path: string): string => `${path}.manifest.json`
 
 /** Why it is not a manifest that this program reads; undefined if it is one. */
 export const notManifest = (content: unknown, kind: { readonly name: string }): string | undefined =>
   fieldIn(content, 'kind') === kindOf(kind) ? otherVersion(content) : `is not the manifest of ${kind.name}`
-
-/** The manifest of an earlier run for the same request, whose rows must be unchanged. @throws UsageError */
-export async function readManifest<Counts>(
-  path: string,
-  askedFor: AskedFor,
-  kind: RowsKind<Counts>,
-): Promise<Manifest<Counts>> {
-  const manifest = manifestPathOf(path)
-  const content = await readExisting(manifest)
-  const other = notManifest(content, kind)
-  if (other !== undefined) throw refuseOverwrite(manifest, other)
-  const differing = differencesIn(fieldIn(content, 'askedFor'), askedFor)
-  if (differing !== '') {
-    throw refuseOverwrite(manifest, `is of another ${kind.name.slice('a '.length)} (it differs in ${differing})`)
-  }
-  const rows = fieldIn(content, 'rows')
-  const texts = ['l2BlockNumber', 'stateRoot', 'l1BlockHash'].map(name => typeof fieldIn(content, name))
-  if (![fieldIn(rows, 'count'), ...countsIn(content, kind)].every(isCount) || texts.some(type => type !== 'string')) {
-    throw refuseOverwrite(manifest, `is not the manifest of ${kind.name}`)
-  }
-  if (statRegular(path) === undefined || (await digestOf(path)) !== fieldIn(rows, 'sha256')) {
-    throw refuseOverwrite(manifest, `does not match ${path}`)
-  }
-  // What is used of it was checked above. It may be anybody's: nothing in it is verified.
-  return content as Manifest<Counts>
-}
 
 /** @param written what a run has written of the rows, and of what they are proven from */
 export function writeManifest<Counts>(

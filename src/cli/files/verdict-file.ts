@@ -5,7 +5,6 @@ import { withGrowingFiles } from './growing-file.ts'
 import { type AskedFor, progressFile, refuseOverwrite } from './output-file.ts'
 import type { Warn } from './own-key.ts'
 
-/** Where `audit` writes its verdicts. */
 export interface VerdictFile {
   /** What earlier runs of the same audit judged, and the counts of that. */
   readonly judged: Judged

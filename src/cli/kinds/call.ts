@@ -4,20 +4,19 @@ import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import { type VerifiedCall, verifyCallEvidence } from '../../entry/provider.ts'
 import type { CallOutcome } from '../../provider/call-evidence/types.ts'
 import { revertReason } from '../../provider/revert.ts'
-import { callClaimOf, callFailed, timeoutOf } from '../options/chain-flags.ts'
+import { callClaimOf, callFailed } from '../options/chain-flags.ts'
 import type { Flags } from '../options/declared.ts'
 import { networkOf } from '../options/network.ts'
-import { integerOf } from '../options/parse.ts'
 import { type Row, sourceWords } from '../words/wording.ts'
 import { partsOf, reportOnEvidence, type Stated, type VerifyFile } from './evidence.ts'
 
 /** Evidence of a call, which is executed again. @throws UsageError */
-export function callOf(flags: Flags & { readonly timeout: string }): Stated<VerifiedCall<Trusted, StateScheme>> {
+export function callOf(flags: Flags & { readonly timeout: number }): Stated<VerifiedCall<Trusted, StateScheme>> {
   const network = networkOf(flags)
   const { rollup, hardfork = DEFAULT_HARDFORK } = network
   const call = callClaimOf(flags)
-  const l2BlockNumber = integerOf(flags, 'l2-block', 64) ?? 'fromBundle'
-  const deadline = timeoutOf(flags.timeout)
+  const { 'l2-block': l2BlockNumber = 'fromBundle' } = flags
+  const deadline = { timeoutMs: 1000 * flags.timeout }
   return {
     ...{ network, parts: other => partsOf({ l2BlockNumber, ...call }, other) },
     asked: ['call', call.to === 'fromBundle' ? 'whatever the bundle is for' : call.to],

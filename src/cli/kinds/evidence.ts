@@ -1,9 +1,9 @@
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
-import { isProofError } from '../../entry/index.ts'
+import { type Hex, isProofError } from '../../entry/index.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import type { Output } from '../command.ts'
-import type { Flags } from '../options/declared.ts'
-import type { FilterFlags } from '../options/filter.ts'
+import type { Flags, FlagsOf } from '../options/declared.ts'
+import type { filterOptions } from '../options/filter.ts'
 import { trustedOf } from '../options/flags.ts'
 import { type ChosenNetwork, networkSource } from '../options/network.ts'
 import { paint } from '../output/paint.ts'
@@ -11,16 +11,15 @@ import { describeSources, reportOnError, type VerdictReport } from '../output/re
 import { formatTable } from '../output/table.ts'
 import { formatVerdict } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
-import { constantSources, type Link, linkOf, linkWords } from '../words/evidence.ts'
+import { constantSources } from '../words/evidence.ts'
 import { fieldsOf, show } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
 import { agesOf, chainRows, ifRight, type ProvenChain, type Row, sourceWords, trustedNames } from '../words/wording.ts'
 
-/** What the user states about evidence. */
-interface EvidenceFlags extends Flags, Pick<FilterFlags, 'event' | 'topic'> {
-  readonly addresses: readonly string[]
-  readonly message?: string | undefined
-  readonly timeout: string
+interface EvidenceFlags extends Flags, Omit<FlagsOf<typeof filterOptions>, 'address'> {
+  readonly addresses: readonly Hex[]
+  readonly message?: Hex | undefined
+  readonly timeout: number
 }
 
 /** @param found the kind of state that the form of the file shows @throws UsageError */
@@ -50,8 +49,6 @@ export interface Stated<T extends ProvenChain> {
   parts(other: Source): Readonly<Record<string, Source>>
   /** What was asked, if it is refused. */
   readonly asked?: Row
-  /** The links of its chain, to show which one is broken. */
-  links?(head: Head): readonly Link[]
   verify(bundle: unknown, head: Head): T | Promise<T>
   /** Who stated what no proof covers, or which parts do not matter. */
   adjust?(verified: T, by: Source): PartSources
@@ -61,13 +58,11 @@ export interface Stated<T extends ProvenChain> {
 
 /** What there is to say of what is proven, beside the way from what is trusted to the block. */
 export interface Told {
-  /** As a clause. */
   readonly what: string
   /** Whether to celebrate it. Default: true. */
   readonly isGood?: boolean
   readonly rows: readonly Row[]
   readonly more?: (stream: Output) => readonly string[]
-  /** For `--json`. */
   readonly json?: object
 }
 
@@ -88,7 +83,7 @@ export async function reportOnEvidence<T extends ProvenChain>(
   bundle: unknown,
   flags: EvidenceFlags,
   found: StateScheme | undefined,
-  { network, asked, links, tell, ...kind }: Stated<T>,
+  { network, asked, tell, ...kind }: Stated<T>,
 ): Promise<VerdictReport> {
   const { rollup } = network
   const by = networkSource(flags)
@@ -121,17 +116,13 @@ export async function reportOnEvidence<T extends ProvenChain>(
     }
   } catch (error) {
     if (!isProofError(error)) throw error
-    const chain = links?.(head)
-    const broken = chain && linkOf(error)
     const rows: Row[] = [
       ...basis,
       ...(scheme === undefined ? [] : [['scheme', scheme, sourceWords[schemeBy]] as const]),
       ['rollup', contract, sourceWords[by]],
       ...(asked ? [asked] : []),
     ]
-    return reportOnError(error, { ...stated, brokenLink: broken }, rows, stream =>
-      chain && broken ? `${heading(stream)}\n${formatChain(chain, broken, head, stream)}\n` : '',
-    )
+    return reportOnError(error, stated, rows)
   }
 }
 
@@ -142,7 +133,6 @@ const trustedRows = (trusted: Trusted): Row[] =>
     return words === undefined ? [] : [['trusted', `${show(words)} ${show(value)}`, sourceWords.user]]
   })
 
-/** The constants on which the verdict rests, too. */
 function constantRows(
   { rollup }: ChosenNetwork,
   { trusted }: Head,
@@ -161,16 +151,4 @@ function constantRows(
     const source = sources[name]
     return source === undefined ? [] : [[...rows[name], sourceWords[source]]]
   })
-}
-
-/** Links are verified in order, so those before the broken one hold. */
-function formatChain(chain: readonly Link[], broken: Link, { scheme }: Head, stream: Output): string {
-  const at = chain.indexOf(broken)
-  return formatTable(
-    chain.map((link, index) => [
-      index < at ? 'holds' : index === at ? 'BROKEN' : 'not reached',
-      linkWords(link, scheme),
-    ]),
-    stream,
-  )
 }

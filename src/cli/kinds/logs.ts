@@ -1,8 +1,7 @@
 import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
 import { type LogsClaim, logsEvidence, type VerifiedLogs } from '../../entry/blocks.ts'
-import { filterOf, isFilterStated } from '../options/filter.ts'
+import { filterOf } from '../options/filter.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
-import { integerOf } from '../options/parse.ts'
 import { paint } from '../output/paint.ts'
 import { formatTable } from '../output/table.ts'
 import { count, type Row, sourceWords } from '../words/wording.ts'
@@ -13,7 +12,6 @@ const MAX_PRINTED = 20
 
 type Claim = Pick<LogsClaim<Trusted, StateScheme>, 'l2BlockNumber' | 'fromBlock' | 'toBlock' | 'filter'>
 
-/** Evidence of all logs that a filter selects in a range of blocks. */
 export const logsOf = (network: ChosenNetwork, claim: Claim): Stated<VerifiedLogs<Trusted, StateScheme>> => ({
   ...{ network, parts: other => partsOf(claim, other) },
   asked: ['logs', 'of the blocks and filter that the bundle names'],
@@ -46,12 +44,12 @@ export const logsOf = (network: ChosenNetwork, claim: Claim): Stated<VerifiedLog
 
 export const verify: VerifyFile = async (bundle, flags, found) => {
   const { addresses, event, topic } = flags
-  const filter = { ...(addresses.length > 0 && { address: addresses }), event, topic }
+  const isStated = addresses.length > 0 || event !== undefined || topic !== undefined
   const claim = {
-    l2BlockNumber: integerOf(flags, 'l2-block', 64) ?? 'fromBundle',
-    fromBlock: integerOf(flags, 'from-block', 64) ?? 'fromBundle',
-    toBlock: integerOf(flags, 'to-block', 64) ?? 'fromBundle',
-    filter: isFilterStated(filter) ? filterOf(filter) : 'fromBundle',
+    l2BlockNumber: flags['l2-block'] ?? 'fromBundle',
+    fromBlock: flags['from-block'] ?? 'fromBundle',
+    toBlock: flags['to-block'] ?? 'fromBundle',
+    filter: isStated ? filterOf({ address: addresses, event, topic }) : 'fromBundle',
   } as const
   return reportOnEvidence(bundle, flags, found, logsOf(networkOf(flags), claim))
 }

@@ -1,7 +1,6 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { type MessageEvidenceClaim, messageEvidence, type VerifiedMessage } from '../../entry/messages.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
-import { requireHex } from '../options/parse.ts'
 import { claimDataOf, messageRows, messageStatements } from '../words/message.ts'
 import { sourceWords } from '../words/wording.ts'
 import { partsOf, reportOnEvidence, type Stated, type VerifyFile } from './evidence.ts'
@@ -30,7 +29,5 @@ export const messageOf = (network: ChosenNetwork, message: string): Stated<Verif
   },
 })
 
-export const verify: VerifyFile = async (bundle, flags) => {
-  requireHex('--message', 32, flags.message)
-  return reportOnEvidence(bundle, flags, undefined, messageOf(networkOf(flags), flags.message ?? 'fromBundle'))
-}
+export const verify: VerifyFile = async (bundle, flags) =>
+  reportOnEvidence(bundle, flags, undefined, messageOf(networkOf(flags), flags.message ?? 'fromBundle'))

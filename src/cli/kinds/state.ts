@@ -2,18 +2,14 @@ import { verifyEvidence } from '../../entry/anchor.ts'
 import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
 import type { ChosenNetwork } from '../options/network.ts'
 import { networkOf } from '../options/network.ts'
-import { integerOf, requireHex } from '../options/parse.ts'
 import { formatNotes, formatState } from '../output/report.ts'
-import { linksFrom } from '../words/evidence.ts'
 import { bundleNotes, existenceOf, sourceWords } from '../words/wording.ts'
 import { partsOf, reportOnEvidence, type Stated, type VerifyFile } from './evidence.ts'
 
 type Claim = Pick<AnyClaim, 'l2BlockNumber' | 'address' | 'storageKeys'>
 
-/** Evidence of an account and its slots. */
 export const stateOf = (network: ChosenNetwork, claim: Claim): Stated<AnyEvidence> => ({
   ...{ network, parts: other => partsOf(claim, other) },
-  links: ({ trusted, scheme }) => linksFrom(trusted, scheme),
   verify: (bundle, head) => verifyEvidence(bundle, { rollup: network.rollup, ...claim, ...head }),
   adjust: ({ trustedInput, storage }) => ({
     ...(storage.length === 0 && { storageKeys: undefined }),
@@ -38,8 +34,7 @@ export const stateOf = (network: ChosenNetwork, claim: Claim): Stated<AnyEvidenc
 })
 
 export const verify: VerifyFile = async (bundle, flags, found) => {
-  requireHex('--address', 20, flags.address)
   const { address = 'fromBundle', 'storage-key': storageKeys = 'fromBundle' } = flags
-  const claim = { l2BlockNumber: integerOf(flags, 'l2-block', 64) ?? 'fromBundle', address, storageKeys } as const
+  const claim = { l2BlockNumber: flags['l2-block'] ?? 'fromBundle', address, storageKeys } as const
   return reportOnEvidence(bundle, flags, found, stateOf(networkOf(flags), claim))
 }

@@ -9,14 +9,12 @@ const COLUMNS = [
   ...[...PLACES.map(index => `topic${index}`), 'data'],
 ]
 
-/** How logs are written as rows. */
 export function logWriter(format: RowFormat) {
   const { heading, lineOf } = rowWriter(COLUMNS, format)
   const topicsOf = ({ topics }: BlockLog) => Object.fromEntries(PLACES.map(index => [`topic${index}`, topics[index]]))
   return { heading, lineOf: (log: BlockLog): string => lineOf({ ...log, ...topicsOf(log) }) }
 }
 
-/** How much was searched and found. */
 export type LogsCounts = Readonly<Record<'blocks' | 'ruledOut' | 'receipts' | 'logs', number>>
 
 export const NO_LOGS: LogsCounts = { blocks: 0, ruledOut: 0, receipts: 0, logs: 0 }

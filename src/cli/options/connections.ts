@@ -15,9 +15,7 @@ import { argumentRefused, UsageError } from '../errors.ts'
 import { HINT_TIMEOUT_MS } from '../limits.ts'
 import { formatAge } from '../words/wording.ts'
 import { networkWith } from './network.ts'
-import { wholeNumber } from './parse.ts'
 
-/** The endpoints of a command. */
 export type Connections = ReturnType<typeof createConnections>
 
 /** Called with what requests to an endpoint wait for, which it is, and that in words. */
@@ -28,8 +26,8 @@ export type TellWait = (wait: QueueState & { readonly endpoint: string }, text: 
  * @param signal aborts all requests
  * @param tellWait until `close` is called
  */
-export function createConnections(timeout: string, signal: AbortSignal, tellWait: TellWait) {
-  const timeoutMs = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
+export function createConnections(timeout: number, signal: AbortSignal, tellWait: TellWait) {
+  const timeoutMs = 1000 * timeout
   const opened: object[] = []
   const ends: (() => void)[] = []
   const counts = new Map<string, number>()
@@ -83,14 +81,10 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
       }
       return [...wrong('l1', l1, l1ChainId), ...wrong('l2', l2, chainId)].join(' ')
     },
-    /**
-     * @param urls from the user. Default: those in the environment
-     * @param isNeeded whether there must be one: for --checkpoint
-     * @throws UsageError
-     */
-    openBeacon(urls: readonly string[] | undefined, isNeeded: boolean): BeaconApi[] {
+    /** Those for --checkpoint. @param urls from the user. Default: those in the environment @throws UsageError */
+    openBeacon(urls: readonly string[] | undefined): BeaconApi[] {
       const apis = (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi))
-      if (apis.length > 0 || !isNeeded) return apis
+      if (apis.length > 0) return apis
       throw new UsageError(`--beacon is needed with --checkpoint: the URL of a beacon API; or ${unsetIn('beacon')}`)
     },
     /** Nothing is told of these endpoints any more. */
@@ -102,7 +96,6 @@ export function createConnections(timeout: string, signal: AbortSignal, tellWait
   }
 }
 
-/** In a line, with an estimate of the time. */
 function describeWait(endpoint: string, { waiting, requestsPerSecond: rate, pauseMs }: QueueState): string {
   const seconds = (count: number) => formatAge(BigInt(Math.ceil(count)))
   if (rate === undefined)

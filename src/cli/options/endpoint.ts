@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { redactError } from '../../client/transport/diagnose.ts'
 import { isProofError, type ProofError } from '../../entry/index.ts'
 import { type EndpointError, type EndpointErrorCode, endpointErrorMeanings, isEndpointError } from '../../entry/rpc.ts'
-import { exitCodes, type Io, type Output } from '../command.ts'
+import { exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { paint } from '../output/paint.ts'
@@ -14,20 +14,15 @@ import { printable } from '../words/value.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { Flags } from './declared.ts'
 import { networkOf } from './network.ts'
-import { requireHex, wholeNumber } from './parse.ts'
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
-export interface EndpointFlags extends Flags {
-  readonly timeout: string
-  readonly json: boolean
-}
+export type EndpointFlags = Flags & { readonly timeout: number; readonly json: boolean }
 
 /** Whose proof to fetch. @throws UsageError */
-export function requestOf({ address, 'storage-key': storageKeys = [] }: EndpointFlags) {
+export function requestOf({ address, 'storage-key': storageKeys = [] }: Flags) {
   if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
   if (storageKeys.length > MAX_STORAGE_KEYS)
     throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one file`)
-  requireHex('--address', 20, address)
   return { address, storageKeys }
 }
 
@@ -36,10 +31,6 @@ export const describeAccount = ({ address, storageKeys }: ReturnType<typeof requ
   address: address.toLowerCase(),
   'storage keys': storageKeys.join().toLowerCase(),
 })
-
-/** How many storage keys to ask for per request. @throws UsageError */
-export const keysPerRequestOf = (flags: EndpointFlags): number =>
-  wholeNumber('--keys-per-request', flags['keys-per-request'] ?? '100', 1, 1_000_000)
 
 /** Runs `work`, which Ctrl-C aborts, and reports its failure. @returns the exit code */
 export async function withEndpoints(
@@ -84,7 +75,6 @@ async function reportFailure(error: unknown, flags: EndpointFlags, connections: 
   return isVerdict ? exitCodeOf(REFUSED) : exitCodes.noAnswer
 }
 
-/** How an endpoint of another chain could fail. */
 const OF_OTHER_CHAIN: readonly EndpointErrorCode[] = [
   'METHOD_UNKNOWN',
   'PARAMS_REFUSED',
@@ -122,10 +112,6 @@ function formatFailure(error: EndpointError, output: string, { stderr }: Io): st
   if (error.code === 'ABORTED') return `Stopped.\n${hint}`
   return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
 }
-
-/** The first line of a report on a file that already existed. */
-export const notFetched = (path: string, stream: Output): string =>
-  paint(stream, 'bold', `Nothing was fetched: ${printable(path)} exists, and no endpoint was asked.`)
 
 /** On a terminal, each text overwrites the one before. Otherwise, each gets a line. */
 export function showProgress(io: Io, text: string): void {

@@ -7,43 +7,13 @@ import { UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { isHexOf } from '../words/layout.ts'
 import { cut } from '../words/value.ts'
-import { isAddress } from './address.ts'
-import { list, optionsOf, text } from './declared.ts'
-
-/** Which logs. */
-export const filterOptions = {
-  address: list('CONTRACT', 'the contract that writes them (default: any)'),
-  event: text('SIGNATURE', "such as 'Transfer(address,address,uint256)'"),
-  topic: list('TOPIC', 'the next topic: 32 bytes, an address, several, or any'),
-} as const
-export const rangeOptions = optionsOf('from-block', 'to-block')
-
-export interface FilterFlags {
-  readonly address?: readonly string[] | undefined
-  readonly event?: string | undefined
-  readonly topic?: readonly string[] | undefined
-}
-
-/** Whether the user states a filter. */
-export const isFilterStated = ({ address, event, topic }: FilterFlags): boolean =>
-  address !== undefined || event !== undefined || topic !== undefined
-
-/** @throws UsageError */
-export function filterOf({ address = [], event, topic = [] }: FilterFlags): DecodedFilter {
-  const wrong = address.find(one => !isHexOf(20, one))
-  if (wrong !== undefined)
-    throw new UsageError('--address: expected the address of a contract, 20 bytes of hexadecimal after 0x')
-  if (address.length > MAX_CHOICES) throw new UsageError(`--address: at most ${MAX_CHOICES}`)
-  const topics = [...(event === undefined ? [] : [[topicOf(event)]]), ...topic.map(choicesIn)]
-  if (topics.length > 4) throw new UsageError('--topic: a log has at most four topics, of which --event is the first')
-  // All are addresses: that was just checked.
-  return decodeFilter({ address: address as Hex[], topics })
-}
+import { type FlagsOf, list, optionsOf, typed } from './declared.ts'
+import { address, isAddress, type Read } from './read.ts'
 
 /** The topics at one place. An address is padded, as it is in a topic. */
-function choicesIn(option: string): Hex[] {
-  if (option === 'any') return []
-  const choices = option.split(',')
+const topicsAt: Read<Hex[]> = text => {
+  if (text === 'any') return []
+  const choices = text.split(',')
   if (choices.length > MAX_CHOICES) throw new UsageError(`--topic: at most ${MAX_CHOICES} for one place`)
   return choices.map((choice): Hex => {
     if (isHexOf(32, choice)) return choice
@@ -53,8 +23,8 @@ function choicesIn(option: string): Hex[] {
   })
 }
 
-/** The hash of an event's signature. Takes a declaration as Solidity has it, too. @throws UsageError */
-function topicOf(event: string): Hex {
+/** The hash of an event's signature. Takes a declaration as Solidity has it, too. */
+const topicOf: Read<Hex> = event => {
   const refuse = (reason = '') =>
     new UsageError(`--event: expected a signature such as 'Transfer(address,address,uint256)'${reason}`)
   const text = event
@@ -85,4 +55,18 @@ const TYPE = new RegExp(`^(address|bool|string|bytes(?:${BYTES})?|u?int(?:${BITS
 function typeOf(word: string): string | null {
   const [, name, arrays = ''] = TYPE.exec(word) ?? []
   return name === undefined ? null : `${name.replace(/int$/, 'int256')}${arrays}`
+}
+
+export const filterOptions = {
+  address: list('CONTRACT', 'the contract that writes them (default: any)', address),
+  event: typed('SIGNATURE', "such as 'Transfer(address,address,uint256)'", topicOf),
+  topic: list('TOPIC', 'the next topic: 32 bytes, an address, several, or any', topicsAt),
+} as const
+export const rangeOptions = optionsOf('from-block', 'to-block')
+
+export function filterOf({ address = [], event, topic = [] }: FlagsOf<typeof filterOptions>): DecodedFilter {
+  if (address.length > MAX_CHOICES) throw new UsageError(`--address: at most ${MAX_CHOICES}`)
+  const topics = [...(event === undefined ? [] : [[event]]), ...topic]
+  if (topics.length > 4) throw new UsageError('--topic: a log has at most four topics, of which --event is the first')
+  return decodeFilter({ address, topics })
 }

@@ -65,5 +65,5 @@ export async function trustedOf(flags: Flags, network?: ChosenNetwork): Promise<
     return trustedBlockOf(flags.checkpoint, network ?? networkOf(flags))
   }
   // Of one entry, with a name from above.
-  return Object.fromEntries(given) as Trusted
+  return Object.fromEntries(given) as unknown as Trusted
 }

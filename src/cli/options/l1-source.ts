@@ -1,9 +1,6 @@
 import { accessSync, constants } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { dirname } from 'node:path'
 import type { Hex } from '../../base/bytes.ts'
-import { EndpointError } from '../../client/transport/error.ts'
-import { inTime } from '../../client/transport/waiting.ts'
 import { isArgumentError } from '../../entry/index.ts'
 import {
   agreeingBlockHash,
@@ -11,27 +8,21 @@ import {
   beaconBlockHash,
   type DissentingSource,
   finalizedBlockHash,
-  isEndpointError,
   type RequestProvider,
 } from '../../entry/rpc.ts'
-import { argumentRefused, briefMessage, orUsageError, UsageError } from '../errors.ts'
+import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'
-import { printable } from '../words/value.ts'
 import { trustedBlockOf } from './checkpoint.ts'
 import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'
-import { networkOf } from './network.ts'
-import { wholeNumber } from './parse.ts'
-import { maxAgeOf } from './record-trust.ts'
+import type { ChosenNetwork } from './network.ts'
 
-/** Where the L1 block hash comes from. */
 export interface L1Source {
   readonly l1BlockHash: () => Promise<Hex> | Hex
   /** Who states the hash, in words. */
   readonly trust: string
-  /** Whether it is the user, with a checkpoint or a program; or endpoints. */
+  /** Whether it is the user, with a checkpoint; or endpoints. */
   readonly source: 'user' | 'endpoint'
-  /** Whether one endpoint alone could invent it. */
   readonly isAlone?: boolean
 }
 
@@ -44,42 +35,37 @@ export interface L1Source {
  */
 export async function openL1Source(
   flags: Flags,
+  network: ChosenNetwork,
   l1: readonly RequestProvider[],
   connections: Connections,
   onDissent: (text: string) => void,
 ): Promise<L1Source> {
-  const { 'l1-agree': urls = [], 'l1-hash-module': file, quorum, checkpoint } = flags
+  const { 'l1-agree': urls = [], quorum, checkpoint } = flags
   let before: string | undefined
   const tell = (failures: readonly string[]) => {
     const text = failures.join('; ')
     if (text !== before) onDissent(text)
     before = text
   }
-  if ([urls.length > 0, file !== undefined, checkpoint !== undefined].filter(Boolean).length > 1) {
-    throw new UsageError('--l1-agree, --l1-hash-module and --checkpoint exclude each other: choose one')
+  if (checkpoint !== undefined) {
+    if (urls.length > 0) throw new UsageError('--l1-agree and --checkpoint exclude each other: choose one')
+    if (quorum !== undefined) throw new UsageError('--quorum goes with --l1-agree')
+    return followCheckpoint(checkpoint, flags, network, connections, tell)
   }
-  const isOne = file !== undefined || checkpoint !== undefined || (urls.length === 0 && l1.length === 1)
-  if (quorum !== undefined && isOne) throw new UsageError('--quorum goes with --l1-agree')
-  if (checkpoint !== undefined) return followCheckpoint(checkpoint, flags, connections, tell)
   for (const name of ['beacon', 'beacon-state', 'checkpoint-max-age'] as const) {
     if (flags[name] !== undefined) throw new UsageError(`--${name} goes with --checkpoint`)
-  }
-  if (file !== undefined)
-    return {
-      l1BlockHash: await importSource(file, connections),
-      source: 'user',
-      trust: `the function in ${printable(file)}`,
-    }
-  const [only] = l1
-  if (isOne && only !== undefined) {
-    return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', ...trustIn(1, 1) }
   }
   const flag = urls.length > 0 ? 'l1-agree' : 'l1'
   const providers = urls.length > 0 ? connections.open(flag, urls) : l1
   const count = providers.length
+  const needed = quorum ?? Math.floor(count / 2) + 1
   if (quorum !== undefined && count === 1)
     throw new UsageError(`--quorum: there is one --${flag} only, so nothing to agree on`)
-  const needed = quorum === undefined ? Math.floor(count / 2) + 1 : wholeNumber('--quorum', quorum, 1, count)
+  if (needed > count) throw new UsageError(`--quorum: expected 1 to ${count}, found ${needed}`)
+  const [only] = providers
+  if (count === 1 && only !== undefined) {
+    return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', ...trustIn(1, 1) }
+  }
   const toldOf = (sources: readonly DissentingSource[]) =>
     tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))
   try {
@@ -95,45 +81,20 @@ export async function openL1Source(
 function trustIn(needed: number, count: number): Pick<L1Source, 'trust' | 'isAlone'> {
   if (needed > 1) return { trust: `${needed} of ${count} L1 endpoints that must agree` }
   const who = count === 1 ? 'one endpoint only, which' : `any one of ${count} endpoints, each of which`
-  const advice = count === 1 ? 'Add --l1-agree, --checkpoint or --l1-hash-module' : 'Raise --quorum'
+  const advice = count === 1 ? 'Add --l1-agree or --checkpoint' : 'Raise --quorum'
   return { trust: `${who} could invent the hash. ${advice}`, isAlone: true }
 }
 
-/** Nobody waits for the module longer than for an endpoint, and what it throws is told. @throws UsageError */
-async function importSource(
-  file: string,
-  { timeoutMs, signal, redactor }: Connections,
-): Promise<L1Source['l1BlockHash']> {
-  const within = <T>(work: () => Promise<T>) => inTime(timeoutMs, work, signal)
-  const reasonOf = (error: unknown) =>
-    isEndpointError(error) && error.code === 'TIMEOUT'
-      ? `did not end within ${timeoutMs / 1000} seconds`
-      : `threw: ${redactor()(briefMessage(error))}`
-  orUsageError(`--l1-hash-module: cannot read ${file}`, () => accessSync(file, constants.R_OK))
-  const module: unknown = await within(() => import(pathToFileURL(resolve(file)).href)).catch((error: unknown) => {
-    throw new UsageError(`--l1-hash-module: ${file} ${reasonOf(error)}`, false)
-  })
-  const found: unknown = Reflect.get(Object(module), 'l1BlockHash')
-  if (typeof found !== 'function') throw new UsageError(`--l1-hash-module: ${file} exports no function l1BlockHash`)
-  return () =>
-    within(async () => found()).catch((error: unknown) => {
-      if (signal.aborted) throw error
-      throw new EndpointError('L1_UNCONFIRMED', { found: `l1BlockHash() of ${file} ${reasonOf(error)}` })
-    })
-}
-
 async function followCheckpoint(
-  root: string,
-  flags: Flags,
+  root: Hex,
+  { beacon, 'beacon-state': path, 'checkpoint-max-age': maxAge }: Flags,
+  network: ChosenNetwork,
   { openBeacon }: Connections,
   tell: (failures: readonly string[]) => void,
 ): Promise<L1Source> {
-  const apis = openBeacon(flags.beacon, true)
-  const network = networkOf(flags)
+  const apis = openBeacon(beacon)
   const trusted = trustedBlockOf(root, network)
   const { beaconBlockRoot: blockRoot } = trusted
-  const path = flags['beacon-state']
-  const maxAge = maxAgeOf(flags)
   const askedFor = {
     command: '--beacon-state',
     checkpoint: blockRoot,

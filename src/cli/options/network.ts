@@ -15,11 +15,9 @@ import { kindNamed, kindNames } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
 import { parseNumber } from '../words/evidence.ts'
 import { cut, fieldIn, fieldsOf, isObject, parseJson, show } from '../words/value.ts'
-import type { Flags } from './declared.ts'
-import { requireHex } from './parse.ts'
+import type { Read } from './read.ts'
 import { didYouMean } from './suggest.ts'
 
-/** A network that the user has chosen. */
 export interface ChosenNetwork extends Network {
   readonly name: string
   readonly scheme: StateScheme
@@ -29,12 +27,26 @@ const NETWORKS: ReadonlyMap<string, ChosenNetwork> = new Map(lineaNetworks.map(n
 /** The network whose L1, or whose rollup in reports, has the name: people write these in its place. */
 const meantBy = (name: string) => lineaNetworks.find(({ beacon, rollup }) => [beacon.name, rollup.name].includes(name))
 
-/** The network of `--network`, with the code of `--implementation`. @throws UsageError */
-export function networkOf({ network = 'linea', implementation }: Flags): ChosenNetwork {
-  requireHex('--implementation', 20, implementation)
-  const chosen = NETWORKS.get(network) ?? networkIn(requirePath(network))
-  if (implementation === undefined) return chosen
-  return { ...chosen, rollup: { ...chosen.rollup, implementation: lowerCase(implementation) } }
+/** The network that `--network` names, and what the user wrote. */
+interface StatedNetwork {
+  readonly stated: string
+  readonly network: ChosenNetwork
+}
+
+interface NetworkFlags {
+  readonly network?: StatedNetwork | undefined
+  readonly implementation?: Hex | undefined
+}
+
+export const readNetwork: Read<StatedNetwork> = stated => {
+  return { stated, network: NETWORKS.get(stated) ?? networkIn(requirePath(stated)) }
+}
+
+/** The network that the user chooses, or the default, with the code of `--implementation`. */
+export function networkOf({ network: chosen, implementation }: NetworkFlags): ChosenNetwork {
+  const network = chosen?.network ?? lineaMainnet
+  if (implementation === undefined) return network
+  return { ...network, rollup: { ...network.rollup, implementation: lowerCase(implementation) } }
 }
 
 /** A file with a bare name could take the place of a network that somebody means, so a file is given as a path. @throws UsageError */
@@ -51,7 +63,7 @@ function requirePath(network: string): string {
 }
 
 /** Who states the network, and what follows from it. */
-export const networkSource = ({ network }: Flags): Source => (network === undefined ? 'default' : 'user')
+export const networkSource = ({ network }: NetworkFlags): Source => (network === undefined ? 'default' : 'user')
 
 /** The network that a file describes: as `serve --json` prints it, or alone. @throws UsageError */
 function networkIn(path: string): ChosenNetwork {
@@ -92,7 +104,6 @@ function contentOf(path: string): unknown {
   }
 }
 
-/** @throws UsageError */
 export function requireKind(name: unknown, place = 'the scheme'): StateScheme {
   const kind = kindNamed(name)
   if (kind !== undefined) return kind.scheme
@@ -109,7 +120,6 @@ export function describeNetwork({ scheme, ...network }: ChosenNetwork, beacon: B
 export const networkWith = (id: string, layer: 'l1' | 'l2'): string | undefined =>
   lineaNetworks.find(({ rollup }) => `${layer === 'l1' ? rollup.l1ChainId : rollup.chainId}` === id)?.name
 
-/** How saved progress names the network. */
 export function describeRollup({ scheme, rollup }: Pick<ChosenNetwork, 'scheme' | 'rollup'>) {
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaMainnet.rollup.layout ?? {}
   const layout = `${stateRootHashes}, ${currentL2BlockNumber}`

@@ -1,22 +1,14 @@
 import { parseArgs } from 'node:util'
-import { invalid } from '../../base/arguments.ts'
-import type { Hex } from '../../entry/index.ts'
-import { argumentRefused, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
-import { parseNumber } from '../words/evidence.ts'
-import { isHexOf } from '../words/layout.ts'
 import { cut } from '../words/value.ts'
-import { isAddress } from './address.ts'
 import type { Options, ValuesOf } from './declared.ts'
-import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
+import { mappingKeyOf } from './read.ts'
 import { didYouMean } from './suggest.ts'
-
-/** The options that may hold an address. */
-const ADDRESSES = ['address', 'implementation', 'sender', 'recipient']
 
 /**
  * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
- * unclear on which one the verdict rests. Every `--mapping` becomes a `--storage-key`, and all keys become 32 bytes.
+ * unclear on which one the verdict rests. Every `--mapping` becomes a `--storage-key`.
  *
  * @throws UsageError
  */
@@ -39,13 +31,12 @@ export function parseOptions<const T extends Options>(
     if (seen.has(name) && option.multiple !== true) throw new UsageError(`--${name} is given twice`)
     seen.add(name)
   }
-  const { positionals } = parsed
-  const values: Record<string, unknown> = parsed.values
-  for (const name of ADDRESSES) for (const text of [values[name]].flat()) isAddress(`--${name}`, String(text))
-  const keys = values['storage-key']
-  if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
+  const values = Object.entries(parsed.values).map(([name, value]) => {
+    const read = (text: unknown) => options[name]?.read?.(String(text), `--${name}`) ?? text
+    return [name, Array.isArray(value) ? value.map(read) : read(value)]
+  })
   // The names and types of the values are those of the options.
-  return { values: values as ValuesOf<T>, positionals }
+  return { values: Object.fromEntries(values) as ValuesOf<T>, positionals: parsed.positionals }
 }
 
 /** @throws UsageError if it is unexpected, or a URL */
@@ -121,49 +112,4 @@ function joinPairs(args: readonly string[], options: Options): string[] {
     index += 2
   }
   return joined
-}
-
-/** {@link parseOptions} for a command that takes one path. @throws UsageError */
-export function parsePath<const T extends Options>(
-  args: readonly string[],
-  options: T,
-  expectation: string,
-): { values: ValuesOf<T>; path: string } {
-  const { values, positionals } = parseOptions(args, options, { allowPositionals: true })
-  const [path, ...more] = positionals
-  if (path === undefined || more.length > 0) throw new UsageError(expectation)
-  return { values, path }
-}
-
-/** Parses the number that an option gives. @throws UsageError */
-export function wholeNumber(name: string, text: string, least: number, most: number): number {
-  const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
-  if (number < least || number > most)
-    throw new UsageError(`${name}: expected ${least} to ${most}, found ${cut(text, MAX_SHOWN_LENGTH)}`)
-  return number
-}
-
-/** Decimal, or hexadecimal after 0x. @throws UsageError */
-export function toInteger(name: string, text: string, bits: number): bigint {
-  const value = parseNumber(text, bits)
-  if (value !== null) return value
-  const found = /^\d+$/.test(text) ? 'a larger one' : `${cut(text, MAX_SHOWN_LENGTH)}: write it in digits only`
-  throw new UsageError(`${name}: expected a number below 2^${bits}, found ${found}`)
-}
-
-/** {@link toInteger} of an option; undefined if it is not given. @throws UsageError */
-export function integerOf<Name extends string>(
-  flags: { readonly [Key in Name]?: string | undefined },
-  name: Name,
-  bits: number,
-): bigint | undefined {
-  const text = flags[name]
-  return text === undefined ? undefined : toInteger(`--${name}`, text, bits)
-}
-
-/** @throws UsageError */
-export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
-  if (value !== undefined && !isHexOf(length, value)) {
-    throw argumentRefused(invalid(flag, `0x-prefixed hexadecimal of ${length} bytes`, value))
-  }
 }

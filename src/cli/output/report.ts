@@ -77,22 +77,15 @@ export function reportOnAnswer(outcome: Outcome<AnyState>, claim: ClaimWithSourc
 
 export const REFUSED = verdictOf(false, {})
 
-/** @param rows what was asked @param more what the text says below */
-export const reportOnError = (
-  error: Refusal,
-  json: object,
-  rows: readonly Row[],
-  more = (_: Output) => '',
-): VerdictReport => ({
+export const reportOnError = (error: Refusal, json: object, rows: readonly Row[]): VerdictReport => ({
   verdict: REFUSED,
   json: { ...json, error: describeError(error) },
-  format: stream => `${formatError(error, rows, stream)}${more(stream)}`,
+  format: stream => formatError(error, rows, stream),
 })
 
 export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
   notes.map(note => paint(stream, 'dim', `Note: ${note}`))
 
-/** The account and its slots. */
 export function formatState({ account, storage }: AnyState, stdout: Output): string[] {
   const parts: string[] = []
   if (account !== null) {
@@ -114,7 +107,6 @@ export function formatError({ code, path, expected, found }: Refusal, rows: read
   return `${verdict}\n${meaningOf(code)}\n${formatTable([...details, ...rows], stream)}\n`
 }
 
-/** What `--json` prints about a failure. */
 export const describeError = ({ code, action, path, expected, found }: Refusal): object => ({
   ...{ code, action, meaning: meaningOf(code) },
   ...{ path, expected, found },

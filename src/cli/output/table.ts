@@ -2,7 +2,6 @@ import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH } from '../limits.ts'
 import { cut, printable } from '../words/value.ts'
 import type { Row } from '../words/wording.ts'
 
-/** Where a table is shown. */
 interface Screen {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined

@@ -59,7 +59,6 @@ export function formatVerdict(verdict: Verdict, what: string, stream: Output, is
   return [paintVerdict(stream, verdict, sentenceOf(verdict, what), isGood), ...(how === '' ? [] : [how])].join('\n')
 }
 
-/** What `--json` prints of a verdict. */
 export const describeVerdict = (verdict: Verdict): object => {
   const { word, unconfirmed } = verdict
   const confirm = howToConfirm(verdict)

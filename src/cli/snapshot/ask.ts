@@ -7,16 +7,13 @@ import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../
 /** Many requests to one endpoint, whose queue paces them. Their outcomes come in order. */
 export interface Asking<Item, Outcome> {
   readonly items: Iterable<Item>
-  /** Requests at once. */
   readonly slots: Budget
   /** How many requests may be under way, or done before their turn. */
   readonly ahead: number
-  /** Ends a pause. */
   readonly signal: AbortSignal
   ask(item: Item): Promise<Outcome>
   /** Returns the outcome of an item whose answers are all wrong. */
   refuse(item: Item, error: ProofError | EndpointError): Promise<Outcome>
-  /** Called for every failure that is followed by a retry. */
   onRetry?: (item: Item, error: ProofError | EndpointError) => void
 }
 

@@ -10,7 +10,6 @@ import type { AnyState, StateScheme } from '../../verify/state/types.ts'
 import { type Row, type RowFormat, type RowStep, rowWriter } from '../audit/rows.ts'
 import { askInOrder } from './ask.ts'
 
-/** What a snapshot is of, besides the addresses. */
 export interface Target {
   /** The contract of a mapping; undefined for accounts. */
   readonly contract?: Hex
@@ -19,7 +18,6 @@ export interface Target {
   readonly storageKeys: readonly Hex[]
 }
 
-/** One request of a snapshot. */
 export interface SnapshotRequest {
   readonly address: Hex
   readonly storageKeys: readonly Hex[]
@@ -45,13 +43,11 @@ function requestsFor(target: Target, holders: readonly Hex[], most: number): Sna
   return requests
 }
 
-/** The outcome of a request, or of a part of it. */
 export type SnapshotPart =
   | { readonly request: SnapshotRequest; readonly answer: unknown; readonly state: AnyState }
   | { readonly request: SnapshotRequest; readonly code: string }
 
 export interface SnapshotOptions {
-  /** The kind of the state at the block. */
   readonly scheme: StateScheme
   readonly stateRoot: Hex
   readonly block: bigint
@@ -118,7 +114,6 @@ export const tableOf = ({ contract, storageKeys }: Target) =>
       }
     : { columns: ['holder', 'verdict', 'key', 'value', 'number', 'code'], rowsOf: entriesOf }
 
-/** A row, with the code of the refusal. */
 interface SnapshotRow extends Row {
   readonly verdict: 'present' | 'absent' | 'refused'
 }
@@ -141,14 +136,10 @@ function entriesOf({ request: { holders }, ...part }: SnapshotPart): SnapshotRow
 /** Whether a row says that no answer verified. */
 export const isRefused = (row: string): boolean => /^(0x\w+,|\{"\w+":"0x\w+","verdict":")refused[,"]/.test(row)
 
-/** The counts before the first row. */
 export const NONE = { present: 0, absent: 0, refused: 0 }
 
-/** How far a snapshot is. */
 export interface SnapshotProgress {
-  /** How many requests are done. */
   readonly requests: number
-  /** The number of rows per verdict. */
   readonly counts: Readonly<Record<'present' | 'absent' | 'refused', number>>
 }
 

@@ -10,7 +10,6 @@ import { DocumentError } from '../words/error.ts'
 import { holdsTraces } from '../words/input-file.ts'
 import { fieldIn, hasFields, itemsOf, messageOf } from '../words/value.ts'
 
-/** Where answers are read from. */
 export interface TransitionInput {
   readonly name: string
   open(): AsyncIterable<string | Uint8Array>
@@ -22,7 +21,6 @@ export interface ChainBlock {
   readonly traces: number
 }
 
-/** Where the chain broke. */
 export interface Place {
   readonly input: string
   /** From 1, in its input. */

@@ -10,7 +10,6 @@ type Change = Partial<Readonly<Record<(typeof COLUMNS)[number], string>>>
 
 const HEADING = 'Net changes of each block. Only what they come to is proven: the way from one root to the other.\n'
 
-/** How the changes of blocks are written. */
 export function diffWriter(format: DiffFormat) {
   const { heading, lineOf } = format === 'table' ? { heading: HEADING, lineOf: toText } : rowWriter(COLUMNS, format)
   return {

@@ -13,7 +13,6 @@ const kinds: readonly StateKind[] = [...schemes.map(stateKind), stateKind(ETHERE
 
 export const schemeNamed = (name: unknown): HashScheme | undefined => schemes.find(scheme => scheme.name === name)
 
-/** The kind of state with this name. */
 export const kindNamed = (name: unknown): StateKind | undefined => kinds.find(kind => kind.name === name)
 export const kindNames: readonly string[] = kinds.map(({ name }) => name)
 

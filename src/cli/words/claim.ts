@@ -12,13 +12,11 @@ export type ClaimField = keyof StateClaim
  */
 export type Source = 'user' | 'default' | 'confirmed' | 'file' | 'answer' | 'bundle' | 'endpoint' | 'lengths'
 
-/** A claim, and who stated each part of it. */
 export interface ClaimWithSources {
   readonly claim: StateClaim
   readonly sources: Readonly<Record<ClaimField, Source>>
 }
 
-/** Why there is no claim to verify. */
 export interface ClaimProblem {
   readonly problem: ClaimField
   /** The unknown scheme, or the index of a storage proof that names no key. Undefined if nobody states anything. */

@@ -1,17 +1,16 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import type { Refusal } from '../../base/errors.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
 import { lineaLayout, type Rollup } from '../../verify/anchor/rollup.ts'
-import { type BeaconNetwork, decodeNetwork, hoodiBeacon } from '../../verify/beacon/network.ts'
-import type { EvidenceClaim, Trusted } from '../../verify/evidence/types.ts'
+import { type BeaconNetwork, hoodiBeacon } from '../../verify/beacon/network.ts'
+import type { EvidenceClaim } from '../../verify/evidence/types.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
-import { decidedKind, stateKind } from '../../verify/state/kind.ts'
+import { decidedKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { Source } from './claim.ts'
 import { attempt, decodeHex } from './layout.ts'
-import { fieldIn, fieldsOf, isObject } from './value.ts'
+import { fieldIn } from './value.ts'
 
-/** The claim against which a bundle is verified, and the links of its chain. */
+/** The claim against which a bundle is verified. */
 
 const networks = new Map(
   [...lineaNetworks.map(({ beacon }) => beacon), hoodiBeacon].map(network => [network.name, network]),
@@ -46,9 +45,6 @@ export function forkOf(address: string, rootsSlot: bigint | undefined, currentSl
   return { address, layout } as Rollup
 }
 
-/** The fields of a message that are quantities. */
-export const MESSAGE_NUMBERS = ['fee', 'value', 'number']
-
 /** A number below 2^bits, decimal or hexadecimal after 0x; null for anything else. */
 export function parseNumber(text: unknown, bits: number): bigint | null {
   if (typeof text !== 'string' || !/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) return null
@@ -56,7 +52,6 @@ export function parseNumber(text: unknown, bits: number): bigint | null {
   return value < 1n << BigInt(bits) ? value : null
 }
 
-/** The source of each part of a bundle's claim. */
 export type EvidenceSources = Readonly<
   Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
 >
@@ -67,17 +62,12 @@ export type EvidenceSources = Readonly<
  *
  * @param by who states the network of the rollup
  */
-export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: Source = 'user') {
-  const { lightClient } = fieldsOf(trusted)
-  const network = fieldIn(lightClient, 'network')
-  const known = networkNamed(String(fieldIn(network, 'name')))
-  // The user can only name one. Any other is the content of a file.
-  const isNamed = known !== undefined && JSON.stringify(decodeNetwork(known).source) === JSON.stringify(network)
-  const [user, ofNetwork]: [Source, Source] = ['user', isNamed ? by : 'file']
+export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: Source) {
+  const user: Source = 'user'
   return {
     ...(rollup.implementation !== undefined && { implementation: user }),
     ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: user }),
-    ...(network !== undefined && { network: ofNetwork }),
+    ...('beaconBlockRoot' in trusted && { network: by }),
   }
 }
 
@@ -88,46 +78,8 @@ export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup
 export const kindOf = (bundle: unknown, scheme: StateScheme): StateScheme =>
   decidedKind(fieldIn(bundle, 'scheme'), scheme)
 
-/** The links of the chain of evidence, in the order in which they are verified. */
-export const links = {
-  bundle: 'the bundle is for what you stated',
-  consensus: 'trusted beacon block -> sync committees -> finalized L1 block hash',
-  l1Header: 'L1 block hash -> L1 header',
-  rollupContract: 'L1 state root -> rollup contract -> L2 state root',
-  l2Header: 'L2 block hash -> L2 header -> L2 state root',
-  answer: 'L2 state root -> account and slots',
-} as const
-
-export type Link = keyof typeof links
-
-/** What a link proves, in a chain that leads to a state of this kind. */
-export const linkWords = (link: Link, scheme: StateScheme): string =>
-  link === 'rollupContract' && stateKind(scheme).held === 'blockHash'
-    ? 'L1 state root -> rollup contract -> L2 block hash'
-    : links[link]
-
-/** The links of the chain that starts at this trusted input and leads to a state of this kind. */
-export function linksFrom(trusted: Trusted, scheme: StateScheme): Link[] {
-  const has = (name: string) => isObject(trusted) && Object.hasOwn(trusted, name)
-  const rest: Link[] = [
-    'rollupContract',
-    ...(stateKind(scheme).held === 'blockHash' ? (['l2Header'] as const) : []),
-    'answer',
-  ]
-  if (has('beaconBlockRoot')) return ['bundle', 'consensus', 'l1Header', ...rest]
-  if (has('l1BlockHash')) return ['bundle', 'l1Header', ...rest]
-  return has('l1StateRoot') ? ['bundle', ...rest] : ['bundle', 'answer']
-}
-
-/** The broken link; null if the claim itself is wrong. */
-export function linkOf({ code, path }: Pick<Refusal, 'code' | 'path'>): Link | null {
-  if (code === 'ARGUMENT_INVALID') return null
-  if (path.startsWith('consensus')) return 'consensus'
-  if (path.startsWith('l1.header')) return 'l1Header'
-  if (path.startsWith('l1.proof')) return 'rollupContract'
-  if (path.startsWith('l2Header')) return 'l2Header'
-  return path.startsWith('answer') ? 'answer' : 'bundle'
-}
+/** A link of the chain of evidence. */
+export type Link = 'bundle' | 'consensus' | 'l1Header' | 'rollupContract' | 'l2Header' | 'answer'
 
 /** The hash of the L1 header in a bundle: what its author says is a block of L1. */
 export function statedBlockHash(bundle: unknown): Hex {

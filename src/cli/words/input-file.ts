@@ -33,10 +33,8 @@ export interface EvidenceFile extends Described {
   readonly bundle: unknown
 }
 
-/** A vector of evidence. */
 export interface EvidenceVector extends Described {
   readonly kind: 'evidence vector'
-  /** What the claim is about. */
   readonly evidence: EvidenceName
   readonly bundle: unknown
   readonly scheme: unknown
@@ -47,13 +45,11 @@ export interface EvidenceVector extends Described {
 export interface FunctionVector extends Described {
   readonly kind: 'function vector'
   readonly operation: unknown
-  /** The whole vector. */
   readonly fields: Fields
 }
 
 export type InputFile = AnswerFile | EvidenceFile | EvidenceVector | FunctionVector
 
-/** @throws DocumentError */
 function evidenceNamed(name: unknown): EvidenceName {
   if (typeof name === 'string' && Object.hasOwn(evidenceNames, name)) return name as EvidenceName
   throw new DocumentError(`it is evidence of an unknown kind: ${brief(show(name))}`)

@@ -1,6 +1,5 @@
 import type { EvidenceName } from '../../verify/evidence/names.ts'
 
-/** What each kind of evidence is called. */
 export const evidenceNames: Readonly<Record<EvidenceName, string>> = {
   state: 'an evidence bundle',
   logs: 'logs as evidence',

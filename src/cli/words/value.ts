@@ -22,9 +22,6 @@ export const fieldIn = (value: unknown, name: string): unknown => (isObject(valu
 
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Whether a file states a number that counts something. */
-export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
-
 export const hasFields = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => Object.hasOwn(value, name))
 
@@ -104,5 +101,4 @@ function orDocumentError<T>(what: string, work: () => T): T {
   }
 }
 
-/** What an error says. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -84,6 +84,5 @@ export function sentenceOf({ word, unconfirmed, chosen }: Verdict, what: string)
   return `Consistent: ${premise}. If ${isOne ? 'it is' : 'they are'} right, ${what}.`
 }
 
-/** Words as a phrase. */
 export const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`

@@ -24,10 +24,8 @@ export const sourceWords: Readonly<Record<Source, string>> = {
   lengths: 'found by the form of the answer',
 }
 
-/** A number of things, in words. */
 export const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`
 
-/** What each kind of trusted input is called. */
 export const trustedNames: Readonly<Record<Reach, string>> = {
   beaconBlockRoot: premiseWords('beaconBlockRoot'),
   l1BlockHash: premiseWords('l1BlockHash'),
@@ -35,7 +33,6 @@ export const trustedNames: Readonly<Record<Reach, string>> = {
   l2StateRoot: premiseWords('l2StateRoot'),
 }
 
-/** Whether the account exists, as a clause. */
 export const existenceOf = ({ account }: Pick<AnyState, 'account'>): string =>
   `this account ${account === null ? 'does not exist' : 'exists'}`
 
@@ -95,7 +92,6 @@ export function beaconRows(
   ]
 }
 
-/** How old a state is. */
 export interface StateAge {
   /** By this machine's clock, never negative. */
   readonly seconds: bigint
@@ -169,15 +165,12 @@ export interface ProvenChain extends Timed, Partial<Pick<AnyEvidence, 'implement
   readonly currentL2BlockNumber?: bigint | undefined
 }
 
-/** What the rows of a chain say of the claim. */
 export interface ChainClaim {
-  /** Who stated each part. */
   readonly sources: Readonly<Partial<Record<string, Source>>>
   /** Undefined for what is in no state. */
   readonly scheme?: string | undefined
   /** The rollup contract, as the claim names it. */
   readonly rollup: string
-  /** The trusted input. */
   readonly trusted?: string
   /** Who states the L1 block hash, in words. Default: it is trusted, or proven from a beacon block that is. */
   readonly hash?: string
@@ -252,7 +245,6 @@ export function implementationRow(
   return ['contract code', implementation, `the implementation: proven, ${said}`]
 }
 
-/** Caveats about the verdict on a bundle. */
 export function bundleNotes(sources: EvidenceSources, evidence: AnyEvidence): string[] {
   const { trustedInput: reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
   const isAnchored = reach !== 'l2StateRoot'
@@ -268,6 +260,8 @@ export function bundleNotes(sources: EvidenceSources, evidence: AnyEvidence): st
   return [
     taken !== '' && `whoever made the bundle chose the ${taken}: check that this is what you asked for.`,
     isOld && `this is an older state: the rollup had already finalized L2 block ${currentL2BlockNumber}.`,
+    l2BlockNumber === 0n &&
+      'L2 block 0 is the genesis. If the rollup is older than that, the storage layout of its network is wrong.',
     !isAnchored && 'nothing here proves that the state root belongs to this rollup, or to which block.',
   ].filter(note => note !== false)
 }

@@ -4,10 +4,6 @@ import { partsOf } from '../../../src/cli/kinds/evidence.ts'
 import { DocumentError } from '../../../src/cli/words/error.ts'
 import {
   forkOf,
-  linkOf,
-  links,
-  linksFrom,
-  linkWords,
   nameOfRollup,
   networkNamed,
   networkNames,
@@ -18,7 +14,7 @@ import {
 import { type EvidenceVector, readInputFile } from '../../../src/cli/words/input-file.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { mainnetBeacon, sepoliaBeacon } from '../../../src/entry/beacon.ts'
-import { ArgumentError, ProofError, safely } from '../../../src/entry/index.ts'
+import { safely } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { lineaRollup, lineaSepoliaRollup } from '../../../src/verify/anchor/rollup.ts'
 import { claimOfVector } from '../../../vectors/run/claim.ts'
@@ -134,29 +130,4 @@ it('says who stated what', () => {
   expect(partsOf({ l2BlockNumber: 'fromBundle', address: '0x00', storageKeys: [] })).toEqual({
     ...{ l2BlockNumber: 'bundle', address: 'user', storageKeys: 'user' },
   })
-})
-
-it.each([
-  ['beaconBlockRoot', Object.keys(links)],
-  ['l1BlockHash', ['bundle', 'l1Header', 'rollupContract', 'l2Header', 'answer']],
-  ['l1StateRoot', ['bundle', 'rollupContract', 'l2Header', 'answer']],
-  ['l2StateRoot', ['bundle', 'answer']],
-])('starts the chain at a trusted %s', (name, expected) => {
-  // Only the name counts.
-  const trusted = { [name]: '0x' } as unknown as Parameters<typeof linksFrom>[0]
-  expect(linksFrom(trusted, 'ethereum')).toEqual(expected)
-  // Only the state of Ethereum has its root in the header of the block.
-  expect(linksFrom(trusted, poseidon2)).toEqual(expected.filter(link => link !== 'l2Header'))
-  expect([linkWords('rollupContract', poseidon2), linkWords('rollupContract', 'ethereum')]).toEqual([
-    ...[links.rollupContract, 'L1 state root -> rollup contract -> L2 block hash'],
-  ])
-})
-
-it('tells the broken link by the path of the error', () => {
-  const linkAt = (path: string) => linkOf(new ProofError('BAD_HEX', { path }))
-  const paths = ['consensus.updates[0]', 'l1.header', 'l1.proof.accountProof[1]', 'l2Header', 'answer', 'rollup', '']
-  expect(paths.map(path => linkAt(path))).toEqual([
-    ...['consensus', 'l1Header', 'rollupContract', 'l2Header', 'answer', 'bundle', 'bundle'],
-  ])
-  expect(linkOf(new ArgumentError({ path: 'answer' }))).toBeNull()
 })

@@ -62,6 +62,10 @@ it('warns of what the maker of a bundle chose, and of old and unproven states', 
   expect(bundleNotes(evidenceSources(all), evidence)).toEqual([
     `this is an older state: the rollup had already finalized L2 block ${evidence.currentL2BlockNumber}.`,
   ])
+  const genesis = { ...newest, l2BlockNumber: 0n, currentL2BlockNumber: 0n } as VerifiedEvidence
+  expect(bundleNotes(evidenceSources(all), genesis)).toEqual([
+    'L2 block 0 is the genesis. If the rollup is older than that, the storage layout of its network is wrong.',
+  ])
   const root = verified('poseidon2-l2-root').evidence
   expect(bundleNotes({ ...evidenceSources(all), l2BlockNumber: 'bundle' }, root)).toEqual([
     'nothing here proves that the state root belongs to this rollup, or to which block.',
