@@ -68,9 +68,9 @@ function layoutOf(entry: Entry, tree: number, hex: unknown): readonly [title: st
 
 const isWord = (kind: Kind): boolean => kind === 'index' || kind === 'count'
 
-const wordNotes: Readonly<Record<HashScheme['name'], string>> = {
-  mimc: ' One field element: the number itself, 32 bytes.',
-  poseidon2: ' Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.',
+export const wordNotes: Readonly<Record<HashScheme['name'], string>> = {
+  mimc: 'An index is one field element: the number itself, 32 bytes.',
+  poseidon2: 'Of an index, each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.',
 }
 
 /** The content of a field, and whether it is valid by itself. */
@@ -114,7 +114,7 @@ export function readFields(scheme: HashScheme, tree: number, entry: Entry, hex: 
       start,
       end: at,
       value,
-      note: note + (isWord(kind) ? wordNotes[scheme.name] : ''),
+      note,
     }
   })
   // If no covered field is unsound by itself, all of them are marked.

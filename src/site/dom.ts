@@ -116,10 +116,8 @@ export const rowList = (rows: readonly Row[], of = ''): HTMLElement =>
  * @param onFocus called with the index of the element that has the focus
  */
 export function rove(elements: readonly HTMLElement[], onFocus: (index: number) => void = () => {}): void {
-  // What is folded cannot get the focus.
-  const first = elements.find(one => one.closest('details:not([open])') === null)
   for (const [index, element] of elements.entries()) {
-    element.tabIndex = element === first ? 0 : -1
+    element.tabIndex = index === 0 ? 0 : -1
     element.addEventListener('focus', () => {
       for (const other of elements) other.tabIndex = other === element ? 0 : -1
       onFocus(index)
@@ -135,17 +133,4 @@ export function rove(elements: readonly HTMLElement[], onFocus: (index: number) 
       shown[Math.min(Math.max(next, 0), last)]?.focus()
     })
   }
-}
-
-/** What is pointed at, or has the focus, explains itself in a line below, by a text that it hides. */
-export function explained(hint: string, ...children: readonly Child[]): HTMLElement {
-  const explanation = h('p', { class: 'explanation', role: 'status' }, hint)
-  const view = h('div', { class: 'explained' }, ...children, explanation)
-  for (const event of ['pointerover', 'focusin']) {
-    view.addEventListener(event, ({ target }) => {
-      const text = target instanceof Element && target.closest('[data-explained]')?.querySelector('.text')
-      if (text) explanation.replaceChildren(...text.cloneNode(true).childNodes)
-    })
-  }
-  return view
 }

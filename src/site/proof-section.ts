@@ -3,7 +3,7 @@ import type { ByteField, Bytes } from './bytes.ts'
 import { checksView } from './chain-view.ts'
 import type { Status } from './checks.ts'
 import { digitsHint, digitsView } from './digits.ts'
-import { button, type Child, explained, h, hidden, rove, rowList } from './dom.ts'
+import { button, type Child, h, hidden, rove, rowList } from './dom.ts'
 import type { Place } from './part.ts'
 import type { Gap, PathView, ProofView } from './proof-view.ts'
 import { abbreviate } from './statement.ts'
@@ -29,13 +29,9 @@ export function proofSection(
     ),
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
     gap && neighboursView(gap),
-    paths.length === 0
-      ? h('p', {}, 'This page draws no path of it.')
-      : explained(
-          'Point at a node or a byte, or use the arrow keys.',
-          h('div', { class: 'paths' }, ...paths.map(path => pathView(path, keyHash))),
-          bytesSection(paths, place, onFind),
-        ),
+    paths.length === 0 && h('p', {}, 'This page draws no path of it.'),
+    h('div', { class: 'paths' }, ...paths.map(path => pathView(path, keyHash))),
+    paths.length > 0 && bytesSection(proof, place, onFind),
     checks.length > 0 && checksView(`Checks of ${title}, in order`, checks),
   ]
 }
@@ -118,24 +114,12 @@ const entry = ({ name, title, hash, says, status }: Gap['points'][number]): HTML
 /** At least this many levels with empty siblings are folded into one line. */
 const MIN_FOLDED = 2
 
-/** A path from the root down to its leaf, each sibling on its side of the line. One tab stop: the arrow keys move along it. */
+/** A path from the root down to its leaf, each sibling on its side of the line. */
 function pathView(path: PathView, keyHash: string | null): HTMLElement {
   const rows = path.levels.length > 0 ? levelRows(path) : [h('li', { class: 'note' }, UNREADABLE)]
-  const view = h(
-    'section',
-    { class: 'path' },
-    h('h4', {}, path.title),
-    h(
-      'ol',
-      { class: 'spine' },
-      rootRow(path),
-      path.statedSubRoot !== null && topRow(path),
-      ...rows,
-      leafRow(path, keyHash),
-    ),
-  )
-  rove([...view.querySelectorAll<HTMLElement>('.level')])
-  return view
+  const top = path.statedSubRoot !== null && topRow(path)
+  const spine = h('ol', { class: 'spine' }, rootRow(path), top, ...rows, leafRow(path, keyHash))
+  return h('section', { class: 'path' }, h('h4', {}, path.title), spine)
 }
 
 const UNREADABLE = 'The nodes cannot be read as a path, so nothing is drawn.'
@@ -152,32 +136,30 @@ function levelRows(path: PathView): HTMLElement[] {
   return [h('li', { class: 'fold' }, folded), ...rows.slice(count)]
 }
 
+/** A level, which unfolds to the digests in full. */
 function levelRow(level: PathLevel, { fault }: PathView): HTMLElement {
   const { siblingSide, sibling, isEmpty, running, problem, entry } = level
   const isFault = fault?.place === `level ${level.level}`
-  const text = [
-    h('strong', {}, `Level ${level.level}. `),
-    `Node ${entry} makes the sibling on the ${siblingSide}: `,
-    problem === null ? h('code', {}, sibling ?? '') : `it cannot be hashed, ${problem}`,
-    isEmpty ? ' (a subtree without leaves).' : '.',
-    ' The node on the path is ',
-    running === null ? 'not known' : h('code', {}, running),
-    '. The hash of both is the node one level up.',
-  ]
-  const row = h(
-    'button',
-    { type: 'button', class: 'level', 'data-side': siblingSide, 'data-explained': true },
+  const shown = problem !== null ? 'refused' : isEmpty ? 'empty' : sibling
+  const summary = h(
+    'summary',
+    { class: 'level', 'data-side': siblingSide },
     h('span', { class: 'node' }, `level ${level.level}`),
     h('span', { class: 'line', 'aria-hidden': 'true' }),
     h(
       'span',
       { class: 'sibling', 'data-empty': isEmpty, 'data-fault': isFault },
-      hidden(`, sibling on the ${siblingSide}, `),
-      h('code', {}, problem !== null ? 'refused' : isEmpty ? 'empty' : sibling),
+      ...[hidden(`, sibling on the ${siblingSide}, `), h('code', {}, shown)],
     ),
-    h('span', { class: 'text', hidden: true }, ...text),
   )
-  return h('li', {}, row, isFault && tag(fault.code))
+  const text = [
+    `Node ${entry} makes the sibling: `,
+    problem === null ? h('code', {}, sibling) : `it cannot be hashed, ${problem}`,
+    '. The node on the path is ',
+    running === null ? 'not known' : h('code', {}, running),
+    '. The hash of both is the node one level up.',
+  ]
+  return h('li', {}, h('details', {}, summary, h('p', {}, ...text)), isFault && tag(fault.code))
 }
 
 const tag = (code: string): HTMLElement => h('p', { class: 'fault-tag' }, `✗ ${code}`)
@@ -226,7 +208,11 @@ function leafRow(path: PathView, keyHash: string | null): HTMLElement {
 const bytesTitles = { proof: 'The leaf and its value', leftProof: 'Left neighbour', rightProof: 'Right neighbour' }
 
 /** The bytes of the leaves, of node 0 and of the values. */
-function bytesSection(paths: readonly PathView[], place: Place | null, onFind: (place: Place) => void): HTMLElement {
+function bytesSection(
+  { paths, wordNote }: ProofView,
+  place: Place | null,
+  onFind: (place: Place) => void,
+): HTMLElement {
   const columns = paths.map(({ part, bytes }) => {
     const title = bytesTitles[part]
     const all = bytes.map(one => {
@@ -240,6 +226,7 @@ function bytesSection(paths: readonly PathView[], place: Place | null, onFind: (
     { id: 'bytes' },
     h('h3', {}, 'Its bytes'),
     digitsHint(),
+    h('p', { class: 'hint' }, wordNote),
     h('div', { class: 'columns' }, ...columns),
   )
 }
@@ -272,16 +259,7 @@ function bytesView(
 function fieldRow({ name, start, end, value, note, isFault }: ByteField, index: number, hex: string, place: Place) {
   const words = `${name}, ${end - start} bytes${isFault ? ', at fault' : ''}`
   const digits = digitsView(place, 2 + 2 * start, hex.slice(2 + 2 * start, 2 + 2 * end), words)
-  const row = h(
-    'li',
-    { class: 'part', 'data-fault': isFault, 'data-tone': index, 'data-explained': true },
-    h('span', { class: 'part-name' }, name, value.length <= 24 && ` = ${value}`),
-    digits,
-    h(
-      'span',
-      { class: 'text', hidden: true },
-      ...[h('strong', {}, name), ` ${note} Bytes ${start} to ${end - 1}: `, h('code', {}, value)],
-    ),
-  )
-  return { row, digits }
+  const title = h('strong', {}, name, value.length <= 24 && ` = ${value}`)
+  const about = h('p', {}, title, ' ', h('span', { class: 'from' }, note))
+  return { digits, row: h('li', { class: 'part', 'data-fault': isFault, 'data-tone': index }, about, digits) }
 }

@@ -11,7 +11,7 @@ import {
   hashStorageKey,
   hashStorageValue,
 } from '../verify/verifier/leaf-api.ts'
-import { describeFault, type Entry, entries, type Fault, readFields } from './bytes.ts'
+import { describeFault, type Entry, entries, type Fault, readFields, wordNotes } from './bytes.ts'
 import { type Checked, checksOf, type Status, statusOf, statusOfOne } from './checks.ts'
 import type { OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
@@ -42,6 +42,7 @@ export function viewLeafProof(file: OpenedFile, judgement: Judgement, index: num
     key: brief(asked),
     keyHash,
     checks: checksOf(checked, index),
+    wordNote: scheme && wordNotes[scheme.name],
     gap: scheme && keyHash && viewGap(scheme, paths, keyHash, checked, index),
     paths,
     fault,
