@@ -75,12 +75,6 @@ const inTrie = ({ nonce, balance, keccakCodeHash, storage }: Account, before: Ac
   storage: storageTrie(storage, before?.storage ?? null),
 })
 
-/** A state of the rollup, and the same accounts as Ethereum has them. */
-interface EthereumState {
-  readonly state: World
-  readonly accounts: Trie
-}
-
 /**
  * The trie of accounts of a state that nobody changes any more.
  * @param before an earlier state: only what differs from it is computed. It may have no such trie, or be none
@@ -97,7 +91,8 @@ export function ethereumTrie(
   return accounts
 }
 
-export function proveEthereum({ state, accounts }: EthereumState, address: Hex, keys: readonly Hex[]): object {
+/** @param accounts those of the state, as Ethereum has them */
+export function proveEthereum(state: World, accounts: Trie, address: Hex, keys: readonly Hex[]): object {
   const account = insideOf(state).accountAt(hexToBytes(address, 20))
   return proveAccount(accounts, address, account && inTrie(account, null), keys)
 }

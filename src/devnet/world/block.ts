@@ -28,22 +28,7 @@ export interface SlotWrite {
   value?: Hex | undefined
 }
 
-interface SlotAccess {
-  readonly key: Uint8Array
-  readonly hKey: Uint8Array
-  /** null deletes it; undefined reads it. */
-  readonly value: Uint8Array | null | undefined
-}
-
-interface Access {
-  readonly address: Uint8Array
-  readonly text: Hex
-  readonly hKey: Uint8Array
-  /** null deletes the account; undefined leaves its fields as they are. */
-  readonly changes: Partial<Account> | null | undefined
-  readonly recreate: boolean
-  readonly slots: readonly SlotAccess[]
-}
+type Access = ReturnType<typeof decodeAccess>
 
 /** Applies what a block does, in the order of the key hashes, as the state manager does it. @throws ArgumentError */
 export function applyAccesses(
@@ -66,23 +51,30 @@ function inOrder<T extends { readonly hKey: Uint8Array }>(name: string, items: r
   return sorted
 }
 
-function decodeAccess(scheme: HashScheme, access: BlockAccess): Access {
+function decodeAccess(scheme: HashScheme, access: BlockAccess) {
   const { address: text, account, recreate = false, storage = [] } = readOptions('', access, ACCESS_FIELDS)
   const address = decodeArgument('address', text, 20)
   if (typeof recreate !== 'boolean') throw invalid('recreate', 'true or false', recreate)
   const slots = readItems('storage', storage, slot => decodeSlot(scheme, slot))
-  const reads = slots.filter(({ value }) => value === undefined)
-  const writes = slots.filter(({ value }) => value !== undefined)
   return {
     ...{ address, text, hKey: accountTree.hashKey(scheme, address), recreate },
+    /** null deletes the account; undefined leaves its fields as they are. */
     changes: account && atPath('account', () => decodeChanges(scheme, account)),
-    slots: [...inOrder('storage', reads), ...inOrder('storage', writes)],
+    reads: inOrder(
+      'storage',
+      slots.filter(({ value }) => value === undefined),
+    ),
+    writes: inOrder(
+      'storage',
+      slots.filter(({ value }) => value !== undefined),
+    ),
   }
 }
 
 const ACCESS_FIELDS = ['address', 'account', 'recreate', 'storage']
 
-function decodeSlot(scheme: HashScheme, slot: SlotWrite): SlotAccess {
+/** The value null deletes the slot; undefined reads it. */
+function decodeSlot(scheme: HashScheme, slot: SlotWrite) {
   const { key: keyText, value: text } = readOptions('', slot, ['key', 'value'])
   const key = decodeArgument('key', keyText, 32)
   const value = text === undefined ? undefined : decodeArgument('value', text, 32)
@@ -91,11 +83,9 @@ function decodeSlot(scheme: HashScheme, slot: SlotWrite): SlotAccess {
 
 /** Adds the traces of one account: what is read, what is deleted, what is written. */
 function applyAccess(accounts: Tree<Account>, newAccount: Account, access: Access, traces: Trace[]): Tree<Account> {
-  const { address, text: location, hKey, changes, recreate, slots } = access
+  const { address, text: location, hKey, changes, recreate, reads, writes } = access
   const target = { location: '0x' as const, key: address }
   const held = getValue(accounts, hKey)
-  const reads = slots.filter(({ value }) => value === undefined)
-  const writes = slots.filter(({ value }) => value !== undefined)
   const isRead = changes === undefined && writes.length === 0 && !recreate
   if (isRead) traces.push(traceRead(accounts, target))
   // The storage of an account that does not exist cannot be read.

@@ -26,11 +26,9 @@ type FieldType = readonly ['bytes', number] | readonly ['integer', number]
 
 const reader = readerOf('HEADER_MALFORMED')
 
-const [HASH, UINT64, UINT256] = [
-  ['bytes', 32],
-  ['integer', 8],
-  ['integer', 32],
-] as const
+const HASH = ['bytes', 32] as const
+const UINT64 = ['integer', 8] as const
+const UINT256 = ['integer', 32] as const
 
 /** The header's fields in the protocol's order, by their names in JSON-RPC. */
 export const FIELDS = [

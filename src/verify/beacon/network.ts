@@ -133,17 +133,13 @@ const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Lay
 const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
 
 /** A checked {@link BeaconNetwork}: a frozen copy of the known fields, and the root as bytes. */
-export interface DecodedNetwork {
-  readonly source: BeaconNetwork
-  readonly genesisValidatorsRoot: Uint8Array
-  readonly preset: Readonly<BeaconPreset>
-}
+export type DecodedNetwork = ReturnType<typeof decodeNetworkFields>
 
 const reader = readerOf('ARGUMENT_INVALID')
 
 export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('network', () => decodeNetworkFields(network))
 
-export function decodeNetworkFields(network: unknown): DecodedNetwork {
+export function decodeNetworkFields(network: unknown) {
   const field = fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks', 'preset'])
   const preset = field('preset', optional(decodePreset))
   const source: BeaconNetwork = Object.freeze({

@@ -1,4 +1,4 @@
-import { decodeArgument, readKeys, type StorageKey } from '../../base/arguments.ts'
+import { decodeArgument, readKeys } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
@@ -15,14 +15,10 @@ export interface Claim<Keys extends readonly Hex[] = readonly Hex[]> {
 }
 
 /** A validated {@link Claim} without its scheme, as bytes. */
-export interface DecodedClaim {
-  readonly stateRoot: Uint8Array
-  readonly address: Uint8Array
-  readonly storageKeys: readonly StorageKey[]
-}
+export type DecodedClaim = ReturnType<typeof decodeClaim>
 
 /** The arguments of a claim, besides its scheme. @throws ArgumentError */
-export const decodeClaim = ({ stateRoot, address, storageKeys = [] }: Omit<Claim, 'scheme'>): DecodedClaim => ({
+export const decodeClaim = ({ stateRoot, address, storageKeys = [] }: Omit<Claim, 'scheme'>) => ({
   stateRoot: decodeArgument('stateRoot', stateRoot, 32),
   address: decodeArgument('address', address, 20),
   storageKeys: readKeys(storageKeys),

@@ -49,13 +49,7 @@ export interface AccountDiff {
 }
 
 /** A trace in its block, not yet verified. */
-interface Entry {
-  readonly place: () => string
-  readonly trace: unknown
-  readonly kind: TraceKind
-  /** The key of a slot; null for a trace of the account itself. */
-  readonly slot: Uint8Array | null
-}
+type Entry = ReturnType<typeof readEntry>['entry']
 
 type SlotEntry = Entry & { readonly slot: Uint8Array }
 const isOfSlot = (entry: Entry): entry is SlotEntry => entry.slot !== null
@@ -120,7 +114,7 @@ export function verifyBlockTraces(accounts: Accounts, list: unknown): AccountDif
 }
 
 /** Reads what tells traces apart. The rest is read when the trace is verified, so that a list of many takes little memory. */
-function readEntry(trace: unknown, index: number): { address: Uint8Array; entry: Entry } {
+function readEntry(trace: unknown, index: number) {
   const field = readHead(trace)
   const kind = field('type', decodeKind)
   const location = field('location', decodeLocation)

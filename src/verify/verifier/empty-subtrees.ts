@@ -1,4 +1,4 @@
-import { byteAt, bytesToHex, concatBytes, equalBytes, type Hex } from '../../base/bytes.ts'
+import { byteAt, bytesToHex, concatBytes, equalBytes } from '../../base/bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { plainTrees, type Tree, type Trees } from '../proof/tree.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
@@ -7,13 +7,6 @@ import { TREE_DEPTH } from '../tree/leaf.ts'
 import { INNER_LENGTH } from '../tree/path.ts'
 import { hashUnknown } from './hash-unknown.ts'
 import { withHasher } from './shared-nodes.ts'
-
-/** A subtree whose leaves are all missing: as served, the message that its node spells, and the hash of this message. */
-interface EmptySubtree {
-  readonly hex: Hex
-  readonly preimage: Uint8Array
-  readonly digest: Uint8Array
-}
 
 const treesOfSchemes = /* @__PURE__ */ new WeakMap<HashScheme, Trees>()
 
@@ -28,8 +21,11 @@ export function quickTrees(scheme: HashScheme): Trees {
   return trees
 }
 
-/** The empty subtrees by their nodes in `proofRelatedNodes`: node 1 is of height 39, node 39 of height 1. */
-export function emptySubtrees(hasher: Hasher): ReadonlyMap<number, EmptySubtree> {
+/**
+ * The subtrees whose leaves are all missing, by their nodes in `proofRelatedNodes`: node 1 is of height 39, node 39 of height 1. Each as
+ * served, the message that its node spells, and the hash of this message.
+ */
+export function emptySubtrees(hasher: Hasher) {
   const digests = emptySubtreeDigests(hasher)
   const subtrees = digests.slice(0, TREE_DEPTH - 1).map((child, height) => {
     const preimage = concatBytes(child, child)
@@ -44,7 +40,7 @@ export function emptySubtrees(hasher: Hasher): ReadonlyMap<number, EmptySubtree>
  * A tree that decodes and hashes like `tree`, but neither decodes nor hashes `subtrees`. Above the highest leaf index in use,
  * all siblings on a path are empty, and the same in every tree. A node is known by its whole text, a message by all its bytes.
  */
-export function knowSubtrees(tree: Tree, subtrees: ReadonlyMap<number, EmptySubtree>): Tree {
+export function knowSubtrees(tree: Tree, subtrees: ReturnType<typeof emptySubtrees>): Tree {
   const { hasher } = tree.scheme
   const byEnd = new Map([...subtrees.values()].map(subtree => [endOf(subtree.preimage), subtree]))
   const recall = (message: Uint8Array): Uint8Array | undefined => {

@@ -22,7 +22,7 @@ const provider = {
   async request({ method, params = [] }: { method: string; params?: readonly unknown[] | object | undefined }) {
     const [address, keys] = params as [Hex, Hex[]]
     const isEthereum = method === 'eth_getProof'
-    const answer = isEthereum ? proveEthereum({ state: world, accounts }, address, keys) : world.getProof(address, keys)
+    const answer = isEthereum ? proveEthereum(world, accounts, address, keys) : world.getProof(address, keys)
     return JSON.parse(JSON.stringify(answer))
   },
 }

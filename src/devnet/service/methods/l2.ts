@@ -50,7 +50,7 @@ export function l2Methods(chain: FullChain, chainId: bigint): Methods {
     const { state, accounts } = stored
     if (accounts === undefined)
       throw new MethodError(rpcCodes.serverError, 'the state of this block is not that of Ethereum')
-    return proveEthereum({ state, accounts }, account, storageKeys)
+    return proveEthereum(state, accounts, account, storageKeys)
   }
 
   return methodsOf(chainId, chain.blocks, numberOf, {
