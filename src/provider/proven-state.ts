@@ -2,9 +2,9 @@ import type { Hex } from '../base/bytes.ts'
 import { atPath } from '../base/errors.ts'
 import { encodeQuantity } from '../base/hex.ts'
 import { fetchVerified } from '../client/sources/fetch.ts'
-import { EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
-import { callProvider, shareFlight } from '../client/transport/provider.ts'
-import { createParts } from '../client/transport/waiting.ts'
+import { abortedBy, EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
+import { callProvider } from '../client/transport/provider.ts'
+import { begin, createFlights } from '../client/transport/waiting.ts'
 import { EMPTY_CODE_HASH, verifyCode } from '../verify/anchor/code.ts'
 import type { StateVerifier } from '../verify/state/kind.ts'
 import type { StateScheme } from '../verify/state/types.ts'
@@ -60,8 +60,7 @@ export function createProvenState(source: StateSource): SharedState {
     const parts = Array.from({ length: count }, (_, part) =>
       keys.slice(part * maxKeysPerRequest, (part + 1) * maxKeysPerRequest),
     )
-    const { start } = createParts(signal, false)
-    const answers = await inOrder(parts.map(part => start(own => fetchProven(source, method, address, part, own))))
+    const answers = await inOrder(parts.map(part => fetchProven(source, method, address, part, signal)))
     const proven = answers.map(({ state }) => toProvenAccount(state, scheme))
     const held = { account: proven[0]?.account ?? null, slots: new Map(proven.flatMap(({ slots }) => [...slots])) }
     known.note(address, held)
@@ -71,17 +70,12 @@ export function createProvenState(source: StateSource): SharedState {
   const { fetchCode, isLoading } = createCodes(source)
 
   function readBy(pace: Pick<Pace, 'signal' | 'beSlow'> | undefined): SharedState {
-    const parts = createParts(pace?.signal, false)
-    const start: typeof parts.start = begin => {
-      if (pace === undefined) return parts.start(begin)
-      const work = pace.beSlow().then(() => parts.start(begin))
-      // Whether it fails counts when its turn comes.
-      work.catch(() => {})
-      return work
-    }
-    const prove = (address: Hex, key: Hex | undefined) => start(own => readProven(address, key, own))
+    const signal = pace?.signal
+    // Whether it fails counts when its turn comes.
+    const start = <T>(work: () => Promise<T>): Promise<T> => begin(pace ? pace.beSlow().then(work) : work())
+    const prove = (address: Hex, key: Hex | undefined) => start(() => readProven(address, key, signal))
     const codeOf = (address: Hex, codeHash: Hex | Promise<Hex>, id: Hex) =>
-      start(own => fetchCode(address, codeHash, id, own))
+      start(() => fetchCode(address, codeHash, id, signal))
     const reader = createStateReader({
       async read(address, key) {
         const held = accounts.get(address)
@@ -114,7 +108,7 @@ export function createProvenState(source: StateSource): SharedState {
         await inOrder(places.map(key => prove(address, key)))
       },
       async getProof(method, address, keys) {
-        const { answer } = await start(own => fetchProven(source, method, address, keys, own))
+        const { answer } = await start(() => fetchProven(source, method, address, keys, signal))
         return answer
       },
     }
@@ -124,9 +118,9 @@ export function createProvenState(source: StateSource): SharedState {
 
 /** Codes under way: by hash; by address where the hash is not proven yet. */
 function createCodes({ l2, block, known }: StateSource) {
-  const loading = new Map()
+  const { has: isLoading, run: share } = createFlights<Hex>()
   const fetchCode = (address: Hex, codeHash: Hex | Promise<Hex>, id: Hex, by?: AbortSignal): Promise<Uint8Array> =>
-    shareFlight(loading, id, by, over =>
+    share(id, by, over =>
       l2.run(async (provider, { signal }) => {
         const ask = (at: string) => callProvider(provider, 'eth_getCode', [address, at], signal)
         const [newest, expected] = await Promise.all([ask('latest').catch(orUnheld), codeHash])
@@ -138,7 +132,7 @@ function createCodes({ l2, block, known }: StateSource) {
     )
   return {
     fetchCode,
-    isLoading: (id: Hex): boolean => loading.has(id),
+    isLoading,
   }
 }
 
@@ -188,7 +182,7 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[], signal: Abort
     readonly keys: Set<Hex>
     readonly ids: Set<string>
   }
-  const flights = new Map()
+  const { run: share } = createFlights<string>()
   const [waiting, loading] = [new Map<Hex, Batch>(), new Map<string, Batch>()]
   let count = 0
 
@@ -203,9 +197,10 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[], signal: Abort
     return batch
   }
 
-  return (address: Hex, key: Hex | undefined, signal: AbortSignal | undefined): Promise<HeldAccount> => {
+  return async (address: Hex, key: Hex | undefined, signal: AbortSignal | undefined): Promise<HeldAccount> => {
+    if (signal?.aborted) throw abortedBy(signal)
     const batch = loading.get(address + (key ?? '')) ?? join(address, key)
-    return shareFlight(flights, batch.name, signal, async own => {
+    return share(batch.name, signal, async own => {
       try {
         await endOfTick()
         waiting.delete(address)

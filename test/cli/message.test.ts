@@ -262,7 +262,7 @@ it('follows messages into a folder, each once, also after a kill at any time', a
   service.chain.l1.addBlock()
   const taken = await runHere(args)
   expect([taken.code, taken.stderr.includes('was not written by a run that follows')]).toEqual([2, true])
-  for (const wrong of [['--sender', 'me'], ['--address', user], ['--newest-only']]) {
+  for (const wrong of [['--sender', 'me'], ['--address', user], ['--skip-unavailable']]) {
     expect((await runHere([...args, ...wrong])).code).toBe(2)
   }
 })

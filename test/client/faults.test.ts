@@ -111,7 +111,7 @@ it('bounds what it keeps by what was requested', async () => {
 })
 
 it('keeps at most 128 MiB of proofs, however many keys are requested', () => {
-  const admission = answerAdmission(2 ** 20, 1, redactorOf(new URL('https://endpoint.example')))
+  const admission = answerAdmission(2 ** 20, redactorOf(new URL('https://endpoint.example')))
   admission.charge(2 ** 27)
   expect(() => admission.charge(1)).toThrow(expect.objectContaining({ code: 'RESPONSE_TOO_LARGE' }))
 })

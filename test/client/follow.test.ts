@@ -70,8 +70,6 @@ it('begins with the newest finalization or at the requested block', async () => 
   expect(await begin({ fromL2BlockNumber: 4n })).toEqual([4, 5, 6])
   expect(await begin({ fromL2BlockNumber: 6n })).toEqual([6])
   expect(await begin({ fromL2BlockNumber: 7n })).toEqual([])
-  expect(await begin({ newestOnly: true })).toEqual([6])
-  expect(await begin({ newestOnly: true, fromL2BlockNumber: 2n })).toEqual([6])
   expect(await begin({ requests: [], fromL2BlockNumber: 5n })).toEqual([5, 6])
 
   const ahead = chainOf(2)
@@ -263,41 +261,24 @@ it('switches to the next endpoint, and backs off if all fail', async () => {
   const { numbers, waits, events } = await collect({
     chain,
     l2: [down],
-    options: { maxBackoffMs: 20_000, pollIntervalMs: 1_000 },
+    options: { pollIntervalMs: 1_000 },
     onWait: (_, count) => {
-      if (count === 7) isDown = false
-      return count < 8 ? undefined : false
+      if (count === 10) isDown = false
+      return count < 11 ? undefined : false
     },
   })
   expect(numbers).toEqual([3])
-  expect(waits).toEqual([750, 1500, 3000, 6000, 12_000, 15_000, 15_000, 1000])
+  expect(waits).toEqual([750, 1500, 3000, 6000, 12_000, 24_000, 48_000, 96_000, 192_000, 225_000, 1000])
   const retries = events.filter(event => event.name === 'follow.retry')
-  expect(retries.map(({ attributes }) => attributes['error.type'])).toEqual(Array(7).fill('ENDPOINT_ERROR'))
+  expect(retries.map(({ attributes }) => attributes['error.type'])).toEqual(Array(10).fill('ENDPOINT_ERROR'))
 })
 
-it('waits for lagging proofs, or takes the newest available with newestOnly', async () => {
+it('waits for lagging proofs', async () => {
   const chain = chainOf(5, { proofLag: 2 })
   const move = (_: number, count: number) => (count > 4 ? false : void finalize(chain))
   const all = await collect({ chain, options: { fromL2BlockNumber: 2n }, onWait: move })
   expect(all.numbers).toEqual([2, 3, 4, 5, 6, 7])
   expect(all.events.some(({ name }) => name === 'follow.proof.unavailable')).toBe(true)
-
-  const lagging = chainOf(5, { proofLag: 2 })
-  const newest = await collect({
-    chain: lagging,
-    options: { newestOnly: true },
-    onWait: (_, count) => {
-      if (count > 3) return false
-      for (let added = 0; added < 2; added++) finalize(lagging)
-      return undefined
-    },
-  })
-  expect(newest.numbers).toEqual([5, 7, 9])
-  const now = await collect({
-    chain: chainOf(5, { proofLag: 2 }),
-    options: { newestOnly: true, fromL2BlockNumber: 1n },
-  })
-  expect(now.numbers).toEqual([3])
 })
 
 it('stops if the proofs of a finalization are gone, or skips it on request', async () => {
@@ -459,10 +440,8 @@ it('refuses invalid options and states without sending a request', () => {
     ['fromL2BlockNumber', { fromL2BlockNumber: 1 }],
     ['fromL2BlockNumber', { fromL2BlockNumber: -1n }],
     ['pollIntervalMs', { pollIntervalMs: 0 }],
-    ['maxBackoffMs', { maxBackoffMs: 0.5 }],
-    ['newestonly', { newestonly: true }],
+    ['skipunavailable', { skipunavailable: true }],
     ['from', { from: 1n }],
-    ['newestOnly', { newestOnly: 1 }],
     ['skipUnavailable', { skipUnavailable: 0 }],
     ['onEvent', { onEvent: 1 }],
     ['signal', { signal: 1 }],
@@ -494,7 +473,7 @@ it('refuses invalid options and states without sending a request', () => {
       expect.objectContaining({ code: 'ARGUMENT_INVALID', path: asOfNetwork(path) }),
     )
   }
-  expect(wrong.length).toBe(39)
+  expect(wrong.length).toBe(37)
   for (const options of [undefined, null, 7, []]) expect(() => make(options)).toThrow('ARGUMENT_INVALID')
   for (const resumeFrom of [null, undefined, progress]) expect(() => make({ ...good, resumeFrom })).not.toThrow()
 })

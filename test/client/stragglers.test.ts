@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { createStragglers } from '../../src/client/transport/waiting.ts'
+import { createFlights } from '../../src/client/transport/waiting.ts'
 import { isEndpointError } from '../../src/entry/rpc.ts'
 
 /** A work that ends when it is told, and which of its parts were aborted. @param over null if nobody can end all */
 function setUp(most: number, over: AbortSignal | null = new AbortController().signal) {
-  const run = createStragglers(most, over ?? undefined)
+  const { run } = createFlights<string>(most, over ?? undefined)
   const aborted: string[] = []
   const ends = new Map<string, () => void>()
   let count = 0

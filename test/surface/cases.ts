@@ -195,13 +195,13 @@ const environment = {
 const http = { signal, timeoutMs: 1000, maxResponseLength: 1_000_000, maxRetries: 1 }
 const follow = {
   ...{ ...source, l1BlockHash: rpc.finalizedBlockHash(l1), requests: [{ address, storageKeys: [key] }], signal },
-  ...{ fromL2BlockNumber: 1n, resumeFrom: null, newestOnly: true, skipUnavailable: false },
-  ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, maxBackoffMs: 100, onEvent: ignore },
+  ...{ fromL2BlockNumber: 1n, resumeFrom: null, skipUnavailable: false },
+  ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, onEvent: ignore },
 }
 const followedMessages = {
   ...{ ...source, l1BlockHash: follow.l1BlockHash, from: token, to: token, signal, onEvent: ignore },
   ...{ layout: messages.lineaMessageLayout, fromL2BlockNumber: 1n, resumeFrom: null },
-  ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, maxBackoffMs: 100 },
+  ...{ maxKeysPerRequest: 10, pollIntervalMs: 100 },
 }
 const record = {
   ...{ ...source, address, storageKeys: [key], l2BlockNumber, l1BlockNumber: verified.l1Block.number },
@@ -462,8 +462,8 @@ export const cases: Readonly<Record<string, Case>> = {
   finalizedBlockHash: { call: rpc.finalizedBlockHash, args: [l1] },
   agreeingBlockHash: {
     call: rpc.agreeingBlockHash,
-    args: [[l1, 'http://127.0.0.1:1'], { quorum: 2, timeoutMs: 1000, onDissent: ignore }],
-    optional: ['1', '1.quorum', '1.timeoutMs', '1.onDissent'],
+    args: [[l1, 'http://127.0.0.1:1'], { quorum: 2, onDissent: ignore }],
+    optional: ['1', '1.quorum', '1.onDissent'],
   },
   beaconBlockHash: {
     call: rpc.beaconBlockHash,

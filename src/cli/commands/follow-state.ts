@@ -11,7 +11,6 @@ import { followTo } from './follow-watch.ts'
 const options = {
   ...optionsOf('address', 'storage-key', 'mapping', 'keys-per-request'),
   'from-block': typed('N', 'begin at this L2 block (default: the newest)', integer(64)),
-  'newest-only': flag('skip finalizations that are no longer the newest'),
   'skip-unavailable': flag('skip those whose proofs are gone (default: exit code 3)'),
   ...optionsOf('once', 'poll'),
 } as const
@@ -36,16 +35,15 @@ rollup-state-proof follow state --address 0x... -o bundles \\
   async (values, io) => {
     const network = networkOf(values)
     const asked = requestOf(values)
-    const { 'newest-only': newestOnly } = values
     const named = { command: 'follow state', ...describeRollup(network), ...describeAccount(asked) }
     const how = {
-      ...{ requests: [asked], newestOnly, skipUnavailable: values['skip-unavailable'] },
+      ...{ requests: [asked], skipUnavailable: values['skip-unavailable'] },
       maxKeysPerRequest: values['keys-per-request'],
     }
     return followTo(
       values,
       {
-        askedFor: { ...named, 'newest only': `${newestOnly}` },
+        askedFor: named,
         nothing: 'no new finalization with proofs',
         follow: (options, timing) => followWith({ ...options, ...how }, timing),
         entriesOf: item => [

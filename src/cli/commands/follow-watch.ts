@@ -115,6 +115,7 @@ function watch(isOnce: boolean, io: Io): Watcher {
     },
     async wait(milliseconds: number, signal: AbortSignal) {
       if (isOnce && !isRetry) ended.abort()
+      isRetry = false
       await sleep(milliseconds, signal)
     },
   }

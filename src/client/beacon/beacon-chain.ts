@@ -1,21 +1,81 @@
 import { ProofError } from '../../base/errors.ts'
-import { clockOf } from '../../verify/beacon/clock.ts'
+import { pickKnown, readOwn, type Shape } from '../../base/json/known-fields.ts'
+import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
 import type { Committee } from '../../verify/beacon/committee.ts'
+import { MAX_UPDATES } from '../../verify/beacon/limits.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import type { BeaconLightClient } from '../../verify/beacon/trusted-block.ts'
 import type { VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../../verify/beacon/verify.ts'
-import { EndpointError } from '../transport/error.ts'
-import { MAX_UPDATES_AT_ONCE } from '../transport/limits.ts'
-import { claimedPeriod, countPeriods, fetchFinality, fetchUpdates, readClaimed } from './beacon-api.ts'
+import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evidence/consensus.ts'
+import { redactError } from '../transport/diagnose.ts'
+import { abortedBy, EndpointError, isEndpointError } from '../transport/error.ts'
+import type { BeaconApi } from '../transport/http.ts'
+import { BEACON_STEP_LENGTH, FINALITY_LENGTH, MAX_UPDATES_AT_ONCE } from '../transport/limits.ts'
+import { admissionOf } from '../transport/partial-answers.ts'
+import { redactorFor } from '../transport/redact.ts'
 import type { Session } from './beacon-session.ts'
+
+const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
+
+/** Fetches one document of at most `length` characters, and keeps its known fields. */
+async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: number, signal?: AbortSignal) {
+  const redact = redactorFor(api)
+  try {
+    const answer = await api.get(`${LIGHT_CLIENT}/${path}`, signal, length)
+    return pickKnown(answer, shape, admissionOf(length, redact))
+  } catch (error) {
+    if (signal?.aborted) throw abortedBy(signal)
+    if (!isEndpointError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
+    const { found, status, report, method, retryAfterMs } = error
+    // An API of the caller need not know what the status means.
+    const code = status === 404 && found === undefined ? 'BLOCK_MISSING' : error.code
+    throw redactError(new EndpointError(code, { found, status, report, method, retryAfterMs, layer: 'beacon' }), redact)
+  }
+}
+
+export const fetchBootstrap = (api: BeaconApi, blockRoot: string, signal?: AbortSignal): Promise<unknown> =>
+  fetchKnown(api, `bootstrap/${blockRoot}`, BOOTSTRAP_SHAPE, BEACON_STEP_LENGTH, signal)
+
+const fetchFinality = (api: BeaconApi, signal?: AbortSignal): Promise<unknown> =>
+  fetchKnown(api, 'finality_update', FINALITY_SHAPE, FINALITY_LENGTH, signal)
+
+/** The updates of at most `count` periods, at least one. The verifier checks that they are in order and without gaps. */
+async function fetchUpdates(api: BeaconApi, start: number, count: number, signal?: AbortSignal): Promise<unknown[]> {
+  const path = `updates?start_period=${start}&count=${count}`
+  const answer = await fetchKnown(api, path, { items: UPDATE_SHAPE }, count * BEACON_STEP_LENGTH, signal)
+  if (!Array.isArray(answer)) throw new EndpointError('ANSWER_MALFORMED', { found: 'no list', layer: 'beacon' })
+  if (answer.length > 0) return answer.slice(0, count)
+  throw new EndpointError('BLOCK_MISSING', { found: `no update of period ${start}`, layer: 'beacon' })
+}
+
+/** The integer at this path of names, as an endpoint claims it. Nothing of it is proven. */
+function readClaimed(source: unknown, ...names: string[]): bigint {
+  const value = names.reduce((holder, name) => readOwn(Object(holder), name), source)
+  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value)
+  throw new EndpointError('ANSWER_MALFORMED', { found: `no ${names.at(-1)}`, layer: 'beacon' })
+}
+
+/** The period of a slot that an endpoint claims. @throws EndpointError if the slot is impossibly large */
+export function claimedPeriod(network: BeaconNetwork, slot: bigint): number {
+  const period = periodOf(network, slot)
+  if (period < 2 ** 32) return period
+  throw new EndpointError('ANSWER_MALFORMED', { found: `slot ${slot}`, layer: 'beacon' })
+}
+
+/** How many updates lead from one period to another. @throws EndpointError if there are more than are verified */
+function countPeriods(from: number, to: number): number {
+  const count = Math.max(to - from, 0)
+  if (count <= MAX_UPDATES) return count
+  throw new EndpointError('RESPONSE_TOO_LARGE', {
+    found: `${count} periods, more than ${MAX_UPDATES}`,
+    layer: 'beacon',
+  })
+}
 
 /** A proven block, and the committee that signed for it, or that of its period. */
 export type KnownBlock = Omit<VerifiedBootstrap, 'l1BlockNumber' | 'l1Timestamp'>
 
-/**
- * What is proven of a beacon chain. The newest committee is remembered apart from the newest block: it may not sign yet, and
- * then the one before it does.
- */
+/** The newest committee is remembered apart from the newest block: it may not sign yet, and then the one before it does. */
 export interface Chain {
   best: KnownBlock
   /** The newest slot of a finality update that was verified. */
@@ -24,14 +84,12 @@ export interface Chain {
   committees: readonly Committee[]
 }
 
-/** Told of every step. What they throw ends the call. */
 export interface Steps {
   readonly onClaim?: (period: number) => void
   readonly onUpdate?: (update: unknown, verified: VerifiedUpdate) => void
   readonly onFinality?: (finality: unknown, verified: VerifiedFinality, committee: Committee) => void
 }
 
-/** The newest committee of a chain, which has at least one. */
 const newestOf = ({ best, committees }: Chain): Committee => committees.at(-1) ?? best.committee
 
 /**

@@ -6,7 +6,6 @@ import { BEACON_APIS_AT_ONCE, STAGGER_MS, STRAGGLE_MS } from '../transport/limit
 import { createBudget, type Scope, scoped, sleep } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
 
-/** One request to an endpoint. */
 type Ask<T> = (api: BeaconApi, signal: AbortSignal) => Promise<T>
 
 type Failures = ReadonlyMap<number, EndpointError | ProofError>
@@ -17,7 +16,6 @@ export interface BeaconSources {
   readonly demoted: Map<number, number>
 }
 
-/** How long to wait, and who ends it. */
 interface SessionOptions {
   readonly timeoutMs: number
   readonly totalTimeoutMs: number

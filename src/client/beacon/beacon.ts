@@ -9,8 +9,7 @@ import { EndpointError } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
 import { BEACON_TOTAL_MS, BYTES_PER_PERIOD, SOURCE_TIMEOUT_MS } from '../transport/limits.ts'
 import { verifySignal, verifyTimeout } from '../transport/options.ts'
-import { claimedPeriod, fetchBootstrap } from './beacon-api.ts'
-import { extendChain, type KnownBlock, type Steps } from './beacon-chain.ts'
+import { claimedPeriod, extendChain, fetchBootstrap, type KnownBlock, type Steps } from './beacon-chain.ts'
 import { unavailable, withSession } from './beacon-session.ts'
 
 /** What {@link fetchConsensus} reports while it runs. */
@@ -127,7 +126,6 @@ export async function fetchConsensus(options: ConsensusOptions): Promise<Fetched
   })
 }
 
-/** Keeps the answers that lead to the newest finalized block, and reports the progress. */
 function collectorOf(block: KnownBlock, network: BeaconNetwork, report: (progress: ConsensusProgress) => void) {
   const updates: unknown[] = []
   let newest: { readonly finality: unknown; readonly proven: ProvenConsensus } | undefined
@@ -209,7 +207,6 @@ export function verifySeconds(options: Readonly<Record<string, unknown>>): void 
   }
 }
 
-/** The block that the caller trusts, with the committee of its period. @throws ProofError */
 export const verifyTrusted = (
   bootstrap: unknown,
   { beaconBlockRoot, lightClient: { network, verifyBootstrap } }: TrustedBeaconBlock,
@@ -221,12 +218,7 @@ export const DAY = 86_400
 export const ageOf = ({ slotTimestamp }: Pick<KnownBlock, 'slotTimestamp'>): number =>
   Date.now() / 1000 - Number(slotTimestamp)
 
-/**
- * Checks that members of the committee that is trusted can still be held to what they sign.
- *
- * @param limit in seconds. Default: two weeks; one from Gloas on, where validators leave faster (EIP-8061)
- * @throws EndpointError `BEACON_CHECKPOINT_OLD`
- */
+/** @param limit in seconds. Default: two weeks; one from Gloas on, where validators leave faster (EIP-8061) */
 export function verifyTrustedAge(
   block: Pick<KnownBlock, 'slot' | 'slotTimestamp'>,
   network: BeaconNetwork,

@@ -9,8 +9,7 @@ import type { BeaconLightClient, TrustedBeaconBlock } from '../../verify/beacon/
 import { EndpointError, isFailure } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
 import { ageOf, DAY, readBeaconSource, verifySeconds, verifyTrusted, verifyTrustedAge } from './beacon.ts'
-import { fetchBootstrap } from './beacon-api.ts'
-import { type Chain, extendChain, type KnownBlock } from './beacon-chain.ts'
+import { type Chain, extendChain, fetchBootstrap, type KnownBlock } from './beacon-chain.ts'
 import { allFailed, type Session, withSession } from './beacon-session.ts'
 
 /** An endpoint that failed, lied or lags, and how. */
@@ -107,7 +106,6 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
   const { trusted, beacon, sources, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds } = settings
   const resumed = settings.resumeFrom && readBeaconProgress(settings.resumeFrom, beacon)
   let chain = resumed && chainFrom(resumed)
-  /** The block that `onProgress` has received. */
   let kept = resumed
   /** Whether a block was proven from the trusted one, now or before. */
   let hasProven = resumed !== undefined
@@ -190,11 +188,7 @@ function writeBeaconProgress({ committee, l1BlockHash, blockRoot, slot, slotTime
   return { version: 1, committee, finalized }
 }
 
-/**
- * Uses the caller's network, whose fork table may have grown since.
- *
- * @throws ArgumentError unless the committee's keys match its root, and slot, time and period match each other
- */
+/** Uses the caller's network, whose fork table may have grown since. @throws ArgumentError */
 function readBeaconProgress(state: BeaconProgress, beacon: BeaconLightClient): KnownBlock {
   const { network } = beacon
   const { version, committee, finalized } = readOptions('resumeFrom', state, ['version', 'committee', 'finalized'])

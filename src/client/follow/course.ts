@@ -8,15 +8,11 @@ import type { Held, L1Mark, Position } from './follow-state.ts'
 
 /** How far a follower is, as data. Every step makes a new one. */
 export interface Course {
-  /** The L2 block that was yielded last. */
   readonly last: bigint | null
-  /** What the contract held for it; null if that is unknown. */
   readonly held: Held | null
-  /** The code of the contract when it was last looked at; null if that is unknown. */
   readonly implementation: Hex | null
   /** Everything finalized up to this L1 block has been yielded. */
   readonly mark: L1Mark | null
-  /** The newest trusted L1 block. */
   readonly trusted: L1Mark | null
   /** Not yielded yet, oldest first: all that was finalized after `mark` and up to `trusted`. */
   readonly pending: readonly Hint[]
@@ -27,13 +23,18 @@ export interface Course {
   /** In a row: lists that failed, and rounds without the proofs of the next finalization. */
   readonly failedLists: number
   readonly missingRounds: number
-  /** Which of the candidates of this round had no proofs; an error only if they may come. */
-  readonly tried: readonly { readonly hint: Hint; readonly error: EndpointError | null }[]
+  /** The first one, if it had no proofs in this round: perhaps the newest has. */
+  readonly missed: Missed | null
 }
 
-/** What a follower has seen: proven, unless it is a failure. */
+/** A finalization whose proofs no L2 endpoint has. */
+interface Missed {
+  readonly hint: Hint
+  readonly error: EndpointError
+}
+
+/** What a follower has seen. All but failures is proven. */
 export type Observation =
-  /** The code of the contract at an L1 block. */
   | { readonly kind: 'code'; readonly implementation: Hex; readonly l1Block: L1Block }
   /** What the L1 endpoints list in a range that ends at this block; null if nothing is new. */
   | {
@@ -42,29 +43,17 @@ export type Observation =
       readonly range: ListRange | null
       readonly listing: Listing | null
     }
-  /** L1 has nothing of the hint. */
   | { readonly kind: 'refuted'; readonly hint: Hint }
-  /** No L2 endpoint has its proofs. */
-  | { readonly kind: 'missing'; readonly hint: Hint; readonly error: EndpointError }
-  /** Everything is proven. */
-  | {
-      readonly kind: 'proven'
-      readonly hint: Hint
-      readonly held: Held
-      readonly l1Block: L1Block
-      readonly timestamp: bigint | undefined
-    }
+  | ({ readonly kind: 'missing' } & Missed)
+  | { readonly kind: 'proven'; readonly hint: Hint; readonly held: Held }
 
-/** What follows from an observation: whether to go on, to yield what was proven, or to fail with this error. */
 export interface Step {
   readonly course: Course
   readonly events: readonly FollowEvent[]
   readonly outcome: 'next' | 'yield' | Error
 }
 
-/** What the caller has chosen. */
 export interface Rules {
-  readonly newestOnly: boolean
   readonly skipUnavailable: boolean
 }
 
@@ -74,36 +63,35 @@ export const beginAt = (position: Position | null): Course => {
     ...{ held: null, implementation: null, mark: null },
   }
   const endpoints = { inventors: new Set<number>(), absent: new Set<number>(), failedLists: 0, missingRounds: 0 }
-  return { last, ...known, trusted: known.mark, pending: [], ...endpoints, tried: [] }
+  return { last, ...known, trusted: known.mark, pending: [], ...endpoints, missed: null }
 }
 
-/** The next candidate of a round; undefined if there is nothing to prove. */
-export const nextHint = (course: Course, rules: Rules): Hint | undefined =>
-  candidatesOf(course, rules)[course.tried.length]
-
-/** What to prove next, and what to try if no endpoint has its proofs. */
-const candidatesOf = ({ pending }: Course, { newestOnly }: Rules): readonly Hint[] =>
-  newestOnly ? [...pending].reverse() : [...pending.slice(0, 1), ...pending.slice(1).slice(-1)]
+/** What to prove next; if no endpoint has its proofs, whether one has those of the newest. */
+export const nextHint = ({ pending, missed }: Course): Hint | undefined =>
+  missed === null ? pending[0] : pending.at(-1)
 
 /** The follower as a function: no clock, no endpoint. */
 export function step(course: Course, seen: Observation, rules: Rules): Step {
+  const { missed } = course
   switch (seen.kind) {
     case 'code':
       return afterCode(course, seen)
     case 'listing':
-      return afterListing(course, seen, rules)
+      return afterListing(course, seen)
     case 'proven':
       // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
-      if (course.tried.length > 0 && !rules.newestOnly) return withoutFirst(course, seen.hint, rules)
-      return afterProof(course, seen)
-    case 'missing':
-      return afterTry(course, seen.hint, seen.error, [tellOf('follow.proof.unavailable', seen.hint)], rules)
+      return missed === null ? afterProof(course, seen) : afterMiss(course, missed, rules, [], seen.hint)
+    case 'missing': {
+      const events = [tellOf('follow.proof.unavailable', seen.hint)]
+      if (missed !== null || course.pending.length === 1) return afterMiss(course, missed ?? seen, rules, events)
+      return { course: { ...course, missed: seen }, events, outcome: 'next' }
+    }
     case 'refuted': {
       // Before the contract was deployed, its storage was zero.
       const liars = seen.hint.l2BlockNumber === 0n ? [] : seen.hint.namedBy
       const known = { ...course, inventors: new Set([...course.inventors, ...liars]) }
       const events = [tellOf('follow.hint.refused', seen.hint)]
-      if (course.tried.length > 0) return afterTry(known, seen.hint, null, events, rules)
+      if (missed !== null) return afterMiss(known, missed, rules, events)
       return { course: without(known, seen.hint), events, outcome: 'next' }
     }
   }
@@ -125,19 +113,14 @@ function afterCode(course: Course, { implementation: now, l1Block }: Observation
   return { course: { ...course, implementation: now }, events, outcome: 'next' }
 }
 
-function afterListing(
-  course: Course,
-  { l1Block, range, listing }: Observation & { kind: 'listing' },
-  { newestOnly }: Rules,
-): Step {
+function afterListing(course: Course, { l1Block, range, listing }: Observation & { kind: 'listing' }): Step {
   const trusted = { number: l1Block.number, hash: l1Block.hash }
   if (range === null || listing === null)
     return { course: keeping({ ...course, trusted }), events: [], outcome: 'next' }
   const events = listing.useless.map(index => ({
     ...{ name: 'follow.logs.unusable' as const, attributes: { 'endpoint.index': index } },
   }))
-  // The newest alone is what matters, and it is proven.
-  const isLastRound = newestOnly || course.failedLists + 1 >= MAX_LIST_ROUNDS
+  const isLastRound = course.failedLists + 1 >= MAX_LIST_ROUNDS
   const absent = new Set(course.absent)
   for (const [index, outcome] of listing.outcomes) {
     if (!(outcome instanceof Error)) absent.delete(index)
@@ -162,66 +145,43 @@ function failureIn({ outcomes, hints }: Listing, range: ListRange, absent: Reado
   return (awaited ?? (isEmpty ? failures.at(-1) : undefined))?.one
 }
 
-function afterProof(course: Course, { hint, held, l1Block, timestamp }: Observation & { kind: 'proven' }): Step {
+function afterProof(course: Course, { hint, held }: Observation & { kind: 'proven' }): Step {
   const { l2BlockNumber: last } = hint
-  const attributes = {
-    'l2.block.number': Number(last),
-    'l1.block.number': Number(l1Block.number),
-    ...(timestamp !== undefined && { 'l2.block.timestamp': Number(timestamp) }),
-  }
   const rest = keeping(course, ({ l2BlockNumber }) => l2BlockNumber > last)
-  const events = [{ name: 'follow.finalization', attributes } as const]
-  return { course: { ...rest, last, held, missingRounds: 0, tried: [] }, events, outcome: 'yield' }
+  return { course: { ...rest, last, held, missingRounds: 0, missed: null }, events: [], outcome: 'yield' }
 }
 
-/** One of the candidates has no proofs: the others are tried. */
-function afterTry(
+/** No endpoint has the proofs of the next one: waits, fails, or skips it. @param other one whose proofs are held */
+function afterMiss(
   course: Course,
-  hint: Hint,
-  error: EndpointError | null,
+  { hint, error }: Missed,
+  { skipUnavailable }: Rules,
   events: readonly FollowEvent[],
-  rules: Rules,
+  other?: Hint,
 ): Step {
-  const tried = { ...course, tried: [...course.tried, { hint, error }] }
-  if (nextHint(tried, rules) !== undefined) return { course: tried, events, outcome: 'next' }
-  const made = withoutFirst(tried, null, rules)
-  return { ...made, events: [...events, ...made.events] }
-}
-
-/** The first candidate has no proofs, and perhaps a later one has: waits, fails, or skips it. */
-function withoutFirst(course: Course, other: Hint | null, { skipUnavailable }: Rules): Step {
-  const [first] = course.tried
-  if (!first?.error) return { course: { ...course, tried: [] }, events: [], outcome: 'next' }
-  const { hint, error } = first
-  const beside = other === null ? '' : `, while ${other.l2BlockNumber} is held`
+  const beside = other === undefined ? '' : `, while ${other.l2BlockNumber} is held`
   const about = { ...error, found: `L2 block ${hint.l2BlockNumber}${beside}`, layer: 'L2', cause: error } as const
-  const fail = (code: EndpointError['code'], rounds: number): Step => ({
-    ...{ course: { ...course, missingRounds: rounds, tried: [] }, events: [] },
-    outcome: new EndpointError(code, about),
-  })
-  if (other !== null && !skipUnavailable) return fail('PROOF_UNAVAILABLE', course.missingRounds)
-  if (!skipUnavailable) return fail(error.code, course.missingRounds)
   // One miss may be that of a node that lags behind the others at its URL. Once some are gone, so are their neighbours.
-  const most = other !== null || isGone(error) ? MAX_MISSING_ROUNDS : MAX_LAGGING_ROUNDS
-  const missingRounds = course.missingRounds + 1
-  if (missingRounds < most) return fail(error.code, missingRounds)
+  const most = other !== undefined || isGone(error) ? MAX_MISSING_ROUNDS : MAX_LAGGING_ROUNDS
+  const missingRounds = course.missingRounds + (skipUnavailable ? 1 : 0)
+  if (!skipUnavailable || missingRounds < most) {
+    const code = other === undefined || skipUnavailable ? error.code : 'PROOF_UNAVAILABLE'
+    return { course: { ...course, missingRounds, missed: null }, events, outcome: new EndpointError(code, about) }
+  }
   return {
     course: without({ ...course, missingRounds }, hint),
-    events: [tellOf('follow.skipped', hint)],
+    events: [...events, tellOf('follow.skipped', hint)],
     outcome: 'next',
   }
 }
 
-/**
- * Without a finalization that is skipped or never was one, and without what only inventors named, if another endpoint listed it
- * too.
- */
+/** Without one that is skipped or never was, and what only inventors named, if another endpoint listed it too. */
 function without(course: Course, skipped: Hint): Course {
   const { inventors } = course
   const isKept = ({ l2BlockNumber, namedBy, listedBy }: Hint) =>
     l2BlockNumber !== skipped.l2BlockNumber &&
     (namedBy.some(index => !inventors.has(index)) || listedBy.every(index => inventors.has(index)))
-  return { ...keeping(course, isKept), tried: [] }
+  return { ...keeping(course, isKept), missed: null }
 }
 
 function keeping(course: Course, isKept: (hint: Hint) => boolean = () => true): Course {
@@ -236,14 +196,9 @@ export function isAhead({ trusted }: Course, { number, hash }: L1Block): boolean
   throw new EndpointError('L1_DISAGREEMENT', { found, layer: 'L1' })
 }
 
-/**
- * The finalizations that are new at an L1 block; null if there are none.
- *
- * @param newest the last one, which is proven
- * @param from where to begin if none was yielded yet. Default: with the newest
- */
+/** @param from where to begin if none was yielded yet. Default: with the newest */
 export function newRange(
-  { last, trusted, pending }: Course,
+  { last, mark, trusted, pending }: Course,
   l1Block: L1Block,
   newest: bigint,
   from: bigint | undefined,
@@ -252,7 +207,8 @@ export function newRange(
   if (known !== null && newest < known) throw undone(trusted, known, l1Block, `only ${newest} is`)
   const after = known ?? (from ?? newest) - 1n
   // If `from` is ahead of the chain, nothing is listed yet, and nothing is missed.
-  return newest > after ? { after, newest, l1After: trusted?.number ?? null, l1Block } : null
+  const l1After = (pending.length === 0 ? mark : trusted)?.number ?? null
+  return newest > after ? { after, newest, l1After, l1Block } : null
 }
 
 /**

@@ -12,36 +12,29 @@ import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
 import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { type Message, toMessage } from '../../verify/messages/message.ts'
 import type { MessageProof } from '../../verify/messages/tree.ts'
-import { fetchL1Block, fetchNewest } from '../l1/l1.ts'
 import { readNetwork, serviceOf } from '../network/network.ts'
 import {
   fetchHeld,
   type HeldMessage,
-  type Judge,
   type MessageSource,
   type PlacedMessage,
   placesOf,
-  provableFrom,
   refuted,
-  type Said,
   withEachL2,
 } from '../record/message-places.ts'
 import { askSent, isWanted, type SentMessage } from '../record/messages.ts'
-import { judgeProven } from '../record/prove-messages.ts'
-import type { Attempt } from '../sources/pool.ts'
-import { EndpointError, isEndpointError, orFailure } from '../transport/error.ts'
+import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
-import type { AnyProvider } from '../transport/provider.ts'
 import { begin, sleep } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
 import { repeat, type Timing } from './follow.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
-import { type FollowProgress, readState } from './follow-state.ts'
-import { createFollower, type Followed, type Proven, trustedHash, type View } from './follower.ts'
+import type { FollowProgress } from './follow-state.ts'
+import { createFollower, type Proven, type View } from './follower.ts'
 
 /** Whose messages to follow, and from where. */
 export interface FollowMessagesOptions
-  extends Omit<FollowOptions, 'requests' | 'newestOnly' | 'skipUnavailable' | 'resumeFrom' | 'fromL2BlockNumber'> {
+  extends Omit<FollowOptions, 'requests' | 'skipUnavailable' | 'resumeFrom' | 'fromL2BlockNumber'> {
   /** Only messages that this account has sent, 20 bytes. Default: all. */
   from?: Hex
   /** Only messages to this account, 20 bytes. Default: all. */
@@ -139,7 +132,6 @@ export function followMessages(options: FollowMessagesOptions): AsyncGenerator<F
   return followMessagesWith(options, { wait: sleep, random: Math.random })
 }
 
-/** {@link followMessages} with another {@link Timing}. */
 export function followMessagesWith(
   options: FollowMessagesOptions,
   timing: Timing,
@@ -163,7 +155,7 @@ export function followMessagesWith(
 const FIELDS = [
   ...['l1', 'l2', 'network', 'l1BlockHash', 'maxKeysPerRequest'],
   ...['from', 'to', 'layout', 'fromL2BlockNumber', 'resumeFrom'],
-  ...['pollIntervalMs', 'maxBackoffMs', 'onEvent', 'signal'],
+  ...['pollIntervalMs', 'onEvent', 'signal'],
 ]
 
 const readAddress = (name: string, value: Hex | undefined) =>
@@ -186,9 +178,7 @@ function readProgress(progress: unknown, service: Hex) {
   }
 }
 
-/** What all messages up to it have been yielded. */
 interface MessagesPosition {
-  /** The number of the next message. */
   readonly nextNumber: bigint
   /** The last block of the finalization. */
   readonly end: bigint
@@ -201,60 +191,29 @@ interface Following {
   readonly position: MessagesPosition | null
 }
 
-/** Makes the function that returns the messages of the next finalization; null if there is none. */
 function createMessageFollower(settings: Settings, following: Following): () => Promise<FollowedMessages | null> {
   const { service } = following
   let { position } = following
-  const follow = (from: Settings['position']) =>
-    createFollower({ ...settings, position: from }, (view, last, proving) => {
-      if (position === null) return null
-      const next = proving.then(nextNumberIn)
-      return begin(readMessages(settings, following, { position, last, next, at: Promise.resolve(view) }))
-    })
-  let yielded = settings.position
-  let follower = follow(yielded)
-  /** A finalization whose messages could not be proven yet. */
-  let begun: Followed<ReturnType<typeof readMessages> | null> | null = null
+  const follower = createFollower(settings, (view, last, proving) => {
+    const next = begin(proving.then(nextNumberIn))
+    return position && begin(readMessages(settings, following, { position, last, next, view }))
+  })
   return async () => {
-    begun ??= await follower()
-    if (begun === null) return null
-    const { item, beside } = begun
-    const { l2BlockNumber: last, progress: finalization } = item
+    const followed = await follower()
+    if (followed === null) return null
+    const { item, beside, undo } = followed
+    const { l2BlockNumber, l1Block, progress: finalization } = item
     const nextNumber = nextNumberIn(item)
-    // The states of older L1 blocks are soon gone: a later attempt takes a newer one.
-    const again = () => {
-      if (position === null) return null
-      const at = begin(fetchBlockFrom(settings, item.l1Block))
-      return readMessages(settings, following, { position, last, next: Promise.resolve(nextNumber), at })
-    }
-    begun = { item, beside: undefined }
-    const found = await (beside === undefined ? again() : beside)?.catch(error => {
-      // These are not the blocks of one finalization: L1 may tell it another time.
-      if (isEndpointError(error) && error.code === 'L1_CONTRADICTION') {
-        follower = follow(yielded)
-        begun = null
-      }
+    const messages = await beside?.catch(error => {
+      // The states of older L1 blocks are soon gone, and these may not be the blocks of one finalization: L1 is asked anew.
+      undo()
       throw error
     })
-    const { l1Block, messages } = found ?? { l1Block: item.l1Block, messages: [] }
-    position = { nextNumber, end: last }
-    yielded = readState(finalization, settings.rollup.address)
-    begun = null
-    const progress = {
-      version: 1,
-      messageService: service,
-      nextNumber: encodeQuantity(nextNumber),
-      finalization,
-    } as const
-    return { l2BlockNumber: last, l1Block, messages, progress }
+    position = { nextNumber, end: l2BlockNumber }
+    const next = encodeQuantity(nextNumber)
+    const progress = { version: 1, messageService: service, nextNumber: next, finalization } as const
+    return { l2BlockNumber, l1Block, messages: messages ?? [], progress }
   }
-}
-
-/** A trusted L1 block that is not older than another one. */
-async function fetchBlockFrom(settings: Settings, { number }: L1Block) {
-  const fetched = await fetchL1Block(settings, await trustedHash(settings.l1BlockHash))
-  if (fetched.l1Block.number >= number) return fetched
-  throw new EndpointError('L1_UNCONFIRMED', { found: `L1 block ${number}`, layer: 'L1' })
 }
 
 /** The number of the first message after a finalization, proven. @throws ArgumentError if there is no message service */
@@ -265,72 +224,47 @@ function nextNumberIn({ verified: [service] }: Proven): bigint {
   throw new ArgumentError({ path: 'network.messageService', expected, found: 'none' })
 }
 
-/** Which messages to read, and from where. */
 interface Reading {
   readonly position: MessagesPosition
   /** The last block of the finalization. */
   readonly last: bigint
-  /** The number of the first message after it. */
   readonly next: Promise<bigint>
   /** The L1 block at which they are proven. */
-  readonly at: Promise<Pick<View, 'block' | 'l1Block'>>
+  readonly view: Pick<View, 'block' | 'l1Block'>
 }
 
-/** The messages of a finalization that are selected and claimable; null if it has none. */
+/** The messages of a finalization that are selected and claimable. */
 async function readMessages(
   settings: Settings,
-  following: Following,
-  { position, last, next, at }: Reading,
-): Promise<Pick<FollowedMessages, 'l1Block' | 'messages'> | null> {
-  const { service, layout, isSelected } = following
+  { service, layout, isSelected }: Following,
+  { position, last, next, view }: Reading,
+): Promise<ClaimableMessage[]> {
   const ending = partOf(settings.signal)
   const source: MessageSource = {
     ...{ ...settings, layout, sender: { layer: 'L2', address: service }, signal: ending.signal },
   }
   const blocks = { first: position.end + 1n, last }
-  const ask = (provider: AnyProvider, attempt: Attempt) => askSent(provider, source.sender, blocks, attempt)
-  const asking = source.l2.run(
-    async (provider, attempt, index) => ({ index, all: await ask(provider, attempt) }),
-    ending.signal,
-  )
-  const first = begin(asking.catch(orFailure))
-  const isFromPosition = (all: readonly SentMessage[]) =>
-    all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
-  const hold = async (all: readonly SentMessage[]) =>
-    fetchHeld(source, (await at).l1Block, witnessesOf(placesOf(all), isSelected))
   // While the state says how many messages there are.
-  const early = begin(first.then(known => ('all' in known && isFromPosition(known.all) ? hold(known.all) : [])))
+  const reading = begin(
+    withEachL2(source, async (provider, attempt, elsewhere) => {
+      const all = await askSent(provider, source.sender, blocks, attempt)
+      const isInOrder = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
+      const holding = isInOrder && begin(fetchHeld(source, view.l1Block, witnessesOf(placesOf(all), isSelected)))
+      const count = (await elsewhere(next)) - position.nextNumber
+      const held = holding && BigInt(all.length) === count && (await elsewhere(holding))
+      const isRight = held && !held.some(({ status }) => status === 'notAnchored')
+      if (isRight) return held
+      throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
+    }),
+  )
   try {
     const count = (await next) - position.nextNumber
-    if (count === 0n) return null
+    if (count === 0n) return []
     if (count < 0n || count > MAX_MESSAGES) {
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })
     }
-    const said: Said = new Map()
-    const judge: Judge<HeldMessage[]> = async all => {
-      if (!isFromPosition(all) || BigInt(all.length) !== count) return null
-      const known = await first
-      const asked = await ('all' in known && known.all === all ? early : hold(all))
-      return asked.some(({ status }) => status === 'notAnchored') ? null : asked.filter(({ sent }) => isSelected(sent))
-    }
-    const held = await withEachL2(source, async (provider, attempt, onL1, index) => {
-      const known = await first
-      const all = 'all' in known && known.index === index ? known.all : await ask(provider, attempt)
-      said.set(index, { blocks, all })
-      const found = await onL1(judge(all))
-      if (found) return found
-      throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
-    }).catch(async error => {
-      const proving = provableFrom(source, error)
-      if (proving === null) throw error
-      // A later finalization may prove what that one could not.
-      const { l1Block } = await at
-      const newest = await fetchNewest(source, l1Block)
-      return judgeProven(proving, { l1Block, newest, said, error }, blocks, judge)
-    })
-    const { block, l1Block } = await at
-    const claimable = held.filter(({ status }) => status === 'claimable')
-    return { l1Block, messages: claimable.map(one => openHeld(one, source, { block, l1Block })) }
+    const claimable = (await reading).filter(({ sent, status }) => isSelected(sent) && status === 'claimable')
+    return claimable.map(one => openHeld(one, source, view))
   } finally {
     ending.forget()
     ending.abort()
@@ -347,7 +281,7 @@ function witnessesOf(placed: readonly PlacedMessage[], isSelected: (sent: SentMe
 function openHeld(
   { sent, place: messageProof, proof }: HeldMessage,
   { rollup, layout }: MessageSource,
-  { block, l1Block }: { block: unknown; l1Block: L1Block },
+  { block, l1Block }: Pick<View, 'block' | 'l1Block'>,
 ): ClaimableMessage {
   const message = toMessage(sent.message)
   const bundle = createMessageBundle({ rollup, message, messageProof, l1: { block, proof } })

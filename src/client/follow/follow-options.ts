@@ -27,8 +27,6 @@ interface Attributes {
   'l1.block.newest': number
   /** Number of the L2 block. */
   'l2.block.number': number
-  /** Time of the L2 block, in seconds since 1970, if it is proven. */
-  'l2.block.timestamp': number | undefined
   /** What the endpoint serves. */
   layer: Layer
   /** Index of the endpoint, from 0. */
@@ -51,16 +49,16 @@ interface Attributes {
   'retry.delay': number
 }
 
-/** An event, what it always tells, and what else it may tell. */
-interface Event<Name extends string, Always extends keyof Attributes, Else extends keyof Attributes = never> {
+/** An event, and what it tells. */
+interface Event<Name extends string, Told extends keyof Attributes> {
   /** What happened. */
   name: Name
   /** About what. */
-  attributes: Pick<Attributes, Always> & Partial<Pick<Attributes, Else>>
+  attributes: Pick<Attributes, Told>
 }
 
 /** An event of a failure. */
-interface Failure<Name extends string, Always extends keyof Attributes> extends Event<Name, Always | 'error.type'> {
+interface Failure<Name extends string, Told extends keyof Attributes> extends Event<Name, Told | 'error.type'> {
   /** What failed. */
   error: EndpointError | ProofError
 }
@@ -68,8 +66,6 @@ interface Failure<Name extends string, Always extends keyof Attributes> extends 
 /**
  * What happened, for logs and metrics: `name` tells the events apart. No error holds a URL or an API key.
  *
- * - `follow.poll`: it asked for the trusted L1 block hash, and names the block if it is new.
- * - `follow.finalization`: it yields an item.
  * - `follow.request.failed`: an endpoint failed, or its answer was refused.
  * - `follow.waiting`: an endpoint limits the rate, so requests wait. Told every five seconds at most.
  * - `follow.l1.behind`: the source of the L1 block hash names an older block than before: it lags, or it is of another chain.
@@ -83,8 +79,6 @@ interface Failure<Name extends string, Always extends keyof Attributes> extends 
  * - `follow.retry`: after a failure, it waits.
  */
 export type FollowEvent =
-  | Event<'follow.poll', never, 'l1.block.number'>
-  | Event<'follow.finalization', 'l2.block.number' | 'l1.block.number', 'l2.block.timestamp'>
   | Failure<'follow.request.failed', 'layer' | 'endpoint.index'>
   | Event<'follow.waiting', 'layer' | 'endpoint.index' | 'queue.waiting' | 'queue.requests_per_second' | 'queue.pause'>
   | Event<'follow.l1.behind', 'l1.block.number' | 'l1.block.newest'>
@@ -111,14 +105,10 @@ export interface FollowOptions<Requests extends readonly FollowRequest[] = reado
    * ignored.
    */
   resumeFrom?: unknown
-  /** Yield only the newest finalization that has proofs, not all of them. Default: false. */
-  newestOnly?: boolean | undefined
   /** Skip a finalization whose proofs no L2 endpoint has any longer, in 4 rounds. Default: false, which throws. */
   skipUnavailable?: boolean | undefined
   /** Milliseconds between polls, give or take a tenth. Default: 60,000. */
   pollIntervalMs?: number | undefined
-  /** The longest pause after failures, in milliseconds. Pauses start at about a second and double. Default: 300,000. */
-  maxBackoffMs?: number | undefined
   /** Called with every event. If it throws, the iteration ends with that error. */
   onEvent?: ((event: FollowEvent) => void) | undefined
   /** Aborts the iteration, which then throws the EndpointError `ABORTED`. */
@@ -127,25 +117,19 @@ export interface FollowOptions<Requests extends readonly FollowRequest[] = reado
 
 export type Settings = ReturnType<typeof verifyFollowOptions>
 
-/** Checks everything before the first request. */
 export function verifyFollowOptions(options: FollowOptions) {
   const own = readOptions('', options, [
     ...['l1', 'l2', 'network', 'maxKeysPerRequest', 'l1BlockHash', 'requests', 'fromL2BlockNumber', 'resumeFrom'],
-    ...['newestOnly', 'skipUnavailable', 'pollIntervalMs', 'maxBackoffMs', 'onEvent', 'signal'],
+    ...['skipUnavailable', 'pollIntervalMs', 'onEvent', 'signal'],
   ])
   const { l1BlockHash, requests = [], fromL2BlockNumber: from, onEvent, signal } = own
-  const { newestOnly = false, skipUnavailable = false } = own
-  const { pollIntervalMs: pollInterval = 60_000, maxBackoffMs: maxBackoff = 300_000 } = own
+  const { skipUnavailable = false, pollIntervalMs: pollInterval = 60_000 } = own
   const resumeFrom = own.resumeFrom ?? undefined
   const { rollup, schemeAt } = readNetwork(own.network)
-  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
   verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
-  for (const [name, value] of Object.entries({ newestOnly, skipUnavailable })) {
-    if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
-  }
+  if (typeof skipUnavailable !== 'boolean') throw invalid('skipUnavailable', 'true or false', skipUnavailable)
   verifyWhole('pollIntervalMs', pollInterval, 1, MAX_INTERVAL)
-  verifyWhole('maxBackoffMs', maxBackoff, 1, MAX_INTERVAL)
   verifyFunction('onEvent', onEvent)
   verifySignal(signal)
   const onFailure: OnFailure = (layer, index, error) => {
@@ -165,8 +149,8 @@ export function verifyFollowOptions(options: FollowOptions) {
     requests: readItems('requests', requests, readRequest),
     from,
     position: resumeFrom === undefined ? null : readState(resumeFrom, rollup.address),
-    ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },
-    how: { method, maxKeysPerRequest },
+    ...{ skipUnavailable, pollInterval, onEvent, signal },
+    how: verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
   }
 }
 

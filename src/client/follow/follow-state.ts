@@ -28,7 +28,6 @@ export interface FollowProgress {
   }
 }
 
-/** A trusted L1 block. */
 export interface L1Mark {
   readonly number: bigint
   readonly hash: Hex

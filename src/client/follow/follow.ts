@@ -1,6 +1,6 @@
 import type { ProofError } from '../../base/errors.ts'
 import { abortedBy, EndpointError, isEndpointError, isFailure, patienceWith } from '../transport/error.ts'
-import { FIRST_BACKOFF } from '../transport/limits.ts'
+import { FIRST_BACKOFF, MAX_BACKOFF } from '../transport/limits.ts'
 import { sleep } from '../transport/waiting.ts'
 import { type FollowOptions, type FollowRequest, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { createFollower, type FollowedFinalization } from './follower.ts'
@@ -77,7 +77,6 @@ export function followFinalizations<const Requests extends readonly FollowReques
   return finalizations as AsyncGenerator<FollowedFinalization<Requests>, void, void>
 }
 
-/** {@link followFinalizations} with another {@link Timing}. */
 export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
   const settings = verifyFollowOptions(options)
   const next = createFollower(settings)
@@ -90,7 +89,7 @@ export async function* repeat<T extends object>(
   timing: Timing,
   next: () => Promise<T | null>,
 ): AsyncGenerator<T, void, void> {
-  const { pollInterval, maxBackoff, onEvent } = settings
+  const { pollInterval, onEvent } = settings
   const signal = settings.signal ?? new AbortController().signal
   const wait = (milliseconds: number) =>
     timing.wait(milliseconds, signal).catch(error => {
@@ -110,7 +109,7 @@ export async function* repeat<T extends object>(
       spent += 1 / patienceWith(error, hasWorked)
       // The sum of fractions is a little less than it should be.
       if (spent > 0.999) throw lastOf(error)
-      const most = Math.min(maxBackoff, FIRST_BACKOFF * 2 ** Math.min(failures++, 30))
+      const most = Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** Math.min(failures++, 30))
       const delay = Math.round(most * (0.5 + timing.random() / 2))
       const attributes = { 'retry.count': failures, 'retry.delay': delay, 'error.type': error.code }
       onEvent?.({ name: 'follow.retry', attributes, error })

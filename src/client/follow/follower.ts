@@ -84,9 +84,7 @@ export type VerifiedRequests<Requests extends readonly FollowRequest[], Kind ext
   >
 }
 
-/** A trusted L1 block, and what the contract held there. */
 export interface View {
-  /** As the endpoint sent it. */
   readonly block: unknown
   readonly l1Block: L1Block
   readonly newest: bigint
@@ -94,27 +92,22 @@ export interface View {
   readonly anchors: Map<bigint, Anchor | null>
 }
 
-/** What else is done with a finalization, at the same time. @param proving what L2 holds at its last block */
+/** What else is done with a finalization at the same time. */
 type Aside<T> = (view: View, l2BlockNumber: bigint, proving: Promise<Proven>) => T
 
-/** A finalization, and what was begun beside it. */
 export interface Followed<T> {
   readonly item: FollowedFinalization
   readonly beside: T | undefined
+  /** As if it had not been yielded: the L1 endpoints are to list it, and all that follows, anew. */
+  undo(): void
 }
 
-/**
- * Proves one finalization after another: asks the endpoints for what `step` has to see, and does what it says.
- *
- * @param aside begun while it is proven that the finalization took place
- * @returns a function that returns the next finalization; null if there is nothing new
- */
+/** @param aside begun while it is proven that the finalization took place */
 export function createFollower<T>(settings: Settings, aside?: Aside<T>): () => Promise<Followed<T> | null> {
   const { l1, rollup, schemeAt, signal, onEvent } = settings
   const source = { l1, rollup, schemeAt, signal }
   let course = beginAt(settings.position)
   let view: View | null = null
-  /** Whether the endpoints have been polled since the last wait. */
   let isFresh = false
 
   /** @returns whether the finalization that was seen is to be yielded */
@@ -128,9 +121,8 @@ export function createFollower<T>(settings: Settings, aside?: Aside<T>): () => P
 
   async function poll(): Promise<void> {
     const hash = await trustedHash(settings.l1BlockHash)
-    if (hash === view?.l1Block.hash) return onEvent?.({ name: 'follow.poll', attributes: {} })
+    if (hash === view?.l1Block.hash) return
     const { block, l1Block } = await fetchL1Block(source, hash)
-    onEvent?.({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
     if (!isAhead(course, l1Block)) {
       const attributes = {
         'l1.block.number': Number(l1Block.number),
@@ -149,18 +141,24 @@ export function createFollower<T>(settings: Settings, aside?: Aside<T>): () => P
 
   return async () => {
     if (!isFresh) await poll()
-    // After a failure, the endpoints are polled again, and the candidates tried anew.
+    // After a failure, the endpoints are polled again.
     isFresh = false
-    course = { ...course, tried: [] }
-    for (let hint = nextHint(course, settings); view && hint; hint = nextHint(course, settings)) {
+    course = { ...course, missed: null }
+    for (let hint = nextHint(course); view && hint; hint = nextHint(course)) {
       // What is proven of a later one only says that it is held.
-      const own = course.tried.length === 0 ? aside : undefined
+      const own = course.missed === null ? aside : undefined
       const { seen, proven, beside } = await observe(settings, source, view, hint, own)
+      const before = course
       const isYielded = seen.map(take).includes(true)
       if (!isYielded || proven === undefined) continue
       isFresh = true
       const progress = writeState(rollup.address, { ...course, l2BlockNumber: hint.l2BlockNumber })
-      return { item: { ...proven, progress }, beside }
+      const undo = () => {
+        course = { ...before, pending: [], missed: null }
+        view = null
+        isFresh = false
+      }
+      return { item: { ...proven, progress }, beside, undo }
     }
     return null
   }
@@ -181,7 +179,6 @@ async function fetchNewestAfter(source: L1Source, l1Block: L1Block, course: Cour
   return { newest, implementation: found?.implementation }
 }
 
-/** Tries to prove a candidate. */
 async function observe<T>(
   settings: Settings,
   source: L1Source,
@@ -205,11 +202,9 @@ async function observe<T>(
   if (isEndpointError(proven)) return { seen: [code, { kind: 'missing', hint, error: proven }] }
   // What is not pending any more is not asked for again.
   for (const number of anchors.keys()) if (number <= l2BlockNumber) anchors.delete(number)
-  const { finalizedTimestamp: timestamp } = proven
-  return { seen: [code, { kind: 'proven', hint, held: heldIn(anchor), l1Block, timestamp }], proven, beside }
+  return { seen: [code, { kind: 'proven', hint, held: heldIn(anchor) }], proven, beside }
 }
 
-/** For `catch`: that no L2 endpoint has the proofs. Anything else is thrown again. */
 function orMissing(error: unknown): EndpointError {
   if (isEndpointError(error) && isOfBlock(error)) return error
   throw error
@@ -221,7 +216,6 @@ export type Proven = FollowedFinalization extends infer Item
     : never
   : never
 
-/** Everything that is proven about one finalization. @throws EndpointError `BLOCK_MISSING` if no L2 endpoint holds it */
 async function prove(settings: Settings, { block, l1Block, newest }: View, anchor: Anchor): Promise<Proven> {
   const { l2, rollup, schemeAt, requests, how, signal } = settings
   const { l2BlockNumber, blockHash, proof, finalizedState, implementation } = anchor

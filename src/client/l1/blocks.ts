@@ -2,13 +2,8 @@ import type { Hex } from '../../base/bytes.ts'
 import { atPath, isProofError } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
-import {
-  type OpenedBlockTransaction,
-  openBlockLogs,
-  openBlockTransactions,
-  type PlacedLog,
-} from '../../verify/blocks/block.ts'
-import { type BlockClaim, type BlockHeader, openHeader } from '../../verify/blocks/header.ts'
+import { type OpenedBlockTransaction, openBlockTransactions } from '../../verify/blocks/block.ts'
+import { type BlockClaim, openHeader } from '../../verify/blocks/header.ts'
 import type { Attempt } from '../sources/pool.ts'
 import { CONTENTS_AT_ONCE, HEADERS_AT_ONCE } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
@@ -25,7 +20,6 @@ import {
 
 /** Blocks from endpoints. Each function returns what is proven from a trusted hash, from the first endpoint that can prove it. */
 
-/** A proven header, with the transactions that it commits to. */
 export interface FetchedBlock extends FetchedHeader {
   /** Each is opened when it is needed: recovering a sender takes about a millisecond. */
   readonly transactions: readonly OpenedBlockTransaction[]
@@ -35,12 +29,11 @@ export interface FetchedBlock extends FetchedHeader {
   readonly sentReceipts: unknown
 }
 
-/** Headers by number, as they arrived: whoever takes one proves it. */
+/** Headers as they arrived: whoever takes one proves it. */
 export interface ArrivedHeaders {
   get(number: bigint): Hex | undefined
   set(number: bigint, rlp: Hex): void
   delete(number: bigint): void
-  /** Fetches the one with this number. */
   run<T>(number: bigint, signal: AbortSignal, fetch: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
@@ -50,12 +43,8 @@ const NONE: ArrivedHeaders = {
 }
 
 /**
- * The headers from a block down to an earlier one, newest first: each is the parent of the one before. They are asked for by
- * number, many at once. None is handed on before the one after it has named its hash, and each is handed on at once then. An
- * endpoint that sends another header is left for the next one.
- *
- * @param claim the newest one, whose hash is trusted
- * @param arrived what others have asked for; it gets what arrives here
+ * The headers from a block whose hash is trusted down to an earlier one, newest first. They are asked for by number, many at once.
+ * None is handed on before the one after it has named its hash. An endpoint that sends another header is left for the next one.
  */
 export async function* walkHeaders(
   source: BlockSource,
@@ -110,7 +99,6 @@ export const readBlocks = <T>(
     source.signal,
   )
 
-/** The header, if it is the one that is claimed. */
 function openOr(rlp: Hex, claim: BlockClaim): FetchedHeader | null {
   try {
     return { header: openHeader(rlp, claim), rlp }
@@ -120,12 +108,7 @@ function openOr(rlp: Hex, claim: BlockClaim): FetchedHeader | null {
   }
 }
 
-/**
- * A block with its transactions, and what `use` makes of it, from the first endpoint for which it does not throw.
- *
- * @param withReceipts whether to ask for the receipts, too
- * @param use has to verify the receipts
- */
+/** A block with its transactions, and what `use` makes of it, from the first endpoint for which it does not throw. */
 export const fetchBlock = <T>(
   { l2, signal }: BlockSource,
   claim: BlockClaim,
@@ -142,20 +125,6 @@ export const fetchBlock = <T>(
     const sentTransactions = readOwn(Object(block), 'transactions')
     const transactions = atPath('transactions', () => openBlockTransactions(sentTransactions, opened.header))
     return use({ ...opened, transactions, sentTransactions, sentReceipts }, attempt)
-  }, signal)
-
-/**
- * What `use` makes of all logs of a block, from the first endpoint for which it does not throw. The hashes of their transactions,
- * which no receipt proves, are unknown. A header whose filter `bloomTest` refuses needs no request at all.
- */
-export const fetchPlacedLogs = <T>(
-  { l2, signal }: BlockSource,
-  header: BlockHeader,
-  use: (logs: PlacedLog[], provider: AnyProvider) => T,
-): Promise<T> =>
-  l2.run(async (provider, attempt) => {
-    const receipts = await askReceipts(provider, header.number, attempt.signal)
-    return use(openBlockLogs(receipts, header).flat(), provider)
   }, signal)
 
 const askReceipts = (provider: AnyProvider, number: bigint, signal: AbortSignal) =>

@@ -8,17 +8,14 @@ import { fetchAnchor, findPrevious, invented, type L1Source, readCurrent, type S
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
-  /** The last block of the finalization. */
   readonly l2BlockNumber: bigint
   /** What the contract hashed, according to different endpoints. */
   readonly states: readonly FinalizedState[]
-  /** The endpoints that named it. */
   readonly namedBy: readonly number[]
   /** All endpoints that listed finalizations with it, each of them to the newest. */
   readonly listedBy: readonly number[]
 }
 
-/** Which finalizations to list. */
 export interface ListRange {
   /** Above this L2 block. */
   readonly after: bigint
@@ -30,9 +27,7 @@ export interface ListRange {
   readonly l1Block: L1Block
 }
 
-/** What the L1 endpoints list. */
 export interface Listing {
-  /** Oldest first. */
   readonly hints: readonly Hint[]
   /** What each endpoint came to, in the order in which they ended: its list, its failure, or null for a list that is refuted. */
   readonly outcomes: ReadonlyMap<number, Listed | EndpointError | ProofError | null>
@@ -43,10 +38,9 @@ export interface Listing {
 type Listed = ReadonlyMap<bigint, FinalizedState | null>
 
 /**
- * Lists the finalizations in the range from the contract's logs at all L1 endpoints. An endpoint whose logs lack
- * the newest finalization, or that invented some before, is not believed. If no endpoint has usable logs, it searches the
- * contract's storage at older L1 blocks. One endpoint that lists everything is enough. More hints do no harm, because each is
- * proven before it counts.
+ * From the contract's logs at all L1 endpoints. One whose logs lack the newest finalization, or that invented some before, is not
+ * believed. If none has usable logs, the contract's storage at older L1 blocks is searched. One endpoint that lists everything is
+ * enough, and more hints do no harm, because each is proven before it counts.
  *
  * @param inventors endpoints that named finalizations that never were
  */

@@ -9,18 +9,13 @@ import { withEmptyLists } from '../transport/empty-lists.ts'
 import { EndpointError } from '../transport/error.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 
-/**
- * Headers from endpoints, each proven from a trusted hash. They stand apart from blocks, whose transactions take the curve of
- * signatures.
- */
+/** They stand apart from blocks, whose transactions take the curve of signatures. */
 
-/** Where blocks come from. */
 export interface BlockSource {
   readonly l2: Pick<Endpoints, 'run'>
   readonly signal?: AbortSignal | undefined
 }
 
-/** A proven header. */
 export interface FetchedHeader {
   readonly header: BlockHeader
   /** What was hashed, some 600 bytes: `verifyBlockHeader` takes it. */
@@ -40,14 +35,13 @@ export const fetchHeader = (
 /** The hash of the RLP of a header, which an endpoint may have made up. */
 export const hashHeader = (rlp: Hex): Hex => bytesToHex(keccak256(hexToBytes(rlp, hexLength(rlp))))
 
-/** What an endpoint sent as a block, opened as the header that the claim asks for. */
 export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader =>
   atPath('header', () => {
     const rlp = encodeHeader(block)
     return { header: openHeader(rlp, claim), rlp }
   })
 
-/** What an endpoint sent as a block, as what its hash is of. Nothing of it is proven. */
+/** Nothing of it is proven. */
 export const encodeSent = (block: unknown): Hex => atPath('header', () => encodeHeader(block))
 
 export const askBlock = (provider: AnyProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>

@@ -6,7 +6,6 @@ import { type Endpoint, type Endpoints, only, openEndpoints } from '../sources/e
 import type { Attempt } from '../sources/pool.ts'
 import { EndpointError } from '../transport/error.ts'
 import { SOURCE_TIMEOUT_MS, STRAGGLE_MS } from '../transport/limits.ts'
-import { verifyTimeout } from '../transport/options.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import { originOf } from '../transport/redact.ts'
 import { inTime } from '../transport/waiting.ts'
@@ -54,11 +53,6 @@ export interface DissentingSource {
 export interface AgreementOptions {
   /** How many must name the same hash. Default: more than half. */
   quorum?: number | undefined
-  /**
-   * Time limit per answer of a source, in milliseconds. Default: 10,000. Once enough sources agree, the others have at most 2,000
-   * left.
-   */
-  timeoutMs?: number | undefined
   /** Called on agreement with the sources that did not take part in it. */
   onDissent?: ((odd: readonly DissentingSource[]) => void) | undefined
 }
@@ -68,7 +62,8 @@ export interface AgreementOptions {
  * finalized block. These are seldom at the same height, so it takes the newest block that `quorum` of them have finalized, and
  * asks those for its hash by number.
  *
- * The hash is wrong only if `quorum` endpoints lie together. Count endpoints of one operator as one.
+ * A source has 10 seconds for an answer and, once enough agree, 2 more. The hash is wrong only if `quorum` endpoints lie together.
+ * Count endpoints of one operator as one.
  *
  * @param l1s each with another operator
  * @param options how many must agree
@@ -96,15 +91,13 @@ export interface AgreementOptions {
 export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOptions = {}): () => Promise<Hex> {
   const pool = openSources(l1s)
   const count = pool.sources.length
-  const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
-  const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = SOURCE_TIMEOUT_MS, onDissent } = own
+  const { quorum = Math.floor(count / 2) + 1, onDissent } = readOptions('', options, ['quorum', 'onDissent'])
   verifyWhole('quorum', quorum, 1, count)
-  verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
   const ask = async (provider: AnyProvider, id: bigint | L1BlockTag, over: AbortSignal): Promise<Vote> => {
     try {
-      return { block: await inTime(timeout, signal => fetchBlock(only(provider), id, signal), over) }
+      return { block: await inTime(SOURCE_TIMEOUT_MS, signal => fetchBlock(only(provider), id, signal), over) }
     } catch (error) {
       const code: unknown = Reflect.get(Object(error), 'code')
       return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
@@ -173,7 +166,7 @@ function openSources(l1s: readonly Endpoint[]): Endpoints {
   return openEndpoints('l1s', providers)
 }
 
-/** What a source says about one block. A failure is described by its code alone. */
+/** A failure is described by its code alone. */
 interface Vote {
   readonly block?: L1Block
   readonly failure?: string | undefined
@@ -181,7 +174,6 @@ interface Vote {
 
 const LATE: Vote = { failure: 'no answer in time' }
 
-/** What the sources agree on, if they do, and who does not. */
 interface Decision {
   readonly agreed: Hex | null
   readonly odd: readonly DissentingSource[]

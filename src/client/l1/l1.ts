@@ -47,7 +47,6 @@ import { inTime } from '../transport/waiting.ts'
 import { hashHeader } from './headers.ts'
 import { askLogs, inOrder } from './log-ranges.ts'
 
-/** The L1 endpoints, and the rollup to look for there. */
 export interface L1Source {
   readonly l1: Endpoints
   readonly rollup: Rollup
@@ -72,10 +71,7 @@ export type Anchor<Held extends HeldValue = HeldValue> = VerifiedAnchor<Held> & 
   readonly finalizedState: FinalizedState | undefined
 }
 
-/**
- * The known fields of the `eth_getProof` answer for the rollup contract, and what `verify` makes of them, from the first
- * endpoint whose answer it accepts.
- */
+/** What `verify` makes of the proof of the rollup contract, from the first endpoint whose answer it accepts. */
 export async function fetchProof<T>(
   { l1, rollup, signal }: L1Source,
   storageKeys: readonly Hex[],
@@ -105,15 +101,11 @@ export async function fetchProof<T>(
 }
 
 interface FetchedL1Block {
-  /** As the endpoint sent it. */
   readonly block: unknown
   readonly l1Block: L1Block
 }
 
-/**
- * Fetches an L1 block. Its header is verified against its hash. Unless the block was requested by hash, only the endpoint's
- * word says that the hash is one of L1.
- */
+/** Unless the block was requested by hash, only the endpoint's word says that its hash is one of L1. */
 export const fetchL1Block = (
   { l1, signal }: Omit<L1Source, 'rollup'>,
   id: bigint | L1BlockTag | Hex,
@@ -183,10 +175,7 @@ export async function fetchAnchor(
   })
 }
 
-/**
- * Adds the timestamp of the L2 block to the anchor if it can be proven: the block is the newest finalized one, the layout has
- * the slots for it, and the endpoint serves the log of the finalization. Otherwise returns the anchor unchanged.
- */
+/** With the timestamp, if the block is the newest, the layout has slots for it, and an endpoint serves the log. */
 export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
   const { l2BlockNumber, currentL2BlockNumber } = anchor
   if (l2BlockNumber !== currentL2BlockNumber) return anchor
@@ -221,7 +210,6 @@ export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumb
   }
 }
 
-/** What `work` resolves to; null if it is refused with this code. */
 export async function unless<T>(code: ProofErrorCode, work: Promise<T>): Promise<T | null> {
   try {
     return await work
@@ -231,15 +219,12 @@ export async function unless<T>(code: ProofErrorCode, work: Promise<T>): Promise
   }
 }
 
-/** {@link fetchAnchor}; null if the hint is wrong. */
 export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
   unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(...args))
 
 /**
- * What the contract's log says about the finalization that ended with this L2 block: a hint, which `verifyAnchor` proves. The
- * log is not above the L1 block. Requests the newest logs first, in ranges that endpoints allow.
+ * A hint, which `verifyAnchor` proves; null if the endpoint serves no logs, or none of this finalization.
  *
- * @returns null if the endpoint serves no logs, or none of this finalization: no timestamp is proven then
  * @throws EndpointError `ABORTED` and nothing else
  */
 export async function fetchFinalizedState(
@@ -259,8 +244,8 @@ export async function fetchFinalizedState(
 }
 
 /**
- * The contract's logs of finalizations between two L1 blocks, newest first, one list per request, with its first block. Ends with
- * the failure if the endpoint fails, and with null if what it sends is no list: they are only hints.
+ * The contract's logs of finalizations, newest first, one list per request. They are hints: ends with the failure if the endpoint
+ * fails, and with null if what it sends is no list.
  *
  * @throws EndpointError `ABORTED` and nothing else
  */
@@ -291,18 +276,14 @@ export async function* walkLogs(
   }
 }
 
-/** Logs of finalizations, newest first; the failure; null if they are no list. */
 interface WalkedLogs {
-  /** The first block that was asked for. */
   readonly first: bigint
   readonly logs: FinalizedStateLog[] | EndpointError | ProofError | null
 }
 
 /**
- * What `use` makes of the first finalization for which it returns no failure: goes back as long as the L2 endpoints may hold an
- * earlier one. Whoever cannot be reached for two of them is not asked for more.
+ * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.
  *
- * @param otherwise returned if there is none
  * @throws EndpointError `PROOF_UNAVAILABLE` if all of them are missing; otherwise, the first reason. What `use` throws
  */
 export async function stepBack<T extends object>(
@@ -349,10 +330,7 @@ export async function* walkAnchors(
   }
 }
 
-/**
- * Makes a function that returns the newest finalization below an L2 block, proven; null if there is none. Each endpoint goes back
- * on its own, so one that hides finalizations hides nothing that another one tells.
- */
+/** Each endpoint goes back on its own, so one that hides finalizations hides nothing that another one tells. */
 function previousFrom(source: L1Source, l1Block: L1Block, newest: Sample) {
   const { l1 } = source
   const samples = new Map<AnyProvider, Sample | null>(l1.sources.map(provider => [provider, newest]))
@@ -394,7 +372,7 @@ export interface Sample {
   readonly value: bigint
 }
 
-/** Two L1 blocks in a row between which the contract went on, according to an endpoint. */
+/** Two L1 blocks in a row between which the contract went on. */
 export interface Step {
   readonly before: Sample
   readonly after: Sample
@@ -404,12 +382,7 @@ export interface Step {
 export const findPrevious = async (provider: AnyProvider, source: L1Source, newest: Sample): Promise<Sample | null> =>
   (await findStep(provider, source, newest, newest.value))?.before ?? null
 
-/**
- * The newest step to `value` or above. Goes back in doubling steps until the value is smaller, then bisects: at most 64 requests
- * for each. None of it is proven.
- *
- * @returns null if the contract never held less
- */
+/** Goes back in doubling steps, then bisects: at most 64 requests for each. null if the contract never held less. */
 export async function findStep(
   provider: AnyProvider,
   source: L1Source,
@@ -436,7 +409,7 @@ export async function findStep(
 /** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */
 const UNAMBIGUOUS: readonly EndpointErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
 
-/** `currentL2BlockNumber` at an L1 block, not proven. */
+/** Not proven. */
 export async function readCurrent(
   provider: AnyProvider,
   { rollup, signal }: L1Source,

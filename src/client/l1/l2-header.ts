@@ -10,19 +10,16 @@ import type { Anchor } from './l1.ts'
 export interface OpenedAnchor {
   readonly scheme: StateScheme
   readonly stateRoot: Hex
-  /** Undefined unless L1 holds its hash. */
+  /** Undefined unless L1 holds the hash of the block. */
   readonly header: BlockHeader | undefined
-  /** The same as an endpoint sent it: the `l2Block` of `createBundle`. */
   readonly block: unknown
 }
 
 /**
- * The state of an anchored L2 block. If L1 holds the hash of the block, its header comes from the first L2 endpoint that sends the
- * one with that hash, whatever the caller's scheme is: that one is about state roots.
+ * If L1 holds the hash of the block, its header comes from the first L2 endpoint that sends the one with that hash, whatever the
+ * caller's scheme is: that one is about state roots.
  *
- * @param schemeAt what `readSchemes` returns
- * @throws ProofError `ANCHOR_NO_ROOT` if L1 holds a state root, and the caller's kind takes the hash; `HEADER_*`,
- * `BLOCK_NUMBER_MISMATCH`; EndpointError `BLOCK_MISSING`, ...
+ * @throws ProofError `ANCHOR_NO_ROOT` if L1 holds a state root, and the caller's kind takes the hash; EndpointError
  */
 export async function openAnchor(
   source: BlockSource,

@@ -2,32 +2,35 @@ import type { Hex } from '../../base/bytes.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
-import { BLOCKS_PER_REQUEST, MAX_SEARCH_REQUESTS, REMEMBERED_MS } from '../transport/limits.ts'
+import {
+  BLOCKS_PER_REQUEST,
+  BLOCKS_WITH_RECEIPTS,
+  LOGS_AT_ONCE,
+  MAX_SEARCH_REQUESTS,
+  REMEMBERED_MS,
+} from '../transport/limits.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
+import { inAdvance } from '../transport/waiting.ts'
 
-/** Blocks, both included. */
 interface BlockRange {
   readonly first: bigint
   readonly last: bigint
 }
 
-/** The logs of some blocks, as an endpoint sent them. */
 export interface LogPiece extends BlockRange {
   readonly logs: unknown
 }
 
-/** Which logs. */
 interface LogFilter {
   readonly address?: Hex | readonly Hex[]
   readonly topics: readonly unknown[]
 }
 
-/** How to ask for them. */
 interface LogOptions {
   readonly signal: AbortSignal | undefined
   /** From the newest back. Default: from the oldest on. */
   readonly isBackwards?: boolean
-  /** Takes the logs from the receipts of a block if the endpoint serves them in no other way. Default: it fails. */
+  /** Takes the logs from receipts if the endpoint serves them in no other way. Default: it fails. */
   readonly withReceipts?: boolean
 }
 
@@ -56,19 +59,18 @@ export async function* askLogs(
   { signal, isBackwards = false, withReceipts = false }: LogOptions,
 ): AsyncGenerator<LogPiece, void> {
   let { first, last } = range
-  /** For this piece alone. */
   let cut: bigint | null = null
   for (let requests = 0; first <= last; requests++) {
     const allowed = allowedBlocks(provider)
-    const blocks = smaller(cut ?? (allowed > 0n ? allowed : 1n), last - first + 1n)
+    const isByReceipts = allowed === 0n && withReceipts
+    const most: bigint = isByReceipts ? BLOCKS_WITH_RECEIPTS : (cut ?? (allowed > 0n ? allowed : 1n))
+    const blocks = most < last - first + 1n ? most : last - first + 1n
     // Whoever allows as many as most do may be asked for any range.
     if (requests >= MAX_SEARCH_REQUESTS && allowed < BLOCKS_PER_REQUEST) throw tooMany(allowed, last - first + 1n)
     const piece = isBackwards ? { first: last - blocks + 1n, last } : { first, last: first + blocks - 1n }
-    const isByReceipts = allowed === 0n && withReceipts
     const logs = await (isByReceipts ? logsInReceipts : logsIn)(provider, filter, piece, signal).catch(orRefusal)
     if (isEndpointError(logs)) {
-      if (blocks === 1n && (!withReceipts || isByReceipts)) throw logs
-      if (logs.code === 'METHOD_UNKNOWN' && !withReceipts) throw logs
+      if (isByReceipts || (!withReceipts && (blocks === 1n || logs.code === 'METHOD_UNKNOWN'))) throw logs
       const next = logs.code === 'METHOD_UNKNOWN' ? 0n : blocks / 2n
       const isRangeToBlame = next === 0n || saysRange(logs)
       if (isRangeToBlame) allow(provider, next)
@@ -81,8 +83,6 @@ export async function* askLogs(
     else first = piece.last + 1n
   }
 }
-
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 const tooMany = (allowed: bigint, left: bigint): EndpointError =>
   new EndpointError('PARAMS_REFUSED', {
@@ -111,25 +111,30 @@ const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: Block
     signal,
   )
 
-/** The logs of a single block, selected here. Whatever else the receipts say, somebody verifies the logs. */
+/** The logs of these blocks, selected here. Whatever else the receipts say, somebody verifies the logs. */
 async function logsInReceipts(
   provider: AnyProvider,
   { address = [], topics }: LogFilter,
-  { first }: BlockRange,
+  { first, last }: BlockRange,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const receipts = await callProvider(provider, 'eth_getBlockReceipts', [encodeQuantity(first)], signal)
-  if (!Array.isArray(receipts)) throw new EndpointError('BLOCK_MISSING', { found: `no receipts of block ${first}` })
+  const ask = async (index: number, own: AbortSignal): Promise<unknown[]> => {
+    const number = first + BigInt(index)
+    const receipts = await callProvider(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], own)
+    if (!Array.isArray(receipts)) throw new EndpointError('BLOCK_MISSING', { found: `no receipts of block ${number}` })
+    return receipts.flatMap(receipt => readOwn(Object(receipt), 'logs') ?? [])
+  }
   const addresses: readonly string[] = [address].flat().map(one => one.toLowerCase())
-  const logs = receipts.flatMap((receipt): unknown[] => {
-    const own = readOwn(Object(receipt), 'logs')
-    return Array.isArray(own) ? own : []
-  })
-  return logs.filter(log => {
+  const isSought = (log: unknown) => {
     const [from, own] = [readOwn(Object(log), 'address'), readOwn(Object(log), 'topics')]
     const isFrom = addresses.length === 0 || (typeof from === 'string' && addresses.includes(from.toLowerCase()))
     return isFrom && Array.isArray(own) && topics.every((topic, index) => isSelected(topic, own[index]))
-  })
+  }
+  const found: unknown[] = []
+  for await (const logs of inAdvance(Number(last - first) + 1, LOGS_AT_ONCE, ask, signal)) {
+    for (const log of logs) if (isSought(log)) found.push(log)
+  }
+  return found
 }
 
 const isSelected = (wanted: unknown, topic: unknown): boolean =>

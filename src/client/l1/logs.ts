@@ -9,24 +9,17 @@ import type { LogsBundle } from '../../verify/evidence/kinds/logs.ts'
 import { fetchBlock, readBlocks } from './blocks.ts'
 import type { BlockSource } from './headers.ts'
 
-/** Which logs, of which blocks. */
 export interface LogsSearch {
   readonly filter: DecodedFilter
   readonly fromBlock: bigint
   readonly toBlock: bigint
 }
 
-/** A block as a bundle of logs holds it, and what it proves. */
 export interface FoundBlock extends SearchedBlock {
   readonly parts: LogsBundle['blocks'][number]
 }
 
-/**
- * Fetches the blocks that prove the logs of a range, newest first, each verified.
- *
- * @param newest the block to begin with, whose hash is proven: that of `newestFor`, or a later one's ancestor
- * @throws ProofError, EndpointError, as the last endpoint gave reason to
- */
+/** @param newest the block to begin with, whose hash is proven: that of `newestFor`, or a later one's ancestor */
 export function searchLogs(
   source: BlockSource,
   newest: BlockClaim,

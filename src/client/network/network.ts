@@ -45,7 +45,7 @@ export function readNetwork(network: Network) {
   return { ...known, schemeAt: schemeAt ?? atPath('network', () => readSchemes(network.scheme, known.rollup)) }
 }
 
-/** {@link readNetwork} for what can do without the kind of the state. @throws ArgumentError */
+/** For what can do without the kind of the state. @throws ArgumentError */
 export function readAnyNetwork(network: NetworkOfMessages) {
   if (typeof network !== 'object' || network === null) throw invalid('network', KNOWN, network)
   return atPath('network', () => {
@@ -76,7 +76,6 @@ export function readSchemes(
   return () => stated
 }
 
-/** The message service. @throws ArgumentError if the network has none */
 export function serviceOf({ messageService }: ReturnType<typeof readAnyNetwork>): Hex {
   if (messageService !== undefined) return messageService
   throw invalid('network.messageService', 'the message service on L2, 20 bytes', messageService)

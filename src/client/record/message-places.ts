@@ -8,7 +8,7 @@ import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } fro
 import type { MessageLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
-import { ETHEREUM, type StateScheme } from '../../verify/state/types.ts'
+import { ETHEREUM } from '../../verify/state/types.ts'
 import { fetchAnchor, fetchProof, findStep, type L1Source, readCurrent, unless, walkLogs } from '../l1/l1.ts'
 import { allowedBlocks } from '../l1/log-ranges.ts'
 import { type Endpoints, only } from '../sources/endpoints.ts'
@@ -20,37 +20,22 @@ import type { AnyProvider } from '../transport/provider.ts'
 import { begin, scoped } from '../transport/waiting.ts'
 import type { Sender, SentMessage } from './messages.ts'
 
-/** Where messages from L2 are. */
 export interface MessageSource extends L1Source {
   readonly l2: Endpoints
   readonly sender: Sender
   readonly layout: MessageLayout
-  /** With this, logs can be proven from the state of L2. */
-  readonly schemeAt?: ((l2BlockNumber: bigint) => StateScheme) | undefined
-  /** How to ask for that state. */
-  readonly how: ClientSettings
+  readonly how: Pick<ClientSettings, 'maxKeysPerRequest'>
 }
 
-/** The blocks of a finalization. */
 export interface FinalizedBlocks {
   readonly first: bigint
   readonly last: bigint
 }
 
-/** Which messages L2 endpoints have named as those of which blocks, by the index of the endpoint. */
-export type Said = Map<number, { readonly blocks: FinalizedBlocks; readonly all: readonly SentMessage[] }>
-
-/** What L1 holds about all messages of a finalization; null if they lead to no root that L1 knows. */
-export type Judge<T> = (all: readonly SentMessage[]) => Promise<T | null>
-
 /** What is told of the blocks of a finalization that an endpoint has named, before anything of it is proven. */
 type OnHint = (blocks: FinalizedBlocks) => void
 
-/**
- * A finalization, according to the logs of L1. Both ends are proven, but not that no other finalization ends between them.
- *
- * @param finding the block: the newest logs are asked for while it is searched for
- */
+/** Both ends are proven, but not that no other finalization ends between them. The logs are asked for before the block is known. */
 async function findBlocks(
   provider: AnyProvider,
   source: L1Source,
@@ -102,9 +87,8 @@ async function verifyEnds(alone: L1Source, l1Block: L1Block, before: bigint, las
 }
 
 /**
- * The same from what the contract held at older L1 blocks, which takes some dozens of requests, and from the logs of the one block
- * in which the finalization arrived. If the endpoint does not serve those either, others that came in the same block are not told
- * apart.
+ * From what the contract held at older L1 blocks, in some dozens of requests, and from the logs of the one block in which the
+ * finalization arrived. Without those, others that came in the same block are not told apart.
  */
 async function findBySlots(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
   const alone: L1Source = { ...source, l1: only(provider), schemeAt: () => ETHEREUM }
@@ -131,9 +115,7 @@ const leastOf = (numbers: readonly bigint[]): bigint | null =>
  * Yields the blocks of the finalization that holds an L2 block: fewer each time, as one L1 endpoint after the other answers. One
  * that hides finalizations hides nothing that another one tells.
  *
- * @param block one that is not known yet may follow
  * @param onHint called with what is about to be proven, in any order
- * @throws EndpointError, ProofError if no L1 endpoint knows it
  */
 export async function* narrowBlocks(
   source: L1Source,
@@ -167,20 +149,17 @@ export async function* narrowBlocks(
   if (known.last - known.first > MAX_FINALIZED_BLOCKS) throw failure
 }
 
-/** A message from L2, and its place in a tree. */
 export interface PlacedMessage {
   readonly sent: SentMessage
   readonly place: MessageProof
 }
 
-/** The places of messages in the trees of their finalization. */
 export const placesOf = (sent: readonly SentMessage[]): PlacedMessage[] => {
   const places = messageTrees(sent.map(({ message }) => bytesToHex(message.hash))).flatMap(({ proofs }) => proofs)
   // There is one place for each.
   return sent.map((one, index) => ({ sent: one, place: places[index] as MessageProof }))
 }
 
-/** What L1 is proven to hold about a message from L2, and the proof. */
 export interface HeldMessage extends PlacedMessage {
   readonly status: MessageFromL2['status']
   /** The known fields of the `eth_getProof` answer. */
@@ -188,8 +167,8 @@ export interface HeldMessage extends PlacedMessage {
 }
 
 /**
- * What L1 holds about messages, in order, in as few requests as their keys need: many share the root of a tree, or a slot. If a
- * number is claimed without its root, the message is not the one that was sent.
+ * In as few requests as their keys need: many share the root of a tree, or a slot. If a number is claimed without its root, the
+ * message is not the one that was sent.
  */
 export async function fetchHeld(
   source: MessageSource,
@@ -237,32 +216,22 @@ function onlySlots(proof: unknown, asked: readonly Hex[], keys: readonly Hex[]):
   return { ...Object(proof), storageProof: own }
 }
 
-/** Marks the part of a work on L2 that is done on L1, and not the L2 endpoint's fault unless its block is too old to be found. */
-type OnL1 = <T>(asking: Promise<T>) => Promise<T>
+/** Marks the part of a work that asks others, and is not the L2 endpoint's fault unless its block is too old to be found. */
+type Elsewhere = <T>(asking: Promise<T>) => Promise<T>
 
-/** Runs `work`, which asks several layers, with one L2 endpoint after the other. @param work its last argument is the endpoint's index */
+/** Runs `work`, which asks several layers, with one L2 endpoint after the other. */
 export const withEachL2 = <T>(
   { l2, signal }: MessageSource,
-  work: (provider: AnyProvider, attempt: Attempt, onL1: OnL1, index: number) => Promise<T>,
+  work: (provider: AnyProvider, attempt: Attempt, elsewhere: Elsewhere) => Promise<T>,
 ): Promise<T> =>
   scoped(signal, over => {
-    const onL1 = <U>(asking: Promise<U>) =>
+    const elsewhere = <U>(asking: Promise<U>) =>
       asking.catch((error: unknown) => {
         // Perhaps the block of the L2 endpoint is wrong: another one may know better.
         throw isTooOld(error) ? error : over.stop(error)
       })
-    return l2.run((provider, attempt, index) => work(provider, attempt, onL1, index), over.signal)
+    return l2.run((provider, attempt) => work(provider, attempt, elsewhere), over.signal)
   })
 
 /** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
 export const refuted = (found: string): EndpointError => new EndpointError('MESSAGES_REFUTED', { found, layer: 'L2' })
-
-/** A source that can prove logs. */
-export type ProvableSource = MessageSource & { readonly schemeAt: NonNullable<MessageSource['schemeAt']> }
-
-/** The source, if it makes sense to prove logs with it because those of the L2 endpoints have failed. */
-export function provableFrom(source: MessageSource, error: unknown): ProvableSource | null {
-  const { schemeAt } = source
-  const isOfL1 = isEndpointError(error) && error.layer === 'L1'
-  return schemeAt === undefined || isOfL1 || !isFailure(error) ? null : { ...source, schemeAt }
-}

@@ -12,6 +12,7 @@ import type { Attempt } from '../sources/pool.ts'
 import { EndpointError, type Layer } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,
+  BLOCKS_WITH_RECEIPTS,
   LOGS_AT_ONCE,
   MAX_MESSAGE_DATA,
   MAX_MESSAGES,
@@ -23,10 +24,8 @@ import { begin, inAdvance } from '../transport/waiting.ts'
 
 /** Messages from logs of endpoints that may lie. What L1 keeps decides which of them were sent. */
 
-/** A message, and where its log is, according to an endpoint. */
 export interface SentMessage {
   readonly message: DecodedMessage
-  /** The block that the log is in. */
   readonly block: bigint
   /** Its place among the logs of the block. */
   readonly index: bigint
@@ -39,7 +38,6 @@ export interface Sender {
   readonly address: Hex
 }
 
-/** A message that was searched for. */
 export interface FoundSent {
   readonly sent: SentMessage
   /** All messages of these blocks, if its search has brought them. */
@@ -59,7 +57,6 @@ export interface MessageSearch {
 
 const reader = readerOf('MALFORMED_RESPONSE')
 
-/** How much may still come. */
 interface Budget {
   messages: number
   /** In bytes. */
@@ -105,24 +102,22 @@ export function readSent(
   })
 }
 
-/**
- * The messages that were sent in these blocks, in order.
- *
- * @param topics those behind the first
- * @param withReceipts whether to read the receipts of an endpoint that serves no logs
- */
+/** Of L1, whose finalizations are far apart, nobody would read all receipts. */
+const isOfL2 = ({ layer }: Sender) => layer === 'L2'
+
+/** @param topics those behind the first */
 export async function askSent(
   provider: AnyProvider,
   sender: Sender,
   blocks: { readonly first: bigint; readonly last: bigint },
   { signal, heard }: Attempt,
   topics: readonly (Hex | null)[] = [],
-  withReceipts = false,
 ): Promise<SentMessage[]> {
   const all: SentMessage[] = []
   const budget = newBudget()
   const filter = { address: sender.address, topics: [MESSAGE_SENT, ...topics] }
-  for await (const { first, last, logs } of askLogs(provider, filter, blocks, { signal, withReceipts })) {
+  const options = { signal, withReceipts: isOfL2(sender) }
+  for await (const { first, last, logs } of askLogs(provider, filter, blocks, options)) {
     const sent = readSent(provider, logs, sender, budget)
     heard()
     if (sent.some(({ block }) => block < first || block > last)) {
@@ -134,7 +129,7 @@ export async function askSent(
 }
 
 /**
- * Finds a message in the logs of an endpoint: in those of its transaction, or in those of all blocks from the newest back.
+ * In the logs of its transaction, or in those of all blocks from the newest back.
  *
  * @param known gives a block of the layer, proven: far above it, only one piece is searched, before it is known
  * @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if several fit; ProofError
@@ -145,7 +140,6 @@ export async function findSent(
   search: MessageSearch,
   known: () => Promise<bigint>,
   attempt: Attempt,
-  withReceipts = false,
 ): Promise<FoundSent> {
   const { layer } = sender
   const isIt = ({ message }: SentMessage) => isWanted(message, search)
@@ -163,7 +157,7 @@ export async function findSent(
   const wanted = [...topics, search.messageHash ?? null]
   // The newest block teaches how many the endpoint allows at once.
   const filter = { address: sender.address, topics: [MESSAGE_SENT, ...wanted] }
-  const options = { signal: attempt.signal, isBackwards: true, withReceipts }
+  const options = { signal: attempt.signal, isBackwards: true, withReceipts: isOfL2(sender) }
   const from = search.fromBlock ?? 0n
   const askNewest = async (latest: bigint) => {
     if (latest < from) {
@@ -179,7 +173,7 @@ export async function findSent(
   const latest = said < far ? said : far
   const piece = await (latest === said ? asking : askNewest(latest))
   attempt.heard()
-  const per = mostOf(allowedBlocks(provider), 1n)
+  const per = allowedBlocks(provider) || BLOCKS_WITH_RECEIPTS
   const count = Math.min(Number((latest - from) / per) + 1, MAX_SEARCH_REQUESTS)
   const first = mostOf(from, latest - BigInt(count) * per + 1n)
   const ask = async (index: number, signal: AbortSignal) => {
@@ -188,7 +182,7 @@ export async function findSent(
     const isAsked = index === 0 && piece?.first === blocks.first
     const all = isAsked
       ? readSent(provider, piece.logs, sender, newBudget())
-      : await askSent(provider, sender, blocks, { ...attempt, signal }, wanted, withReceipts)
+      : await askSent(provider, sender, blocks, { ...attempt, signal }, wanted)
     return { ...blocks, all }
   }
   const areAll = wanted.every(topic => topic === null)
@@ -202,7 +196,7 @@ export async function findSent(
 const mostOf = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if there are several */
-export function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
+function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
   const [sent, ...others] = found
   if (sent === undefined) throw new EndpointError('MESSAGE_MISSING', { found: 'none in the transaction', layer })
   if (others.length === 0) return sent
@@ -213,16 +207,11 @@ export function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage
   throw new EndpointError('MESSAGE_MISSING', { found: listed, layer, cause })
 }
 
-/** Tells messages of L2 apart: their hash, and their block. */
-export const keyOf = ({ message, block }: SentMessage): string => `${block} ${bytesToHex(message.hash)}`
-
-/** Selects the same message, wherever it is said to be. */
 export const isSameAs =
   ({ message }: SentMessage) =>
   (other: SentMessage): boolean =>
     bytesToHex(other.message.hash) === bytesToHex(message.hash)
 
-/** Whether all that is given fits. */
 export const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: MessageSearch): boolean =>
   (messageHash === undefined || bytesToHex(message.hash) === messageHash) &&
   (from === undefined || bytesToHex(message.from) === from) &&

@@ -32,7 +32,6 @@ export interface RecordBlockOptions {
 
 const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
 
-/** Fills in the defaults. @throws ArgumentError */
 export function verifyBlockOptions(options: RecordBlockOptions) {
   const { l1BlockNumber = 'finalized' } = options
   if (typeof l1BlockNumber === 'bigint') verifyUint('l1BlockNumber', l1BlockNumber, 64)
@@ -47,12 +46,9 @@ export function verifyBlockOptions(options: RecordBlockOptions) {
   return { l1BlockNumber, beacon }
 }
 
-/** A step of {@link fetchRecordBlock}. */
 type BlockProgress = { step: 'consensus'; progress: ConsensusProgress } | { step: 'l1Block'; l1Block: L1Block }
 
-/** The L1 block from which a recording is proven. */
 export interface RecordBlock {
-  /** As the endpoint sent it. */
   readonly block: unknown
   readonly l1Block: L1Block
   readonly consensus: FetchedConsensus['consensus'] | undefined

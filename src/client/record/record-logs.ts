@@ -34,12 +34,7 @@ export interface ProvenNewest {
 
 type NewestClaim = Pick<AnyClaim, 'scheme' | 'rollup' | 'trusted' | 'l2BlockNumber'>
 
-/**
- * Opens the bundle that {@link recordNewest} makes: without a slot, it is for the block whose hash L1 holds.
- *
- * @param toBlock default: the newest block that it proves
- * @throws ProofError also if the state does not hold the hash
- */
+/** Opens the bundle of {@link recordNewest}: without a slot, it is for the block whose hash L1 holds. @throws ProofError */
 export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint): ProvenNewest {
   const proven = verifyEvidence(bundle, { ...claim, address: historyContract, storageKeys: 'fromBundle' })
   const { l2BlockNumber, account, storage } = proven
@@ -61,23 +56,21 @@ export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint
 
 export interface RecordedNewest extends ProvenNewest, Pick<Recorded, 'l1BlockHashFrom'> {
   readonly bundle: EvidenceBundle<StateScheme>
-  /** That of the state. */
   readonly scheme: StateScheme
 }
 
-/** How to record, whatever the range. */
 export type LogsRecordOptions = Omit<RecordOptions, 'address' | 'storageKeys'>
 
 /**
- * Records a bundle for the hash of a range's newest block, from the newest finalized block that can prove it; or for that block
- * itself, if L1 holds its hash.
+ * For the hash of a range's newest block, from the newest finalized block that can prove it; or for that block itself, if L1
+ * holds its hash.
  *
  * @throws as `recordEvidence`; ArgumentError if the range ends after what is finalized
  */
 export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint): Promise<RecordedNewest> {
   const { beacon, signal } = options
   const { rollup, schemeAt } = readNetwork(options.network)
-  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: options.maxKeysPerRequest })
+  const how = verifyClientOptions({ rollup, maxKeysPerRequest: options.maxKeysPerRequest })
   const first = await recordEvidence({ ...options, address: historyContract })
   const { l2BlockNumber, stateRoot, l1Block } = first.verified
   const scheme = decidedKind(first.scheme, schemeAt(l2BlockNumber))
@@ -89,7 +82,7 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
     const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? last))]
     const asked = { address: historyContract, storageKeys, l2BlockNumber }
     const l2 = openEndpoints('l2', options.l2, 'L2', { signal })
-    const answer = await fetchAnswer(l2, asked, { method, maxKeysPerRequest, signal, trusted: { scheme, stateRoot } })
+    const answer = await fetchAnswer(l2, asked, { ...how, signal, trusted: { scheme, stateRoot } })
     const { request, answer: known } = createBundle({ scheme, rollup, ...asked, answer })
     return { ...first.bundle, request, answer: known }
   }
@@ -114,7 +107,6 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
 const afterNewest = (path: string, newest: bigint) =>
   new ArgumentError({ path, found: `the newest block that can be proven is ${newest}` })
 
-/** A bundle of logs, and what it proves. */
 export interface RecordedLogs extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The verified bundle, as JSON. */
   bundle: LogsBundle

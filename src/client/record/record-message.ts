@@ -21,27 +21,22 @@ import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/mess
 import { fetchNewest, fetchProof } from '../l1/l1.ts'
 import { allowedBlocks } from '../l1/log-ranges.ts'
 import { type NetworkOfMessages, readAnyNetwork, serviceOf } from '../network/network.ts'
-import { verifyClientOptions } from '../sources/fetch.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
-import { EndpointError, isEndpointError, isFailure, orFailure } from '../transport/error.ts'
-import { LOGS_AT_ONCE } from '../transport/limits.ts'
+import { EndpointError, isEndpointError, isFailure } from '../transport/error.ts'
+import { KEYS_PER_REQUEST, LOGS_AT_ONCE } from '../transport/limits.ts'
 import { begin, type Scope, scoped } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
 import {
   type FinalizedBlocks,
   fetchHeld,
   type HeldMessage,
-  type Judge,
   type MessageSource,
   narrowBlocks,
   placesOf,
-  provableFrom,
   refuted,
-  type Said,
   withEachL2,
 } from './message-places.ts'
 import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
-import { isFinalized, proveMessage } from './prove-messages.ts'
 import { openRecorded, type Recorded, type RecordOptions } from './record.ts'
 import { fetchRecordBlock, type RecordBlock, verifyBlockOptions } from './record-block.ts'
 
@@ -67,11 +62,7 @@ export interface WantedMessage {
 /** Which message to record, and how. */
 export interface MessageRecordOptions
   extends Pick<RecordOptions, 'l1' | 'l2' | 'l1BlockNumber' | 'beacon' | 'onProgress' | 'signal'> {
-  /**
-   * The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. With the `scheme` of its state, a message from L2
-   * is proven from the receipts of its blocks if no L2 endpoint has logs that lead to its root: among them are the newest 8,191
-   * blocks. Without it, logs have to suffice.
-   */
+  /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
   network: NetworkOfMessages
   /** Where the message goes. Default: `toL1`. */
   direction?: 'toL1' | 'toL2' | undefined
@@ -165,7 +156,7 @@ function verifyOptions(options: MessageRecordOptions) {
     direction === 'toL2'
       ? ({ layer: 'L1', address: lowerCase(rollup.address) } as const)
       : ({ layer: 'L2', address: serviceOf(network) } as const)
-  const how = verifyClientOptions({ rollup })
+  const how = { maxKeysPerRequest: KEYS_PER_REQUEST }
   const source: MessageSource = { ...endpoints, rollup, signal, sender, layout, schemeAt, how }
   return { source, search: readWanted(own.message), start: verifyBlockOptions(own), tell }
 }
@@ -220,29 +211,14 @@ function orSeveral(error: unknown): never {
 const isOfSeveral = (error: unknown): error is EndpointError & { cause: unknown } =>
   isEndpointError(error) && error.code === 'MESSAGE_MISSING' && isArgumentError(error.cause)
 
-/** A message from L2, found and proven. */
 interface FoundMessage extends HeldMessage {
   /** The newest finalized L2 block, proven. */
   readonly newest: bigint
 }
 
-/** What the logs of the L2 endpoints have come to, for whoever goes on without them. */
-interface Searched {
-  /** The message, according to those that have it in finalized blocks. */
-  readonly found: SentMessage[]
-  readonly said: Said
-  /** The same in a block that is not finalized. */
-  waiting?: SentMessage
-}
-
 /**
- * Finds a message from L2, all messages of its finalization, and what L1 holds about it. An endpoint whose logs do not lead to a
- * root that L1 knows is left for the next one. If it is the same with all, the logs are proven.
- *
- * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the
- * place is that in a tree of its own.
- *
- * @throws EndpointError `MESSAGES_REFUTED`, `MESSAGE_MISSING`
+ * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the place
+ * is that in a tree of its own.
  */
 async function findMessage(
   source: MessageSource,
@@ -252,61 +228,46 @@ async function findMessage(
   const at = begin(fetching.then(({ l1Block }) => l1Block))
   // It counts when the message is there.
   const asking = begin(fetching.then(({ l1Block, newest }) => newest ?? fetchNewest(source, l1Block)))
-  const searched: Searched = { found: [], said: new Map() }
-  const judgeOf =
-    (sent: SentMessage): Judge<HeldMessage> =>
-    async all => {
-      const own = placesOf(all).find(one => isSameAs(sent)(one.sent))
-      const [held] = own === undefined ? [] : await fetchHeld(source, await at, [own])
-      return held && held.status !== 'notAnchored' ? held : null
-    }
-  const found = await findInLogs(source, { at, asking }, search, searched, judgeOf).catch(async error => {
-    const [newest, l1Block] = [await asking, await at]
-    const { found, said, waiting } = searched
-    const proving = provableFrom(source, error)
-    // Nothing is proven about blocks that are not finalized. That a block is none of these may be a lie.
-    const isProvable =
-      waiting === undefined ||
-      found.length > 0 ||
-      (proving && (await isFinalized(proving, { l1Block, newest }, waiting).catch(orFailure)) === true)
-    const outcome =
-      proving && isProvable
-        ? await proveMessage(proving, { l1Block, newest, said, error }, { search, found }, judgeOf).catch(orFailure)
-        : orFailure(error)
-    if (!isFailure(outcome)) return outcome
-    if (waiting === undefined) throw isOfSeveral(error) ? error : outcome
+  let waiting: SentMessage | undefined
+  const found = await findInLogs(source, { at, asking }, search, sent => {
+    waiting = sent
+  }).catch(async error => {
+    if (waiting === undefined || !isFailure(error)) throw error
     // There is one for one message.
-    return (await fetchHeld(source, l1Block, placesOf([waiting])))[0] as HeldMessage
+    return (await fetchHeld(source, await at, placesOf([waiting])))[0] as HeldMessage
   })
   return { ...found, newest: await asking }
 }
 
 /**
- * The message in the logs of the first L2 endpoint whose logs lead to a root that L1 knows. What L1 holds is asked for while it is
- * proven which blocks a finalization has: only for the first that is named, and only if few requests bring its logs.
+ * From the first L2 endpoint whose logs lead to a root that L1 knows. What L1 holds is asked for while it is proven which blocks a
+ * finalization has: only for the first that is named, and only if few requests bring its logs.
  */
 const findInLogs = (
   source: MessageSource,
   { at, asking }: { readonly at: Promise<L1Block>; readonly asking: Promise<bigint> },
   search: MessageSearch,
-  searched: Searched,
-  judgeOf: (sent: SentMessage) => Judge<HeldMessage>,
+  onWaiting: (sent: SentMessage) => void,
 ): Promise<HeldMessage> =>
-  withEachL2(source, async (provider, attempt, onL1, index) => {
-    // With the kind of the state, receipts are proven in place of logs.
-    const withReceipts = source.schemeAt === undefined
+  withEachL2(source, async (provider, attempt, onL1) => {
     const known = () => onL1(asking)
     const ending = partOf(attempt.signal)
     const own = { ...attempt, signal: ending.signal }
-    const finding = begin(findSent(provider, source.sender, search, known, own, withReceipts))
+    const finding = begin(findSent(provider, source.sender, search, known, own))
+    /** What L1 holds of the message if it is one of these; null if they lead to no root that L1 knows. */
+    const hold = async (sent: SentMessage, all: readonly SentMessage[]) => {
+      const placed = placesOf(all).find(one => isSameAs(sent)(one.sent))
+      const [held] = placed === undefined ? [] : await fetchHeld(source, await at, [placed])
+      return held && held.status !== 'notAnchored' ? held : null
+    }
     const judge = async (blocks: FinalizedBlocks) => {
       const { sent, beside } = await finding
       const isIn = ({ block }: SentMessage) => block >= blocks.first && block <= blocks.last
       const all =
         beside && beside.first <= blocks.first && beside.last >= blocks.last
           ? beside.all.filter(isIn)
-          : await askSent(provider, source.sender, blocks, own, [], withReceipts)
-      return { blocks, all, holding: begin(judgeOf(sent)(all)) }
+          : await askSent(provider, source.sender, blocks, own)
+      return { holding: begin(hold(sent, all)) }
     }
     let hinted: (FinalizedBlocks & { readonly judging: ReturnType<typeof judge> }) | undefined
     const onHint = (blocks: FinalizedBlocks) => {
@@ -319,14 +280,12 @@ const findInLogs = (
     try {
       const { sent } = await finding
       if (sent.block > (await known())) {
-        searched.waiting = sent
+        onWaiting(sent)
         throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
       }
-      searched.found.push(sent)
       for (let next = await onL1(narrowing); !next.done; next = await onL1(ranges.next())) {
         const isHinted = hinted?.first === next.value.first && hinted.last === next.value.last
-        const { blocks, all, holding } = await (isHinted && hinted ? hinted.judging : judge(next.value))
-        if (!searched.said.has(index)) searched.said.set(index, { blocks, all })
+        const { holding } = await (isHinted && hinted ? hinted.judging : judge(next.value))
         const held = await onL1(holding)
         if (held) return held
       }

@@ -169,7 +169,6 @@ export async function recordEvidence<const Keys extends readonly Hex[] = []>(
   return recorded as Recorded<Keys>
 }
 
-/** What to record, from where and how: decided before the first request. */
 type Recording = ReturnType<typeof readRecording>
 
 const FIELDS = [
@@ -181,7 +180,7 @@ function readRecording(options: RecordOptions) {
   const own = readOptions('', options, FIELDS)
   const { storageKeys = [], maxFinalizations = DEFAULT_FINALIZATIONS, l2BlockNumber, signal } = own
   const { rollup, schemeAt } = readNetwork(own.network)
-  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
+  const how = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   const keys = readKeys(storageKeys)
@@ -192,7 +191,7 @@ function readRecording(options: RecordOptions) {
   const { tell, ...endpoints } = openRecorded(own, l2BlockNumber === undefined)
   return {
     source: { ...endpoints, rollup, signal, schemeAt },
-    how: { method, maxKeysPerRequest },
+    how,
     start: verifyBlockOptions(own),
     keysAsWritten: keys.map(({ text }) => text),
     ...{ asked, l2BlockNumber, maxFinalizations, tell },
@@ -266,7 +265,6 @@ async function answerAt({ source, how, asked, tell, ...recording }: Recording, a
   }
 }
 
-/** The finalizations to try, in order: that of the request, or the newest ones. */
 async function* anchorsFor(
   { source, l2BlockNumber, maxFinalizations }: Recording,
   { l1Block, newest }: RecordBlock,

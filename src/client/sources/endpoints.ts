@@ -13,13 +13,10 @@ import { createPool, type Pool } from './pool.ts'
  */
 export type Endpoint = string | URL | RequestProvider | SendProvider
 
-/** What callers pass for the endpoints of one layer. */
 export type EndpointsOption = Endpoint | readonly Endpoint[]
 
-/** Called with every failure, and the index of the endpoint. */
 export type OnFailure = (layer: Layer, index: number, error: EndpointError | ProofError) => void
 
-/** Called with what requests to an endpoint wait for, and the index of the endpoint. */
 export type OnWait = (layer: Layer, index: number, state: QueueState) => void
 
 /** One or more endpoints for the same data. None is trusted. */
@@ -32,13 +29,7 @@ interface Told {
   readonly mayGoBack?: boolean
 }
 
-/**
- * Opens what a caller passed, before any request.
- *
- * @param name of the argument
- * @param layer if the call uses endpoints of several
- * @throws ArgumentError
- */
+/** Opens what a caller passed, before any request. @param layer if the call uses endpoints of several @throws ArgumentError */
 export function openEndpoints(
   name: string,
   given: EndpointsOption,

@@ -21,11 +21,9 @@ import {
   TREE_FORM,
   verifyAgreement,
 } from '../transport/partial-answers.ts'
-import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
+import { callProvider, parseQuantity } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { scoped } from '../transport/waiting.ts'
-import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
-import type { Attempt } from './pool.ts'
+import { type Endpoint, type Endpoints, only, openEndpoints } from './endpoints.ts'
 
 /** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
 export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
@@ -52,13 +50,11 @@ export interface RollupClientOptions {
   maxKeysPerRequest?: number | undefined
 }
 
-/** {@link RollupClientOptions} with the defaults. */
 export interface ClientSettings {
   readonly method: string
   readonly maxKeysPerRequest: number
 }
 
-/** How to send one request. */
 interface RequestOptions {
   /** Aborts the request. */
   signal?: AbortSignal | undefined
@@ -84,38 +80,24 @@ export interface FetchOptions extends ClientSettings {
 }
 
 /**
- * Fetches the answer to a proof request, in as many requests as its keys need. Keeps only the fields that the method defines.
- * With `trusted`, it returns exactly what was verified. If an endpoint fails, the next continues with the keys that are left.
- *
- * @throws EndpointError if a request fails. ArgumentError if the request or `trusted` is wrong. With `trusted`, what
- * `verifyState` throws
+ * In as many requests as its keys need. Keeps only the fields that the method defines. With `trusted`, it returns exactly what was
+ * verified. If an endpoint fails, the next continues with the keys that are left.
  */
 export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
   const wanted = decodeRequest(request)
-  const { trusted, onKeys, signal } = bare(options)
+  const { trusted, signal } = bare(options)
+  // What nobody verifies has to be from one endpoint.
+  if (!trusted)
+    return l2.run(
+      (provider, attempt) => fetchParts(only(provider), wanted, options, attempt.signal, attempt.heard),
+      signal,
+    )
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
-  if (trusted) readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
-  let kept: readonly PartialAnswer[] = []
-  return scoped(signal, over => {
-    const keep = (answers: readonly PartialAnswer[]) => {
-      // What was not verified may be wrong, so the next endpoint must not build on it. Two endpoints may be at it at once.
-      if (!trusted || keysIn(answers) <= keysIn(kept)) return
-      kept = [...answers]
-      try {
-        onKeys?.(keysIn(kept))
-      } catch (error) {
-        throw over.stop(error)
-      }
-    }
-    return l2.run((provider, attempt) => fetchFrom(provider, wanted, options, attempt, { kept, keep }), over.signal)
-  })
+  readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
+  return fetchParts(l2, wanted, options, signal)
 }
 
-/**
- * {@link fetchAnswer}, and what `verify` makes of the answer, from the first endpoint whose answer it accepts.
- *
- * @throws what `verify` throws; a ProofError from it as what it says about the endpoint
- */
+/** The answer, and what `verify` makes of it, from the first endpoint whose answer it accepts. */
 export async function fetchVerified<T>(
   l2: Endpoints,
   request: ProofRequest,
@@ -124,7 +106,7 @@ export async function fetchVerified<T>(
 ): Promise<{ answer: unknown; verified: T }> {
   const wanted = decodeRequest(request)
   return l2.run(async (provider, attempt) => {
-    const answer = await fetchFrom(provider, wanted, options, attempt)
+    const answer = await fetchParts(only(provider), wanted, options, attempt.signal, attempt.heard)
     try {
       return { answer, verified: verify(answer) }
     } catch (error) {
@@ -144,52 +126,37 @@ const bare = <T extends object>(options: T): T => Object.assign(Object.create(nu
 
 type DecodedRequest = ReturnType<typeof decodeRequest>
 
-/** What was fetched of an answer in an attempt before, and what is told of more. */
-interface Begun {
-  readonly kept: readonly PartialAnswer[]
-  readonly keep: (answers: readonly PartialAnswer[]) => void
-}
-
-const NOTHING: Begun = { kept: [], keep: () => {} }
-
-const keysIn = (answers: readonly PartialAnswer[]): number => answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
-
-async function fetchFrom(
-  provider: AnyProvider,
-  request: DecodedRequest,
+/** Asks for some of the keys after the other. */
+async function fetchParts(
+  l2: Endpoints,
+  { address, storageKeys, block }: DecodedRequest,
   options: FetchOptions,
-  attempt: Attempt,
-  { kept, keep } = NOTHING,
+  signal: AbortSignal | undefined,
+  heard?: () => void,
 ): Promise<unknown> {
-  const { method, maxKeysPerRequest, trusted, scheme = trusted?.scheme } = bare(options)
-  const { address, storageKeys, block } = request
+  const { method, maxKeysPerRequest: most, trusted, scheme = trusted?.scheme, onKeys } = bare(options)
   // A caller who asks for a method need not know the kind.
   const form = scheme === undefined ? TREE_FORM : stateKind(scheme)
-  const redact = redactorFor(provider)
-  const all = answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
-  const ask = async (keys: readonly Hex[]) => {
-    const said = await callProvider(provider, form.method ?? method, [address, keys, block], attempt.signal)
-    const answer = admitAnswer(said, all, redact, form.shape)
-    if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
-    attempt.heard()
-    return answer
-  }
+  const ask = (keys: readonly Hex[]) =>
+    l2.run(async (provider, attempt) => {
+      const redact = redactorFor(provider)
+      const said = await callProvider(provider, form.method ?? method, [address, keys, block], attempt.signal)
+      const answer = admitAnswer(said, answerAdmission(keys.length, redact), redact, form.shape)
+      if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
+      heard?.()
+      return answer
+    }, signal)
 
-  if (storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
-  const answers = [...kept]
-  for (let done = keysIn(kept); done < storageKeys.length; done = keysIn(answers)) {
-    const keys = storageKeys.slice(done, done + maxKeysPerRequest)
-    answers.push(readPartialAnswer(await ask(keys), keys.length, form))
-    try {
-      verifyAgreement(answers)
-    } catch (error) {
-      // Both are verified, and written in other ways: what this endpoint says is of one kind.
-      if (kept.length > 0) return fetchFrom(provider, request, options, attempt, { kept: [], keep })
-      throw error
-    }
-    if (keysIn(answers) < storageKeys.length) keep(answers)
+  if (storageKeys.length <= most) return ownFields(await ask(storageKeys))
+  const parts: PartialAnswer[] = []
+  for (let done = 0; done < storageKeys.length; done += most) {
+    const keys = storageKeys.slice(done, done + most)
+    parts.push(readPartialAnswer(await ask(keys), keys.length, form))
+    // What is verified is of one state.
+    if (!trusted) verifyAgreement(parts)
+    else if (done + most < storageKeys.length) onKeys?.(done + most)
   }
-  return joinAnswers(answers, form)
+  return joinAnswers(parts, form)
 }
 
 /**
@@ -274,10 +241,10 @@ export function createRollupClient(
   options: RollupClientOptions = {},
 ): RollupClient {
   const endpoints = openEndpoints('l2', l2)
-  const { method, maxKeysPerRequest } = verifyClientOptions(options)
+  const settings = verifyClientOptions(options)
   const how = ({ signal }: RequestOptions) => {
     verifySignal(signal)
-    return { method, maxKeysPerRequest, signal }
+    return { ...settings, signal }
   }
   return {
     async getBlockNumber(request = {}) {
@@ -312,18 +279,14 @@ export function createRollupClient(
   }
 }
 
-/** Adds the defaults. @param more the names of further options @throws ArgumentError */
-export function verifyClientOptions<T extends RollupClientOptions>(
-  options: T,
-  more: readonly string[] = [],
-): T & ClientSettings {
-  const own = readOptions('', options, ['method', 'rollup', 'maxKeysPerRequest', ...more])
+/** Adds the defaults. @throws ArgumentError */
+export function verifyClientOptions(options: RollupClientOptions): ClientSettings {
+  const own = readOptions('', options, ['method', 'rollup', 'maxKeysPerRequest'])
   const rollup = own.rollup === undefined ? undefined : readRollup(own.rollup)
   const { method = rollup?.method ?? 'rollup_getProof', maxKeysPerRequest = KEYS_PER_REQUEST } = own
   if (typeof method !== 'string' || method === '') throw invalid('method', 'the name of a method', method)
   verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
-  // Not a new object, which would inherit from Object.prototype.
-  return Object.assign(own, { method, maxKeysPerRequest })
+  return { method, maxKeysPerRequest }
 }
 
 const REQUEST_FIELDS = ['address', 'storageKeys', 'l2BlockNumber']

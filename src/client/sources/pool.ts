@@ -12,10 +12,8 @@ import {
 import { isNews } from '../transport/lacking.ts'
 import { DEMOTION_MS, SILENCE_MS } from '../transport/limits.ts'
 import { type QueueState, queueOf } from '../transport/queue.ts'
-import { createParts } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
 
-/** One source's attempt at a piece of work. */
 export interface Attempt {
   /** Aborted when the work has ended: another source has done it, or the caller has aborted. */
   readonly signal: AbortSignal
@@ -23,12 +21,10 @@ export interface Attempt {
   heard(): void
 }
 
-/** What to do with one source. */
 type Work<Source, T> = (source: Source, attempt: Attempt, index: number) => Promise<T>
 
 type Failure = EndpointError | ProofError
 
-/** What became of the attempt of one source. */
 export type Outcome<T> = { readonly index: number } & ({ readonly value: T } | { readonly error: Failure })
 
 /** Attempts of several sources, and their outcomes as they end. Whoever leaves the loop over them ends all that are under way. */
@@ -48,25 +44,7 @@ interface RoundOptions {
 }
 
 /** One or more sources of the same data: JSON-RPC endpoints or beacon APIs. None is trusted. */
-export interface Pool<Source> {
-  readonly sources: readonly Source[]
-  /** Which sources failed lately, and for how long they are asked last for that. */
-  isDemoted(index: number): boolean
-  /**
-   * Runs `work` with one source. Tries each of the others when one has failed, or has been silent. One that does not serve a
-   * method of the work fails without a request once that is known. `work` must verify what it returns, because the first result is
-   * final.
-   *
-   * @throws what is no failure of a source, at once. If all fail: what `failed` makes of it
-   */
-  run<T>(work: Work<Source, T>, signal?: AbortSignal, isBlamed?: RoundOptions['isBlamed']): Promise<T>
-  /** Runs `work` with every source, those that failed lately last. For what a single one could hide. */
-  each<T>(work: Work<Source, T>, options?: RoundOptions): Round<Outcome<T>>
-  /** What the failures of all sources come to. */
-  failed(failures: ReadonlyMap<number, Failure>): unknown
-  /** Tells of a failure that came out after the work, such as a lie. */
-  blame(index: number, error: Failure): void
-}
+export type Pool<Source extends object> = ReturnType<typeof createPool<Source>>
 
 /** What is told of the sources of a layer. What these throw ends the work, and is no failure of a source. */
 interface PoolOptions {
@@ -82,10 +60,11 @@ interface PoolOptions {
   failed(failures: ReadonlyMap<number, Failure>): unknown
 }
 
-export function createPool<Source extends object>(sources: readonly Source[], options: PoolOptions): Pool<Source> {
+export function createPool<Source extends object>(sources: readonly Source[], options: PoolOptions) {
   const { layer, onFailure, onWait, onSilence, silenceMs = SILENCE_MS, demoted = new Map(), failed } = options
 
-  const isDemoted = (index: number) => (demoted.get(index) ?? 0) > Date.now()
+  /** Whether it is asked last for now, because it failed lately. */
+  const isDemoted = (index: number): boolean => (demoted.get(index) ?? 0) > Date.now()
   // The time does not start anew, so that a source is not put behind the others for ever.
   const demote = (index: number) => void (isDemoted(index) || demoted.set(index, Date.now() + DEMOTION_MS))
   /** Those that failed lately come last, the earliest failure first. */
@@ -103,7 +82,11 @@ export function createPool<Source extends object>(sources: readonly Source[], op
     onFailure?.(index, error)
   }
 
-  function each<T>(work: Work<Source, T>, { signal, atOnce = sources.length, isBlamed }: RoundOptions = {}) {
+  /** Runs `work` with every source, those that failed lately last. For what a single one could hide. */
+  function each<T>(
+    work: Work<Source, T>,
+    { signal, atOnce = sources.length, isBlamed }: RoundOptions = {},
+  ): Round<Outcome<T>> {
     const attempt = async (index: number, own: Attempt): Promise<Outcome<T>> => {
       // There are as many.
       const source = sources[index] as Source
@@ -122,23 +105,20 @@ export function createPool<Source extends object>(sources: readonly Source[], op
         return { index, error }
       }
     }
-    const watch = (stop: (error: unknown) => void) => {
-      const watchOne = (source: Source, index: number) =>
-        queueOf(source).watch(state => {
-          try {
-            onWait?.(index, state)
-          } catch (error) {
-            stop(error)
-          }
-        })
-      return onWait === undefined ? [] : sources.map(watchOne)
-    }
+    const watch = (stop: (error: unknown) => void) => watchAll(sources, onWait, stop)
     return startRound(order(), { signal, atOnce, silenceMs, watch }, attempt)
   }
 
   return {
     ...{ sources, isDemoted, each, blame, failed },
-    async run<T>(work: Work<Source, T>, signal?: AbortSignal, isBlamed?: RoundOptions['isBlamed']) {
+    /**
+     * Runs `work` with one source. Tries each of the others when one has failed, or has been silent. One that does not serve a
+     * method of the work fails without a request once that is known. `work` must verify what it returns, because the first result
+     * is final.
+     *
+     * @throws what is no failure of a source, at once. If all fail: what `failed` makes of it
+     */
+    async run<T>(work: Work<Source, T>, signal?: AbortSignal, isBlamed?: RoundOptions['isBlamed']): Promise<T> {
       const failures = new Map<number, Failure>()
       const round = each(work, { signal, atOnce: 1, ...(isBlamed && { isBlamed }) })
       for await (const outcome of round) {
@@ -159,7 +139,23 @@ export function createPool<Source extends object>(sources: readonly Source[], op
   }
 }
 
-/** All that comes of a round. */
+/** @returns what ends it, for each */
+function watchAll(
+  sources: readonly object[],
+  onWait: PoolOptions['onWait'],
+  stop: (error: unknown) => void,
+): readonly (() => void)[] {
+  const watchOne = (source: object, index: number) =>
+    queueOf(source).watch(state => {
+      try {
+        onWait?.(index, state)
+      } catch (error) {
+        stop(error)
+      }
+    })
+  return onWait === undefined ? [] : sources.map(watchOne)
+}
+
 export async function allOf<T>(round: Round<T>): Promise<T[]> {
   const all: T[] = []
   for await (const one of round) all.push(one)
@@ -181,7 +177,6 @@ function startRound<T>(
   attempt: (index: number, attempt: Attempt) => Promise<T>,
 ): Round<T> {
   const ending = partOf(signal)
-  const attempts = createParts(ending.signal, false)
   const outcomes: T[] = []
   const running = new Map<number, { isSilent: boolean }>()
   const waiting = [...order]
@@ -219,8 +214,7 @@ function startRound<T>(
     newest = index
     running.set(index, { isSilent: false })
     listen(index)
-    const attempted = attempts.start(own => attempt(index, { signal: own, heard: () => listen(index) }))
-    attempted.then(outcome => {
+    attempt(index, { signal: ending.signal, heard: () => listen(index) }).then(outcome => {
       if (isOver) return
       running.delete(index)
       outcomes.push(outcome)

@@ -34,7 +34,6 @@ export function diagnose(error: unknown, asked: Asked = {}): EndpointError | Pro
   return diagnoseWith(redactUrls, error, asked)
 }
 
-/** Like {@link diagnose}, for an endpoint whose URL is known. */
 export function diagnoseWith(redact: Redact, error: unknown, asked: Asked = {}): EndpointError | ProofError {
   try {
     if (isKnownError(error)) return redactError(error, redact)
@@ -114,15 +113,13 @@ interface Said {
   readonly data?: unknown
 }
 
-/** What was asked, and how HTTP answered. */
 interface Answered extends Asked {
   /** Any status but success; undefined if it is unknown. */
   readonly status?: number | undefined
-  /** In milliseconds. */
   readonly retryAfterMs?: number | undefined
 }
 
-/** The EndpointError for what an endpoint says. The table in `refusals.ts` decides what it means. */
+/** The table in `refusals.ts` decides what it means. */
 function diagnoseSaid({ rpc, message, data }: Said, answered: Answered, redact: Redact): EndpointError {
   const { status, method = '', params = [], retryAfterMs = backoffIn(data) } = answered
   const said = admitText(message ?? '', redact)
@@ -146,7 +143,6 @@ function backoffIn(data: unknown): number | undefined {
  * The EndpointError for an HTTP status that is no success. A JSON-RPC error in the body says more than the status, and so do
  * the words of a gateway.
  *
- * @param body as text
  * @param parsed the body from JSON; undefined if it is none
  */
 export function diagnoseStatus(
@@ -165,7 +161,6 @@ export function diagnoseStatus(
 /** What a gateway says in a few words. Anything longer is no explanation. */
 const quoted = (text: string): string => (text === '' || text.length > MAX_TEXT_LENGTH ? '' : excerpt(text))
 
-/** A JSON-RPC 2.0 request. */
 export interface RpcRequest {
   jsonrpc: '2.0'
   id: number
@@ -177,9 +172,6 @@ export interface RpcRequest {
  * The result of a JSON-RPC 2.0 response. Gateways write it almost right: without its version, with the id as a text, or with an
  * error that is a mere text, or has no envelope around it. Whatever could be an error is one, never a result.
  *
- * @param response parsed from JSON
- * @param request the request that was sent
- * @param redact applied to what the endpoint says
  * @throws EndpointError `ENVELOPE_MALFORMED`, `ID_MISMATCH`; the EndpointError for the endpoint's own error
  */
 export function parseResponse(response: unknown, request: RpcRequest, redact: Redact = redactUrls): unknown {
@@ -207,10 +199,7 @@ export function parseError(error: unknown, asked: Asked, redact: Redact): Endpoi
   return said === null ? malformed('its error says nothing') : diagnoseSaid(said, asked, redact)
 }
 
-/**
- * The error in a body: that of JSON-RPC, whose code may be a text, or which may be a mere text; or what gateways and beacon APIs
- * write in its place. null if there is none.
- */
+/** That of JSON-RPC, whose code may be a text, or which may be a mere text; or what gateways and beacon APIs write in its place. */
 function saidIn(body: object): Said | null {
   const given = readOwn(body, 'error') ?? readOwn(body, 'errors')
   const inner: unknown = Array.isArray(given) ? given[0] : given
@@ -228,7 +217,7 @@ const isObject = (value: unknown): value is object =>
 
 const malformed = (found: string) => new EndpointError('ENVELOPE_MALFORMED', { found })
 
-/** Removes URLs and keys from an error. Returns the error itself if it contains none. */
+/** Removes URLs and keys. Returns the error itself if it contains none. */
 export function redactError<T extends EndpointError | ProofError>(error: T, redact: Redact): T
 export function redactError(error: EndpointError | ProofError, redact: Redact): EndpointError | ProofError {
   /** Text that an error quotes may have been cut inside a key. */
@@ -282,7 +271,7 @@ export function redactCause(error: unknown, redact: Redact, depth = 0): Error | 
 export const redactFailure = (error: unknown, ...providers: readonly object[]): unknown =>
   isProofError(error) ? redactError(error, redactorFor(...providers)) : error
 
-/** Runs `work`. A ProofError from it quotes what does not verify, so the URLs of these endpoints are removed from it. */
+/** A ProofError from `work` quotes what does not verify, so the URLs of these endpoints are removed from it. */
 export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints: readonly object[]): Promise<T> {
   try {
     return await work()

@@ -134,15 +134,11 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   L1_CONTRADICTION: 'wrong',
 }
 
-/**
- * Whether an HTTP status passes with time. A redirect, a path that does not exist and a request that is too large do not.
- *
- * @param status undefined if it is unknown
- */
+/** A redirect, a path that does not exist and a request that is too large do not pass with time. */
 const isPassingStatus = (status: number | undefined): boolean =>
   status === undefined || [408, 425, 429].includes(status) || (status >= 500 && ![501, 505, 511].includes(status))
 
-/** The prospect of a code. Of HTTP errors, the status decides. */
+/** Of HTTP errors, the status decides. */
 const prospectIn = (code: EndpointErrorCode, status: number | undefined): Prospect =>
   code === 'HTTP_ERROR' && !isPassingStatus(status) ? 'refused' : prospects[code]
 
@@ -183,13 +179,9 @@ export function orFailure(error: unknown): EndpointError | ProofError {
 /** Whether the same request to the same endpoint may succeed later. */
 export const isPassing = (error: unknown): boolean => PASSING.includes(prospectOf(error))
 
-/** Whether the endpoint does not hold the block: not yet, or no longer. */
 export const isMissing = (error: unknown): boolean => prospectOf(error) === 'missing'
 
-/**
- * Whether the endpoint may hold another block although it failed for this one: the block is missing, or nobody knows why it
- * failed. Gateways report internal errors while the prover behind them lags.
- */
+/** Whether it may hold another block: gateways report internal errors while the prover behind them lags. */
 export const isOfBlock = (error: unknown): boolean => isMissing(error) || prospectOf(error) === 'unclear'
 
 /** How many rounds in a row may fail like this before a follower ends. With growing waits, 8 take minutes, 32 an hour. */
@@ -208,7 +200,6 @@ export const isGone = (error: unknown): boolean =>
 const GONE =
   /missing trie node|prun|\bold\b|expired|histor|archive|reexec|proof window|(?:earliest|first) available|world state/i
 
-/** Whether the answer is wrong. */
 export const isWrong = (error: unknown): boolean => prospectOf(error) === 'wrong'
 
 /** The `error` of a JSON-RPC response, without URLs and API keys. */
@@ -330,15 +321,10 @@ export const isEndpointError = (error: unknown): error is EndpointError => hasBr
 export const isKnownError = (error: unknown): error is EndpointError =>
   isEndpointError(error) && Object.hasOwn(meanings, error.code)
 
-/** The error of what a signal has ended. */
 export const abortedBy = (signal: AbortSignal): EndpointError =>
   new EndpointError('ABORTED', { cause: signal.reason as unknown })
 
-/**
- * Runs `work`. An {@link EndpointError} from it is rethrown with the endpoint concerned.
- *
- * @param index its place among several of the layer, from 0
- */
+/** An {@link EndpointError} from `work` is rethrown with the endpoint concerned. @param index its place in the layer, from 0 */
 export async function atEndpoint<T>(layer: Layer | undefined, work: () => Promise<T>, index?: number): Promise<T> {
   try {
     return await work()

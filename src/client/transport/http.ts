@@ -5,10 +5,10 @@ import { readOptions, verifyWhole } from '../../base/options.ts'
 import { type Asked, diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError, withMethod } from './error.ts'
 import {
-  BLOCK_LENGTH,
   CODE_RESPONSE_LENGTH,
   DEFAULT_RESPONSE_LENGTH,
   ENDPOINT_SHARE,
+  FIRST_LENGTH,
   HEADER_RESPONSE_LENGTH,
   HELD_LENGTH,
   LARGE_RESPONSE_LENGTH,
@@ -184,16 +184,12 @@ function createConnection(url: string | URL, options: HttpOptions) {
 
   const queue = queueAt(target)
 
-  /**
-   * Sends one request in its turn. The time for it begins when it is sent.
-   *
-   * @param name of the method, or the path at a beacon API
-   */
+  /** The time for a request begins when it is sent. @param name of the method, or the path at a beacon API */
   async function exchange(
     name: string,
     to: string | URL,
     init: RequestInit,
-    read: (response: Response, hold: Hold) => Promise<unknown>,
+    read: Read,
     ownSignal?: AbortSignal,
   ): Promise<unknown> {
     const given = anyOf(signal, ownSignal)
@@ -208,7 +204,7 @@ function createConnection(url: string | URL, options: HttpOptions) {
   async function exchangeOnce(
     to: string | URL,
     init: RequestInit,
-    read: (response: Response, hold: Hold) => Promise<unknown>,
+    read: Read,
     given: AbortSignal | undefined,
   ): Promise<unknown> {
     // Keep this reference until the end: nothing else holds the signal strongly, and once collected, it never fires.
@@ -243,20 +239,16 @@ function anyOf(signal: AbortSignal | undefined, own: AbortSignal | undefined): A
   return either
 }
 
-/** Whether the server has closed the connection under a request. */
 const isClosed = (error: unknown): boolean =>
   /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(systemCodeIn(error).found ?? '')
 
-/**
- * The room for long responses. There is one for the process, because its memory is what many endpoints together would fill:
- * each of them is opened on its own, and knows of no other.
- */
+/** One for the process: its memory is what many endpoints together would fill, and each is opened on its own. */
 const room = createBudget(HELD_LENGTH)
 
 /** Waits until there is room for a response of up to `length` bytes. */
 type Hold = (length: number) => Promise<void>
+type Read = (response: Response, hold: Hold) => Promise<unknown>
 
-/** Runs `work`, and then leaves the room that it holds to others. */
 async function holding<T>(share: Budget, abort: AbortSignal, work: (hold: Hold) => Promise<T>): Promise<T> {
   const held: (() => void)[] = []
   // All that it may need, at once and in this order: two halves that wait for each other would wait for ever.
@@ -275,7 +267,6 @@ async function holding<T>(share: Budget, abort: AbortSignal, work: (hold: Hold) 
 const SHORT_ANSWERS =
   /^(?:eth_(?:chainId|blockNumber|gasPrice|maxPriorityFeePerGas|getBalance|getTransactionCount|getStorageAt)|net_version)$/
 
-/** The longest useful answer to a request. */
 function lengthOf({ method, params }: RpcRequest): number {
   if (SHORT_ANSWERS.test(method)) return SHORT_RESPONSE_LENGTH
   const [, second] = params
@@ -305,14 +296,12 @@ function parseUrl(url: string | URL): URL {
   return parsed
 }
 
-/** A system error code, such as `ECONNREFUSED`. */
 function systemCodeIn(error: unknown): { found?: string } {
   const cause = error instanceof Error ? error.cause : undefined
   const code: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? { found: code } : {}
 }
 
-/** How long a response may be. */
 interface Room {
   readonly maxLength: number
   readonly hold: Hold
@@ -345,38 +334,30 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** The body. Never holds more than `maxLength` bytes of it, and waits for room before most of them. */
+/** The body. Never takes more than `maxLength` bytes of it, and waits for room before most of them. */
 async function readText(response: Response, { maxLength, hold }: Room): Promise<string> {
   const reader = response.body?.getReader()
-  // Joined, because the pieces may be as short as the endpoint likes.
-  const blocks: Uint8Array[] = []
+  // It grows by doubling, because the pieces may be as short as the endpoint likes.
+  let bytes = new Uint8Array(FIRST_LENGTH)
   let length = 0
   while (reader !== undefined) {
     const { done, value } = await reader.read()
     if (done) break
-    if (length + value.length > maxLength) {
+    const from = length
+    length += value.length
+    if (length > maxLength) {
       await reader.cancel()
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${maxLength} bytes` })
     }
-    length = append(blocks, length, value)
     if (length > LARGE_RESPONSE_LENGTH) await hold(maxLength)
+    if (length > bytes.length) {
+      const longer = new Uint8Array(Math.max(length, 2 * bytes.length))
+      longer.set(bytes)
+      bytes = longer
+    }
+    bytes.set(value, from)
   }
-  const decoder = new TextDecoder('utf-8')
-  const decode = (block: Uint8Array, index: number) =>
-    decoder.decode(block.subarray(0, length - index * BLOCK_LENGTH), { stream: true })
-  return blocks.map(decode).join('') + decoder.decode()
-}
-
-/** Adds a piece to blocks that hold `length` bytes. @returns how many they hold then */
-function append(blocks: Uint8Array[], length: number, piece: Uint8Array): number {
-  for (let done = 0; done < piece.length; ) {
-    const filled = (length + done) % BLOCK_LENGTH
-    if (filled === 0) blocks.push(new Uint8Array(BLOCK_LENGTH))
-    const part = piece.subarray(done, done + BLOCK_LENGTH - filled)
-    blocks.at(-1)?.set(part, filled)
-    done += part.length
-  }
-  return length + piece.length
+  return new TextDecoder('utf-8').decode(bytes.subarray(0, length))
 }
 
 async function readJson(response: Response, room: Room): Promise<unknown> {
@@ -398,10 +379,7 @@ function describeText(response: Response, text: string): string {
   return /^[{[]/.test(start) ? 'JSON that is cut off or broken' : 'a text'
 }
 
-/**
- * Milliseconds, at most {@link LONGEST_RETRY_AFTER}; undefined if the header is missing, names the past, or is neither a number of
- * seconds, several of them from proxies in a row, nor a date.
- */
+/** Undefined if it is missing, past, or neither a number of seconds, several from proxies in a row, nor a date. */
 function readRetryAfter({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After')?.trim() ?? ''
   if (/^[\d.]+(?: *, *[\d.]+)*$/.test(value)) {

@@ -21,7 +21,6 @@ export function lackOf(provider: object, method: string): EndpointError | undefi
   return undefined
 }
 
-/** Notes that the endpoint does not serve this method. */
 export function noteLack(provider: object, method: string, error: EndpointError): void {
   const lacks = LACKS.get(provider) ?? new Map<string, Lack>()
   LACKS.set(provider, lacks)

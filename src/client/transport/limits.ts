@@ -19,8 +19,8 @@ export const LARGE_RESPONSE_LENGTH = 2 ** 20
 export const HELD_LENGTH = 2 ** 26
 /** One endpoint gets this part of them, so that it cannot keep the others waiting. */
 export const ENDPOINT_SHARE = 2
-/** A response is joined from pieces in blocks of so many bytes. */
-export const BLOCK_LENGTH = 2 ** 14
+/** Bytes for which a response has room at first. */
+export const FIRST_LENGTH = 2 ** 14
 /** The response to a request for a number or a word. The rest is for an error that is explained at length. */
 export const SHORT_RESPONSE_LENGTH = 2 ** 16
 /** For each key of a proof: L1's are the longest, with 65 nodes of 532 bytes. Two more are for the account. */
@@ -32,7 +32,7 @@ export const HEADER_RESPONSE_LENGTH = 2 ** 21
 
 /** A leaf proof has up to 14,000 characters: two paths of 42 nodes. This leaves room for a longer encoding. */
 export const MAX_PROOF_LENGTH = 2 ** 16
-/** All partial answers together. */
+/** One answer about a state. */
 export const MAX_ANSWER_LENGTH = 2 ** 27
 /** An `eth_getProof` answer for the contract: its account, and up to 7 slots. On mainnet, each path has less than 8,000 characters. */
 export const MAX_L1_PROOF_LENGTH = 2 ** 18
@@ -76,6 +76,8 @@ export const KEYS_PER_REQUEST = 100
 export const MAX_LOG_REQUESTS = 10n
 /** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */
 export const HINT_MS = 10_000
+/** Blocks whose receipts are read as one piece where an endpoint serves no logs. */
+export const BLOCKS_WITH_RECEIPTS = 16n
 /** Logs per request: far more than the finalizations in that many blocks. */
 export const MAX_LOGS = 2_000
 
@@ -127,7 +129,9 @@ export const LONGEST_RETRY_AFTER = 86_400_000
 export const MAX_TIMEOUT = 2 ** 31 - 1
 /** Milliseconds after the first failure of a follower. Doubles with each further one in a row. */
 export const FIRST_BACKOFF = 1_000
-/** Milliseconds between two polls or attempts of a follower. */
+/** Milliseconds between two attempts of a follower at most, before chance is added. */
+export const MAX_BACKOFF = 300_000
+/** Milliseconds between two polls of a follower. */
 export const MAX_INTERVAL = 2 ** 30
 /** Rounds in a row in which every endpoint fails for a reason that does not pass. With growing waits, they take minutes. */
 export const MAX_REFUSED_ROUNDS = 8

@@ -11,12 +11,9 @@ import { admitText, type Redact } from './redact.ts'
 /** What the answers about a state look like. */
 type AnswerForm = Pick<StateKind, 'shape' | 'slots' | 'method'>
 
-/** With either hash scheme. */
 export const TREE_FORM: AnswerForm = { shape: ANSWER_SHAPE, slots: 'storageProofs', method: null }
 
-/** The answer for some of the keys. */
 export interface PartialAnswer {
-  readonly keyCount: number
   /** Only fields of the method. */
   readonly answer: { readonly accountProof?: unknown; readonly [name: string]: unknown }
   readonly slots: readonly unknown[]
@@ -35,9 +32,9 @@ export function admissionOf(limit: number, redact: Redact): Admission {
   }
 }
 
-/** {@link admissionOf} the answers for this many keys, with one account proof per request. */
-export const answerAdmission = (keyCount: number, requestCount: number, redact: Redact): Admission =>
-  admissionOf(Math.min((keyCount + requestCount) * MAX_PROOF_LENGTH, MAX_ANSWER_LENGTH), redact)
+/** {@link admissionOf} the answer for this many keys, with an account proof. */
+export const answerAdmission = (keyCount: number, redact: Redact): Admission =>
+  admissionOf(Math.min((keyCount + 2) * MAX_PROOF_LENGTH, MAX_ANSWER_LENGTH), redact)
 
 /** The known fields of a result of this shape. If a provider returns the whole JSON-RPC response, it is unwrapped, once. */
 export function admitAnswer(
@@ -65,10 +62,9 @@ export function readPartialAnswer(answer: unknown, keyCount: number, { slots: na
   if (!Array.isArray(slots) || ![0, keyCount].includes(slots.length)) {
     throw new EndpointError('ANSWER_MALFORMED', { found: `the ${name} are not one for each of ${keyCount} keys` })
   }
-  return { keyCount, answer: isSparse ? { accountProof, storageProofs: slots } : { ...Object(answer) }, slots }
+  return { answer: isSparse ? { accountProof, storageProofs: slots } : { ...Object(answer) }, slots }
 }
 
-/** The answer for all keys. */
 export const joinAnswers = (answers: readonly PartialAnswer[], { slots }: AnswerForm): object => ({
   ...answers[0]?.answer,
   [slots]: answers.flatMap(answer => answer.slots),

@@ -6,8 +6,7 @@ import { lackOf, noteLack } from './lacking.ts'
 import { MAX_RETRIES, REQUEST_TIMEOUT_MS } from './limits.ts'
 import { queueOf } from './queue.ts'
 import { originOf, redactorFor } from './redact.ts'
-import { inTime, orAbort } from './waiting.ts'
-import { inherit } from './whose.ts'
+import { createFlights, inTime, orAbort } from './waiting.ts'
 
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
 export interface RequestProvider {
@@ -34,7 +33,6 @@ export interface SendProvider {
 
 export type AnyProvider = RequestProvider | SendProvider
 
-/** Whether it has a method to send a request. */
 export const isProvider = (value: unknown): value is AnyProvider =>
   hasMethod(value, 'request') || hasMethod(value, 'send')
 
@@ -52,9 +50,8 @@ function send(
 
 /**
  * Sends one request, in the queue of its endpoint. One that is like a request under way shares its answer, and nobody may change
- * that. Throws what {@link diagnoseWith} makes of the provider's errors; `METHOD_UNKNOWN` without a request while the
- * endpoint is known not to serve the method. `signal` ends the wait. So does the time for a request: a provider of the caller
- * has as much as a URL, and is not waited for any longer.
+ * that. `METHOD_UNKNOWN` without a request while the endpoint is known not to serve the method. A provider of the caller has as much
+ * time as a URL.
  */
 export async function callProvider(
   provider: AnyProvider,
@@ -97,16 +94,8 @@ function sendInTurn(
 const SHARED =
   /^(?:eth_(?:chainId|blockNumber|createAccessList|getBlockBy(?:Hash|Number)|getBlockReceipts|getCode|getLogs|getStorageAt|getTransactionByHash|getTransactionReceipt)|[a-z]+_getProof)$/
 
-/** Work under way, and how many wait for it. */
-interface Flight<T> {
-  readonly answer: Promise<T>
-  readonly ending: AbortController
-  isOver: boolean
-  waiting: number
-}
-const FLIGHTS = new WeakMap<object, Map<string, Flight<unknown>>>()
+const FLIGHTS = new WeakMap<object, ReturnType<typeof createFlights<string>>>()
 
-/** Runs `send`, or waits for the one that is under way. */
 function share(
   provider: AnyProvider,
   method: string,
@@ -115,45 +104,9 @@ function share(
   send: (signal: AbortSignal | undefined) => Promise<unknown>,
 ): Promise<unknown> {
   if (!SHARED.test(method)) return send(signal)
-  const flights = FLIGHTS.get(provider) ?? new Map<string, Flight<unknown>>()
+  const flights = FLIGHTS.get(provider) ?? createFlights<string>()
   FLIGHTS.set(provider, flights)
-  return shareFlight(flights, `${method} ${JSON.stringify(params)}`, signal, send)
-}
-
-/** Runs `send`, or waits for the one of this name that is under way. It is aborted when nobody waits any more. */
-export async function shareFlight<T>(
-  flights: Map<string, Flight<T>>,
-  key: string,
-  signal: AbortSignal | undefined,
-  send: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const flight = flights.get(key) ?? begin()
-  flight.waiting++
-  try {
-    return await orAbort(() => flight.answer, signal)
-  } finally {
-    if (--flight.waiting === 0) {
-      forget(flight)
-      if (!flight.isOver) flight.ending.abort()
-    }
-  }
-
-  function forget(flight: Flight<T>): void {
-    if (flights.get(key) === flight) flights.delete(key)
-  }
-  function begin(): Flight<T> {
-    const ending = new AbortController()
-    inherit(ending.signal, signal)
-    const flight: Flight<T> = { answer: send(ending.signal), ending, isOver: false, waiting: 0 }
-    flights.set(key, flight)
-    // Those who come later want an answer of then.
-    const end = () => {
-      flight.isOver = true
-      forget(flight)
-    }
-    flight.answer.then(end, end)
-    return flight
-  }
+  return flights.run(`${method} ${JSON.stringify(params)}`, signal, send)
 }
 
 /** A JSON-RPC quantity of at most `bits` bits. @throws EndpointError `ANSWER_MALFORMED` */

@@ -1,9 +1,8 @@
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
-import { createLanes } from './lanes.ts'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, MAX_QUEUES, REQUESTS_AT_ONCE, TELL_MS } from './limits.ts'
 import { type Clock, createRate, systemClock } from './rate.ts'
 import { originOf } from './redact.ts'
-import { isBulk, onAbort } from './whose.ts'
+import { isBulk, onAbort, ownerOf } from './whose.ts'
 
 /** What the requests to an endpoint wait for. */
 export interface QueueState {
@@ -15,7 +14,6 @@ export interface QueueState {
   readonly pauseMs: number
 }
 
-/** How a request is sent. */
 export interface Sending {
   /** Ends the wait. It also says whose work it is, and whether that is bulk: see `whose.ts`. */
   readonly signal?: AbortSignal | undefined
@@ -25,33 +23,17 @@ export interface Sending {
   readonly maxRetries: number
 }
 
-/** All requests to one endpoint. */
-export interface Queue {
-  /**
-   * Sends a request in its turn: at once, if nothing speaks against it. Sends it again if the endpoint is busy, which is what
-   * `RATE_LIMITED` and HTTP status 503 say.
-   *
-   * @param send sends it once
-   * @throws what `send` throws at last; EndpointError `ABORTED`; `RATE_LIMITED` without a request if a pause takes too long, or
-   * too many wait
-   */
-  run<T>(send: () => Promise<T>, how: Sending): Promise<T>
-  /** Calls `tell` when the endpoint makes requests wait, but not too often. @returns ends it */
-  watch(tell: (state: QueueState) => void): () => void
-  /** Whether nobody would miss it. */
-  isIdle(): boolean
-}
+export type Queue = ReturnType<typeof createQueue>
 
 /** What became of a request that was sent: the error is that of a busy endpoint. */
 type Outcome = 'answered' | 'unanswered' | EndpointError
 
+/** A request that waits for its turn. */
 interface Entry extends Sending {
-  readonly signal: AbortSignal | undefined
   /** Sends the request, and tells whoever waits for it, unless the endpoint is busy. */
   readonly send: () => Promise<Outcome>
   readonly fail: (error: unknown) => void
   retries: number
-  /** When it was sent first. */
   firstAt: number | undefined
 }
 
@@ -66,14 +48,13 @@ const tooLong = (pauseMs: number) =>
   new EndpointError('RATE_LIMITED', { found: 'it asked for a longer pause', retryAfterMs: Math.ceil(pauseMs) })
 
 /** An entry, and what it comes to. @param leave called when it need not wait any more */
-function createEntry<T>(send: () => Promise<T>, { signal, ...how }: Sending, leave: (entry: Entry) => void) {
+function createEntry<T>(send: () => Promise<T>, how: Sending, leave: (entry: Entry) => void) {
   let settle: { resolve(value: T): void; reject(error: unknown): void } | undefined
   const answer = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject }
   })
   const entry: Entry = {
     ...how,
-    signal,
     retries: 0,
     firstAt: undefined,
     fail(error) {
@@ -95,7 +76,70 @@ function createEntry<T>(send: () => Promise<T>, { signal, ...how }: Sending, lea
   return { entry, answer }
 }
 
-/** Those who are told what requests wait for. */
+/** Those that were refused go first: who asked for them has waited longest. */
+const AGAIN = Symbol('again')
+
+/** Those that wait, by whose work they belong to: owners take turns. */
+function createLane() {
+  const owners = new Map<unknown, Set<Entry>>()
+  const ownerIn = ({ retries, signal }: Entry) => (retries > 0 ? AGAIN : ownerOf(signal))
+  return {
+    isEmpty: () => owners.size === 0,
+    all: () => [...owners.values()].flatMap(entries => [...entries]),
+    add(entry: Entry): void {
+      const owner = ownerIn(entry)
+      owners.set(owner, (owners.get(owner) ?? new Set()).add(entry))
+    },
+    remove(entry: Entry): boolean {
+      const owner = ownerIn(entry)
+      const own = owners.get(owner)
+      const wasThere = own?.delete(entry) === true
+      if (own?.size === 0) owners.delete(owner)
+      return wasThere
+    },
+    next(): Entry | undefined {
+      const [first] = owners.keys()
+      const owner = owners.has(AGAIN) ? AGAIN : first
+      const own = owners.get(owner) ?? new Set()
+      const [entry] = own
+      // The next turn is another owner's.
+      if (own.size > 1 && owners.delete(owner)) owners.set(owner, own)
+      return entry
+    },
+  }
+}
+
+/** Single requests get so many turns for each of bulk work: neither stops the other. */
+const SINGLE_IN_A_ROW = 4
+
+function createLanes() {
+  const [single, bulk] = [createLane(), createLane()]
+  const laneOf = ({ signal }: Entry) => (isBulk(signal) ? bulk : single)
+  let [length, inARow] = [0, 0]
+  const remove = (entry: Entry) => {
+    if (laneOf(entry).remove(entry)) length--
+  }
+  return {
+    get length() {
+      return length
+    },
+    all: () => [...single.all(), ...bulk.all()],
+    add(entry: Entry): void {
+      laneOf(entry).add(entry)
+      length++
+    },
+    remove,
+    /** @param mayBeBulk whether bulk work may have the turn */
+    take(mayBeBulk: boolean): Entry | undefined {
+      const isBulkNext = mayBeBulk && !bulk.isEmpty() && (single.isEmpty() || inARow >= SINGLE_IN_A_ROW)
+      inARow = isBulkNext || bulk.isEmpty() ? 0 : inARow + 1
+      const entry = (isBulkNext ? bulk : single).next()
+      if (entry !== undefined) remove(entry)
+      return entry
+    },
+  }
+}
+
 function createWatchers(now: () => number) {
   const watchers = new Set<(state: QueueState) => void>()
   let toldAt = Number.NEGATIVE_INFINITY
@@ -106,6 +150,7 @@ function createWatchers(now: () => number) {
       toldAt = now()
       for (const watcher of [...watchers]) watcher(state)
     },
+    /** Calls `watcher` when the endpoint makes requests wait, but not too often. @returns ends it */
     watch(watcher: (state: QueueState) => void): () => void {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)
@@ -114,11 +159,10 @@ function createWatchers(now: () => number) {
 }
 
 /** A queue of its own, for tests. Anything else takes the one of its endpoint. */
-export function createQueue(clock: Clock = systemClock): Queue {
-  const [lanes, rate, { tell, watch, isEmpty }] = [createLanes<Entry>(), createRate(clock), createWatchers(clock.now)]
+export function createQueue(clock: Clock = systemClock) {
+  const [lanes, rate, { tell, watch, isEmpty }] = [createLanes(), createRate(clock), createWatchers(clock.now)]
   let [active, activeBulk, bulkAtOnce] = [0, 0, BULK_AT_FIRST]
   let cancel = () => {}
-  const stateOf = () => ({ waiting: lanes.length, requestsPerSecond: rate.perSecond, pauseMs: Math.ceil(rate.pause) })
 
   async function start(entry: Entry): Promise<void> {
     const [round, bulk] = [rate.begin(), isBulk(entry.signal) ? 1 : 0]
@@ -144,50 +188,54 @@ export function createQueue(clock: Clock = systemClock): Queue {
     for (const one of lanes.all()) if (one !== entry && rate.pause >= one.timeoutMs) one.fail(tooLong(rate.pause))
   }
 
-  /** Sends all that may be sent. */
   function pump(): void {
     cancel()
     while (lanes.length > 0 && active < (rate.isProbing ? 1 : REQUESTS_AT_ONCE)) {
       const delay = rate.delay()
-      const entry = delay > 0 ? undefined : lanes.take(activeBulk < bulkAtOnce)
-      if (delay > 0) cancel = clock.after(Math.ceil(delay), pump)
-      if (delay > 0) tell(stateOf())
+      if (delay > 0) {
+        cancel = clock.after(Math.ceil(delay), pump)
+        const { perSecond: requestsPerSecond, pause } = rate
+        return void tell({ waiting: lanes.length, requestsPerSecond, pauseMs: Math.ceil(pause) })
+      }
+      const entry = lanes.take(activeBulk < bulkAtOnce)
       if (entry === undefined) return
       void start(entry)
     }
   }
 
-  async function run<T>(send: () => Promise<T>, how: Sending): Promise<T> {
-    const { signal, timeoutMs } = how
-    if (signal?.aborted) throw abortedBy(signal)
-    if (rate.pause >= timeoutMs) throw tooLong(rate.pause)
-    if (lanes.length >= MAX_QUEUED) throw new EndpointError('RATE_LIMITED', { found: 'too many requests wait' })
-    const end = () => {
-      if (signal) entry.fail(abortedBy(signal))
-      // A timer for nothing would keep the program running.
-      if (lanes.length === 0) cancel()
-    }
-    const { entry, answer } = createEntry(send, how, one => {
-      lanes.remove(one)
-      forget()
-    })
-    const forget = onAbort(signal, end)
-    lanes.add(entry)
-    pump()
-    return answer
-  }
-
   return {
-    run,
+    /**
+     * Sends a request in its turn: at once, if nothing speaks against it; and again if the endpoint is busy.
+     *
+     * @throws what `send` throws at last; EndpointError `ABORTED`; `RATE_LIMITED` without a request if a pause takes too long, or
+     * too many wait
+     */
+    async run<T>(send: () => Promise<T>, how: Sending): Promise<T> {
+      const { signal, timeoutMs } = how
+      if (signal?.aborted) throw abortedBy(signal)
+      if (rate.pause >= timeoutMs) throw tooLong(rate.pause)
+      if (lanes.length >= MAX_QUEUED) throw new EndpointError('RATE_LIMITED', { found: 'too many requests wait' })
+      const { entry, answer } = createEntry(send, how, one => {
+        lanes.remove(one)
+        forget()
+      })
+      const forget = onAbort(signal, () => {
+        if (signal) entry.fail(abortedBy(signal))
+        // A timer for nothing would keep the program running.
+        if (lanes.length === 0) cancel()
+      })
+      lanes.add(entry)
+      pump()
+      return answer
+    },
     watch,
-    isIdle: () => active + lanes.length === 0 && isEmpty() && rate.perSecond === undefined && rate.pause === 0,
+    isIdle: (): boolean => active + lanes.length === 0 && isEmpty() && rate.perSecond === undefined && rate.pause === 0,
   }
 }
 
 /** The queues of URLs, for the whole process, and those of providers that the caller made. */
 const [atUrls, ofProviders] = [new Map<string, Queue>(), new WeakMap<object, Queue>()]
 
-/** The queue of a URL. */
 export function queueAt(href: string): Queue {
   const known = atUrls.get(href)
   if (known !== undefined) return known

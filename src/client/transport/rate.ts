@@ -37,44 +37,33 @@ const [NEAR, MOST_PATIENCE] = [0.95, 4]
 const [PROVEN, FEW] = [20, 3]
 
 /** The pauses of a busy endpoint. */
-function createPauses({ now, random }: Pick<Clock, 'now' | 'random'>) {
-  let until = 0
-  /** How often there was a pause, and how often in a row; when requests were last refused, and how many at once. */
-  let [round, inARow, lastAt, atOnce] = [0, 0, 0, 0]
-  return {
-    get until() {
-      return until
-    },
-    get round() {
-      return round
-    },
-    get lastAt() {
-      return lastAt
-    },
-    get atOnce() {
-      return atOnce
-    },
-    get inARow() {
-      return inARow
-    },
-    /** A request of this round was answered. */
-    end(ofRound: number): void {
-      if (ofRound === round) inARow = 0
-    },
-    /** @returns the milliseconds for which to wait, which may be longer than the pause */
-    begin(ofRound: number, asked: number | undefined): number {
-      const at = now()
-      // Requests that were under way together are refused together.
-      const isNew = ofRound === round
-      if (isNew) [round, inARow, lastAt, atOnce] = [round + 1, inARow + 1, at, 0]
-      atOnce++
-      // If it refuses after as long as it asked to wait, that was not enough.
-      const isOwn = isNew && (asked === undefined || inARow > 1)
-      const own = isOwn ? Math.min(FIRST_PAUSE * 2 ** (inARow - 1), LONGEST_OWN_PAUSE) * (1 + random()) : 0
-      until = Math.max(until, at + Math.min(Math.max(own, asked ?? 0), LONGEST_PAUSE))
-      return Math.max(asked ?? 0, until - at)
-    },
-  }
+interface Pauses {
+  until: number
+  /** How often there was a pause, and how often in a row. */
+  round: number
+  inARow: number
+  /** When requests were last refused, and how many at once. */
+  lastAt: number
+  atOnce: number
+}
+
+/** @returns the milliseconds for which to wait, which may be longer than the pause */
+function beginPause(
+  pauses: Pauses,
+  ofRound: number,
+  at: number,
+  asked: number | undefined,
+  random: () => number,
+): number {
+  // Requests that were under way together are refused together.
+  const isNew = ofRound === pauses.round
+  if (isNew) Object.assign(pauses, { round: ofRound + 1, inARow: pauses.inARow + 1, lastAt: at, atOnce: 0 })
+  pauses.atOnce++
+  // If it refuses after as long as it asked to wait, that was not enough.
+  const isOwn = isNew && (asked === undefined || pauses.inARow > 1)
+  const own = isOwn ? Math.min(FIRST_PAUSE * 2 ** (pauses.inARow - 1), LONGEST_OWN_PAUSE) * (1 + random()) : 0
+  pauses.until = Math.max(pauses.until, at + Math.min(Math.max(own, asked ?? 0), LONGEST_PAUSE))
+  return Math.max(asked ?? 0, pauses.until - at)
 }
 
 /** How a rate that goes well grows. */
@@ -110,7 +99,8 @@ function createSteps() {
  * for, or for a while. Then requests go at the rate at which it accepted them before, which grows slowly until the next refusal.
  */
 export function createRate({ now, random }: Pick<Clock, 'now' | 'random'>) {
-  const [pauses, steps] = [createPauses({ now, random }), createSteps()]
+  const pauses: Pauses = { until: 0, round: 0, inARow: 0, lastAt: 0, atOnce: 0 }
+  const steps = createSteps()
   let perSecond: number | undefined
   let [nextAt, learntAt, accepted, hasToLearn] = [0, 0, 0, false]
   /** When requests were accepted lately. */
@@ -166,19 +156,15 @@ export function createRate({ now, random }: Pick<Clock, 'now' | 'random'>) {
       const at = now()
       if (recent.push(at) > 4 * MOST) recent = recent.slice(-MOST)
       accepted++
-      pauses.end(round)
+      if (round === pauses.round) pauses.inARow = 0
       if (perSecond === undefined || !isShort || hasToLearn) return
       const next = steps.accept(perSecond, at)
       perSecond = next > MOST ? undefined : next
     },
-    /**
-     * @param asked the milliseconds for which the endpoint asks to wait
-     * @param isRate whether it says that requests are too many, rather than that it cannot serve any
-     * @returns the milliseconds for which to wait
-     */
+    /** @param isRate whether it says that requests are too many, rather than that it cannot serve any @returns milliseconds to wait */
     refuse(round: number, asked: number | undefined, isRate: boolean): number {
       hasToLearn ||= isRate && round === pauses.round
-      return pauses.begin(round, asked)
+      return beginPause(pauses, round, now(), asked, random)
     },
   }
 }

@@ -129,7 +129,6 @@ function patternOf(character: string): string {
   return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${percent}|${escaped})`
 }
 
-/** What is known of a provider or beacon API over a URL. */
 export interface Origin {
   readonly redact: Redact
   /** What is asked, the same for every spelling of it. */
@@ -154,11 +153,7 @@ export function redactorFor(...providers: readonly object[]): Redact {
   })
 }
 
-/**
- * The only way in for untrusted text: it is cut to {@link MAX_TEXT_LENGTH} and redacted before anything else reads it.
- *
- * @param value a string; anything else is shown as JSON, as far as it fits
- */
+/** The only way in for untrusted text: cut to {@link MAX_TEXT_LENGTH}, shown as JSON if it is none, and redacted before it is read. */
 export function admitText(value: unknown, redact: Redact): string {
   const text = typeof value === 'string' ? value : showJson(value, MAX_TEXT_LENGTH + 1)
   if (text.length <= MAX_TEXT_LENGTH) return redact(text)

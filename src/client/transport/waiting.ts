@@ -23,7 +23,6 @@ export function begin<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-/** A piece of work that can be ended from within. */
 export interface Scope {
   /** Aborted with the work as a whole, or when something stops it. */
   readonly signal: AbortSignal
@@ -31,12 +30,7 @@ export interface Scope {
   stop(error: unknown): unknown
 }
 
-/**
- * Runs `work`. When it is stopped, when the time is over or when `whole` is aborted, nobody waits for it any longer.
- *
- * @param timeoutMs default: no limit
- * @throws what stops it; EndpointError `TIMEOUT`, `ABORTED`
- */
+/** Nobody waits for `work` any longer when it is stopped, when the time is over (`TIMEOUT`) or when `whole` is aborted (`ABORTED`). */
 export async function scoped<T>(
   whole: AbortSignal | undefined,
   work: (scope: Scope) => Promise<T>,
@@ -65,14 +59,7 @@ export async function scoped<T>(
   }
 }
 
-/**
- * Runs `work` with a time limit, so that a silent source does not hold up the others.
- *
- * @param timeout in milliseconds
- * @param work may end early when its signal is aborted
- * @param signal ends it early
- * @throws EndpointError `TIMEOUT`, `ABORTED`
- */
+/** So that a silent source does not hold up the others. @throws EndpointError `TIMEOUT`, `ABORTED` */
 export const inTime = <T>(
   timeout: number,
   work: (signal: AbortSignal) => Promise<T>,
@@ -83,101 +70,88 @@ export const inTime = <T>(
 export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal | undefined): Promise<T> =>
   signal === undefined ? work() : scoped(signal, async () => work())
 
-/**
- * Lets works go on that nobody waits for any more, because what they fetch is kept: so one that takes longer than each wait ends all
- * the same. Whoever asks for the same meanwhile waits for it.
- *
- * @param most how many of them may go on. Further ones are aborted
- * @param over ends them all. Without it, nobody could end them, and none goes on
- */
-export function createStragglers<Key>(most: number, over?: AbortSignal) {
-  const late = new Map<Key, Promise<unknown>>()
-  return async <T>(key: Key, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    if (signal.aborted) throw abortedBy(signal)
-    // What has the same key is the same work.
-    const running = late.get(key) as Promise<T> | undefined
-    if (running !== undefined) return orAbort(() => running, signal)
-    const own = new AbortController()
-    inherit(own.signal, signal)
-    const working = work(own.signal).finally(() => {
-      for (const forget of forgets) forget()
-      if (late.get(key) === working) late.delete(key)
-    })
-    const forgets = [
-      onAbort(signal, () => {
-        if (over?.aborted === false && late.size < most && !late.has(key)) late.set(key, working)
-        else own.abort(signal.reason)
-      }),
-      onAbort(over, () => late.get(key) === working && own.abort(over?.reason)),
-    ]
-    return orAbort(() => working, signal)
-  }
+/** Work under way, and how many wait for it. */
+interface Flight {
+  readonly answer: Promise<unknown>
+  readonly ending: AbortController
+  waiting: number
 }
 
-/** Runs parts of a work, each with a signal of its own, because Node warns of many listeners to one. `end` aborts those that run. */
-export function createParts(signal: AbortSignal | undefined, isMany: boolean) {
-  const running = new Set<AbortController>()
-  const abort = () => {
-    for (const one of running) one.abort(signal?.reason)
+/**
+ * Works that all share who ask for the same at the same time. One that nobody waits for any more is aborted, unless what it fetches
+ * is kept: then it ends all the same if it takes longer than each of them waits.
+ *
+ * @param most how many may go on without anybody who waits
+ * @param over ends these. Without it, nobody could end them, and none goes on
+ */
+export function createFlights<Key>(most = 0, over?: AbortSignal) {
+  const flights = new Map<Key, Flight>()
+  const late = new Set<Flight>()
+  function begin(key: Key, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<unknown>): Flight {
+    const ending = new AbortController()
+    inherit(ending.signal, signal)
+    const flight: Flight = { answer: work(ending.signal), ending, waiting: 0 }
+    flights.set(key, flight)
+    const forgetOver = onAbort(over, () => late.has(flight) && ending.abort(over?.reason))
+    const end = () => {
+      forgetOver()
+      late.delete(flight)
+      // Those who come later want an answer of then.
+      if (flights.get(key) === flight) flights.delete(key)
+    }
+    flight.answer.then(end, end)
+    return flight
   }
-  const forget = onAbort(signal, abort)
   return {
-    start<T>(begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    has: (key: Key): boolean => flights.has(key),
+    /** Runs `work`, or waits for that of the same key, which is the same work. @throws EndpointError `ABORTED` */
+    async run<T>(key: Key, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
       if (signal?.aborted) throw abortedBy(signal)
-      const own = new AbortController()
-      inherit(own.signal, signal, isBulk(signal) || isMany)
-      running.add(own)
-      const work = begin(own.signal).finally(() => running.delete(own))
-      // Whether it fails counts when its turn comes.
-      work.catch(() => {})
-      return work
-    },
-    end(): void {
-      forget()
-      abort()
+      const flight = flights.get(key) ?? begin(key, signal, work)
+      flight.waiting++
+      late.delete(flight)
+      try {
+        return (await orAbort(() => flight.answer, signal)) as T
+      } finally {
+        if (--flight.waiting === 0 && flights.get(key) === flight) {
+          if (over?.aborted === false && late.size < most) late.add(flight)
+          else {
+            flights.delete(key)
+            flight.ending.abort(signal?.reason)
+          }
+        }
+      }
     },
   }
 }
 
-/**
- * The results of `count` works in order, of which up to `atOnce` have begun at any time. When one of them fails, or nobody wants
- * further results, the others are aborted. More than a few are bulk: what others ask one by one goes first.
- *
- * @throws what the first of them throws, in order; EndpointError `ABORTED`
- */
-export async function* inAdvance<T>(
+/** The results of `count` works in order. More than a few are bulk: what others ask one by one goes first. */
+export const inAdvance = <T>(
   count: number,
   atOnce: number,
   begin: (index: number, signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
-): AsyncGenerator<T, void> {
-  const { start, end } = createParts(signal, count > FEW)
-  const begun: Promise<T>[] = []
-  try {
-    for (let index = 0; index < count; ) {
-      const next = index++
-      begun.push(start(own => begin(next, own)))
-      while (begun.length >= (index < count ? atOnce : 1)) yield await (begun.shift() as Promise<T>)
-    }
-  } finally {
-    end()
+): AsyncGenerator<T, void> => {
+  async function* indices() {
+    for (let index = 0; index < count; index++) yield index
   }
+  return eachInAdvance(indices, atOnce, begin, signal, count > FEW)
 }
 
 /**
- * What becomes of each of the items that `list` yields, in order, as {@link inAdvance}. What is done before one of them, or `list`,
- * fails is handed on first.
- *
- * @throws what the first of them throws, in order; EndpointError `ABORTED`
+ * What becomes of each of the items that `list` yields, in order. Up to `atOnce` have begun at any time. When one of them fails, or
+ * nobody wants further results, the others are aborted. What is done before one of them, or `list`, fails is handed on first.
  */
 export async function* eachInAdvance<S, T>(
   list: (signal: AbortSignal) => AsyncGenerator<S, void>,
   atOnce: number,
-  begin: (item: S, signal: AbortSignal) => Promise<T>,
+  work: (item: S, signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
+  isMany = true,
 ): AsyncGenerator<T, void> {
-  const [{ start, end }, listing] = [createParts(signal, true), partOf(signal)]
-  const items = list(listing.signal)
+  const part = partOf(signal)
+  inherit(part.signal, signal, isBulk(signal) || isMany)
+  const items = list(part.signal)
   const pull = () =>
     items.next().then(
       ({ done, value }): Pulled<S> => (done ? { failure: undefined } : { item: value as S }),
@@ -188,6 +162,7 @@ export async function* eachInAdvance<S, T>(
   let failure: { readonly error: unknown } | undefined
   try {
     while (pulling !== null || begun.length > 0) {
+      if (signal?.aborted) throw abortedBy(signal)
       const [head] = begun
       const isDone = head?.then(toNull, toNull)
       // Whichever is first: the next item, or what becomes of the oldest one.
@@ -197,7 +172,8 @@ export async function* eachInAdvance<S, T>(
         yield (await head) as T
         begun.shift()
       } else if ('item' in next) {
-        begun.push(start(own => begin(next.item, own)))
+        // Whether it fails counts when its turn comes.
+        begun.push(begin(work(next.item, part.signal)))
         pulling = pull()
       } else {
         failure = next.failure
@@ -206,9 +182,9 @@ export async function* eachInAdvance<S, T>(
     }
     if (failure !== undefined) throw failure.error
   } finally {
-    listing.forget()
-    listing.abort()
-    end()
+    part.forget()
+    // An error for nobody costs as much as a small proof.
+    if (pulling !== null || begun.length > 0) part.abort()
   }
 }
 const toNull = () => null
@@ -269,7 +245,6 @@ export function createBudget(total: number) {
     get free() {
       return free
     },
-    /** Runs `work` once it holds one of them. */
     async run<T>(work: () => Promise<T>, owner?: string): Promise<T> {
       const release = await take(1, undefined, owner)
       try {

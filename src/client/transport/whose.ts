@@ -17,14 +17,9 @@ export function inherit(signal: AbortSignal, whole: AbortSignal | undefined, bul
   ORIGINS.set(signal, { owner: ownerOf(whole) ?? signal, isBulk: bulk })
 }
 
-/** What to call when a signal is aborted. */
 const ENDS = new WeakMap<AbortSignal, Set<() => void>>()
 
-/**
- * Calls `end` when the signal is aborted. However many wait for a signal, it has one listener: Node warns of more than ten.
- *
- * @returns prevents it
- */
+/** However many wait for a signal, it has one listener: Node warns of more than ten. @returns prevents the call */
 export function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
   if (signal === undefined) return () => {}
   const ends = ENDS.get(signal) ?? listenTo(signal)
@@ -51,12 +46,7 @@ function endAll({ target }: Event): void {
   for (const end of [...(ends ?? [])]) if (ends?.has(end)) end()
 }
 
-/**
- * A controller for a part of the work that `whole` ends: aborted with it, or alone.
- *
- * @param before called before it is aborted with the whole
- * @returns with `forget`, to call when the part has ended, because the whole may live on for long
- */
+/** Aborted with the whole, or alone. `forget` is to be called when the part has ended, because the whole may live on for long. */
 export function partOf(whole: AbortSignal | undefined, before?: () => void): AbortController & { forget(): void } {
   const controller = new AbortController()
   inherit(controller.signal, whole)

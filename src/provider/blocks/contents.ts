@@ -3,8 +3,7 @@ import { isProofError } from '../../base/errors.ts'
 import { type FetchedBlock, fetchBlock } from '../../client/l1/blocks.ts'
 import type { Attempt } from '../../client/sources/pool.ts'
 import { MAX_STRAGGLERS } from '../../client/transport/limits.ts'
-import { shareFlight } from '../../client/transport/provider.ts'
-import { createStragglers } from '../../client/transport/waiting.ts'
+import { createFlights } from '../../client/transport/waiting.ts'
 import { type BlockLog, openBlockLogs, withTransactions } from '../../verify/blocks/block.ts'
 import { type DecodedFilter, selectedBy } from '../../verify/blocks/filter.ts'
 import type { BlockClaim, BlockHeader } from '../../verify/blocks/header.ts'
@@ -38,20 +37,17 @@ export const createContents = (sources: Pick<VerifiedOptions, 'l2' | 'signal'>) 
 function createLogs({ l2, signal: over }: Pick<VerifiedOptions, 'l2' | 'signal'>) {
   const logs = createCache<Hex, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
-  const flights = new Map()
-  const keep = createStragglers<Hex>(MAX_STRAGGLERS, over)
-
   /** Shared by all who ask, and kept, even if it takes longer than they wait. */
+  const { run: share } = createFlights<Hex>(MAX_STRAGGLERS, over)
+
   const fetchLogs = (header: BlockHeader, signal: AbortSignal): Promise<readonly BlockLog[]> =>
-    shareFlight(flights, header.hash, signal, shared =>
-      keep(header.hash, shared, async own => {
-        const found = await fetchBlock({ l2, signal: own }, header, true, ({ sentReceipts, transactions }) =>
-          withTransactions(openBlockLogs(sentReceipts, header).flat(), transactions),
-        )
-        logs.set(header.hash, found, lengthOfAll(found))
-        return found
-      }),
-    )
+    share(header.hash, signal, async own => {
+      const found = await fetchBlock({ l2, signal: own }, header, true, ({ sentReceipts, transactions }) =>
+        withTransactions(openBlockLogs(sentReceipts, header).flat(), transactions),
+      )
+      logs.set(header.hash, found, lengthOfAll(found))
+      return found
+    })
 
   return {
     isSelected: (header: BlockHeader, filterId: string): boolean =>

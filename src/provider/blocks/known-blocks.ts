@@ -2,7 +2,7 @@ import type { Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
 import { walkHeaders } from '../../client/l1/blocks.ts'
 import { MAX_STRAGGLERS, MAX_WALK } from '../../client/transport/limits.ts'
-import { createStragglers } from '../../client/transport/waiting.ts'
+import { createFlights } from '../../client/transport/waiting.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
 import { createCache } from '../cache.ts'
@@ -122,7 +122,7 @@ function createMemory(signal: AbortSignal | undefined) {
     hashes,
     headers,
     arrived: {
-      ...{ ...sent, run: createStragglers<bigint>(MAX_STRAGGLERS, signal) },
+      ...{ ...sent, run: createFlights<bigint>(MAX_STRAGGLERS, signal).run },
       set: (number: bigint, rlp: Hex) => sent.set(number, rlp, 1),
     },
     hashOf: (number: bigint): Hex | undefined =>

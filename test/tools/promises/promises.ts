@@ -243,10 +243,10 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/client/record/messages.ts', 'log.address !== address || block == null', 'block == null'],
     ),
     promised(
-      "If no endpoint's logs are right, proven receipts replace them, and tell whose fault it is",
-      'client/prove-messages',
-      'messages are recorded and followed, though all …',
-      ...['src/client/record/prove-messages.ts', 'return await prove()\n', 'throw error\n'],
+      'If no endpoint sends logs, its receipts replace them, and the root on L1 decides',
+      'client/message-receipts',
+      'messages are found, recorded and followed by receipts if no endpoint sends logs, with …',
+      ...['src/client/l1/log-ranges.ts', 'isByReceipts ? logsInReceipts : logsIn)', 'isByReceipts ? logsIn : logsIn)'],
     ),
     promised(
       'A committee without 342 signers of 512 proves nothing',
@@ -399,8 +399,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'loses no finalization to a failure: each is yielded once, beside an endpoint that hides them',
       ...[
         'src/client/follow/course.ts',
-        '[...pending.slice(0, 1), ...pending.slice(1).slice(-1)]',
-        'pending.slice(-1)',
+        '(missed === null ? pending[0] : pending.at(-1))',
+        '(missed === undefined ? pending[0] : pending.at(-1))',
       ],
     ),
     promised(UPGRADE_IS_SEEN, 'client/crossing', 'harms nobody if there is another: it says …', ...HEADER_HASH),
@@ -426,8 +426,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'loses and invents none with an endpoint that lies, alone for a while or beside an honest one',
       ...[
         'src/client/follow/follow-messages.ts',
-        'if (!isFromPosition(all) || BigInt(all.length) !== count) return null',
-        'if (isFromPosition === null) return null',
+        'const held = holding && BigInt(all.length) === count &&',
+        'const held = holding &&',
       ],
     ),
     promised(
