@@ -399,8 +399,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'loses no finalization to a failure: each is yielded once, beside an endpoint that hides them',
       ...[
         'src/client/follow/course.ts',
-        '(missed === null ? pending[0] : pending.at(-1))',
-        '(missed === undefined ? pending[0] : pending.at(-1))',
+        'missed === null ? pending[0] : pending.at(-1)',
+        'missed === undefined ? pending[0] : pending.at(-1)',
       ],
     ),
     promised(UPGRADE_IS_SEEN, 'client/crossing', 'harms nobody if there is another: it says …', ...HEADER_HASH),
