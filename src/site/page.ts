@@ -176,9 +176,6 @@ async function judge(): Promise<void> {
   const report = await engine.ask('verify', readStatement(), changedDigits())
   shown.report = report
   verdict.setAttribute('data-verdict', report.verdict)
-  // What follows from something that nobody has confirmed is not proven.
-  const isAssumed = report.verdict === 'consistent' || report.boxes.some(({ state }) => state === 'assumed')
-  results.toggleAttribute('data-assumed', isAssumed)
   showReport(report)
   verdictStatus.replaceChildren(...verdictText(report))
   chain.replaceChildren(...nodesOf(chainView(report, goToProof)))
@@ -247,6 +244,7 @@ function setStale(isStale: boolean): void {
 function showNoVerdict(badge: string, headline: string, text: string): void {
   verdict.setAttribute('data-verdict', 'none')
   verdictStatus.replaceChildren(...verdictText({ badge, headline, text }))
+  byId('record', HTMLElement).replaceChildren()
 }
 
 async function attempt(work: () => Promise<void>): Promise<void> {

@@ -237,6 +237,10 @@ async function checkFirstView(): Promise<string> {
   await page.locator('#views:not([hidden])').waitFor()
   assert.equal(await verdictOf(page), 'consistent')
   assert.equal(await badgeOf(page), 'Consistent')
+  const colour = (name: string) =>
+    page.locator('#results').evaluate((one, wanted) => getComputedStyle(one).getPropertyValue(wanted), name)
+  const tint = () => colour('--good')
+  assert.equal(await tint(), await colour('--accent'))
   assert.equal(await headlineOf(page), 'Nobody has confirmed the L1 block hash and rollup contract.')
   assert.equal(
     await page.locator('.basis').innerText(),
@@ -282,6 +286,7 @@ async function checkFirstView(): Promise<string> {
   await page.fill('#compared', await page.inputValue('#rollup'))
   await page.locator(VERIFIED).waitFor()
   assert.equal(await badgeOf(page), 'Verified')
+  assert.equal(await tint(), await colour('--pass'))
   assert.equal(await page.locator('#comparing:visible').count(), 0)
   // Whoever has confirmed the last of them is led on.
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'verdict')
@@ -774,6 +779,9 @@ async function checkPrint(): Promise<string> {
   assert.equal(await page.locator('.actions:visible').count(), 0)
   await page.emulateMedia({ media: 'screen' })
   assert.ok((await inFold()).every(isSeen => !isSeen))
+  // It is a record of what is shown.
+  await page.getByRole('button', { name: 'Clear' }).click()
+  assert.equal(await page.locator('#record').textContent(), '')
   await closePage(opened)
   return 'all of it is printed'
 }
