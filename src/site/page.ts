@@ -295,13 +295,13 @@ function listExamples(): void {
   for (const group of new Set(rollupStateProofExamples.map(({ group }) => group))) {
     const items = rollupStateProofExamples
       .filter(one => one.group === group)
-      .map(one =>
-        h(
-          'li',
-          {},
-          button({ popovertarget: 'examples' }, () => openExample(one), one.title),
-        ),
-      )
+      .map(one => {
+        const choose = () => {
+          menu.hidePopover()
+          openExample(one)
+        }
+        return h('li', {}, button({}, choose, one.title))
+      })
     menu.append(h('section', {}, h('h3', {}, group), h('ul', {}, ...items)))
   }
 }
