@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { g1, precompile } from '../provider/precompile-inputs.ts'
 import { folderOf, networkFile, networkOf, runHere } from './io.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
@@ -11,7 +10,11 @@ const [ALICE, BOB, TOKEN] = ['a1', 'b2', '70'].map(byte => `0x${byte.repeat(20)}
 const BALANCE = `0x70a08231${'0'.repeat(24)}${BOB.slice(2)}`
 const STATED = networkOf(ROLLUP)
 
-const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
+/** A loop without an end. */
+const LOOP = `0x${'1c'.repeat(20)}` as const
+const genesis = demoWorld(poseidon2)
+genesis.setAccount(LOOP, { nonce: 1n, code: '0x5b5f56' })
+const service = createService({ genesis, rollup: { address: ROLLUP } })
 let endpoints: string[]
 let beaconUrl: string
 beforeAll(async () => {
@@ -106,9 +109,8 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
 it('ends a call at the deadline', async () => {
   const folder = folderOf()
   const file = join(folder, 'call.json')
-  // A sum of 2,500 products of points. With this gas, it is not begun.
-  const data = `0x${(g1(1n) + 'ff'.repeat(32)).repeat(2500)}`
-  const call = ['--call', precompile(0x0c), data, '--gas', '17000000']
+  // With this gas, the loop ends soon.
+  const call = ['--call', LOOP, '0x', '--gas', '100000']
   const recorded = await runHere(['record', 'call', ...endpoints, ...STATED, ...call, '-o', file])
   expect(recorded.stdout).toContain(
     'Consistent: nobody has confirmed the L1 block hash. If it is right, the call failed.',
