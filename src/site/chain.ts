@@ -146,7 +146,7 @@ export function drawState(scene: Scene<ProvenState & ProvenWay>): ChainBox[] {
 }
 
 /** What the links of logs say. */
-export type LogsWords = Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs' | 'range', string>>
+type LogsWords = Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs' | 'range', string>>
 
 /** From the trusted value to the logs of a range. @param words null if nothing is proven */
 export function drawLogs(scene: Scene<ProvenWay>, words: LogsWords | null): ChainBox[] {
