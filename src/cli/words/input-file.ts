@@ -9,7 +9,6 @@ import { brief, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.
 export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }
 
 interface Described {
-  readonly description: string
   /** What a vector expects, unchecked. */
   readonly expected: unknown
 }
@@ -63,9 +62,8 @@ function evidenceNamed(name: unknown): EvidenceName {
 export function readInputFile(content: unknown): InputFile {
   const has = (...names: string[]) => hasFields(content, ...names)
   const fields = fieldsOf(content)
-  const { description: text, operation, scheme, claim, answer, result, expected } = fields
-  const description = typeof text === 'string' ? text : ''
-  const bare = { description: '', expected: undefined }
+  const { operation, scheme, claim, answer, result, expected } = fields
+  const bare = { expected: undefined }
   // Evidence says what it is, and is judged as that.
   if (fields['format'] === FORMAT) {
     return { kind: 'evidence', ...bare, evidence: evidenceNamed(fields['kind']), bundle: content }
@@ -73,18 +71,18 @@ export function readInputFile(content: unknown): InputFile {
   if (operation === 'verifyEvidence') {
     const evidence = evidenceNamed(fields['kind'])
     const bundle = fields['bundle'] ?? fields['input']
-    return { kind: 'evidence vector', description, evidence, bundle, scheme, claim, expected }
+    return { kind: 'evidence vector', evidence, bundle, scheme, claim, expected }
   }
-  if (has('operation')) return { kind: 'function vector', description, operation, fields, expected }
+  if (has('operation')) return { kind: 'function vector', operation, fields, expected }
   // Anything that calls itself a JSON-RPC response came from an endpoint, so the user stated nothing in it.
   const isResponse = has('jsonrpc')
   if (!isResponse && has('scheme')) {
     const { stateRoot, address, storageKeys, version = 1 } = fields
     const stated = { scheme, stateRoot, address, storageKeys }
-    if (has('answer')) return { kind: 'vector', description, stated, answer, expected }
+    if (has('answer')) return { kind: 'vector', stated, answer, expected }
     // Recordings of other programs say none.
     if (version !== 1) throw new DocumentError('it is not version 1')
-    if (has('result')) return { kind: 'recording', description, stated, answer: result, expected: { valid: true } }
+    if (has('result')) return { kind: 'recording', stated, answer: result, expected: { valid: true } }
     throw new DocumentError('it has a scheme, but neither an answer nor a result')
   }
   const isAnswer = ['accountProof', 'storageProofs', 'storageProof'].some(name => has(name))

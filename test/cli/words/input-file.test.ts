@@ -60,11 +60,11 @@ it('recognizes the same in a line of NDJSON', () => {
 it('takes what each kind states, and nothing from what an endpoint sent', () => {
   expect(readInputFile(contract)).toMatchObject({ stated: claim, answer, expected: contract.expected })
   expect(readInputFile({ ...claim, result: answer, expected: 7 })).toMatchObject({
-    ...{ stated: claim, answer, expected: { valid: true }, description: '' },
+    ...{ stated: claim, answer, expected: { valid: true } },
   })
   const response = { jsonrpc: '2.0', ...claim, description: 'x', result: answer, expected: { valid: true } }
   expect(readInputFile(response)).toEqual({
-    ...{ kind: 'JSON-RPC response', description: '', stated: {}, answer: response, expected: undefined },
+    ...{ kind: 'JSON-RPC response', stated: {}, answer: response, expected: undefined },
   })
   expect(readInputFile({ ...claim, scheme: 7, result: 8 })).toMatchObject({ stated: { scheme: 7 }, answer: 8 })
   expect(readInputFile(evidence)).toMatchObject({
@@ -78,8 +78,6 @@ it('takes what each kind states, and nothing from what an endpoint sent', () => 
     expect(() => readInputFile({ ...evidence.bundle, kind })).toThrow(/^it is evidence of an unknown kind: [ -~]+$/)
   }
   expect(readInputFile(headerVector)).toMatchObject({ operation: 'encodeHeader', expected: headerVector.expected })
-  expect(readInputFile({ ...contract, description: ['x'] }).description).toBe('')
-  expect(readInputFile({ ...contract, description: 'Slots.' }).description).toBe('Slots.')
 })
 
 it('reads own properties only', () => {
