@@ -58,8 +58,6 @@ const YOUNG_GENERATION = 24
 /**
  * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
  * input, because reading waits until the verdicts are consumed.
- *
- * @throws AuditInputError, ChangedInput
  */
 export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<JudgedBatch> {
   const { claim, jobs } = options

@@ -89,11 +89,7 @@ const toPlain = (fields: object): object =>
     Object.entries(fields).map(([name, field]) => [name, typeof field === 'bigint' ? `${field}` : field]),
   )
 
-/**
- * Verifies the lines of a batch.
- *
- * @param file named in each verdict; undefined if there is only one input
- */
+/** Verifies the lines of a batch. */
 export function auditBatch(batch: Batch, file: string | undefined, verify: RecordVerifier): AuditedBatch {
   const tally = createTally()
   let text = ''

@@ -9,8 +9,6 @@ export const CHUNK_LENGTH = 2 ** 20
 
 /**
  * Reads the bytes of a file. A stream would read ahead, and nothing can cancel a read of a pipe, whose writer may be silent for long.
- *
- * @param onRead called with the length of each chunk
  */
 export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path)

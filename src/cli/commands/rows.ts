@@ -1,13 +1,13 @@
+import { statSync } from 'node:fs'
 import { isRefusal, type Refusal } from '../../base/errors.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
-import { unpack } from '../audit/input.ts'
-import type { Lines } from '../audit/lines.ts'
+import { readFileChunks, unpack } from '../audit/input.ts'
+import { type Lines, readLines } from '../audit/lines.ts'
 import type { RowFormat } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
-import { linesIn } from '../files/lines.ts'
 import { type AskedFor, refuseOverwrite, statRegular } from '../files/output-file.ts'
 import { warnOn } from '../files/own-key.ts'
 import {
@@ -23,6 +23,7 @@ import {
   withRowFiles,
   writeManifest,
 } from '../files/row-files.ts'
+import { MAX_INPUT_BYTES } from '../limits.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import type { ChosenNetwork } from '../options/network.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
@@ -31,7 +32,7 @@ import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../
 import { isRefused } from '../snapshot/snapshot.ts'
 import type { Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
-import { fieldIn, printable } from '../words/value.ts'
+import { fieldIn, messageOf, printable } from '../words/value.ts'
 import { type PartSources, verdictOf } from '../words/verdict.ts'
 import { ifRight, implementationRow, type Row } from '../words/wording.ts'
 
@@ -241,4 +242,19 @@ async function compare<Result>(
     if (found !== row) return { line, problem: done ? 'is missing' : 'differs from what is proven', proven: row }
     if (line % LINES_PER_PROGRESS === 0) showProgress(io, `${line} lines checked`)
   }
+}
+
+type Chunks = AsyncIterable<Uint8Array>
+
+/** The lines of a regular file. @throws UsageError also if a line is too long */
+async function* linesIn(path: string, unpacked: (chunks: Chunks) => Chunks): Lines {
+  // Others would never end, or wait for a writer.
+  if (!orUsageError(`cannot read ${path}`, () => statSync(path)).isFile())
+    throw new UsageError(`${path} is not a regular file`)
+  try {
+    yield* readLines(unpacked(readFileChunks(path)), MAX_INPUT_BYTES)
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${messageOf(error)}`)
+  }
+  return undefined
 }

@@ -22,13 +22,13 @@ import { EACH } from '../options/parse.ts'
 import { address, asText, integer, isAddress, whole } from '../options/read.ts'
 import {
   NONE,
+  provenSnapshot,
   type SnapshotPlan,
   type SnapshotProgress,
   type SnapshotRequest,
   snapshotSteps,
   type Target,
 } from '../snapshot/snapshot.ts'
-import { provenSnapshot } from '../snapshot/snapshot-check.ts'
 import { kindOf, statedBlockHash } from '../words/evidence.ts'
 import { isHexOf } from '../words/layout.ts'
 import { formatTime } from '../words/wording.ts'

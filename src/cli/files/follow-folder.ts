@@ -27,8 +27,6 @@ export interface FollowFolder {
 
 /**
  * Runs `work` with the folder where `follow` writes: a bundle per entry, an index of them, and its progress. Creates it if missing.
- *
- * @throws UsageError if it is not writable, an earlier run was for something else, or another run is writing to it
  */
 export function withFolder<T>(
   path: string,

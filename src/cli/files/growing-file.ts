@@ -46,8 +46,6 @@ const SAVE_INTERVAL = 1000
 /**
  * Runs `work` with files that grow over several runs for the same request, and with the state that was saved. The progress
  * is saved before the files exist, so that it always says what they belong to.
- *
- * @throws UsageError if a file belongs to something else, cannot be written, or another run appends to it
  */
 export async function withGrowingFiles<State, T>(
   paths: readonly string[],
@@ -207,7 +205,6 @@ async function openGrowingFile(path: string) {
  * that process ends, however it ends. A lock file would stay behind.
  *
  * @returns undefined on systems without such names
- * @throws UsageError if another run has claimed it, or it is gone
  */
 export async function claim(path: string): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined

@@ -12,12 +12,7 @@ import { openSigner, type Warn } from './own-key.ts'
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>
 
-/**
- * The file that a command writes. Fails before anything is fetched.
- *
- * @param path `-` is standard output
- * @throws UsageError if nothing can be written there
- */
+/** The file that a command writes. Fails before anything is fetched. */
 export function openOutputFile(path: string | undefined, force: boolean, io: Io) {
   if (!path) throw new UsageError('--output is needed: the file to write, or - for standard output')
   if (path === '-') {
@@ -68,9 +63,6 @@ export type ProgressFile = ReturnType<typeof progressFile>
 
 /**
  * Progress is believed only if a run of this user signed it: whoever sends files would otherwise choose what counts as verified.
- *
- * @param warn is told if this run cannot be continued
- * @param remedy what the user can do about a file that belongs to something else
  */
 export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remedy = REMEDY) {
   const { sign, isSigned } = openSigner(warn)

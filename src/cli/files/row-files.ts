@@ -63,11 +63,7 @@ export interface RowFiles<Progress> {
 /** Steps are written after so many milliseconds, or when so many characters wait: many small pieces would not pack well. */
 const [WRITE_INTERVAL, CHARACTERS_PER_WRITE] = [2000, 2 ** 22]
 
-/**
- * Runs `work` with the files, whose progress stays beside them until it ends.
- *
- * @throws UsageError if there are files that belong to something else
- */
+/** Runs `work` with the files, whose progress stays beside them until it ends. */
 export function withRowFiles<Counts, Progress extends Counted<Counts>, T>(
   { path, keep, force }: RowPaths,
   askedFor: AskedFor,

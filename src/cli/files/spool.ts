@@ -7,12 +7,7 @@ import { forgetTemporary, keepTemporary } from '../signals.ts'
 import { linkExclusive, temporaryIn } from './exclusive.ts'
 import { refuseOverwrite, statRegular } from './output-file.ts'
 
-/**
- * Keeps text that nobody may see before all of it is verified: in a temporary file, beside the output file if there is one.
- *
- * @param path the output file; `-` is standard output
- * @throws UsageError if nothing can be written there
- */
+/** Keeps text that nobody may see before all of it is verified: in a temporary file, beside the output file if there is one. */
 export function openSpool(path: string, force: boolean, io: Io) {
   const isFile = path !== '-'
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)

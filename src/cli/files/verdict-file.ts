@@ -20,8 +20,6 @@ const NOTHING: Judged = { lines: 0, digest: createLineDigest().get() }
 /**
  * Runs `work` with the file, to continue where an earlier run of the same audit ended. `PATH.audit` describes that audit, and
  * holds digests of all that was read and written for it.
- *
- * @throws UsageError if the file belongs to something else, or the inputs are no longer those that were read
  */
 export async function withVerdictFile<T extends { readonly failure: Error | undefined }>(
   path: string,

@@ -1,7 +1,12 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { FoundBlock } from '../../client/l1/logs.ts'
 import type { BlockLog } from '../../verify/blocks/block.ts'
+import type { DecodedFilter } from '../../verify/blocks/filter.ts'
+import type { BlockClaim } from '../../verify/blocks/header.ts'
+import { searchBlocks } from '../../verify/blocks/logs.ts'
+import type { Lines } from '../audit/lines.ts'
 import { type RowFormat, type RowStep, rowWriter } from '../audit/rows.ts'
+import { readKept } from '../snapshot/snapshot.ts'
 
 const PLACES = [0, 1, 2, 3]
 const COLUMNS = [
@@ -41,12 +46,7 @@ export interface LogsProgress {
   readonly counts: LogsCounts
 }
 
-/**
- * The logs of a search, newest first: a step per block. The steps are the same however often the search was interrupted.
- *
- * @param counts of an interrupted search
- * @throws what `blocks` throws
- */
+/** The logs of a search, newest first: a step per block. The steps are the same however often the search was interrupted. */
 export async function* logSteps(
   blocks: AsyncIterable<FoundBlock>,
   { format, toBlock }: { readonly format: RowFormat; readonly toBlock: bigint },
@@ -60,4 +60,36 @@ export async function* logSteps(
     const rows = logs.toReversed().map(lineOf).join('')
     yield { rows, kept: `${JSON.stringify(parts)}\n`, progress: { next, counts } }
   }
+}
+
+interface LogsContent {
+  readonly filter: DecodedFilter
+  readonly fromBlock: bigint
+  readonly toBlock: bigint
+  readonly format: RowFormat
+  /** The kept blocks, newest first. */
+  readonly blocks: Lines
+}
+
+/**
+ * Verifies the kept blocks of a search again, and yields the rows that they prove. Nothing that the files say is believed.
+ *
+ * @param newest the block to begin with, as it is proven
+ * @throws ProofError; DocumentError if a block is missing or unreadable
+ */
+export async function* provenLogs(
+  { filter, fromBlock, toBlock, format, blocks }: LogsContent,
+  newest: BlockClaim,
+): AsyncGenerator<string, LogsCounts, undefined> {
+  const search = searchBlocks(filter, toBlock)
+  const { heading, lineOf } = logWriter(format)
+  let [counts, next] = [NO_LOGS, newest]
+  if (heading !== '') yield heading
+  while (next.number >= fromBlock) {
+    const block = search.verify(readKept((await blocks.next()).value), next)
+    yield* block.logs.toReversed().map(lineOf)
+    counts = addBlock(counts, block, toBlock)
+    next = { number: block.header.number - 1n, hash: block.header.parentHash }
+  }
+  return counts
 }

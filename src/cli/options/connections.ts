@@ -21,11 +21,7 @@ export type Connections = ReturnType<typeof createConnections>
 /** Called with what requests to an endpoint wait for, which it is, and that in words. */
 export type TellWait = (wait: QueueState & { readonly endpoint: string }, text: string) => void
 
-/**
- * @param timeout per request, in seconds
- * @param signal aborts all requests
- * @param tellWait until `close` is called
- */
+/** @param timeout per request, in seconds */
 export function createConnections(timeout: number, signal: AbortSignal, tellWait: TellWait) {
   const timeoutMs = 1000 * timeout
   const opened: object[] = []
@@ -50,11 +46,7 @@ export function createConnections(timeout: number, signal: AbortSignal, tellWait
   return {
     signal,
     timeoutMs,
-    /**
-     * @param flag without dashes
-     * @param urls from the user. Default: those in the environment, such as `L1_URL`, separated by spaces
-     * @throws UsageError if there are none, or one is wrong
-     */
+    /** @param urls from the user. Default: those in the environment, such as `L1_URL`, separated by spaces */
     open(flag: string, urls: readonly string[] | undefined): RequestProvider[] {
       const given = urls ?? inEnvironment(flag)
       if (given.length === 0)

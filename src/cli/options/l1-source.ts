@@ -31,7 +31,6 @@ export interface L1Source {
  *
  * @param l1 the endpoints that are verified: without another source, more than half of them must agree
  * @param onDissent is told which sources failed or disagree, without their URLs, whenever this changes
- * @throws UsageError
  */
 export async function openL1Source(
   flags: Flags,

@@ -9,8 +9,6 @@ import { didYouMean } from './suggest.ts'
 /**
  * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
  * unclear on which one the verdict rests. Every `--mapping` becomes a `--storage-key`.
- *
- * @throws UsageError
  */
 export function parseOptions<const T extends Options>(
   given: readonly string[],

@@ -45,7 +45,6 @@ export const address: Read<Hex> = (text, name) => (isAddress(name, text) ? text 
  * Whether a text that a person wrote is an address. The library takes any case, but a proof that a misspelt account does not exist
  * verifies.
  *
- * @param place where it was written
  * @throws UsageError if it has letters of both cases, and they are not those of its checksum (EIP-55)
  */
 export function isAddress(place: string, text: string): text is Hex {

@@ -5,9 +5,12 @@ import { fetchVerified } from '../../client/sources/fetch.ts'
 import type { EndpointError } from '../../client/transport/error.ts'
 import { createBudget } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
-import { createStateVerifier, kindName } from '../../verify/state/kind.ts'
+import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../../verify/state/types.ts'
+import type { Lines } from '../audit/lines.ts'
 import { type Row, type RowFormat, type RowStep, rowWriter } from '../audit/rows.ts'
+import { DocumentError } from '../words/error.ts'
+import { fieldIn, itemsOf, otherVersion, parseJson } from '../words/value.ts'
 import { askInOrder } from './ask.ts'
 
 export interface Target {
@@ -62,7 +65,6 @@ export interface SnapshotOptions {
  * Fetches and verifies many answers at one block. If all answers to a request are wrong, it is split into one request per
  * holder, so that a false value affects only its own holder.
  *
- * @returns the parts of each request, in the order of the requests
  * @throws EndpointError if the endpoint fails for good or too often
  */
 export function takeSnapshot(
@@ -155,8 +157,6 @@ export interface SnapshotPlan extends SnapshotOptions {
  * Takes a snapshot, or the rest of one: the heading of the rows, and a step per request. The steps are the same however often the
  * run was interrupted. What they keep are the answers as recordings, for `audit`. They throw an EndpointError if the endpoint
  * fails for good or too often.
- *
- * @param begun the progress of an interrupted run
  */
 export function snapshotSteps(
   l2: Endpoint | readonly Endpoint[],
@@ -185,4 +185,46 @@ export function snapshotSteps(
     }
   }
   return { heading, steps: steps() }
+}
+
+interface SnapshotContent {
+  readonly target: Target
+  readonly holders: readonly Hex[]
+  readonly format: RowFormat
+  /** The kept answers, as recordings. */
+  readonly answers: Lines
+}
+
+/**
+ * Verifies the kept answers of a snapshot again, and yields the rows that they prove. Nothing that the files say is believed: not
+ * even which holder an answer is for.
+ *
+ * @throws ProofError; DocumentError if an answer is missing or unreadable
+ */
+export async function* provenSnapshot(
+  { target, holders, format, answers }: SnapshotContent,
+  verify: StateVerifier,
+  stateRoot: Hex,
+): AsyncGenerator<string, undefined, undefined> {
+  const { columns, rowsOf } = tableOf(target)
+  const { heading, lineOf } = rowWriter(columns, format)
+  if (heading !== '') yield heading
+  for (let done = 0; done < holders.length; ) {
+    const recording = readKept((await answers.next()).value)
+    if (otherVersion(recording) !== undefined) throw new DocumentError('an answer is of another version')
+    const answer = fieldIn(recording, 'result')
+    // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
+    const keyCount = itemsOf(fieldIn(recording, 'storageKeys')).length
+    const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))
+    const { address, storageKeys } = request
+    yield* rowsOf({ request, answer, state: verify(answer, { stateRoot, address, storageKeys }) }).map(lineOf)
+    done += request.holders.length
+  }
+  return undefined
+}
+
+/** A line of what rows are proven from. @throws DocumentError */
+export function readKept(line: string | undefined): unknown {
+  if (line === undefined) throw new DocumentError('what proves it is not kept')
+  return parseJson(Buffer.from(line))
 }

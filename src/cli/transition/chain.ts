@@ -32,7 +32,6 @@ export interface Place {
 /**
  * Verifies answers, one per line, each from the root that the one before it has come to. Holds no more than one answer.
  *
- * @param place is kept up to date, so that a failure can be placed
  * @throws ProofError; DocumentError if an input holds something else
  */
 export async function* verifyChain(

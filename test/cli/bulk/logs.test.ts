@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { provenLogs } from '../../../src/cli/logs/check-logs.ts'
-import { type LogsProgress, logSteps, logWriter } from '../../../src/cli/logs/logs.ts'
+import { type LogsProgress, logSteps, logWriter, provenLogs } from '../../../src/cli/logs/logs.ts'
 import { searchLogs } from '../../../src/client/l1/logs.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
 import { kinds } from '../../../vectors/blocks/truth.ts'
