@@ -227,7 +227,7 @@ const endOfTick = (): Promise<void> => new Promise(resolve => setTimeout(resolve
 const ENTRY_BYTES = 256
 
 /** Keeps accounts, and adds slots to them. What is evicted is unknown again. */
-export function createAccounts() {
+function createAccounts() {
   const accounts = createCache<Hex, HeldAccount & { readonly slots: Map<Hex, Hex> }>(MAX_CACHED_ENTRIES)
   return {
     get: (address: Hex): HeldAccount | undefined => accounts.get(address),

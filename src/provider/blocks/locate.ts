@@ -109,7 +109,7 @@ const METHODS = {
  * What has a hash: the number of its block is an endpoint's hint, from which `prove` starts. The next endpoint is asked if one
  * has nothing, or what it says leads nowhere. Null if none has what can be proven: no proof shows that a hash is of nothing.
  */
-export async function findByHash<T extends object>(
+async function findByHash<T extends object>(
   { l2 }: Pick<VerifiedOptions, 'l2'>,
   kind: keyof typeof METHODS,
   hash: Hex,

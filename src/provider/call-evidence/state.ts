@@ -81,7 +81,7 @@ export function verifyStateUsed(
   if (read.codes.size < codes.length) throw unused('codes', 'a code that is not read, or is there twice')
 }
 
-export const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSED', { path, found })
+const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSED', { path, found })
 
 /** The values that the anchor of a call proves: those of the header, if L1 holds its hash, and otherwise the timestamp at most. */
 export function provenIn(anchor: Anchored): Environment {
