@@ -257,7 +257,7 @@ async function fetchProven(
 }
 
 /** @throws EndpointError, or ArgumentError if it is not a hash */
-export async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
+async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
   let hash: unknown
   try {
     hash = await source()

@@ -63,7 +63,7 @@ interface Budget {
   data: number
 }
 
-export const newBudget = (): Budget => ({ messages: MAX_MESSAGES, data: MAX_MESSAGE_DATA })
+const newBudget = (): Budget => ({ messages: MAX_MESSAGES, data: MAX_MESSAGE_DATA })
 
 /** The messages in an endpoint's logs, in order. @throws ProofError, EndpointError */
 export function readSent(
