@@ -25,7 +25,7 @@ export type LogsCounts = Readonly<Record<'blocks' | 'ruledOut' | 'receipts' | 'l
 export const NO_LOGS: LogsCounts = { blocks: 0, ruledOut: 0, receipts: 0, logs: 0 }
 
 /** Adds a block. One after the range counts for nothing. */
-export function addBlock(
+function addBlock(
   counts: LogsCounts,
   { header, logs, receiptCount }: Omit<FoundBlock, 'parts'>,
   toBlock: bigint,

@@ -29,7 +29,7 @@ export interface SnapshotRequest {
 }
 
 /** The request for the first of `holders` or, for a mapping, for all of them. */
-export function requestFor({ contract, slot, storageKeys }: Target, holders: readonly Hex[]): SnapshotRequest {
+function requestFor({ contract, slot, storageKeys }: Target, holders: readonly Hex[]): SnapshotRequest {
   if (contract === undefined || slot === undefined) {
     const some = holders.slice(0, 1)
     return { address: some[0] ?? '0x', storageKeys, holders: some }
@@ -98,7 +98,7 @@ export function takeSnapshot(
 }
 
 /** The columns of a snapshot, and the rows of proven values, one per holder. */
-export const tableOf = ({ contract, storageKeys }: Target) =>
+const tableOf = ({ contract, storageKeys }: Target) =>
   contract === undefined
     ? {
         columns: [
