@@ -330,6 +330,15 @@ it('asks in the name of whoever reads, shares what is under way, and ends it whe
   expect(take(log)).toEqual(['proof c0 1 at 0x10', 'proof a1 1 at 0x10', 'proof a1 1 at 0x10', 'code c0 at latest'])
 })
 
+it('asks for nothing in the name of somebody who has gone', async () => {
+  const { log, state } = setUp()
+  const gone = { signal: AbortSignal.abort(), beSlow: async () => {} }
+  await expect(state.by(gone).getStorage(CONTRACT, word(1))).rejects.toMatchObject({ code: 'ABORTED' })
+  // Nor does anybody else, together with the next one.
+  await state.getStorage(CONTRACT, word(2))
+  expect(take(log)).toEqual(['proof c0 2 at 0x10'])
+})
+
 it('may read any number of things at once for one who waits, without a warning of Node', async () => {
   const warnings: string[] = []
   const note = ({ name }: Error) => void warnings.push(name)

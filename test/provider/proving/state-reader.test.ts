@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createWorld } from '../../../src/devnet/index.ts'
-import { verifyProof } from '../../../src/entry/index.ts'
+import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
+import { ArgumentError, verifyProof } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type HeldAccount,
   isProven,
   noteReads,
+  readHistory,
   type StateReader,
   toProvenAccount,
 } from '../../../src/provider/state-reader.ts'
@@ -108,4 +110,14 @@ it('notes what is read: accounts, slots of accounts with storage, codes', async 
   expect(await reader.getCode(CONTRACT)).toBe(CODE)
   expect(touched.get(CONTRACT)).toEqual(new Set([word(1)]))
   expect([...codes]).toEqual([[CODE_HASH, CODE]])
+})
+
+it('takes the hash of a block from what is proven, and calls a wrong question no lie', async () => {
+  const state = readerOf()
+  accounts.set(historyContract, { account: null, slots: new Map([[historySlot(9n), word(0)]]) })
+  await expect(readHistory(state, { number: 9n, stateBlock: 10n })).rejects.toMatchObject({
+    reason: 'VALUE_UNPROVEN',
+    cause: { code: 'HISTORY_NO_CONTRACT' },
+  })
+  await expect(readHistory(state, { number: 9n, stateBlock: -1n })).rejects.toBeInstanceOf(ArgumentError)
 })
