@@ -1,10 +1,247 @@
-import { judgeLogs } from './judge-logs.ts'
-import { judgeMessage } from './judge-message.ts'
-import { judgeAnswer, judgeBundle } from './judge-state.ts'
-import { judgeTraces } from './judge-traces.ts'
-import type { OpenedFile } from './opened-file.ts'
+import { resultIn, schemeNamed } from '../cli/words/answer.ts'
+import type { ClaimField, Source } from '../cli/words/claim.ts'
+import { parseNumber, rollupNamed } from '../cli/words/evidence.ts'
+import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
+import { messageRows, messageStatements } from '../cli/words/message.ts'
+import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../cli/words/value.ts'
+import { accountRows, answerNotes, bundleNotes, capitalized, count, type Row } from '../cli/words/wording.ts'
+import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../entry/anchor.ts'
+import { historyContract, historySlot, type LogsClaim, logsEvidence, type VerifiedLogs } from '../entry/blocks.ts'
+import { createVerifier, type Hex } from '../entry/index.ts'
+import { type MessageEvidenceClaim, messageEvidence, type VerifiedMessage } from '../entry/messages.ts'
+import { type VerifiedTransition, verifyTransition } from '../entry/transition.ts'
+import type { AnyEvidence } from '../verify/evidence/types.ts'
+import { keccak256 } from '../verify/hash/keccak/index.ts'
+import type { HashScheme } from '../verify/scheme/scheme.ts'
+import { drawLogs, drawMessage, drawState, drawTraces } from './chain.ts'
+import { changesOf } from './changes.ts'
+import { rollupOf, stateClaimOf, trustedOf } from './inputs.ts'
+import { judgeAs } from './judging.ts'
+import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
+import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
-import type { Statement, Subject } from './statement.ts'
+import { isOwn, isStated, keysIn, type Statement, type Subject } from './statement.ts'
+import { amount, displayRows, evidenceSourcesOf, type ProvenState, premiseSources, stateWords } from './wording.ts'
+
+// Despite their types, the claims are unchecked: the verifiers refuse an invalid one with an ArgumentError.
+
+/** Judges an answer of a server, against the root of its state. */
+const judgeAnswer = judgeAs<ProvenState>({
+  ask: (_, statement) => ({ address: statement.address.value, storageKeys: keysIn(statement) }),
+  verify({ answer }, statement, { address, storageKeys }) {
+    const asked = { address: address as Hex, storageKeys: storageKeys as Hex[] }
+    const root = statement.trusted.value as Hex
+    const scheme = schemeNamed(statement.scheme.value)
+    return scheme === undefined
+      ? verifyEthProof(resultIn(answer), { ...asked, l1StateRoot: root })
+      : createVerifier(scheme).verifyProof(answer, { ...asked, stateRoot: root })
+  },
+  tell(proven, statement) {
+    const { trusted, scheme, address } = statement
+    const keyCount = keysIn(statement).length
+    const sources: Record<ClaimField, Source> = {
+      ...{ scheme: scheme.source, stateRoot: trusted.source, address: address.source },
+      storageKeys: keyCount === 0 ? 'user' : statement.storageKeys.source,
+    }
+    const notes = answerNotes(sources, keyCount).map(capitalized)
+    return { sources, headline: stateWords(proven), facts: factsOf(proven), notes }
+  },
+  draw: drawState,
+  state: proven => proven,
+})
+
+/** Judges evidence of a state: from what is trusted of L1 to an account and its slots. */
+const judgeBundle = judgeAs<AnyEvidence>({
+  ask({ bundle }, statement) {
+    const { address, storageKeys } = claimOn(statement)
+    const requested = fieldsOf(fieldIn(bundle, 'request'))
+    return {
+      address: address === 'fromBundle' ? textOf(requested['address']) : address,
+      storageKeys: storageKeys === 'fromBundle' ? itemsOf(requested['storageKeys']).map(textOf) : storageKeys,
+    }
+  },
+  verify(file, statement) {
+    const claim = { ...stateClaimOf(file, statement), ...claimOn(statement) }
+    return verifyEvidence(file.bundle, claim as unknown as EvidenceClaim)
+  },
+  tell(proven, statement) {
+    const sources = evidenceSourcesOf(statement)
+    const { l2BlockNumber, address, storageKeys } = sources
+    return {
+      sources: {
+        ...{ ...premiseSources(statement), address },
+        ...(proven.storage.length > 0 && { storageKeys }),
+        ...(proven.trustedInput !== 'l2StateRoot' && { l2BlockNumber }),
+      },
+      ...{ headline: stateWords(proven), l1Block: proven.l1Block, facts: factsOf(proven) },
+      notes: bundleNotes({ ...sources, trusted: 'user' }, proven).map(capitalized),
+    }
+  },
+  draw: drawState,
+  state: proven => proven,
+})
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+
+/** What the user asks of the state. What came from the bundle itself is left to it. */
+const claimOn = (statement: Statement) => ({
+  address: isStated(statement, 'address') ? statement.address.value : 'fromBundle',
+  storageKeys: isStated(statement, 'storageKeys') ? keysIn(statement) : ('fromBundle' as const),
+})
+
+const factsOf = ({ account }: ProvenState): Row[] => (account === null ? [] : displayRows(accountRows(account)))
+
+/** Judges evidence of logs: of all that match, in a range of blocks. */
+const judgeLogs = judgeAs<VerifiedLogs>({
+  // Of the state, they need one slot: it holds the hash of the newest block. L1 can hold that itself.
+  ask({ answer, bundle }, { scheme, trustedKind }) {
+    const isInState = isGiven(answer)
+    if (!isInState && isTrieOf(scheme.value) && trustedKind.value !== 'l2StateRoot') return null
+    const number = newestIn(bundle)
+    const slot = number === null ? null : attempt(() => historySlot(number))
+    return { address: isInState ? historyContract : '', storageKeys: isInState && slot !== null ? [slot] : [] }
+  },
+  verify(file, statement) {
+    const asked = { fromBlock: 'fromBundle', toBlock: 'fromBundle', filter: 'fromBundle' } as const
+    const claim = { kind: logsEvidence, ...stateClaimOf(file, statement), ...asked }
+    return verifyEvidence(file.bundle, claim as unknown as LogsClaim)
+  },
+  tell(proven, statement) {
+    const { trustedInput, l1Block, logs, blockCount } = proven
+    const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const
+    const asked = 'Whoever made the bundle chose the blocks and the filter: check that this is what you asked for.'
+    const have = `${blockCount === 1 ? 'has' : 'have'} exactly ${count(logs.length, 'log')}`
+    return {
+      sources: {
+        ...{ ...premiseSources(statement), filter: 'bundle' as const },
+        ...(trustedInput !== 'l2StateRoot' && { l2BlockNumber: sources.l2BlockNumber }),
+      },
+      headline: `${capitalized(rangeWords(proven))} ${have} that the filter selects: none is left out.`,
+      notes: [asked, ...bundleNotes(sources, asEvidence(proven)).map(capitalized)],
+      ...{
+        l1Block,
+        facts: logsFacts(proven),
+        logs: { count: logs.length, listed: logs.slice(0, MAX_LOGS_SHOWN).map(tellLog) },
+      },
+    }
+  },
+  draw(scene) {
+    const { proven, file } = scene
+    const words = proven && {
+      newest: newestHash(file.bundle),
+      blocks: count(proven.blockCount, 'block'),
+      ruledOut: `${proven.ruledOutCount} of ${proven.blockCount} ruled out`,
+      logs: count(proven.logs.length, 'log'),
+      range: `all of ${rangeWords(proven)}`,
+    }
+    return drawLogs({ ...scene, proven: proven && asEvidence(proven) }, words)
+  },
+  state: ({ stateRoot }, { bundle }) => ({
+    ...{ stateRoot, account: {}, storage: [{ exists: true, value: newestHash(bundle) }] },
+  }),
+})
+
+/** Nothing is asked for that is missing here: an account and its slots. */
+const asEvidence = (proven: VerifiedLogs) => ({ ...proven, storage: [] }) as unknown as AnyEvidence
+
+/** The number of the first of the blocks, if there are as many as the range needs. */
+function newestIn(bundle: unknown): bigint | null {
+  const { fromBlock, blocks } = fieldsOf(bundle)
+  const first = parseNumber(fromBlock, 64)
+  return first === null ? null : first + BigInt(itemsOf(blocks).length) - 1n
+}
+
+const rangeWords = ({ fromBlock, toBlock }: VerifiedLogs): string =>
+  fromBlock === toBlock ? `block ${fromBlock}` : `blocks ${fromBlock} to ${toBlock}`
+
+function newestHash(bundle: unknown): string {
+  const header = attempt(() => decodeHex(fieldIn(itemsOf(fieldIn(bundle, 'blocks'))[0], 'header')))
+  return header ? toHex(keccak256(header)) : ''
+}
+
+function logsFacts({ filter, fromBlock, toBlock, logs, ruledOutCount, receiptCount }: VerifiedLogs): Row[] {
+  const choice = (name: string, values: readonly string[]): Row => [name, brief(values.join(' or ')) || 'any']
+  return [
+    ['Logs', `${logs.length}`],
+    ['Blocks', fromBlock === toBlock ? `${fromBlock}` : `${fromBlock} to ${toBlock}`],
+    ['Blocks ruled out by headers', `${ruledOutCount}`],
+    ['Receipts verified', `${receiptCount}`],
+    choice('Filter: contract', filter.address),
+    ...filter.topics.map((topic, index) => choice(`Filter: topic ${index}`, topic)),
+  ]
+}
+
+/** What one log holds. */
+function tellLog({ blockNumber, logIndex, address, topics, data, transactionHash }: VerifiedLogs['logs'][number]) {
+  const rows: Row[] = [
+    ['Contract', address],
+    ...topics.map((topic, index): Row => [`Topic ${index}`, topic]),
+    // In full: it is for the clipboard.
+    ['Data', data.length > MAX_DATA_CHARACTERS ? brief(data) : data],
+    ['Transaction', transactionHash],
+  ]
+  return { title: `Block ${blockNumber}, log ${logIndex}`, rows }
+}
+
+const statusWords: Readonly<Record<VerifiedMessage['status'], string>> = {
+  ...{ claimable: 'can be claimed', claimed: 'claimed', notAnchored: 'not anchored yet' },
+  ...{ sent: 'sent', notSent: 'not sent yet', unknown: 'not known' },
+}
+
+/** Judges evidence of a message between the layers. */
+const judgeMessage = judgeAs<VerifiedMessage>({
+  verify(file, statement) {
+    const { value } = statement.message
+    const message = value === '' ? 'fromBundle' : value
+    const claim = { kind: messageEvidence, rollup: rollupOf(statement), trusted: trustedOf(file, statement), message }
+    return verifyEvidence(file.bundle, claim as MessageEvidenceClaim)
+  },
+  tell(proven, statement) {
+    const { rollup, message } = statement
+    const isAsked = message.value !== ''
+    const contract = rollupNamed(rollup.value)?.address ?? rollup.value
+    const rows = messageRows(proven, amount, contract).map(([name, value, ...basis]): Row => {
+      // In full, if it is for the clipboard.
+      const shown = name === 'claim it with' ? value : brief(value)
+      return [capitalized(name), shown, ...basis]
+    })
+    return {
+      sources: { ...premiseSources(statement), message: isAsked ? message.source : 'bundle' },
+      ...{ headline: `${capitalized(messageStatements[proven.status])}.`, l1Block: proven.l1Block },
+      notes: isAsked ? [] : ['Whoever made the bundle chose the message: check that it is the one you mean.'],
+      facts: [['Hash', proven.messageHash], ...rows],
+    }
+  },
+  draw: scene => drawMessage(scene, scene.proven ? statusWords[scene.proven.status] : ''),
+})
+
+/** Judges traces of the state manager: what changed from one state root to another. */
+const judgeTraces = judgeAs<VerifiedTransition>({
+  verify: ({ answer }, { scheme, trusted, endRoot }) =>
+    verifyTransition(answer, {
+      scheme: schemeNamed(scheme.value) as HashScheme,
+      parentStateRoot: trusted.value as Hex,
+      ...(endRoot.value !== '' && { stateRoot: endRoot.value as Hex }),
+    }),
+  tell({ blocks }, { trusted, endRoot }) {
+    const changes = changesOf(blocks)
+    const [accounts, slots] = [count(changes.accounts, 'account'), count(changes.slotChanges, 'slot')]
+    const isEnded = endRoot.value !== ''
+    return {
+      sources: { rootBefore: trusted.source, rootAfter: isEnded ? endRoot.source : 'answer' },
+      headline: `These changes, of ${accounts} and ${slots}, lead from one root to the other.`,
+      changes,
+      notes:
+        isEnded && isOwn(endRoot.source)
+          ? []
+          : ['Nobody vouches for the state after the last block: the sender can have made up every change.'],
+    }
+  },
+  draw: scene => drawTraces(scene, scene.proven === null ? '' : endWords(scene.statement)),
+})
+
+const endWords = ({ endRoot }: Statement): string =>
+  endRoot.value === '' ? 'as the traces lead' : isOwn(endRoot.source) ? 'the one you stated' : 'the one the file states'
 
 /** Who judges files of each kind. */
 const judges: Readonly<Record<Subject, (file: OpenedFile, statement: Statement) => Judgement>> = {

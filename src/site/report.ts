@@ -1,6 +1,7 @@
 import { meaningOf } from '../base/error-meanings.ts'
 import type { FailureCode, Refusal } from '../base/errors.ts'
-import { brief } from '../cli/words/value.ts'
+import { attempt, decodeHex, readRlp, toNumber } from '../cli/words/layout.ts'
+import { brief, fieldIn } from '../cli/words/value.ts'
 import { listed, type PartSources, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
 import { capitalized, formatTime, type Row } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
@@ -9,17 +10,9 @@ import type { ChainBox, ProofSummary } from './chain.ts'
 import type { Changes } from './changes.ts'
 import type { Checked } from './checks.ts'
 import type { InputError } from './inputs.ts'
-import { nextStep } from './next.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, fieldWords, type Statement } from './statement.ts'
 import { basisWords, displayRows, type Form } from './wording.ts'
-
-/** The logs of a range of blocks. */
-export interface ProvenLogs {
-  readonly count: number
-  /** The first ones, with what they hold. */
-  readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
-}
 
 /** What the visitor has not confirmed yet, and can compare with a source of their own. */
 export interface Unconfirmed {
@@ -29,14 +22,6 @@ export interface Unconfirmed {
   readonly value: string
   /** Where to look it up, such as the number and the time of a block; empty if that is unknown. */
   readonly about: string
-}
-
-/** Why it is refused. */
-export interface Failure {
-  readonly code: FailureCode
-  readonly rows: readonly Row[]
-  /** What to do about it. */
-  readonly next: string
 }
 
 export interface Report {
@@ -49,7 +34,8 @@ export interface Report {
   /** The field that has to be filled in. */
   readonly missing: FieldName | null
   readonly unconfirmed: Unconfirmed | null
-  readonly failure: Failure | null
+  /** Why it is refused, and what to do about it. */
+  readonly failure: { readonly code: FailureCode; readonly rows: readonly Row[]; readonly next: string } | null
   readonly notes: readonly string[]
   /** The chain of trust. */
   readonly boxes: readonly ChainBox[]
@@ -58,8 +44,11 @@ export interface Report {
   readonly proofs: readonly ProofSummary[]
   /** The proof to show first. */
   readonly shown: number
-  /** The logs that are proven; null if it is not about logs. */
-  readonly logs: ProvenLogs | null
+  /** How many logs are proven, and the first of them; null if it is not about logs. */
+  readonly logs: {
+    readonly count: number
+    readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
+  } | null
   /** What a list of traces has changed. */
   readonly changes: Changes | null
 }
@@ -141,4 +130,39 @@ export function unasked(missing: InputError | null, inputErrors: readonly InputE
   const headline = `${capitalized(missing?.message ?? '')}.`
   const text = 'Until then, everything below is only what the file claims.'
   return { verdict, badge: 'Not verified yet', headline, text, missing: missing?.field ?? null }
+}
+
+/** What to do about a refusal. */
+const ANOTHER = 'Ask another server, or ask again: this file proves nothing, whatever it says.'
+const QUESTION =
+  'Compare it with your question: this file is about something else. If the question is right, ask again.'
+
+const steps: Readonly<Partial<Record<FailureCode, string>>> = {
+  ARGUMENT_INVALID: 'Correct what you entered: the file was not examined.',
+  ANSWER_IS_ERROR: 'Ask again, or another server: this one sent an error, and no proof.',
+  FOREIGN_PROOF:
+    'Ask for linea_getProof or rollup_getProof. If you mean the state of Ethereum, choose it as the state.',
+  SCHEME_MISMATCH: 'Choose the other hash scheme: the proof is of the other one.',
+  STATE_ROOT_MISMATCH:
+    'The proof leads to another root. If that is the root of another block, ask for the block of yours; if it is the root of no block, the file is forged. Look both up.',
+  ANCHOR_BLOCK_AHEAD: 'Wait until L1 has finalized the block, and ask again.',
+  ANCHOR_NO_ROOT: 'Ask for the last block of a finalization: L1 keeps the roots of those alone.',
+  ANCHOR_NO_CONTRACT: 'Check the rollup: L1 has no such contract at this block.',
+  ANCHOR_IMPLEMENTATION_MISMATCH: 'Find out whether the contract was upgraded, before you trust either.',
+  EVIDENCE_VERSION: 'Ask for evidence of the version that this page reads, or use a later page.',
+  BEACON_FORK_UNKNOWN: 'Check the network, or use a later page: this one does not know the fork.',
+}
+
+/** @param found what the check found, in words or in full */
+function nextStep(code: FailureCode, { bundle }: OpenedFile, found: string): string {
+  if (code === 'HEADER_HASH_MISMATCH') return stepOfHeader(bundle, found)
+  return steps[code] ?? (/^EVIDENCE_\w+_MISMATCH$|^(LOGS|MESSAGE|KEY)_MISMATCH$/.test(code) ? QUESTION : ANOTHER)
+}
+
+/** A whole header of another block, or none at all. The number is its field 8. */
+function stepOfHeader(bundle: unknown, found: string): string {
+  const items = attempt(() => readRlp(decodeHex(fieldIn(fieldIn(bundle, 'l1'), 'header'))))
+  const number = Array.isArray(items) && items.length > 14 ? items[8] : undefined
+  if (!(number instanceof Uint8Array) || number.length > 8) return ANOTHER
+  return `The file has a header that says L1 block ${toNumber(number)} and hashes to ${found}. Look that block up: if this is its hash, the file is of another block than the hash that you trust; if not, it is forged.`
 }
