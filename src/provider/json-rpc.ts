@@ -147,9 +147,9 @@ function asking(
       const how = {
         admit: slot.take,
         reserve,
-        onNote(about: 'unproven' | 'slow', left = '') {
+        onNote(about: 'unproven' | 'incomplete' | 'slow', left = '') {
           if (about === 'slow') onProgress(method, left)
-          else onForward?.(method)
+          else onForward?.(about === 'unproven' ? method : `${method} (completeness)`)
         },
         client: name,
         canPush: subscriptions !== undefined,

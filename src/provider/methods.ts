@@ -82,7 +82,7 @@ export const METHOD_ROWS = [
       ...(['eth_getLogs', 'eth_newFilter', 'eth_newBlockFilter', 'eth_getFilterChanges', 'eth_getFilterLogs'] as const),
       'eth_uninstallFilter',
     ],
-    how: 'each header of the range, and all receipts of each block whose bloom filter admits a log: none is missing, added or changed',
+    how: 'each header of the range, and all receipts of each block whose bloom filter admits a log: none is missing, added or changed. With `completeLogs: false`, some may be missing',
   },
   {
     kind: 'proven',

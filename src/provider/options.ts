@@ -45,6 +45,12 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
    * the newest state proves its block. So everything is older by a finalization. Default: false.
    */
   oneHead?: boolean | undefined
+  /**
+   * Whether lists of logs are proven to be complete, which takes the headers of all blocks of a range. If not, the logs that `l2` lists
+   * are hints: each log of an answer is proven, but others may have been left out. Each then has the field `completeness` with the value
+   * `unproven`. Default: true.
+   */
+  completeLogs?: boolean | undefined
   /** Block values that no proof covers, as you pass them. Default: none. */
   environment?: Environment | undefined
   /** Gas limit per call. Default: 50,000,000. */
@@ -96,7 +102,7 @@ export interface ProviderView {
 
 const OPTIONS = [
   ...['l1', 'l2', 'network', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'onView', 'oneHead', 'signal', 'maxKeysPerRequest'],
+  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'onView', 'oneHead', 'completeLogs', 'signal', 'maxKeysPerRequest'],
 ]
 
 /** The options of a provider, validated, with their defaults. */
@@ -116,11 +122,11 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
   const { l1BlockHash, onView, signal, prefetch = true, oneHead = false, forward = [] } = own
   const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
-  const { timeoutMs = DEFAULT_TIMEOUT } = own
+  const { timeoutMs = DEFAULT_TIMEOUT, completeLogs = true } = own
   const { rollup, schemeAt, hardfork } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
-  for (const [name, value] of Object.entries({ prefetch, oneHead })) {
+  for (const [name, value] of Object.entries({ prefetch, oneHead, completeLogs })) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
   verifySignal(signal)
@@ -133,7 +139,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const l1 = openEndpoints('l1', own.l1, 'L1', { signal })
   const l2 = endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal)
   const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
-  const wanted = { ...limits, l1BlockHash, onView, signal, prefetch, oneHead, ...readForward(forward) }
+  const wanted = { ...limits, l1BlockHash, onView, signal, prefetch, oneHead, completeLogs, ...readForward(forward) }
   const network = { l1, l2, rollup, chainId, schemeAt, hardfork, method, maxKeysPerRequest }
   const environment = verifyEnvironment(own.environment)
   return { ...network, ...wanted, environment, timeoutMs: verifyTimeout(timeoutMs) }

@@ -43,11 +43,12 @@ export interface RequestOptions {
    * Called with what is to be said besides the answer, before there is one.
    *
    * - `unproven`: the request is passed to `l2`, because `forward` names its method. The answer will not be proven.
+   * - `incomplete`: logs are listed whose completeness is not proven, because `completeLogs` is false. There may be others.
    * - `slow`: a search has taken a quarter of its time. `left` is what it has left to do, in words. It says so at its end, too.
    *
    * What it throws is ignored.
    */
-  onNote?: ((about: 'unproven' | 'slow', left?: string) => void) | undefined
+  onNote?: ((about: 'unproven' | 'incomplete' | 'slow', left?: string) => void) | undefined
   /**
    * Who asks, in at most 256 characters, for a server with several clients. Filters live as long as their client asks for anything,
    * and each client has a bounded number. Default: all requests are of one client.
@@ -117,6 +118,7 @@ export interface VerifiedProvider {
 
 /** Proven, but wallets also need the nonce after their transactions that are still pending, which nothing proves. */
 const NONCE = 'eth_getTransactionCount'
+const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
 
 /**
  * An EIP-1193 provider over endpoints of L1 and of the rollup, none of which it trusts. viem and ethers work with it unchanged,
@@ -188,7 +190,10 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
     // Of an answer that states nothing, the endpoint may be preferred.
     const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
-    if (prove !== undefined && !isPreferred) return prove(params, pace, client)
+    if (prove !== undefined && !isPreferred) {
+      if (!settings.completeLogs && LISTING.includes(method)) onNote?.('incomplete')
+      return prove(params, pace, client)
+    }
     if (!forwarded.has(method)) throw refusedMethod(method, whyRefused(method))
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()

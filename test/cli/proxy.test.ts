@@ -173,6 +173,17 @@ async function send(url: string, { method = 'POST', path = '/', headers = {}, bo
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const echo: RequestProvider = { request: async ({ method, params }) => ({ method, params }) }
 
+it('lists the logs that its endpoint lists, and says so of each and in a header, if they may be incomplete', async () => {
+  const { url: l2, l1Url: l1 } = await startService()
+  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--incomplete-logs')
+  const params = [{ fromBlock: '0x1', toBlock: '0x7', address: TOKEN }]
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params })
+  const response = await fetch(proxy.url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+  expect(response.headers.get('X-Unproven')).toBe('eth_getLogs (completeness)')
+  const { result } = (await response.json()) as { result: { completeness: string }[] }
+  expect(result.map(({ completeness }) => completeness)).toEqual(Array(7).fill('unproven'))
+})
+
 it('answers only pages of known origins, under known host names', async () => {
   const url = await serveHere(echo)
   const body = JSON.stringify(PING)

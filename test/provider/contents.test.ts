@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError } from '../../src/entry/provider.ts'
+import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
 import { skipTime, tokenBucket } from '../client/clock.ts'
 import { createBlockEndpoints, type Endpoint } from './block-endpoints.ts'
 
@@ -95,4 +96,70 @@ it('gets further with each repeat at 2 requests per second, says how far, and en
     expect(left).toEqual([...new Set(left)].sort((a, b) => b - a))
     expect(left.length).toBeGreaterThan(1)
   }
+})
+
+it('proves the logs that an endpoint lists, and marks them, if completeness is given up', async () => {
+  const { chain, l2, provider } = createBlockEndpoints()
+  addDemoBlocks(chain, { counts: [41], l1Blocks: 1 })
+  const whole = (await setUp(41)).ask
+  const honest = await whole('eth_getLogs', logsOf(1, 40))
+  const marked = (logs: object[]) => logs.map(log => ({ ...log, completeness: 'unproven' }))
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
+  const change = (work: (logs: any[]) => unknown) =>
+    l2((answer, method) => (method === 'eth_getLogs' ? work(answer as []) : answer))
+  async function ask(endpoints: readonly Endpoint[], query: object = logsOf(1, 40)) {
+    const verified = provider(endpoints, { completeLogs: false })
+    await verified.view()
+    for (const endpoint of endpoints) endpoint.counts()
+    let told = 0
+    const asked = verified.request<object[]>(
+      { method: 'eth_getLogs', params: [query] },
+      { onNote: about => about === 'incomplete' && told++ },
+    )
+    const outcome = await asked.catch(error => `${error.reason} ${error.data.error}`)
+    expect(told).toBe(1)
+    return outcome
+  }
+  // What it hides stays hidden, and nothing else is fetched.
+  const hiding = change(logs => logs.filter(({ blockNumber }) => ['0x5', '0x9'].includes(blockNumber)))
+  expect(await ask([hiding])).toEqual(marked([honest[4], honest[8]]))
+  expect(hiding.counts()).toEqual({
+    ...{ eth_getLogs: 1, rollup_getProof: 1, eth_getBlockByNumber: 2, eth_getBlockReceipts: 2 },
+  })
+  expect(await ask([change(() => [])])).toEqual([])
+  expect(await ask([l2()])).toEqual(marked(honest))
+  expect(await ask([l2()], { blockHash: honest[6].blockHash })).toEqual(marked([honest[6]]))
+  const filtering = provider(l2(), { completeLogs: false })
+  const id = await filtering.request({ method: 'eth_newFilter', params: [logsOf(1, 40)] })
+  expect(await filtering.request({ method: 'eth_getFilterLogs', params: [id] })).toEqual(marked(honest))
+  // A list without any log says so elsewhere: the proxy sends this in a header.
+  const unproven: string[] = []
+  const limits = { concurrency: 1, maxWaiting: 1, maxBatch: 1, maxResponseLength: 1000, timeout: 100_000 }
+  const server = createJsonRpcServer(
+    provider(
+      change(() => []),
+      { completeLogs: false },
+    ),
+    limits,
+  )
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [logsOf(1, 40)] })
+  expect(await server.answer(body, { onForward: method => unproven.push(method) })).toContain('"result":[]')
+  expect(unproven).toEqual(['eth_getLogs (completeness)'])
+  // Nothing that it invents is taken, and the next endpoint is asked.
+  const inventions = [
+    change(logs => [...logs, { ...logs[0], data: `0x${'00'.repeat(32)}` }]),
+    change(logs => [...logs, { ...logs[0], logIndex: '0x1' }]),
+    change(logs => [{ ...logs[0], blockNumber: '0x29' }]),
+    change(logs => [{ ...logs[0], blockNumber: logs[1].blockNumber }]),
+    change(logs => [{ ...logs[0], topics: { toString: 1 } }]),
+    change(logs => [{ ...logs[0], address: { toString: 1 } }]),
+    change(() => [null]),
+    change(() => ({})),
+  ]
+  for (const lie of inventions) {
+    expect(await ask([lie])).toMatch(/^ENDPOINT_FAILED ANSWER_MALFORMED/)
+    expect(await ask([lie, l2()])).toEqual(marked(honest))
+  }
+  expect(inventions).toHaveLength(8)
+  expect(() => provider(l2(), { completeLogs: 'no' as never })).toThrow('completeLogs')
 })

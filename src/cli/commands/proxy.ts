@@ -43,6 +43,7 @@ const options = {
   'allow-host': list('NAME', 'accept requests under this host name, too', asText),
   forward: list('METHOD', 'pass it on, unproven; `wallet`: all that sending needs', methodToForward),
   'one-head': flag('state and blocks at one number, one finalization older'),
+  'incomplete-logs': flag('list the logs that --l2 lists: others may be left out'),
   ...optionsOf('environment'),
   gas: or('50000000', typed('N', 'gas limit per call', whole(21_000, Number.MAX_SAFE_INTEGER))),
   refresh: or('60', typed('SECONDS', 'how often to check for a newer block', whole(1, 86_400))),
@@ -54,7 +55,7 @@ const options = {
 const HINTS = {
   METHOD_REFUSED: '--forward wallet, for all that sending needs, or --forward METHOD',
   VALUE_UNPROVEN: '--environment NAME=VALUE',
-  TIMEOUT: '--timeout SECONDS',
+  TIMEOUT: '--timeout SECONDS; for logs, --incomplete-logs',
 } as const
 /** How long pending requests may take once the proxy is told to end, or once the provider should have refused them, in milliseconds. */
 const GRACE = 1000
@@ -94,6 +95,7 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
       ...{ l1, l2, l1BlockHash },
       network,
       oneHead: values['one-head'] ?? false,
+      completeLogs: !values['incomplete-logs'],
       ...{ forward, environment: environmentOf(values) },
       maxGas: BigInt(values.gas),
       timeoutMs: deadline,

@@ -40,24 +40,24 @@ function createLogs({ l2, signal: over }: Pick<VerifiedOptions, 'l2' | 'signal'>
   /** Shared by all who ask, and kept, even if it takes longer than they wait. */
   const { run: share } = createFlights<Hex>(MAX_STRAGGLERS, over)
 
-  const fetchLogs = (header: BlockHeader, signal: AbortSignal): Promise<readonly BlockLog[]> =>
-    share(header.hash, signal, async own => {
-      const found = await fetchBlock({ l2, signal: own }, header, true, ({ sentReceipts, transactions }) =>
+  const fetchLogs = (claim: BlockClaim, signal: AbortSignal): Promise<readonly BlockLog[]> =>
+    share(claim.hash, signal, async own => {
+      const found = await fetchBlock({ l2, signal: own }, claim, true, ({ header, sentReceipts, transactions }) =>
         withTransactions(openBlockLogs(sentReceipts, header).flat(), transactions),
       )
-      logs.set(header.hash, found, lengthOfAll(found))
+      logs.set(claim.hash, found, lengthOfAll(found))
       return found
     })
 
   return {
     isSelected: (header: BlockHeader, filterId: string): boolean =>
       selections.get(filterId + header.hash) !== undefined,
-    /** The logs of a block that a filter selects. @param header proven @param filterId by which it is told from others */
-    async selected(header: BlockHeader, filter: DecodedFilter, filterId: string, signal: AbortSignal) {
-      const id = filterId + header.hash
+    /** The logs of a block that a filter selects. @param claim proven @param filterId by which it is told from others */
+    async selected(claim: BlockClaim, filter: DecodedFilter, filterId: string, signal: AbortSignal) {
+      const id = filterId + claim.hash
       const known = selections.get(id)
       if (known !== undefined) return known
-      const all = logs.get(header.hash) ?? (await fetchLogs(header, signal))
+      const all = logs.get(claim.hash) ?? (await fetchLogs(claim, signal))
       const found = all.filter(selectedBy(filter))
       selections.set(id, found, lengthOfAll(found))
       return found

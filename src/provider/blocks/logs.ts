@@ -1,6 +1,9 @@
 import type { Hex } from '../../base/bytes.ts'
-import { isGiven } from '../../base/json/known-fields.ts'
+import { isGiven, readOwn } from '../../base/json/known-fields.ts'
+import { askLogs } from '../../client/l1/log-ranges.ts'
+import { EndpointError } from '../../client/transport/error.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
+import { parseQuantity } from '../../client/transport/provider.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
 import type { BlockLog } from '../../verify/blocks/block.ts'
 import { bloomTest, decodeFilter, type LogFilter } from '../../verify/blocks/filter.ts'
@@ -9,6 +12,7 @@ import { MAX_TOPICS } from '../../verify/blocks/limits.ts'
 import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
 import { invalidParams, refusedFor } from '../error.ts'
 import { MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
+import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params, readBlock, refuseOtherFields } from '../params.ts'
 import { newestIn } from '../view.ts'
@@ -87,6 +91,67 @@ export async function searchLogs(
   return logs
 }
 
+/** The logs that an endpoint lists, each proven, and all others of their blocks. Those of other blocks may be missing, as each log says. */
+export async function searchListed(
+  { l2 }: Pick<VerifiedOptions, 'l2'>,
+  blocks: KnownBlocks,
+  contents: Contents,
+  ...[view, given, { from, to }, pace]: Parameters<LogSearch>
+): Promise<readonly BlockLog[]> {
+  if (from < oldestIn(view)) throw unprovenBlock(view, from)
+  const filter = decodeFilter(given)
+  const { address, topics } = filter
+  const asked = {
+    ...(address.length > 0 && { address }),
+    topics: topics.map(choice => (choice.length > 0 ? choice : null)),
+  }
+  await pace.beSlow()
+  return l2.run(async (provider, attempt) => {
+    const listed = new Map<string, bigint>()
+    for await (const piece of askLogs(provider, asked, { first: from, last: to }, { signal: attempt.signal })) {
+      attempt.heard()
+      for (const [name, block] of readListed(piece.logs, from, to)) listed.set(name, block)
+      if (listed.size > MAX_LOGS) throw tooMany()
+    }
+    const numbers = [...new Set(listed.values())].sort((a, b) => (a < b ? -1 : 1))
+    const read = async (index: number, signal: AbortSignal) => {
+      // The index is one of theirs.
+      const number = numbers[index] as bigint
+      const hash = await blocks.hashAt(view, number, pace)
+      return contents.selected({ hash, number }, filter, JSON.stringify([address, topics]), signal)
+    }
+    const { logs, add } = collectLogs()
+    for await (const found of inAdvance(numbers.length, CONTENTS_AT_ONCE, read, attempt.signal)) {
+      attempt.heard()
+      add(found.map(log => ({ ...log, completeness: 'unproven' })))
+    }
+    for (const log of logs) listed.delete(nameOf(log))
+    const [invented] = listed.values()
+    if (invented === undefined) return logs
+    throw malformed(`a log that block ${invented} does not have`)
+  }, pace.signal)
+}
+
+const malformed = (found: string) => new EndpointError('ANSWER_MALFORMED', { found, layer: 'L2' })
+
+/** The place of a log, and what it says. */
+const nameOf = ({ blockNumber, logIndex, address, topics, data }: BlockLog): string =>
+  `${blockNumber} ${logIndex} ${address} ${topics.join()} ${data}`
+
+/** Names of logs, and their blocks. @throws EndpointError `ANSWER_MALFORMED` */
+function readListed(logs: unknown, from: bigint, to: bigint): (readonly [string, bigint])[] {
+  if (!Array.isArray(logs)) throw malformed('no list of logs')
+  return logs.map(log => {
+    const [number, index, address, data, topics] = LISTED.map(name => readOwn(Object(log), name))
+    const block = parseQuantity(number)
+    if (block < from || block > to) throw malformed('a log of another block')
+    const texts: readonly unknown[] = [address, data, ...(Array.isArray(topics) ? topics : [null])]
+    if (!texts.every(text => typeof text === 'string')) throw malformed('a log that is none')
+    return [`${block} ${parseQuantity(index)} ${address} ${topics} ${data}`.toLowerCase(), block]
+  })
+}
+const LISTED = ['blockNumber', 'logIndex', 'address', 'data', 'topics']
+
 const tooMany = () =>
   refusedFor('LIMIT_REACHED', {
     found: `There are more than ${MAX_LOGS} logs, or ${MAX_LOGS_LENGTH} characters of them: ask for fewer blocks.`,
@@ -113,7 +178,7 @@ function createProgress(countMissing: () => number, blocks: bigint) {
       }
       const left = countMissing()
       const done = `To search ${blocks} blocks, the headers of ${left} are still to be fetched`
-      return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, or ask for fewer blocks.`
+      return `${done}${estimate(missing - left, left, began)}, and then receipts. ${goesOn}, ask for fewer blocks, or set \`completeLogs\` to false.`
     },
   }
 }

@@ -17,7 +17,7 @@ import { blobFeeOf, feeHistory, suggestTip } from './fees.ts'
 import { createFilters, type Query } from './filters.ts'
 import { type BlockView, type KnownBlocks, knownBlocksOf } from './known-blocks.ts'
 import { createLocator, type Locator, openAll } from './locate.ts'
-import { getLogs, type LogSearch, readNumber, searchLogs } from './logs.ts'
+import { getLogs, type LogSearch, readNumber, searchListed, searchLogs } from './logs.ts'
 import { spellBlock, spellReceipt, spellTransaction } from './spell.ts'
 
 const hashIn = (value: unknown): Hex => params.bytes('hash', value, 32)
@@ -35,7 +35,8 @@ export function createBlockMethods(settings: Sources, current: Current, register
   const blocks = knownBlocksOf(settings)
   const contents = createContents(settings)
   const locator = createLocator(settings, blocks, contents)
-  const search: LogSearch = (...asked) => searchLogs(blocks, contents, ...asked)
+  const search: LogSearch = (...asked) =>
+    settings.completeLogs ? searchLogs(blocks, contents, ...asked) : searchListed(settings, blocks, contents, ...asked)
   const { timeoutMs, isForWallet } = settings
 
   return {
