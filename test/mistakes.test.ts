@@ -13,7 +13,8 @@ import { poseidon2 } from '../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../src/entry/provider.ts'
 import { followFinalizations } from '../src/entry/rpc.ts'
 import { judge } from '../src/site/judge.ts'
-import { openFile, statementFrom } from '../src/site/opened-file.ts'
+import { openFile } from '../src/site/opened-file.ts'
+import { statementFrom } from '../src/site/statement.ts'
 import { fileOf, flagsOf, folderOf, NOWHERE, networkOf, runHere, sampleOf } from './cli/io.ts'
 
 /** What people do wrong at first, and the message that sets them right. */

@@ -107,15 +107,7 @@ export function readFields(scheme: HashScheme, tree: number, entry: Entry, hex: 
     at += lengthOf(kind)
     const { value, isSound } = readField(scheme, kind, bytes.subarray(start, at))
     const isCovered = fault?.place === place && (fault.field ?? name) === name
-    return {
-      isCovered,
-      isSound,
-      name,
-      start,
-      end: at,
-      value,
-      note,
-    }
+    return { isCovered, isSound, name, start, end: at, value, note }
   })
   // If no covered field is unsound by itself, all of them are marked.
   const isBlamed = all.some(({ isCovered, isSound }) => isCovered && !isSound)

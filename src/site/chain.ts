@@ -1,7 +1,6 @@
 import { isHexOf } from '../cli/words/layout.ts'
-import { brief, hasFields } from '../cli/words/value.ts'
+import { brief } from '../cli/words/value.ts'
 import { beaconRows, formatTime, type Row, sourceWords, timeRow } from '../cli/words/wording.ts'
-import type { VerifiedMessage } from '../entry/messages.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { type Check, type Checked, checksOf, type GroupKey, type Status, statusOfAll } from './checks.ts'
 import { rollupOf } from './inputs.ts'
@@ -46,13 +45,13 @@ type Way = Parameters<typeof timeRow>[0] & Parameters<typeof beaconRows>[0]
 type MaybeRow = Row | false | undefined
 
 /** Makes links whose state is that of their checks. Where it failed is said of the first link alone, and checks are listed there. */
-function linker({ checked }: { readonly checked: Checked }) {
+export function linker({ checked }: { readonly checked: Checked }) {
   const seen = new Set<GroupKey>()
   return (
     layer: ChainBox['layer'],
     title: string,
     groups: readonly GroupKey[],
-    value = '',
+    value?: string | null,
     note = '',
     rows: readonly MaybeRow[] = [],
   ): ChainBox => {
@@ -61,7 +60,7 @@ function linker({ checked }: { readonly checked: Checked }) {
     const status = statusOfAll(checked, groups)
     const [proof = null] = own.filter(group => typeof group === 'number')
     return {
-      ...{ title, layer, value, note, proof },
+      ...{ title, layer, value: value ?? '', note, proof },
       state: status === 'failed' && own.length === 0 ? 'not reached' : status,
       rows: rows.filter(row => row !== undefined && row !== false),
       checks: checksOf(checked, ...own.filter(group => typeof group !== 'number')),
@@ -70,7 +69,12 @@ function linker({ checked }: { readonly checked: Checked }) {
 }
 
 /** The link with the value that the user, or else the file, states. */
-function trustedBox(scene: Scene<unknown>, layer: ChainBox['layer'], title: string, rows?: readonly Row[]): ChainBox {
+export function trustedBox(
+  scene: Scene<unknown>,
+  layer: ChainBox['layer'],
+  title: string,
+  rows?: readonly Row[],
+): ChainBox {
   const { value, source } = scene.statement.trusted
   const isGiven = isHexOf(32, value)
   const note = isGiven ? sourceWords[source] : 'enter it'
@@ -81,7 +85,7 @@ function trustedBox(scene: Scene<unknown>, layer: ChainBox['layer'], title: stri
 }
 
 /** From the trusted value to the L1 state. */
-function trunk(scene: Scene<ProvenWay>): ChainBox[] {
+export function trunk(scene: Scene<ProvenWay>): ChainBox[] {
   const { l1Block, beaconBlock } = scene.proven ?? {}
   const link = linker(scene)
   const kind = scene.statement.trustedKind.value
@@ -105,7 +109,7 @@ function trunk(scene: Scene<ProvenWay>): ChainBox[] {
 }
 
 /** From the trusted value to the L2 state. */
-function l2Trunk(scene: Scene<ProvenWay>): ChainBox[] {
+export function l2Trunk(scene: Scene<ProvenWay>): ChainBox[] {
   const { statement, proven } = scene
   const { stateRoot, l2Block, l2BlockNumber, currentL2BlockNumber: newest, implementation } = proven ?? {}
   if (scene.file.subject === 'answer' || statement.trustedKind.value === 'l2StateRoot') {
@@ -142,46 +146,6 @@ export function drawState(scene: Scene<ProvenState & ProvenWay>): ChainBox[] {
     ...l2Trunk(scene),
     link('Rollup', 'Account', ['answer', 0], brief(address), account),
     ...(count === 0 ? [] : [link('Rollup', count === 1 ? 'Slot' : 'Slots', slots, `${count} requested`, note)]),
-  ]
-}
-
-/** What the links of logs say. */
-type LogsWords = Readonly<Record<'newest' | 'blocks' | 'ruledOut' | 'logs' | 'range', string>>
-
-/** From the trusted value to the logs of a range. @param words null if nothing is proven */
-export function drawLogs(scene: Scene<ProvenWay>, words: LogsWords | null): ChainBox[] {
-  const link = linker(scene)
-  return [
-    ...l2Trunk(scene),
-    // The state holds the hash of the newest block, unless L1 does.
-    ...(scene.proofs > 0 ? [link('Rollup', 'Block hash', ['answer', 1, 0], words?.newest, 'kept in the state')] : []),
-    link('Rollup', 'Blocks', ['history', 'blocks'], words?.blocks, words?.ruledOut),
-    link('Rollup', 'Logs', ['history', 'blocks'], words?.logs, words?.range),
-  ]
-}
-
-/** From the trusted value to a message. @param status in words */
-export function drawMessage(scene: Scene<VerifiedMessage>, status: string): ChainBox[] {
-  const { messageProof, messageHash, implementation } = scene.proven ?? {}
-  const link = linker(scene)
-  const code: MaybeRow = implementation !== undefined && ['Code behind the proxy', implementation]
-  const [title, note, group] = hasFields(scene.file.bundle, 'messageProof')
-    ? (['Tree', 'its root, kept by the contract', 'place'] as const)
-    : (['Rolling hash', 'kept by the contract', 'rollupContract'] as const)
-  return [
-    ...trunk(scene),
-    link('Ethereum', title, ['rollupContract'], messageProof?.root, note, [code]),
-    link('Rollup', 'Message', [group], messageHash, status),
-  ]
-}
-
-/** From one state root to another. @param note who states the second; empty if it is not known */
-export function drawTraces(scene: Scene<{ readonly stateRoot: string }>, note: string): ChainBox[] {
-  const link = linker(scene)
-  return [
-    trustedBox(scene, 'Rollup', 'State before'),
-    link('Rollup', 'Traces', ['answer'], scene.file.holds, 'every account and slot'),
-    link('Rollup', 'State after', ['answer'], scene.proven?.stateRoot, note),
   ]
 }
 

@@ -4,30 +4,13 @@ import { MAX_CHANGES_SHOWN } from './limits.ts'
 
 /** What changed between two state roots, as rows of a table. */
 
-export interface Change {
-  /** From 1, in the file. */
-  readonly block: number
-  readonly address: string
-  /** What happened to the account in the block. */
-  readonly event: 'created' | 'deleted' | 'updated'
-  /** A field of the account, or a slot by its key. */
-  readonly what: string
-  /** Empty if there was nothing, or there is nothing any more. */
-  readonly before: string
-  readonly after: string
-}
-
 /** All changes, counted, and the first of them. */
-export interface Changes {
-  readonly blocks: number
-  readonly accounts: number
-  readonly slotChanges: number
-  readonly count: number
-  readonly rows: readonly Change[]
-}
+export type Changes = ReturnType<typeof changesOf>
+/** One of them, in a block of the file, from 1: `what` is a field of the account, or a slot by its key. */
+export type Change = Changes['rows'][number]
 
 /** What was only read is left out. */
-export function changesOf(blocks: readonly BlockDiff[]): Changes {
+export function changesOf(blocks: readonly BlockDiff[]) {
   const all = blocks.flatMap(({ accounts }, index) => accounts.flatMap(account => rowsOf(account, index + 1)))
   const accounts = new Set(all.map(({ address }) => address))
   const shown = all.slice(0, MAX_CHANGES_SHOWN)
@@ -40,7 +23,8 @@ export function changesOf(blocks: readonly BlockDiff[]): Changes {
   }
 }
 
-function rowsOf({ address, before, after, storage }: AccountDiff, block: number): Change[] {
+/** `before` is empty if there was nothing, and `after` if there is nothing any more. */
+function rowsOf({ address, before, after, storage }: AccountDiff, block: number) {
   const event = before === null ? 'created' : after === null ? 'deleted' : 'updated'
   const spell = (fields: object | null, name: string) => (fields === null ? '' : String(Reflect.get(fields, name)))
   const fields = Object.keys(before ?? after ?? {}).map(what => ({

@@ -1,15 +1,11 @@
 import { digitsHint, digitsView } from './digits.ts'
-import { button, type Child, h } from './dom.ts'
+import { button, h } from './dom.ts'
 import { MAX_PART_CHARACTERS } from './limits.ts'
 import type { Part, PartRow, Place } from './part.ts'
 
 /** The file as a tree, of which only what is opened is drawn. */
 
-export interface FileTree {
-  readonly content: readonly Child[]
-  /** Opens what is around a part of the file, and leads to it. */
-  readonly find: (place: Place) => Promise<void>
-}
+export type FileTree = ReturnType<typeof fileTree>
 
 /** A row, and how to draw some of what is in it, from the `start`th on. */
 interface Row {
@@ -24,7 +20,7 @@ interface Row {
 export function fileTree(
   ask: (place: Place, start: number) => Promise<Part | null>,
   onBytes: (proof: number, place: Place) => void,
-): FileTree {
+) {
   /** What is drawn, by its place. */
   const rows = new Map<string, Row>()
 
@@ -68,7 +64,8 @@ export function fileTree(
   void fill(0)
   return {
     content: [digitsHint(), list],
-    async find(place) {
+    /** Opens what is around a part of the file, and leads to it. */
+    async find(place: Place): Promise<void> {
       let row: Row = { element: list, fill }
       for (const [index, name] of place.entries()) {
         const id = JSON.stringify(place.slice(0, index + 1))

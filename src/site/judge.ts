@@ -3,7 +3,7 @@ import type { ClaimField, Source } from '../cli/words/claim.ts'
 import { parseNumber, rollupNamed } from '../cli/words/evidence.ts'
 import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
 import { messageRows, messageStatements } from '../cli/words/message.ts'
-import { brief, fieldIn, fieldsOf, isGiven, itemsOf } from '../cli/words/value.ts'
+import { brief, fieldIn, fieldsOf, hasFields, isGiven, itemsOf } from '../cli/words/value.ts'
 import { accountRows, answerNotes, bundleNotes, capitalized, count, type Row } from '../cli/words/wording.ts'
 import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../entry/anchor.ts'
 import { historyContract, historySlot, type LogsClaim, logsEvidence, type VerifiedLogs } from '../entry/blocks.ts'
@@ -13,14 +13,14 @@ import { type VerifiedTransition, verifyTransition } from '../entry/transition.t
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
-import { drawLogs, drawMessage, drawState, drawTraces } from './chain.ts'
+import { drawState, l2Trunk, linker, trunk, trustedBox } from './chain.ts'
 import { changesOf } from './changes.ts'
 import { rollupOf, stateClaimOf, trustedOf } from './inputs.ts'
 import { judgeAs } from './judging.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
 import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
-import { isOwn, isStated, keysIn, type Statement, type Subject } from './statement.ts'
+import { isOwn, isStated, keysIn, type Statement } from './statement.ts'
 import { amount, displayRows, evidenceSourcesOf, type ProvenState, premiseSources, stateWords } from './wording.ts'
 
 // Despite their types, the claims are unchecked: the verifiers refuse an invalid one with an ArgumentError.
@@ -126,15 +126,19 @@ const judgeLogs = judgeAs<VerifiedLogs>({
     }
   },
   draw(scene) {
-    const { proven, file } = scene
-    const words = proven && {
-      newest: newestHash(file.bundle),
-      blocks: count(proven.blockCount, 'block'),
-      ruledOut: `${proven.ruledOutCount} of ${proven.blockCount} ruled out`,
-      logs: count(proven.logs.length, 'log'),
-      range: `all of ${rangeWords(proven)}`,
-    }
-    return drawLogs({ ...scene, proven: proven && asEvidence(proven) }, words)
+    const { proven, file, proofs } = scene
+    const link = linker(scene)
+    const newest = proven && newestHash(file.bundle)
+    const blocks = proven && count(proven.blockCount, 'block')
+    const ruledOut = proven ? `${proven.ruledOutCount} of ${proven.blockCount} ruled out` : ''
+    const logs = proven && count(proven.logs.length, 'log')
+    return [
+      ...l2Trunk({ ...scene, proven: proven && asEvidence(proven) }),
+      // The state holds the hash of the newest block, unless L1 does.
+      ...(proofs > 0 ? [link('Rollup', 'Block hash', ['answer', 1, 0], newest, 'kept in the state')] : []),
+      link('Rollup', 'Blocks', ['history', 'blocks'], blocks, ruledOut),
+      link('Rollup', 'Logs', ['history', 'blocks'], logs, proven ? `all of ${rangeWords(proven)}` : ''),
+    ]
   },
   state: ({ stateRoot }, { bundle }) => ({
     ...{ stateRoot, account: {}, storage: [{ exists: true, value: newestHash(bundle) }] },
@@ -212,7 +216,19 @@ const judgeMessage = judgeAs<VerifiedMessage>({
       facts: [['Hash', proven.messageHash], ...rows],
     }
   },
-  draw: scene => drawMessage(scene, scene.proven ? statusWords[scene.proven.status] : ''),
+  draw(scene) {
+    const { messageProof, messageHash, implementation, status } = scene.proven ?? {}
+    const link = linker(scene)
+    const [title, note, group] = hasFields(scene.file.bundle, 'messageProof')
+      ? (['Tree', 'its root, kept by the contract', 'place'] as const)
+      : (['Rolling hash', 'kept by the contract', 'rollupContract'] as const)
+    const code = implementation !== undefined && (['Code behind the proxy', implementation] as const)
+    return [
+      ...trunk(scene),
+      link('Ethereum', title, ['rollupContract'], messageProof?.root, note, [code]),
+      link('Rollup', 'Message', [group], messageHash, status && statusWords[status]),
+    ]
+  },
 })
 
 /** Judges traces of the state manager: what changed from one state root to another. */
@@ -237,20 +253,21 @@ const judgeTraces = judgeAs<VerifiedTransition>({
           : ['Nobody vouches for the state after the last block: the sender can have made up every change.'],
     }
   },
-  draw: scene => drawTraces(scene, scene.proven === null ? '' : endWords(scene.statement)),
+  draw(scene) {
+    const { proven, file, statement } = scene
+    const link = linker(scene)
+    return [
+      trustedBox(scene, 'Rollup', 'State before'),
+      link('Rollup', 'Traces', ['answer'], file.holds, 'every account and slot'),
+      link('Rollup', 'State after', ['answer'], proven?.stateRoot, proven ? endWords(statement) : ''),
+    ]
+  },
 })
 
 const endWords = ({ endRoot }: Statement): string =>
   endRoot.value === '' ? 'as the traces lead' : isOwn(endRoot.source) ? 'the one you stated' : 'the one the file states'
 
-/** Who judges files of each kind. */
-const judges: Readonly<Record<Subject, (file: OpenedFile, statement: Statement) => Judgement>> = {
-  answer: judgeAnswer,
-  bundle: judgeBundle,
-  logs: judgeLogs,
-  message: judgeMessage,
-  traces: judgeTraces,
-}
+const judges = { answer: judgeAnswer, bundle: judgeBundle, logs: judgeLogs, message: judgeMessage, traces: judgeTraces }
 
 /** Verifies the file with the published functions, and reports their verdict. */
 export const judge = (file: OpenedFile, statement: Statement): Judgement => judges[file.subject](file, statement)

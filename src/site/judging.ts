@@ -63,10 +63,8 @@ export const judgeAs =
         ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, facts: [], logs: null, changes: null },
         ...said,
         proofs,
-        boxes: boxes.map(box => ({
-          ...box,
-          rows: verdict === 'consistent' ? ifRight({ word: verdict }, box.rows) : box.rows,
-        })),
+        boxes:
+          verdict === 'unjudged' ? boxes : boxes.map(box => ({ ...box, rows: ifRight({ word: verdict }, box.rows) })),
         shown: Math.min(typeof failed === 'number' ? failed : 0, Math.max(0, proofs.length - 1)),
         notes: more > 0 ? [...notes, `${more} more slots are not listed.`] : notes,
       },

@@ -4,29 +4,10 @@ import { DocumentError } from '../cli/words/error.ts'
 import { nameOfRollup, parseNumber } from '../cli/words/evidence.ts'
 import { type AnswerFile, type EvidenceVector, holdsTraces, readInputFile } from '../cli/words/input-file.ts'
 import { evidenceNames } from '../cli/words/kinds.ts'
-import {
-  brief,
-  type Fields,
-  fieldIn,
-  fieldsOf,
-  isGiven,
-  isObject,
-  itemsOf,
-  printable,
-  show,
-} from '../cli/words/value.ts'
+import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../cli/words/value.ts'
 import { count } from '../cli/words/wording.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
-import {
-  eachField,
-  type FieldName,
-  fieldNames,
-  fieldsFor,
-  type Statement,
-  type Subject,
-  type Suggested,
-  unstated,
-} from './statement.ts'
+import { type FieldName, fieldNames, fieldsFor, type Subject, type Suggested } from './statement.ts'
 
 /** What a file holds, before any of it is verified, and what it suggests for the form. */
 export interface OpenedFile {
@@ -103,7 +84,8 @@ const slotsIn = (answer: unknown): number =>
   storageProofsIn(answer).length || itemsOf(resultIn(answer)['storageProof']).length
 
 /** What evidence of a kind is about, and what it holds. */
-function aboutOf(evidence: EvidenceVector['evidence'], { answer, blocks, messageProof }: Fields) {
+function aboutOf(evidence: EvidenceVector['evidence'], bundle: unknown) {
+  const { answer, blocks, messageProof } = fieldsOf(bundle)
   if (evidence === 'state') return { subject: 'bundle', holds: count(slotsIn(answer), 'storage proof') } as const
   if (evidence === 'logs')
     return { subject: 'logs', holds: `logs of ${count(itemsOf(blocks).length, 'block')}` } as const
@@ -127,7 +109,7 @@ function openEvidence(
   })
   return opened(
     {
-      ...{ kind, ...aboutOf(evidence, fields), bundle, answer },
+      ...{ kind, ...aboutOf(evidence, bundle), bundle, answer },
       network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
     },
     own,
@@ -136,8 +118,8 @@ function openEvidence(
 }
 
 /** Traces. @param claim what a vector states about them */
-function openTraces(kind: string, answer: unknown, claim: Fields = {}): OpenedFile {
-  const { scheme, parentStateRoot, stateRoot } = claim
+function openTraces(kind: string, answer: unknown, claim?: unknown): OpenedFile {
+  const { scheme, parentStateRoot, stateRoot } = fieldsOf(claim)
   const result = fieldsOf(fieldIn(answer, 'result') ?? answer)
   const { zkParentStateRootHash: trusted, zkEndStateRootHash: endRoot, zkStateMerkleProof } = result
   const blocks = itemsOf(zkStateMerkleProof)
@@ -187,6 +169,3 @@ function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unkn
   }
   return suggested
 }
-
-/** The content of the form once the file is open. The user fills in what the file does not say. */
-export const statementFrom = (suggested: Suggested): Statement => eachField(name => suggested[name] ?? unstated(name))

@@ -25,10 +25,7 @@ export interface PartRow {
   readonly fields: readonly ByteField[]
 }
 
-export interface Part {
-  readonly rows: readonly PartRow[]
-  readonly total: number
-}
+export type Part = ReturnType<typeof viewPart>
 
 export const withDigits = (content: unknown, changes: readonly DigitChange[]): unknown =>
   changes.reduce((changed, { place, at, digit }) => withDigit(changed, place, at, digit), content)
@@ -48,7 +45,7 @@ const partAt = (content: unknown, place: Place): unknown =>
   )
 
 /** Some of what an object or a list holds. @param scheme as the form states it */
-export function viewPart(content: unknown, place: Place, start: number, scheme: string): Part {
+export function viewPart(content: unknown, place: Place, start: number, scheme: string) {
   const part = partAt(content, place)
   const all: readonly (readonly [string | number, unknown])[] = Array.isArray(part)
     ? [...part.entries()]

@@ -39,6 +39,9 @@ export const eachField = <T>(make: (name: FieldName) => T): Record<FieldName, T>
   // The entries have all field names.
   Object.fromEntries(fieldNames.map(name => [name, make(name)])) as Record<FieldName, T>
 
+/** The content of the form once a file is open. The user fills in what the file does not say. */
+export const statementFrom = (suggested: Suggested): Statement => eachField(name => suggested[name] ?? unstated(name))
+
 export const keysIn = ({ storageKeys }: Statement): string[] =>
   storageKeys.value.split(/[\s,]/).filter(key => key !== '')
 

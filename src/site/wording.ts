@@ -43,8 +43,9 @@ export const amount = (wei: bigint): string => (wei >= 10n ** 9n ? `${toEther(we
 export function stateWords({ account, storage }: ProvenState): string {
   if (account === null) return 'This account does not exist.'
   const existing = storage.filter(({ exists }) => exists).length
-  const verb = existing === 1 ? 'exists' : 'exist'
-  const slots = storage.length === 0 ? '' : `; ${existing} of its ${count(storage.length, 'slot')} ${verb}`
+  const verb = existing === 1 ? 'exists' : storage.length === 1 ? 'does not exist' : 'exist'
+  const which = storage.length === 1 ? 'the slot' : `${existing} of its ${count(storage.length, 'slot')}`
+  const slots = storage.length === 0 ? '' : `; ${which} ${verb}`
   return `This account exists and holds ${amount(account.balance)}${slots}.`
 }
 

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { findInputErrors, findMissing } from '../../src/site/inputs.ts'
-import { openFile, statementFrom } from '../../src/site/opened-file.ts'
-import { eachField, type Field, type FieldName, fieldsFor, type Suggested } from '../../src/site/statement.ts'
+import { openFile } from '../../src/site/opened-file.ts'
+import {
+  eachField,
+  type Field,
+  type FieldName,
+  fieldsFor,
+  type Suggested,
+  statementFrom,
+} from '../../src/site/statement.ts'
 
 /** What is wrong with the form, field by field. */
 

@@ -20,7 +20,8 @@ import {
 import { type Hex, verifyProof } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { judge } from '../../src/site/judge.ts'
-import { openFile, statementFrom } from '../../src/site/opened-file.ts'
+import { openFile } from '../../src/site/opened-file.ts'
+import { statementFrom } from '../../src/site/statement.ts'
 import { fileOf, runHere } from '../cli/io.ts'
 import { strided } from '../size.ts'
 
