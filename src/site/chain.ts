@@ -8,16 +8,13 @@ import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import { isOwn, type Statement } from './statement.ts'
 import { claimWords, type Form, type ProvenState } from './wording.ts'
 
-/** One link of the chain of trust. */
 export interface ChainBox {
   readonly title: string
-  /** Where it belongs. */
   readonly layer: 'Beacon chain' | 'Ethereum' | 'Rollup'
   readonly state: Status | 'trusted' | 'assumed'
   /** A hash, address or key, in full; or a few words. */
   readonly value: string
   readonly note: string
-  /** What else it shows. */
   readonly rows: readonly Row[]
   /** The checks that lead to it from the link before. Those of a proof stand with that. */
   readonly checks: readonly Check[]

@@ -37,20 +37,17 @@ export interface Checked {
   readonly isVerified: boolean
 }
 
-/** What came of a verification: what is proven, or why it is refused. */
 interface Tried<T> {
   readonly proven: T | null
   readonly error: Refusal | null
   readonly checked: Checked
 }
 
-/** Nothing was verified. */
 export const UNTRIED: Tried<never> = {
   ...{ proven: null, error: null },
   checked: { passed: new Map(), failed: null, isVerified: false },
 }
 
-/** Verifies something, and listens to the checks. */
 export function watch<T>(file: OpenedFile, verify: () => T): Tried<T> {
   const passed = new Map<GroupKey, Map<FailureCode, number>>()
   const outcome = listen(

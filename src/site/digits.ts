@@ -23,7 +23,6 @@ function drawAgain(): void {
   for (const element of shownIn('')) element.dispatchEvent(new Event('draw'))
 }
 
-/** Gives the focus back to the digit that had it. */
 export function refocusDigit(): void {
   if (cursor === null || document.activeElement !== document.body) return
   const { name } = cursor

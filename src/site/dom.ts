@@ -21,18 +21,15 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** The children that are neither null nor false. */
 export const nodesOf = (children: readonly Child[]): (Node | string)[] =>
   children.filter(child => child !== null && child !== false)
 
-/** The element of the page with this id. */
 export function byId<Type extends HTMLElement>(id: string, type: new () => Type): Type {
   const element = document.getElementById(id)
   if (!(element instanceof type)) throw new Error(`the page has no ${type.name} #${id}`)
   return element
 }
 
-/** A button that does something. */
 export function button(attributes: Attributes, onClick: () => void, ...children: readonly Child[]): HTMLButtonElement {
   const element = h('button', { type: 'button', ...attributes }, ...children)
   element.addEventListener('click', onClick)

@@ -6,7 +6,6 @@ export interface ExampleSource {
   readonly path: string
   /** The proof to show: 0 is the account's, 1 the first slot's. */
   readonly proof?: number
-  /** Whether the page opens with it. */
   readonly isStart?: boolean
 }
 

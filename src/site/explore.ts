@@ -41,7 +41,6 @@ export function createExplorer(maxMib: number) {
     },
     /** Some of what a part of the file holds, from the `start`th on. */
     part: (place: Place, start: number) => viewPart(content, place, start, verdict?.judgement.scheme?.name ?? ''),
-    /** One proof, and its place in the file. */
     proof(index: number): { readonly proof: ProofView | null; readonly place: Place | null } {
       if (verdict === null) throw new DocumentError('There is no verdict yet.')
       const { shown, file, judgement } = verdict
@@ -54,9 +53,7 @@ export function createExplorer(maxMib: number) {
 }
 
 export type Explorer = ReturnType<typeof createExplorer>
-/** A message to the worker. */
 export type Request = readonly [kind: keyof Explorer, ...args: readonly unknown[]]
-/** Its answer to that. */
 export interface Reply {
   readonly kind: keyof Explorer
   readonly answer?: unknown

@@ -31,7 +31,6 @@ const fields = eachField(name => {
   }
 })
 
-/** What the file suggests. */
 let ofFile: Suggested = {}
 let subject: Subject = 'answer'
 
@@ -48,7 +47,6 @@ function showSource(name: FieldName): void {
   note.textContent = control.value === '' || name === 'trustedKind' ? '' : words
 }
 
-/** Shows the fields that the file has use for. */
 function showFields(): void {
   const isOfBeacon = fields.trustedKind.control.value === 'beaconBlockRoot'
   for (const name of fieldNames) {
@@ -90,7 +88,6 @@ const fix = byId('fix', HTMLButtonElement)
 const comparing = byId('comparing', HTMLElement)
 const compared = byId('compared', HTMLInputElement)
 
-/** What the visitor can compare with a source of their own. */
 let unconfirmed: Unconfirmed | null = null
 
 /** Marks the invalid fields, explains the error next to each, and offers what the user can do next. */
@@ -131,7 +128,6 @@ function showComparison(): void {
   byId('comparing-result', HTMLElement).textContent = words
 }
 
-/** The field that the report asks for. */
 export const fieldOf = ({ missing }: Report): HTMLElement | null => missing && fields[missing].control
 
 export const clear = (): void => fill({}, 'answer', true)

@@ -175,7 +175,6 @@ function logsFacts({ filter, fromBlock, toBlock, logs, ruledOutCount, receiptCou
   ]
 }
 
-/** What one log holds. */
 function tellLog({ blockNumber, logIndex, address, topics, data, transactionHash }: VerifiedLogs['logs'][number]) {
   const rows: Row[] = [
     ['Contract', address],
@@ -192,7 +191,6 @@ const statusWords: Readonly<Record<VerifiedMessage['status'], string>> = {
   ...{ sent: 'sent', notSent: 'not sent yet', unknown: 'not known' },
 }
 
-/** Judges evidence of a message between the layers. */
 const judgeMessage = judgeAs<VerifiedMessage>({
   verify(file, statement) {
     const { value } = statement.message

@@ -11,7 +11,6 @@ import { type FieldName, fieldNames, fieldsFor, type Subject, type Suggested } f
 
 /** What a file holds, before any of it is verified, and what it suggests for the form. */
 export interface OpenedFile {
-  /** In words. */
   readonly kind: string
   readonly subject: Subject
   /** What it holds, in words, with their number. */
@@ -20,7 +19,6 @@ export interface OpenedFile {
   readonly notes?: readonly string[]
   /** The endpoint's answer; for a bundle, its `answer`. */
   readonly answer: unknown
-  /** The bundle, if it is one. */
   readonly bundle?: unknown
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
@@ -83,7 +81,6 @@ function openAnswer({ kind, stated, answer }: AnswerFile): OpenedFile {
 const slotsIn = (answer: unknown): number =>
   storageProofsIn(answer).length || itemsOf(resultIn(answer)['storageProof']).length
 
-/** What evidence of a kind is about, and what it holds. */
 function aboutOf(evidence: EvidenceVector['evidence'], bundle: unknown) {
   const { answer, blocks, messageProof } = fieldsOf(bundle)
   if (evidence === 'state') return { subject: 'bundle', holds: count(slotsIn(answer), 'storage proof') } as const

@@ -31,8 +31,7 @@ function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTML
   return h(
     'section',
     { class: 'failure' },
-    rows.length > 0 && h('h3', {}, 'Where it failed'),
-    rows.length > 0 && rowList(rows),
+    ...(rows.length > 0 ? [h('h3', {}, 'Where it failed'), rowList(rows)] : []),
     reason ? h('p', {}, h('strong', {}, 'Without this check: '), reason, ' ', checkLink(code)) : null,
     h('p', {}, h('strong', {}, 'What to do: '), next ?? ''),
   )
@@ -49,17 +48,14 @@ function logsView({ count: total, listed }: NonNullable<Report['logs']>): HTMLEl
 function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) => void): HTMLElement {
   const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) => {
     const words = { 'aria-label': `Show the proof of the ${name.toLowerCase()}` }
-    const shown = readable(value)
+    const number = readable(value)
+    const found = number === value ? copyable(value, `the value of ${name.toLowerCase()}`) : number
     return h(
       'li',
       { 'data-status': status },
       button(words, () => onChoose(index), h('span', { class: 'name' }, name)),
       key === '' ? h('span', {}) : copyable(key, index === 0 ? 'the address' : `the key of slot ${index}`),
-      h(
-        'span',
-        { class: 'outcome' },
-        value === '' ? outcome : shown === value ? copyable(value, `the value of ${name.toLowerCase()}`) : shown,
-      ),
+      h('span', { class: 'outcome' }, value === '' ? outcome : found),
       chip(status),
     )
   }
@@ -141,6 +137,7 @@ export function chainView({ boxes, verdict }: Report, onProof: (index: number) =
 
 /** The value in full, the rows, and the checks that lead to it. */
 function moreOf({ title, value, rows, checks, proof }: ChainBox, onProof: (index: number) => void): HTMLElement {
+  const link = proof !== null && button({}, () => onProof(proof), 'Show its proof')
   return h(
     'section',
     { class: 'more' },
@@ -148,12 +145,7 @@ function moreOf({ title, value, rows, checks, proof }: ChainBox, onProof: (index
     value.startsWith('0x') && copyable(value, title),
     rows.length > 0 && rowList(rows, title),
     checks.length > 0 && checksView('Checks', checks, title),
-    proof !== null &&
-      h(
-        'p',
-        {},
-        button({}, () => onProof(proof), 'Show its proof'),
-      ),
+    link && h('p', {}, link),
   )
 }
 

@@ -34,7 +34,6 @@ const statement = byId('statement', HTMLDetailsElement)
 /** The file that is open, and what came of it. */
 interface Shown {
   readonly name: string
-  /** Its SHA-256. */
   readonly digest: string
   readonly example: Example | undefined
   readonly tree: FileTree
@@ -255,7 +254,6 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** There is nothing to show but a message. */
 function showNothing(message: string): void {
   close()
   setStale(false)

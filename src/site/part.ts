@@ -1,5 +1,5 @@
 import { guessSchemeOfPath, leafPaths, schemeNamed } from '../cli/words/answer.ts'
-import { brief, isObject, printable, show } from '../cli/words/value.ts'
+import { brief, fieldsOf, isObject, printable, show } from '../cli/words/value.ts'
 import { type ByteField, entries, readFields } from './bytes.ts'
 import { MAX_NAME_CHARACTERS, MAX_PART_CHARACTERS, PARTS_PER_STEP } from './limits.ts'
 
@@ -49,9 +49,7 @@ export function viewPart(content: unknown, place: Place, start: number, scheme: 
   const part = partAt(content, place)
   const all: readonly (readonly [string | number, unknown])[] = Array.isArray(part)
     ? [...part.entries()]
-    : isObject(part)
-      ? Object.entries(part)
-      : []
+    : Object.entries(fieldsOf(part))
   const rows = all.slice(start, start + PARTS_PER_STEP).map(([name, value]): PartRow => {
     const isLong = typeof name === 'string' && name.length > MAX_NAME_CHARACTERS
     const shown = { name: isLong ? brief(name) : name, fields: [] }

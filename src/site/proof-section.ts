@@ -21,12 +21,11 @@ export function proofSection(
   onFind: (place: Place) => void,
 ): Child[] {
   const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
+  const rows = Object.entries({ Key: key, 'Its hash': keyHash ?? '', Claims: claims })
   return [
     heading(proof, onChoose),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
-    rowList(
-      Object.entries({ Key: key, 'Its hash': keyHash ?? '', Claims: claims }).filter(([, value]) => value !== ''),
-    ),
+    rowList(rows.filter(([, value]) => value !== '')),
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
     gap && neighboursView(gap),
     paths.length === 0 && h('p', {}, 'This page draws no path of it.'),
@@ -36,7 +35,6 @@ export function proofSection(
   ]
 }
 
-/** The title, and the way to the other proofs of the file. */
 function heading({ title, index, count }: ProofView, onChoose: (index: number) => void): HTMLElement {
   const to = (target: number, name: string, arrow: string) =>
     button({ disabled: target < 0 || target >= count, 'aria-label': name, title: name }, () => onChoose(target), arrow)
@@ -93,7 +91,6 @@ function neighboursView({ points, last }: Gap): HTMLElement {
   )
 }
 
-/** A place on a line, in percent. */
 const percent = (value: bigint, from: bigint, to: bigint): number =>
   Number(((value - from) * 10_000n) / (to - from)) / 100
 
@@ -207,7 +204,6 @@ function leafRow(path: PathView, keyHash: string | null): HTMLElement {
 
 const bytesTitles = { proof: 'The leaf and its value', leftProof: 'Left neighbour', rightProof: 'Right neighbour' }
 
-/** The bytes of the leaves, of node 0 and of the values. */
 function bytesSection(
   { paths, wordNote }: ProofView,
   place: Place | null,

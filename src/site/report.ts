@@ -29,7 +29,6 @@ export interface Report {
   readonly badge: string
   readonly headline: string
   readonly text: string
-  /** The invalid inputs in the form. */
   readonly inputErrors: readonly InputError[]
   /** The field that has to be filled in. */
   readonly missing: FieldName | null
@@ -37,7 +36,6 @@ export interface Report {
   /** Why it is refused, and what to do about it. */
   readonly failure: { readonly code: FailureCode; readonly rows: readonly Row[]; readonly next: string } | null
   readonly notes: readonly string[]
-  /** The chain of trust. */
   readonly boxes: readonly ChainBox[]
   /** What is proven of the account or of the message. */
   readonly facts: readonly Row[]
@@ -49,7 +47,6 @@ export interface Report {
     readonly count: number
     readonly listed: readonly { readonly title: string; readonly rows: readonly Row[] }[]
   } | null
-  /** What a list of traces has changed. */
   readonly changes: Changes | null
 }
 
@@ -73,7 +70,6 @@ export type Said = Pick<Report, 'verdict' | 'badge' | 'headline' | 'text'> & Par
 /** What is proven, and on whose word. */
 export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 'changes'>> {
   readonly sources: PartSources
-  /** In a sentence. */
   readonly headline: string
   readonly l1Block?: L1Block | undefined
 }

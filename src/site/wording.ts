@@ -10,7 +10,6 @@ import { abbreviate, type Field, type FieldName, isOwn, isStated, type Statement
 
 /** The page's wording for the form, verdicts and leaf proofs. */
 
-/** What is proven of a state. */
 export interface ProvenState {
   /** In the tree of the rollup or in an Ethereum state. */
   readonly account: ProvenAccount | L1Account | null
@@ -39,7 +38,6 @@ export const trustedName = (kind: string): string => show(fieldsOf(trustedNames)
 /** An amount, in the unit that is easier to read. */
 export const amount = (wei: bigint): string => (wei >= 10n ** 9n ? `${toEther(wei)} ETH` : `${wei} wei`)
 
-/** What is proven, in one sentence. */
 export function stateWords({ account, storage }: ProvenState): string {
   if (account === null) return 'This account does not exist.'
   const existing = storage.filter(({ exists }) => exists).length
