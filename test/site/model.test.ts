@@ -89,6 +89,11 @@ it('says in words that a file cannot be read', async () => {
   expect(await replyTo(createExplorer(1), ['load', folder])).toEqual({ kind: 'load', problem })
 })
 
+it('says of a single slot that it does not exist, and counts no more', () => {
+  const { text } = explore(readVector('vectors/poseidon2/valid/contract-slot-absent-between.json')).judgement.report
+  expect(text).toBe('If it is right: this account exists and holds 1 ETH; the slot does not exist.')
+})
+
 for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
   const isProof = ({ vector: { operation } }: { vector: { operation?: string } }) =>
     operation === undefined || operation === 'verifyEvidence'
