@@ -207,9 +207,14 @@ function headerForgeries(bundle: CallBundle<StateScheme>, l2StateRoot: Hex): For
     row('slot-altered', 'L1_PROOF_DISAGREES', 'A slot is said to have another value than its nodes.', {
       answers: slots,
     }),
-    row('base-fee-beside-proven', 'CALL_STATE_UNUSED', 'A base fee is stated, where the header proves one.', {
-      environment: { baseFee: '0x7' },
-    }),
+    row(
+      'gas-limit-beside-proven',
+      'CALL_STATE_UNUSED',
+      'A gas limit is stated, where the header proves the one that is read.',
+      {
+        environment: { gasLimit: '0x7' },
+      },
+    ),
     {
       ...row('values-missing', 'CALL_STATE_MISSING', 'A trusted state root proves no values of the block.', {}),
       claim: { trusted: { l2StateRoot }, l2BlockNumber },
