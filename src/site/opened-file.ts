@@ -4,8 +4,19 @@ import { DocumentError } from '../cli/words/error.ts'
 import { nameOfRollup, parseNumber } from '../cli/words/evidence.ts'
 import { type AnswerFile, type EvidenceVector, holdsTraces, readInputFile } from '../cli/words/input-file.ts'
 import { evidenceNames } from '../cli/words/kinds.ts'
-import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../cli/words/value.ts'
+import {
+  brief,
+  type Fields,
+  fieldIn,
+  fieldsOf,
+  isGiven,
+  isObject,
+  itemsOf,
+  printable,
+  show,
+} from '../cli/words/value.ts'
 import { count } from '../cli/words/wording.ts'
+import type { EvidenceName } from '../verify/evidence/names.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
 import { type FieldName, fieldNames, fieldsFor, type Subject, type Suggested } from './statement.ts'
 
@@ -81,16 +92,12 @@ function openAnswer({ kind, stated, answer }: AnswerFile): OpenedFile {
 const slotsIn = (answer: unknown): number =>
   storageProofsIn(answer).length || itemsOf(resultIn(answer)['storageProof']).length
 
-function aboutOf(evidence: EvidenceVector['evidence'], bundle: unknown) {
-  const { answer, blocks, messageProof } = fieldsOf(bundle)
-  if (evidence === 'state') return { subject: 'bundle', holds: count(slotsIn(answer), 'storage proof') } as const
-  if (evidence === 'logs')
-    return { subject: 'logs', holds: `logs of ${count(itemsOf(blocks).length, 'block')}` } as const
-  if (evidence === 'message')
-    return { subject: 'message', holds: `a message ${messageProof === undefined ? 'to' : 'from'} L2` } as const
-  throw new DocumentError(
-    'This is evidence of a call: the command line verifies it, with an EVM, which this page lacks.',
-  )
+/** What evidence of each kind is about, and what it holds; null if this page cannot verify it. */
+const abouts: Readonly<Record<EvidenceName, ((bundle: Fields) => Pick<OpenedFile, 'subject' | 'holds'>) | null>> = {
+  state: ({ answer }) => ({ subject: 'bundle', holds: count(slotsIn(answer), 'storage proof') }),
+  logs: ({ blocks }) => ({ subject: 'logs', holds: `logs of ${count(itemsOf(blocks).length, 'block')}` }),
+  message: ({ messageProof: from }) => ({ subject: 'message', holds: `a message ${isGiven(from) ? 'from' : 'to'} L2` }),
+  call: null,
 }
 
 /** Evidence, and what a vector states about it. */
@@ -98,6 +105,10 @@ function openEvidence(
   kind: string,
   { evidence, bundle, scheme: stated, claim }: Pick<EvidenceVector, 'evidence' | 'bundle' | 'scheme' | 'claim'>,
 ): OpenedFile {
+  const about = abouts[evidence]
+  if (about === null) {
+    throw new DocumentError(`This is ${evidenceNames[evidence]}: the command line verifies it, and this page does not.`)
+  }
   const fields = fieldsOf(bundle)
   const { scheme, rollup, l2BlockNumber, answer } = fields
   const own = suggest('bundle', {
@@ -106,7 +117,7 @@ function openEvidence(
   })
   return opened(
     {
-      ...{ kind, ...aboutOf(evidence, bundle), bundle, answer },
+      ...{ kind, ...about(fields), bundle, answer },
       network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
     },
     own,

@@ -13,7 +13,6 @@ export function verdictText({ badge, headline, text }: Pick<Report, 'badge' | 'h
   return [h('p', { class: 'badge' }, badge), h('p', { class: 'headline' }, headline), h('p', { class: 'basis' }, text)]
 }
 
-/** What is proven, or why not. */
 export function overview(report: Report, onChoose: (index: number) => void): Child[] {
   const { failure, notes, facts, logs, proofs, changes } = report
   return [
@@ -37,7 +36,6 @@ function failureView({ code, rows, next }: NonNullable<Report['failure']>): HTML
   )
 }
 
-/** What each log holds, oldest first. */
 function logsView({ count: total, listed }: NonNullable<Report['logs']>): HTMLElement {
   const title = listed.length < total ? `Logs: the first ${listed.length} of ${total}` : 'Logs'
   const logRow = ({ title, rows }: (typeof listed)[number]) => h('li', {}, h('h4', {}, title), rowList(rows, title))

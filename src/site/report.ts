@@ -128,7 +128,6 @@ export function unasked(missing: InputError | null, inputErrors: readonly InputE
   return { verdict, badge: 'Not verified yet', headline, text, missing: missing?.field ?? null }
 }
 
-/** What to do about a refusal. */
 const ANOTHER = 'Ask another server, or ask again: this file proves nothing, whatever it says.'
 const QUESTION =
   'Compare it with your question: this file is about something else. If the question is right, ask again.'

@@ -1,8 +1,6 @@
 import type { Source } from '../cli/words/claim.ts'
 
-/** The content of the form, and who stated each part of it. */
-
-/** Its fields, and what each is called in a sentence. */
+/** The fields of the form, and what each is called in a sentence. */
 export const fieldWords = {
   scheme: 'the state',
   trustedKind: 'what you trust',

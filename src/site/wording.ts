@@ -8,8 +8,6 @@ import type { L1Account } from '../entry/anchor.ts'
 import type { ProvenAccount } from '../entry/index.ts'
 import { abbreviate, type Field, type FieldName, isOwn, isStated, type Statement } from './statement.ts'
 
-/** The page's wording for the form, verdicts and leaf proofs. */
-
 export interface ProvenState {
   /** In the tree of the rollup or in an Ethereum state. */
   readonly account: ProvenAccount | L1Account | null

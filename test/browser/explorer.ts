@@ -1004,7 +1004,7 @@ async function checkAuditor(): Promise<string> {
 
   // 5. A call, which this page does not verify.
   await chooseFile(page, JSON.stringify(read('calls/valid/timestamp')))
-  await page.locator('.headline', { hasText: 'This is evidence of a call: the command line verifies it' }).waitFor()
+  await page.locator('.headline', { hasText: 'This is a call as evidence: the command line verifies it' }).waitFor()
   assert.equal(await verdictOf(page), 'none')
   assert.equal(await page.locator('.picture:visible, #views:visible').count(), 0)
   assert.equal(await page.locator('#changed:visible, #comparing:visible').count(), 0)

@@ -32,7 +32,7 @@ it.each([
       'poseidon2 evidence valid': 15,
     },
   ],
-  ['calls', { 'call invalid': 44, 'call valid': 5 }],
+  ['calls', { 'call invalid': 42, 'call valid': 5 }],
   ['logs', { 'logs invalid': 65, 'logs valid': 9 }],
   ['transitions', { 'transition invalid': 176, 'transition valid': 6 }],
   [

@@ -78,7 +78,7 @@ it('takes at most eight files of source to add one', () => {
   const listed = [...recipe.matchAll(/`(src\/[\w/.-]+\.ts)`/g)].map(([, file = '']) => file.replace('src/', ''))
   for (const file of [...names, ...tables]) expect(listed).toContain(file)
   expect(new Set(listed).size).toBe(listed.length)
-  // Besides its own file and an entry point, what the page holds of it, and the fields of the form that it has use for.
+  // Besides its own file and an entry point, how the page judges it, and the fields of the form that it has use for.
   expect(listed.length).toBe(4 + names.length + tables.length)
   expect(listed.length).toBeLessThanOrEqual(8)
 })
