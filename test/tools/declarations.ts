@@ -17,6 +17,13 @@ export function keepReachable(folder: string, entryPoints: readonly string[]): v
   for (const file of declarationsIn(folder)) if (!reached.has(file)) rmSync(file)
 }
 
+/** Leaves out the type argument of byte arrays where it is the default: compilers before 5.7 know of none. */
+export function omitDefaults(folder: string): void {
+  for (const file of declarationsIn(folder)) {
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('Uint8Array<ArrayBufferLike>', 'Uint8Array'))
+  }
+}
+
 /**
  * Takes the types that the library exports from its entry points, so that they are the same types for a program that uses both
  * packages. A scheme has a unique symbol: the type of a copy would be another.

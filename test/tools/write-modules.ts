@@ -8,7 +8,7 @@ import { mimcWasm } from '../../src/verify/hash/mimc/generated.ts'
 import { poseidon2Wasm } from '../../src/verify/hash/poseidon2/generated.ts'
 import { bundleCommand, bundleDevnet } from '../package/bundle.ts'
 import { readApi } from './api.ts'
-import { importPublic, keepReachable } from './declarations.ts'
+import { importPublic, keepReachable, omitDefaults } from './declarations.ts'
 
 const TYPES = 'src/devnet/dist/types'
 
@@ -27,6 +27,8 @@ keepReachable(
   'dist',
   entryPoints.map(({ file }) => file.replace(/^src\/(.*)\.ts$/, '$1.d.ts')),
 )
+
+for (const folder of ['dist', TYPES]) omitDefaults(folder)
 
 // The compiler wraps the import of a name in a helper, which would change `.ts` to `.js`. Bundlers warn of the helper, or follow it.
 const FILE = 'dist/provider/evm-packages.js'
