@@ -3,42 +3,16 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 /** The module needs the types of a page, which those of Node contradict. */
 const MODULE: string = '../../src/site/engine.ts'
 
-it('gives a worker up that takes longer than 15 seconds, and starts another', async () => {
-  const workers: { isEnded: boolean }[] = []
-  class SilentWorker extends EventTarget {
-    isEnded = false
-    constructor() {
-      super()
-      workers.push(this)
-    }
-    postMessage() {}
-    terminate() {
-      this.isEnded = true
-    }
-  }
-  vi.stubGlobal('Worker', SilentWorker)
-  vi.stubGlobal('location', new URL('https://example.com'))
-  vi.useFakeTimers()
-  onTestFinished(() => {
-    vi.unstubAllGlobals()
-    vi.useRealTimers()
-  })
-  const { createEngine } = await import(MODULE)
-  const failed: unknown[] = []
-  const engine = createEngine()
-  engine.ask('proof', 0).catch((error: Error) => failed.push(error.message))
-  await vi.advanceTimersByTimeAsync(14_900)
-  expect([workers, failed]).toMatchObject([[{ isEnded: false }], []])
-  await vi.advanceTimersByTimeAsync(200)
-  expect(workers).toMatchObject([{ isEnded: true }])
-  expect(failed).toEqual(['Given up: it took longer than 15 seconds. The command line has more time.'])
-  engine.ask('proof', 0)
-  expect(workers).toMatchObject([{ isEnded: true }, { isEnded: false }])
-})
+interface StubbedWorker {
+  readonly sent: unknown[]
+  readonly isEnded: boolean
+  reply(data: object): void
+}
 
-it('begins nothing that is forgotten, and stops whatever is done with another file', async () => {
-  const workers: { sent: unknown[]; reply(data: object): void; isEnded: boolean }[] = []
-  class HeldWorker extends EventTarget {
+/** An engine whose workers answer nothing by themselves. */
+async function startEngine() {
+  const workers: StubbedWorker[] = []
+  class HeldWorker extends EventTarget implements StubbedWorker {
     readonly sent: unknown[] = []
     isEnded = false
     constructor() {
@@ -63,7 +37,24 @@ it('begins nothing that is forgotten, and stops whatever is done with another fi
     vi.useRealTimers()
   })
   const { createEngine } = await import(MODULE)
-  const engine = createEngine()
+  return { engine: createEngine(), workers }
+}
+
+it('gives a worker up that takes longer than 15 seconds, and starts another', async () => {
+  const { engine, workers } = await startEngine()
+  const failed: unknown[] = []
+  engine.ask('proof', 0).catch((error: Error) => failed.push(error.message))
+  await vi.advanceTimersByTimeAsync(14_900)
+  expect([workers, failed]).toMatchObject([[{ isEnded: false }], []])
+  await vi.advanceTimersByTimeAsync(200)
+  expect(workers).toMatchObject([{ isEnded: true }])
+  expect(failed).toEqual(['Given up: it took longer than 15 seconds. The command line has more time.'])
+  engine.ask('proof', 0)
+  expect(workers).toMatchObject([{ isEnded: true }, { isEnded: false }])
+})
+
+it('begins nothing that is forgotten, and stops whatever is done with another file', async () => {
+  const { engine, workers } = await startEngine()
   const answers: unknown[] = []
   const ask = (...request: unknown[]) => engine.ask(...request).then((answer: unknown) => answers.push(answer))
   ask('verify', 1)

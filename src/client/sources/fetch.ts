@@ -21,9 +21,10 @@ import {
   TREE_FORM,
   verifyAgreement,
 } from '../transport/partial-answers.ts'
-import { callProvider, parseQuantity } from '../transport/provider.ts'
+import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { type Endpoint, type Endpoints, only, openEndpoints } from './endpoints.ts'
+import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
+import type { Work } from './pool.ts'
 
 /** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
 export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
@@ -87,14 +88,10 @@ export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options:
   const wanted = decodeRequest(request)
   const { trusted, signal } = bare(options)
   // What nobody verifies has to be from one endpoint.
-  if (!trusted)
-    return l2.run(
-      (provider, attempt) => fetchParts(only(provider), wanted, options, attempt.signal, attempt.heard),
-      signal,
-    )
+  if (!trusted) return l2.run((...at) => fetchParts(work => work(...at), wanted, options), signal)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
   readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
-  return fetchParts(l2, wanted, options, signal)
+  return fetchParts(work => l2.run(work, signal), wanted, options)
 }
 
 /** The answer, and what `verify` makes of it, from the first endpoint whose answer it accepts. */
@@ -105,8 +102,8 @@ export async function fetchVerified<T>(
   verify: (answer: unknown) => T,
 ): Promise<{ answer: unknown; verified: T }> {
   const wanted = decodeRequest(request)
-  return l2.run(async (provider, attempt) => {
-    const answer = await fetchParts(only(provider), wanted, options, attempt.signal, attempt.heard)
+  return l2.run(async (provider, ...at) => {
+    const answer = await fetchParts(work => work(provider, ...at), wanted, options)
     try {
       return { answer, verified: verify(answer) }
     } catch (error) {
@@ -126,26 +123,24 @@ const bare = <T extends object>(options: T): T => Object.assign(Object.create(nu
 
 type DecodedRequest = ReturnType<typeof decodeRequest>
 
-/** Asks for some of the keys after the other. */
+/** Asks for some of the keys after the other. @param run does the work of each request with an endpoint */
 async function fetchParts(
-  l2: Endpoints,
+  run: (work: Work<AnyProvider, unknown>) => Promise<unknown>,
   { address, storageKeys, block }: DecodedRequest,
   options: FetchOptions,
-  signal: AbortSignal | undefined,
-  heard?: () => void,
 ): Promise<unknown> {
   const { method, maxKeysPerRequest: most, trusted, scheme = trusted?.scheme, onKeys } = bare(options)
   // A caller who asks for a method need not know the kind.
   const form = scheme === undefined ? TREE_FORM : stateKind(scheme)
   const ask = (keys: readonly Hex[]) =>
-    l2.run(async (provider, attempt) => {
+    run(async (provider, attempt) => {
       const redact = redactorFor(provider)
       const said = await callProvider(provider, form.method ?? method, [address, keys, block], attempt.signal)
       const answer = admitAnswer(said, answerAdmission(keys.length, redact), redact, form.shape)
       if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
-      heard?.()
+      attempt.heard()
       return answer
-    }, signal)
+    })
 
   if (storageKeys.length <= most) return ownFields(await ask(storageKeys))
   const parts: PartialAnswer[] = []

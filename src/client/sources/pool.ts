@@ -21,7 +21,7 @@ export interface Attempt {
   heard(): void
 }
 
-type Work<Source, T> = (source: Source, attempt: Attempt, index: number) => Promise<T>
+export type Work<Source, T> = (source: Source, attempt: Attempt, index: number) => Promise<T>
 
 type Failure = EndpointError | ProofError
 
