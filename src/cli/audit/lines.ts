@@ -72,7 +72,8 @@ export async function* readBatches(
 }
 
 function createBatch({ batchLength, maxLineLength }: BatchLimits) {
-  let bytes = new Uint8Array(batchLength)
+  // Room for the line that ends the batch, so that its bytes are rarely copied.
+  let bytes = new Uint8Array(2 * batchLength)
   const tooLong: number[] = []
   let lineStart = 0
 

@@ -147,7 +147,11 @@ function decodePath(encoded: RlpItem): { path: readonly number[]; isLeaf: boolea
   return { path, isLeaf }
 }
 
-const toNibbles = (bytes: Uint8Array): number[] => Array.from(bytes).flatMap(byte => [byte >> 4, byte & 15])
+function toNibbles(bytes: Uint8Array): number[] {
+  const nibbles: number[] = []
+  for (const byte of bytes) nibbles.push(byte >> 4, byte & 15)
+  return nibbles
+}
 
 const startsWith = (path: readonly number[], start: readonly number[]): boolean =>
   start.every((nibble, index) => path[index] === nibble)
