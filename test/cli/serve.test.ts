@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createPublicClient, createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -10,7 +11,7 @@ import { lineaMessageService } from '../../src/entry/messages.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../src/entry/rpc.ts'
 import { PROGRAM } from '../package/build.ts'
-import { networkFile, runHere } from './io.ts'
+import { folderOf, networkFile, runHere } from './io.ts'
 
 it('serves the demo state until it is terminated', async () => {
   const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'])
@@ -56,6 +57,20 @@ it('prints what it serves, and every finalization, as JSON', async () => {
     },
     { finalized: finalized('10') },
   ])
+})
+
+it('serves the beacon chain of the network, from which everything is proven', async () => {
+  const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--finalize-every', '3600', '--json'])
+  onTestFinished(() => void program.kill('SIGKILL'))
+  const [line] = await once(createInterface(program.stdout), 'line')
+  const { l1, l2, beacon } = JSON.parse(line)
+  const { data } = Object(await (await fetch(`${beacon}/eth/v1/beacon/blocks/finalized/root`)).json())
+  const file = join(folderOf(), 'bundle.json')
+  const claim = ['--address', `0x${'b2'.repeat(20)}`, '--checkpoint', data.root]
+  const recorded = await runHere(['record', 'state', '--l1', l1, '--l2', l2, '--beacon', beacon, ...claim, '-o', file])
+  expect(recorded.code, recorded.stderr).toBe(0)
+  const verified = await runHere(['verify', file, ...claim, '--l2-block', '8', '--json'])
+  expect(JSON.parse(verified.stdout)).toMatchObject({ verdict: 'verified' })
 })
 
 it('upgrades the contract before the block that is stated', async () => {

@@ -192,7 +192,9 @@ it('refuses arguments that are wrong, and states that are damaged or of another 
   expect(await (await follow([api], { resumeFrom: null }))()).toBe(finalized.l1BlockHash)
   service.chain.l1.addBlock()
   const forkless = { ...trusted, lightClient: { ...lightClient, network: { ...network, forks: [] } } }
-  expect(await codeOf((await follow([api], { trusted: forkless }))())).toBe('BEACON_UNAVAILABLE')
+  expect(await codeOf((await follow([api, api], { trusted: forkless }))())).toBe('BEACON_FORK_UNKNOWN')
+  const down = createBeaconApi('http://127.0.0.1:1')
+  expect(await codeOf((await follow([api, down], { trusted: forkless }))())).toBe('BEACON_UNAVAILABLE')
 })
 
 it('fetches the consensus part from the first endpoint whose answers verify, known fields only', async () => {

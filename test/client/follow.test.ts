@@ -1,4 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { ProofError } from '../../src/base/errors.ts'
 import { followWith } from '../../src/client/follow/follow.ts'
 import { createService, demoWorld } from '../../src/devnet/index.ts'
 import { createChain, type FullChain } from '../../src/devnet/service/chain.ts'
@@ -567,6 +568,18 @@ it('continues over HTTP when either side is restarted on its port', async () => 
   const retries = events.filter(event => event.name === 'follow.retry').map(({ error }) => error.code)
   expect(retries.length).toBeGreaterThan(3)
   expect(new Set(retries)).toEqual(new Set(['UNREACHABLE']))
+})
+
+it('ends at once if no beacon endpoint is in a fork that the network lists', async () => {
+  const l1BlockHash = async () => {
+    throw new ProofError('BEACON_FORK_UNKNOWN')
+  }
+  const { l1, l2 } = { l1: createHttpProvider('http://127.0.0.1:1'), l2: createHttpProvider('http://127.0.0.1:1') }
+  const waits: number[] = []
+  const wait = async (milliseconds: number) => void waits.push(milliseconds)
+  const options = withNetwork({ l1, l2, rollup: ROLLUP, scheme: poseidon2, l1BlockHash, requests: [] })
+  await expect(followWith(options, { wait, random: () => 0 }).next()).rejects.toThrow('BEACON_FORK_UNKNOWN')
+  expect(waits).toEqual([])
 })
 
 it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite restarts and an upgrade`, async () => {

@@ -652,15 +652,17 @@ export const cases: Readonly<Record<string, Case>> = {
           upgradeAt: 9n,
           l1Unfinalized: 1,
           l1History: 10,
-          clock: () => 0,
+          clock: () => 2_000_000_000,
           messageService: token,
+          beacon: beacon.mainnetBeacon,
         },
       },
     ],
     optional: [
       ...ofRollup('0.rollup'),
+      ...['beacon.preset', 'beacon.forks.4.epoch'].map(n => `0.${n}`),
       ...['chainId', 'l1ChainId', 'apiKeys', 'faults'].map(n => `0.${n}`),
-      ...['contractVersion', 'upgradeAt', 'l1Unfinalized', 'l1History', 'clock', 'messageService'].map(
+      ...['contractVersion', 'upgradeAt', 'l1Unfinalized', 'l1History', 'clock', 'messageService', 'beacon'].map(
         name => `0.${name}`,
       ),
     ],

@@ -34,8 +34,9 @@ state that transactions change. A program that reads Linea reads this, too.
     notes: `
 The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...)
 and ERC-20 tokens (0x7070..., 0x7171...), and messages in each finalization. On
-linea, WETH and USDC exist, too. --json prints a file for --network, with the
-beacon chain. Ctrl-C ends it.`,
+linea, WETH and USDC exist, too. Its clock stands still in October 2025, unless
+--finalize-every moves it. --json prints a file for --network, with the beacon
+chain. Ctrl-C ends it.`,
     examples: `
 rollup-state-proof serve --port 8545
 rollup-state-proof serve --finalize-every 12 --history 100
@@ -43,21 +44,25 @@ rollup-state-proof serve --network devnet.json --json`,
   },
   async (values, io) => {
     const network = networkOf(values)
-    const { messageService } = network
+    const { messageService, beacon: ofNetwork } = network
     const { 'finalize-every': seconds, 'upgrade-at': upgradeAt, history: keep } = values
     // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
-    const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
+    let past = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
     let isRunning = false
-    const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
+    const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : past)
     const service = createService({
       ...{ genesis: demoOf(network.name, schemeOf(network)), rollup: network.rollup },
       ...(upgradeAt !== undefined && { upgradeAt: BigInt(upgradeAt) }),
       ...(keep !== undefined && { keep }),
       ...(messageService !== undefined && { messageService }),
+      ...(ofNetwork !== undefined && { beacon: ofNetwork }),
       ...(seconds !== undefined && { clock }),
     })
     const { chain, beacon } = service
-    for (const count of DEMO_COUNTS) addDemo(chain, messageService !== undefined, count)
+    for (const count of DEMO_COUNTS) {
+      past += L1_SECONDS_PER_BLOCK
+      addDemo(chain, messageService !== undefined, count)
+    }
     const {
       url: l2,
       l1Url: l1,

@@ -175,13 +175,18 @@ function sessionOf(
   }
 }
 
+const UNKNOWN_FORK = 'BEACON_FORK_UNKNOWN'
+
 const tooLate = () => new EndpointError('TIMEOUT', { layer: 'beacon' })
 
 /** The error of a single endpoint as it is; of several, what each of them answered. */
 export const unavailable = (count: number, failures: Failures): EndpointError | ProofError =>
   (count === 1 ? failures.get(0) : undefined) ?? allFailed(failures)
 
-export function allFailed(failures: Failures): EndpointError {
+export function allFailed(failures: Failures): EndpointError | ProofError {
+  const [first] = failures.values()
+  // All say that the table of forks is out of date, or that of another network: asking again does not help.
+  if (first?.code === UNKNOWN_FORK && [...failures.values()].every(({ code }) => code === UNKNOWN_FORK)) return first
   const sorted = [...failures].sort(([a], [b]) => a - b)
   const found = sorted.map(([index, { code }]) => `source ${index}: ${code}`).join('; ')
   return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })

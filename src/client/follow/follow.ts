@@ -22,6 +22,7 @@ export interface Timing {
  * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before, or the
  *   contract no longer names the finalization that was yielded last.
  * - `ANCHOR_IMPLEMENTATION_MISMATCH` at once: the contract has other code than the `implementation` that the rollup states.
+ * - `BEACON_FORK_UNKNOWN` at once: the table of the network lacks the fork that all beacon endpoints are in.
  * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds: minutes, with growing waits.
  * - `PROOF_UNAVAILABLE`, if every L2 endpoint has newer blocks but not the next one, or says that it is gone, in 8 rounds; if they
  *   only lack it, in 32, which take an hour or two.

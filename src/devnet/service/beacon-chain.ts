@@ -1,12 +1,13 @@
 import { bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
+import { atPath } from '../../base/errors.ts'
 import { EMPTY_TRIE_ROOT } from '../../verify/anchor/trie.ts'
 import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
 import { decodeBeacon, executionOf } from '../../verify/beacon/decode.ts'
 import { type BeaconNetwork, decodeNetwork, forkAt, type Layout } from '../../verify/beacon/network.ts'
 import { hashPair, rootOfUint } from '../../verify/beacon/ssz.ts'
 import { BASE_FEE, type Block, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
-import { createBlockStore } from './block-store.ts'
 import { committeeOf } from './committee.ts'
+import { asArgument } from './content.ts'
 import type { L1 } from './simulated-l1.ts'
 
 export type BeaconChain = ReturnType<typeof createBeaconChain>
@@ -20,18 +21,40 @@ function slotsPerBlock(slotsPerPeriod: number, unfinalized: number): bigint {
   return BigInt(Math.max(2, slotsPerPeriod / blocks))
 }
 
-/** The beacon blocks of the simulated L1, by L1 block number. @param unfinalized how many of the newest L1 blocks are not final */
-export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: number) {
-  const decoded = decodeNetwork(network)
-  const { slotsPerEpoch, slotsPerPeriod } = clockOf(network)
-  const spacing = slotsPerBlock(slotsPerPeriod, unfinalized)
-  const blocks = createBlockStore<BeaconBlock>(({ root }) => root)
+/** Which slot a new L1 block has. */
+export type SlotOf = (l1Block: Pick<Block, 'number' | 'timestamp'>) => bigint
 
+/** Each L1 block is many slots after its parent, so that sync committee periods and forks pass quickly. */
+export function quickSlots(network: BeaconNetwork, unfinalized: number): SlotOf {
+  const spacing = slotsPerBlock(clockOf(network).slotsPerPeriod, unfinalized)
+  return ({ number }) => (number + 1n) * spacing
+}
+
+/** The slots of a real network. */
+export function slotsByTime(network: BeaconNetwork): SlotOf {
+  const { secondsPerSlot } = clockOf(network)
+  return ({ timestamp }) => (timestamp - BigInt(network.genesisTime)) / BigInt(secondsPerSlot)
+}
+
+/**
+ * The beacon blocks of the simulated L1, oldest first. Of L1 blocks in the same slot, only the last has one.
+ *
+ * @param unfinalized how many of the newest L1 blocks are not final
+ */
+export function createBeaconChain(l1: L1, network: BeaconNetwork, slotOf: SlotOf, unfinalized: number) {
+  const decoded = decodeNetwork(network)
+  const { slotsPerEpoch } = clockOf(network)
+  const first = l1.blocks.at(l1.blocks.oldest())?.block
+  // Throws now, and not as an answer, if the network has no fork at this time.
+  if (first !== undefined) asArgument(() => atPath('beacon', () => forkAt(decoded, slotOf(first))))
+  let blocks: BeaconBlock[] = []
+
+  const newestUpTo = (l1BlockNumber: bigint) => blocks.findLast(({ l1Block }) => l1Block.number <= l1BlockNumber)
   /** The beacon block that is final in the state of this L1 block's beacon block. */
-  const finalizedIn = ({ number }: Block) => blocks.at(number - 1n - BigInt(unfinalized))
+  const finalizedIn = ({ number }: Block) => newestUpTo(number - 1n - BigInt(unfinalized))
 
   function makeBlock(l1Block: Block): BeaconBlock {
-    const slot = (l1Block.number + 1n) * spacing
+    const slot = slotOf(l1Block)
     const fork = forkAt(decoded, slot)
     const finalized = finalizedIn(l1Block)
     const period = periodOf(network, slot)
@@ -41,34 +64,37 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
       [fork.layout.currentCommittee, committeeOf(period).root],
       [fork.layout.nextCommittee, committeeOf(period + 1).root],
     ])
-    return makeBeaconBlock({ slot, fork, l1Block, state }, blocks.at(l1Block.number - 1n))
+    return makeBeaconBlock({ slot, fork, l1Block, state }, blocks.at(-1))
+  }
+
+  const isNew = (l1Block: Block): boolean => slotOf(l1Block) > (blocks.at(-1)?.slot ?? -1n)
+
+  function addBlock(l1Block: Block): void {
+    if (!isNew(l1Block)) blocks.pop()
+    blocks.push(makeBlock(l1Block))
   }
 
   return {
-    at: blocks.at,
-    newest: blocks.newest,
-    withRoot: (root: Hex) => blocks.at(blocks.numberOf(root) ?? -1n),
+    newest: () => blocks.at(-1),
+    withRoot: (root: Hex) => blocks.find(block => block.root === root),
+    withL1Block: (number: bigint) => blocks.find(({ l1Block }) => l1Block.number === number),
+    atSlot: (slot: bigint) => blocks.find(block => block.slot === slot),
     network: decoded,
     /** Adds beacon blocks for new L1 blocks, and drops those of L1 blocks that have been pruned or replaced. */
     catchUp(): void {
-      blocks.forget(l1.blocks.oldest())
-      const isReplaced = (number: bigint) => blocks.at(number)?.l1Block.hash !== l1.blocks.at(number)?.block.hash
-      let last = blocks.newest()
-      while (last >= blocks.oldest() && isReplaced(last)) last--
-      blocks.rewind(last)
-      for (let next = l1.blocks.at(++last); next !== undefined; next = l1.blocks.at(++last))
-        blocks.add(makeBlock(next.block))
+      blocks = blocks.filter(({ l1Block }) => l1.blocks.at(l1Block.number)?.block.hash === l1Block.hash)
+      let number = blocks.at(-1)?.l1Block.number ?? l1.blocks.oldest() - 1n
+      for (let next = l1.blocks.at(++number); next !== undefined; next = l1.blocks.at(++number)) addBlock(next.block)
     },
     /** The newest block of a period that can be attested. It may be the next block of all, with an empty L1 block. */
     attestedIn(period = Number.MAX_SAFE_INTEGER): BeaconBlock | undefined {
-      const lastOfPeriod = (BigInt(period) + 1n) * (BigInt(slotsPerPeriod) / spacing) - 2n
-      return lastOfPeriod <= blocks.newest() ? blocks.at(lastOfPeriod) : makeBlock(l1.nextBlock())
+      const next = l1.nextBlock()
+      if (isNew(next) && periodOf(network, slotOf(next)) <= period) return makeBlock(next)
+      return blocks.findLast(({ slot }) => periodOf(network, slot) <= period)
     },
     finalizedIn,
     isFinal: ({ l1Block }: BeaconBlock): boolean => l1Block.number <= l1.blockNumber('finalized'),
-    finalized: (): BeaconBlock | undefined => blocks.at(l1.blockNumber('finalized')),
-    atSlot: (slot: bigint): BeaconBlock | undefined =>
-      slot % spacing === 0n ? blocks.at(slot / spacing - 1n) : undefined,
+    finalized: () => newestUpTo(l1.blockNumber('finalized')),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Hex } from '../../base/bytes.ts'
 import { lowerCase } from '../../base/hex.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
-import { type BeaconBlock, createBeaconChain } from './beacon-chain.ts'
+import { type BeaconBlock, createBeaconChain, quickSlots, slotsByTime } from './beacon-chain.ts'
 import { zeros } from './block.ts'
 import { createLightClientApi } from './light-client.ts'
 import { MAX_UPDATES } from './limits.ts'
@@ -16,15 +16,15 @@ export interface BeaconAnswer {
 }
 
 /**
- * The consensus layer of the simulated L1. It has one beacon block per L1 block, many slots apart, so that sync committee
- * periods and forks pass quickly. It generates its sync committees on first use.
+ * The consensus layer of the simulated L1. On a network of its own, it has one beacon block per L1 block, many slots apart, so that
+ * sync committee periods and forks pass quickly. It generates its sync committees on first use.
  */
 export interface SimulatedBeacon {
   /** Its genesis and forks, as a verifier expects them. */
   readonly network: BeaconNetwork
   /**
    * The root of the beacon block that contains an L1 block, 32 bytes, to be trusted with `trustBeaconBlock`. Undefined if
-   * there is no such L1 block.
+   * there is no such L1 block, or if it is not the last in its slot.
    *
    * @param l1BlockNumber from 0
    */
@@ -38,7 +38,7 @@ export interface SimulatedBeacon {
   answer(path: string, query?: URLSearchParams): Promise<BeaconAnswer>
 }
 
-const network: BeaconNetwork = {
+const ownNetwork: BeaconNetwork = {
   name: 'devnet',
   genesisValidatorsRoot: `0x${'5e'.repeat(32)}`,
   genesisTime: 0x69000000,
@@ -48,13 +48,14 @@ const network: BeaconNetwork = {
   }),
 }
 
-export function createBeacon(l1: L1, { l1Unfinalized = 0 }: L1Options): SimulatedBeacon {
-  const chain = createBeaconChain(l1, network, l1Unfinalized)
+export function createBeacon(l1: L1, { l1Unfinalized = 0, beacon: network = ownNetwork }: L1Options): SimulatedBeacon {
+  const slotOf = network === ownNetwork ? quickSlots(network, l1Unfinalized) : slotsByTime(network)
+  const chain = createBeaconChain(l1, network, slotOf, l1Unfinalized)
   const lightClient = createLightClientApi(chain)
 
   /** @param id `head`, `finalized`, a slot or a root */
   function findBlock(id: string): BeaconBlock | undefined {
-    if (id === 'head') return chain.at(chain.newest())
+    if (id === 'head') return chain.newest()
     if (id === 'finalized') return chain.finalized()
     if (isRoot(id)) return chain.withRoot(lowerCase(id))
     if (!/^\d{1,20}$/.test(id)) throw new BadRequest('block_id: expected head, finalized, a slot or a root')
@@ -89,7 +90,7 @@ export function createBeacon(l1: L1, { l1Unfinalized = 0 }: L1Options): Simulate
     network,
     async blockRoot(l1BlockNumber) {
       chain.catchUp()
-      return chain.at(l1BlockNumber)?.root
+      return chain.withL1Block(l1BlockNumber)?.root
     },
     async answer(path, query = new URLSearchParams()) {
       chain.catchUp()

@@ -1,6 +1,8 @@
 import { decodeArgument, invalid, readItems } from '../../base/arguments.ts'
+import { atPath } from '../../base/errors.ts'
 import { hasMethod, readOptions, verifyFunction, verifyUint, verifyWhole } from '../../base/options.ts'
 import { type Rollup, readChainId, readRollup } from '../../verify/anchor/rollup.ts'
+import { decodeNetworkFields } from '../../verify/beacon/network.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChainOptions } from './chain.ts'
 import type { FaultFunction } from './faults.ts'
@@ -23,7 +25,17 @@ export interface ServiceOptions extends ServiceChainOptions {
 
 const FIELDS = [
   ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'faults'],
-  ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'upgradeAt', 'clock', 'messageService'],
+  ...[
+    'proofLag',
+    'keep',
+    'l1Unfinalized',
+    'l1History',
+    'contractVersion',
+    'upgradeAt',
+    'clock',
+    'messageService',
+    'beacon',
+  ],
 ]
 
 /** Counts and the least that each may be. */
@@ -51,6 +63,7 @@ export function readServiceOptions(options: ServiceOptions) {
     if (count !== undefined) verifyWhole(name, count, least)
   }
   for (const name of ['faults', 'clock'] as const) verifyFunction(name, own[name])
+  const beacon = own.beacon && atPath('beacon', () => decodeNetworkFields(own.beacon)).source
   const chainIds = { chainId: readChainId('chainId', chainId), l1ChainId: readChainId('l1ChainId', l1ChainId) }
-  return { ...own, rollup, ...chainIds, apiKeys: new Set(keys) }
+  return { ...own, rollup, ...chainIds, beacon, apiKeys: new Set(keys) }
 }

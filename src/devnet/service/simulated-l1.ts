@@ -4,6 +4,7 @@ import { lowerCase } from '../../base/hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { encodeInteger } from '../../verify/anchor/rlp.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
+import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import { type Block, describeStored, GENESIS_TIME, NO_CONTENT, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import {
@@ -27,6 +28,11 @@ export interface L1Options {
   contractVersion?: ContractVersion | undefined
   /** Returns the timestamp of a new block, in seconds since 1970. Default: counts up from a fixed time. */
   clock?: (() => number) | undefined
+  /**
+   * The consensus layer: its slots are those of the blocks' timestamps. Default: a network of its own, in which forks and sync
+   * committee periods pass quickly.
+   */
+  beacon?: BeaconNetwork | undefined
 }
 
 /** An L1 whose only account is the rollup contract. */

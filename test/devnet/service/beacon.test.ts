@@ -8,7 +8,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../../src/devnet/index.ts'
-import { verifyConsensus } from '../../../src/entry/beacon.ts'
+import { mainnetBeacon, verifyConsensus } from '../../../src/entry/beacon.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { ROLLUP, startService, word } from '../../client/servers.ts'
 
@@ -215,4 +215,39 @@ it('lets a verifier begin with the newest finalized block, and with none after i
   const updates = period === last ? [] : await ask(service, 'light_client/updates', `start_period=${period}&count=1`)
   const proven = verifyConsensus({ bootstrap, updates, finality }, { network, blockRoot: root })
   expect(proven).toMatchObject({ blockRoot: root, slot: BigInt(finalized) })
+})
+
+it('has the slots and forks of a network that is stated', async () => {
+  let now = mainnetBeacon.genesisTime + 12 * 15_741_000
+  const service = serviceOf({ beacon: mainnetBeacon, clock: () => now })
+  const { l1 } = service.chain
+  const rootOf = (l1BlockNumber: bigint) => service.beacon.blockRoot(l1BlockNumber)
+  now += 1200
+  l1.addBlock()
+  const trusted = l1.blockNumber()
+  const blockRoot = (await rootOf(trusted)) ?? '0x'
+  now += 24
+  l1.addBlock()
+  // In the same slot: it takes the place of the one before.
+  l1.addBlock()
+  const last = l1.blockNumber()
+  expect(await rootOf(last - 1n)).toBe(undefined)
+  expect(await ask(service, 'headers/head')).toMatchObject({
+    data: { root: await rootOf(last), header: { message: { slot: '15741102' } } },
+  })
+  const bootstrap = await ask(service, `light_client/bootstrap/${blockRoot}`)
+  expect(bootstrap.version).toBe('fulu')
+  now += 12
+  const finality = await ask(service, 'light_client/finality_update')
+  const proven = verifyConsensus({ bootstrap, updates: [], finality }, { network: mainnetBeacon, blockRoot })
+  const { hash } = Object(l1.getBlock(last))
+  expect(proven).toMatchObject({ slot: 15_741_102n, l1BlockHash: hash, blockRoot: await rootOf(last) })
+})
+
+it('refuses a network that has no fork at the time of its blocks', () => {
+  const later = { ...mainnetBeacon, genesisTime: 2 ** 33 }
+  for (const beacon of [later, { ...mainnetBeacon, forks: [] }, { ...mainnetBeacon, genesisTime: '1' as never }])
+    expect(() => serviceOf({ beacon })).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID', path: expect.stringMatching(/^beacon/) }),
+    )
 })
