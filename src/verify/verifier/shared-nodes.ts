@@ -123,8 +123,8 @@ export function rememberingHasher(hasher: Hasher, places: number, openings: read
       const meeting = meetingLevel(lastFold, siblings, leafIndex)
       // `running` is overwritten below: if this fold fails, the next one must not reuse it.
       lastFold = { siblings: [], leafIndex }
-      let digest = leafDigest
-      for (let level = 0; level < siblings.length; level++) {
+      let [digest, rest] = [leafDigest, leafIndex]
+      for (let level = 0; level < siblings.length; level++, rest = Math.floor(rest / 2)) {
         if (level >= meeting && isSame(running[level] as Uint8Array, digest)) {
           // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
           digest = running[siblings.length] as Uint8Array
@@ -132,8 +132,7 @@ export function rememberingHasher(hasher: Hasher, places: number, openings: read
         }
         running[level] = digest
         const sibling = siblings[level] as Uint8Array
-        const isRight = Math.floor(leafIndex / 2 ** level) % 2 === 1
-        digest = isRight ? hashPair(sibling, digest) : hashPair(digest, sibling)
+        digest = rest % 2 === 1 ? hashPair(sibling, digest) : hashPair(digest, sibling)
       }
       running[siblings.length] = digest
       lastFold = { siblings, leafIndex }

@@ -166,23 +166,36 @@ function encode(elements: usize, bytes: usize): void {
   return i64x2.extract_lane(sums, 0) + i64x2.extract_lane(sums, 1)
 }
 
-/**
- * Three full rounds: the S-box, then M4 of every group of four, plus the sum of that over all groups. The first three begin with
- * this matrix. Keeps the state in locals, so that no round waits for the memory.
- */
-function fullRounds(keys: usize, isFirst: bool): void {
+/** M4 of every group of four, plus the sum of that over all groups. */
+@inline function externalMatrix(): void {
+  const v0 = v128.load(STATE)
+  const v1 = v128.load(STATE, 16)
+  const v2 = v128.load(STATE, 32)
+  const v3 = v128.load(STATE, 48)
+  const s0 = add(v0, sumOfLanes(v0))
+  const s1 = add(v1, sumOfLanes(v1))
+  const s2 = add(v2, sumOfLanes(v2))
+  const s3 = add(v3, sumOfLanes(v3))
+  const s01 = add(s0, s1)
+  const s23 = add(s2, s3)
+  const all = add(s01, s23)
+  v128.store(STATE, add(all, add(s1, s01)))
+  v128.store(STATE, add(all, add(s2, add(s1, s2))), 16)
+  v128.store(STATE, add(all, add(s3, s23)), 32)
+  v128.store(STATE, add(all, add(s0, add(s3, s0))), 48)
+}
+
+/** Keeps the state in locals, so that no round waits for the memory. */
+function fullRounds(keys: usize): void {
   let v0 = v128.load(STATE)
   let v1 = v128.load(STATE, 16)
   let v2 = v128.load(STATE, 32)
   let v3 = v128.load(STATE, 48)
-  const end = keys + HALF_FULL * FULL_KEYS
-  for (let key = isFirst ? keys - FULL_KEYS : keys; key < end; key += FULL_KEYS) {
-    if (key >= keys) {
-      v0 = sBox(v0, v128.load(key))
-      v1 = sBox(v1, v128.load(key, 16))
-      v2 = sBox(v2, v128.load(key, 32))
-      v3 = sBox(v3, v128.load(key, 48))
-    }
+  for (let end = keys + HALF_FULL * FULL_KEYS; keys < end; keys += FULL_KEYS) {
+    v0 = sBox(v0, v128.load(keys))
+    v1 = sBox(v1, v128.load(keys, 16))
+    v2 = sBox(v2, v128.load(keys, 32))
+    v3 = sBox(v3, v128.load(keys, 48))
     const s0 = add(v0, sumOfLanes(v0))
     const s1 = add(v1, sumOfLanes(v1))
     const s2 = add(v2, sumOfLanes(v2))
@@ -257,9 +270,10 @@ function compress(block: usize): void {
   v128.store(STATE, v128.shuffle<i64>(h23, m23, 0, 2), 32)
   v128.store(STATE, v128.shuffle<i64>(h23, m23, 1, 3), 48)
 
-  fullRounds(KEYS, true)
+  externalMatrix()
+  fullRounds(KEYS)
   partialRounds()
-  fullRounds(LAST_KEYS, false)
+  fullRounds(LAST_KEYS)
 
   const p01 = v128.shuffle<i32>(v128.load(STATE), v128.load(STATE, 16), 2, 6, 3, 7)
   const p23 = v128.shuffle<i32>(v128.load(STATE, 32), v128.load(STATE, 48), 2, 6, 3, 7)
