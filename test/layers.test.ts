@@ -18,7 +18,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   provider: [],
   entry: [],
   devnet: ['world', 'http', 'service'],
-  cli: ['words', 'audit', 'snapshot', 'logs', 'transition', ''],
+  cli: ['words', 'audit', 'snapshot', 'transition', ''],
   site: [],
 }
 const ROOMS = Object.entries(WINGS).flatMap(([wing, rooms]) =>

@@ -332,18 +332,12 @@ const onTheCommandLine: Mistake[] = [
     () => ['proxy', ...NOWHERE, '--allow-origin', 'example.com'],
     'expected an origin, with its scheme (http, https, or that of an extension) and without a path; or *\n',
   ],
-  [
-    'a manifest for verify',
-    ({ manifest }) => ['verify', manifest, '--l1-block-hash', stateRoot],
-    'is the manifest of a snapshot: run the command that wrote it again, with --check',
-  ],
   ['a word too many', () => ['record', 'state', 'a.json'], 'unexpected word: a.json'],
 ]
 
 const text = JSON.stringify(answer)
 /** Each is written for the test that reads it. */
 const contents = {
-  manifest: { kind: 'manifest of a snapshot', version: 1, bundle },
   ...{ answer, bundle, many: `${text}\n${text}\n`, unmarked: Buffer.from(text, 'utf16le') },
   ...{ torn: gzipSync(text).subarray(0, -9), bomb: gzipSync(Buffer.alloc(2 ** 24 + 1, ' ')) },
 }

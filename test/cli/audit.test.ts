@@ -1,33 +1,18 @@
-import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { gunzipSync, gzipSync, constants as zlib } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createLineDigest } from '../../src/cli/audit/line-digest.ts'
-import { claim } from '../../src/cli/files/growing-file.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
 import { createBundle } from '../../src/entry/anchor.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { randomOf } from '../random.ts'
 import { runProgram } from './bulk/program.ts'
 import { gzipMembers, joinLines, mixedLines } from './bulk/records.ts'
-import { ADDRESS, asSender, collector, folderOf, NOT_OWN, networkOf, runHere, sampleOf, saveProgress } from './io.ts'
+import { ADDRESS, collector, fileOf, folderOf, networkOf, runHere, sampleOf } from './io.ts'
 
-/** For a thorough run, use 200,000 lines and 20 kills. */
-const { AUDIT_LINES = '400', AUDIT_KILLS = '2' } = process.env
-const [LINES, KILLS] = [Number(AUDIT_LINES), Number(AUDIT_KILLS)]
+/** For a thorough run, use 200,000 lines. */
+const LINES = Number(process.env['AUDIT_LINES'] ?? 400)
 
 /** With workers, which need a separate process. */
 const auditApart = (args: readonly string[], more = {}) => runProgram(['audit', '--jobs', '2', ...args], more)
@@ -99,74 +84,24 @@ it('writes verdicts that are longer than the records', async () => {
   }
 })
 
-it('resumes after kills with the same output as an undisturbed run', async () => {
-  const folder = folderOf({ 'in.gz': packed })
-  const [file, whole, out] = ['in.gz', 'whole.ndjson', 'out.ndjson'].map(name => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ]
-  expect((await audit([file, '-o', whole, '--max-line', '1'])).code).toBe(1)
-  const length = statSync(whole).size
-
-  const args = [file, '-o', out, '--max-line', '1']
-  const random = randomOf(KILLS)
-  let killed = 0
-  for (let turn = 0; turn < KILLS; turn++) {
-    // A random point in the next part of the output.
-    const killedAt = (length * (turn + random())) / KILLS
-    const { code } = await auditApart(args, {
-      started: (child: ChildProcess) => {
-        const timer = setInterval(() => {
-          if ((statSync(out, { throwIfNoEntry: false })?.size ?? 0) >= killedAt) child.kill('SIGKILL')
-        }, 1)
-        child.once('exit', () => clearInterval(timer))
-      },
-    })
-    if (code === null) killed++
-  }
-  const last = await audit(args)
-  expect(last.code).toBe(1)
-  expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
-  expect(killed).toBeGreaterThan(0)
-
-  // A part of a verdict behind the checkpoint, as a kill during a write leaves it.
-  appendFileSync(out, readFileSync(whole).subarray(0, 123))
-  const again = await audit([...args, '--json'])
-  expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
-  expect(again.stderr).toMatch(/continuing after line \d+/)
-
-  const once = await audit([...args, '--json'])
-  expect(once.code).toBe(1)
-  expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
-  const [{ seconds: _, ...first }, { seconds: __, ...second }] = [again, once].map(({ stdout }) => JSON.parse(stdout))
-  expect(second).toEqual(first)
-  // Only what follows the last full batch is judged again.
-  expect(second.lines).toBe(LINES)
-  expect(second.judged).toBeLessThan(LINES / 2)
-})
-
-it('reports a truncated input, and verifies what precedes the end', async () => {
+it('reports a truncated input, and writes no file of verdicts that are not all', async () => {
   const cut = packed.subarray(0, Math.floor(packed.length * 0.6))
-  const came = gunzipSync(cut, { finishFlush: zlib.Z_SYNC_FLUSH })
-  const count = came.reduce((sum, byte) => sum + (byte === 0x0a ? 1 : 0), 0)
   const folder = folderOf({ 'cut.gz': cut, 'flipped.gz': Buffer.concat([cut, Buffer.from('garbage'), packed]) })
   const out = join(folder, 'out.ndjson')
-  for (let turn = 0; turn < 2; turn++) {
-    const { code, stderr, stdout } = await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])
-    expect(code).toBe(2)
-    expect(stdout + stderr).toContain('The input was not read to its end. Until then: Of ')
-    expect(stderr).toContain(`cut.gz cannot be read beyond line ${count}: unexpected end of file`)
-    expect(parseLines(readFileSync(out, 'utf8')).map(kindOf)).toEqual(lines.slice(0, count).map(({ kind }) => kind))
-  }
-  // The file is complete now, so the rest is verified.
+  const piped = await audit([join(folder, 'cut.gz'), '--max-line', '1'])
+  const count = parseLines(piped.stdout).length
+  expect(parseLines(piped.stdout).map(kindOf)).toEqual(lines.slice(0, count).map(({ kind }) => kind))
+  expect(piped.code).toBe(2)
+  expect(piped.stderr).toContain(`cut.gz cannot be read beyond line ${count}: unexpected end of file`)
+  if (count > 0) expect(piped.stderr).toContain('The input was not read to its end. Until then: ')
+  const cutShort = await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])
+  expect(cutShort).toMatchObject({ code: 2, stderr: expect.stringContaining('unexpected end of file') })
+  expect(readdirSync(folder).sort()).toEqual(['cut.gz', 'flipped.gz'])
+  const flipped = await audit([join(folder, 'flipped.gz'), '--max-line', '1'])
+  expect([flipped.code, flipped.stderr]).toEqual([2, expect.stringContaining('cannot be read beyond line')])
   writeFileSync(join(folder, 'cut.gz'), packed)
   expect((await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])).code).toBe(1)
-  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(LINES)
-  const flipped = await audit([join(folder, 'flipped.gz'), '--max-line', '1'])
-  expect(flipped.code).toBe(2)
-  expect(flipped.stderr).toContain('cannot be read beyond line')
-  expect(flipped.stdout.split('\n').length).toBeGreaterThan(count / 2)
+  expect(parseLines(readFileSync(out, 'utf8')).map(kindOf)).toEqual(lines.map(({ kind }) => kind))
 })
 
 it('refuses only the line that would take too much memory', async () => {
@@ -242,12 +177,7 @@ it('verifies evidence bundles from stated inputs', async () => {
 })
 
 it('refuses wrong usage and foreign output files before it reads any input', async () => {
-  const folder = folderOf({
-    'in.ndjson': 'no record\n',
-    'in.audit': '',
-    'other.txt': 'mine',
-    'other.html': '<p>mine</p>',
-  })
+  const folder = folderOf({ 'in.ndjson': 'no record\n', 'other.txt': 'mine' })
   const file = join(folder, 'in.ndjson')
   symlinkSync(file, join(folder, 'link'))
   mkdirSync(join(folder, 'sub'))
@@ -264,161 +194,21 @@ it('refuses wrong usage and foreign output files before it reads any input', asy
     [[file, '--network', 'linea'], 'exactly one of'],
     [[file, '--network', 'x'], 'no such network'],
     [[file, '--l1-block-hash', '0x00'], '--l1-block-hash: expected 0x-prefixed'],
-    [[file, '-o', at('other.txt')], 'is not the output of an audit'],
+    [[file, '-o', at('other.txt')], 'would be replaced'],
     [[file, '-o', at('link')], 'is named twice'],
     [[file, '-o', file, '--force'], 'is named twice'],
     [[file, '-o', at('sub')], 'is a folder'],
-    [[file, '-o', at('new'), '--html', at('new')], 'is named twice'],
-    [[file, '-o', at('new'), '--html', at('sub/../new')], 'is named twice'],
-    [[file, '-o', at('new'), '--html', at('new.audit')], 'is named twice'],
-    [[file, at('in.audit'), '-o', at('in'), '--force'], 'is named twice'],
+    [[file, '-o', at('sub/../in.ndjson'), '--force'], 'is named twice'],
     [[file, '-o', at('none/new')], 'cannot write'],
-    [[file, '--html', at('other.html')], 'is not the report of an audit'],
-    [[file, '--html', at('none/report.html')], 'cannot write'],
     [[file, '--jobs', '1', '--jobs', '2'], 'given twice'],
   ]
   for (const [args, message] of cases) {
     const { code, stderr } = await runHere(['audit', ...args])
     expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(23)
-  expect(readdirSync(folder).sort()).toEqual(['in.audit', 'in.ndjson', 'link', 'other.html', 'other.txt', 'sub'])
+  expect(cases).toHaveLength(18)
+  expect(readdirSync(folder).sort()).toEqual(['in.ndjson', 'link', 'other.txt', 'sub'])
   expect(readFileSync(file, 'utf8')).toBe('no record\n')
-})
-
-it('does not resume the output of another audit', async () => {
-  const folder = folderOf({ 'in.ndjson': 'first\n', 'more.ndjson': 'first\n' })
-  const [file, out] = [join(folder, 'in.ndjson'), join(folder, 'out')]
-  expect((await audit([file, '-o', out])).code).toBe(1)
-  expect((await audit([file, '-o', out, '--address', `0x${'aa'.repeat(20)}`])).stderr).toContain('it differs in claim')
-  expect((await audit([join(folder, 'more.ndjson'), '-o', out])).stderr).toContain('it differs in inputs')
-  // Lines appended to the input since are verified.
-  writeFileSync(file, 'first\nsecond\n')
-  expect((await audit([file, '-o', out])).code).toBe(1)
-  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(2)
-  // So few lines are judged again anyway.
-  writeFileSync(file, 'first\n')
-  expect((await audit([file, '-o', out])).code).toBe(1)
-  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(1)
-  expect((await audit([file, '-o', out, '--force'])).code).toBe(1)
-  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(1)
-  const altered = ['not a verdict\n', '{}\n', 'null\n', '{"lines":1}\n', '\0\n']
-  for (const content of altered) {
-    writeFileSync(out, content)
-    const { code, stderr } = await audit([file, '-o', out])
-    expect({ content, code, stderr }).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('holds something other than what was written'),
-    })
-    expect(readFileSync(out, 'utf8')).toBe(content)
-  }
-  expect(altered).toHaveLength(5)
-})
-
-it('vouches for no line that it has not read: what was judged before must be the same', async () => {
-  const content = joinLines(lines)
-  const folder = folderOf({ 'in.ndjson': content })
-  const [file, out] = [join(folder, 'in.ndjson'), join(folder, 'out')]
-  expect((await audit([file, '-o', out])).code).toBe(1)
-  const written = readFileSync(out, 'utf8')
-  const all = content.toString('latin1').split('\n')
-  const changed = [
-    all.map((line, index) => (index < 30 ? line : 'x')),
-    all.map((line, index) => (index === 100 ? `${line} ` : line)),
-    [...all.slice(1), all[0]],
-    ['x', ...all.slice(1)],
-  ]
-  for (const other of changed) {
-    writeFileSync(file, other.join('\n'), 'latin1')
-    const { code, stdout, stderr } = await audit([file, '-o', out])
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('is of another input')])
-    expect(readFileSync(out, 'utf8')).toBe(written)
-  }
-  expect(changed).toHaveLength(4)
-  writeFileSync(file, all.slice(0, 20).join('\n'), 'latin1')
-  const shorter = await audit([file, '-o', out])
-  expect(shorter).toMatchObject({ code: 2, stderr: expect.stringMatching(/is of another input|shorter than before/) })
-  expect(readFileSync(out, 'utf8')).toBe(written)
-  writeFileSync(file, '')
-  expect((await audit([file, '-o', out])).stderr).toContain('shorter than before')
-  writeFileSync(file, content)
-  // What is written already is not changed by another program unnoticed.
-  writeFileSync(out, written.replace('refused', 'present'))
-  expect((await audit([file, '-o', out])).stderr).toContain('holds something other than what was written')
-  writeFileSync(out, written.slice(0, 100))
-  expect((await audit([file, '-o', out])).stderr).toContain('holds something other than what was written')
-  writeFileSync(out, written)
-  expect((await audit([file, '-o', out])).code).toBe(1)
-  expect(readFileSync(out, 'utf8')).toBe(written)
-  // A description that says nothing of what was read.
-  const about = JSON.parse(readFileSync(`${out}.audit`, 'utf8'))
-  for (const [other, reason] of [
-    [{ version: 2 }, 'is of version 2 of its format'],
-    [{ kind: 1 }, 'is not the progress of a run'],
-  ]) {
-    writeFileSync(`${out}.audit`, JSON.stringify({ ...about, ...Object(other) }))
-    const { code, stderr } = await audit([file, '-o', out])
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`${reason}`)])
-  }
-})
-
-it('believes no verdict of a sender: neither what is written, nor which lines were judged', async () => {
-  const sample = sampleOf(poseidon2)
-  const record = JSON.stringify(sample)
-  // A batch that is judged for good, and some more lines.
-  const count = Math.ceil(2 ** 20 / record.length)
-  const folder = folderOf({ 'in.ndjson': `${record}\n`.repeat(count + 9) })
-  const [file, out, html] = ['in.ndjson', 'out', 'report.html'].map(name => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ]
-  const again = () => audit([file, '-o', out, '--html', html, '--state-root', sample.stateRoot])
-  const lie = (text: string) => text.replaceAll(/0{62}07/g, 'f'.repeat(64))
-  const judged = await asSender(async () => {
-    expect((await again()).code).toBe(0)
-    const { progress } = JSON.parse(readFileSync(`${out}.audit`, 'utf8'))
-    const { lines } = progress.judged
-    expect(lines).toBeGreaterThan(20)
-    // Every judged line becomes a lie, and so does its verdict.
-    const digest = createLineDigest()
-    const bytes = Buffer.from(`${lie(record)}\n`.repeat(lines).slice(0, -1))
-    digest.add({ firstLine: 1, count: lines, bytes, tooLong: [], isFull: true })
-    writeFileSync(file, `${bytes}\n${`${record}\n`.repeat(count + 9 - lines)}`)
-    const written = lie(readFileSync(out, 'latin1').slice(0, progress.files[0].length))
-    writeFileSync(out, written)
-    const files = [{ length: written.length, sha256: createHash('sha256').update(written).digest('hex') }]
-    saveProgress(`${out}.audit`, { ...progress, judged: { lines, digest: digest.get() }, files })
-    rmSync(html)
-    // The sender's own program believes them: nothing else is wrong with the files.
-    expect(await again()).toMatchObject({ code: 0, stdout: expect.stringContaining('records are verified') })
-    rmSync(html)
-    return lines
-  })
-  const before = readFileSync(out)
-  const { code, stdout, stderr } = await again()
-  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`${out}.audit exists, and ${NOT_OWN}`)])
-  expect(stderr).toContain('use --force')
-  expect([readFileSync(out).equals(before), existsSync(html)]).toEqual([true, false])
-  const anew = await audit([file, '-o', out, '--state-root', sample.stateRoot, '--force'])
-  expect([anew.code, parseLines(readFileSync(out, 'utf8')).filter(line => line.verdict === 'refused').length]).toEqual([
-    1,
-    judged,
-  ])
-})
-
-it('reads a line again that was incomplete, and has grown', async () => {
-  const record = JSON.stringify(sampleOf(poseidon2))
-  const folder = folderOf({ a: 'first', b: `${record}\n${record.slice(0, 500)}` })
-  const [a, b, out] = [join(folder, 'a'), join(folder, 'b'), join(folder, 'out')]
-  const kinds = () => parseLines(readFileSync(out, 'utf8')).map(kindOf)
-  await audit([a, b, '-o', out])
-  expect(kinds()).toEqual(['unreadable: not JSON', 'present', 'unreadable: not JSON'])
-  await audit([a, b, '-o', out])
-  expect(kinds()).toHaveLength(3)
-  writeFileSync(b, `${record}\n${record}\n${record}`)
-  await audit([a, b, '-o', out])
-  expect(kinds()).toEqual(['unreadable: not JSON', 'present', 'present', 'present'])
 })
 
 it('verifies nothing if there is nothing', async () => {
@@ -428,147 +218,89 @@ it('verifies nothing if there is nothing', async () => {
   }
 })
 
-it('fails if its output is removed under way', async () => {
-  for (const what of ['', 'out']) {
-    const folder = join(folderOf(), 'results')
-    mkdirSync(folder)
-    async function* removing(): AsyncGenerator<Uint8Array> {
-      yield Buffer.from('1\n2\n')
-      rmSync(join(folder, what), { recursive: true })
-      yield Buffer.from('3\n')
-    }
-    await expect(claim(join(folder, 'none'))).rejects.toMatchObject({ name: 'UsageError' })
-    const { code, stdout, stderr } = await audit(['-o', join(folder, 'out')], { stdin: removing() })
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/out: it was removed|cannot write/)])
-  }
-})
-
-it('judges the lines before a broken gzip member', async () => {
+it('reports a broken gzip member', async () => {
   const record = `${JSON.stringify(sampleOf(poseidon2))}\n`
   const broken = [
     [0x1f, 0x8b, 7, 7],
     [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0xff],
+    [0, 0, 0, ...gzipSync(record)],
   ]
+  const stated = ['--state-root', sampleOf(poseidon2).stateRoot, '--json']
+  expect(await audit(stated, { stdin: gzipSync(record) })).toMatchObject({ code: 0 })
   for (const rest of broken) {
-    const { code, stdout, stderr } = await audit([], { stdin: Buffer.concat([gzipSync(record), Buffer.from(rest)]) })
-    expect([code, parseLines(stdout).map(kindOf)]).toEqual([2, ['present']])
-    expect(stderr).toContain('cannot be read beyond line 1')
-    const stated = ['--state-root', sampleOf(poseidon2).stateRoot, '--json']
-    const whole = await audit(stated, { stdin: gzipSync(record) })
     const cut = await audit(stated, { stdin: Buffer.concat([gzipSync(record), Buffer.from(rest)]) })
-    const words = [whole, cut].map(one => [one.code, JSON.parse(one.stderr).verdict])
-    expect(words).toEqual([
-      [0, 'verified'],
-      [2, null],
-    ])
+    expect([cut.code, JSON.parse(cut.stderr)]).toMatchObject([2, { verdict: null }])
+    expect(JSON.parse(cut.stderr).failure).toContain('cannot be read beyond line')
   }
-  expect(broken).toHaveLength(2)
+  expect(broken).toHaveLength(3)
 })
 
-it('judges what was appended to the last of several inputs, and refuses to go on if another has grown', async () => {
-  const folder = folderOf({ a: '1\n2\n', b: '3\n' })
-  const [a, b, out] = [join(folder, 'a'), join(folder, 'b'), join(folder, 'out')]
-  expect((await audit([a, b, '-o', out])).code).toBe(1)
-  appendFileSync(b, '4\n')
-  expect((await audit([a, b, '-o', out])).code).toBe(1)
-  const written = readFileSync(out, 'utf8')
-  expect(parseLines(written).map(({ file, line }) => [file, line])).toEqual(
-    [a, a, b, b].map((file, index) => [file, 1 + (index % 2)]),
-  )
-  appendFileSync(a, '5\n')
-  const grown = await audit([a, b, '-o', out])
-  expect(grown).toMatchObject({ code: 2, stderr: expect.stringContaining('is of another input') })
-  expect(readFileSync(out, 'utf8')).toBe(written)
-})
-
-it('does not write to a file that another run is writing', async () => {
-  const folder = folderOf({ 'other.ndjson': 'first\n' })
+it('replaces no file that appears under way, and leaves none behind', async () => {
+  const folder = folderOf()
   const out = join(folder, 'out')
-  const refused: string[] = []
-  async function* slow(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from('no record\n')
-    for (const more of [[], ['--force']]) {
-      const { code, stderr } = await audit(['-o', out, ...more], { stdin: 'other\n' })
-      refused.push(`${code} ${stderr}`)
-    }
-    yield Buffer.from('no record\n')
-  }
-  const first = await audit(['-o', out], { stdin: slow() })
-  expect(first.code).toBe(1)
-  expect(refused).toHaveLength(2)
-  for (const message of refused) expect(message).toMatch(/^2 .*out: another run is writing it/)
-  expect(parseLines(readFileSync(out, 'utf8')).map(({ line }) => line)).toEqual([1, 2])
-
-  // If the lock does not keep another program out, its change is noticed before the next write.
-  async function* changed(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from('no record\nno record\n3\n')
-    appendFileSync(out, 'more')
-  }
-  const noticed = await audit(['-o', out], { stdin: changed() })
-  expect(noticed).toMatchObject({ code: 2, stderr: expect.stringContaining('out: another program has changed it') })
-
-  // What the other program wrote stays, even if this one has written nothing.
-  const fresh = join(folder, 'fresh')
   async function* late(): AsyncGenerator<Uint8Array> {
-    appendFileSync(fresh, 'theirs')
+    writeFileSync(out, 'theirs')
     yield Buffer.from('1\n')
   }
-  const refusedLate = await audit(['-o', fresh], { stdin: late() })
-  expect(refusedLate).toMatchObject({ code: 2, stderr: expect.stringContaining('another program has changed it') })
-  expect(readFileSync(fresh, 'utf8')).toBe('theirs')
+  const refused = await audit(['-o', out], { stdin: late() })
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/out.*file already exists/)])
+  expect([readdirSync(folder), readFileSync(out, 'utf8')]).toEqual([['out'], 'theirs'])
+  expect((await audit(['-o', out, '--force'], { stdin: late() })).code).toBe(1)
+  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(1)
 })
 
-it('names the file of each line if there are several, and writes a self-contained report', async () => {
+it('names the file of each line if there are several, and says what it has judged', async () => {
   const sample = sampleOf(poseidon2)
-  const folder = folderOf({ 'a.ndjson': sample, '<b>.ndjson': `\n${JSON.stringify({ ...sample, result: null })}` })
-  const [a, b, html] = ['a.ndjson', '<b>.ndjson', 'report.html'].map(name => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ]
-  const { stdout, code } = await audit([a, b, '--html', html])
+  const folder = folderOf({ 'a.ndjson': sample, b: `\n${JSON.stringify({ ...sample, result: null })}` })
+  const [a, b] = [join(folder, 'a.ndjson'), join(folder, 'b')]
+  const { stdout, stderr, code } = await audit([a, b])
   expect(code).toBe(1)
   expect(parseLines(stdout)).toMatchObject([
     { line: 1, file: a, verdict: 'present' },
     { line: 1, file: b, verdict: 'unreadable', reason: 'empty' },
     { line: 2, file: b, verdict: 'refused', code: 'MALFORMED_RESPONSE' },
   ])
-  const page = readFileSync(html, 'utf8')
-  expect(page).toContain("default-src 'none'")
-  expect(page).not.toMatch(/<script .|https?:|url\(|@import|<b>\.ndjson/)
-  expect(page).toContain('MALFORMED_RESPONSE')
-  expect(page).toContain('Audit of 3 records')
-  expect(page).toContain('<dt>Stated</dt><dd>nothing')
+  expect(stderr).toContain(`first: line 1 of ${b}\n`)
+  expect(stderr).toMatch(/1 {2}refused MALFORMED_RESPONSE .* first: line 2 of /)
   // The input is identified. A line of one file does not go on in the next.
   const bytes = `${readFileSync(a, 'utf8')}\n${readFileSync(b, 'utf8')}\n`
-  expect(page).toContain(`<dt>SHA-256 of its lines</dt><dd>${createHash('sha256').update(bytes).digest('hex')}</dd>`)
-  expect(page).toMatch(/<dt>Date<\/dt><dd>20\d\d-\d\d-\d\dT[\d:.]+Z<\/dd>/)
-  expect((await audit([a, b, '--html', html, '--state-root', sample.stateRoot])).code).toBe(1)
-  expect(readFileSync(html, 'utf8')).toContain(`<dt>Stated state root</dt><dd>${sample.stateRoot}</dd>`)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  expect(stderr).toContain(`SHA-256 of its lines  ${sha256}`)
+  expect(stderr).toMatch(/audited +20\d\d-\d\d-\d\dT[\d:.]+Z +by rollup-state-proof \d/)
+  const json = JSON.parse((await audit([a, b, '--json'])).stderr)
+  expect(json).toMatchObject({ inputs: [a, b], sha256, version: expect.any(String), date: expect.any(String) })
+  expect(json.kinds[1]).toMatchObject({ kind: 'unreadable: empty', first: { line: 1, file: b } })
+  const stated = await audit([a, b, '--state-root', sample.stateRoot])
+  expect(stated.stderr).toMatch(new RegExp(`state root +${sample.stateRoot} +stated by you`))
   // The network is the default, which the user has not stated.
-  expect(readFileSync(html, 'utf8')).toMatch(
-    /<dt>Network of bundles<\/dt><dd>linea, with the rollup contract 0x\w{40}: the default<\/dd>/,
-  )
-  expect(readFileSync(html, 'utf8')).not.toMatch(/Stated (rollup|network)/)
-  const stated = ['--network', 'linea-sepolia', '--l1-block-hash', `0x${'11'.repeat(32)}`]
-  expect((await audit([a, '--html', html, ...stated])).code).toBe(4)
-  expect(readFileSync(html, 'utf8')).toMatch(
-    /<dt>Network of bundles<\/dt><dd>linea-sepolia, with the rollup contract 0x\w{40}<\/dd>/,
-  )
-  const defaulted = await audit([a, '--html', html, ...stated.slice(2)])
-  expect(defaulted.code).toBe(4)
-  expect(readFileSync(html, 'utf8')).toContain(': the default</dd>')
+  expect(stated.stderr).toMatch(/network of bundles +linea \(0x\w{40}\) +the default\n/)
+  const network = await audit([a, '--network', 'linea-sepolia', '--l1-block-hash', `0x${'11'.repeat(32)}`])
+  expect(network.code).toBe(4)
+  expect(network.stderr).toMatch(/network of bundles +linea-sepolia \(0x\w{40}\) +stated by you\n/)
+})
+
+it('does not say more of larger inputs, whatever they hold', async () => {
+  const hostile = JSON.stringify({ ...sampleOf(poseidon2), result: { ['\u202e'.repeat(3000)]: 1 } })
+  const [few, many] = [1, 30].map(count => `${hostile}\nx\n`.repeat(count))
+  const [one, other] = [await audit([], { stdin: few ?? '' }), await audit([], { stdin: many ?? '' })]
+  expect(Math.abs(other.stderr.length - one.stderr.length)).toBeLessThan(100)
+  const files = Array.from({ length: 9 }, () => fileOf('x\n'))
+  const keys = files.flatMap((_, index) => ['--storage-key', `${index}`])
+  const { stderr } = await audit([...files, ...keys])
+  expect(stderr).toContain(`inputs                ${files.slice(0, 5).join(', ')} and 4 more`)
+  expect(stderr).toMatch(/storage keys +0x\w+, 0x\w+, 0x\w+, 0x\w+, 0x\w+ and 4 more/)
+  expect(other.stderr.length).toBeLessThan(2000)
+  expect(other.stderr).not.toContain('\u202e')
 })
 
 it('shows no control characters of the names of files', async () => {
   const names = ['a\u202e.txt', 'b\u0085\u001b[2J', 'c\n']
   const folder = folderOf(Object.fromEntries(names.map(name => [name, 'x\n'])))
   const files = names.map(name => join(folder, name))
-  const html = join(folder, 'report.html')
-  const { stdout, stderr } = await audit([...files, '--html', html])
+  const { stdout, stderr } = await audit(files)
   expect(parseLines(stdout).map(({ file }) => file)).toEqual(files)
   const missing = await audit([join(folder, 'd\u202e')])
-  for (const text of [stdout, stderr, readFileSync(html, 'utf8'), missing.stderr]) {
+  for (const text of [stdout, stderr, missing.stderr]) {
     for (const odd of ['\u202e', '\u0085', '\u001b', 'c\n,']) expect(text).not.toContain(odd)
   }
 })
@@ -582,7 +314,7 @@ it('stops quietly if its output is closed', async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
 })
 
-it('says on Ctrl-C where it stopped, even while its input is silent, and goes on there', async () => {
+it('says on Ctrl-C where it stopped, even while its input is silent', async () => {
   const record = `${JSON.stringify(sampleOf(poseidon2))}\n`
   // Two batches, of which the second is not whole yet.
   const count = Math.ceil(2 ** 20 / record.length)
@@ -594,19 +326,17 @@ it('says on Ctrl-C where it stopped, even while its input is silent, and goes on
   }
   const piped = await audit([], { stdin: silent() })
   expect(parseLines(piped.stdout)).toHaveLength(count)
-  const words = `stopped after ${count} lines: with --output FILE, the same command could continue\n`
-  expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining(words)])
+  expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining(`stopped after ${count} lines\n`)])
   expect(piped.stderr).not.toContain('--help')
 
-  const out = join(folderOf(), 'out')
+  const folder = folderOf()
+  const out = join(folder, 'out')
   const stopped = await audit(['-o', out], { stdin: silent() })
   expect(stopped).toMatchObject({
     ...{ code: 2, stdout: expect.stringContaining('The input was not read to its end. Until then: ') },
-    stderr: `rollup-state-proof: stopped after ${count} lines: run the same command again to continue\n`,
+    stderr: `rollup-state-proof: stopped after ${count} lines, and ${out} is not written\n`,
   })
-  const rest = await audit(['-o', out], { stdin: content })
-  expect([rest.code, rest.stderr]).toEqual([4, `continuing after line ${count}\n`])
-  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(count + 9)
+  expect(readdirSync(folder)).toEqual([])
 })
 
 it('says first, and once, that a JSON text of several lines is no list of records', async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { WriteStream } from 'node:tty'
-import { it, onTestFinished, vi } from 'vitest'
-import { progressFile } from '../../src/cli/files/output-file.ts'
+import { it, onTestFinished } from 'vitest'
+import { progressFile } from '../../src/cli/files/progress-file.ts'
 import { run } from '../../src/cli/run.ts'
 import { createWorld } from '../../src/devnet/index.ts'
 import type { GetProofResult, Hex, Scheme } from '../../src/entry/index.ts'
@@ -60,16 +60,6 @@ export function saveProgress(path: string, progress: unknown): void {
     throw new Error(text)
   }
   progressFile(path, askedFor, unable).save(progress)
-}
-
-/** Runs something as another user does, who has another key. */
-export async function asSender<T>(work: () => Promise<T> | T): Promise<T> {
-  vi.stubEnv('XDG_STATE_HOME', folderOf())
-  try {
-    return await work()
-  } finally {
-    vi.unstubAllEnvs()
-  }
 }
 
 /** Why no progress of another is believed. */

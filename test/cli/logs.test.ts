@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { filterOf, filterOptions } from '../../src/cli/options/filter.ts'
 import { parseOptions } from '../../src/cli/options/parse.ts'
@@ -10,7 +10,7 @@ import { logsEvidence } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { ROLLUP } from '../client/servers.ts'
-import { asSender, folderOf, NOT_OWN, networkOf, runHere, saveProgress } from './io.ts'
+import { folderOf, networkOf, runHere } from './io.ts'
 
 const TOKEN: Hex = `0x${'70'.repeat(20)}`
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -52,11 +52,13 @@ function start(name = 'rows.csv') {
     const output = more.includes('-o') ? [] : ['-o', file(name)]
     return runHere(['record', 'logs', '--l1', urls.l1, '--l2', urls.l2, ...common, ...output, ...more])
   }
-  const keep = ['--keep', file('blocks.ndjson.gz')]
+  const evidence = `${name}.evidence.ndjson`
   const read = (other = name) => readFileSync(file(other))
-  const manifest = () => JSON.parse(read(`${name}.manifest.json`).toString())
-  return { folder, file, common, logs, keep, read, manifest }
+  return { folder, file, evidence, common, logs, read }
 }
+
+/** The L1 block hash in a report. */
+const hashIn = (stdout: string): string => /L1 block hash +(0x[0-9a-f]{64})/.exec(stdout)?.[1] ?? ''
 
 const at = (number: number) => `0x${number.toString(16)}`
 /** As `eth_getLogs` answers, newest first. */
@@ -64,11 +66,11 @@ const logsOf = (from: number, to: number) =>
   truth.filter(({ blockNumber }) => Number(blockNumber) >= from && Number(blockNumber) <= to).toReversed()
 
 it('writes all logs of a range, newest first, and checks them offline', async () => {
-  const { folder, logs, keep, read, manifest } = start()
-  const range = ['--from-block', '100', ...keep]
+  const { folder, logs, read } = start()
+  const range = ['--from-block', '100']
   const { code, stdout, stderr } = await logs(...EVENT, ...range)
   expect({ code, stdout }).toMatchObject({ code: 0 })
-  expect(stderr).toContain('40 of 40 blocks, 10 receipts, 10 logs')
+  expect(stderr).toContain('40 of 40 blocks')
   expect(stdout).toContain('If it is right, these are all logs of these blocks that the filter selects: 10.')
   const [head, ...rows] = read().toString().trimEnd().split('\n')
   expect(head).toBe(
@@ -93,29 +95,28 @@ it('writes all logs of a range, newest first, and checks them offline', async ()
       data,
     ])
   }
-  expect(manifest()).toMatchObject({
-    ...{ kind: 'manifest of a search for logs', range: { fromBlock: '100', toBlock: '139' }, l2BlockNumber: '140' },
-    counts: { blocks: 40, ruledOut: 30, receipts: 10, logs: 10 },
-    rows: { format: 'csv', count: 10 },
-  })
-  expect(readdirSync(folder).sort()).toEqual(['blocks.ndjson.gz', 'rows.csv', 'rows.csv.manifest.json'])
+  expect(stdout).toMatch(
+    /range +100 to 139 +follows\n +blocks +40 +30 of them ruled out by their headers\n +receipts +10 /,
+  )
+  expect(stdout).toMatch(/L2 block +140 +follows\n/)
+  expect(readdirSync(folder).sort()).toEqual(['rows.csv', 'rows.csv.evidence.ndjson'])
 
-  const check = await logs(...EVENT, ...range, '--check', '--l1-block-hash', manifest().l1BlockHash)
+  const check = await logs(...EVENT, ...range, '--check', '--l1-block-hash', hashIn(stdout))
   expect(check).toMatchObject({ code: 0, stderr: '' })
   expect(check.stdout).toContain(
-    'Verified, for the L2 block and last block that the file names: the rows are all logs of these blocks that the filter selects: 10.',
+    'Verified, for the L2 block and last block that the file names: these are all logs of these blocks that the filter selects: 10.',
   )
-  expect(check.stdout).toMatch(/range +100 to 139 +proven, and stated by the manifest/)
+  expect(check.stdout).toMatch(/range +100 to 139 +proven, and stated by the file/)
 
   // Nothing is fetched again.
   faults = () => ({ kind: 'reset' })
   const again = await logs(...EVENT, ...range)
-  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('its rows are complete') })
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('rows.csv exists, and would be replaced') })
 })
 
 it('writes NDJSON, and a summary as JSON', async () => {
-  const { logs, read, keep } = start('rows.ndjson')
-  const { code, stdout } = await logs('--from-block', '130', '--to-block', '131', ...keep, '--json')
+  const { logs, read } = start('rows.ndjson')
+  const { code, stdout } = await logs('--from-block', '130', '--to-block', '131', '--json')
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ fetched: true, counts: { blocks: 2, logs: 2 }, range: { toBlock: '131' } })
   const rows = read()
@@ -135,121 +136,118 @@ it('writes NDJSON, and a summary as JSON', async () => {
     ]),
   )
   const none = start('none.csv')
-  const other = await none.logs('--address', ROLLUP.address, '--from-block', '130', ...none.keep)
-  expect(other.stdout).toContain('10 blocks, 10 of them ruled out by their headers')
+  const other = await none.logs('--address', ROLLUP.address, '--from-block', '130')
+  expect(other.stdout).toMatch(/blocks +10 +10 of them ruled out by their headers/)
   expect(none.read().toString().split('\n')).toHaveLength(2)
-  const check = await none.logs(
-    '--address',
-    ROLLUP.address,
-    '--from-block',
-    '130',
-    ...none.keep,
-    '--check',
-    '--l1-block-hash',
-    none.manifest().l1BlockHash,
-  )
+  const hash = hashIn(other.stdout)
+  const check = await none.logs('--address', ROLLUP.address, '--from-block', '130', '--check', '--l1-block-hash', hash)
   expect(check.code).toBe(0)
 })
 
-it('keeps each verified block, and continues after an interruption wherever the files were cut', async () => {
-  const whole = start('whole.csv')
-  expect((await whole.logs(...EVENT, '--from-block', '0', ...whole.keep)).code).toBe(0)
-  const [rows, kept] = [whole.read(), whole.read('blocks.ndjson.gz')]
-
-  const { logs, keep, read, file, folder, manifest } = start()
-  const run = () => logs(...EVENT, '--from-block', '0', ...keep)
+/** Ends a search at block 5, and serves it afterwards. */
+function stopAt5() {
   faults = ({ method, params }) =>
     method === 'eth_getBlockByNumber' && params[0] === at(5)
       ? { kind: 'error', code: -32000, message: 'gone' }
       : undefined
+  return () => {
+    faults = undefined
+  }
+}
+
+it('keeps each verified block, and continues after an interruption wherever the file was cut', async () => {
+  const whole = start('whole.csv')
+  const undisturbed = await whole.logs(...EVENT, '--from-block', '0')
+  expect(undisturbed.code).toBe(0)
+  const [rows, kept] = [whole.read(), whole.read(whole.evidence)]
+
+  const { logs, read, file, folder, evidence } = start()
+  const run = () => logs(...EVENT, '--from-block', '0')
+  const serve = stopAt5()
   const cut = await run()
   expect(cut.code).toBe(3)
-  expect(cut.stderr).toContain('run the same command again to continue')
-  const progress = readFileSync(file('rows.csv.partial'))
-  const [rowsSaved, keptSaved] = JSON.parse(progress.toString()).progress.files.map(({ length }: Buffer) => length)
-  const [rowsAtCut, keptAtCut] = [read(), read('blocks.ndjson.gz')]
-  expect([rowsAtCut.length, keptAtCut.length]).toEqual([rowsSaved, keptSaved])
-  expect(rows.subarray(0, rowsSaved).equals(rowsAtCut)).toBe(true)
-  expect(rowsSaved < rows.length).toBe(true)
-  faults = undefined
-  // A killed run has written any part of what follows. Neither file is further than the progress says, or both are.
-  let asked = 0
-  const places = [0, 0.3, 0.7, 1]
-  for (const [index, part] of places.entries()) {
+  expect(cut.stderr).toContain(`What came is in ${file(evidence)}: run the same command again to continue`)
+  expect(readdirSync(folder)).toEqual([evidence])
+  const saved = read(evidence)
+  expect(kept.subarray(0, saved.length).equals(saved)).toBe(true)
+  serve()
+  // A killed run has written any part of what follows.
+  const next = kept.indexOf('\n', saved.length) + 1
+  for (const end of [saved.length, saved.length + 1, next - 1, next, next + 9]) {
     for (const name of readdirSync(folder)) rmSync(file(name))
-    const upTo = (bytes: Buffer, from: number, share: number) =>
-      bytes.subarray(0, Math.round(from + share * (bytes.length - from)))
-    const more = Buffer.concat([keptAtCut, kept])
-    writeFileSync(file('rows.csv'), upTo(rows, rowsSaved, part))
-    writeFileSync(file('blocks.ndjson.gz'), upTo(more, keptSaved, places[places.length - 1 - index] ?? 0))
-    writeFileSync(file('rows.csv.partial'), progress)
+    writeFileSync(file(evidence), kept.subarray(0, end))
+    let asked = 0
     faults = ({ method }) => {
       if (method === 'eth_getBlockByNumber') asked++
       return undefined
     }
-    const { code, stderr } = await run()
+    const { code, stdout, stderr } = await run()
     expect({ code, stderr }).toMatchObject({ code: 0 })
-    expect(stderr).toContain('continuing after 134 of 140 blocks')
-    expect(read().equals(rows)).toBe(true)
-    expect(gunzipSync(read('blocks.ndjson.gz')).equals(gunzipSync(kept))).toBe(true)
-    expect(existsSync(file('rows.csv.partial'))).toBe(false)
-    expect(manifest().counts).toEqual(whole.manifest().counts)
+    const left = end < next ? 6 : 5
+    expect(stderr).toContain(`: ${left} blocks left, after an earlier run`)
+    expect([read().equals(rows), read(evidence).equals(kept)]).toEqual([true, true])
+    expect(hashIn(stdout)).toBe(hashIn(undisturbed.stdout))
+    // Headers, and the blocks that hold a log: all but the first.
+    expect(asked).toBe(2 * left - 1)
   }
-  // Six headers, five of whose blocks hold a log.
-  expect(asked).toBe(4 * 11)
+  faults = undefined
+  // It is complete: nothing but the rows is missing.
+  rmSync(file('rows.csv'))
+  expect(await run()).toMatchObject({ code: 0, stderr: expect.stringContaining(': 0 blocks left') })
+  expect(read().equals(rows)).toBe(true)
 })
 
-it('refuses to continue with files that were changed since', async () => {
-  const { logs, keep, read, file } = start()
-  const run = () => logs(...EVENT, '--from-block', '0', ...keep)
-  faults = ({ method, params }) =>
-    method === 'eth_getBlockByNumber' && params[0] === at(5)
-      ? { kind: 'error', code: -32000, message: 'gone' }
-      : undefined
+it('goes on with no evidence that proves something else, and leaves it as it is', async () => {
+  const { logs, read, file, evidence, folder } = start()
+  const run = (...more: string[]) => logs(...EVENT, '--from-block', '0', ...more)
+  const serve = stopAt5()
   expect((await run()).code).toBe(3)
+  serve()
+  const lines = read(evidence).toString().trimEnd().split('\n')
+  const [bundle = '', first = '', second = '', ...rest] = lines
+  const changed: [string[], string][] = [
+    [['mine'], 'its line 1 is not of this request (not JSON'],
+    [[''], 'its line 1 is not of this request (empty)'],
+    [[first, second], 'its line 1 is not of this request'],
+    [[bundle.replace('"l2BlockNumber":"0x8c"', '"l2BlockNumber":"0x1"'), first], 'its line 1 is not of this request'],
+    [[bundle, second, ...rest], 'its line 2 is not of this request (HEADER_HASH_MISMATCH'],
+    [[bundle, first, '{}', ...rest], 'its line 3 is not of this request'],
+    [[bundle, first, second.slice(9)], 'its line 3 is not of this request (not JSON'],
+  ]
+  for (const [content, words] of changed) {
+    const text = `${content.join('\n')}\n`
+    writeFileSync(file(evidence), text)
+    const { code, stdout, stderr } = await run()
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`${file(evidence)} exists, and ${words}`)])
+    expect([read(evidence).toString(), readdirSync(folder)]).toEqual([text, [evidence]])
+  }
+  expect(changed).toHaveLength(7)
+  writeFileSync(file(evidence), `${lines.join('\n')}\n`)
+  // A file of another L1, if the user states none, and one of another block than the user states.
+  expect((await run('--l1-block-hash', TRANSFER)).stderr).toContain('its line 1 is not of this request (HEADER_HASH')
+  faults = ({ endpoint, method }) =>
+    endpoint === 'l1' && method === 'eth_getBlockByHash' ? { kind: 'lie', change: () => null } : undefined
+  expect((await run()).stderr).toContain('the L1 endpoint does not know its L1 block 0x')
   faults = undefined
-  const [rows, progress] = [read(), JSON.parse(read('rows.csv.partial').toString())]
-  const expectRefused = async (words: string) => {
-    const { code, stderr } = await run()
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(words) })
-  }
-  writeFileSync(file('rows.csv'), rows.subarray(0, -1))
-  await expectRefused('holds something other than what was written')
-  writeFileSync(file('rows.csv'), rows)
-  const change = (content: object) => {
-    const { begun, files } = progress.progress
-    saveProgress(file('rows.csv.partial'), { begun: { ...begun, ...content }, files })
-  }
-  // Another hash opens no header.
-  change({ next: { number: '11', hash: `0x${'12'.repeat(32)}` } })
-  expect(await run()).toMatchObject({ code: 1, stdout: expect.stringContaining('HEADER_HASH_MISMATCH') })
-  change({ bundle: { ...progress.progress.begun.bundle, l2BlockNumber: '0x1' } })
-  expect((await run()).code).toBe(1)
-  // The blocks that are kept, and progress of a sender, which says where to go on.
-  change({})
-  const kept = read('blocks.ndjson.gz')
-  writeFileSync(file('blocks.ndjson.gz'), kept.with(-1, 1))
-  await expectRefused(`${file('blocks.ndjson.gz')} exists, and holds something other than what was written`)
-  writeFileSync(file('blocks.ndjson.gz'), kept)
-  await asSender(() => change({ next: { number: '-1', hash: `0x${'12'.repeat(32)}` } }))
-  await expectRefused(NOT_OWN)
-  change({})
-  expect((await logs(...EVENT, '--from-block', '1', ...keep)).stderr).toContain(
-    'is of another request (it differs in from block)',
-  )
+  expect((await run()).code).toBe(0)
+  // The rows of the same evidence, or all anew.
+  rmSync(file('rows.csv'))
+  writeFileSync(file(evidence), 'mine\n')
+  expect((await run('--force')).code).toBe(0)
+  expect(read(evidence).toString().startsWith('{"format"')).toBe(true)
 })
 
 describe('a check', () => {
   const range = ['--from-block', '130']
   async function searched() {
     const started = start()
-    expect((await started.logs(...EVENT, ...range, ...started.keep)).code).toBe(0)
-    const l1BlockHash = started.manifest().l1BlockHash
+    const { code, stdout } = await started.logs(...EVENT, ...range)
+    expect(code).toBe(0)
     const check = (...more: string[]) =>
-      started.logs(...EVENT, ...range, ...started.keep, '--check', '--l1-block-hash', l1BlockHash, ...more)
+      started.logs(...EVENT, ...range, '--check', '--l1-block-hash', hashIn(stdout), ...more)
     const rows = started.read().toString().trimEnd().split('\n')
-    const blocks = gunzipSync(started.read('blocks.ndjson.gz')).toString().trimEnd().split('\n')
-    return { ...started, check, rows, blocks }
+    const [bundle = '', ...blocks] = started.read(started.evidence).toString().trimEnd().split('\n')
+    return { ...started, check, rows, bundle, blocks }
   }
   const changedRow = (row: string) => `${row.slice(0, -1)}${row.endsWith('1') ? '2' : '1'}`
   type Files = { rows: string[]; blocks: string[] }
@@ -265,7 +263,7 @@ describe('a check', () => {
       /line 4 of .*: differs from what is proven[\s\S]*proven +137,/,
     ],
     ['a missing row', ({ rows }) => ({ rows: rows.toSpliced(3, 1) }), /line 4 of .*: differs/],
-    ['a row twice', ({ rows }) => ({ rows: [...rows, rows[10] ?? ''] }), /more lines follow the last row/],
+    ['a row twice', ({ rows }) => ({ rows: [...rows, rows[10] ?? ''] }), /: follows the last row/],
     [
       'swapped rows',
       ({ rows }) => ({ rows: rows.with(3, rows[4] ?? '').with(4, rows[3] ?? '') }),
@@ -277,7 +275,7 @@ describe('a check', () => {
       ({ blocks }) => ({ blocks: blocks.toSpliced(4, 1) }),
       /Refused: HEADER_HASH_MISMATCH[\s\S]*at +header/,
     ],
-    ['missing last blocks', ({ blocks }) => ({ blocks: blocks.slice(0, 8) }), /what proves it is not kept/],
+    ['missing last blocks', ({ blocks }) => ({ blocks: blocks.slice(0, 8) }), /what proves the rest is missing/],
     ['a block more', ({ blocks }) => ({ blocks: [...blocks, blocks[9] ?? ''] }), /more is kept than proves the rows/],
     ['no JSON', ({ blocks }) => ({ blocks: blocks.with(2, '{') }), /: not JSON/],
     [
@@ -302,11 +300,12 @@ describe('a check', () => {
   ]
 
   it('finds everything that is changed', async () => {
-    const { check, rows, blocks, file } = await searched()
+    const { check, rows, bundle, blocks, file, evidence } = await searched()
     for (const [name, change, words] of cases) {
       const changed = { rows, blocks, ...change({ rows, blocks }) }
       writeFileSync(file('rows.csv'), `${changed.rows.join('\n')}\n`)
-      writeFileSync(file('blocks.ndjson.gz'), gzipSync(`${changed.blocks.join('\n')}\n`))
+      // The evidence may be packed.
+      writeFileSync(file(evidence), gzipSync(`${[bundle, ...changed.blocks].join('\n')}\n`))
       const { code, stdout } = await check()
       expect(stdout, name).toMatch(words)
       expect(stdout, name).toContain('Refused: ')
@@ -316,24 +315,27 @@ describe('a check', () => {
     }
   })
 
-  it('believes neither the manifest nor another L1 block', async () => {
-    const { check, logs, keep, file, manifest } = await searched()
-    const other = await logs(...EVENT, ...range, ...keep, '--check', '--l1-block-hash', TRANSFER)
+  it('believes neither the bundle nor another L1 block', async () => {
+    const { check, logs, file, evidence, bundle, blocks } = await searched()
+    const other = await logs(...EVENT, ...range, '--check', '--l1-block-hash', TRANSFER)
     expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining('HEADER_HASH_MISMATCH') })
     expect((await check('--l2-block', '139')).code).toBe(1)
     const shorter = await check('--to-block', '138')
-    expect(shorter.code).toBe(1)
-    expect(shorter.stdout).toMatch(
-      /EVIDENCE_KEYS_MISMATCH[\s\S]*files end +at block 139, as their manifest says; you state 138/,
-    )
-    const whole = manifest()
-    const { bundle } = whole
-    writeFileSync(file('rows.csv.manifest.json'), JSON.stringify({ ...whole, bundle: { ...bundle, answer: {} } }))
+    expect([shorter.code, shorter.stdout]).toEqual([
+      1,
+      expect.stringMatching(/EVIDENCE_KEYS_MISMATCH[\s\S]*line 1 of /),
+    ])
+    const forged = JSON.stringify({ ...JSON.parse(bundle), answer: {} })
+    writeFileSync(file(evidence), `${[forged, ...blocks].join('\n')}\n`)
     const json = await check('--json')
     expect(json.code).toBe(1)
-    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'refused', error: { code: 'MALFORMED_RESPONSE' } })
-    writeFileSync(file('rows.csv.manifest.json'), '{}')
-    expect((await check()).stderr).toContain('is not the manifest of a search for logs')
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      verdict: 'refused',
+      line: 1,
+      error: { code: 'MALFORMED_RESPONSE' },
+    })
+    writeFileSync(file(evidence), '')
+    expect((await check()).stdout).toContain('what proves the rest is missing')
   })
 })
 
@@ -451,19 +453,9 @@ it.each<[string, readonly string[], string]>([
     ['--from-block', '9', '--event', 'A()', ...Array(4).fill(['--topic', 'any']).flat()],
     'at most four topics',
   ],
-  ['a bundle and kept blocks', ['--from-block', '9', '-o', 'x.json', '--keep', 'x.gz'], 'leave out --keep'],
-  ['a check without blocks', ['--from-block', '9', '--check', '--l1-block-hash', TRANSFER], '--check needs --keep'],
-  [
-    'a check without trust',
-    ['--from-block', '9', '--check', '--keep', 'x.gz'],
-    '--check needs --l1-block-hash or --checkpoint',
-  ],
-  [
-    'a check by force',
-    ['--from-block', '9', '--check', '--keep', 'x.gz', '--force', '--l1-block-hash', TRANSFER],
-    'leave out --force',
-  ],
-  ['no packed file', ['--from-block', '9', '--keep', 'x.json'], '--keep: the name must end with .gz'],
+  ['a check of a bundle', ['--from-block', '9', '-o', 'x.json', '--check'], 'check it with the command verify'],
+  ['a check without trust', ['--from-block', '9', '--check'], '--check needs --l1-block-hash or --checkpoint'],
+  ['a check by force', ['--from-block', '9', '--check', '--force', '--l1-block-hash', TRANSFER], 'leave out --force'],
   ['a range after the state', ['--from-block', '140'], '--from-block: the newest block that can be proven is 139'],
 ])('says what is wrong: %s', async (_, options, words) => {
   const { logs, folder } = start()

@@ -15,8 +15,9 @@ import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import { UsageError } from '../../src/cli/errors.ts'
-import { readRegularJson } from '../../src/cli/files/input.ts'
-import { type AskedFor, openOutputFile, progressFile } from '../../src/cli/files/output-file.ts'
+import { readJson } from '../../src/cli/files/input.ts'
+import { openOutputFile } from '../../src/cli/files/output-file.ts'
+import { type AskedFor, progressFile } from '../../src/cli/files/progress-file.ts'
 import { MAX_INPUT_BYTES } from '../../src/cli/limits.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
@@ -90,25 +91,25 @@ it('reports what a bundle does not prove', async () => {
   expect(stdout).not.toMatch(/null|undefined/)
 })
 
-it('reads no progress of another request, and nothing that is no progress', async () => {
-  const path = join(folderOf({ 'victim.json': 'precious' }), 'rows.partial')
+it('reads no progress of another request, and nothing that is no progress', () => {
+  const path = join(folderOf({ 'victim.json': 'precious' }), 'state.json')
   const progressFor = (askedFor: AskedFor) => progressFile(path, askedFor, () => {})
   const own = progressFor({ command: 'test', address: CONTRACT })
-  expect(await own.read()).toBe(undefined)
+  expect(own.read()).toBe(undefined)
   own.save({ a: 1 })
   const saved = readFileSync(path, 'utf8')
-  expect(await own.read()).toEqual({ a: 1 })
-  await expect(progressFor({ command: 'test', address: USER }).read()).rejects.toThrow(
+  expect(own.read()).toEqual({ a: 1 })
+  expect(() => progressFor({ command: 'test', address: USER }).read()).toThrow(
     'is of another request (it differs in address)',
   )
   expect(readFileSync(path, 'utf8')).toBe(saved)
   for (const junk of ['', '{', 'null', '[]', '{"askedFor":{"__proto__":{}},"progress":1}', '['.repeat(1_000_000)]) {
     writeFileSync(path, junk)
-    await expect(own.read()).rejects.toThrow(`${path} exists, and is `)
+    expect(() => own.read()).toThrow(`${path} exists, and is `)
   }
   rmSync(path)
   symlinkSync(join(dirname(path), 'victim.json'), path)
-  await expect(own.read()).rejects.toThrow('symbolic link')
+  expect(() => own.read()).toThrow('symbolic link')
   expect(readFileSync(path, 'utf8')).toBe('precious')
 })
 
@@ -190,7 +191,7 @@ it('counts bytes, so that verify can read any file it writes', async () => {
   expect(existsSync(path)).toBe(false)
   tooLarge.write(`${'€'.repeat(signs)}${rest}`)
   expect(statSync(path).size).toBe(MAX_INPUT_BYTES)
-  expect(String(await readRegularJson(path)).length).toBe(signs + rest.length)
+  expect(String(await readJson(path, silent)).length).toBe(signs + rest.length)
 })
 
 it('writes to standard output for -, and the report to standard error', async () => {

@@ -2,100 +2,88 @@ import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { folderOf, NOT_OWN, runHere } from './io.ts'
+import { progressFile } from '../../src/cli/files/progress-file.ts'
+import { folderOf, NOT_OWN } from './io.ts'
 
-/** An audit that has ended, of a user whose state folder is at `home`. */
-async function start(home: string) {
+/** Progress that is saved, of a user whose state folder is at `home`, and how to read it again. */
+function start(home: string) {
   vi.stubEnv('XDG_STATE_HOME', home)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const folder = folderOf({ 'in.ndjson': 'no record\n' })
-  const out = join(folder, 'out')
-  const again = (...more: string[]) => runHere(['audit', '--jobs', '1', join(folder, 'in.ndjson'), '-o', out, ...more])
-  return { first: await again(), again, out }
+  const path = join(folderOf(), 'progress')
+  const told: string[] = []
+  const open = () => progressFile(path, { command: 'test' }, text => void told.push(text))
+  open().save({ at: 7 })
+  return { path, told, again: () => open().read(), anew: () => open().save({ at: 7 }) }
 }
 
 const keyIn = (home: string) => join(home, 'rollup-state-proof', 'key')
 
-it('is made once, for this user alone', async () => {
+it('is made once, for this user alone', () => {
   const home = join(folderOf(), 'not', 'yet')
-  const { first, again } = await start(home)
-  expect(first).toMatchObject({ code: 1, stderr: '' })
+  const { again, told } = start(home)
   const key = readFileSync(keyIn(home))
   expect(key).toHaveLength(32)
   if (process.platform !== 'win32')
     expect([keyIn(home), join(home, 'rollup-state-proof')].map(path => statSync(path).mode & 0o777)).toEqual([
       0o600, 0o700,
     ])
-  expect(await again()).toMatchObject({ code: 1, stderr: '' })
+  expect([again(), told]).toEqual([{ at: 7 }, []])
   expect(readFileSync(keyIn(home)).equals(key)).toBe(true)
 })
 
-it('is needed to continue: without it, or with another, a run has to start over', async () => {
+it('is needed to continue: without it, or with another, a run has to start over', () => {
   const home = folderOf()
-  const { again, out } = await start(home)
+  const { again, anew, path } = start(home)
   const key = readFileSync(keyIn(home))
-  const refused = { code: 2, stdout: '', stderr: expect.stringContaining(`${out}.audit exists, and ${NOT_OWN}`) }
+  const refused = `${path} exists, and ${NOT_OWN}`
   rmSync(keyIn(home))
-  expect(await again()).toMatchObject(refused)
+  expect(again).toThrow(refused)
   // Another was made, which did not sign this.
   expect(readFileSync(keyIn(home)).equals(key)).toBe(false)
   vi.stubEnv('XDG_STATE_HOME', folderOf())
-  expect(await again()).toMatchObject(refused)
+  expect(again).toThrow(refused)
   vi.stubEnv('XDG_STATE_HOME', home)
   writeFileSync(keyIn(home), key)
-  expect(await again()).toMatchObject({ code: 1, stderr: '' })
+  expect(again()).toEqual({ at: 7 })
   // A signature that was cut, or left out.
-  const saved = readFileSync(`${out}.audit`, 'utf8')
+  const saved = readFileSync(path, 'utf8')
   for (const wrong of [saved.replace(/"signature":"../, '"signature":"'), saved.replace('"signature"', '"other"')]) {
     expect(wrong).not.toBe(saved)
-    writeFileSync(`${out}.audit`, wrong)
-    expect(await again()).toMatchObject(refused)
+    writeFileSync(path, wrong)
+    expect(again).toThrow(refused)
   }
-  expect((await again('--force')).code).toBe(1)
+  anew()
+  expect(again()).toEqual({ at: 7 })
 })
 
-it('works without one that can be kept, says so once, and does not continue', async () => {
-  const {
-    'a file': path,
-    link,
-    short,
-  } = {
-    'a file': join(folderOf({ home: '' }), 'home'),
-    link: folderOf(),
-    short: folderOf(),
+it('works without one that can be kept, says so once, and does not continue', () => {
+  const [path, link, short, home] = [join(folderOf({ home: '' }), 'home'), folderOf(), folderOf(), folderOf()]
+  for (const folder of [home, link, short]) {
+    start(folder)
+    if (folder !== home) rmSync(keyIn(folder))
   }
-  const home = folderOf()
-  await start(home)
-  for (const [folder, write] of [
-    [link, () => symlinkSync(keyIn(home), keyIn(link))],
-    [short, () => writeFileSync(keyIn(short), 'short')],
-  ] as const) {
-    await start(folder)
-    rmSync(keyIn(folder))
-    write()
-  }
+  symlinkSync(keyIn(home), keyIn(link))
+  writeFileSync(keyIn(short), 'short')
   let count = 0
   for (const [unusable, reason] of [
     [path, `cannot write ${keyIn(path)}: not a directory`],
     [link, `cannot read ${keyIn(link)}: `],
     [short, `${keyIn(short)} is not a key of 32 bytes`],
   ] as const) {
-    const { first, again } = await start(unusable)
-    expect(first.code).toBe(1)
-    expect(first.stderr.split('\n').filter(line => line !== '')).toEqual([expect.stringContaining(reason)])
-    expect(first.stderr).toContain('if this run is interrupted, it has to start over')
-    const second = await again()
-    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining(NOT_OWN)])
-    expect((await again('--force')).code).toBe(1)
+    const { told, again, anew } = start(unusable)
+    expect(told).toEqual([expect.stringContaining(reason)])
+    expect(told[0]).toContain('if this run is interrupted, it has to start over')
+    expect(again).toThrow(NOT_OWN)
+    anew()
     count++
   }
   expect(count).toBe(3)
 })
 
-it('is never below the working folder, which may be that of a sender', async () => {
+it('is never below the working folder, which may be that of a sender', () => {
   vi.stubEnv('HOME', folderOf())
-  const { first } = await start('state')
-  expect(first).toMatchObject({ code: 1, stderr: '' })
+  const { told } = start('state')
+  expect(told).toEqual([])
   expect(statSync(keyIn(join(homedir(), '.local', 'state'))).size).toBe(32)
   expect(statSync('state', { throwIfNoEntry: false })).toBe(undefined)
 })

@@ -1,5 +1,4 @@
 import { escapeUnprintable, messageOf } from '../words/value.ts'
-import { MAX_EXAMPLES } from './limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import type { RecordVerifier, Verdict } from './record.ts'
 
@@ -13,15 +12,15 @@ export interface Tally {
   addressesFromAnswer: number
   /** Number of proven lines whose storage keys only the answer names. */
   keysFromAnswer: number
-  /** The first verdicts of each kind that is not a proof. */
-  readonly examples: Record<string, Example[]>
+  /** Where the first record of each kind is that does not verify. */
+  readonly first: Record<string, Place>
 }
 
-/** Where a record is that does not verify, and the path inside it. */
-interface Example {
+export interface Place {
   readonly line: number
-  readonly file: string | undefined
-  readonly path: string | undefined
+  readonly file?: string | undefined
+  /** Inside the record. */
+  readonly path?: string
 }
 
 export interface AuditedBatch {
@@ -34,8 +33,10 @@ export interface AuditedBatch {
 export const createTally = (): Tally => ({
   lines: 0,
   kinds: Object.create(null),
-  ...{ consistent: 0, addressesFromAnswer: 0, keysFromAnswer: 0 },
-  examples: Object.create(null),
+  consistent: 0,
+  addressesFromAnswer: 0,
+  keysFromAnswer: 0,
+  first: Object.create(null),
 })
 
 /** The name under which a verdict is counted: the verdict, and the reason if it is not a proof. No input creates many names. */
@@ -44,7 +45,7 @@ function countedAs(verdict: Verdict): string {
   return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason.replace(/\[\d+\]/, '[…]')}` : verdict.verdict
 }
 
-export function countVerdict(tally: Tally, verdict: Verdict, line: number, file: string | undefined): void {
+function countVerdict(tally: Tally, verdict: Verdict, line: number, file: string | undefined): void {
   const kind = countedAs(verdict)
   tally.lines++
   count(tally.kinds, kind, 1)
@@ -53,13 +54,7 @@ export function countVerdict(tally: Tally, verdict: Verdict, line: number, file:
     if (verdict.trusted !== 'user') tally.consistent++
     if (address === 'answer') tally.addressesFromAnswer++
     if (storageKeys === 'answer') tally.keysFromAnswer++
-  } else keepExamples(tally, kind, [{ line, file, path: 'path' in verdict ? verdict.path : undefined }])
-}
-
-function keepExamples({ examples }: Tally, kind: string, more: readonly Example[]): void {
-  examples[kind] ??= []
-  const kept = examples[kind]
-  kept.push(...more.slice(0, MAX_EXAMPLES - kept.length))
+  } else tally.first[kind] ??= { line, file, ...('path' in verdict && { path: verdict.path }) }
 }
 
 const count = (counts: Record<string, number>, name: string, more: number): void => {
@@ -72,7 +67,7 @@ export function addTally(sum: Tally, more: Tally): void {
   sum.addressesFromAnswer += more.addressesFromAnswer
   sum.keysFromAnswer += more.keysFromAnswer
   for (const [name, lines] of Object.entries(more.kinds)) count(sum.kinds, name, lines)
-  for (const [kind, examples] of Object.entries(more.examples)) keepExamples(sum, kind, examples)
+  for (const [kind, place] of Object.entries(more.first)) sum.first[kind] ??= place
 }
 
 /** One line of output. Integers that may not fit a JSON number become decimal strings. */

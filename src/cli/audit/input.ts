@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
 import zlib from 'node:zlib'
 import { DocumentError } from '../words/error.ts'
 import { encodingOf, messageOf } from '../words/value.ts'
-import { MAX_WAITING } from './limits.ts'
 
 /** Bytes to read, or to decompress, at a time: as many as a batch has. */
 export const CHUNK_LENGTH = 2 ** 20
@@ -53,130 +53,58 @@ export function unpackWhole(bytes: Uint8Array, most: number): Uint8Array {
  *
  * @throws the Error of the decompressor or decoder if they are damaged or truncated
  */
-export const unpack = (chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> =>
-  inUtf8(decompress(chunks))
-
-async function* inUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let decoder: InstanceType<typeof TextDecoder> | undefined
-  for await (const { chunk, isFirst } of withStart(chunks)) {
-    const encoding = isFirst ? encodingOf(chunk) : 'utf-8'
-    if (encoding !== 'utf-8') decoder = new TextDecoder(encoding, { fatal: true })
-    yield decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }))
+export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  const source = asBytes(chunks)
+  try {
+    const sent = await begin(source)
+    const { start, all } = isGzip(sent.start) ? await begin(gunzip(sent.all)) : sent
+    const encoding = encodingOf(start)
+    if (encoding === 'utf-8') return yield* all
+    const decoder = new TextDecoder(encoding, { fatal: true })
+    for await (const chunk of all) yield Buffer.from(decoder.decode(chunk, { stream: true }))
+    // Throws if it ends within a character.
+    decoder.decode()
+  } finally {
+    await source.return(undefined)
   }
-  // Throws if it ends within a character.
-  decoder?.decode()
 }
 
-async function* decompress(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
-  const parts = withStart(chunks)
-  const { value: first } = await parts.next()
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    if (first !== undefined) yield first.chunk
-    for await (const { chunk } of parts) yield chunk
-  }
-  const isPacked = first !== undefined && isGzip(first.chunk)
-  try {
-    yield* isPacked ? unpackWith(zlib.createGunzip({ chunkSize: CHUNK_LENGTH }), whole()) : whole()
-  } finally {
-    await parts.return(undefined)
-  }
+async function* asBytes(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
 }
 
 /** Of the bytes that tell what a stream is. */
 const START_LENGTH = 4
 
-/** The same bytes. The first chunk of a pipe may be too short to tell what they are: here, it is long enough. */
-async function* withStart(
-  chunks: AsyncIterable<Uint8Array | string>,
-): AsyncGenerator<{ readonly chunk: Uint8Array; readonly isFirst: boolean }, undefined> {
-  let start: Uint8Array | undefined = new Uint8Array()
-  let failure: { readonly error: unknown } | undefined
-  try {
-    for await (const piece of chunks) {
-      const chunk: Uint8Array = typeof piece === 'string' ? Buffer.from(piece) : piece
-      if (start === undefined) yield { chunk, isFirst: false }
-      else if (start.length + chunk.length < START_LENGTH) start = Buffer.concat([start, chunk])
-      else {
-        yield { chunk: start.length === 0 ? chunk : Buffer.concat([start, chunk]), isFirst: true }
-        start = undefined
-      }
-    }
-  } catch (error) {
-    failure = { error }
+/** The same bytes, and the first of them: the first chunk of a pipe may be too short to tell what they are. */
+async function begin(chunks: AsyncGenerator<Uint8Array>) {
+  let start: Uint8Array = new Uint8Array()
+  while (start.length < START_LENGTH) {
+    const { done, value } = await chunks.next()
+    if (done) break
+    start = start.length === 0 ? value : Buffer.concat([start, value])
   }
-  if (start !== undefined && start.length > 0) yield { chunk: start, isFirst: true }
-  if (failure !== undefined) throw failure.error
-  return undefined
+  async function* all(): AsyncGenerator<Uint8Array> {
+    if (start.length > 0) yield start
+    yield* chunks
+  }
+  return { start, all: all() }
 }
 
-/** Where a gzip member may begin: written apart, what comes before a broken one is decompressed. Only so many, as each takes time. */
-function* membersIn(chunk: Uint8Array): Generator<Uint8Array> {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-  let start = 0
-  for (let count = 1; count < MAX_PIECES; count++) {
-    const end = bytes.indexOf(GZIP, start + 1)
-    if (end < 0) break
-    yield bytes.subarray(start, end)
-    start = end
-  }
-  yield bytes.subarray(start)
-}
-
-/** Of a chunk. */
-const MAX_PIECES = 256
-
-/** A stream pipeline is no alternative: on an error, it discards the output that came before. */
-async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const unpacked: Uint8Array[] = []
-  let failure: unknown
-  let isOver = false
-  // Ends the current wait. (A race against one promise for the end would leave something behind for each wait, until the end.)
-  let wake = () => {}
-  const end = (error?: unknown) => {
-    failure ??= error
-    isOver = true
-    wake()
-  }
-  unpacker.on('data', chunk => {
-    // Paused, it decompresses no further: a few bytes may expand a thousandfold.
-    if (unpacked.push(chunk) >= MAX_WAITING) unpacker.pause()
-    wake()
-  })
-  for (const event of ['end', 'close', 'error']) unpacker.once(event, end)
-  /** Yields what is decompressed, until `isDone`. Another thread goes on while the consumer works on it. */
-  async function* take(isDone: () => boolean): AsyncGenerator<Uint8Array> {
-    while (!isOver && !isDone()) {
-      if (unpacked.length === 0) await new Promise<void>(resolve => (wake = resolve))
-      const ready = unpacked.splice(0)
-      unpacker.resume()
-      yield* ready
-    }
-    if (failure !== undefined) throw failure
-  }
-  function takeWritten(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
-    let isWritten = false
-    unpacker.write(chunk, () => {
-      isWritten = true
-      wake()
-    })
-    return take(() => isWritten)
-  }
-  try {
-    let length = 0
+async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const unpacker = zlib.createGunzip({ chunkSize: CHUNK_LENGTH })
+  let sent = 0
+  async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
-      for (const piece of isOver ? [] : membersIn(chunk)) yield* takeWritten(piece)
-      // A decompressor may end before its input does, without an error. Zeros may pad the file.
-      const unread = chunk.subarray(Math.max(unpacker.bytesWritten - length, 0))
-      if (unread.some(byte => byte !== 0)) throw new Error('more bytes follow the end of the compressed data')
-      length += chunk.length
+      sent += chunk.length
+      yield chunk
     }
-    unpacker.end()
-    yield* take(() => isOver)
-    yield* unpacked
-  } catch (error) {
-    yield* unpacked
-    throw error
-  } finally {
-    unpacker.destroy()
   }
+  const feeding = pipeline(counted, unpacker)
+  // Its failure is that of the decompressor, which is thrown below.
+  feeding.catch(() => {})
+  yield* unpacker
+  await feeding
+  // A decompressor may end before its input does, without an error.
+  if (unpacker.bytesWritten < sent) throw new Error('more bytes follow the end of the compressed data')
 }

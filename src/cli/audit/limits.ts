@@ -2,11 +2,7 @@
 
 /** Lines per batch, even if they are short: a verdict is longer than an empty line. */
 export const MAX_LINES = 4096
-/** Decompressed chunks that may wait for the consumer. */
-export const MAX_WAITING = 2
-/** Verdicts of each kind that the report shows. */
-export const MAX_EXAMPLES = 5
-/** Reasons, inputs or storage keys that the report names at once. */
+/** Inputs or storage keys that the summary names at once. */
 export const MAX_NAMED = 5
 
 /** Failures of one item, or pauses without an answer between them, at which a snapshot gives up. */

@@ -10,8 +10,6 @@ export interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Which lines were too long, counted from 0 within the batch. */
   readonly tooLong: readonly number[]
-  /** Whether it ended because it was long enough. Otherwise, it has all that was left of the input, or came before it failed. */
-  readonly isFull: boolean
 }
 
 const [LF, CR] = [0x0a, 0x0d]
@@ -54,7 +52,7 @@ export async function* readBatches(
         if (end < 0) break
         batch.endLine()
         if (batch.length >= batchLength || batch.count >= MAX_LINES) {
-          yield batch.finish(firstLine, true)
+          yield batch.finish(firstLine)
           firstLine += batch.count
           batch = createBatch(limits)
         }
@@ -85,7 +83,10 @@ function createBatch({ batchLength, maxLineLength }: BatchLimits) {
   }
 
   const batch = {
-    ...{ length: 0, count: 0, isInsideLine: false, isTooLong: false },
+    length: 0,
+    count: 0,
+    isInsideLine: false,
+    isTooLong: false,
     add(part: Uint8Array) {
       batch.isInsideLine ||= part.length > 0
       // One more byte, for the carriage return of a terminator whose line feed is still on its way.
@@ -116,8 +117,8 @@ function createBatch({ batchLength, maxLineLength }: BatchLimits) {
       batch.isInsideLine = false
     },
     /** The batch, without the terminator of its last line. */
-    finish: (firstLine: number, isFull = false): Batch => {
-      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong, isFull }
+    finish: (firstLine: number): Batch => {
+      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong }
     },
   }
   return batch

@@ -1,6 +1,8 @@
 /** How rows are written: `ndjson`, an object per line, or `csv`. */
 export type RowFormat = 'ndjson' | 'csv'
 
+export const formatOf = (path: string): RowFormat => (path.endsWith('.csv') ? 'csv' : 'ndjson')
+
 /** Numbers, hexadecimal and fixed names, by column. */
 export type Row = Readonly<Record<string, unknown>>
 
@@ -18,11 +20,4 @@ export function rowWriter(columns: readonly string[], format: RowFormat) {
       return `${JSON.stringify(Object.fromEntries(fields), (_, field) => (typeof field === 'bigint' ? `${field}` : field))}\n`
     },
   }
-}
-
-/** What a step of a run adds to the rows, and to what they are proven from; and how far it is then. */
-export interface RowStep<Progress> {
-  readonly rows: string
-  readonly kept: string
-  readonly progress: Progress
 }

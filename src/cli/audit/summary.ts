@@ -5,7 +5,7 @@ import type { Tally } from './audited.ts'
 export type AuditSummary = ReturnType<typeof summarize>
 
 export function summarize(tally: Tally) {
-  const { lines, kinds, consistent } = tally
+  const { lines, kinds, consistent, first } = tally
   const entries = Object.entries(kinds).sort(([, a], [, b]) => b - a)
   const sum = (start: string) =>
     entries.reduce((total, [kind, count]) => (kind.startsWith(start) ? total + count : total), 0)
@@ -14,11 +14,15 @@ export function summarize(tally: Tally) {
     present: sum('present'),
     absent: sum('absent'),
     /** Of those present and absent: how many rest on your word, and how many on that of the records alone. */
-    ...{ verified: sum('present') + sum('absent') - consistent, consistent },
+    verified: sum('present') + sum('absent') - consistent,
+    consistent,
     refused: sum('refused '),
     unreadable: sum('unreadable: '),
-    /** Most frequent first. `meaning` is empty unless the kind is a refusal. */
-    kinds: entries.map(([kind, count]) => ({ kind, count, meaning: meaningOf(kind.replace(/^refused /, '')) })),
+    /** Most frequent first. `meaning` is empty unless the kind is a refusal, and `first` missing if it is a proof. */
+    kinds: entries.map(([kind, count]) => {
+      const place = first[kind]
+      return { kind, count, meaning: meaningOf(kind.replace(/^refused /, '')), ...(place && { first: place }) }
+    }),
     notes: notesOf(tally),
   }
 }
@@ -42,8 +46,7 @@ function notesOf({ addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally
 export const formatNumber = (value: number): string =>
   value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 })
 
-export const counted = (count: number, one: string, many: string) =>
-  `${formatNumber(count)} ${count === 1 ? one : many}`
+const counted = (count: number, one: string, many: string) => `${formatNumber(count)} ${count === 1 ? one : many}`
 
 /** What an audit amounts to: the worst word of its records, and a sentence. */
 export function conclude(summary: Pick<AuditSummary, 'lines' | 'refused' | 'unreadable' | 'verified' | 'consistent'>) {

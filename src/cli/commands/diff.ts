@@ -1,11 +1,12 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isArgumentError, isProofError } from '../../entry/index.ts'
+import { formatOf } from '../audit/rows.ts'
 import type { Io, Output } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
-import { openSpool } from '../files/spool.ts'
+import { type StagedFile, stageFile } from '../files/output-file.ts'
 import { formatEvidence } from '../kinds/evidence.ts'
-import { flag, list, optionsOf, or, text, typed, type ValuesOf } from '../options/declared.ts'
+import { list, optionsOf, text, typed, type ValuesOf } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import { schemeOf, trustedOf } from '../options/flags.ts'
@@ -14,7 +15,7 @@ import { hex, integer } from '../options/read.ts'
 import { formatNotes, REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
 import { verifyChain } from '../transition/chain.ts'
-import { type DiffFormat, diffWriter } from '../transition/rows.ts'
+import { diffWriter } from '../transition/rows.ts'
 import { DocumentError } from '../words/error.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { count, type Row } from '../words/wording.ts'
@@ -24,8 +25,6 @@ const options = {
   'parent-evidence': text('BUNDLE', 'or evidence of any account at that block'),
   'state-root': typed('ROOT', 'the state root after the last block', hex(32)),
   evidence: text('BUNDLE', 'or evidence of any account at that block'),
-  'open-end': flag('compare the end with no root; the result is consistent only'),
-  format: or('table', text('FORMAT', 'or ndjson, csv')),
   'first-block': typed('N', 'the number of the first block, for the rows', integer(64)),
 }
 const shared = {
@@ -33,7 +32,6 @@ const shared = {
   'l1-block-hash': list('HASH', 'of two, the first is for --parent-evidence', hex(32)),
 }
 
-const FORMATS = ['table', 'ndjson', 'csv'] as const
 const BLOCKS_PER_PROGRESS = 100
 
 type Values = ValuesOf<typeof shared & typeof options>
@@ -47,54 +45,51 @@ interface End {
 
 export const command = defineCommand(
   {
-    ...{ usage: 'diff FILE... [options]', options, shared },
-    ...{ expected: 'expected files of traces, or -', isMany: true },
+    usage: 'diff FILE... [options]',
+    options,
+    shared,
+    expected: 'expected files of traces, or -',
+    isMany: true,
     about: `
 Verifies traces of the operator's state manager, and lists every account and
 slot that a range of blocks changed. FILE has answers of its method
 rollup_getZkEVMStateMerkleProofV0, one per line. - is standard input. Evidence
 is what \`record state\` writes: of two --l1-block-hash, the first is for
---parent-evidence. Nothing is printed before everything is verified.`,
+--parent-evidence. Nothing is printed before everything is verified. The file of
+--output gets a row per change, as CSV if its name ends with .csv.`,
     notes: `
 Verified: these changes lead from one root to the other. In between, no root is
 known: what a block changes and a later one takes back is the sender's word.
-Exit code: 0 verified, 1 refused, 2 wrong usage, 4 consistent only: with
---open-end, the sender of the files chooses the end.`,
+Exit code: 0 verified, 1 refused, 2 wrong usage, 4 consistent only: without
+--state-root or --evidence, the sender of the files chooses the end.`,
     examples: `
 rollup-state-proof diff traces.ndjson --parent-root 0x... --state-root 0x...
 rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
-  --evidence after.json --checkpoint 0x... --format csv -o changes.csv`,
+  --evidence after.json --checkpoint 0x... -o changes.csv`,
   },
   async (values, io, files) => {
-    const format = FORMATS.find(name => name === values.format)
-    if (format === undefined) throw new UsageError(`--format: expected ${FORMATS.join(', ')}`)
-    const { verdict, json, format: formatWith } = await diff(values, format, openInputs(files, io), io)
-    // Rows on standard output are for another program, but a table is read with the report below it.
-    const stream = (values.output ?? '-') === '-' && format !== 'table' ? io.stderr : io.stdout
-    if (values.json) io.stdout.write(toJson({ ...describeVerdict(verdict), ...json }))
-    else stream.write(formatWith(stream))
+    const { verdict, json, format } = await diff(values, openInputs(files, io), io)
+    io.stdout.write(values.json ? toJson({ ...describeVerdict(verdict), ...json }) : format(io.stdout))
     return exitCodeOf(verdict)
   },
 )
 
 /** Verifies, and writes the rows if all is right. @throws UsageError */
-async function diff(values: Values, format: DiffFormat, { inputs, share }: Inputs, io: Io): Promise<VerdictReport> {
+async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<VerdictReport> {
   const { output = '-', force, json } = values
   const scheme = schemeOf(networkOf(networkFlags(values)))
   const at = { input: '', answer: 0, block: 0 }
-  let spool: ReturnType<typeof openSpool> | undefined
+  let staged: StagedFile | undefined
   try {
     const begin = await endOf('parent-root', 'parent-evidence', values, at, io)
     if (begin === null)
       throw new UsageError('--parent-root or --parent-evidence is needed: the state before the first block')
     const end = await endOf('state-root', 'evidence', values, at, io)
-    if ((end === null) !== values['open-end'])
-      throw new UsageError('state the end: one of --state-root, --evidence and --open-end')
     if (Number(end?.l2BlockNumber) < Number(begin.l2BlockNumber))
       throw new UsageError(
         `--evidence is of L2 block ${end?.l2BlockNumber}, before ${begin.l2BlockNumber}, that of --parent-evidence: are they swapped?`,
       )
-    const writer = diffWriter(format)
+    const writer = diffWriter(output === '-' ? 'table' : formatOf(output))
     let block = values['first-block'] ?? (begin.l2BlockNumber ?? 0n) + 1n
     const report = {
       scheme: scheme.name,
@@ -106,11 +101,11 @@ async function diff(values: Values, format: DiffFormat, { inputs, share }: Input
       accountChanges: 0,
       slotChanges: 0,
     }
-    spool = openSpool(output, force, io)
-    spool.write(writer.heading)
+    staged = stageFile(output, force)
+    staged.write(writer.heading)
     for await (const { diff, traces } of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, at)) {
       const { lines, accountChanges, slotChanges } = writer.linesOf(diff, block++)
-      spool.write(lines)
+      staged.write(lines)
       report.root = diff.stateRoot
       report.blocks++
       report.traces += traces
@@ -126,7 +121,8 @@ async function diff(values: Values, format: DiffFormat, { inputs, share }: Input
         json: { reason },
         format: stream => `${paintVerdict(stream, REFUSED, 'Refused:')} ${reason}\n`,
       }
-    if (!json || output !== '-') await spool.publish()
+    if (output !== '-') staged.publish()
+    else if (!json) await staged.print(io)
     return reportOn(report, output)
   } catch (error) {
     endProgress(io)
@@ -137,7 +133,7 @@ async function diff(values: Values, format: DiffFormat, { inputs, share }: Input
     const place = answer === 0 ? { in: input } : { in: input, answer: `${answer}`, block: `${block}` }
     return reportOnError(error, place, Object.entries(place))
   } finally {
-    spool?.remove()
+    staged?.remove()
   }
 }
 

@@ -14,7 +14,9 @@ const options = {
 
 export const command = defineCommand(
   {
-    ...{ usage: 'follow messages -o DIR [options]', options, shared: followOptions },
+    usage: 'follow messages -o DIR [options]',
+    options,
+    shared: followOptions,
     about: `
 Follows the messages of the bridge that can be claimed on L1. DIR gets a bundle
 per message, with which \`verify\` prints the data of the claim, and an index of
@@ -48,7 +50,9 @@ rollup-state-proof follow messages --sender 0x... -o claims`,
             const { from, to, fee, value, number } = message
             const block = { l2BlockNumber, l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
             return {
-              ...{ number, bundle, line: { number, messageHash, from, to, fee, value, ...block } },
+              number,
+              bundle,
+              line: { number, messageHash, from, to, fee, value, ...block },
               json: { messageHash, message, messageProof, claimData, l2BlockNumber, l1Block },
               heading: `message ${message.number}`,
               words: `${messageHash}  from ${message.from} to ${message.to}, ${message.value} wei`,

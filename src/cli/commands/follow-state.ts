@@ -17,7 +17,9 @@ const options = {
 
 export const command = defineCommand(
   {
-    ...{ usage: 'follow state --address ADDRESS -o DIR [options]', options, shared: followOptions },
+    usage: 'follow state --address ADDRESS -o DIR [options]',
+    options,
+    shared: followOptions,
     about: `
 Follows the finalizations of the network. For each one, it writes a bundle
 to DIR and a line to DIR/index.ndjson, and waits for the next. Ctrl-C
@@ -37,7 +39,8 @@ rollup-state-proof follow state --address 0x... -o bundles \\
     const asked = requestOf(values)
     const named = { command: 'follow state', ...describeRollup(network), ...describeAccount(asked) }
     const how = {
-      ...{ requests: [asked], skipUnavailable: values['skip-unavailable'] },
+      requests: [asked],
+      skipUnavailable: values['skip-unavailable'],
       maxKeysPerRequest: values['keys-per-request'],
     }
     return followTo(
@@ -48,8 +51,12 @@ rollup-state-proof follow state --address 0x... -o bundles \\
         follow: (options, timing) => followWith({ ...options, ...how }, timing),
         entriesOf: item => [
           {
-            ...{ number: item.l2BlockNumber, bundle: item.bundles[0], line: lineOf(item) },
-            ...{ json: describe(item), heading: `L2 block ${item.l2BlockNumber}`, words: wordsOf(item) },
+            number: item.l2BlockNumber,
+            bundle: item.bundles[0],
+            line: lineOf(item),
+            json: describe(item),
+            heading: `L2 block ${item.l2BlockNumber}`,
+            words: wordsOf(item),
           },
         ],
       },

@@ -6,8 +6,7 @@ import { type FollowEvent, type FollowOptions, isEndpointError } from '../../ent
 import { exitCodes, type Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { type Entry, withFolder } from '../files/follow-folder.ts'
-import type { AskedFor } from '../files/output-file.ts'
-import { warnOn } from '../files/own-key.ts'
+import { type AskedFor, warnOn } from '../files/progress-file.ts'
 import type { Connections } from '../options/connections.ts'
 import type { Flags } from '../options/declared.ts'
 import { type EndpointFlags, endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
@@ -58,7 +57,7 @@ export async function followTo<Item extends { readonly progress: unknown }>(
         // Unchecked, whatever the type says: the library refuses what it did not make.
         for await (const item of follow(options as Omit<FollowOptions, 'requests'>, { wait, random: Math.random })) {
           const entries = entriesOf(item)
-          const files = await folder.write(entries, item.progress)
+          const files = folder.write(entries, item.progress)
           endProgress(io)
           for (const [index, { heading, words, json: about }] of entries.entries()) {
             const file = files[index] ?? ''
@@ -91,21 +90,14 @@ async function openSources(flags: Flags, network: ChosenNetwork, endpoints: Conn
   return { l1, l2, l1BlockHash, verdict: verdictOf(true, { l1BlockHash: source }) }
 }
 
-interface Watcher {
-  /** Aborted when there is nothing new, with --once. */
-  readonly ended: AbortSignal
-  onEvent(event: FollowEvent): void
-  wait(milliseconds: number, signal: AbortSignal): Promise<void>
-}
-
 /** Shows what happens. With --once, ends the run instead of waiting for something new. */
-function watch(isOnce: boolean, io: Io): Watcher {
+function watch(isOnce: boolean, io: Io) {
   const ended = new AbortController()
   let isRetry = false
   let described: unknown
   return {
     ended: ended.signal,
-    onEvent(event: FollowEvent) {
+    onEvent(event: FollowEvent): void {
       // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
       isRetry = event.name === 'follow.retry' && !isMissing(event.error)
       if (event.name === 'follow.retry' && isOnce && !isRetry) return
@@ -113,7 +105,7 @@ function watch(isOnce: boolean, io: Io): Watcher {
       if ('error' in event) described = event.error
       if (text !== null) showProgress(io, text)
     },
-    async wait(milliseconds: number, signal: AbortSignal) {
+    async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
       if (isOnce && !isRetry) ended.abort()
       isRetry = false
       await sleep(milliseconds, signal)

@@ -12,7 +12,10 @@ const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 
 export const command = defineCommand(
   {
-    ...{ usage: 'inspect FILE [--json]', options: {}, shared: optionsOf('json'), expected: 'expected one file or -' },
+    usage: 'inspect FILE [--json]',
+    options: {},
+    shared: optionsOf('json'),
+    expected: 'expected one file or -',
     about: `
 Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a
 vector claims: account fields, leaf indices, neighbours, slots, header fields.

@@ -64,7 +64,8 @@ const ENDPOINT_SECONDS = 30
 
 export const command = defineCommand(
   {
-    ...{ usage: 'proxy [options]', options },
+    usage: 'proxy [options]',
+    options,
     shared: { ...optionsOf('network', 'l1', 'l2', 'implementation', 'json'), ...l1SourceOptions },
     about: `
 Serves Ethereum's JSON-RPC over HTTP and WebSocket on this machine, for wallets
@@ -92,11 +93,14 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
     const log = createLog(json, io, text => connections.redactor()(text))
     const { l1BlockHash, trust } = await openL1Source(values, network, l1, connections, log.disagreement)
     const provider = createVerifiedProvider({
-      ...{ l1, l2, l1BlockHash },
+      l1,
+      l2,
+      l1BlockHash,
       network,
       oneHead: values['one-head'] ?? false,
       completeLogs: !values['incomplete-logs'],
-      ...{ forward, environment: environmentOf(values) },
+      forward,
+      environment: environmentOf(values),
       maxGas: BigInt(values.gas),
       timeoutMs: deadline,
       onView(view) {

@@ -13,7 +13,9 @@ const options = optionsOf('call', 'sender', 'value', 'gas', 'environment', 'l2-b
 
 export const command = defineCommand(
   {
-    ...{ usage: 'record call --call TO DATA -o FILE [options]', options, shared: recordOptions },
+    usage: 'record call --call TO DATA -o FILE [options]',
+    options,
+    shared: recordOptions,
     about: `
 Executes a call over the proven state of the newest finalized L2 block, and
 records it with everything that it reads: \`verify\` executes it again, offline.`,

@@ -31,7 +31,8 @@ const options = {
 export const command = defineCommand(
   {
     usage: 'record message (--message HASH | --transaction HASH | ...) -o FILE [options]',
-    ...{ options, shared: recordOptions },
+    options,
+    shared: recordOptions,
     about: `
 Finds a message of the bridge, and all messages of its finalization, and records
 what L1 holds about it. The report has the data with which it can be claimed. If
@@ -56,7 +57,11 @@ function messageSubject(flags: FlagsOf<typeof recordOptions & typeof options>, i
   const network = networkOf(flags)
   const messageService = messageServiceOf(network)
   const wanted = {
-    ...{ messageHash, transactionHash: transaction, from, to, number: flags.number },
+    messageHash,
+    transactionHash: transaction,
+    from,
+    to,
+    number: flags.number,
     fromBlock: flags['from-block'],
   }
   if ([messageHash, transaction, from, to, flags.number].every(known => known === undefined)) {

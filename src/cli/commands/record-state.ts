@@ -11,7 +11,9 @@ const options = optionsOf('address', 'storage-key', 'mapping', 'l2-block', 'keys
 
 export const command = defineCommand(
   {
-    ...{ usage: 'record state --address ADDRESS -o FILE [options]', options, shared: recordOptions },
+    usage: 'record state --address ADDRESS -o FILE [options]',
+    options,
+    shared: recordOptions,
     about: `
 Records an account and its slots at the newest finalized L2 block for which the
 L2 endpoint has proofs, with the proofs that lead there from an L1 block:
@@ -37,7 +39,8 @@ function stateSubject(flags: Flags): Subject<AnyEvidence> {
     keyCount: request.storageKeys.length,
     fetch: ([l1, l2], options) => recordEvidence({ l1, l2, network, l2BlockNumber, ...request, ...options }),
     verifyArguments: ({ address, storage }) => [
-      ...['--address', address],
+      '--address',
+      address,
       ...storage.flatMap(({ key }) => ['--storage-key', key]),
     ],
   }

@@ -1,247 +1,323 @@
 import { statSync } from 'node:fs'
-import { isRefusal, type Refusal } from '../../base/errors.ts'
-import { isArgumentError, safely } from '../../entry/index.ts'
+import { isProofError } from '../../base/errors.ts'
+import { openEndpoints } from '../../client/sources/endpoints.ts'
+import { callProvider } from '../../client/transport/provider.ts'
+import { isArgumentError } from '../../entry/index.ts'
+import type { RecordOptions, RequestProvider } from '../../entry/rpc.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { readFileChunks, unpack } from '../audit/input.ts'
 import { type Lines, readLines } from '../audit/lines.ts'
-import type { RowFormat } from '../audit/rows.ts'
+import { formatOf, type RowFormat } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
-import { orUsageError, UsageError } from '../errors.ts'
-import { readRegularJson } from '../files/input.ts'
-import { type AskedFor, refuseOverwrite, statRegular } from '../files/output-file.ts'
-import { warnOn } from '../files/own-key.ts'
-import {
-  type AboutRows,
-  type Counted,
-  manifestPathOf,
-  notManifest,
-  type RowFiles,
-  type RowPaths,
-  type RowSteps,
-  type RowsKind,
-  type Saved,
-  withRowFiles,
-  writeManifest,
-} from '../files/row-files.ts'
+import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
+import { type GrowingFile, openGrowingFile } from '../files/growing-file.ts'
+import { refuseOverwrite, requireFree, serialize, stageFile, statRegular } from '../files/output-file.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
-import { endProgress, showProgress } from '../options/endpoint.ts'
-import type { ChosenNetwork } from '../options/network.ts'
+import type { Connections } from '../options/connections.ts'
+import { type EndpointFlags, endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { networkOf } from '../options/network.ts'
+import { readRecordTrust, type TrustedL1Block, trustedIn, trustOptionsOf } from '../options/record-trust.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
+import { timeLeft } from '../output/terminal.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
-import { isRefused } from '../snapshot/snapshot.ts'
-import type { Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
-import { fieldIn, messageOf, printable } from '../words/value.ts'
+import { fieldIn, messageOf, parseJson, printable } from '../words/value.ts'
 import { type PartSources, verdictOf } from '../words/verdict.ts'
 import { ifRight, implementationRow, type Row } from '../words/wording.ts'
 
-export interface WantedRows extends RowPaths {
-  readonly json: boolean
-  readonly format: RowFormat
-  readonly network: ChosenNetwork
-  /** What the user states, if anything: it proves the L1 block. */
-  readonly trust: {
-    readonly l1BlockHash?: string | undefined
-    readonly beacon?: { readonly beaconBlockRoot: string } | undefined
-  }
+/**
+ * Rows of proven values, and beside them the evidence: a file with a bundle that proves a block, and a line for each answer or block
+ * that proves some rows. The rows always follow from that file, of which nothing is believed, so that an interrupted run can go
+ * on with it, whoever wrote it.
+ */
+
+export type RowsFlags = EndpointFlags & { readonly force: boolean; readonly check: boolean }
+
+/** What the user asks for. @throws UsageError */
+export function readWantedRows(flags: RowsFlags) {
+  const { output: path, force, check, json, 'l2-block': l2Block } = flags
+  if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
+  const network = networkOf(flags)
+  const trust = readRecordTrust(flags, network)
+  return { flags, path, evidence: `${path}.evidence.ndjson`, force, check, json, network, l2Block, trust }
 }
 
-export interface Taking<Counts, Progress extends Counted<Counts>> {
-  readonly kind: RowsKind<Counts>
-  readonly askedFor: AskedFor
-  /** Begins, or goes on: what to write, how to tell how far it is, and what the manifest says. */
-  begin(begun: Saved<Progress> | undefined): Promise<
-    RowSteps<Progress> & {
-      describe(progress: Progress): string
-      readonly about: Omit<AboutRows<Counts>, 'askedFor' | 'bundle' | 'counts'>
-      readonly none: Counts
-    }
-  >
-  /** The verdict: whether it holds, and in words. What the rows are, in words, and what else there is to say of them. */
-  tell(content: AboutRows<Counts> & { readonly rows: { readonly count: number } }): {
-    readonly holds: boolean
-    readonly statement: string
-    readonly summary: string
-    readonly rows: readonly Row[]
-  }
+type WantedRows = ReturnType<typeof readWantedRows>
+
+/** Reads lines of the evidence, and spells the rows that they prove. */
+interface Reader {
+  readonly heading: string
+  /** How much is missing: of addresses, or blocks. */
+  left(): number
+  /** @throws ProofError, DocumentError */
+  rowsOf(line: unknown): string
 }
 
-/** Takes rows, or the rest of them. @returns the exit code @throws UsageError if there are all of them already */
-export async function takeRows<Counts, Progress extends Counted<Counts>>(
+interface ProvenBlock {
+  readonly verified: AnyEvidence
+}
+
+export interface RowsKind<Proven extends ProvenBlock, Own extends Reader> {
+  /** Of what {@link Reader.left} counts. */
+  readonly unit: string
+  /** Records a bundle that proves the block. */
+  record(
+    endpoints: readonly [l1: RequestProvider[], l2: RequestProvider[]],
+    how: RecordHow,
+  ): Promise<{ readonly bundle: unknown }>
+  /** @throws ProofError, ArgumentError */
+  prove(bundle: unknown, trusted: TrustedL1Block): Proven
+  read(proven: Proven, format: RowFormat): Own
+  /** Fetches the lines that the reader misses. Each is read before the next one is asked for. */
+  fetch(proven: Proven, reader: Own, l2: RequestProvider[], signal: AbortSignal): AsyncIterable<string>
+  /** What the rows are if they are right, and what else there is to say of them. */
+  tell(proven: Proven, reader: Own): RowsReport
+}
+
+type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'l2BlockNumber' | 'signal'>
+
+interface RowsReport {
+  /** Whether all rows are proven. Default: true. */
+  readonly holds?: boolean
+  readonly statement: string
+  readonly summary: string
+  readonly json: object
+  readonly rows?: readonly Row[]
+  /** Who chose what the rows are of. */
+  readonly sources?: PartSources
+}
+
+/** Writes rows and their evidence, or goes on with it; or checks the files of an earlier run. @returns the exit code @throws UsageError */
+export const runRows = <Proven extends ProvenBlock, Own extends Reader>(
   wanted: WantedRows,
-  { kind, askedFor, begin, tell }: Taking<Counts, Progress>,
+  kind: RowsKind<Proven, Own>,
+  io: Io,
+): Promise<number> =>
+  wanted.check ? check(wanted, kind, io) : withEndpoints(wanted.flags, io, each => take(wanted, kind, each, io))
+
+async function take<Proven extends ProvenBlock, Own extends Reader>(
+  wanted: WantedRows,
+  kind: RowsKind<Proven, Own>,
+  connections: Connections,
   io: Io,
 ): Promise<number> {
-  const { path, keep, force, json, network, trust } = wanted
-  const manifest = manifestPathOf(path)
-  if (!force && statRegular(manifest) !== undefined)
-    throw refuseOverwrite(manifest, 'its rows are complete, which --check verifies')
-  const content = await withRowFiles(wanted, askedFor, kind, warnOn(io), async (files: RowFiles<Progress>) => {
-    const { describe, about, none, ...steps } = await begin(files.begun)
-    let counts = files.begun?.counts ?? none
-    await files.write(steps, progress => {
-      counts = progress.counts
-      showProgress(io, describe(progress))
-    })
+  const { path, evidence, force, flags, trust, l2Block: l2BlockNumber } = wanted
+  const { signal } = connections
+  const [l1, l2] = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)]
+  const how = { ...trustOptionsOf(trust, flags.beacon, connections), l2BlockNumber, signal }
+  requireFree(path, force)
+  let kept = statRegular(evidence) === undefined ? undefined : await openGrowingFile(evidence)
+  const rows = stageFile(path, force)
+  try {
+    const begun =
+      kept === undefined || kept.length() === 0 || force ? undefined : await resume(wanted, kind, kept, rows.write)
+    if (begun !== undefined && trust.l1BlockHash === undefined && trust.beacon === undefined)
+      await requireOnL1(begun.proven, l1, evidence, signal)
+    const bundle = begun ? undefined : (await kind.record([l1, l2], how)).bundle
+    const proven = begun?.proven ?? kind.prove(bundle, trustedIn(bundle, trust))
+    const reader = begun?.reader ?? kind.read(proven, formatOf(path))
+    // Only now: a run that is refused changes nothing.
+    kept ??= await openGrowingFile(evidence)
+    kept.truncate(begun?.end ?? 0)
+    if (begun === undefined) {
+      kept.append(serialize(evidence, bundle))
+      rows.write(reader.heading)
+    }
+    await fetchRest(kind, proven, reader, { l2, signal, kept, write: rows.write, isBegun: begun !== undefined }, io)
+    rows.publish()
+    const { holds = true, ...told } = kind.tell(proven, reader)
+    const source = trust.beacon || trust.l1BlockHash !== undefined ? 'user' : 'endpoint'
+    const verdict = verdictOf(holds, { l1BlockHash: source })
+    report(verdict, { ...told, json: { ...told.json, fetched: true } }, proven, wanted, io)
+    return exitCodeOf(verdict, ASKED_ENDPOINTS)
+  } finally {
+    rows.remove()
+    kept?.close()
+  }
+}
+
+/** Verifies the evidence of an interrupted run, and writes the rows that it proves. @throws UsageError if it is no such file */
+async function resume<Proven extends ProvenBlock, Own extends Reader>(
+  { path, evidence, trust }: WantedRows,
+  kind: RowsKind<Proven, Own>,
+  file: GrowingFile,
+  write: (rows: string) => void,
+) {
+  const end = file.endOfLines()
+  const lines = readLines(file.read(end), MAX_INPUT_BYTES)
+  let line = 0
+  try {
+    const next = async () => {
+      const { done, value } = await lines.next()
+      line++
+      return done ? undefined : parseJson(Buffer.from(value))
+    }
+    const bundle = await next()
+    const proven = kind.prove(bundle, trustedIn(bundle, trust))
+    const reader = kind.read(proven, formatOf(path))
+    write(reader.heading)
+    for (let found = await next(); found !== undefined; found = await next()) {
+      if (reader.left() <= 0) throw new DocumentError('it is one too many')
+      write(reader.rowsOf(found))
+    }
+    return { proven, reader, end }
+  } catch (error) {
+    if (!isProofError(error) && !(error instanceof DocumentError)) throw error
+    throw refuseOverwrite(evidence, `its line ${line} is not of this request (${messageOf(error)})`)
+  } finally {
+    await lines.return(undefined)
+  }
+}
+
+/** If the user states no hash, the endpoint states it: also that of a block in a file, which a sender may have made up. */
+async function requireOnL1({ verified }: ProvenBlock, l1: RequestProvider[], evidence: string, signal: AbortSignal) {
+  const hash = `${verified.l1Block?.hash}`
+  const block = await openEndpoints('l1', l1, 'L1', { signal }).run((provider, attempt) =>
+    callProvider(provider, 'eth_getBlockByHash', [hash, false], attempt.signal),
+  )
+  if (fieldIn(block, 'hash') !== hash)
+    throw refuseOverwrite(evidence, `the L1 endpoint does not know its L1 block ${hash}`)
+}
+
+interface Rest {
+  readonly l2: RequestProvider[]
+  readonly signal: AbortSignal
+  readonly kept: GrowingFile
+  readonly isBegun: boolean
+  write(rows: string): void
+}
+
+async function fetchRest<Proven extends ProvenBlock, Own extends Reader>(
+  { unit, fetch }: RowsKind<Proven, Own>,
+  proven: Proven,
+  reader: Own,
+  { l2, signal, kept, write, isBegun }: Rest,
+  io: Io,
+): Promise<void> {
+  const { l1Block, l2BlockNumber } = proven.verified
+  const [missing, begunAt] = [reader.left(), performance.now()]
+  const found = `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${missing} ${unit}`
+  showProgress(io, isBegun ? `${found} left, after an earlier run` : found)
+  for await (const lines of fetch(proven, reader, l2, signal)) {
+    kept.append(lines)
+    for (const line of lines.trimEnd().split('\n')) write(reader.rowsOf(JSON.parse(line)))
+    const left = reader.left()
+    const rest = timeLeft((performance.now() - begunAt) / 1000, (missing - left) / missing)
+    showProgress(io, `${missing - left} of ${missing} ${unit}${rest}`)
+  }
+  endProgress(io)
+}
+
+const ROWS_PER_PROGRESS = 1000
+
+/** A row is not what the evidence proves. */
+class WrongRow extends Error {
+  readonly proven: string | undefined
+
+  constructor(problem: string, proven?: string) {
+    super(problem)
+    this.proven = proven
+  }
+}
+
+/** Verifies the evidence, and compares the rows, offline. */
+async function check<Proven extends ProvenBlock, Own extends Reader>(
+  wanted: WantedRows,
+  kind: RowsKind<Proven, Own>,
+  io: Io,
+): Promise<number> {
+  const { path, evidence, force, trust, json, l2Block } = wanted
+  const trusted: TrustedL1Block | undefined = trust.beacon ?? (trust.l1BlockHash && { l1BlockHash: trust.l1BlockHash })
+  if (!trusted) throw new UsageError('--check needs --l1-block-hash or --checkpoint: everything rests on it')
+  if (force) throw new UsageError('--check writes nothing: leave out --force')
+  const at = { evidence: 0, row: 0 }
+  // Only the evidence may be packed. In packed rows, other programs would read something else than is checked here.
+  const [rows, lines] = [linesIn(path, chunks => chunks), linesIn(evidence, unpack)]
+  const compare = async (proven: string) => {
+    for (const row of proven.split('\n').slice(0, -1)) {
+      if (++at.row % ROWS_PER_PROGRESS === 0) showProgress(io, `${at.row} rows checked`)
+      const { done, value } = await rows.next()
+      if (value !== row) throw new WrongRow(done ? 'is missing' : 'differs from what is proven', row)
+    }
+  }
+  const next = async () => {
+    const { done, value } = await lines.next()
+    if (done) throw new DocumentError('what proves the rest is missing')
+    at.evidence++
+    return parseJson(Buffer.from(value))
+  }
+  try {
+    const proven = kind.prove(await next(), trusted)
+    const reader = kind.read(proven, formatOf(path))
+    await compare(reader.heading)
+    while (reader.left() > 0) await compare(reader.rowsOf(await next()))
+    if (!(await lines.next()).done) throw new DocumentError('more is kept than proves the rows')
+    at.row++
+    if (!(await rows.next()).done) throw new WrongRow('follows the last row')
     endProgress(io)
-    return writeManifest(wanted, kind, { askedFor, ...about, counts, bundle: steps.bundle }, files.written())
-  })
-  const { askedFor: _, bundle: __, ...shown } = content
-  const { holds, statement, summary, rows } = tell(content)
-  const stated = trust.beacon?.beaconBlockRoot ?? trust.l1BlockHash
-  const verdict = verdictOf(holds, { l1BlockHash: stated === undefined ? 'endpoint' : 'user' })
-  const basis = trust.beacon ? 'beacon block' : 'L1 block hash'
+    const { holds = true, sources, ...told } = kind.tell(proven, reader)
+    const verdict = verdictOf(holds, { l2BlockNumber: l2Block === undefined ? 'file' : 'user', ...sources })
+    report(verdict, told, proven, wanted, io)
+    return exitCodeOf(verdict)
+  } catch (error) {
+    endProgress(io)
+    const place = error instanceof WrongRow ? { file: path, line: at.row } : { file: evidence, line: at.evidence }
+    if (isProofError(error)) {
+      const where: Row[] = [['in', `line ${place.line} of ${evidence}`]]
+      const report = { ...describeVerdict(REFUSED), ...place, error: describeError(error) }
+      io.stdout.write(json ? toJson(report) : formatError(error, where, io.stdout))
+    } else if (error instanceof WrongRow || error instanceof DocumentError) {
+      const [problem, proven] = [error.message, error instanceof WrongRow ? error.proven : undefined]
+      const words = formatVerdict(REFUSED, `line ${place.line} of ${printable(place.file)}: ${problem}`, io.stdout)
+      const table = proven === undefined ? '' : `${formatTable([['proven', proven]], io.stdout)}\n`
+      const report = { ...describeVerdict(REFUSED), ...place, problem, proven }
+      io.stdout.write(json ? toJson(report) : `${words}\n${table}`)
+    } else throw isArgumentError(error) ? argumentRefused(error) : error
+    return exitCodeOf(REFUSED)
+  } finally {
+    for (const each of [rows, lines]) await each.return(undefined)
+  }
+}
+
+function report(
+  verdict: ReturnType<typeof verdictOf>,
+  { statement, summary, json, rows = [] }: RowsReport,
+  { verified }: ProvenBlock,
+  { path, evidence, check, network, trust, l2Block, json: asJson }: WantedRows,
+  { stdout }: Io,
+): void {
+  const { l2BlockNumber, currentL2BlockNumber, stateRoot, implementation } = verified
+  const l1BlockHash = `${verified.l1Block?.hash}`
+  const isStated = trust.beacon !== undefined || trust.l1BlockHash !== undefined
+  const hashBy = trust.beacon ? 'proven from the beacon block' : isStated ? 'stated by you' : 'from the L1 endpoint'
+  const blockBy = l2Block === undefined ? (check ? ', and stated by the file' : '') : ', and stated by you'
+  const isOlder = check && l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
   const lines = [
-    formatVerdict(verdict, statement, io.stdout),
+    formatVerdict(verdict, statement, stdout),
     formatTable(
       ifRight(verdict, [
         ['rows', path, summary],
-        ['manifest', manifest],
-        ...(keep === undefined ? [] : [[kind.kept, keep] as const]),
+        ['evidence', evidence],
         ...rows,
-        ['L2 block', content.l2BlockNumber],
-        ['L2 state root', content.stateRoot],
-        implementationRow(content, network.rollup.implementation && 'user'),
-        ['L1 block hash', content.l1BlockHash],
-      ]),
-      io.stdout,
-    ),
-    `Everything rests on the ${basis}${stated === undefined ? ': compare it with a source that you trust.' : ' that you stated.'} The bundle that proves the rest is in the manifest.`,
-    ...(keep === undefined
-      ? []
-      : ['Anyone can check these files, offline: run the same command with --check, and state what you trust.']),
-  ]
-  io.stdout.write(
-    json ? toJson({ ...describeVerdict(verdict), ...shown, manifest, fetched: true }) : `${lines.join('\n')}\n`,
-  )
-  return exitCodeOf(verdict, ASKED_ENDPOINTS)
-}
-
-const LINES_PER_PROGRESS = 1000
-
-export interface Checking<Proven, Result> {
-  readonly kind: { readonly name: string; readonly kept: string }
-  /** The L2 block that the user states; undefined if the files choose it. */
-  readonly l2Block: bigint | undefined
-  /** Proves the block from the bundle in the manifest. @throws ProofError, ArgumentError */
-  prove(bundle: unknown): Proven
-  /** The lines that are proven, with their line feeds. @throws ProofError, DocumentError */
-  rows(proven: Proven, kept: Lines): AsyncGenerator<string, Result, undefined>
-  /** What the rows are if they are right, on whose word, and what else is proven. */
-  tell(
-    proven: Proven,
-    result: Result,
-  ): {
-    readonly statement: string
-    readonly sources?: PartSources
-    readonly json: object
-    readonly rows?: readonly Row[]
-    readonly notes?: readonly string[]
-  }
-  /** What the manifest says of a bundle that does not verify. */
-  hint?(manifest: unknown): readonly Row[]
-}
-
-export const chosenBy = (value: unknown): Source => (value === undefined ? 'file' : 'user')
-
-export const provenAndStated = (value: unknown): string =>
-  `proven, and stated by ${value === undefined ? 'the manifest' : 'you'}`
-
-/** Verifies the files of an earlier run, offline. @returns the exit code @throws UsageError if a file cannot be read */
-export async function checkRows<Proven extends { readonly verified: AnyEvidence }, Result>(
-  { path, keep, force, json, network, trust }: WantedRows,
-  { kind, l2Block, hint = () => [], ...checking }: Checking<Proven, Result>,
-  io: Io,
-): Promise<number> {
-  if (keep === undefined) throw new UsageError(`--check needs --keep: the file of the ${kind.kept}`)
-  if (force) throw new UsageError('--check writes nothing: leave out --force')
-  // Of the manifest, only the bundle is used, and only after it is verified.
-  const manifest = manifestPathOf(path)
-  const content = await readRegularJson(manifest)
-  const other = notManifest(content, kind)
-  if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
-  const refuse = (error: Refusal, rows: readonly Row[], place = {}) => {
-    const report = { ...describeVerdict(REFUSED), ...place, error: describeError(error) }
-    io.stdout.write(json ? toJson(report) : formatError(error, rows, io.stdout))
-    return exitCodeOf(REFUSED)
-  }
-  const outcome = safely(() => checking.prove(fieldIn(content, 'bundle')))
-  if (!outcome.ok) {
-    if (isArgumentError(outcome.error)) throw outcome.error
-    return refuse(outcome.error, [['bundle in', manifest], ...hint(content)])
-  }
-  // Only the evidence may be packed. In packed rows, other programs would read something else than is checked here.
-  const [rows, kept] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
-  const found = await compare(checking.rows(outcome.value, kept), rows, kept, io)
-  for (const lines of [rows, kept]) await lines.return(undefined)
-  if ('problem' in found) {
-    const { problem, ...place } = found
-    if (isRefusal(problem)) return refuse(problem, [['line', `${place.line}`, path]], place)
-    const report = { ...describeVerdict(REFUSED), problem, ...place }
-    const words = formatVerdict(REFUSED, `line ${place.line} of ${printable(path)}: ${problem}`, io.stdout)
-    const proven = place.proven === undefined ? '' : `${formatTable([['proven', place.proven]], io.stdout)}\n`
-    io.stdout.write(json ? toJson(report) : `${words}\n${proven}`)
-    return exitCodeOf(REFUSED)
-  }
-  const told = checking.tell(outcome.value, found.result)
-  const verdict = verdictOf(true, { l2BlockNumber: chosenBy(l2Block), ...told.sources })
-  const { verified } = outcome.value
-  const { l2BlockNumber, currentL2BlockNumber, stateRoot, l1Block } = verified
-  const lines = [
-    formatVerdict(verdict, told.statement, io.stdout),
-    formatTable(
-      [
-        ...(told.rows ?? []),
-        ['L1 block hash', `${l1Block?.hash}`, trust.beacon ? 'proven from the beacon block' : 'stated by you'],
-        ['L2 block', `${l2BlockNumber}`, provenAndStated(l2Block)],
+        ['L1 block hash', l1BlockHash, hashBy],
+        ['L2 block', `${l2BlockNumber}`, `proven${blockBy}`],
         ['last finalized', `${currentL2BlockNumber}`, 'proven'],
         ['L2 state root', stateRoot, 'proven'],
         implementationRow(verified, network.rollup.implementation && 'user'),
-      ],
-      io.stdout,
+      ]),
+      stdout,
     ),
-    ...(told.notes ?? []),
+    ...(isOlder
+      ? ['Note: this is an older state, and whoever made the files chose it. Pass the block with --l2-block.']
+      : []),
+    ...(check
+      ? []
+      : ['Anyone can check these files, offline: run the same command with --check, and state what you trust.']),
   ]
-  const about = { ...told.json, l1BlockHash: l1Block?.hash, l2BlockNumber, currentL2BlockNumber, stateRoot }
-  io.stdout.write(json ? toJson({ ...describeVerdict(verdict), ...about }) : `${lines.join('\n')}\n`)
-  return exitCodeOf(verdict)
-}
-
-/** The first line that is not what it has to be. */
-interface WrongLine {
-  readonly line: number
-  readonly problem: string | Refusal
-  readonly proven?: string
-}
-
-/** Compares lines with those that are proven. */
-async function compare<Result>(
-  proven: AsyncGenerator<string, Result, undefined>,
-  rows: Lines,
-  kept: Lines,
-  io: Io,
-): Promise<WrongLine | { readonly result: Result }> {
-  for (let line = 1; ; line++) {
-    const { done, value: found } = await rows.next()
-    if (!done && isRefused(found)) return { line, problem: 'no answer of the endpoint verified' }
-    let next: IteratorResult<string, Result>
-    try {
-      next = await proven.next()
-    } catch (error) {
-      if (isRefusal(error)) return { line, problem: error }
-      if (error instanceof DocumentError) return { line, problem: error.message }
-      throw error
-    }
-    if (next.done) {
-      endProgress(io)
-      if (!done) return { line, problem: 'more lines follow the last row' }
-      return (await kept.next()).done ? { result: next.value } : { line, problem: 'more is kept than proves the rows' }
-    }
-    const row = next.value.trimEnd()
-    if (found !== row) return { line, problem: done ? 'is missing' : 'differs from what is proven', proven: row }
-    if (line % LINES_PER_PROGRESS === 0) showProgress(io, `${line} lines checked`)
-  }
+  const about = { l1BlockHash, l2BlockNumber, currentL2BlockNumber, stateRoot, implementation }
+  const files = { file: path, evidence }
+  stdout.write(asJson ? toJson({ ...describeVerdict(verdict), ...files, ...json, ...about }) : `${lines.join('\n')}\n`)
 }
 
 type Chunks = AsyncIterable<Uint8Array>

@@ -23,7 +23,9 @@ const options = {
 
 export const command = defineCommand(
   {
-    ...{ usage: 'serve [options]', options, shared: optionsOf('network', 'json') },
+    usage: 'serve [options]',
+    options,
+    shared: optionsOf('network', 'json'),
     about: `
 Serves a network on this machine, for devnets and tests, with its state in
 memory: the contract, message service and chain ids of --network, over a demo
@@ -51,7 +53,8 @@ rollup-state-proof serve --network devnet.json --json`,
     let isRunning = false
     const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : past)
     const service = createService({
-      ...{ genesis: demoOf(network.name, schemeOf(network)), rollup: network.rollup },
+      genesis: demoOf(network.name, schemeOf(network)),
+      rollup: network.rollup,
       ...(upgradeAt !== undefined && { upgradeAt: BigInt(upgradeAt) }),
       ...(keep !== undefined && { keep }),
       ...(messageService !== undefined && { messageService }),
@@ -74,10 +77,16 @@ rollup-state-proof serve --network devnet.json --json`,
     const served = { l2, l1, beacon: beaconUrl }
     const json = { ...served, network: describeNetwork(network, beacon.network), finalized: finalized() }
     const rows = Object.entries({
-      ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, network: network.name, 'rollup contract': network.rollup.address },
-      ...{ finalized: `block ${l2BlockNumber}`, 'its state root': held.stateRoot },
+      L2: l2,
+      L1: l1,
+      'beacon API': beaconUrl,
+      network: network.name,
+      'rollup contract': network.rollup.address,
+      finalized: `block ${l2BlockNumber}`,
+      'its state root': held.stateRoot,
       ...('blockHash' in held && { 'its hash': held.blockHash }),
-      ...{ accounts: `${DEMO_USER}, ${DEMO_PAYEE}`, 'token of both': DEMO_TOKEN },
+      accounts: `${DEMO_USER}, ${DEMO_PAYEE}`,
+      'token of both': DEMO_TOKEN,
       ...(messageService && { 'message service': messageService }),
     })
     io.stdout.write(values.json ? toJson(json) : `${formatTable(rows, io.stdout)}\nCtrl-C ends it.\n`)

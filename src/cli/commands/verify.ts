@@ -4,7 +4,6 @@ import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
 import type { VerifyFile } from '../kinds/evidence.ts'
-import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { list, type Options, optionsOf, typed } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { filterOptions, rangeOptions } from '../options/filter.ts'
@@ -15,7 +14,7 @@ import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE } from '../outpu
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
 import { type AnswerFile, holdsTraces, readInputFile } from '../words/input-file.ts'
 import { evidenceNames } from '../words/kinds.ts'
-import { cut, fieldIn, itemsOf } from '../words/value.ts'
+import { fieldIn, itemsOf } from '../words/value.ts'
 
 const answerOptions = optionsOf('state-root', 'address', 'storage-key', 'mapping')
 const callOptions = optionsOf('call', 'sender', 'value', 'gas')
@@ -29,8 +28,11 @@ const options = {
   ...optionsOf('state-root'),
   // Of logs, there may be several.
   address: list('ADDRESS', answerOptions.address.help, address),
-  ...{ ...optionsOf('storage-key', 'mapping', 'l2-block'), ...callOptions },
-  ...{ ...eventOptions, ...rangeOptions, ...messageOptions },
+  ...optionsOf('storage-key', 'mapping', 'l2-block'),
+  ...callOptions,
+  ...eventOptions,
+  ...rangeOptions,
+  ...messageOptions,
 }
 
 interface Kind {
@@ -48,7 +50,9 @@ const kinds: Readonly<Record<EvidenceName, Kind>> = {
 
 export const command = defineCommand(
   {
-    ...{ usage: 'verify FILE [options]', options, expected: 'expected one file or -' },
+    usage: 'verify FILE [options]',
+    options,
+    expected: 'expected one file or -',
     shared: { ...headOptions, ...optionsOf('timeout', 'json', 'trust-file') },
     about: `
 Verifies an answer, a recording, or evidence of state, a call, logs or a
@@ -71,11 +75,6 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     const content = await readJson(path, io)
     if (holdsTraces(content))
       throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)
-    const kind = String(fieldIn(content, 'kind'))
-    if (kind.startsWith('manifest of '))
-      throw new UsageError(
-        `${path} is the ${cut(kind, MAX_SHOWN_LENGTH)}: run the command that wrote it again, with --check`,
-      )
     const file = readInputFile(content)
     const isVector = file.kind === 'evidence vector' || file.kind === 'function vector'
     const evidence =

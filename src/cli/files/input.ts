@@ -29,20 +29,19 @@ export async function readJson(path: string, { stdin }: Io): Promise<unknown> {
   return parseFile(name, Buffer.concat(parts))
 }
 
-/** {@link readJson} for regular files only, so that it never waits for the writer of a FIFO. @throws UsageError */
-export async function readRegularJson(path: string, { followLinks = true } = {}): Promise<unknown> {
-  // Windows has neither flag.
-  const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
-  return parseFile(path, readWhole(path, O_NONBLOCK | (followLinks ? 0 : O_NOFOLLOW), true))
-}
-
-/** All bytes of a file. @throws UsageError if it cannot be read, or is too large */
-export const readWhole = (path: string, flags = 0, onlyRegular = false): Buffer =>
+/**
+ * All bytes of a file. @param isOwn whether it is one of this program: then, it is a regular file and no link to one, so that it
+ * never waits for the writer of a FIFO
+ * @throws UsageError if it cannot be read, or is too large
+ */
+export const readWhole = (path: string, isOwn = false): Buffer =>
   orUsageError(`cannot read ${path}`, () => {
-    const file = openSync(path, constants.O_RDONLY | flags)
+    // Windows has neither flag.
+    const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
+    const file = openSync(path, isOwn ? O_RDONLY | O_NONBLOCK | O_NOFOLLOW : O_RDONLY)
     try {
       // Checks the opened file: by now, the path could name another one.
-      if (onlyRegular && !fstatSync(file).isFile()) throw new UsageError(`${path} is not a regular file`)
+      if (isOwn && !fstatSync(file).isFile()) throw new UsageError(`${path} is not a regular file`)
       const parts: Uint8Array[] = []
       for (let length = 0; ; ) {
         const part = new Uint8Array(CHUNK_LENGTH)

@@ -1,16 +1,26 @@
-import { accessSync, chmodSync, constants, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  createReadStream,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { Io } from '../command.ts'
 import { orUsageError, requireWritten, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import { forgetTemporary, keepTemporary } from '../signals.ts'
-import { escapeUnprintable, fieldIn, isObject, otherVersion } from '../words/value.ts'
-import { linkExclusive, temporaryIn } from './exclusive.ts'
-import { readRegularJson } from './input.ts'
-import { openSigner, type Warn } from './own-key.ts'
-
-/** What a run was asked for, by name. It is compared before an earlier run is continued. */
-export type AskedFor = Readonly<Record<string, string>>
+import { escapeUnprintable } from '../words/value.ts'
 
 /** The file that a command writes. Fails before anything is fetched. */
 export function openOutputFile(path: string | undefined, force: boolean, io: Io) {
@@ -22,9 +32,7 @@ export function openOutputFile(path: string | undefined, force: boolean, io: Io)
     }
     return { path, write }
   }
-  if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
-  orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  if (statRegular(path) !== undefined && !force) throw refuseOverwrite(path, 'would be replaced')
+  requireFree(path, force)
   return { path, write: (content: unknown): void | Promise<void> => writeWhole(path, serialize(path, content), force) }
 }
 
@@ -32,7 +40,7 @@ export function openOutputFile(path: string | undefined, force: boolean, io: Io)
 export const refuseOverwrite = (path: string, reason: string, remedy = REMEDY): UsageError =>
   new UsageError(`${path} exists, and ${reason}: ${remedy}`)
 
-const REMEDY = 'move it away, or use --force'
+export const REMEDY = 'move it away, or use --force'
 
 /** @throws UsageError if `verify` would refuse to read it, because an endpoint can pad its answer */
 export function serialize(name: string, content: unknown): string {
@@ -54,69 +62,79 @@ export function statRegular(path: string): Stats | undefined {
   )
 }
 
-const PROGRESS = 'progress of rollup-state-proof'
+/** @throws UsageError if the file cannot be written, or exists and may not be replaced */
+export function requireFree(path: string, replace: boolean): Stats | undefined {
+  if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
+  orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
+  const stats = statRegular(path)
+  if (stats !== undefined && !replace) throw refuseOverwrite(path, 'would be replaced')
+  return stats
+}
 
-const NOT_OWN = 'was not written by this user on this machine, or it was changed, so nothing in it is believed'
-
-/** A file that says what a run was asked for, and how far it is. */
-export type ProgressFile = ReturnType<typeof progressFile>
+export type StagedFile = ReturnType<typeof stageFile>
 
 /**
- * Progress is believed only if a run of this user signed it: whoever sends files would otherwise choose what counts as verified.
+ * A file that gets its name once it is whole, so that readers see all of it, or what was there before. Until then, it is beside
+ * that place, or in the folder of temporary files if `path` is - for standard output. The signals that end a run remove it.
  */
-export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remedy = REMEDY) {
-  const { sign, isSigned } = openSigner(warn)
-  const textOf = (before: unknown, progress: unknown) => JSON.stringify([1, before, progress])
-  const exists = () => statRegular(path) !== undefined
+export function stageFile(path: string, replace: boolean, { mode = 0o666 } = {}) {
+  const isFile = path !== '-'
+  const replaced = isFile ? requireFree(path, replace) : undefined
+  const permissions = replaced ? replaced.mode & 0o777 : isFile ? mode : 0o600
+  // An unpredictable name, opened with `wx`, which neither follows nor changes whatever has that name already.
+  const name = `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`
+  const temporary = join(isFile ? dirname(path) : tmpdir(), name)
+  const orUnwritable = <T>(work: () => T): T => orUsageError(`cannot write ${path}`, work)
+  keepTemporary(temporary)
+  const file = orUnwritable(() => openSync(temporary, 'wx', permissions))
+  let isOpen = true
+  const close = () => {
+    if (isOpen) closeSync(file)
+    isOpen = false
+  }
   return {
-    path,
-    exists,
-    remedy,
-    /** Undefined if there is none. @throws UsageError if it is not the progress of a run for the same request */
-    async read(): Promise<unknown> {
-      if (!exists()) return undefined
-      const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
-        if (error instanceof UsageError) return undefined
-        throw error
-      })
-      const before = fieldIn(content, 'askedFor')
-      if (fieldIn(content, 'kind') !== PROGRESS || !isObject(before)) {
-        throw refuseOverwrite(path, 'is not the progress of a run of this program', remedy)
+    write: (content: string | Uint8Array): void => orUnwritable(() => writeFileSync(file, content)),
+    publish: (): void =>
+      orUnwritable(() => {
+        // The process's mask does not apply to the permissions of a file that is replaced.
+        if (replaced !== undefined) fchmodSync(file, permissions)
+        fsyncSync(file)
+        close()
+        if (replace) renameSync(temporary, path)
+        else linkExclusive(temporary, path)
+      }),
+    async print({ stdout }: Io): Promise<void> {
+      for await (const chunk of createReadStream(temporary)) {
+        const isWritten = await new Promise(resolve => stdout.write(chunk, error => resolve(!error)))
+        // Its reader has seen enough, which does not change the verdict.
+        if (!isWritten) return requireWritten(stdout)
       }
-      const other = otherVersion(content)
-      if (other !== undefined) throw refuseOverwrite(path, other, remedy)
-      const differing = Object.keys(askedFor).filter(name => before[name] !== askedFor[name])
-      if (differing.length > 0)
-        throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
-      const progress = fieldIn(content, 'progress') ?? null
-      if (isSigned(textOf(before, progress), fieldIn(content, 'signature'))) return progress
-      throw refuseOverwrite(path, NOT_OWN, remedy)
     },
-    save(progress: unknown, replace = true): void {
-      const signature = sign(textOf(askedFor, progress))
-      const text = `${JSON.stringify({ kind: PROGRESS, version: 1, askedFor, progress, signature })}\n`
-      // Progress that is too large to be read again is useless, so what was saved before stays.
-      if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, replace)
+    /** Does nothing to what is published. */
+    remove(): void {
+      close()
+      forgetTemporary(temporary)
     },
-    remove: () => rmSync(path, { force: true }),
   }
 }
 
-/** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */
-export function writeWhole(path: string, text: string, replace: boolean): void {
-  const replaced = replace ? statRegular(path) : undefined
-  const mode = replaced && replaced.mode & 0o777
-  const temporary = temporaryIn(dirname(path))
-  keepTemporary(temporary)
-  orUsageError(`cannot write ${path}`, () => {
-    try {
-      writeFileSync(temporary, text, { flag: 'wx', mode: mode ?? 0o666, flush: true })
-      // The process's mask does not apply to the permissions of a file that is replaced.
-      if (mode !== undefined) chmodSync(temporary, mode)
-      if (replace) renameSync(temporary, path)
-      else linkExclusive(temporary, path)
-    } finally {
-      forgetTemporary(temporary)
-    }
-  })
+/** Fails if `path` exists by now. A rename would replace it. */
+function linkExclusive(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path)
+  } catch {
+    // Either the file exists, and this fails too, or the file system has no hard links.
+    copyFileSync(temporary, path, constants.COPYFILE_EXCL)
+  }
+}
+
+/** Writes all of a file at once. */
+export function writeWhole(path: string, content: string | Uint8Array, replace: boolean, how?: { mode: number }): void {
+  const staged = stageFile(path, replace, how)
+  try {
+    staged.write(content)
+    staged.publish()
+  } finally {
+    staged.remove()
+  }
 }

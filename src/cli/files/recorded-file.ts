@@ -136,10 +136,12 @@ function report<T extends ProvenChain>(
       hash,
       sources,
     }
-    const rows: Row[] = [['file', path, 'written'], ...chainRows(words, verified), ...[...told.rows, ...more]]
+    const rows: Row[] = [['file', path, 'written'], ...chainRows(words, verified), ...told.rows, ...more]
     const lines = [
       formatEvidence(verdict, told, rows, stream),
-      ...[paint(stream, 'bold', sentence), 'Anyone can verify, offline:', `  ${commandLine(verify)}`],
+      paint(stream, 'bold', sentence),
+      'Anyone can verify, offline:',
+      `  ${commandLine(verify)}`,
     ]
     stream.write(`${lines.join('\n')}\n`)
   }

@@ -71,7 +71,6 @@ const declared = {
   'to-block': typed('N', 'the last block (default: the newest)', integer(64)),
   once: flag('end when there is nothing new'),
   poll: or('60', typed('SECONDS', 'time between polls', seconds)),
-  keep: text('FILE.gz', 'keep what the rows are proven from, for --check'),
   check: flag('verify the files of an earlier run, offline'),
   port: or('8545', typed('PORT', 'port to listen on; 0 for any free port', whole(0, 65_535))),
   host: or('127.0.0.1', text('HOST', 'address to listen on')),

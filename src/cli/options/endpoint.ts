@@ -104,7 +104,7 @@ function describeFailure(error: ProofError | EndpointError): object {
 }
 
 function formatFailure(error: EndpointError, output: string, { stderr }: Io): string {
-  const partial = `${output}.partial`
+  const partial = `${output}.evidence.ndjson`
   const hint = existsSync(partial)
     ? `What came is in ${printable(partial)}: run the same command again to continue.\n`
     : ''

@@ -11,7 +11,7 @@ import {
   type RequestProvider,
 } from '../../entry/rpc.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
-import { progressFile } from '../files/output-file.ts'
+import { progressFile } from '../files/progress-file.ts'
 import { trustedBlockOf } from './checkpoint.ts'
 import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'
@@ -104,7 +104,7 @@ async function followCheckpoint(
   const stored =
     path === undefined ? undefined : progressFile(path, askedFor, text => tell([text]), 'move it away to begin anew')
   // Unchecked, whatever the type says: beaconBlockHash refuses what it cannot use.
-  const state = (await stored?.read()) as BeaconProgress | undefined
+  const state = stored?.read() as BeaconProgress | undefined
   try {
     const l1BlockHash = beaconBlockHash({
       ...{ apis, trusted, maxAgeSeconds: maxAge, maxTrustedAgeSeconds: maxAge },

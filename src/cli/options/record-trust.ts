@@ -1,6 +1,7 @@
+import type { Hex } from '../../base/bytes.ts'
 import { lowerCase } from '../../base/hex.ts'
-import type { Trusted } from '../../entry/anchor.ts'
 import type { RecordOptions } from '../../entry/rpc.ts'
+import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { UsageError } from '../errors.ts'
 import { statedBlockHash } from '../words/evidence.ts'
 import { trustedBlockOf } from './checkpoint.ts'
@@ -9,6 +10,9 @@ import type { Flags } from './declared.ts'
 import type { ChosenNetwork } from './network.ts'
 
 export type RecordTrust = ReturnType<typeof readRecordTrust>
+
+/** What proves an L1 block. */
+export type TrustedL1Block = TrustedBeaconBlock | { readonly l1BlockHash: Hex }
 
 /** @throws UsageError before anything is fetched */
 export function readRecordTrust(flags: Flags, network: ChosenNetwork) {
@@ -45,5 +49,5 @@ export function trustOptionsOf(
 }
 
 /** What to verify an existing file from: the hash of its own header, if the user states nothing. */
-export const trustedIn = (bundle: unknown, { beacon, l1BlockHash }: RecordTrust): Trusted =>
+export const trustedIn = (bundle: unknown, { beacon, l1BlockHash }: RecordTrust): TrustedL1Block =>
   beacon ?? { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }

@@ -38,7 +38,7 @@ const ways: Readonly<Record<Premise, string>> = {
   beaconBlockRoot:
     'ask a source of your own for this finalized beacon block, and state its root with --checkpoint 0x...',
   rootBefore: 'state the root with --parent-root 0x..., or evidence for it with --parent-evidence FILE',
-  rootAfter: 'state the root with --state-root 0x..., or evidence for it with --evidence FILE, in place of --open-end',
+  rootAfter: 'state the root with --state-root 0x..., or evidence for it with --evidence FILE',
   rollup: 'state the network that you mean with --network',
   layout: 'state the network that you mean with --network',
   network: 'state the network that you mean with --network',

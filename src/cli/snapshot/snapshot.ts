@@ -2,16 +2,16 @@ import type { Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
 import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchVerified } from '../../client/sources/fetch.ts'
-import type { EndpointError } from '../../client/transport/error.ts'
-import { createBudget } from '../../client/transport/waiting.ts'
+import { type EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
+import { type Budget, createBudget, sleep } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
-import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
+import { createStateVerifier, kindName } from '../../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../../verify/state/types.ts'
-import type { Lines } from '../audit/lines.ts'
-import { type Row, type RowFormat, type RowStep, rowWriter } from '../audit/rows.ts'
+import { inOrder } from '../audit/in-order.ts'
+import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../audit/limits.ts'
+import { type Row, type RowFormat, rowWriter } from '../audit/rows.ts'
 import { DocumentError } from '../words/error.ts'
-import { fieldIn, itemsOf, otherVersion, parseJson } from '../words/value.ts'
-import { askInOrder } from './ask.ts'
+import { fieldIn, itemsOf, otherVersion } from '../words/value.ts'
 
 export interface Target {
   /** The contract of a mapping; undefined for accounts. */
@@ -38,16 +38,16 @@ function requestFor({ contract, slot, storageKeys }: Target, holders: readonly H
 }
 
 /** @param most how many holders of a mapping one request may name */
-function requestsFor(target: Target, holders: readonly Hex[], most: number): SnapshotRequest[] {
-  const requests: SnapshotRequest[] = []
-  for (let done = 0; done < holders.length; done += requests.at(-1)?.holders.length ?? 1) {
-    requests.push(requestFor(target, holders.slice(done, done + most)))
+function* requestsFor(target: Target, holders: readonly Hex[], most: number): Generator<SnapshotRequest> {
+  for (let done = 0; done < holders.length; ) {
+    const request = requestFor(target, holders.slice(done, done + most))
+    yield request
+    done += request.holders.length
   }
-  return requests
 }
 
 export type SnapshotPart =
-  | { readonly request: SnapshotRequest; readonly answer: unknown; readonly state: AnyState }
+  | { readonly request: SnapshotRequest; readonly answer: unknown }
   | { readonly request: SnapshotRequest; readonly code: string }
 
 export interface SnapshotOptions {
@@ -81,8 +81,8 @@ export function takeSnapshot(
     const { address, storageKeys } = request
     const asked = { address, storageKeys, l2BlockNumber: block }
     const verify = (answer: unknown) => verifyAnswer(answer, { stateRoot, address, storageKeys })
-    const { answer, verified } = await fetchVerified(endpoints, asked, how, verify)
-    return [{ request, answer, state: verified }]
+    const { answer } = await fetchVerified(endpoints, asked, how, verify)
+    return [{ request, answer }]
   }
   const refuse = async (request: SnapshotRequest, error: ProofError | EndpointError): Promise<SnapshotPart[]> => {
     const { holders, storageKeys } = request
@@ -97,134 +97,131 @@ export function takeSnapshot(
   return askInOrder({ items: requests, ...within, ask, refuse, onRetry })
 }
 
-/** The columns of a snapshot, and the rows of proven values, one per holder. */
-const tableOf = ({ contract, storageKeys }: Target) =>
-  contract === undefined
-    ? {
-        columns: [
-          'address',
-          'verdict',
-          'nonce',
-          'balance',
-          'storageRoot',
-          'codeHash',
-          'codeSize',
-          ...storageKeys,
-          'code',
-        ],
-        rowsOf: accountsOf,
-      }
-    : { columns: ['holder', 'verdict', 'key', 'value', 'number', 'code'], rowsOf: entriesOf }
+/** Fetches the answers, as lines to keep: recordings, for `audit`. One without a result says that no answer verifies. */
+export async function* fetchRecordings(
+  l2: Endpoint | readonly Endpoint[],
+  { target, holders, onRefused, ...options }: SnapshotPlan,
+): AsyncGenerator<string> {
+  const { scheme, stateRoot, keysPerRequest } = options
+  const spell = ({ request: { address, storageKeys }, ...part }: SnapshotPart) => {
+    const result = 'code' in part ? null : part.answer
+    const recording = { version: 1, scheme: kindName(scheme), stateRoot, address, storageKeys, result }
+    return `${JSON.stringify(recording)}\n`
+  }
+  for await (const parts of takeSnapshot(l2, requestsFor(target, holders, keysPerRequest), options)) {
+    for (const part of parts) if ('code' in part) onRefused(part.request, part.code)
+    yield parts.map(spell).join('')
+  }
+}
+
+export interface SnapshotPlan extends SnapshotOptions {
+  readonly target: Target
+  readonly holders: readonly Hex[]
+  /** Called for every request, or part of one, of which no answer verifies. */
+  readonly onRefused: (request: SnapshotRequest, code: string) => void
+}
 
 interface SnapshotRow extends Row {
   readonly verdict: 'present' | 'absent' | 'refused'
 }
 
-function accountsOf(part: SnapshotPart): SnapshotRow[] {
-  const { address } = part.request
-  if ('code' in part) return [{ address, verdict: 'refused', code: part.code }]
-  const { account, storage } = part.state
-  const slots = Object.fromEntries(storage.map(({ key, value }) => [key, value]))
-  return [{ address, verdict: account === null ? 'absent' : 'present', ...account, ...slots }]
-}
+/** The columns of a snapshot, and the rows of proven values, one per holder. */
+const tableOf = ({ contract, storageKeys }: Target) =>
+  contract === undefined
+    ? {
+        columns: ['address', 'verdict', ...ACCOUNT_COLUMNS, ...storageKeys],
+        rowsOf: ({ holders: [address] }: SnapshotRequest, { account, storage }: AnyState): SnapshotRow[] => {
+          const slots = Object.fromEntries(storage.map(({ key, value }) => [key, value]))
+          return [{ address, verdict: account === null ? 'absent' : 'present', ...account, ...slots }]
+        },
+      }
+    : {
+        columns: ['holder', 'verdict', 'key', 'value', 'number'],
+        rowsOf: ({ holders }: SnapshotRequest, { storage }: AnyState): SnapshotRow[] =>
+          storage.map(({ key, value, exists }, index) => {
+            return { holder: holders[index], verdict: exists ? 'present' : 'absent', key, value, number: BigInt(value) }
+          }),
+      }
 
-function entriesOf({ request: { holders }, ...part }: SnapshotPart): SnapshotRow[] {
-  if ('code' in part) return holders.map(holder => ({ holder, verdict: 'refused', code: part.code }))
-  return part.state.storage.map(({ key, value, exists }, index) => {
-    return { holder: holders[index], verdict: exists ? 'present' : 'absent', key, value, number: BigInt(value) }
-  })
-}
-
-/** Whether a row says that no answer verified. */
-export const isRefused = (row: string): boolean => /^(0x\w+,|\{"\w+":"0x\w+","verdict":")refused[,"]/.test(row)
-
-export const NONE = { present: 0, absent: 0, refused: 0 }
-
-export interface SnapshotProgress {
-  readonly requests: number
-  readonly counts: Readonly<Record<'present' | 'absent' | 'refused', number>>
-}
-
-export interface SnapshotPlan extends SnapshotOptions {
-  readonly target: Target
-  readonly holders: SnapshotRequest['holders']
-  readonly format: RowFormat
-  /** Called for every request, or part of one, of which no answer verifies. */
-  readonly onRefused: (request: SnapshotRequest, code: string) => void
-}
+const ACCOUNT_COLUMNS = ['nonce', 'balance', 'storageRoot', 'codeHash', 'codeSize']
 
 /**
- * Takes a snapshot, or the rest of one: the heading of the rows, and a step per request. The steps are the same however often the
- * run was interrupted. What they keep are the answers as recordings, for `audit`. They throw an EndpointError if the endpoint
- * fails for good or too often.
+ * Reads the kept recordings of a snapshot, and spells the rows that they prove. Nothing that they say is believed: not even which
+ * holder an answer is for.
  */
-export function snapshotSteps(
-  l2: Endpoint | readonly Endpoint[],
-  plan: SnapshotPlan,
-  begun: SnapshotProgress = { requests: 0, counts: NONE },
-): { readonly heading: string; readonly steps: AsyncGenerator<RowStep<SnapshotProgress>> } {
-  const { target, holders, format, keysPerRequest, onRefused, scheme, stateRoot } = plan
+export function snapshotReader(target: Target, holders: readonly Hex[], format: RowFormat, head: SnapshotHead) {
   const { columns, rowsOf } = tableOf(target)
   const { heading, lineOf } = rowWriter(columns, format)
-  const keep = ({ request: { address, storageKeys }, ...part }: SnapshotPart) => {
-    if ('code' in part) return ''
-    const about = { version: 1, scheme: kindName(scheme), stateRoot, address, storageKeys }
-    return `${JSON.stringify({ ...about, result: part.answer })}\n`
+  const [nameOf = ''] = columns
+  const verify = createStateVerifier(head.scheme)
+  const counts = { present: 0, absent: 0, refused: 0 }
+  let done = 0
+  return {
+    heading,
+    counts,
+    left: () => holders.length - done,
+    /** @throws ProofError; DocumentError if it is no recording */
+    rowsOf(line: unknown): string {
+      if (otherVersion(line) !== undefined) throw new DocumentError('a recording of another version')
+      // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
+      const keyCount = itemsOf(fieldIn(line, 'storageKeys')).length
+      const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))
+      const { address, storageKeys } = request
+      const answer = fieldIn(line, 'result')
+      const rows: readonly SnapshotRow[] =
+        answer === null
+          ? request.holders.map(holder => ({ [nameOf]: holder, verdict: 'refused' }))
+          : rowsOf(request, verify(answer, { stateRoot: head.stateRoot, address, storageKeys }))
+      for (const { verdict } of rows) counts[verdict]++
+      done += request.holders.length
+      return rows.map(lineOf).join('')
+    },
   }
-  async function* steps() {
-    let { requests, counts } = begun
-    for await (const parts of takeSnapshot(l2, requestsFor(target, holders, keysPerRequest).slice(requests), plan)) {
-      const rows = parts.flatMap<SnapshotRow>(rowsOf)
-      for (const { verdict } of rows) counts = { ...counts, [verdict]: counts[verdict] + 1 }
-      for (const part of parts) if ('code' in part) onRefused(part.request, part.code)
-      yield {
-        rows: rows.map(lineOf).join(''),
-        kept: parts.map(keep).join(''),
-        progress: { requests: ++requests, counts },
-      }
+}
+
+/** Of the state: its kind and root. */
+export type SnapshotHead = Pick<SnapshotOptions, 'scheme' | 'stateRoot'>
+
+/** Many requests to one endpoint, whose queue paces them. Their outcomes come in order. */
+export interface Asking<Item, Outcome> {
+  readonly items: Iterable<Item>
+  readonly slots: Budget
+  /** How many requests may be under way, or done before their turn. */
+  readonly ahead: number
+  readonly signal: AbortSignal
+  ask(item: Item): Promise<Outcome>
+  /** Returns the outcome of an item whose answers are all wrong. */
+  refuse(item: Item, error: ProofError | EndpointError): Promise<Outcome>
+  onRetry?: (item: Item, error: ProofError | EndpointError) => void
+}
+
+/** In milliseconds. Doubles with each further failure. */
+const FIRST_PAUSE = 100
+
+/** How long to wait after a failure: as long as the endpoint asks for. @param count of failures so far */
+function pauseAfter(error: ProofError | EndpointError, count: number): number {
+  const asked = (isEndpointError(error) ? error.retryAfterMs : undefined) ?? 0
+  const backoff = Math.min(FIRST_PAUSE * 2 ** count, LONGEST_PAUSE) * Math.random()
+  return Math.max(Math.min(asked, LONGEST_RETRY_AFTER), backoff)
+}
+
+/** @throws EndpointError if the endpoint fails for good or too often */
+export const askInOrder = <Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> =>
+  inOrder({ items: asking.items, ahead: asking.ahead, run: item => askUntilAnswered(item, asking) })
+
+async function askUntilAnswered<Item, Outcome>(item: Item, asking: Asking<Item, Outcome>): Promise<Outcome> {
+  const { slots, signal, ask, refuse, onRetry } = asking
+  let [failures, wrong] = [0, 0]
+  for (;;) {
+    try {
+      return await slots.run(() => ask(item))
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      const isFalse = isWrong(error)
+      if (isFalse && ++wrong >= MAX_WRONG) return await refuse(item, error)
+      if (!isFalse && (!isPassing(error) || ++failures >= MAX_FAILURES)) throw error
+      onRetry?.(item, error)
+      if (!isFalse) await sleep(pauseAfter(error, failures), signal)
     }
   }
-  return { heading, steps: steps() }
-}
-
-interface SnapshotContent {
-  readonly target: Target
-  readonly holders: readonly Hex[]
-  readonly format: RowFormat
-  /** The kept answers, as recordings. */
-  readonly answers: Lines
-}
-
-/**
- * Verifies the kept answers of a snapshot again, and yields the rows that they prove. Nothing that the files say is believed: not
- * even which holder an answer is for.
- *
- * @throws ProofError; DocumentError if an answer is missing or unreadable
- */
-export async function* provenSnapshot(
-  { target, holders, format, answers }: SnapshotContent,
-  verify: StateVerifier,
-  stateRoot: Hex,
-): AsyncGenerator<string, undefined, undefined> {
-  const { columns, rowsOf } = tableOf(target)
-  const { heading, lineOf } = rowWriter(columns, format)
-  if (heading !== '') yield heading
-  for (let done = 0; done < holders.length; ) {
-    const recording = readKept((await answers.next()).value)
-    if (otherVersion(recording) !== undefined) throw new DocumentError('an answer is of another version')
-    const answer = fieldIn(recording, 'result')
-    // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
-    const keyCount = itemsOf(fieldIn(recording, 'storageKeys')).length
-    const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))
-    const { address, storageKeys } = request
-    yield* rowsOf({ request, answer, state: verify(answer, { stateRoot, address, storageKeys }) }).map(lineOf)
-    done += request.holders.length
-  }
-  return undefined
-}
-
-/** A line of what rows are proven from. @throws DocumentError */
-export function readKept(line: string | undefined): unknown {
-  if (line === undefined) throw new DocumentError('what proves it is not kept')
-  return parseJson(Buffer.from(line))
 }

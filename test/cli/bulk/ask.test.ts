@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { askInOrder } from '../../../src/cli/snapshot/ask.ts'
-import { type SnapshotRequest, takeSnapshot } from '../../../src/cli/snapshot/snapshot.ts'
+import { askInOrder, type SnapshotRequest, takeSnapshot } from '../../../src/cli/snapshot/snapshot.ts'
 import { createBudget } from '../../../src/client/transport/waiting.ts'
 import { createService, createWorld } from '../../../src/devnet/index.ts'
 import type { Hex } from '../../../src/entry/index.ts'

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
-import type { RowStep } from '../../../src/cli/audit/rows.ts'
-import { type SnapshotPlan, type SnapshotProgress, snapshotSteps } from '../../../src/cli/snapshot/snapshot.ts'
+import { fetchRecordings, snapshotReader, type Target } from '../../../src/cli/snapshot/snapshot.ts'
 import { createWorld } from '../../../src/devnet/index.ts'
 import { trieRoot } from '../../../src/devnet/service/growing-trie.ts'
 import { ethereumTrie, proveEthereum } from '../../../src/devnet/service/state-trie.ts'
@@ -32,22 +31,34 @@ const STATES = {
 } as const
 type Name = keyof typeof STATES
 
-type Step = RowStep<SnapshotProgress>
-
-/** The steps after those of an earlier run, up to step `endsAt`, and the heading. */
-async function write(name: Name, target: SnapshotPlan['target'], earlier: readonly Step[], endsAt = Infinity) {
-  const plan: SnapshotPlan = {
-    ...{ target, holders, format: 'csv', ...STATES[name], block: 1n },
-    ...{ method: 'rollup_getProof', keysPerRequest: 40, concurrency: 4, signal: new AbortController().signal },
-    ...{ onRetry: () => {}, onRefused: () => {} },
+/** The rows of all holders, if a run ends after so many recordings and another one goes on. */
+async function write(name: Name, target: Target, endsAt = Infinity) {
+  const read = () => snapshotReader(target, holders, 'csv', STATES[name])
+  const kept: string[] = []
+  for (const isLast of [false, true]) {
+    const before = read()
+    for (const line of kept) before.rowsOf(JSON.parse(line))
+    const recordings = fetchRecordings(provider, {
+      target,
+      holders: holders.slice(holders.length - before.left()),
+      ...STATES[name],
+      block: 1n,
+      method: 'rollup_getProof',
+      keysPerRequest: 40,
+      concurrency: 4,
+      signal: new AbortController().signal,
+      onRetry: () => {},
+      onRefused: () => {},
+    })
+    for await (const lines of recordings) {
+      if (!isLast && kept.length >= endsAt) break
+      kept.push(...lines.trimEnd().split('\n'))
+    }
   }
-  const { heading, steps } = snapshotSteps(provider, plan, earlier.at(-1)?.progress)
-  const all: Step[] = []
-  for await (const step of steps) {
-    if (earlier.length + all.length === endsAt) break
-    all.push(JSON.parse(JSON.stringify(step)))
-  }
-  return { steps: all, heading }
+  const reader = read()
+  const rows = kept.map(line => reader.rowsOf(JSON.parse(line)))
+  expect(reader.left()).toBe(0)
+  return { kept, text: reader.heading + rows.join(''), counts: reader.counts }
 }
 
 const [ACCOUNTS, MAPPING] = [{ storageKeys: [] }, { contract: CONTRACT, slot: 5n, storageKeys: [] }]
@@ -56,33 +67,25 @@ const TARGETS = [
   ['poseidon2', 'a mapping', MAPPING, 4, 75],
   ['ethereum', 'a mapping', MAPPING, 4, 75],
 ] as const
-it.each(TARGETS)('takes the same steps wherever it is interrupted: %s, %s', async (name, _, target, count, present) => {
-  const { steps } = await write(name, target, [])
-  expect(steps).toHaveLength(count)
-  expect(steps.at(-1)?.progress).toEqual({ requests: count, counts: { present, absent: 150 - present, refused: 0 } })
-  const lines = steps.flatMap(({ rows }) => rows.trimEnd().split('\n'))
-  expect(lines.map(line => line.slice(0, 42))).toEqual(holders)
+it.each(TARGETS)('proves the same wherever it is interrupted: %s, %s', async (name, _, target, count, present) => {
+  const { kept, text, counts } = await write(name, target)
+  expect(kept).toHaveLength(count)
+  expect(counts).toEqual({ present, absent: 150 - present, refused: 0 })
+  const [, ...rows] = text.trimEnd().split('\n')
+  expect(rows.map(line => line.slice(0, 42))).toEqual(holders)
   for (let endsAt = 0; endsAt < count; endsAt += Math.ceil(count / 4)) {
-    const cut = await write(name, target, [], endsAt)
-    const rest = await write(name, target, cut.steps)
-    expect([...cut.steps, ...rest.steps]).toEqual(steps)
+    const cut = await write(name, target, endsAt)
+    expect([cut.kept, cut.text]).toEqual([kept, text])
   }
 })
 
 it('writes the same columns for either kind of state, and recordings that say which it is', async () => {
-  const [sparse, ethereum] = await Promise.all([write('poseidon2', ACCOUNTS, []), write('ethereum', ACCOUNTS, [])])
-  const rowsOf = ({ heading, steps }: typeof sparse) => [heading, ...steps.map(({ rows }) => rows.trimEnd())]
-  const [one, other] = [rowsOf(sparse), rowsOf(ethereum)]
+  const [sparse, ethereum] = await Promise.all([write('poseidon2', ACCOUNTS), write('ethereum', ACCOUNTS)])
+  const [one, other] = [sparse, ethereum].map(({ text }) => text.trimEnd().split('\n')) as [string[], string[]]
   expect(other[0]).toBe(one[0])
   // Holder, verdict, nonce and balance are the same.
   const same = (rows: string[]) => rows.slice(1).map(row => row.split(',').slice(0, 4))
   expect(same(other)).toEqual(same(one))
-  const recordings = ethereum.steps.flatMap(({ kept }) =>
-    kept
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line)),
-  )
-  expect(recordings.length).toBe(150)
-  for (const recording of recordings) expect(recording).toMatchObject({ version: 1, ...STATES.ethereum })
+  expect(ethereum.kept.length).toBe(150)
+  for (const line of ethereum.kept) expect(JSON.parse(line)).toMatchObject({ version: 1, ...STATES.ethereum })
 })
