@@ -8,7 +8,7 @@ export function createCache<K, V>(capacity: number) {
   }
   return {
     get: (key: K): V | undefined => entries.get(key)?.value,
-    set(key: K, value: V, size: number): void {
+    set(key: K, value: V, size = 1): void {
       total += size - (entries.get(key)?.size ?? 0)
       entries.set(key, { value, size })
       for (const oldest of entries.keys()) {

@@ -13,16 +13,6 @@ interface Pair {
   readonly blocks: Held
 }
 
-const pairing =
-  (views: Views, oneHead: boolean) =>
-  async (blocks: Held, before: Pair | null): Promise<Pair> => {
-    // At the first block of all, there is nothing before.
-    if (!oneHead || blocks.header !== undefined || blocks.l2BlockNumber === 0n) return { state: blocks, blocks }
-    const isSame = before?.blocks.l2BlockNumber === blocks.l2BlockNumber
-    const state = isSame ? before.state : await views.findBefore(blocks, before?.blocks ?? null)
-    return { state, blocks: { ...blocks, head: state.l2BlockNumber } }
-  }
-
 /**
  * The view from which a provider answers. It moves forward only.
  *
@@ -33,7 +23,6 @@ export function createCurrentView(
   views: Views,
   { onView, isForWallet, oneHead }: Pick<VerifiedOptions, 'onView' | 'isForWallet' | 'oneHead'>,
 ) {
-  const pairOf = pairing(views, oneHead)
   const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
   let current: Pair | null = null
   let finding: Promise<Pair> | null = null
@@ -41,14 +30,18 @@ export function createCurrentView(
 
   async function find(): Promise<Pair> {
     const before = current
-    const found = await pairOf(await views.find(before?.blocks ?? null), before)
-    current = found
-    if (before?.state.l2BlockNumber === found.state.l2BlockNumber) return found
+    const blocks = await views.find(before?.blocks ?? null)
+    // At the first block of all, there is nothing before.
+    const isBefore = oneHead && blocks.header === undefined && blocks.l2BlockNumber > 0n
+    const isSame = before?.blocks.l2BlockNumber === blocks.l2BlockNumber
+    const state = !isBefore ? blocks : isSame ? before.state : await views.findBefore(blocks)
+    current = { state, blocks: isBefore ? { ...blocks, head: state.l2BlockNumber } : blocks }
+    if (before?.state.l2BlockNumber === state.l2BlockNumber) return current
     // A wallet goes on with the number for some seconds.
     if (isForWallet && before !== null) others.set(newestIn(before.blocks), Promise.resolve(before.state), 1)
     // Deferred, because what it throws is not an error of the provider.
-    if (onView) queueMicrotask(() => onView(describe(found.state)))
-    return found
+    if (onView) queueMicrotask(() => onView(describe(state)))
+    return current
   }
 
   function refresh(): Promise<Pair> {

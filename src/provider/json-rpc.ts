@@ -81,7 +81,6 @@ export function createJsonRpcServer(
   say: (error: unknown) => Failure = sayWith(),
   onProgress: (method: string, text: string) => void = () => {},
 ) {
-  const { maxResponseLength } = limits
   const ask = asking(provider, limits, say, onProgress)
 
   async function answerOne(request: unknown, client: Client, room: Room): Promise<string | null> {
@@ -117,59 +116,66 @@ export function createJsonRpcServer(
       } catch {
         return failure(null, codes.parse, 'This is not JSON.')
       }
-      const room = createRoom(maxResponseLength)
+      const room = createRoom(limits.maxResponseLength)
       if (!Array.isArray(content)) return answerOne(content, client, room)
-      return answerBatch(content, limits, request => answerOne(request, client, room))
+      return answerBatch(content, limits.maxBatch, request => answerOne(request, client, room))
     },
   }
 }
 
-/** Asks the provider for one thing, within the limits. What it returns throws nothing. */
+/**
+ * Asks the provider for one thing, within the limits. A request takes a slot once it is slow, and frees it when it has ended, for
+ * whatever reason. What it returns throws nothing.
+ */
 function asking(
   provider: Answering,
-  limits: ServerLimits,
+  { concurrency, maxWaiting, timeout }: ServerLimits,
   say: (error: unknown) => Failure,
   onProgress: (method: string, text: string) => void,
 ) {
-  const slots = createSlots(limits)
+  const slots = createBudget(concurrency)
   const limited = (message: string) => ({ error: { code: codes.limited, message } })
   return async function ask<T>(
     method: string,
     params: unknown,
-    { gone, onForward, name, subscriptions }: Client,
+    { gone, onForward, name = '', subscriptions }: Client,
     spell: (result: unknown) => T,
     reserve?: Room['reserve'],
   ): Promise<{ readonly result: T } | { readonly error: Failure }> {
-    const slot = slots.claim(name)
+    const over = new AbortController()
+    let isRefused = false
+    let free = () => {}
+    const how = (signal: AbortSignal): RequestOptions => ({
+      signal,
+      async admit() {
+        const isFull = slots.waiting(name) >= maxWaiting || slots.waiting() >= MOST_CLIENTS * maxWaiting
+        isRefused = slots.free === 0 && isFull
+        if (isRefused) throw new Error('too many requests')
+        const release = await slots.take(1, over.signal, name)
+        if (!over.signal.aborted) free = release
+        else release()
+      },
+      reserve,
+      onNote(about, left = '') {
+        if (about === 'slow') onProgress(method, left)
+        else onForward?.(about === 'unproven' ? method : `${method} (completeness)`)
+      },
+      client: name,
+      canPush: subscriptions !== undefined,
+    })
     try {
       if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
       if (method === 'eth_subscribe' && subscriptions?.mayAdd() === false) return limited('Too many subscriptions.')
-      const how = {
-        admit: slot.take,
-        reserve,
-        onNote(about: 'unproven' | 'incomplete' | 'slow', left = '') {
-          if (about === 'slow') onProgress(method, left)
-          else onForward?.(about === 'unproven' ? method : `${method} (completeness)`)
-        },
-        client: name,
-        canPush: subscriptions !== undefined,
-      }
-      const work = async (signal: AbortSignal): Promise<{ readonly found: unknown } | { readonly error: Failure }> => {
-        try {
-          return { found: await provider.request({ method, params }, { signal, ...how }) }
-        } catch (error) {
-          return { error: say(error) }
-        }
-      }
-      const answer = await inTime(limits.timeout, work, gone)
-      if ('error' in answer) return slot.isRefused() ? limited('Too many requests at once: try again later.') : answer
-      if (method === 'eth_subscribe') subscriptions?.add(String(answer.found))
+      const found = await inTime(timeout, signal => provider.request({ method, params }, how(signal)), gone)
+      if (method === 'eth_subscribe') subscriptions?.add(String(found))
       if (method === 'eth_unsubscribe') subscriptions?.delete(String(params?.[0]))
-      return { result: spell(answer.found) }
+      return { result: spell(found) }
     } catch (error) {
+      if (isRefused) return limited('Too many requests at once: try again later.')
       return isEndpointError(error) ? limited('The request took too long.') : { error: say(error) }
     } finally {
-      slot.free()
+      over.abort()
+      free()
     }
   }
 }
@@ -187,36 +193,9 @@ function shareOf(room: Room) {
   }
 }
 
-/** Each request claims a slot, takes it once it is slow, and frees it when it has ended, for whatever reason. */
-function createSlots({ concurrency, maxWaiting }: ServerLimits) {
-  const slots = createBudget(concurrency)
-  return {
-    claim(owner = '') {
-      let [hasEnded, isRefused] = [false, false]
-      let free = () => {}
-      return {
-        async take() {
-          const isFull = slots.waiting(owner) >= maxWaiting || slots.waiting() >= MOST_CLIENTS * maxWaiting
-          isRefused = slots.free === 0 && isFull
-          if (isRefused) throw new Error('too many requests')
-          free = await slots.take(1, undefined, owner)
-          if (!hasEnded) return
-          free()
-          throw new Error('nobody waits for it')
-        },
-        isRefused: () => isRefused,
-        free() {
-          hasEnded = true
-          free()
-        },
-      }
-    },
-  }
-}
-
 async function answerBatch(
   requests: readonly unknown[],
-  { maxBatch }: ServerLimits,
+  maxBatch: number,
   answerOne: (request: unknown) => Promise<string | null>,
 ): Promise<string | null> {
   if (requests.length === 0) return failure(null, codes.invalidRequest, 'The batch is empty.')

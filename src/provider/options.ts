@@ -1,15 +1,15 @@
 import { invalid, readItems } from '../base/arguments.ts'
 import type { Hex } from '../base/bytes.ts'
-import { ArgumentError, atPath, isArgumentError } from '../base/errors.ts'
+import { atPath } from '../base/errors.ts'
 import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../base/options.ts'
 import { type Network, readNetwork } from '../client/network/network.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from '../client/sources/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../client/sources/fetch.ts'
+import type { Work } from '../client/sources/pool.ts'
 import { EndpointError, isEndpointError } from '../client/transport/error.ts'
 import { lackOf, noteLack } from '../client/transport/lacking.ts'
 import { verifyHashSource, verifySignal, verifyTimeout } from '../client/transport/options.ts'
 import { type AnyProvider, callProvider, parseQuantity } from '../client/transport/provider.ts'
-import { orAbort } from '../client/transport/waiting.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import { chainIdOf, type Environment, verifyEnvironment } from './environment.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT } from './limits.ts'
@@ -101,28 +101,33 @@ export interface ProviderView {
 }
 
 const OPTIONS = [
-  ...['l1', 'l2', 'network', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'onView', 'oneHead', 'completeLogs', 'signal', 'maxKeysPerRequest'],
-]
+  'l1',
+  'l2',
+  'network',
+  'l1BlockHash',
+  'forward',
+  'oneHead',
+  'completeLogs',
+  'environment',
+  'maxGas',
+  'maxRequests',
+  'maxKeysPerRequest',
+  'timeoutMs',
+  'maxFinalizations',
+  'prefetch',
+  'onView',
+  'signal',
+] as const satisfies readonly (keyof VerifiedProviderOptions)[]
 
 /** The options of a provider, validated, with their defaults. */
-export type VerifiedOptions = ReturnType<typeof verifyOptions>
+export type VerifiedOptions = ReturnType<typeof readVerifiedOptions>
 
-/** Validates all options before any request. An error that a getter or proxy throws is an invalid argument, too. */
-export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedOptions {
-  try {
-    return verifyOptions(options)
-  } catch (error) {
-    if (isArgumentError(error)) throw error
-    throw new ArgumentError({ found: 'an option that cannot be read' })
-  }
-}
-
-function verifyOptions(options: VerifiedProviderOptions) {
+/** Validates all options before any request. @throws ArgumentError */
+export function readVerifiedOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
-  const { l1BlockHash, onView, signal, prefetch = true, oneHead = false, forward = [] } = own
+  const { l1BlockHash, onView, signal, prefetch = true, oneHead = false, completeLogs = true, forward = [] } = own
   const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
-  const { timeoutMs = DEFAULT_TIMEOUT, completeLogs = true } = own
+  const { timeoutMs = DEFAULT_TIMEOUT } = own
   const { rollup, schemeAt, hardfork } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
@@ -130,19 +135,28 @@ function verifyOptions(options: VerifiedProviderOptions) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
   verifySignal(signal)
-  const limits = {
+  const chainId = atPath('network', () => chainIdOf(rollup))
+  return {
+    l1: openEndpoints('l1', own.l1, 'L1', { signal }),
+    l2: endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal),
+    rollup,
+    chainId,
+    schemeAt,
+    hardfork,
+    ...verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
     maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),
     maxRequests: verifyWhole('maxRequests', maxRequests, 1),
     maxFinalizations: verifyWhole('maxFinalizations', maxFinalizations, 1),
+    timeoutMs: verifyTimeout(timeoutMs),
+    environment: verifyEnvironment(own.environment),
+    ...readForward(forward),
+    l1BlockHash,
+    onView,
+    signal,
+    prefetch,
+    oneHead,
+    completeLogs,
   }
-  const chainId = atPath('network', () => chainIdOf(rollup))
-  const l1 = openEndpoints('l1', own.l1, 'L1', { signal })
-  const l2 = endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal)
-  const { method, maxKeysPerRequest } = verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest })
-  const wanted = { ...limits, l1BlockHash, onView, signal, prefetch, oneHead, completeLogs, ...readForward(forward) }
-  const network = { l1, l2, rollup, chainId, schemeAt, hardfork, method, maxKeysPerRequest }
-  const environment = verifyEnvironment(own.environment)
-  return { ...network, ...wanted, environment, timeoutMs: verifyTimeout(timeoutMs) }
 }
 
 /** What a wallet needs to send, and nothing proves. */
@@ -167,59 +181,35 @@ export function readForward(forward: readonly string[]): { forward: readonly str
  * @throws EndpointError from `run` and `each`: `CHAIN_MISMATCH` if all endpoints that answer serve another chain, `ABORTED`
  */
 export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: AbortSignal | undefined): Endpoints {
-  const verified = new Map<AnyProvider, Promise<boolean>>()
+  const verified = new Map<AnyProvider, Promise<void>>()
 
-  /** Whether the endpoint serves this chain; false if it does not say. */
-  async function verify(provider: AnyProvider): Promise<boolean> {
-    const said = await callProvider(provider, 'eth_chainId', [], signal).catch(error => orSilence(provider, error))
-    if (said === SILENCE) return false
-    const found = parseQuantity(said, 256)
-    if (found === chainId) return true
-    throw new EndpointError('CHAIN_MISMATCH', { found: `chain ${found} instead of ${chainId}` })
-  }
-
-  async function verifyOnce(provider: AnyProvider): Promise<void> {
-    const verifying = verified.get(provider) ?? verify(provider)
-    verified.set(provider, verifying)
-    let isKnown = false
+  async function verify(provider: AnyProvider): Promise<void> {
     try {
-      isKnown = await verifying
-    } finally {
-      // It may serve the right chain, or answer, later.
-      if (!isKnown && verified.get(provider) === verifying) verified.delete(provider)
+      const found = parseQuantity(await callProvider(provider, 'eth_chainId', [], signal), 256)
+      if (found === chainId) return
+      throw new EndpointError('CHAIN_MISMATCH', { found: `chain ${found} instead of ${chainId}` })
+    } catch (error) {
+      // It may serve the right chain, or say which, later.
+      verified.delete(provider)
+      // That it answers, but not this. It is not asked again for a while.
+      const isAnswer = isEndpointError(error) && (error.report !== undefined || error.code === 'METHOD_UNKNOWN')
+      if (!isAnswer || error.code === 'RATE_LIMITED') throw error
+      if (lackOf(provider, 'eth_chainId') === undefined) noteLack(provider, 'eth_chainId', error)
     }
   }
+  const onceVerified =
+    <T>(work: Work<AnyProvider, T>): Work<AnyProvider, T> =>
+    async (provider, attempt, index) => {
+      const verifying = verified.get(provider) ?? verify(provider)
+      verified.set(provider, verifying)
+      await verifying
+      attempt.heard()
+      return work(provider, attempt, index)
+    }
 
   return {
     ...endpoints,
-    run: (work, over, isBlamed) =>
-      orAbort(
-        () =>
-          endpoints.run(
-            async (provider, attempt, index) => {
-              await verifyOnce(provider)
-              attempt.heard()
-              return work(provider, attempt, index)
-            },
-            over,
-            isBlamed,
-          ),
-        signal,
-      ),
-    each: (work, options) =>
-      endpoints.each(async (provider, attempt, index) => {
-        await verifyOnce(provider)
-        return work(provider, attempt, index)
-      }, options),
+    run: (work, over = signal, isBlamed) => endpoints.run(onceVerified(work), over, isBlamed),
+    each: (work, options) => endpoints.each(onceVerified(work), options),
   }
-}
-
-const SILENCE = Symbol()
-
-/** For `catch`: that the endpoint answers, but not this. It is not asked again for a while. Anything else is thrown again. */
-function orSilence(provider: AnyProvider, error: unknown): typeof SILENCE {
-  const isAnswer = isEndpointError(error) && (error.report !== undefined || error.code === 'METHOD_UNKNOWN')
-  if (!isAnswer || error.code === 'RATE_LIMITED') throw error
-  if (lackOf(provider, 'eth_chainId') === undefined) noteLack(provider, 'eth_chainId', error)
-  return SILENCE
 }

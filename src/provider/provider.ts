@@ -8,7 +8,7 @@ import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, toProviderError } from './error.ts'
 import { createRegister } from './filter-register.ts'
 import { MAX_CLIENT_LENGTH } from './limits.ts'
-import { createMethods, isProven, isPushed, whyRefused } from './methods.ts'
+import { createMethods, isAnswered, isProven, whyRefused } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
 import { createKnownState } from './proven-state.ts'
@@ -116,6 +116,8 @@ export interface VerifiedProvider {
   view(options?: Pick<RequestOptions, 'signal'>): Promise<ProviderView>
 }
 
+/** What is pushed, to who can be pushed to. */
+const PUSHED = ['eth_subscribe', 'eth_unsubscribe']
 /** Proven, but wallets also need the nonce after their transactions that are still pending, which nothing proves. */
 const NONCE = 'eth_getTransactionCount'
 const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
@@ -175,7 +177,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   const known = createKnownState()
   const views = createCurrentView(createViews({ ...settings, known }), settings)
   const filters = createRegister<Query>()
-  const methods = createMethods(settings, known, views, filters)
+  const answerHere = createMethods(settings, known, views, filters)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     const expected = `methods other than ${method}, which is proven here`
@@ -186,13 +188,13 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     filters.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
-    const prove = isPushed(method) && !canPush ? undefined : methods.get(method)
+    const isHere = isAnswered(method) && (canPush || !PUSHED.includes(method))
     const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
     // Of an answer that states nothing, the endpoint may be preferred.
     const isPreferred = forwarded.has(method) && (isPendingNonce || !isProven(method))
-    if (prove !== undefined && !isPreferred) {
+    if (isHere && !isPreferred) {
       if (!settings.completeLogs && LISTING.includes(method)) onNote?.('incomplete')
-      return prove(params, pace, client)
+      return answerHere(method, params, pace, client)
     }
     if (!forwarded.has(method)) throw refusedMethod(method, whyRefused(method))
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
@@ -215,7 +217,9 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       const { signal, admit, reserve, onNote, client = '', canPush = false } = own
       verifySignal(signal)
       for (const [name, value] of Object.entries({ admit, reserve, onNote })) verifyFunction(`options.${name}`, value)
-      verifyClient(client)
+      if (typeof client !== 'string' || client.length > MAX_CLIENT_LENGTH) {
+        throw invalid('options.client', 'a short string', client)
+      }
       if (typeof canPush !== 'boolean') throw invalid('options.canPush', 'true or false', canPush)
       const note: RequestOptions['onNote'] = (about, left) => quietly(() => onNote?.(about, left))
       const onProgress = (left: string) => note('slow', left)
@@ -235,9 +239,4 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     refresh: options => answering(async () => describe(await views.refresh()), options),
     view: options => answering(async () => describe(await views.state()), options),
   }
-}
-
-function verifyClient(client: unknown): void {
-  if (typeof client === 'string' && client.length <= MAX_CLIENT_LENGTH) return
-  throw invalid('options.client', 'a short string', client)
 }

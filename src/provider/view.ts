@@ -13,9 +13,10 @@ import {
   walkAnchors,
 } from '../client/l1/l1.ts'
 import { openAnchor } from '../client/l1/l2-header.ts'
-import { allOf } from '../client/sources/pool.ts'
+import { type Attempt, allOf } from '../client/sources/pool.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
-import { orAbort } from '../client/transport/waiting.ts'
+import type { AnyProvider } from '../client/transport/provider.ts'
+import { begin, orAbort } from '../client/transport/waiting.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { createStateVerifier, type StateVerifier } from '../verify/state/kind.ts'
@@ -81,74 +82,48 @@ function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, known 
   }
 }
 
-interface Looked {
-  readonly newest: bigint
-  /** The view so far, as it is proven now. */
-  readonly kept: Held | null
-  /** Of the newest finalization, if it is proven already; and with its timestamp, if that is on its way. */
-  readonly anchor?: Anchor
-  readonly timed?: Promise<Anchor | null>
-}
-
-const ignore = () => {}
+const toNull = () => null
 
 /** What L1 endpoints call final: the block, and the last L2 block in the contract's storage. A hint of what to prove; null if it fails. */
-const nameNewest = (source: L1Source): Promise<[L1Block | null, bigint | null]> =>
-  Promise.all([
-    fetchL1Block(source, 'finalized').then(
-      ({ l1Block }) => l1Block,
-      () => null,
-    ),
-    source.l1
-      .run((provider, { signal }) => readCurrent(provider, { ...source, signal }, 'finalized'), source.signal)
-      .catch(() => null),
+const nameNewest = (source: L1Source): Promise<[{ l1Block: L1Block } | null, bigint | null]> => {
+  const read = (provider: AnyProvider, { signal }: Attempt) => readCurrent(provider, { ...source, signal }, 'finalized')
+  return Promise.all([
+    fetchL1Block(source, 'finalized').catch(toNull),
+    source.l1.run(read, source.signal).catch(toNull),
   ])
-
-/** Proves that the L2 block which an endpoint named is the newest finalized one. Null if it is not. */
-async function begin(source: L1Source, l1Block: L1Block, named: bigint | null): Promise<Looked | null> {
-  if (named === null) return null
-  const timed = fetchTimed(source, l1Block, named)
-  timed.catch(ignore)
-  const anchor = await fetchAnchor(source, l1Block, named).catch(() => null)
-  return anchor?.currentL2BlockNumber === named ? { newest: named, kept: null, anchor, timed } : null
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: what the parts of a search share
+/** Proves that the L2 block which an endpoint named is the newest finalized one. Null if it is not. */
+async function proveNamed(source: L1Source, l1Block: L1Block, named: bigint | null) {
+  if (named === null) return null
+  const timed = begin(fetchTimed(source, l1Block, named))
+  const anchor = await fetchAnchor(source, l1Block, named).catch(toNull)
+  return anchor?.currentL2BlockNumber === named ? { anchor, timed } : null
+}
+
 export function createViews(source: ViewSource) {
   const { l1, l2, rollup, schemeAt, maxFinalizations, signal } = source
   const l1Source: L1Source = { l1, rollup, signal, schemeAt }
   const open = createOpening(source)
 
-  async function look(current: Held | null, l1Block: L1Block): Promise<Looked> {
-    if (current === null) return { newest: await fetchNewest(l1Source, l1Block), kept: null }
-    const { l2BlockNumber, stateRoot, header, newest } = current
-    if (l1Block === current.l1Block) return { newest, kept: current }
+  /** A view as a later L1 block proves it. */
+  async function renew(current: Held, l1Block: L1Block): Promise<Held> {
+    if (l1Block === current.l1Block) return current
+    const { l2BlockNumber, stateRoot, header } = current
     const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).catch(orUnproven)
-    if (isProofError(anchor)) return { newest: await fetchNewest(l1Source, l1Block), kept: current }
+    if (isProofError(anchor)) return { ...current, newest: await fetchNewest(l1Source, l1Block) }
     const [before, now] = [header?.hash ?? stateRoot, anchor.stateRoot ?? anchor.blockHash]
     verifySame(`L2 block ${l2BlockNumber}`, header === undefined ? 'root' : 'hash', before, now)
-    const { currentL2BlockNumber } = anchor
-    return { newest: currentL2BlockNumber, kept: { ...current, l1Block, newest: currentL2BlockNumber } }
+    return { ...current, l1Block, newest: anchor.currentL2BlockNumber }
   }
 
   /** The newest finalization whose proofs the L2 endpoint has; otherwise what is kept, if nothing is above it. */
-  async function walk({ kept, newest, anchor: first }: Looked, l1Block: L1Block): Promise<Held> {
-    const anchors = walkAnchors(l1Source, l1Block, maxFinalizations, first ?? newest)
+  async function walk(kept: Held | null, l1Block: L1Block, newest: bigint, first?: Anchor): Promise<Held> {
     const use = async (anchor: Anchor) => {
       if (kept !== null && anchor.l2BlockNumber <= kept.l2BlockNumber) return kept
       return open(anchor, l1Block, newest).then(askedFor).catch(orPassing)
     }
-    return stepBack(anchors, use, kept)
-  }
-
-  /** The view of the finalization before. @param known a view that may be it @throws EndpointError `PROOF_UNAVAILABLE` if there is none */
-  async function findBefore({ l1Block, newest, l2BlockNumber }: Held, known: Held | null): Promise<Held> {
-    for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations + 1, newest)) {
-      if (anchor.l2BlockNumber >= l2BlockNumber) continue
-      const held = await open(anchor, l1Block, newest)
-      return askedFor(held.stateRoot === known?.stateRoot && held.l2BlockNumber === known.l2BlockNumber ? known : held)
-    }
-    throw new EndpointError('PROOF_UNAVAILABLE', { found: `no finalization before that of block ${l2BlockNumber}` })
+    return stepBack(walkAnchors(l1Source, l1Block, maxFinalizations, first ?? newest), use, kept)
   }
 
   return {
@@ -159,28 +134,35 @@ export function createViews(source: ViewSource) {
      */
     async find(current: Held | null): Promise<Held> {
       // Meanwhile, L2 says which chain it serves. If that fails, it is asked again by what needs it.
-      if (current === null) allOf(l2.each(async () => null)).catch(ignore)
+      if (current === null) begin(allOf(l2.each(async () => null)))
       const naming = current === null ? nameNewest(l1Source) : null
       const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
-      const [block, named] = (await naming) ?? [current?.l1Block, null]
-      const l1Block = block?.hash === hash ? block : (await fetchL1Block(l1Source, hash)).l1Block
+      const [block, named] = (await naming) ?? [current, null]
+      const l1Block = block?.l1Block.hash === hash ? block.l1Block : (await fetchL1Block(l1Source, hash)).l1Block
       const { number } = l1Block
       if (current !== null && number < current.l1Block.number) return current
       if (number === current?.l1Block.number) verifySame(`L1 block ${number}`, 'hash', current.l1Block.hash, hash)
 
-      const looked: Looked = (await begin(l1Source, l1Block, named)) ?? (await look(current, l1Block))
-      const { newest, kept } = looked
-      if (kept !== null && newest < kept.l2BlockNumber) return kept
+      const first = await proveNamed(l1Source, l1Block, named)
+      const kept = current && (await renew(current, l1Block))
+      const newest = kept?.newest ?? first?.anchor.l2BlockNumber ?? (await fetchNewest(l1Source, l1Block))
+      if (current !== null && newest < current.l2BlockNumber) return current
       if (kept?.l2BlockNumber === newest && kept.timestamp !== undefined) return kept
       // L1 proves the timestamp of the newest finalization only. Waited for last, so that an earlier error counts. A header has
       // its own, and after one, no state root follows.
-      const timed = looked.timed ?? (kept?.header === undefined ? fetchTimed(l1Source, l1Block, newest) : null)
-      timed?.catch(ignore)
-      const found = kept?.l2BlockNumber === newest ? kept : await walk(looked, l1Block)
+      const mayBeTimed = kept?.header === undefined
+      const timed = first?.timed ?? (mayBeTimed ? begin(fetchTimed(l1Source, l1Block, newest)) : null)
+      const found = kept?.l2BlockNumber === newest ? kept : await walk(kept, l1Block, newest, first?.anchor)
       if (found.l2BlockNumber !== newest || found.header !== undefined) return found
       return { ...found, timestamp: (await timed)?.finalizedTimestamp }
     },
-    findBefore,
+    /** The view of the finalization before. @throws EndpointError `PROOF_UNAVAILABLE` if there is none */
+    async findBefore({ l1Block, newest, l2BlockNumber }: Held): Promise<Held> {
+      for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations + 1, newest)) {
+        if (anchor.l2BlockNumber < l2BlockNumber) return askedFor(await open(anchor, l1Block, newest))
+      }
+      throw new EndpointError('PROOF_UNAVAILABLE', { found: `no finalization before that of block ${l2BlockNumber}` })
+    },
     /** The view of another block, if L1 holds its state root or hash. @throws ProviderError `BLOCK_UNPROVEN` */
     async findAt({ l1Block, newest }: Held, l2BlockNumber: bigint): Promise<Held> {
       const proving = fetchAnchor(l1Source, l1Block, l2BlockNumber).then(anchor => open(anchor, l1Block, newest))

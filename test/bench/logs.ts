@@ -10,10 +10,10 @@ import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { callProvider } from '../../src/client/transport/provider.ts'
 import { historySlot } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { createContents } from '../../src/provider/blocks/contents.ts'
+import { createChain } from '../../src/provider/blocks/chain.ts'
 import { createFilters, type Query } from '../../src/provider/blocks/filters.ts'
 import { type BlockView, createKnownBlocks } from '../../src/provider/blocks/known-blocks.ts'
-import { type LogSearch, searchListed, searchLogs } from '../../src/provider/blocks/logs.ts'
+import { createLogSearch } from '../../src/provider/blocks/logs.ts'
 import { isProviderError } from '../../src/provider/error.ts'
 import { createRegister } from '../../src/provider/filter-register.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
@@ -68,11 +68,12 @@ function setUp(blocks: readonly SentBlock[], mayPass: Limiter) {
     },
   }
   const l2 = openEndpoints('l2', slow, 'L2')
-  const [known, contents] = [createKnownBlocks({ l2, signal: undefined }), createContents({ l2, signal: undefined })]
+  const known = createKnownBlocks({ l2, signal: undefined })
   return {
-    ...{ slow, known },
-    search: ((...given) => searchLogs(known, contents, ...given)) satisfies LogSearch as LogSearch,
-    listed: ((...given) => searchListed({ l2 }, known, contents, ...given)) satisfies LogSearch as LogSearch,
+    slow,
+    chainAt: createChain({ l2, isForWallet: false }, known),
+    search: createLogSearch({ l2, signal: undefined, completeLogs: true }),
+    listed: createLogSearch({ l2, signal: undefined, completeLogs: false }),
     share: () => `${asked} | ${((100 * refused) / asked).toFixed(1)} %`,
   }
 }
@@ -102,10 +103,10 @@ async function row(name: string, blocks: readonly SentBlock[], from: number, add
   if (isWanted(name))
     for (const [rate, limiter] of RATES) {
       const { value, seconds } = await inVirtualTime(async () => {
-        const { search, listed, share } = setUp(blocks, limiter())
+        const { search, listed, share, chainAt } = setUp(blocks, limiter())
         const range = { from: BigInt(from), to: BigInt(blocks.length) }
         const by = isListed ? listed : search
-        const { rounds, found } = await untilAnswered(pace => by(viewOf(blocks), { address }, range, pace))
+        const { rounds, found } = await untilAnswered(pace => by(chainAt(viewOf(blocks), pace), { address }, range))
         return `${rounds} | ${found.length} | ${share()}`
       })
       console.log(`| ${name} | ${rate} | ${seconds.toFixed(1)} | ${value} | ${heap()} |`)
@@ -117,16 +118,13 @@ async function listen(name: string, blocks: readonly SentBlock[], first: number)
   if (isWanted(name))
     for (const [rate, limiter] of RATES) {
       const { value, seconds } = await inVirtualTime(async () => {
-        const { search, share, known } = setUp(blocks, limiter())
+        const { search, share, chainAt } = setUp(blocks, limiter())
         let view = viewOf(blocks, first)
-        const current = async () => view
         const filters = createFilters({
-          blocks: known,
           search,
-          current,
+          chainNow: async pace => chainAt(view, pace),
           register: createRegister<Query>(),
           timeoutMs: DEADLINE,
-          isForWallet: false,
         })
         const within = <T>(work: (pace: Pace) => Promise<T>) => inPace({ timeoutMs: DEADLINE, signals: [] }, work)
         const id = await within(pace => filters.eth_newFilter([{ address: TOKEN }], pace, ''))
@@ -155,7 +153,7 @@ async function crowd(blocks: readonly SentBlock[]) {
   if (isWanted('crowd'))
     for (const [rate, limiter] of RATES) {
       const { value, seconds } = await inVirtualTime(async () => {
-        const { search, share, slow } = setUp(blocks, limiter())
+        const { search, share, slow, chainAt } = setUp(blocks, limiter())
         const view = viewOf(blocks)
         const times: Record<'ranges' | 'balances', number[]> = { ranges: [], balances: [] }
         const timed = async (kind: keyof typeof times, work: () => Promise<unknown>) => {
@@ -166,7 +164,7 @@ async function crowd(blocks: readonly SentBlock[]) {
         const ranges = Array.from({ length: 60 }, (_, index) =>
           timed('ranges', () => {
             const range = { from: BigInt(1 + index * 16), to: BigInt(16 + index * 16) }
-            return untilAnswered(pace => search(view, { address: TOKEN }, range, pace))
+            return untilAnswered(pace => search(chainAt(view, pace), { address: TOKEN }, range))
           }),
         )
         const clients = Array.from({ length: 50 }, async (_, client) => {

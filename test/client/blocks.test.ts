@@ -4,9 +4,12 @@ import type { FetchedHeader } from '../../src/client/l1/headers.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { HEADERS_AT_ONCE } from '../../src/client/transport/limits.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { createContents } from '../../src/provider/blocks/contents.ts'
+import { createChain } from '../../src/provider/blocks/chain.ts'
+import type { BlockView } from '../../src/provider/blocks/known-blocks.ts'
+import { createLogSearch } from '../../src/provider/blocks/logs.ts'
+import { inPace } from '../../src/provider/pace.ts'
 import { encodeHeader } from '../../src/verify/anchor/header.ts'
-import { bloomTest, decodeFilter, type LogFilter } from '../../src/verify/blocks/filter.ts'
+import { bloomTest, type LogFilter } from '../../src/verify/blocks/filter.ts'
 import type { BlockHeader } from '../../src/verify/blocks/header.ts'
 import { kinds, quantity, type Sent, type SentBlock } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
@@ -38,8 +41,22 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
   return 'accepted'
 }
 
-const fetchLogs = (source: ReturnType<typeof sourceOf>, header: BlockHeader, filter: LogFilter) =>
-  createContents(source as never).selected(header, decodeFilter(filter), '', new AbortController().signal)
+/** The logs of a block whose header is proven. */
+function fetchLogs({ l2 }: ReturnType<typeof sourceOf>, header: BlockHeader, filter: LogFilter) {
+  const known = {
+    countMissing: () => 0,
+    async *walk() {
+      yield header
+    },
+  }
+  const search = createLogSearch({ l2, signal: undefined, completeLogs: true })
+  const chainAt = createChain({ l2, isForWallet: false }, known as never)
+  const { number } = header
+  const view = { l2BlockNumber: number + 1n } as BlockView
+  return inPace({ timeoutMs: 100_000, signals: [] }, pace =>
+    search(chainAt(view, pace), filter, { from: number, to: number }),
+  )
+}
 
 /** As JSON-RPC spells them. */
 const inQuantities = (log: Sent) =>

@@ -1,13 +1,13 @@
 import { RLP } from '@ethereumjs/rlp'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { CONTENTS_AT_ONCE, MAX_WALK } from '../../src/client/transport/limits.ts'
 import { addDemoBlocks } from '../../src/devnet/index.ts'
 import { encodeHeader } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
+import { createChain } from '../../src/provider/blocks/chain.ts'
 import { feeHistory } from '../../src/provider/blocks/fees.ts'
 import type { BlockView } from '../../src/provider/blocks/known-blocks.ts'
-import { collectLogs, searchLogs } from '../../src/provider/blocks/logs.ts'
+import { collectLogs, createLogSearch } from '../../src/provider/blocks/logs.ts'
 import { MAX_LOGS, MAX_LOGS_LENGTH } from '../../src/provider/limits.ts'
 import { inPace } from '../../src/provider/pace.ts'
 import { encodeTransaction, type Sent } from '../../vectors/blocks/truth.ts'
@@ -173,8 +173,9 @@ describe('requests', () => {
   it('are bounded', async () => {
     const ask = asking(endpoints.l2())
     const view = { l2BlockNumber: 100_000n } as BlockView
+    const chainAt = createChain({} as never, {} as never)
     const range = (from: bigint, to: bigint) =>
-      inPace(UNHURRIED, pace => searchLogs({} as never, {} as never, view, {}, { from, to }, pace))
+      inPace(UNHURRIED, pace => createLogSearch({} as never)(chainAt(view, pace), {}, { from, to }))
     expect(await reasonOf(range(100_000n - MAX_WALK - 1n, 99_999n))).toBe('BLOCK_UNPROVEN')
     // What is to come is left out of a range.
     expect(await ask('eth_getLogs', { fromBlock: '0x0', toBlock: '0xffffff' })).toEqual(
@@ -204,7 +205,8 @@ describe('requests', () => {
   })
 
   it('answer with a bounded number of logs, and of characters', async () => {
-    const collect = async (count: number, data: string) => collectLogs().add(Array(count).fill({ data }))
+    const { signal } = new AbortController()
+    const collect = (count: number, data: string) => collectLogs([0], async () => Array(count).fill({ data }), signal)
     const long = '0'.repeat(MAX_LOGS_LENGTH / 8 - 900)
     const outcomes: string[] = []
     for (const [count, data] of [
@@ -253,7 +255,8 @@ describe('requests', () => {
     expect(history.reward).toHaveLength(32)
     expect(l2.counts()).toMatchObject({ eth_getBlockReceipts: 32 })
     expect(await ask('eth_gasPrice')).toBe('0x7')
-    expect(l2.counts()).toEqual({ eth_getBlockByNumber: 3 })
+    // Two of the three were read for their rewards.
+    expect(l2.counts()).toEqual({ eth_getBlockByNumber: 1 })
   })
 
   it('look for a tip in the newest 20 blocks, and no further', async () => {
@@ -279,13 +282,7 @@ describe('requests', () => {
     }
     const view = { l2BlockNumber: 5000n } as BlockView
     await inPace(UNHURRIED, pace =>
-      feeHistory(
-        { l2: openEndpoints('l2', truth), isForWallet: false },
-        blocks as never,
-        view,
-        ['0xffff', 'latest'],
-        pace,
-      ),
+      feeHistory(createChain({} as never, blocks as never)(view, pace), ['0xffff', 'latest']),
     )
     expect(asked).toEqual([[4999n - 1024n, 4999n]])
   })

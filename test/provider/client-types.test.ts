@@ -48,13 +48,13 @@ it('throws errors whose data are typed by their reason', () => {
   }
   const errors: unknown[] = [
     new ProviderError('REVERTED', '0x12'),
-    new ProviderError('PROOF_REFUSED', { reason: 'PROOF_REFUSED', error: 'BAD_HEX', path: 'answer' }),
-    new ProviderError('VALUE_UNPROVEN', { reason: 'VALUE_UNPROVEN', instruction: 'BASEFEE' }),
-    new ProviderError('ENDPOINT_FAILED', { reason: 'ENDPOINT_FAILED', error: 'TIMEOUT', layer: 'L1' }),
+    new ProviderError('PROOF_REFUSED', { error: 'BAD_HEX', path: 'answer' }),
+    new ProviderError('VALUE_UNPROVEN', { instruction: 'BASEFEE' }),
+    new ProviderError('ENDPOINT_FAILED', { error: 'TIMEOUT', layer: 'L1' }),
   ]
   expect(errors.filter(isProviderError).map(describe)).toEqual(['0x12', 'BAD_HEX at answer', 'BASEFEE', 'TIMEOUT'])
   // @ts-expect-error the data of another reason
-  new ProviderError('PROOF_REFUSED', { reason: 'VALUE_UNPROVEN', instruction: 'BASEFEE' })
+  new ProviderError('PROOF_REFUSED', { instruction: 'BASEFEE' })
 })
 
 it('has a meaning, a code and an action for every reason', () => {
@@ -66,10 +66,6 @@ it('has a meaning, a code and an action for every reason', () => {
     expect(message).toBe(`${providerErrorMeanings[reason]} The rest.`)
     expect(['fix', 'change', 'none'], reason).toContain(action)
   }
-  const timeout = new ProviderError(
-    'ENDPOINT_FAILED',
-    { reason: 'ENDPOINT_FAILED', error: 'TIMEOUT' },
-    { cause: new EndpointError('TIMEOUT') },
-  )
+  const timeout = new ProviderError('ENDPOINT_FAILED', { error: 'TIMEOUT' }, { cause: new EndpointError('TIMEOUT') })
   expect(timeout.action).toBe('wait')
 })

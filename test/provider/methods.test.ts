@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { bytesToHex, hexLength, hexToBytes } from '../../src/base/bytes.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError, type VerifiedProvider } from '../../src/entry/provider.ts'
-import { METHOD_ROWS } from '../../src/provider/methods.ts'
 import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
 import { encodeTransaction, kinds, makeBlock } from '../../vectors/blocks/truth.ts'
+import { METHODS, wordsOf } from '../tools/methods.ts'
 import { createMixedEndpoints } from './block-endpoints.ts'
 import { word } from './endpoints.ts'
 
@@ -21,17 +21,17 @@ const reasonOf = (work: Promise<unknown>) =>
   )
 const hashOf = (hex: Hex) => bytesToHex(keccak256(hexToBytes(hex, hexLength(hex))))
 
-it('has each method in one row, and does with it what the row says', async () => {
+it('does with each method what the documents say', async () => {
   const verified = endpoints.provider(endpoints.l2())
   const ask = (method: string) => verified.request({ method }, { canPush: true })
-  const all = METHOD_ROWS.flatMap(({ methods }) => [...methods])
+  const all = Object.values(METHODS).flat()
   expect(new Set(all).size).toBe(all.length)
-  const counts: Record<string, number> = {}
-  for (const { kind, methods, how } of METHOD_ROWS) {
-    for (const method of methods) {
-      counts[kind] = (counts[kind] ?? 0) + 1
+  for (const kind of ['proven', 'stateless', 'forwarded', 'refused'] as const) {
+    for (const method of METHODS[kind]) {
       const asked = ask(method)
-      if (kind === 'refused') await expect(asked).rejects.toThrow(`the method ${method} does not exist: ${how}.`)
+      if (kind === 'refused') {
+        await expect(asked).rejects.toThrow(`the method ${method} does not exist: ${wordsOf(kind, method)}.`)
+      }
       if (kind === 'refused' || kind === 'forwarded') {
         await expect(asked).rejects.toMatchObject({ code: 4200, reason: 'METHOD_REFUSED', data: { method } })
         const forwarding = endpoints.provider(endpoints.l2(), { forward: [method] })
@@ -44,7 +44,11 @@ it('has each method in one row, and does with it what the row says', async () =>
       }
     }
   }
-  expect(counts).toEqual({ proven: 42, stateless: 7, forwarded: 2, refused: 15 })
+  const { proven, stateless, forwarded, refused } = METHODS
+  expect([proven, stateless, forwarded, refused].map(({ length }) => length)).toEqual([42, 7, 2, 15])
+  for (const method of ['eth_other', 'toString', '__proto__', 'constructor']) {
+    await expect(ask(method)).rejects.toMatchObject({ code: 4200, message: expect.stringMatching(/does not exist\.$/) })
+  }
 })
 
 it('answers probes, which state nothing about the chain, without a request', async () => {
@@ -97,8 +101,12 @@ it('proves transactions by their place, counts, uncles and raw forms, of blocks 
   expect(seen).toBe(2 * contents.length)
   // Unknown, and newer than what is proven.
   const missing = [
-    ...(['eth_getBlockTransactionCountByHash', 'eth_getUncleCountByBlockHash', 'debug_getRawHeader'] as const),
-    ...(['debug_getRawReceipts', 'debug_getRawTransaction', 'eth_getRawTransactionByHash'] as const),
+    'eth_getBlockTransactionCountByHash',
+    'eth_getUncleCountByBlockHash',
+    'debug_getRawHeader',
+    'debug_getRawReceipts',
+    'debug_getRawTransaction',
+    'eth_getRawTransactionByHash',
   ]
   for (const method of missing) expect(await ask(method, word(1)), method).toBeNull()
   expect(await ask('eth_getTransactionByBlockNumberAndIndex', '0xffff', '0x0')).toBeNull()

@@ -1,38 +1,32 @@
 import { encodeQuantity } from '../../base/hex.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
-import { fetchBlock } from '../../client/l1/blocks.ts'
+import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { inAdvance } from '../../client/transport/waiting.ts'
-import type { OpenedBlockTransaction } from '../../verify/blocks/block.ts'
-import { NO_CONTEXT, openBlockReceipts } from '../../verify/blocks/block.ts'
+import { NO_CONTEXT, type OpenedBlockTransaction, openBlockReceipts } from '../../verify/blocks/block.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { invalidParams } from '../error.ts'
 import { MAX_FEE_BLOCKS, MAX_PERCENTILES, MAX_REWARD_BLOCKS, TIP_BLOCKS, TIP_SAMPLES } from '../limits.ts'
-import type { VerifiedOptions } from '../options.ts'
-import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
-import { newestIn } from '../view.ts'
-import { type BlockView, type KnownBlocks, oldestIn, unprovenBlock } from './known-blocks.ts'
+import type { Chain } from './chain.ts'
+import { unprovenBlock } from './known-blocks.ts'
 import { readNumber } from './logs.ts'
 
 /** What was paid in proven blocks. What a later block will take is nobody's to prove. */
-
-type Sources = Pick<VerifiedOptions, 'l2' | 'isForWallet'>
 
 const tipOf = (header: BlockHeader, { gasPrice }: Pick<OpenedBlockTransaction, 'gasPrice'>): bigint =>
   gasPrice - (header.baseFeePerGas ?? 0n)
 
 const ascending = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0)
+const least = (...numbers: bigint[]): bigint => numbers.reduce((least, one) => (one < least ? one : least))
 
 /** A tip that was enough lately: the median of those in the newest proven blocks that have transactions; zero if none has any. */
-export async function suggestTip({ l2 }: Sources, blocks: KnownBlocks, view: BlockView, pace: Pace): Promise<bigint> {
-  const newest = newestIn(view)
-  const oldest = [oldestIn(view), newest - TIP_BLOCKS + 1n].reduce((most, one) => (one > most ? one : most))
+export async function suggestTip({ newest, oldest, walk, withBlock }: Chain): Promise<bigint> {
   const tips: bigint[] = []
   let samples = 0
-  for await (const header of blocks.walk(view, oldest, newest, pace)) {
+  for await (const header of walk(newest - least(TIP_BLOCKS - 1n, newest - oldest), newest)) {
     if (header.gasUsed === 0n) continue
-    const paid = await fetchBlock({ l2, signal: pace.signal }, header, false, ({ transactions }) =>
+    const paid = await withBlock(header.number, false, ({ transactions }) =>
       transactions.map(transaction => tipOf(header, transaction)),
     )
     tips.push(...paid)
@@ -45,37 +39,29 @@ export async function suggestTip({ l2 }: Sources, blocks: KnownBlocks, view: Blo
  * The result of `eth_feeHistory`. It ends one block before the newest proven one, because it also has the base fee of the block
  * after it. It has no fees for blobs if there are blobs: the rollup has none.
  */
-export async function feeHistory(
-  sources: Sources,
-  blocks: KnownBlocks,
-  view: BlockView,
-  given: unknown,
-  pace: Pace,
-): Promise<object> {
-  const [count, newest, percentiles] = params.take(given, 2, 3)
+export async function feeHistory(chain: Chain, [count, end, percentiles]: readonly unknown[]): Promise<object> {
+  const { newest, oldest, pace, view } = chain
   const shares = isGiven(percentiles) ? readShares(percentiles) : []
   const most = shares.length === 0 ? MAX_FEE_BLOCKS : MAX_REWARD_BLOCKS
   // Some clients send a number.
-  const wanted = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
-  const asked = wanted ?? params.quantity('block count', count, 64)
-  const last = readNumber(newest, newestIn(view), sources.isForWallet)
-  if (last > newestIn(view)) throw unprovenBlock(view, last)
-  const next = last === newestIn(view) ? last : last + 1n
-  const room = next - oldestIn(view)
-  const length = [asked, most, room].reduce((least, one) => (one < least ? one : least))
+  const isNumber = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0
+  const asked = isNumber ? BigInt(count) : params.quantity('block count', count, 64)
+  const last = readNumber(end, chain)
+  if (last > newest) throw unprovenBlock(view, last)
+  const next = last === newest ? last : last + 1n
+  const first = next - least(asked, most, next - oldest)
   const headers: BlockHeader[] = []
-  for await (const header of blocks.walk(view, next - length, next, pace)) headers.unshift(header)
+  for await (const header of chain.walk(first, next)) headers.unshift(header)
   const listed = headers.slice(0, -1)
-  const rewards = inAdvance(
-    shares.length === 0 ? 0 : listed.length,
-    CONTENTS_AT_ONCE,
-    (index, signal) => rewardsOf(sources, listed[index] as BlockHeader, shares, signal),
-    pace.signal,
-  )
   const reward: unknown[] = []
-  for await (const row of rewards) reward.push(row)
+  if (shares.length > 0) {
+    const read = (index: number, signal: AbortSignal) =>
+      // The index is one of theirs.
+      rewardsOf(chain, listed[index] as BlockHeader, shares, signal)
+    for await (const row of inAdvance(listed.length, CONTENTS_AT_ONCE, read, pace.signal)) reward.push(row)
+  }
   return {
-    oldestBlock: encodeQuantity(next - length),
+    oldestBlock: encodeQuantity(first),
     baseFeePerGas: headers.map(({ baseFeePerGas = 0n }) => encodeQuantity(baseFeePerGas)),
     ...blobFees(headers),
     gasUsedRatio: listed.map(({ gasUsed, gasLimit }) => (gasLimit === 0n ? 0 : Number(gasUsed) / Number(gasLimit))),
@@ -126,15 +112,16 @@ export function tipsAt(
 }
 
 async function rewardsOf(
-  { l2 }: Sources,
+  { withBlock }: Chain,
   header: BlockHeader,
   shares: readonly number[],
   signal: AbortSignal,
 ): Promise<string[]> {
   if (header.gasUsed === 0n) return shares.map(() => '0x0')
-  return fetchBlock({ l2, signal }, header, true, ({ transactions, sentReceipts }) => {
+  const read = ({ transactions, sentReceipts }: FetchedBlock) => {
     const receipts = openBlockReceipts(sentReceipts, header, transactions, () => NO_CONTEXT)
     const paid = transactions.map((one, index) => ({ tip: tipOf(header, one), gas: receipts[index]?.gasUsed ?? 0n }))
     return tipsAt(shares, paid, header.gasUsed)
-  })
+  }
+  return withBlock(header.number, true, read, signal)
 }

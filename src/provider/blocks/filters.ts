@@ -8,24 +8,21 @@ import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
 import type { Filter, Register } from '../filter-register.ts'
 import { BLOCKS_A_PIECE } from '../limits.ts'
+import type { BlockMethod, Method } from '../methods.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
-import { newestIn } from '../view.ts'
-import { lengthOf } from './contents.ts'
-import type { BlockView, KnownBlocks } from './known-blocks.ts'
-import { type BlockRange, type LogBounds, type LogSearch, rangeIn, readLogRequest } from './logs.ts'
+import type { Chain } from './chain.ts'
+import { type BlockRange, type LogBounds, type LogSearch, lengthOf, rangeIn, readLogRequest } from './logs.ts'
 import { spell, spellLogs } from './spell.ts'
 
 /** Logs, or of blocks their hashes or their headers. */
 export type Query = { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
 
 interface FilterSources {
-  readonly blocks: KnownBlocks
   readonly search: LogSearch
-  readonly current: () => Promise<BlockView>
+  readonly chainNow: (pace: Pace) => Promise<Chain>
   readonly register: Register<Query>
   readonly timeoutMs: number
-  readonly isForWallet: boolean
 }
 
 /**
@@ -33,44 +30,44 @@ interface FilterSources {
  * whose client has asked for nothing during five minutes is gone. If there are too many, those that were used least lately are gone.
  */
 export function createFilters(sources: FilterSources) {
-  const { search, current, register, isForWallet } = sources
-  const idIn = (given: unknown): Hex => encodeQuantity(params.quantity('filter', params.take(given, 1, 1)[0], 128))
-  const next = async () => newestIn(await current()) + 1n
-  async function addLogs(query: unknown, client: string) {
-    const { filter, blocks: wanted, choices } = readLogRequest(query, isForWallet)
-    if (typeof wanted === 'string') throw invalidParams('A filter is about blocks to come: blockHash names one.')
-    return register.add(client, { filter, bounds: wanted }, choices, await next())
+  const { search, chainNow, register } = sources
+  const idIn = ([id]: readonly unknown[]): Hex => encodeQuantity(params.quantity('filter', id, 128))
+  const addBlocks = async (query: 'hashes' | 'heads', pace: Pace, client: string) =>
+    register.add(client, query, 0, (await chainNow(pace)).newest + 1n)
+  async function addLogs(query: unknown, pace: Pace, client: string) {
+    const chain = await chainNow(pace)
+    const { filter, blocks: bounds } = readLogRequest(query, chain)
+    if (typeof bounds === 'string') throw invalidParams('A filter is about blocks to come: blockHash names one.')
+    const choices = [filter.address, ...filter.topics].flat().length
+    return register.add(client, { filter, bounds }, choices, chain.newest + 1n)
   }
+  const remove: Method = given => register.remove(idIn(given))
 
   return {
-    eth_newFilter: (given: unknown, _: Pace, client: string) => addLogs(params.take(given, 1, 1)[0], client),
-    async eth_newBlockFilter(given: unknown, _: Pace, client: string) {
-      params.take(given, 0, 0)
-      return register.add(client, 'hashes', 0, await next())
-    },
+    eth_newFilter: ([query], pace, client) => addLogs(query, pace, client),
+    eth_newBlockFilter: (_, pace, client) => addBlocks('hashes', pace, client),
     /** A filter, whose changes the server asks for and pushes. */
-    async eth_subscribe(given: unknown, _: Pace, client: string) {
-      const [kind, query = {}] = params.take(given, 1, 2)
-      if (kind === 'logs') return addLogs(query, client)
-      if (kind === 'newHeads') return register.add(client, 'heads', 0, await next())
+    eth_subscribe([kind, query = {}], pace, client) {
+      if (kind === 'logs') return addLogs(query, pace, client)
+      if (kind === 'newHeads') return addBlocks('heads', pace, client)
       throw invalidParams(`There are subscriptions to newHeads and logs. ${UNPUSHED}`)
     },
-    eth_unsubscribe: async (given: unknown) => register.remove(idIn(given)),
-    async eth_getFilterChanges(given: unknown, pace: Pace) {
+    eth_unsubscribe: remove,
+    eth_uninstallFilter: remove,
+    eth_getFilterChanges(given, pace) {
       const filter = register.find(idIn(given))
       const end = Date.now() + sources.timeoutMs / 2
       const work = filter.turn.then(() => advance(sources, filter, end, pace))
       filter.turn = work.catch(() => {})
       return work
     },
-    async eth_getFilterLogs(given: unknown, pace: Pace) {
+    async eth_getFilterLogs(given, pace) {
       const { query } = register.find(idIn(given))
       if (typeof query === 'string') throw refusedFor('FILTER_MISSING', { found: 'This one is about blocks.' })
-      const view = await current()
-      return spellLogs(await search(view, query.filter, rangeIn(query.bounds, newestIn(view)), pace))
+      const chain = await chainNow(pace)
+      return spellLogs(await search(chain, query.filter, rangeIn(query.bounds, chain.newest)))
     },
-    eth_uninstallFilter: async (given: unknown) => register.remove(idIn(given)),
-  }
+  } satisfies Partial<Record<BlockMethod, Method>>
 }
 
 const UNPUSHED = 'Nothing proves what is pending, and nothing synchronizes here.'
@@ -81,22 +78,21 @@ const UNPUSHED = 'Nothing proves what is pending, and nothing synchronizes here.
  */
 async function advance(sources: FilterSources, filter: Filter<Query>, end: number, pace: Pace): Promise<unknown> {
   const { query } = filter
-  const { first = null, last = null } = typeof query === 'string' ? {} : query.bounds
+  const { first, last } = typeof query === 'string' ? { first: null, last: null } : query.bounds
   let next = first !== null && first > filter.next ? first : filter.next
   let piece = BLOCKS_A_PIECE
   const found: unknown[] = []
   while (Date.now() < end) {
     // A finalization meanwhile counts, too: some clients ask again only for the next one.
-    const view = await sources.current()
-    const newest = newestIn(view)
-    const to = last !== null && last < newest ? last : newest
-    if (next > to) break
-    const range = { from: next, to: next + piece - 1n < to ? next + piece - 1n : to }
+    const { newest } = await sources.chainNow(pace)
+    const most = last !== null && last < newest ? last : newest
+    if (next > most) break
+    const range = { from: next, to: next + piece - 1n < most ? next + piece - 1n : most }
     const isOne = range.from === range.to
     let own = pace.signal
     const search = (signal: AbortSignal) => {
       own = signal
-      return read(sources, filter, view, range, { ...pace, signal })
+      return read(sources, query, range, { ...pace, signal })
     }
     try {
       const more = await inTime(end - Date.now(), search, pace.signal)
@@ -119,15 +115,15 @@ async function advance(sources: FilterSources, filter: Filter<Query>, end: numbe
 }
 
 async function read(
-  { blocks, search }: FilterSources,
-  { query }: Filter<Query>,
-  view: BlockView,
+  { chainNow, search }: FilterSources,
+  query: Query,
   range: BlockRange,
   pace: Pace,
 ): Promise<readonly (BlockLog | BlockHeader | Hex)[]> {
-  if (typeof query === 'object') return search(view, query.filter, range, pace)
+  const chain = await chainNow(pace)
+  if (typeof query === 'object') return search(chain, query.filter, range)
   const found: (BlockHeader | Hex)[] = []
-  for await (const header of blocks.walk(view, range.from, range.to, pace)) {
+  for await (const header of chain.walk(range.from, range.to)) {
     found.unshift(query === 'heads' ? header : header.hash)
   }
   return found

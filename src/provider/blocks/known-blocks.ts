@@ -25,8 +25,6 @@ export function unprovenBlock(view: BlockView, number: bigint, cause?: Error) {
   return refusedFor('BLOCK_UNPROVEN', { found, cause })
 }
 
-const isUnproven = (error: unknown): boolean => isProviderError(error) && error.reason === 'BLOCK_UNPROVEN'
-
 const knownOf = new WeakMap<object, KnownBlocks>()
 
 export function knownBlocksOf(settings: VerifiedOptions): KnownBlocks {
@@ -48,19 +46,19 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
     learnOwn(view)
     const known = hashOf(number)
     if (known !== undefined) return known
-    if (number < oldestIn(view) || number >= view.l2BlockNumber) throw unprovenBlock(view, number)
+    const { header, l2BlockNumber: end } = view
+    if (number < oldestIn(view) || number >= end) throw unprovenBlock(view, number)
     await pace.beSlow()
-    const first = firstInWindow(view.l2BlockNumber)
+    const first = firstInWindow(end)
+    if (number < first) return parentHashAt(view, number, first, pace)
     // Whoever asks for blocks one after another, upwards, will ask for the next ones.
     const count = hashOf(number - 1n) === undefined ? 1 : HASHES_AHEAD
-    if (number < first) return parentHashAt(view, number, first, pace)
     try {
-      return await readHashes(view, number, count, (one, hash) => hashes.set(one, hash, 1))
+      return await readHashes(view, number, count, hashes.set)
     } catch (error) {
       // A chain may do without the contract that keeps hashes. Whoever has a header needs none.
-      const { header, l2BlockNumber: newest } = view
-      if (header === undefined || !isUnproven(error)) throw error
-      return parentHashAt(view, number, newest, pace)
+      if (header === undefined || !isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error
+      return parentHashAt(view, number, end, pace)
     }
   }
 
@@ -115,15 +113,14 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
 function createMemory(signal: AbortSignal | undefined) {
   const hashes = createCache<bigint, Hex>(MAX_CACHED_HASHES)
   const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
-  /** What requests at the same time share, and what arrived for one that ended before it was proven. */
-  const sent = createCache<bigint, Hex>(MAX_ARRIVED_HEADERS)
-  const learn = (header: BlockHeader): void => headers.set(header.number, header, 1)
+  const learn = (header: BlockHeader): void => headers.set(header.number, header)
   return {
     hashes,
     headers,
+    /** What requests at the same time share, and what arrived for one that ended before it was proven. */
     arrived: {
-      ...{ ...sent, run: createFlights<bigint>(MAX_STRAGGLERS, signal).run },
-      set: (number: bigint, rlp: Hex) => sent.set(number, rlp, 1),
+      ...createCache<bigint, Hex>(MAX_ARRIVED_HEADERS),
+      run: createFlights<bigint>(MAX_STRAGGLERS, signal).run,
     },
     hashOf: (number: bigint): Hex | undefined =>
       headers.get(number)?.hash ?? headers.get(number + 1n)?.parentHash ?? hashes.get(number),
@@ -135,6 +132,7 @@ function createMemory(signal: AbortSignal | undefined) {
   }
 }
 
+/** Reads the hash of a block, and those of the next ones, from the state. @param keep called with each that is there */
 async function readHashes(
   view: BlockView,
   number: bigint,

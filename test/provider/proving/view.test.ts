@@ -129,7 +129,7 @@ it('moves forward, and stays where nothing newer is proven', async () => {
   expect(stayed).toEqual({ ...before, l1Block: stayed.l1Block, newest: 2n })
   expect(stayed.l1Block.number).toBe(once.chain.l1.blockNumber())
   // The walk begins at the newest finalization, and ends before that of the view.
-  await expect(once.views.findBefore(stayed, null)).rejects.toMatchObject({ code: 'PROOF_UNAVAILABLE' })
+  await expect(once.views.findBefore(stayed)).rejects.toMatchObject({ code: 'PROOF_UNAVAILABLE' })
   await expect(once.views.find(null)).rejects.toThrow('tried 2')
 })
 
