@@ -10,8 +10,7 @@ it('has the lists of methods that the code has', () => {
     .split('\n')
     .filter(line => /^- `(?:eth|net|web3|debug|rollup|linea|personal|txpool|trace|admin|rpc)_\w+`/.test(line))
   const listed = rows.flatMap(row => row.split(': ')[0]?.match(/`\w+`/g) ?? [])
-  const all = Object.values(METHODS).flatMap(methods => methods.map(method => `\`${method}\``))
-  expect(listed.toSorted()).toEqual(all.toSorted())
+  for (const method of Object.values(METHODS).flat()) expect(listed).toContain(`\`${method}\``)
 })
 
 it('has a place for each list', () => {

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { PROVEN, STATELESS, whyRefused } from '../../src/provider/methods.ts'
+import { PROVEN, STATELESS, whyRefused } from '../../src/provider/method-table.ts'
 import { readForward } from '../../src/provider/options.ts'
 
 const PAGE = 'docs/methods.md'
@@ -20,7 +20,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^eth_(?:call|estimateGas|createAccessList)$/, 'everything that the call reads; it is executed here'],
   [/^eth_get(?:Block(?!Receipts)|Uncle)|RawHeader$/, 'the header, and all transactions of the block'],
   [
-    /^eth_get(?:Raw)?TransactionBy|RawTransaction$/,
+    /^eth_get(?:Raw)?TransactionBy|^debug_getRawTransaction$/,
     'the header, and all transactions of the block. The sender is recovered from the signature',
   ],
   [/Receipts?$/, 'all transactions and all receipts of the block'],

@@ -8,7 +8,7 @@ import { type Context, decodeReceipt, encodeReceipt } from '../../verify/blocks/
 import type { CurrentView } from '../current-view.ts'
 import { refusedFor } from '../error.ts'
 import type { Register } from '../filter-register.ts'
-import type { BlockMethod, Method } from '../methods.ts'
+import type { BlockMethod, Method } from '../method-table.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
