@@ -5,7 +5,6 @@
  * @module rollup-state-proof/rpc
  */
 
-export { fetchConsensus } from '../client/beacon/beacon.ts'
 export {
   type BeaconBlockHashOptions,
   type BeaconFailure,
@@ -44,7 +43,6 @@ export {
 export type { Endpoint } from '../client/sources/endpoints.ts'
 export {
   createRollupClient,
-  type ProofRequest,
   type RollupClient,
   type RollupClientOptions,
   type StateRequest,

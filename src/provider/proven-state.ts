@@ -1,7 +1,6 @@
 import type { Hex } from '../base/bytes.ts'
-import { atPath } from '../base/errors.ts'
 import { encodeQuantity } from '../base/hex.ts'
-import { fetchVerified } from '../client/sources/fetch.ts'
+import { type FetchedState, fetchState } from '../client/sources/fetch.ts'
 import { abortedBy, EndpointError, isEndpointError, isMissing } from '../client/transport/error.ts'
 import { callProvider } from '../client/transport/provider.ts'
 import { begin, createFlights } from '../client/transport/waiting.ts'
@@ -162,17 +161,15 @@ function orMissing(answer: unknown): unknown {
   throw new EndpointError('BLOCK_MISSING', { found: 'null in place of code', layer: 'L2' })
 }
 
-async function fetchProven(
-  { l2, block, stateRoot, scheme, verify: verifyState, maxKeysPerRequest }: StateSource,
+function fetchProven(
+  { l2, block: l2BlockNumber, stateRoot, scheme, verify, maxKeysPerRequest }: StateSource,
   method: string,
   address: Hex,
   storageKeys: readonly Hex[],
   signal: AbortSignal | undefined,
-) {
-  const verify = (answer: unknown) => atPath('answer', () => verifyState(answer, { stateRoot, address, storageKeys }))
-  const how = { method, maxKeysPerRequest, scheme, signal }
-  const { answer, verified } = await fetchVerified(l2, { address, storageKeys, l2BlockNumber: block }, how, verify)
-  return { answer, state: verified }
+): Promise<FetchedState> {
+  const wanted = { scheme, stateRoot, address, storageKeys, l2BlockNumber }
+  return fetchState(l2, wanted, { method, maxKeysPerRequest, verify, signal })
 }
 
 /** Joins the reads of one account in the same tick into one request. Later reads share its answer until it arrives. */

@@ -10,7 +10,7 @@ import { cpus } from 'node:os'
 import { type Hex, verifyProof } from '../../src/entry/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { createHttpProvider, createRollupClient } from '../../src/entry/rpc.ts'
+import { createHttpProvider } from '../../src/entry/rpc.ts'
 import { networkOf } from '../cli/network-file.ts'
 import { header, publish, row } from './page.ts'
 
@@ -40,11 +40,14 @@ async function load(url: string, claim: Parameters<typeof verifyProof>[1]): Prom
   let [bytes, asked] = [0, 0]
   const start = performance.now()
   const client = async () => {
-    const { getProof } = createRollupClient(createHttpProvider(url))
+    const { request } = createHttpProvider(url)
     while (asked < REQUESTS && performance.now() - start < SECONDS * 1000) {
       asked++
       const sent = performance.now()
-      const answer = await getProof({ address, storageKeys, l2BlockNumber: BLOCK })
+      const answer = await request({
+        method: 'rollup_getProof',
+        params: [address, storageKeys, `0x${BLOCK.toString(16)}`],
+      })
       verifyProof(answer, claim)
       latencies.push(performance.now() - sent)
       // Measured once, because all answers have the same length.

@@ -169,7 +169,14 @@ const ACTIVITIES: [string, (l2: readonly string[]) => Promise<unknown>, unknown,
     async l2 =>
       (
         await recordMessage(
-          withNetwork({ l1: urls.l1, l2, rollup, messageService: lineaMessageService, message: { number: 1n } }),
+          withNetwork({
+            l1: urls.l1,
+            l2,
+            rollup,
+            scheme: poseidon2,
+            messageService: lineaMessageService,
+            message: { number: 1n },
+          }),
         )
       ).verified.status,
     'claimable',

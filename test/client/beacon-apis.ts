@@ -1,4 +1,10 @@
 import { vi } from 'vitest'
+import {
+  type BeaconSource,
+  type ConsensusProgress,
+  fetchConsensus as fetchFrom,
+  readBeaconSource,
+} from '../../src/client/beacon/beacon.ts'
 import { addDemoBlocks, createService, demoWorld, type Service } from '../../src/devnet/index.ts'
 import * as beacon from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
@@ -10,6 +16,14 @@ import { ROLLUP, startService } from './servers.ts'
 export const ANY_TRUSTED = { maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
 export const ANY = { maxAgeSeconds: Number.POSITIVE_INFINITY, ...ANY_TRUSTED }
 export type Change = (body: unknown, path: string) => unknown
+
+/** The consensus part of a recording. */
+export const fetchConsensus = async ({
+  onProgress = () => {},
+  signal,
+  ...source
+}: BeaconSource & { onProgress?: (progress: ConsensusProgress) => void; signal?: AbortSignal }) =>
+  fetchFrom(readBeaconSource(source), onProgress, signal)
 
 /** The service without HTTP in between; what it answers is changed on the way. */
 export function apiOf({ beacon }: Service, change: Change = body => body): BeaconApi & { readonly asked: string[] } {

@@ -8,7 +8,6 @@ import {
   beaconBlockHash,
   createBeaconApi,
   EndpointError,
-  fetchConsensus,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
 import { withNetwork } from '../network.ts'
@@ -19,6 +18,7 @@ import {
   type Change,
   codeOf,
   down,
+  fetchConsensus,
   forge,
   quietDemo,
   startDemo,
@@ -248,16 +248,8 @@ it('checks the age of what it proves from at every call, and by the rules of the
   expect(await codeOf(fetchConsensus({ apis: [api], trusted: await trust(60n) }))).toBe('CLOCK_BEHIND')
 })
 
-it('has one deadline for the whole, and lets the program work while it verifies', async () => {
+it('lets the program work while it verifies, and be aborted', async () => {
   const { service, follow, trust, head } = await startDemo()
-  const slow = silentAt(apiOf(service), /updates/)
-  const options = { timeoutMs: 50_000, totalTimeoutMs: 3_000 }
-  const call = await follow([slow], options, 10n)
-  const one = await timed(() => codeOf(call()))
-  const trusted = await trust(10n)
-  const two = await timed(() => codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [slow], trusted, ...options })))
-  expect([one.value, two.value]).toEqual(['BEACON_UNAVAILABLE', 'TIMEOUT'])
-  expect(Math.max(one.waited, two.waited)).toBeLessThan(4_000)
   let turns = 0
   const ticking = setInterval(() => turns++, 0)
   onTestFinished(() => clearInterval(ticking))
@@ -266,6 +258,7 @@ it('has one deadline for the whole, and lets the program work while it verifies'
   const controller = new AbortController()
   const { signal } = controller
   const abort = { onProgress: () => controller.abort('enough'), signal }
+  const trusted = await trust(10n)
   const error = await fetchConsensus({ ...ANY_TRUSTED, apis: [apiOf(service)], trusted, ...abort }).catch(
     (thrown: unknown) => thrown,
   )

@@ -9,7 +9,7 @@ import {
   type RequestProvider,
   type RollupClientOptions,
 } from '../../src/entry/rpc.ts'
-import { fetchAnswer } from './fetching.ts'
+import { fetchAnswer, fetcherOf } from './fetching.ts'
 import { CONTRACT, USER, word } from './servers.ts'
 
 const world = demoWorld(poseidon2)
@@ -17,7 +17,6 @@ const stateRoot = world.stateRoot()
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys }
 const request = { ...claim, l2BlockNumber: 1n }
-const asking = { address: CONTRACT, storageKeys, l2BlockNumber: 1n }
 const honest = (keys = storageKeys, address = CONTRACT): GetProofResult => world.getProof(address, keys)
 
 /** A client, and the requests its provider received. `answer` may lie about `keys`. */
@@ -38,9 +37,9 @@ it('sends one request in lower case, and returns the verified state', async () =
   const address = `0x${CONTRACT.slice(2).toUpperCase()}` as const
   expect(await client.getVerifiedState({ ...request, address })).toEqual(verifyProof(honest(), claim))
   expect(asked).toEqual([{ method: 'rollup_getProof', params: [CONTRACT, storageKeys, '0x1'] }])
-  const tagged = clientOf(keys => honest(keys), { method: 'linea_getProof' })
-  await tagged.client.getProof({ address: USER, l2BlockNumber: 'finalized' })
-  expect(tagged.asked).toEqual([{ method: 'linea_getProof', params: [USER, [], 'finalized'] }])
+  const named = clientOf(() => honest([], USER), { method: 'linea_getProof' })
+  await named.client.getVerifiedState({ scheme: poseidon2, stateRoot, address: USER, l2BlockNumber: 16n })
+  expect(named.asked).toEqual([{ method: 'linea_getProof', params: [USER, [], '0x10'] }])
 })
 
 it('splits long lists of keys, and joins consistent answers', async () => {
@@ -62,34 +61,28 @@ it('does not join answers of different states', async () => {
   const later = world.fork()
   later.setStorage(CONTRACT, { key: word(0), value: word(1) })
   const lies: [string, (keys: typeof storageKeys, turn: number) => unknown][] = [
-    ['ANSWERS_INCONSISTENT', (keys, turn) => (turn === 1 ? later.getProof(CONTRACT, keys) : honest(keys))],
-    ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
-    ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), accountProof: [turn] })],
-    ['ANSWER_MALFORMED', keys => ({ ...honest(keys), storageProofs: honest(keys).storageProofs.slice(1) })],
+    ['STATE_ROOT_MISMATCH', (keys, turn) => (turn === 1 ? later.getProof(CONTRACT, keys) : honest(keys))],
+    ['STORAGE_PROOF_MISSING', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
+    ['MALFORMED_RESPONSE', (keys, turn) => ({ ...honest(keys), accountProof: [turn] })],
+    ['STORAGE_PROOF_MISSING', keys => ({ ...honest(keys), storageProofs: honest(keys).storageProofs.slice(1) })],
     ['BLOCK_MISSING', () => null],
     ['ETH_PROOF_ANSWER', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
   ]
   for (const [code, lie] of lies) {
     const { client, asked } = clientOf(lie, { maxKeysPerRequest: 2 })
-    await expect(client.getProof(asking)).rejects.toMatchObject({ name: 'EndpointError', code })
+    await expect(client.getVerifiedState(request)).rejects.toMatchObject({ code })
     expect(asked.length).toBeLessThan(3)
   }
 })
 
-it('tells how many keys are verified after each request but the last, and nothing of what nobody verifies', async () => {
-  const trusted = { scheme: poseidon2, stateRoot: world.stateRoot() }
-  for (const [options, told] of [
-    [{ trusted }, [2, 4]],
-    [{}, []],
-  ] as const) {
-    const counts: number[] = []
-    const onKeys = (count: number) => void counts.push(count)
-    const provider: RequestProvider = {
-      request: async ({ params }) => honest((params as [string, typeof storageKeys])[1]),
-    }
-    const answer = await fetchAnswer(provider, asking, { maxKeysPerRequest: 2, onKeys, ...options })
-    expect([answer, counts]).toEqual([honest(), told])
+it('tells how many keys are verified after each request but the last', async () => {
+  const counts: number[] = []
+  const onKeys = (count: number) => void counts.push(count)
+  const provider: RequestProvider = {
+    request: async ({ params }) => honest((params as [string, typeof storageKeys])[1]),
   }
+  const answer = await fetchAnswer(provider, request, { maxKeysPerRequest: 2, onKeys })
+  expect([answer, counts]).toEqual([honest(), [2, 4]])
 })
 
 it('never returns a lie', async () => {
@@ -123,7 +116,8 @@ it('refuses a wrong request before anything is sent', async () => {
     { l2BlockNumber: 1n << 64n },
   ] as const
   for (const change of wrong) {
-    await expect(client.getProof({ ...asking, ...change })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
+    const spoilt = { ...request, ...change } as typeof request
+    await expect(client.getVerifiedState(spoilt)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
   }
   expect(asked).toEqual([])
   for (const maxKeysPerRequest of [0, 1.5, Number.NaN]) {
@@ -134,9 +128,10 @@ it('refuses a wrong request before anything is sent', async () => {
 })
 
 it('accepts only a quantity as a block number', async () => {
-  expect(await clientOf(() => '0x1b4').client.getBlockNumber()).toBe(436n)
+  const numberIn = (answer: unknown) => fetcherOf({ request: async () => answer }).blockNumber()
+  expect(await numberIn('0x1b4')).toBe(436n)
   for (const answer of ['1', '0x', '0x01', 7, null, `0x1${'0'.repeat(16)}`]) {
-    await expect(clientOf(() => answer).client.getBlockNumber()).rejects.toMatchObject({ code: 'ANSWER_MALFORMED' })
+    await expect(numberIn(answer)).rejects.toMatchObject({ code: 'ANSWER_MALFORMED' })
   }
 })
 

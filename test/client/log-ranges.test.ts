@@ -70,7 +70,7 @@ it.each([5, 10, 500, 0] as const)(
     const { numbers, l1, l2 } = await start()
     const endpoints = () => [limited(l1, most, REFUSALS[most]), limited(l2, most, REFUSALS[most])] as const
     const [one, two] = endpoints()
-    const about = { rollup: ROLLUP, messageService, l1: one.provider, l2: two.provider }
+    const about = { rollup: ROLLUP, scheme: poseidon2, messageService, l1: one.provider, l2: two.provider }
     const recorded = await recordMessage(withNetwork({ ...about, message: { number: 4n } }))
     expect([recorded.verified.status, recorded.verified.message.number]).toEqual(['claimable', 4n])
     // Learnt in at most 11 steps, and remembered.
@@ -79,7 +79,7 @@ it.each([5, 10, 500, 0] as const)(
     expect(one.asked.all + two.asked.all).toBeLessThan(250)
     const found: bigint[] = []
     const l1BlockHash = finalizedBlockHash(one.provider)
-    const following = { ...about, scheme: poseidon2, l1BlockHash, from: USER, fromL2BlockNumber: 0n }
+    const following = { ...about, l1BlockHash, from: USER, fromL2BlockNumber: 0n }
     for await (const { messages } of followMessages(withNetwork(following))) {
       found.push(...messages.map(({ message }) => message.number))
       if (found.length === numbers.length) break
@@ -160,4 +160,9 @@ it('sorts logs by their places, and keeps each once', () => {
   expect(inOrder([...sorted, ...sorted])).toEqual(sorted)
   expect(inOrder([log('0xa', '0x1'), log('0xa', '0x1', '0x01')])).toHaveLength(2)
   expect(inOrder([null, {}, 7])).toEqual([null, {}, 7])
+  const odd = [{ toString: 1 }, null, 7, [{ toString: 1 }]].flatMap(data =>
+    Array(2).fill({ ...log('0xa', '0x1'), data }),
+  )
+  expect(inOrder(odd)).toEqual(odd)
+  expect(inOrder(odd.map(({ data, ...one }) => ({ ...one, data: '0x', topics: data })))).toHaveLength(8)
 })

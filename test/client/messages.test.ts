@@ -102,7 +102,7 @@ interface Log {
 }
 
 const record = (message: MessageRecordOptions['message'], options: Partial<MessageRecordOptions> = {}) =>
-  recordMessage(withNetwork({ ...urls, rollup: ROLLUP, messageService, message, ...options }))
+  recordMessage(withNetwork({ ...urls, rollup: ROLLUP, scheme: poseidon2, messageService, message, ...options }))
 const outcomeOf = (work: Promise<{ verified: { status: string } }>) =>
   work.then(
     ({ verified }) => verified.status,
@@ -170,9 +170,9 @@ describe('a message from L2', () => {
       expect(await outcomeOf(record(search as object))).toBe('ARGUMENT_INVALID')
     }
     const { l1, l2 } = urls
-    expect(await outcomeOf(recordMessage(withNetwork({ l1, l2, rollup: ROLLUP, message: { number } })))).toBe(
-      'ARGUMENT_INVALID',
-    )
+    expect(
+      await outcomeOf(recordMessage(withNetwork({ l1, l2, rollup: ROLLUP, scheme: poseidon2, message: { number } }))),
+    ).toBe('ARGUMENT_INVALID')
   })
 
   it('is not anchored while its block is not finalized, and then only if no endpoint can prove more', async () => {

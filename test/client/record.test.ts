@@ -350,14 +350,14 @@ it('believes no L2 endpoint', async () => {
   const change = (fields: object) => (answer: object) => ({ ...answer, ...fields })
   const lies: [string, (answer: object, params: readonly unknown[]) => unknown][] = [
     ['STATE_ROOT_MISMATCH', older],
-    ['KEY_MISMATCH', otherwise(`0x${'b2'.repeat(20)}`, storageKeys)],
-    ['KEY_MISMATCH', otherwise(CONTRACT, storageKeys.toReversed())],
+    ['OTHER_KEYS', otherwise(`0x${'b2'.repeat(20)}`, storageKeys)],
+    ['OTHER_KEYS', otherwise(CONTRACT, storageKeys.toReversed())],
     ['STORAGE_PROOF_MISSING', otherwise(CONTRACT, storageKeys.slice(1))],
     ['STORAGE_PROOF_UNEXPECTED', otherwise(CONTRACT, [...storageKeys, word(3)])],
     ['STORAGE_PROOF_MISSING', change({ storageProofs: [] })],
     ['PROOF_UNAVAILABLE', () => null],
     ['MALFORMED_RESPONSE', change({ accountProof: 7 })],
-    ['FOREIGN_PROOF', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
+    ['ETH_PROOF_ANSWER', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
     ['METHOD_UNKNOWN', fail(-32601, 'no such method')],
     ['RATE_LIMITED', fail(-32005, 'slow down')],
     ['UNREACHABLE', () => Promise.reject(new TypeError('fetch failed'))],

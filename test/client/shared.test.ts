@@ -40,10 +40,12 @@ it('gives nobody a part of what another has', async () => {
   const options = { l1, l2, rollup: ROLLUP, scheme: poseidon2, chainId: 1337, l1BlockHash, forward: ['other_getProof'] }
   const provider = createVerifiedProvider(withNetwork(options))
   const client = createRollupClient(l2)
+  const stateRoot = demo.chain.at(8n)?.stateRoot() ?? '0x'
+  const claim = { scheme: poseidon2, stateRoot, address: TOKEN, l2BlockNumber: 8n }
   const wanted = withNetwork({ l1, l2, scheme: poseidon2, rollup: ROLLUP })
   const ask = (method: string, ...params: unknown[]) => provider.request({ method, params })
   const works: Record<string, () => Promise<unknown>> = {
-    getProof: () => client.getProof({ address: TOKEN, storageKeys: [`0x${'00'.repeat(32)}`], l2BlockNumber: 8n }),
+    getVerifiedState: () => client.getVerifiedState({ ...claim, storageKeys: [`0x${'00'.repeat(32)}`] }),
     recordEvidence: () => recordEvidence({ ...wanted, address: TOKEN }),
     recordLogs: () => recordLogs(wanted, { filter: decodeFilter({}), fromBlock: 4n, toBlock: undefined }),
     rollup_getProof: () => ask('rollup_getProof', TOKEN, [], 'latest'),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fetchConsensus } from '../../src/client/beacon/beacon.ts'
 import * as devnetPackage from '../../src/devnet/index.ts'
 import { implementationOf } from '../../src/devnet/service/contract.ts'
 import { DEMO_SIGNERS, transferToken } from '../../src/devnet/service/demo-transfer.ts'
@@ -130,9 +131,9 @@ const trusted = beacon.trustBeaconBlock({ network, blockRoot })
 asWhole(trusted)
 /** The clock of the devnet stands still. */
 const anyAge = { maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
-const consensus = await rpc.fetchConsensus({ apis: [api], trusted, ...anyAge })
-const { network: _, ...answers } = consensus.consensus
-const { committee } = beacon.verifyBootstrap(consensus.consensus.bootstrap, { network, blockRoot })
+const { consensus } = await fetchConsensus({ apis: [api], trusted, ...anyAge }, () => {}, undefined)
+const { network: _, ...answers } = consensus
+const { committee } = beacon.verifyBootstrap(consensus.bootstrap, { network, blockRoot })
 const [firstUpdate] = Array.from(answers.updates as readonly unknown[])
 const { committee: nextCommittee } = beacon.verifyUpdate(firstUpdate, committee)
 /** Keys of a stored committee may have been altered where it was stored: they are proven to be those of its root. */
@@ -340,7 +341,7 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [
       {
         ...{ scheme, rollup, l2BlockNumber, address, storageKeys: [], answer },
-        ...{ consensus: consensus.consensus, l1: { block, proof: bundledProof, finalizedState } },
+        ...{ consensus: consensus, l1: { block, proof: bundledProof, finalizedState } },
       },
     ],
     ...{
@@ -368,7 +369,7 @@ export const cases: Readonly<Record<string, Case>> = {
   trustBeaconBlock: { call: beacon.trustBeaconBlock, args: [{ network, blockRoot }] },
   verifyBootstrap: {
     call: beacon.verifyBootstrap,
-    args: [consensus.consensus.bootstrap, { network, blockRoot }],
+    args: [consensus.bootstrap, { network, blockRoot }],
     free: ['0'],
   },
   verifyUpdate: { call: beacon.verifyUpdate, args: [firstUpdate, committee], free: ofCommittee },
@@ -414,16 +415,6 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [l2, { method: 'rollup_getProof', rollup, maxKeysPerRequest: 10 }],
     optional: ['1', '1.method', '1.rollup', '1.maxKeysPerRequest', ...ofRollup('1.rollup')],
   },
-  'createRollupClient().getBlockNumber': {
-    call: client.getBlockNumber,
-    args: [{ signal }],
-    optional: ['0', '0.signal'],
-  },
-  'createRollupClient().getProof': {
-    call: client.getProof,
-    args: [{ address, storageKeys: [key], l2BlockNumber, signal }],
-    optional: ['0.storageKeys', '0.signal'],
-  },
   'createRollupClient().getVerifiedState': {
     call: client.getVerifiedState,
     args: [{ scheme, stateRoot: verified.stateRoot, address, storageKeys: [key], l2BlockNumber, signal }],
@@ -444,7 +435,6 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [messageRecord],
     optional: [
       ...ofSource.filter(name => name !== '0.network.messageService'),
-      '0.network.scheme',
       ...optionalOf('0', messageRecord, 'l1', 'l2', 'network', 'message'),
     ],
   },
@@ -453,11 +443,6 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [{ ...source, address, beacon: { apis: [api], trusted, ...anyAge } }],
     optional: [...ofSource, '0.beacon'],
     free: ['0.beacon.maxTrustedAgeSeconds'],
-  },
-  fetchConsensus: {
-    call: rpc.fetchConsensus,
-    args: [{ apis: [api], trusted, onProgress: ignore, signal, ...anyAge }],
-    ...{ optional: ['0.onProgress', '0.signal'], free: ['0.maxTrustedAgeSeconds'] },
   },
   finalizedBlockHash: { call: rpc.finalizedBlockHash, args: [l1] },
   agreeingBlockHash: {
@@ -470,11 +455,11 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [
       {
         ...{ apis: [api], trusted, resumeFrom: null, onProgress: ignore, onFailure: ignore, maxAgeSeconds: 10 ** 9 },
-        ...{ maxTrustedAgeSeconds: 10 ** 9, timeoutMs: 1000, signal },
+        ...{ maxTrustedAgeSeconds: 10 ** 9, signal },
       },
     ],
     optional: [
-      ...['resumeFrom', 'onProgress', 'onFailure', 'maxAgeSeconds', 'maxTrustedAgeSeconds', 'timeoutMs', 'signal'].map(
+      ...['resumeFrom', 'onProgress', 'onFailure', 'maxAgeSeconds', 'maxTrustedAgeSeconds', 'signal'].map(
         name => `0.${name}`,
       ),
     ],
@@ -537,7 +522,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   createMessageBundle: {
     call: messages.createMessageBundle,
-    args: [{ rollup, message, messageProof, consensus: consensus.consensus, l1: { block, proof: messageL1Proof } }],
+    args: [{ rollup, message, messageProof, consensus: consensus, l1: { block, proof: messageL1Proof } }],
     ...{
       free: [
         '0.messageProof',

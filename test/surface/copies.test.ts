@@ -80,12 +80,12 @@ it('diagnoses the errors of the other as its own', () => {
 })
 
 it('treats endpoints of the other as its own: the next is asked, and a failure keeps its code', async () => {
-  const [closed, open] = [CLOSED, l2].map(url => other.rpc.createHttpProvider(url)) as [
+  const [closed, open] = [CLOSED, l1].map(url => other.rpc.createHttpProvider(url)) as [
     rpc.RequestProvider,
     rpc.RequestProvider,
   ]
-  expect(await rpc.createRollupClient([closed, open]).getBlockNumber()).toBe(8n)
-  const error = await failure(() => rpc.createRollupClient(closed).getBlockNumber())
+  expect((await rpc.finalizedBlockHash([closed, open])()).length).toBe(66)
+  const error = await failure(() => rpc.finalizedBlockHash(closed)())
   expect(error).toMatchObject({ name: 'EndpointError', code: 'UNREACHABLE', action: 'wait' })
 })
 

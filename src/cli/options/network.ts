@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isArgumentError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
-import { readAnyNetwork } from '../../client/network/network.ts'
+import { readNetwork as verifyNetwork } from '../../client/network/network.ts'
 import type { StateScheme } from '../../entry/anchor.ts'
 import type { BeaconNetwork } from '../../entry/beacon.ts'
 import type { Hex } from '../../entry/index.ts'
@@ -78,7 +78,7 @@ function networkIn(path: string): ChosenNetwork {
     // Despite the type, the rest is unchecked: this refuses what is no network.
   } as unknown as ChosenNetwork
   try {
-    readAnyNetwork(network)
+    verifyNetwork(network)
   } catch (error) {
     throw isArgumentError(error) ? argumentRefused(error, `${path}: ${error.path.replace(/^network\.?/, '')}`) : error
   }

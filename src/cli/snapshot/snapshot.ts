@@ -1,7 +1,7 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
 import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
-import { fetchVerified } from '../../client/sources/fetch.ts'
+import { fetchState } from '../../client/sources/fetch.ts'
 import { type EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
 import { type Budget, createBudget, sleep } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
@@ -74,14 +74,12 @@ export function takeSnapshot(
 ): AsyncGenerator<SnapshotPart[]> {
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const endpoints = openEndpoints('l2', l2)
-  const verifyAnswer = createStateVerifier(scheme)
   const within = { slots: createBudget(concurrency), ahead: 4 * concurrency, signal }
-  const how = { scheme, method, maxKeysPerRequest: keysPerRequest, signal }
+  const how = { method, maxKeysPerRequest: keysPerRequest, verify: createStateVerifier(scheme), signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
-    const asked = { address, storageKeys, l2BlockNumber: block }
-    const verify = (answer: unknown) => verifyAnswer(answer, { stateRoot, address, storageKeys })
-    const { answer } = await fetchVerified(endpoints, asked, how, verify)
+    const wanted = { scheme, stateRoot, address, storageKeys, l2BlockNumber: block }
+    const { answer } = await fetchState(endpoints, wanted, how)
     return [{ request, answer }]
   }
   const refuse = async (request: SnapshotRequest, error: ProofError | EndpointError): Promise<SnapshotPart[]> => {

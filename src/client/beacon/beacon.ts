@@ -1,18 +1,26 @@
 import { decodeArgument, invalid, isArray, readItems } from '../../base/arguments.ts'
 import { atPath } from '../../base/errors.ts'
-import { hasMethod, readOptions, verifyFunction } from '../../base/options.ts'
-import { clockOf } from '../../verify/beacon/clock.ts'
+import { hasMethod, readOptions } from '../../base/options.ts'
+import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
-import type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import type { ProvenConsensus, TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import type { VerifiedFinality } from '../../verify/beacon/verify.ts'
 import type { BundleConsensus } from '../../verify/evidence/consensus.ts'
 import { EndpointError } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
-import { BEACON_TOTAL_MS, BYTES_PER_PERIOD, SOURCE_TIMEOUT_MS } from '../transport/limits.ts'
-import { verifySignal, verifyTimeout } from '../transport/options.ts'
-import { claimedPeriod, extendChain, fetchBootstrap, type KnownBlock, type Steps } from './beacon-chain.ts'
-import { unavailable, withSession } from './beacon-session.ts'
+import { BYTES_PER_PERIOD } from '../transport/limits.ts'
+import { scoped } from '../transport/waiting.ts'
+import {
+  chainFrom,
+  extendChain,
+  fetchBootstrap,
+  type KnownBlock,
+  openSession,
+  type Session,
+  unavailable,
+} from './beacon-chain.ts'
 
-/** What {@link fetchConsensus} reports while it runs. */
+/** A step of fetching the consensus part of a bundle. */
 export type ConsensusProgress =
   | {
       /** The size is known. Most of it is still to be fetched. */
@@ -40,177 +48,56 @@ export type ConsensusProgress =
     }
 
 /** Where to fetch what leads from which beacon block. */
-export interface ConsensusOptions {
+export interface BeaconSource {
   /** One or more beacon APIs, none of which is trusted. */
   apis: readonly BeaconApi[]
   /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
   trusted: TrustedBeaconBlock
-  /** Called at every step. It may throw to end the fetch, for example if the size is too large. */
-  onProgress?: ((progress: ConsensusProgress) => void) | undefined
   /** Maximum age of the trusted block, in seconds. Default: 14 days, 7 from Gloas on; `Infinity` for no limit. */
   maxTrustedAgeSeconds?: number | undefined
-  /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
-  timeoutMs?: number | undefined
-  /** How long everything may take, in milliseconds. Default: 300,000. */
-  totalTimeoutMs?: number | undefined
-  /** Aborts the fetch. */
-  signal?: AbortSignal | undefined
-}
-
-const CONSENSUS_OPTIONS = [
-  ...['apis', 'trusted', 'onProgress', 'signal'],
-  ...['maxTrustedAgeSeconds', 'timeoutMs', 'totalTimeoutMs'],
-]
-
-/** The consensus part of a bundle, and what it proves. */
-export interface FetchedConsensus {
-  /** Known fields only; verified. */
-  consensus: BundleConsensus
-  /** What `trusted.verifyConsensus` returns for it. */
-  proven: ProvenConsensus
-}
-
-/**
- * Fetches what leads from a beacon block that you trust to the newest finalized L1 block, and verifies it. Asks the endpoints
- * one after another until one sends an answer that verifies. None of them is trusted.
- *
- * @param options the beacon APIs, and the beacon block
- * @throws EndpointError if the endpoint fails, `BEACON_CHECKPOINT_OLD`, `CLOCK_BEHIND`; ProofError if its answer does not verify. With several endpoints:
- * `BEACON_UNAVAILABLE`, which lists each by its index. `ABORTED`. ArgumentError
- *
- * @example
- * ```ts
- * import { trustBeaconBlock } from 'rollup-state-proof/beacon'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createBeaconApi, fetchConsensus } from 'rollup-state-proof/rpc'
- * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
- *
- * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
- * const service = createService({ genesis: demoWorld(poseidon2), rollup })
- * addDemoBlocks(service.chain)
- * const { beaconUrl } = await service.listen()
- *
- * const blockRoot = await service.beacon.blockRoot(60n)
- * if (blockRoot === undefined) throw new Error('no such block')
- * const trusted = trustBeaconBlock({ network: service.beacon.network, blockRoot })
- * const any = { maxTrustedAgeSeconds: Infinity } // the clock of the demo stands still
- * const { proven } = await fetchConsensus({ apis: [createBeaconApi(beaconUrl)], trusted, ...any })
- * console.log(proven.signers >= 342) // true
- * await service.close()
- * ```
- */
-export async function fetchConsensus(options: ConsensusOptions): Promise<FetchedConsensus> {
-  const own = readOptions('', options, CONSENSUS_OPTIONS)
-  const { trusted, onProgress, maxTrustedAgeSeconds } = own
-  const { beacon, sources, limits } = readBeaconSource(own)
-  verifyFunction('onProgress', onProgress)
-  verifySeconds({ maxTrustedAgeSeconds: maxTrustedAgeSeconds ?? 0 })
-  const report = (progress: ConsensusProgress) => onProgress?.(progress)
-  const onFailure = (index: number, code: string) => {
-    if (sources.apis.length > 1) report({ step: 'endpointFailed', index, code })
-  }
-  return withSession(sources, { ...limits, onFailure }, async session => {
-    const { bootstrap, block } = await session.race(
-      (api, signal) => fetchBootstrap(api, trusted.beaconBlockRoot, signal),
-      async bootstrap => ({ bootstrap, block: verifyTrusted(bootstrap, trusted) }),
-      true,
-    )
-    verifyTrustedAge(block, beacon.network, maxTrustedAgeSeconds)
-    const collected = collectorOf(block, beacon.network, report)
-    const chain = { best: block, newestSlot: block.slot - 1n, committees: [block.committee] }
-    await extendChain(session, chain, beacon, () => true, collected.steps)
-    const found = collected.result()
-    if (found === undefined) throw unavailable(sources.apis.length, session.failures)
-    const { updates, finality, proven } = found
-    return { consensus: { network: trusted.network, bootstrap, updates, finality }, proven }
-  })
-}
-
-function collectorOf(block: KnownBlock, network: BeaconNetwork, report: (progress: ConsensusProgress) => void) {
-  const updates: unknown[] = []
-  let newest: { readonly finality: unknown; readonly proven: ProvenConsensus } | undefined
-  let periods = -1
-  const start = block.committee.period
-  // No endpoint can claim more periods than the clock allows for.
-  const passed = Math.max(Math.floor(Date.now() / 1000) - Number(block.slotTimestamp), 0)
-  const today = claimedPeriod(network, block.slot + BigInt(passed) / BigInt(clockOf(network).secondsPerSlot))
-  const steps: Steps = {
-    onClaim(claimed) {
-      const count = Math.max(Math.min(claimed, today) - start, 0)
-      if (count <= periods) return
-      periods = count
-      report({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
-    },
-    onUpdate(update) {
-      updates.push(update)
-      periods = Math.max(periods, updates.length)
-      report({ step: 'updates', done: updates.length, periods })
-    },
-    onFinality(finality, { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period }) {
-      const trustedSlotTimestamp = block.slotTimestamp
-      newest = {
-        finality,
-        proven: { l1BlockHash, blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period },
-      }
-    },
-  }
-  const result = () => newest && { ...newest, updates: updates.slice(0, newest.proven.period - start) }
-  return { steps, result }
-}
-
-const BEACON_FIELDS = ['beaconBlockRoot', 'network', 'verifyConsensus', 'lightClient']
-
-/** @param place of the two in the caller's options @throws ArgumentError */
-export function verifyBeaconSource({ apis, trusted }: Pick<ConsensusOptions, 'apis' | 'trusted'>, place = ''): void {
-  atPath(`${place}apis`, () => {
-    if (isArray(apis) && apis.length > 0 && readItems('', apis, api => hasMethod(api, 'get')).every(Boolean)) return
-    throw invalid('', 'an array of one or more beacon APIs', apis)
-  })
-  const expected = 'what trustBeaconBlock of rollup-state-proof/beacon returns'
-  if (!hasMethod(trusted, 'verifyConsensus')) throw invalid(`${place}trusted`, expected, trusted)
-  readOptions(`${place}trusted`, trusted, BEACON_FIELDS)
-  decodeArgument(`${place}trusted.beaconBlockRoot`, trusted.beaconBlockRoot, 32)
-}
-
-/** The endpoints, what verifies their answers, and how long to wait for them. @throws ArgumentError */
-export function readBeaconSource(
-  own: Pick<ConsensusOptions, 'apis' | 'trusted' | 'timeoutMs' | 'totalTimeoutMs' | 'signal'>,
-) {
-  const { apis, trusted, timeoutMs = SOURCE_TIMEOUT_MS, totalTimeoutMs = BEACON_TOTAL_MS, signal } = own
-  verifyBeaconSource({ apis, trusted })
-  const beacon = lightClientOf(trusted)
-  verifyTimeout(timeoutMs)
-  verifyTimeout(totalTimeoutMs, 'totalTimeoutMs')
-  verifySignal(signal)
-  return {
-    beacon,
-    sources: { apis: Array.from(apis), demoted: new Map<number, number>() },
-    limits: { timeoutMs, totalTimeoutMs, signal },
-  }
 }
 
 const FUNCTIONS = ['verifyCommittee', 'verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
 
-/** @throws ArgumentError */
-function lightClientOf({ lightClient }: TrustedBeaconBlock): BeaconLightClient {
-  const beacon = readOptions('trusted.lightClient', lightClient, ['network', ...FUNCTIONS])
-  for (const name of FUNCTIONS) {
-    if (typeof beacon[name] !== 'function') throw invalid(`trusted.lightClient.${name}`, 'a function', beacon[name])
-  }
-  return beacon
-}
+/** A copy. @param place of its fields in the caller's options @throws ArgumentError */
+export const readBeaconSource = ({ apis, trusted, maxTrustedAgeSeconds }: BeaconSource, place = ''): BeaconSource =>
+  atPath(place, () => {
+    const isApi = (api: unknown) => hasMethod(api, 'get')
+    const areApis = isArray(apis) && apis.length > 0 && readItems('apis', apis, isApi).every(Boolean)
+    if (!areApis) throw invalid('apis', 'an array of one or more beacon APIs', apis)
+    const expected = 'what trustBeaconBlock of rollup-state-proof/beacon returns'
+    if (!hasMethod(trusted, 'verifyConsensus')) throw invalid('trusted', expected, trusted)
+    const own = readOptions('trusted', trusted, ['beaconBlockRoot', 'network', 'verifyConsensus', 'lightClient'])
+    decodeArgument('trusted.beaconBlockRoot', own.beaconBlockRoot, 32)
+    const lightClient = readOptions('trusted.lightClient', own.lightClient, ['network', ...FUNCTIONS])
+    for (const name of FUNCTIONS) {
+      const verify = lightClient[name]
+      if (typeof verify !== 'function') throw invalid(`trusted.lightClient.${name}`, 'a function', verify)
+    }
+    verifySeconds('maxTrustedAgeSeconds', maxTrustedAgeSeconds)
+    return { apis: [...apis], trusted: { ...own, lightClient }, maxTrustedAgeSeconds }
+  })
 
 /** @throws ArgumentError */
-export function verifySeconds(options: Readonly<Record<string, unknown>>): void {
-  for (const [name, seconds] of Object.entries(options)) {
-    if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
-  }
+export function verifySeconds(name: string, seconds: unknown = 0): void {
+  if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
 }
 
-export const verifyTrusted = (
-  bootstrap: unknown,
-  { beaconBlockRoot, lightClient: { network, verifyBootstrap } }: TrustedBeaconBlock,
-): KnownBlock => verifyBootstrap(bootstrap, { network, blockRoot: beaconBlockRoot })
+/** The trusted block, proven by its bootstrap from the first endpoint that sends the right one. */
+export async function fetchTrusted(
+  { pool }: Session,
+  { trusted, maxTrustedAgeSeconds }: BeaconSource,
+  signal: AbortSignal | undefined,
+): Promise<{ bootstrap: unknown; block: KnownBlock }> {
+  const { beaconBlockRoot: blockRoot, lightClient } = trusted
+  const { network, verifyBootstrap } = lightClient
+  const found = await pool.run(async (api, attempt) => {
+    const bootstrap = await fetchBootstrap(api, blockRoot, attempt.signal)
+    return { bootstrap, block: verifyBootstrap(bootstrap, { network, blockRoot }) }
+  }, signal)
+  verifyTrustedAge(found.block, network, maxTrustedAgeSeconds)
+  return found
+}
 
 export const DAY = 86_400
 
@@ -231,4 +118,79 @@ export function verifyTrustedAge(
   if (age > (limit ?? (epoch < gloas ? 14 : 7) * DAY)) {
     throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(age / DAY)} days`, layer: 'beacon' })
   }
+}
+
+/** The consensus part of a bundle, and what it proves. */
+export interface FetchedConsensus {
+  /** Known fields only; verified. */
+  readonly consensus: BundleConsensus
+  readonly proven: ProvenConsensus
+}
+
+/**
+ * Fetches what leads from a beacon block that is trusted to the newest finalized L1 block that any endpoint knows, and verifies it.
+ *
+ * @param onProgress may throw to end the fetch
+ * @throws EndpointError if the only endpoint fails, `BEACON_CHECKPOINT_OLD`, `CLOCK_BEHIND`, `ABORTED`; ProofError if its answer does
+ * not verify; of several, `BEACON_UNAVAILABLE`, which lists each by its index
+ */
+export const fetchConsensus = (
+  source: BeaconSource,
+  onProgress: (progress: ConsensusProgress) => void,
+  whole: AbortSignal | undefined,
+): Promise<FetchedConsensus> =>
+  scoped(whole, async ({ signal, stop }) => {
+    const { apis, trusted } = source
+    const tell = (progress: ConsensusProgress) => {
+      try {
+        onProgress(progress)
+      } catch (error) {
+        // It is no failure of an endpoint.
+        throw stop(error)
+      }
+    }
+    const session = openSession(apis, (index, code) => {
+      if (apis.length > 1) tell({ step: 'endpointFailed', index, code })
+    })
+    const { bootstrap, block } = await fetchTrusted(session, source, signal)
+    const { lightClient, network } = trusted
+    const { steps, result } = collectorOf(block, lightClient.network, tell)
+    await extendChain(session, chainFrom(block), lightClient, { signal, isEnough: () => true, ...steps })
+    const found = result()
+    if (found === undefined) throw unavailable(apis.length, session.failures)
+    const { proven, ...parts } = found
+    return { consensus: { network, bootstrap, ...parts }, proven }
+  })
+
+/** Keeps what a bundle needs, and tells how far it is. */
+function collectorOf(block: KnownBlock, network: BeaconNetwork, tell: (progress: ConsensusProgress) => void) {
+  const updates: unknown[] = []
+  let newest: { readonly finality: unknown; readonly proven: ProvenConsensus } | undefined
+  let periods = -1
+  const start = block.committee.period
+  // No endpoint can claim more periods than the clock allows for.
+  const passed = Math.floor(Math.max(ageOf(block), 0) / clockOf(network).secondsPerSlot)
+  const today = periodOf(network, block.slot + BigInt(passed))
+  const steps = {
+    onClaim(claimed: number) {
+      const count = Math.max(Math.min(claimed, today) - start, 0)
+      if (count <= periods) return
+      periods = count
+      tell({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
+    },
+    onUpdate(update: unknown) {
+      updates.push(update)
+      periods = Math.max(periods, updates.length)
+      tell({ step: 'updates', done: updates.length, periods })
+    },
+    onFinality(finality: unknown, verified: VerifiedFinality) {
+      const { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period } = verified
+      const trustedSlotTimestamp = block.slotTimestamp
+      newest = {
+        finality,
+        proven: { l1BlockHash, blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period },
+      }
+    },
+  }
+  return { steps, result: () => newest && { ...newest, updates: updates.slice(0, newest.proven.period - start) } }
 }

@@ -1,5 +1,5 @@
-import { invalid } from '../../base/arguments.ts'
-import type { Hex } from '../../base/bytes.ts'
+import { decodeArgument, invalid } from '../../base/arguments.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { ArgumentError, atPath, isProofError } from '../../base/errors.ts'
 import { readOptions, verifyFunction } from '../../base/options.ts'
 import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
@@ -8,9 +8,9 @@ import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import type { BeaconLightClient, TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { EndpointError, isFailure } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
-import { ageOf, DAY, readBeaconSource, verifySeconds, verifyTrusted, verifyTrustedAge } from './beacon.ts'
-import { type Chain, extendChain, fetchBootstrap, type KnownBlock } from './beacon-chain.ts'
-import { allFailed, type Session, withSession } from './beacon-session.ts'
+import { verifySignal } from '../transport/options.ts'
+import { ageOf, DAY, fetchTrusted, readBeaconSource, verifySeconds, verifyTrustedAge } from './beacon.ts'
+import { allFailed, type Chain, chainFrom, extendChain, type KnownBlock, openSession } from './beacon-chain.ts'
 
 /** An endpoint that failed, lied or lags, and how. */
 export interface BeaconFailure {
@@ -30,12 +30,8 @@ export interface BeaconProgress {
   finalized: {
     /** Hash of the L1 block in it, 32 bytes. */
     l1BlockHash: Hex
-    /** Root of the beacon block, 32 bytes. */
-    blockRoot: Hex
-    /** Decimal. */
+    /** Its slot, decimal. */
     slot: string
-    /** When the slot began, in seconds since 1970. Decimal. */
-    slotTimestamp: string
   }
 }
 
@@ -61,10 +57,6 @@ export interface BeaconBlockHashOptions {
    * at each call. Default: two weeks, and one week from Gloas on; `Infinity` for no limit.
    */
   maxTrustedAgeSeconds?: number | undefined
-  /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
-  timeoutMs?: number | undefined
-  /** How long one call may take, in milliseconds. Default: 300,000. What was proven by then counts at the next call. */
-  totalTimeoutMs?: number | undefined
   /** Aborts the current call, and every later one. */
   signal?: AbortSignal | undefined
 }
@@ -72,7 +64,7 @@ export interface BeaconBlockHashOptions {
 /**
  * Follows a beacon chain over several endpoints, none of which is trusted: a source of L1 block hashes for the verified
  * provider and for `verifyEvidence`. One honest endpoint suffices: the newest proven block counts, so an endpoint cannot hide
- * it. It never goes back to an older block.
+ * it. It never goes back to an older block. An endpoint has 10 seconds for an answer.
  *
  * @param options the beacon APIs, where to start, and what is too old
  * @returns a function that asks the endpoints at each call and returns the hash of the newest finalized L1 block. It throws an
@@ -102,9 +94,11 @@ export interface BeaconBlockHashOptions {
  * ```
  */
 export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<Hex> {
-  const settings = verifyOptions(options)
-  const { trusted, beacon, sources, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds } = settings
-  const resumed = settings.resumeFrom && readBeaconProgress(settings.resumeFrom, beacon)
+  const { source, resumed, onProgress, onFailure, maxAgeSeconds, signal } = readFollowing(options)
+  const { apis, trusted, maxTrustedAgeSeconds } = source
+  const { lightClient } = trusted
+  const session = openSession(apis)
+  const { failures } = session
   let chain = resumed && chainFrom(resumed)
   let kept = resumed
   /** Whether a block was proven from the trusted one, now or before. */
@@ -113,48 +107,42 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
 
   async function keep(next: KnownBlock): Promise<void> {
     if (next === kept) return
-    await onProgress?.(writeBeaconProgress(next))
+    await onProgress?.(writeProgress(next))
     kept = next
   }
 
-  async function begin(session: Session): Promise<Chain> {
-    const trust = async (bootstrap: unknown) => verifyTrusted(bootstrap, trusted)
-    const begun = await session
-      .race((api, signal) => fetchBootstrap(api, trusted.beaconBlockRoot, signal), trust, true)
-      .catch(error => {
-        report(session)
-        throw isFailure(error) ? allFailed(session.failures) : error
-      })
-    verifyTrustedAge(begun, beacon.network, maxTrustedAgeSeconds)
-    await keep(begun)
-    return chainFrom(begun)
-  }
-
-  function report({ failures }: Session): void {
+  function report(): void {
     const found = [...failures].map(([index, { code }]) => ({ index, code }))
     if (found.length > 0) onFailure?.(found.sort((a, b) => a.index - b.index))
   }
 
-  async function refresh(): Promise<Hex> {
-    return withSession(sources, settings.limits, async session => {
-      chain ??= await begin(session)
-      // Checked at every call: the newest block may have been proven long ago.
-      verifyTrustedAge(chain.best, beacon.network, maxTrustedAgeSeconds)
-      const isRecent = (block: KnownBlock) => ageOf(block) <= maxAgeSeconds
-      const { newestSlot: before } = chain
-      const current = chain
-      await extendChain(session, current, beacon, () => isRecent(current.best))
-      const { best } = current
-      await keep(best)
-      report(session)
-      const hasFailed = session.failures.size === sources.apis.length && current.newestSlot === before
-      // A failure that passes does not matter while the known block is recent.
-      if (hasFailed && !(hasProven && isRecent(best))) throw allFailed(session.failures)
-      hasProven = true
-      if (isRecent(best)) return best.l1BlockHash
-      const found = `${Math.round(ageOf(best))} seconds old`
-      throw new EndpointError('BEACON_STALE', { found, layer: 'beacon' })
+  async function begin(): Promise<Chain> {
+    const { block } = await fetchTrusted(session, source, signal).catch(error => {
+      report()
+      throw isFailure(error) ? allFailed(failures) : error
     })
+    await keep(block)
+    return chainFrom(block)
+  }
+
+  async function refresh(): Promise<Hex> {
+    failures.clear()
+    const current = await (chain ?? begin())
+    chain = current
+    // Checked at every call: the newest block may have been proven long ago.
+    verifyTrustedAge(current.best, lightClient.network, maxTrustedAgeSeconds)
+    const isRecent = () => ageOf(current.best) <= maxAgeSeconds
+    const { newestSlot: before } = current
+    await extendChain(session, current, lightClient, { signal, isEnough: isRecent })
+    await keep(current.best)
+    report()
+    const hasFailed = failures.size === apis.length && current.newestSlot === before
+    // A failure that passes does not matter while the known block is recent.
+    if (hasFailed && !(hasProven && isRecent())) throw allFailed(failures)
+    hasProven = true
+    if (isRecent()) return current.best.l1BlockHash
+    const found = `${Math.round(ageOf(current.best))} seconds old`
+    throw new EndpointError('BEACON_STALE', { found, layer: 'beacon' })
   }
 
   const end = () => {
@@ -164,57 +152,57 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
   return () => (running ??= refresh().finally(end))
 }
 
-const chainFrom = (best: KnownBlock): Chain => ({ best, newestSlot: best.slot, committees: [best.committee] })
-
 const OPTIONS = [
-  ...['apis', 'trusted', 'resumeFrom', 'onProgress', 'onFailure'],
-  ...['maxAgeSeconds', 'maxTrustedAgeSeconds', 'timeoutMs', 'totalTimeoutMs', 'signal'],
+  'apis',
+  'trusted',
+  'resumeFrom',
+  'onProgress',
+  'onFailure',
+  'maxAgeSeconds',
+  'maxTrustedAgeSeconds',
+  'signal',
 ]
 
-function verifyOptions(options: BeaconBlockHashOptions) {
+function readFollowing(options: BeaconBlockHashOptions) {
   const own = readOptions('', options, OPTIONS)
-  const { trusted, onProgress, onFailure, maxAgeSeconds = DAY, maxTrustedAgeSeconds, resumeFrom } = own
+  const { resumeFrom, onProgress, onFailure, maxAgeSeconds = DAY, signal } = own
   const source = readBeaconSource(own)
   verifyFunction('onProgress', onProgress)
   verifyFunction('onFailure', onFailure)
-  verifySeconds({ maxAgeSeconds, maxTrustedAgeSeconds: maxTrustedAgeSeconds ?? 0 })
-  const ages = { maxAgeSeconds, maxTrustedAgeSeconds }
-  const trust = { ...trusted, lightClient: source.beacon }
-  return { ...source, ...ages, trusted: trust, resumeFrom: resumeFrom ?? undefined, onProgress, onFailure }
+  verifySeconds('maxAgeSeconds', maxAgeSeconds)
+  verifySignal(signal)
+  const resumed = resumeFrom ? readProgress(resumeFrom, source.trusted.lightClient) : undefined
+  return { source, resumed, onProgress, onFailure, maxAgeSeconds, signal }
 }
 
-function writeBeaconProgress({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: KnownBlock): BeaconProgress {
-  const finalized = { l1BlockHash, blockRoot, slot: `${slot}`, slotTimestamp: `${slotTimestamp}` }
-  return { version: 1, committee, finalized }
-}
+const writeProgress = ({ committee, l1BlockHash, slot }: KnownBlock): BeaconProgress => ({
+  version: 1,
+  committee,
+  finalized: { l1BlockHash, slot: `${slot}` },
+})
 
 /** Uses the caller's network, whose fork table may have grown since. @throws ArgumentError */
-function readBeaconProgress(state: BeaconProgress, beacon: BeaconLightClient): KnownBlock {
-  const { network } = beacon
+function readProgress(state: BeaconProgress, { network, verifyCommittee }: BeaconLightClient): KnownBlock {
   const { version, committee, finalized } = readOptions('resumeFrom', state, ['version', 'committee', 'finalized'])
   if (version !== 1) throw invalid('resumeFrom.version', '1', version)
-  const names = ['l1BlockHash', 'blockRoot', 'slot', 'slotTimestamp'] as const
-  const { l1BlockHash, blockRoot, slot, slotTimestamp } = readOptions('resumeFrom.finalized', finalized, names)
-  for (const [name, text] of Object.entries({ l1BlockHash, blockRoot, slot, slotTimestamp })) {
-    const isHash = name === 'l1BlockHash' || name === 'blockRoot'
-    const expected = isHash ? 'hexadecimal of 32 bytes' : 'a decimal number'
-    const form = isHash ? /^0x[0-9a-f]{64}$/ : /^\d{1,20}$/
-    if (typeof text !== 'string' || !form.test(text)) throw invalid(`resumeFrom.finalized.${name}`, expected, text)
+  const { l1BlockHash, slot: text } = readOptions('resumeFrom.finalized', finalized, ['l1BlockHash', 'slot'])
+  const hash = decodeArgument('resumeFrom.finalized.l1BlockHash', l1BlockHash, 32)
+  if (typeof text !== 'string' || !/^\d{1,20}$/.test(text)) {
+    throw invalid('resumeFrom.finalized.slot', 'a decimal number', text)
   }
+  const slot = BigInt(text)
   const fields = ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey']
   const stored = { ...readOptions('resumeFrom.committee', committee, fields), network }
   const rootOf = (network: BeaconNetwork) => network?.genesisValidatorsRoot?.toLowerCase?.()
   if (rootOf(committee.network) !== rootOf(network)) throw invalid('resumeFrom', 'one of the same network', state)
-  verifyStored(() => beacon.verifyCommittee(stored))
-  const known = { committee: stored, l1BlockHash, blockRoot, slot: BigInt(slot), slotTimestamp: BigInt(slotTimestamp) }
-  const time = BigInt(network.genesisTime) + known.slot * BigInt(clockOf(network).secondsPerSlot)
-  if (known.slotTimestamp !== time) throw invalid('resumeFrom.finalized.slotTimestamp', `${time}`, known.slotTimestamp)
-  const ahead = stored.period - periodOf(network, known.slot)
+  verifyStored(() => verifyCommittee(stored))
+  const ahead = stored.period - periodOf(network, slot)
   // A committee signs for a block of its own period or, at its beginning, of the one before.
   if (ahead !== 0 && ahead !== 1) {
     throw invalid('resumeFrom.committee.period', 'the period of the slot, or the next', stored.period)
   }
-  return known
+  const slotTimestamp = BigInt(network.genesisTime) + slot * BigInt(clockOf(network).secondsPerSlot)
+  return { committee: stored, l1BlockHash: bytesToHex(hash), slot, slotTimestamp }
 }
 
 /** @throws ArgumentError, also for a check that fails: whoever stored the committee is at fault */

@@ -20,7 +20,7 @@ import {
   unless,
 } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
-import { fetchAnswer } from '../sources/fetch.ts'
+import { fetchState } from '../sources/fetch.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import { type EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
 import { redactUrls } from '../transport/redact.ts'
@@ -224,7 +224,7 @@ async function prove(settings: Settings, { block, l1Block, newest }: View, ancho
   const verified: object[] = []
   for (const { address, storageKeys } of requests) {
     const asked = { address, storageKeys, l2BlockNumber }
-    const answer = await fetchAnswer(l2, asked, { ...how, trusted: { scheme, stateRoot }, signal })
+    const { answer } = await fetchState(l2, { ...asked, scheme, stateRoot }, { ...how, signal })
     const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
     const bundle = createBundle({ ...claim, answer, l2Block: sentBlock, l1: { block, proof, finalizedState } })
     // The parts were verified one by one. This verifies the whole.

@@ -5,9 +5,9 @@ import { readOwn } from '../../base/json/known-fields.ts'
 import { type OpenedBlockTransaction, openBlockTransactions } from '../../verify/blocks/block.ts'
 import { type BlockClaim, openHeader } from '../../verify/blocks/header.ts'
 import type { Attempt } from '../sources/pool.ts'
-import { CONTENTS_AT_ONCE, HEADERS_AT_ONCE } from '../transport/limits.ts'
+import { HEADERS_AT_ONCE } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { eachInAdvance, inAdvance } from '../transport/waiting.ts'
+import { inAdvance } from '../transport/waiting.ts'
 import {
   askBlock,
   askForBlock,
@@ -38,7 +38,9 @@ export interface ArrivedHeaders {
 }
 
 const NONE: ArrivedHeaders = {
-  ...{ get: () => undefined, set: () => {}, delete: () => {} },
+  get: () => undefined,
+  set: () => {},
+  delete: () => {},
   run: (_, signal, fetch) => fetch(signal),
 }
 
@@ -84,20 +86,6 @@ export async function* walkHeaders(
     next = { hash: header.parentHash, number: header.number - 1n }
   }
 }
-
-/** What `read` makes of each block from one down to an earlier one, newest first: many at once, each as soon as its header is proven. */
-export const readBlocks = <T>(
-  source: BlockSource,
-  newest: BlockClaim,
-  oldest: bigint,
-  read: (block: FetchedHeader, source: BlockSource) => Promise<T>,
-): AsyncGenerator<T, void> =>
-  eachInAdvance(
-    signal => walkHeaders({ ...source, signal }, newest, oldest),
-    CONTENTS_AT_ONCE,
-    (block, signal) => read(block, { ...source, signal }),
-    source.signal,
-  )
 
 function openOr(rlp: Hex, claim: BlockClaim): FetchedHeader | null {
   try {

@@ -1,10 +1,9 @@
-import type { ProofError } from '../../base/errors.ts'
 import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { atEndpoint, type EndpointError, orFailure } from '../transport/error.ts'
+import { atEndpoint, type Failure, orFailure } from '../transport/error.ts'
 import { MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { fetchAnchor, findPrevious, invented, type L1Source, readCurrent, type Sample, unless, walkLogs } from './l1.ts'
+import { findPrevious, type L1Source, proveSample, readCurrent, type Sample, walkLogs } from './l1.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
@@ -29,13 +28,15 @@ export interface ListRange {
 
 export interface Listing {
   readonly hints: readonly Hint[]
-  /** What each endpoint came to, in the order in which they ended: its list, its failure, or null for a list that is refuted. */
-  readonly outcomes: ReadonlyMap<number, Listed | EndpointError | ProofError | null>
+  /** What each endpoint came to, in the order in which they ended. */
+  readonly outcomes: ReadonlyMap<number, Outcome>
   /** The endpoints whose logs are unusable. */
   readonly useless: readonly number[]
 }
 
+/** What an endpoint lists; null for a list that is refuted. */
 type Listed = ReadonlyMap<bigint, FinalizedState | null>
+type Outcome = Listed | Failure | null
 
 /**
  * From the contract's logs at all L1 endpoints. One whose logs lack the newest finalization, or that invented some before, is not
@@ -49,42 +50,37 @@ export async function listFinalizations(
   range: ListRange,
   inventors: ReadonlySet<number>,
 ): Promise<Listing> {
-  const providers = source.l1.sources
-  const outcomes = new Map<number, Listed | EndpointError | ProofError | null>()
-  const useless: number[] = []
-  const note = (index: number, outcome: Listed | EndpointError | ProofError | null) => {
-    outcomes.delete(index)
-    outcomes.set(index, outcome)
-  }
-  for (const [index, provider] of providers.entries()) {
+  const providers = [...source.l1.sources.entries()]
+  const outcomes = new Map<number, Outcome>()
+  for (const [index, provider] of providers) {
     if (inventors.has(index) && inventors.size < providers.length) continue
-    const outcome = await listFromLogs(provider, source, range)
-    if (!(outcome instanceof Map)) useless.push(index)
-    note(index, outcome)
+    outcomes.set(index, await listFromLogs(provider, source, range))
   }
-  if (![...outcomes.values()].some(one => one instanceof Map)) {
+  const useless = [...outcomes.keys()].filter(index => !isList(outcomes.get(index)))
+  if (useless.length === outcomes.size) {
     // What lacks the newest finalization is refuted.
-    const open = [...outcomes].flatMap(([index, outcome]) => (outcome === null ? [] : [index]))
-    for (const index of open.length > 0 ? open : [...providers.keys()]) {
-      // There are as many.
-      const provider = providers[index] as AnyProvider
-      note(index, await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
+    const open = providers.filter(([index]) => outcomes.get(index) ?? null)
+    for (const [index, provider] of open.length > 0 ? open : providers) {
+      outcomes.delete(index)
+      outcomes.set(index, await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
     }
   }
-  const found = new Map([...outcomes].flatMap(([index, one]) => (one instanceof Map ? [[index, one] as const] : [])))
-  return { hints: hintsOf(found), outcomes, useless }
+  return { hints: hintsOf(outcomes), outcomes, useless }
 }
 
-function hintsOf(found: ReadonlyMap<number, Listed>): Hint[] {
-  const listedBy = [...found.keys()].sort((a, b) => a - b)
-  const numbers = new Set([...found.values()].flatMap(list => [...list.keys()]))
+const isList = (outcome: Outcome | undefined): outcome is Listed => outcome instanceof Map
+
+function hintsOf(outcomes: ReadonlyMap<number, Outcome>): Hint[] {
+  const found = [...outcomes].flatMap(([index, list]) => (isList(list) ? [{ index, list }] : []))
+  const byIndex = found.sort((a, b) => a.index - b.index)
+  const numbers = new Set(byIndex.flatMap(({ list }) => [...list.keys()]))
   return [...numbers]
     .sort((a, b) => (a < b ? -1 : 1))
     .map(l2BlockNumber => ({
       l2BlockNumber,
-      states: [...found.values()].map(list => list.get(l2BlockNumber)).filter(state => state != null),
-      namedBy: listedBy.filter(index => found.get(index)?.has(l2BlockNumber)),
-      listedBy,
+      states: byIndex.flatMap(({ list }) => list.get(l2BlockNumber) ?? []),
+      namedBy: byIndex.filter(({ list }) => list.has(l2BlockNumber)).map(({ index }) => index),
+      listedBy: byIndex.map(({ index }) => index),
     }))
 }
 
@@ -93,7 +89,7 @@ async function listFromLogs(
   provider: AnyProvider,
   source: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
-): Promise<Map<bigint, FinalizedState> | EndpointError | ProofError | null> {
+): Promise<Map<bigint, FinalizedState> | Failure | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
   let empty = 0
@@ -124,17 +120,14 @@ async function walkBack(
   source: L1Source,
   { after, newest, l1Block }: ListRange,
 ): Promise<Listed> {
-  const numbers = [newest]
-  const listed = () => new Map(numbers.map(number => [number, null]))
-  if (newest === after + 1n) return listed()
+  const listed = new Map([[newest, null]])
   let sample: Sample | null = { at: l1Block.number, value: newest }
-  while (numbers.length <= MAX_LISTED) {
+  while (newest !== after + 1n && listed.size <= MAX_LISTED) {
     sample = await findPrevious(provider, source, sample)
     if (sample === null || sample.value <= after) break
     // Otherwise, it could invent any number of them, of which each takes dozens of requests to find.
-    const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, sample.value))
-    if (anchor === null && sample.value !== 0n) throw invented(sample.value)
-    numbers.push(sample.value)
+    await proveSample(source, l1Block, sample)
+    listed.set(sample.value, null)
   }
-  return listed()
+  return listed
 }

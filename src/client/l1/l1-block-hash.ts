@@ -3,7 +3,7 @@ import type { Hex } from '../../base/bytes.ts'
 import { readOptions, verifyFunction, verifyWhole } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { type Endpoint, type Endpoints, only, openEndpoints } from '../sources/endpoints.ts'
-import type { Attempt } from '../sources/pool.ts'
+import type { Work } from '../sources/pool.ts'
 import { EndpointError } from '../transport/error.ts'
 import { SOURCE_TIMEOUT_MS, STRAGGLE_MS } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
@@ -38,7 +38,7 @@ import { fetchL1Block, type L1BlockTag } from './l1.ts'
  */
 export function finalizedBlockHash(l1: Endpoint | readonly Endpoint[]): () => Promise<Hex> {
   const endpoints = openEndpoints('l1', l1, 'L1')
-  return async () => (await fetchBlock(endpoints, 'finalized')).hash
+  return async () => (await fetchL1Block({ l1: endpoints, signal: undefined }, 'finalized')).l1Block.hash
 }
 
 /** A source that does not agree with the quorum. */
@@ -95,37 +95,29 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
   verifyWhole('quorum', quorum, 1, count)
   verifyFunction('onDissent', onDissent)
 
-  const ask = async (provider: AnyProvider, id: bigint | L1BlockTag, over: AbortSignal): Promise<Vote> => {
-    try {
-      return { block: await inTime(SOURCE_TIMEOUT_MS, signal => fetchBlock(only(provider), id, signal), over) }
-    } catch (error) {
-      const code: unknown = Reflect.get(Object(error), 'code')
-      return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
-    }
-  }
-  const askNewest = (isEnough: (votes: readonly Vote[]) => boolean) =>
+  const askNewest = (isEnough: IsEnough) =>
     collect(pool, isEnough, (provider, { signal }) => ask(provider, 'finalized', signal))
   const voteOn = (number: bigint, newest: readonly Vote[]) => {
     const hasWinner = (votes: readonly Vote[]) => winnerOf(votes, quorum) !== null
     return collect(pool, hasWinner, async (provider, { signal }, index) => {
-      const { block, failure } = newest[index] ?? LATE
-      if (block === undefined) return { failure }
-      if (block.number < number) return { failure: `has finalized only block ${block.number}` }
-      return block.number === number ? { block } : ask(provider, number, signal)
+      const vote = newest[index] ?? LATE
+      if (vote.block === undefined || vote.block.number === number) return vote
+      if (vote.block.number < number) return { failure: `has finalized only block ${vote.block.number}` }
+      return ask(provider, number, signal)
     })
   }
 
   /** The newest block on which enough of them agree, by what they say about their newest ones. */
-  async function decide(newest: readonly Vote[]): Promise<Decision> {
+  async function decide(newest: readonly Vote[]) {
     const heights = newest.flatMap(({ block }) => block?.number ?? [])
     // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
     const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
-    let odd = newest.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
+    let odd: DissentingSource[] = newest.flatMap(({ failure }, index) => (failure ? [{ index, found: failure }] : []))
     let isContradicted = false
     for (const number of new Set(candidates)) {
       const votes = await voteOn(number, newest)
       const agreed = winnerOf(votes, quorum)
-      isContradicted ||= new Set(votes.flatMap(({ block }) => block?.hash ?? [])).size > 1
+      isContradicted ||= hashesIn(votes).size > 1
       odd = votes.flatMap(({ block, failure }, index) => {
         if (block !== undefined && block.hash === agreed) return []
         return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
@@ -154,38 +146,40 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
 
 /** @throws ArgumentError unless they are single endpoints, each of them once */
 function openSources(l1s: readonly Endpoint[]): Endpoints {
-  const given = readItems('l1s', l1s, l1 => {
+  const providers = readItems('l1s', l1s, l1 => {
     // Two lists of the same endpoint would look like two endpoints.
     if (isArray(l1)) throw invalid('', 'one endpoint', l1)
     return openEndpoints('', l1).sources
-  })
-  const providers = given.flat()
+  }).flat()
   // A URL counts once, as it is or in a provider.
   const identities = new Set(providers.map(provider => originOf(provider)?.href ?? provider))
   if (identities.size < providers.length || providers.length === 0) throw invalid('l1s', 'each endpoint once', l1s)
   return openEndpoints('l1s', providers)
 }
 
-/** A failure is described by its code alone. */
+/** The block that a source names; why there is none. */
 interface Vote {
   readonly block?: L1Block
-  readonly failure?: string | undefined
+  readonly failure?: string
 }
 
 const LATE: Vote = { failure: 'no answer in time' }
 
-interface Decision {
-  readonly agreed: Hex | null
-  readonly odd: readonly DissentingSource[]
-  readonly isContradicted: boolean
+async function ask(provider: AnyProvider, id: bigint | L1BlockTag, over: AbortSignal): Promise<Vote> {
+  try {
+    const fetch = (signal: AbortSignal) => fetchL1Block({ l1: only(provider), signal }, id)
+    return { block: (await inTime(SOURCE_TIMEOUT_MS, fetch, over)).l1Block }
+  } catch (error) {
+    // Described by its code alone.
+    const code: unknown = Reflect.get(Object(error), 'code')
+    return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
+  }
 }
 
+type IsEnough = (votes: readonly Vote[]) => boolean
+
 /** All votes. Once there are enough, those that take much longer count as failures. */
-async function collect(
-  pool: Endpoints,
-  isEnough: (votes: readonly Vote[]) => boolean,
-  ask: (provider: AnyProvider, attempt: Attempt, index: number) => Promise<Vote>,
-): Promise<readonly Vote[]> {
+async function collect(pool: Endpoints, isEnough: IsEnough, ask: Work<AnyProvider, Vote>): Promise<readonly Vote[]> {
   const votes = pool.sources.map(() => LATE)
   const round = pool.each(ask)
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -197,13 +191,11 @@ async function collect(
   return votes
 }
 
+const hashesIn = (votes: readonly Vote[]) => new Set(votes.flatMap(({ block }) => block?.hash ?? []))
+
 /** The only hash that enough sources name; null if there is none, or more than one. */
 function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
-  const hashes = votes.flatMap(({ block }) => block?.hash ?? [])
-  const named = new Set(hashes.filter(hash => hashes.filter(other => other === hash).length >= quorum))
-  const [winner = null, other] = named
+  const isNamed = (hash: Hex) => votes.filter(({ block }) => block?.hash === hash).length >= quorum
+  const [winner = null, other] = [...hashesIn(votes)].filter(isNamed)
   return other === undefined ? winner : null
 }
-
-const fetchBlock = async (l1: Endpoints, id: bigint | L1BlockTag, signal?: AbortSignal): Promise<L1Block> =>
-  (await fetchL1Block({ l1, signal }, id)).l1Block

@@ -1,6 +1,6 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { ProofErrorCode } from '../../base/error-meanings.ts'
-import { ArgumentError, atPath, excerpt, isProofError, ProofError } from '../../base/errors.ts'
+import { ArgumentError, atPath, excerpt, isProofError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { ETH_PROOF_SHAPE, verifyEthProof } from '../../verify/anchor/eth-proof.ts'
@@ -23,10 +23,12 @@ import { slotKey } from '../../verify/anchor/slots.ts'
 import { stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { type Endpoints, only } from '../sources/endpoints.ts'
-import { allOf } from '../sources/pool.ts'
+import { allOf, type Work } from '../sources/pool.ts'
+import { admitAnswer } from '../transport/admission.ts'
 import {
   EndpointError,
   type EndpointErrorCode,
+  type Failure,
   isEndpointError,
   isMissing,
   isOfBlock,
@@ -40,7 +42,6 @@ import {
   MAX_LOG_REQUESTS,
   MAX_LOGS,
 } from '../transport/limits.ts'
-import { admissionOf, admitAnswer } from '../transport/partial-answers.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
 import { inTime } from '../transport/waiting.ts'
@@ -82,12 +83,8 @@ export async function fetchProof<T>(
   const outcome = await l1.run(async (provider, attempt) => {
     const redact = redactorFor(provider)
     const answer = await callProvider(provider, 'eth_getProof', params, attempt.signal)
-    const proof = admitAnswer(
-      answer,
-      admissionOf(MAX_L1_PROOF_LENGTH * Math.ceil(storageKeys.length / 7), redact),
-      redact,
-      ETH_PROOF_SHAPE,
-    )
+    const limit = MAX_L1_PROOF_LENGTH * Math.ceil(storageKeys.length / 7)
+    const proof = admitAnswer(answer, limit, redact, ETH_PROOF_SHAPE)
     try {
       return { value: atPath('l1.proof', () => verify(proof)) }
     } catch (error) {
@@ -100,47 +97,32 @@ export async function fetchProof<T>(
   return outcome.value
 }
 
-interface FetchedL1Block {
-  readonly block: unknown
-  readonly l1Block: L1Block
-}
-
 /** Unless the block was requested by hash, only the endpoint's word says that its hash is one of L1. */
 export const fetchL1Block = (
-  { l1, signal }: Omit<L1Source, 'rollup'>,
+  { l1, signal }: Pick<L1Source, 'l1' | 'signal'>,
   id: bigint | L1BlockTag | Hex,
-): Promise<FetchedL1Block> => l1.run((provider, attempt) => fetchL1BlockFrom(provider, id, attempt.signal), signal)
-
-async function fetchL1BlockFrom(
-  provider: AnyProvider,
-  id: bigint | L1BlockTag | Hex,
-  signal: AbortSignal | undefined,
-): Promise<FetchedL1Block> {
-  const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
-  const isHash = typeof id === 'string' && id.startsWith('0x')
-  const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
-  const block = await callProvider(provider, method, [wanted, false], signal)
-  if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
-  const l1Block = atPath('l1.header', () => {
-    const header = encodeHeader(block)
-    if (redactorFor(provider).isInHex(header)) {
-      throw new ProofError('HEADER_MALFORMED', { found: 'the API key of the endpoint' })
-    }
-    return verifyHeader(header, hashHeader(header))
-  })
-  if (isHash && l1Block.hash !== id) {
-    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${id}`, found: l1Block.hash })
-  }
-  const said: unknown = readOwn(Object(block), 'hash')
-  if (said !== l1Block.hash) {
-    const found = typeof said === 'string' ? excerpt(said) : 'none'
-    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${l1Block.hash}`, found })
-  }
-  if (typeof id === 'bigint' && l1Block.number !== id) {
-    throw new EndpointError('L1_CONTRADICTION', { found: `block ${l1Block.number} for block ${id}`, layer: 'L1' })
-  }
-  return { block, l1Block }
-}
+): Promise<{ block: unknown; l1Block: L1Block }> =>
+  l1.run(async (provider, attempt) => {
+    const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
+    const isHash = wanted === id && id.startsWith('0x')
+    const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
+    const block = await callProvider(provider, method, [wanted, false], attempt.signal)
+    if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
+    const l1Block = atPath('l1.header', () => {
+      const header = encodeHeader(block)
+      if (redactorFor(provider).isInHex(header))
+        throw refusal('HEADER_MALFORMED', 'a header', 'the API key of the endpoint')
+      const hash = hashHeader(header)
+      const stated: unknown = readOwn(Object(block), 'hash')
+      if (isHash && hash !== id) throw refusal('HEADER_HASH_MISMATCH', `hash ${id}`, hash)
+      if (stated !== hash) {
+        throw refusal('HEADER_HASH_MISMATCH', `hash ${hash}`, typeof stated === 'string' ? excerpt(stated) : 'none')
+      }
+      return verifyHeader(header, hash)
+    })
+    if (typeof id !== 'bigint' || l1Block.number === id) return { block, l1Block }
+    throw contradiction(`block ${l1Block.number} for block ${id}`)
+  }, signal)
 
 /**
  * What L1 holds for an L2 block decides which it is: a state root or a block hash.
@@ -175,39 +157,36 @@ export async function fetchAnchor(
   })
 }
 
-/** With the timestamp, if the block is the newest, the layout has slots for it, and an endpoint serves the log. */
+/**
+ * With the timestamp, if the block is the newest, the layout has slots for it, and an endpoint serves the log. If the hints are wrong,
+ * or the contract has another layout, what is proven without a hint stays proven.
+ */
 export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
   const { l2BlockNumber, currentL2BlockNumber } = anchor
-  if (l2BlockNumber !== currentL2BlockNumber) return anchor
-  // If the hints are wrong, or the contract has another layout, what is proven without a hint stays proven.
-  return (await fetchTimed(source, l1Block, l2BlockNumber)) ?? anchor
+  const timed = l2BlockNumber === currentL2BlockNumber ? await fetchTimed(source, l1Block, l2BlockNumber) : null
+  return timed ?? anchor
 }
 
 /** The anchor of the newest finalization with its timestamp; null if that cannot be proven. */
 export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
   const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
   if (isKept === undefined) return null
-  const fetchFirst = async (over: AbortSignal): Promise<Anchor | null> => {
-    const round = source.l1.each(
-      async (provider, { signal }) => {
-        const own = { ...source, signal }
-        const hint = await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber)
-        return hint && (await fetchHinted(own, l1Block, l2BlockNumber, hint))
-      },
-      { signal: over, atOnce: 1 },
-    )
-    for await (const one of round) {
+  const work: Work<AnyProvider, Anchor | null> = async (provider, { signal }) => {
+    const own = { ...source, signal }
+    const hint = await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber)
+    return hint && fetchHinted(own, l1Block, l2BlockNumber, hint)
+  }
+  const fetchFirst = async (signal: AbortSignal): Promise<Anchor | null> => {
+    for await (const one of source.l1.each(work, { signal, atOnce: 1 })) {
       if ('error' in one) throw one.error
       if (one.value !== null) return one.value
     }
     return null
   }
-  try {
-    return await inTime(HINT_MS, fetchFirst, source.signal)
-  } catch (error) {
+  return inTime(HINT_MS, fetchFirst, source.signal).catch(error => {
     if (isEndpointError(error) && error.code === 'TIMEOUT') return null
     throw error
-  }
+  })
 }
 
 export async function unless<T>(code: ProofErrorCode, work: Promise<T>): Promise<T | null> {
@@ -257,16 +236,11 @@ export async function* walkLogs(
   oldest: bigint,
 ): AsyncGenerator<WalkedLogs, void> {
   const filter = { address: rollup.address, topics }
+  const range = { first: oldest, last: newest }
   let first = newest + 1n
   try {
-    for await (const piece of askLogs(
-      provider,
-      filter,
-      { first: oldest, last: newest },
-      { signal, isBackwards: true },
-    )) {
+    for await (const { logs, ...piece } of askLogs(provider, filter, range, { signal, isBackwards: true })) {
       first = piece.first
-      const { logs } = piece
       if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield { first, logs: null }
       const decoded = inOrder(logs).map(decodeFinalizedStateLog)
       yield { first, logs: decoded.filter(log => log !== undefined).reverse() }
@@ -278,7 +252,7 @@ export async function* walkLogs(
 
 interface WalkedLogs {
   readonly first: bigint
-  readonly logs: FinalizedStateLog[] | EndpointError | ProofError | null
+  readonly logs: FinalizedStateLog[] | Failure | null
 }
 
 /**
@@ -288,10 +262,10 @@ interface WalkedLogs {
  */
 export async function stepBack<T extends object>(
   anchors: AsyncGenerator<Anchor>,
-  use: (anchor: Anchor) => Promise<T | EndpointError | ProofError>,
+  use: (anchor: Anchor) => Promise<T | Failure>,
   otherwise: T | null = null,
 ): Promise<T> {
-  const failures = new Map<bigint, EndpointError | ProofError>()
+  const failures = new Map<bigint, Failure>()
   const besides = (isIt: (error: unknown) => boolean) => [...failures.values()].filter(failure => !isIt(failure))
   while (besides(isOfBlock).length < 2) {
     // What fails on the way to an earlier one says less than why the first one failed.
@@ -309,49 +283,49 @@ export async function stepBack<T extends object>(
   throw besides(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
 }
 
-/** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. @param first the newest one */
+/**
+ * Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. Each endpoint goes back on its own, so
+ * one that hides finalizations hides nothing that another one tells.
+ *
+ * @param first the newest one
+ */
 export async function* walkAnchors(
   source: L1Source,
   l1Block: L1Block,
   most: number,
   first?: bigint | Anchor,
 ): AsyncGenerator<Anchor> {
-  const value = first ?? (await fetchNewest(source, l1Block))
-  const anchor = typeof value === 'bigint' ? await fetchAnchor(source, l1Block, value) : value
-  yield anchor
-  const newest: Sample = { at: l1Block.number, value: anchor.l2BlockNumber }
-  const previous = previousFrom(source, l1Block, newest)
-  let known = newest.value
-  for (let count = 1; count < most; count++) {
-    const anchor = await previous(known)
-    if (anchor === null) return
-    known = anchor.l2BlockNumber
-    yield anchor
-  }
-}
-
-/** Each endpoint goes back on its own, so one that hides finalizations hides nothing that another one tells. */
-function previousFrom(source: L1Source, l1Block: L1Block, newest: Sample) {
   const { l1 } = source
+  const value = first ?? (await fetchNewest(source, l1Block))
+  let known = typeof value === 'bigint' ? await fetchAnchor(source, l1Block, value) : value
+  yield known
+  const newest: Sample = { at: l1Block.number, value: known.l2BlockNumber }
   const samples = new Map<AnyProvider, Sample | null>(l1.sources.map(provider => [provider, newest]))
-  return async (below: bigint): Promise<Anchor | null> => {
-    const round = l1.each(async provider => {
-      let sample = samples.get(provider) ?? null
-      while (sample !== null && sample.value >= below) sample = await findPrevious(provider, source, sample)
-      samples.set(provider, sample)
-      if (sample === null) return null
-      const alone = { ...source, l1: only(provider) }
-      const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(alone, l1Block, sample.value))
-      // Before the contract was deployed, its storage was zero.
-      if (anchor !== null || sample.value === 0n) return anchor
-      throw invented(sample.value)
-    })
-    const outcomes = await allOf(round)
+  const findBelow = async (provider: AnyProvider): Promise<Anchor | null> => {
+    let sample = samples.get(provider) ?? null
+    while (sample !== null && sample.value >= known.l2BlockNumber) {
+      sample = await findPrevious(provider, source, sample)
+    }
+    samples.set(provider, sample)
+    return sample && proveSample({ ...source, l1: only(provider) }, l1Block, sample)
+  }
+  for (let count = 1; count < most; count++) {
+    const outcomes = await allOf(l1.each(findBelow))
     const anchors = outcomes.flatMap(one => ('value' in one && one.value !== null ? [one.value] : []))
     const failures = new Map(outcomes.flatMap(one => ('error' in one ? [[one.index, one.error] as const] : [])))
     if (anchors.length === 0 && failures.size > 0) throw l1.failed(failures)
-    return anchors.sort((a, b) => (a.l2BlockNumber > b.l2BlockNumber ? -1 : 1))[0] ?? null
+    const [next] = anchors.sort((a, b) => (a.l2BlockNumber > b.l2BlockNumber ? -1 : 1))
+    if (next === undefined) return
+    known = next
+    yield known
   }
+}
+
+/** null for that of before the contract was deployed: its storage was zero. @throws EndpointError if it was invented */
+export async function proveSample(source: L1Source, l1Block: L1Block, { value }: Sample): Promise<Anchor | null> {
+  const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, value))
+  if (anchor === null && value !== 0n) throw invented(value)
+  return anchor
 }
 
 /** The last finalized L2 block, proven. */

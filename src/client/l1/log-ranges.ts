@@ -145,16 +145,15 @@ const isSelected = (wanted: unknown, topic: unknown): boolean =>
  * for whoever reads it.
  */
 export function inOrder(logs: readonly unknown[]): unknown[] {
-  const placed = logs.map(log => {
-    const [block, index] = ['blockNumber', 'logIndex'].map(name => decodeQuantity(readOwn(Object(log), name), 64))
-    return { log, block: block ?? -1n, index: index ?? -1n }
+  const placed = logs.map((log, at) => {
+    const [block, index, data, topics] = PLACED.map(name => readOwn(Object(log), name))
+    const place = [block, index].map(number => decodeQuantity(number, 64) ?? -1n)
+    const texts: unknown[] = [data, ...(Array.isArray(topics) ? topics : [null])]
+    const isNamed = !place.includes(-1n) && texts.every(text => typeof text === 'string')
+    return { log, place, name: isNamed ? `${place} ${texts}` : at }
   })
-  const sorted = placed.sort((a, b) => Number(a.block - b.block) || Number(a.index - b.index))
-  const isSame = (a: unknown, b: unknown) =>
-    ['data', 'topics'].every(name => `${readOwn(Object(a), name)}` === `${readOwn(Object(b), name)}`)
-  const isTwice = ({ log, block, index }: (typeof sorted)[number], at: number) => {
-    const before = sorted[at - 1]
-    return index >= 0n && before?.block === block && before.index === index && isSame(before.log, log)
-  }
-  return sorted.filter((one, at) => !isTwice(one, at)).map(({ log }) => log)
+  const once = [...new Map(placed.map(one => [one.name, one])).values()]
+  const compare = (a: bigint = 0n, b: bigint = 0n) => Number(a - b)
+  return once.sort(({ place: [a, i] }, { place: [b, j] }) => compare(a, b) || compare(i, j)).map(({ log }) => log)
 }
+const PLACED = ['blockNumber', 'logIndex', 'data', 'topics']

@@ -31,22 +31,12 @@ export interface Network {
   beacon?: BeaconNetwork | undefined
 }
 
-/** What a function needs of a network that asks for no state. */
-export type NetworkOfMessages = Omit<Network, 'scheme'> & Partial<Pick<Network, 'scheme'>>
-
 const FIELDS = ['name', 'rollup', 'scheme', 'messageService', 'hardfork', 'beacon']
 
 const KNOWN = "an object of 'rollup-state-proof/networks', such as lineaMainnet, or { rollup, scheme } of your own"
 
 /** What the caller's argument `network` says. @throws ArgumentError */
 export function readNetwork(network: Network) {
-  const { schemeAt, ...known } = readAnyNetwork(network)
-  // Missing or of a wrong type: this refuses it.
-  return { ...known, schemeAt: schemeAt ?? atPath('network', () => readSchemes(network.scheme, known.rollup)) }
-}
-
-/** For what can do without the kind of the state. @throws ArgumentError */
-export function readAnyNetwork(network: NetworkOfMessages) {
   if (typeof network !== 'object' || network === null) throw invalid('network', KNOWN, network)
   return atPath('network', () => {
     const own = readOptions('', network, FIELDS)
@@ -56,7 +46,7 @@ export function readAnyNetwork(network: NetworkOfMessages) {
     return {
       rollup,
       hardfork: verifyHardfork(hardfork),
-      schemeAt: scheme === undefined ? undefined : readSchemes(scheme, rollup),
+      schemeAt: readSchemes(scheme, rollup),
       messageService: messageService && bytesToHex(decodeArgument('messageService', messageService, 20)),
     }
   })
@@ -76,7 +66,7 @@ export function readSchemes(
   return () => stated
 }
 
-export function serviceOf({ messageService }: ReturnType<typeof readAnyNetwork>): Hex {
+export function serviceOf({ messageService }: ReturnType<typeof readNetwork>): Hex {
   if (messageService !== undefined) return messageService
   throw invalid('network.messageService', 'the message service on L2, 20 bytes', messageService)
 }

@@ -1,33 +1,22 @@
 import { invalid } from '../../base/arguments.ts'
 import { readOptions, verifyUint } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import {
+  type BeaconSource,
   type ConsensusProgress,
   type FetchedConsensus,
   fetchConsensus,
-  verifyBeaconSource,
-  verifySeconds,
+  readBeaconSource,
 } from '../beacon/beacon.ts'
 import { fetchL1Block, fetchNewest, type L1BlockTag, type L1Source } from '../l1/l1.ts'
 import { only } from '../sources/endpoints.ts'
-import type { BeaconApi } from '../transport/http.ts'
 
 /** Where a recording starts. */
 export interface RecordBlockOptions {
   /** The L1 block to prove from. Default: `finalized`. */
   l1BlockNumber?: bigint | L1BlockTag | undefined
   /** Also proves the L1 block, from a beacon block that you trust. The L1 block is then the newest finalized one. */
-  beacon?:
-    | {
-        /** One or more beacon APIs, none of which is trusted. */
-        apis: readonly BeaconApi[]
-        /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
-        trusted: TrustedBeaconBlock
-        /** Maximum age of the trusted block, in seconds. Default: 14 days, 7 from Gloas on; `Infinity` for no limit. */
-        maxTrustedAgeSeconds?: number | undefined
-      }
-    | undefined
+  beacon?: BeaconSource | undefined
 }
 
 const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
@@ -41,9 +30,7 @@ export function verifyBlockOptions(options: RecordBlockOptions) {
     throw invalid('l1BlockNumber', 'nothing beside beacon, which finds the L1 block', l1BlockNumber)
   }
   const beacon = options.beacon && readOptions('beacon', options.beacon, ['apis', 'trusted', 'maxTrustedAgeSeconds'])
-  if (beacon) verifyBeaconSource(beacon, 'beacon.')
-  verifySeconds({ 'beacon.maxTrustedAgeSeconds': beacon?.maxTrustedAgeSeconds ?? 0 })
-  return { l1BlockNumber, beacon }
+  return { l1BlockNumber, beacon: beacon && readBeaconSource(beacon, 'beacon') }
 }
 
 type BlockProgress = { step: 'consensus'; progress: ConsensusProgress } | { step: 'l1Block'; l1Block: L1Block }
@@ -63,7 +50,7 @@ export async function fetchRecordBlock(
 ): Promise<RecordBlock> {
   const { l1, signal } = source
   const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
-  const fetched = beacon && (await fetchConsensus({ ...beacon, onProgress: tell, signal }))
+  const fetched = beacon && (await fetchConsensus(beacon, tell, signal))
   const id = fetched?.proven.l1BlockHash ?? l1BlockNumber
   const isProvable = beacon === undefined && l1.sources.length > 1
   // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.

@@ -21,7 +21,7 @@ import type { StateScheme } from '../../verify/state/types.ts'
 import { searchLogs } from '../l1/logs.ts'
 import { readNetwork } from '../network/network.ts'
 import { openEndpoints } from '../sources/endpoints.ts'
-import { fetchAnswer, verifyClientOptions } from '../sources/fetch.ts'
+import { fetchState, verifyClientOptions } from '../sources/fetch.ts'
 import { type Recorded, type RecordOptions, recordEvidence } from './record.ts'
 
 /** What the bundle with the hash of a range's newest block, or of a later one, proves. */
@@ -82,7 +82,7 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
     const storageKeys: readonly Hex[] = [historySlot(newestFor(l2BlockNumber, toBlock ?? last))]
     const asked = { address: historyContract, storageKeys, l2BlockNumber }
     const l2 = openEndpoints('l2', options.l2, 'L2', { signal })
-    const answer = await fetchAnswer(l2, asked, { ...how, signal, trusted: { scheme, stateRoot } })
+    const { answer } = await fetchState(l2, { ...asked, scheme, stateRoot }, { ...how, signal })
     const { request, answer: known } = createBundle({ scheme, rollup, ...asked, answer })
     return { ...first.bundle, request, answer: known }
   }

@@ -20,7 +20,7 @@ import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
 import { fetchNewest, fetchProof } from '../l1/l1.ts'
 import { allowedBlocks } from '../l1/log-ranges.ts'
-import { type NetworkOfMessages, readAnyNetwork, serviceOf } from '../network/network.ts'
+import { type Network, readNetwork, serviceOf } from '../network/network.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError, isFailure } from '../transport/error.ts'
 import { KEYS_PER_REQUEST, LOGS_AT_ONCE } from '../transport/limits.ts'
@@ -63,7 +63,7 @@ export interface WantedMessage {
 export interface MessageRecordOptions
   extends Pick<RecordOptions, 'l1' | 'l2' | 'l1BlockNumber' | 'beacon' | 'onProgress' | 'signal'> {
   /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
-  network: NetworkOfMessages
+  network: Network
   /** Where the message goes. Default: `toL1`. */
   direction?: 'toL1' | 'toL2' | undefined
   /** Which message. */
@@ -124,7 +124,7 @@ export interface RecordedMessage extends Pick<Recorded, 'l1BlockHashFrom'> {
  * chain.finalize()
  *
  * const { url: l2, l1Url: l1 } = await service.listen()
- * const network = { rollup, messageService }
+ * const network = { rollup, scheme: poseidon2, messageService }
  * const { verified, claim } = await recordMessage({ l1, l2, network, message: { from: user } })
  * console.log(verified.status, verified.message.number, claim?.slice(0, 10)) // claimable 1n 0x6463fb2a
  * await service.close()
@@ -148,7 +148,7 @@ function verifyOptions(options: MessageRecordOptions) {
   const own = readOptions('', options, FIELDS)
   const { direction = 'toL1', signal } = own
   if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
-  const network = readAnyNetwork(own.network)
+  const network = readNetwork(own.network)
   const { rollup, schemeAt } = network
   const layout = readLayout(own.layout)
   const { tell, ...endpoints } = openRecorded(own)

@@ -12,8 +12,9 @@ import type { ConsensusProgress } from '../beacon/beacon.ts'
 import { type Anchor, fetchAnchor, fetchTimestamp, stepBack, walkAnchors } from '../l1/l1.ts'
 import { openAnchor } from '../l1/l2-header.ts'
 import { type Network, readNetwork } from '../network/network.ts'
-import { type Endpoint, type OnFailure, type OnWait, openEndpoints } from '../sources/endpoints.ts'
-import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
+import { type Endpoint, openEndpoints } from '../sources/endpoints.ts'
+import { fetchState, type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
+import type { OnFailure, OnWait } from '../sources/pool.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { isFailure, isPassing, type Layer } from '../transport/error.ts'
 import { DEFAULT_FINALIZATIONS } from '../transport/limits.ts'
@@ -256,8 +257,9 @@ async function answerAt({ source, how, asked, tell, ...recording }: Recording, a
       hasBegun = true
       tell({ step: 'keys', keyCount })
     }
-    const options = { ...how, trusted: { scheme, stateRoot }, onKeys, signal }
-    return { scheme, l2Block, answer: await fetchAnswer(l2, { ...asked, l2BlockNumber }, options) }
+    const wanted = { ...asked, scheme, stateRoot, l2BlockNumber }
+    const { answer } = await fetchState(l2, wanted, { ...how, onKeys, signal })
+    return { scheme, l2Block, answer }
   } catch (error) {
     // An endpoint that has already sent an answer holds the block.
     if (hasBegun || recording.l2BlockNumber !== undefined || !isFailure(error) || !isPassing(error)) throw error

@@ -1,11 +1,10 @@
 import { invalid, isArray, readItems } from '../../base/arguments.ts'
-import { atPath, type ProofError } from '../../base/errors.ts'
+import { atPath } from '../../base/errors.ts'
 import { EndpointError, isEndpointError, isMissing, isOfBlock, isPassing, type Layer } from '../transport/error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from '../transport/http.ts'
 import { forgetLacks } from '../transport/lacking.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from '../transport/provider.ts'
-import type { QueueState } from '../transport/queue.ts'
-import { createPool, type Pool } from './pool.ts'
+import { createPool, type Pool, type Told } from './pool.ts'
 
 /**
  * What answers JSON-RPC requests: an `http` or `https` URL, an EIP-1193 provider, or a `JsonRpcProvider` of ethers. A URL is
@@ -15,16 +14,10 @@ export type Endpoint = string | URL | RequestProvider | SendProvider
 
 export type EndpointsOption = Endpoint | readonly Endpoint[]
 
-export type OnFailure = (layer: Layer, index: number, error: EndpointError | ProofError) => void
-
-export type OnWait = (layer: Layer, index: number, state: QueueState) => void
-
 /** One or more endpoints for the same data. None is trusted. */
 export type Endpoints = Pool<AnyProvider>
 
-interface Told {
-  readonly onFailure?: OnFailure | undefined
-  readonly onWait?: OnWait | undefined
+interface OpenOptions extends HttpOptions, Told {
   /** Whether the caller may ask for another block: that this one is missing then counts more than other failures. */
   readonly mayGoBack?: boolean
 }
@@ -34,12 +27,12 @@ export function openEndpoints(
   name: string,
   given: EndpointsOption,
   layer?: Layer,
-  { onFailure, onWait, mayGoBack, ...http }: HttpOptions & Told = {},
+  { onFailure, onWait, mayGoBack, ...http }: OpenOptions = {},
 ): Endpoints {
   const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
   const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
-  return poolOf(providers, layer, { onFailure, onWait, ...(mayGoBack && { mayGoBack }) })
+  return poolOf(providers, { layer, onFailure, onWait }, mayGoBack ? hopeOfBlock : hopeOf)
 }
 
 function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {
@@ -49,21 +42,16 @@ function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider 
 }
 
 /** For work that has to stay with one endpoint. */
-export const only = (provider: AnyProvider): Endpoints => poolOf([provider])
+export const only = (provider: AnyProvider): Endpoints => poolOf([provider], { layer: undefined }, hopeOf)
 
-/** @param told what is told of endpoints of a layer, and of no others */
 const poolOf = (
   providers: readonly AnyProvider[],
-  layer?: Layer,
-  { onFailure, onWait, mayGoBack }: Told = {},
+  told: Told & { readonly layer: Layer | undefined },
+  hopeOf: (error: unknown) => number,
 ): Endpoints =>
   createPool(providers, {
-    layer,
-    ...(layer && {
-      onFailure: onFailure && ((index, error) => onFailure(layer, index, error)),
-      onWait: onWait && ((index, state) => onWait(layer, index, state)),
-    }),
-    failed: failures => failureOf(providers, layer, [...failures.values()], mayGoBack ? hopeOfBlock : hopeOf),
+    ...told,
+    failed: failures => failureOf(providers, told.layer, [...failures.values()], hopeOf),
   })
 
 /** That an endpoint does not serve the method says least: another one does more, or less. */

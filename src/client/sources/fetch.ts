@@ -1,45 +1,21 @@
-import { decodeArgument, invalid, readKeys } from '../../base/arguments.ts'
+import { decodeArgument, invalid, readKeys, type StorageKey } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { atPath, isProofError } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
-import { decodeKeys, readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
+import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
-import { type Claim, decodeClaim } from '../../verify/proof/claim.ts'
+import type { Claim } from '../../verify/proof/claim.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import { type StateClaim, stateKind, verifyState } from '../../verify/state/kind.ts'
-import type { StateOfKind, StateScheme } from '../../verify/state/types.ts'
+import { type StateClaim, type StateKind, type StateVerifier, stateKind } from '../../verify/state/kind.ts'
+import type { AnyState, StateOfKind, StateScheme } from '../../verify/state/types.ts'
+import { admitAnswer, answerLimit } from '../transport/admission.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import { KEYS_PER_REQUEST } from '../transport/limits.ts'
 import { verifySignal } from '../transport/options.ts'
-import {
-  admitAnswer,
-  answerAdmission,
-  joinAnswers,
-  type PartialAnswer,
-  readPartialAnswer,
-  TREE_FORM,
-  verifyAgreement,
-} from '../transport/partial-answers.ts'
-import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
+import { callProvider } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
-import type { Work } from './pool.ts'
-
-/** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
-export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
-
-/** What to ask an endpoint for. */
-export interface ProofRequest {
-  /** 20 bytes, in upper or lower case. */
-  address: Hex
-  /** 32 bytes each. Default: none. */
-  storageKeys?: readonly Hex[] | undefined
-  /** A finalized L2 block. */
-  l2BlockNumber: bigint | BlockTag
-  /** Aborts the request. */
-  signal?: AbortSignal | undefined
-}
 
 /** How to send requests. */
 export interface RollupClientOptions {
@@ -56,115 +32,78 @@ export interface ClientSettings {
   readonly maxKeysPerRequest: number
 }
 
-interface RequestOptions {
-  /** Aborts the request. */
-  signal?: AbortSignal | undefined
+/** What to ask for at a block whose state root is trusted. */
+export interface WantedState extends StateClaim {
+  readonly l2BlockNumber: bigint
 }
 
-/** How to send requests, and what to do with the answers. */
-export interface FetchOptions extends ClientSettings {
-  /** With this, every answer is verified on arrival. Without it, nothing is verified. */
-  trusted?:
-    | {
-        /** The kind of the state. */
-        scheme: StateScheme
-        /** The state root of the block, 32 bytes. */
-        stateRoot: Hex
-      }
-    | undefined
-  /** The kind of the state, without `trusted`. That of Ethereum is asked for with `eth_getProof`, whatever the `method`. */
-  scheme?: StateScheme | undefined
-  /** With `trusted`, called after every request but the last, with the number of keys whose answers are verified. */
-  onKeys?: ((keyCount: number) => void) | undefined
-  /** Aborts the fetch. */
-  signal?: AbortSignal | undefined
+interface FetchSettings extends ClientSettings {
+  readonly signal: AbortSignal | undefined
+  /** Default: that of the kind, which remembers nothing. */
+  readonly verify?: StateVerifier
+  /** Called after every request but the last, with the number of keys whose answers are verified. */
+  readonly onKeys?: (keyCount: number) => void
+}
+
+export interface FetchedState {
+  /** The fields of the method, as the endpoints sent them, and nothing that is not verified. */
+  readonly answer: unknown
+  readonly state: AnyState
 }
 
 /**
- * In as many requests as its keys need. Keeps only the fields that the method defines. With `trusted`, it returns exactly what was
- * verified. If an endpoint fails, the next continues with the keys that are left.
+ * In as many requests as its keys need. Every answer is verified on arrival. If an endpoint fails, the next continues with the keys
+ * that are left. That of Ethereum is asked for with `eth_getProof`, whatever the `method`.
+ *
+ * @throws ArgumentError for a wrong claim, before any request, so that it does not look like a fault of the answer
  */
-export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
-  const wanted = decodeRequest(request)
-  const { trusted, signal } = bare(options)
-  // What nobody verifies has to be from one endpoint.
-  if (!trusted) return l2.run((...at) => fetchParts(work => work(...at), wanted, options), signal)
-  // Checked before any request, so that a wrong claim does not look like a fault of the answer.
-  readStateClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
-  return fetchParts(work => l2.run(work, signal), wanted, options)
-}
+export async function fetchState(l2: Endpoints, wanted: WantedState, settings: FetchSettings): Promise<FetchedState> {
+  const kind = stateKind(wanted.scheme)
+  // Without a prototype, so that nothing comes from a polluted Object.prototype.
+  const own: FetchSettings = Object.assign(Object.create(null), settings)
+  const { method, maxKeysPerRequest: most, signal, verify = kind.verify, onKeys } = own
+  const { l2BlockNumber } = wanted
+  const stateRoot = bytesToHex(decodeArgument('stateRoot', wanted.stateRoot, 32))
+  const address = bytesToHex(decodeArgument('address', wanted.address, 20))
+  const keys = readKeys(wanted.storageKeys ?? [])
+  verifyUint('l2BlockNumber', l2BlockNumber, 64)
 
-/** The answer, and what `verify` makes of it, from the first endpoint whose answer it accepts. */
-export async function fetchVerified<T>(
-  l2: Endpoints,
-  request: ProofRequest,
-  options: FetchOptions,
-  verify: (answer: unknown) => T,
-): Promise<{ answer: unknown; verified: T }> {
-  const wanted = decodeRequest(request)
-  return l2.run(async (provider, ...at) => {
-    const answer = await fetchParts(work => work(provider, ...at), wanted, options)
-    try {
-      return { answer, verified: verify(answer) }
-    } catch (error) {
-      throw isProofError(error) ? diagnoseWith(redactorFor(provider), error) : error
-    }
-  }, bare(options).signal)
-}
-
-/** @throws ArgumentError */
-function readStateClaim({ scheme, ...asked }: StateClaim): void {
-  stateKind(scheme)
-  decodeClaim(asked)
-}
-
-/** Without a prototype, so that nothing comes from a polluted Object.prototype. */
-const bare = <T extends object>(options: T): T => Object.assign(Object.create(null), options)
-
-type DecodedRequest = ReturnType<typeof decodeRequest>
-
-/** Asks for some of the keys after the other. @param run does the work of each request with an endpoint */
-async function fetchParts(
-  run: (work: Work<AnyProvider, unknown>) => Promise<unknown>,
-  { address, storageKeys, block }: DecodedRequest,
-  options: FetchOptions,
-): Promise<unknown> {
-  const { method, maxKeysPerRequest: most, trusted, scheme = trusted?.scheme, onKeys } = bare(options)
-  // A caller who asks for a method need not know the kind.
-  const form = scheme === undefined ? TREE_FORM : stateKind(scheme)
-  const ask = (keys: readonly Hex[]) =>
-    run(async (provider, attempt) => {
+  const ask = (some: readonly StorageKey[]) =>
+    l2.run(async (provider, attempt) => {
       const redact = redactorFor(provider)
-      const said = await callProvider(provider, form.method ?? method, [address, keys, block], attempt.signal)
-      const answer = admitAnswer(said, answerAdmission(keys.length, redact), redact, form.shape)
-      if (trusted) atPath('answer', () => verifyState(answer, { ...trusted, address, storageKeys: keys }))
-      attempt.heard()
-      return answer
-    })
+      const params = [address, some.map(({ bytes }) => bytesToHex(bytes)), encodeQuantity(l2BlockNumber)]
+      const sent = await callProvider(provider, kind.method ?? method, params, attempt.signal)
+      const answer = admitAnswer(sent, answerLimit(some.length), redact, kind.shape)
+      const storageKeys = some.map(({ text }) => text)
+      try {
+        return { answer, state: atPath('answer', () => verify(answer, { stateRoot, address, storageKeys })) }
+      } catch (error) {
+        // The endpoint may have mistaken the request, which is no lie.
+        throw isProofError(error) ? diagnoseWith(redact, error) : error
+      }
+    }, signal)
 
-  if (storageKeys.length <= most) return ownFields(await ask(storageKeys))
-  const parts: PartialAnswer[] = []
-  for (let done = 0; done < storageKeys.length; done += most) {
-    const keys = storageKeys.slice(done, done + most)
-    parts.push(readPartialAnswer(await ask(keys), keys.length, form))
-    // What is verified is of one state.
-    if (!trusted) verifyAgreement(parts)
-    else if (done + most < storageKeys.length) onKeys?.(done + most)
+  const parts = [await ask(keys.slice(0, most))]
+  for (let done = most; done < keys.length; done += most) {
+    onKeys?.(done)
+    parts.push(await ask(keys.slice(done, done + most)))
   }
-  return joinAnswers(parts, form)
+  return joined(parts, kind)
 }
 
-/**
- * Without the fields of `eth_getProof`, which nobody verifies beside those of the method. An answer in that format is passed on
- * as it is: it was asked for, or is refused as such.
- */
-function ownFields(answer: unknown): unknown {
-  const [accountProof, storageProofs] = ['accountProof', 'storageProofs'].map(name => readOwn(Object(answer), name))
-  const isOwn = typeof accountProof === 'object' && accountProof !== null && !Array.isArray(accountProof)
-  return isOwn ? { accountProof, storageProofs } : answer
+/** What is verified under one root is of one state. */
+function joined(parts: readonly FetchedState[], { slots }: StateKind): FetchedState {
+  const [first] = parts.map(({ answer }) => Object(answer))
+  const proofs = parts.flatMap(({ answer }) => readOwn(Object(answer), slots))
+  // Beside the fields of the tree's method, those of `eth_getProof` are not verified.
+  const fields = slots === 'storageProofs' ? { accountProof: first.accountProof } : first
+  const storage = parts.flatMap(({ state }): object[] => state.storage)
+  // All parts are of one kind.
+  const state = { ...parts[0]?.state, storage } as AnyState
+  return { answer: { ...fields, [slots]: proofs }, state }
 }
 
-/** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
+/** A claim about a state, without the answer. The block is a number, because the root belongs to one block. */
 export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[], Kind extends StateScheme = Scheme>
   extends Omit<Claim<Keys>, 'scheme'> {
   /** The kind of the rollup's state at the block. */
@@ -175,29 +114,14 @@ export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[], Kind
   signal?: AbortSignal | undefined
 }
 
-/** Sends requests to endpoints. Every function throws an EndpointError if a request fails. */
+/** Sends requests to endpoints. */
 export interface RollupClient {
   /**
-   * Returns the newest L2 block, from `eth_blockNumber`. L1 has not finalized it yet.
-   *
-   * @param options the `signal` aborts the request
-   */
-  getBlockNumber(options?: {
-    /** Aborts the request. */
-    signal?: AbortSignal | undefined
-  }): Promise<bigint>
-  /**
-   * Returns the endpoint's answer, reduced to the fields that the method defines. It is not verified.
-   *
-   * @param request what to ask for
-   * @throws ArgumentError if the request itself is wrong
-   */
-  getProof(request: ProofRequest): Promise<unknown>
-  /**
-   * {@link RollupClient.getProof}, then `verifyProof`. For an Ethereum state, `eth_getProof`, then `verifyEthProof`.
+   * Asks for the proof of an account and its slots, with the method of the rollup, and verifies the answer like `verifyProof`. For
+   * an Ethereum state: with `eth_getProof`, and like `verifyEthProof`.
    *
    * @param request what to ask for, and the root that you trust
-   * @throws ProofError if the answer does not verify
+   * @throws EndpointError if the request fails, ProofError if the answer does not verify, ArgumentError
    */
   getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateScheme = Scheme>(
     request: StateRequest<Keys, Kind>,
@@ -237,42 +161,20 @@ export function createRollupClient(
 ): RollupClient {
   const endpoints = openEndpoints('l2', l2)
   const settings = verifyClientOptions(options)
-  const how = ({ signal }: RequestOptions) => {
-    verifySignal(signal)
-    return { ...settings, signal }
-  }
   return {
-    async getBlockNumber(request = {}) {
-      const { signal } = how(readOptions('', request, ['signal']))
-      return endpoints.run(
-        async (provider, attempt) => parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal)),
-        signal,
-      )
-    },
-    async getProof(request) {
-      const { signal, ...wanted } = readOptions('', request, [...REQUEST_FIELDS, 'signal'])
-      return fetchAnswer(endpoints, wanted, how({ signal }))
-    },
     async getVerifiedState<const Keys extends readonly Hex[] = [], Kind extends StateScheme = Scheme>(
       request: StateRequest<Keys, Kind>,
     ) {
-      const { l2BlockNumber, signal, ...asked } = readOptions('', request, STATE_FIELDS)
-      const { address } = asked
-      // A copy, because the caller may change the array before the answer is here.
-      const storageKeys =
-        asked.storageKeys && (readKeys(asked.storageKeys).map(({ text }) => text) as readonly Hex[] as Keys)
-      const claim: StateClaim = { ...asked, storageKeys }
-      verifyUint('l2BlockNumber', l2BlockNumber, 64)
-      // Before any request, so that a wrong claim does not look like a fault of the answer.
-      readStateClaim(claim)
-      const wanted = { address, storageKeys, l2BlockNumber }
-      const verify = (answer: unknown) => verifyState(answer, claim)
-      const { verified } = await fetchVerified(endpoints, wanted, { ...how({ signal }), scheme: claim.scheme }, verify)
+      const { signal, ...wanted } = readOptions('', request, STATE_FIELDS)
+      verifySignal(signal)
+      const { state } = await fetchState(endpoints, wanted, { ...settings, signal })
       // The kind is that of the claim, and there is one slot per key.
-      return verified as StateOfKind<Keys, Kind>
+      return state as StateOfKind<Keys, Kind>
     },
   }
 }
+
+const STATE_FIELDS = ['address', 'storageKeys', 'l2BlockNumber', 'scheme', 'stateRoot', 'signal']
 
 /** Adds the defaults. @throws ArgumentError */
 export function verifyClientOptions(options: RollupClientOptions): ClientSettings {
@@ -282,24 +184,4 @@ export function verifyClientOptions(options: RollupClientOptions): ClientSetting
   if (typeof method !== 'string' || method === '') throw invalid('method', 'the name of a method', method)
   verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
   return { method, maxKeysPerRequest }
-}
-
-const REQUEST_FIELDS = ['address', 'storageKeys', 'l2BlockNumber']
-const STATE_FIELDS = [...REQUEST_FIELDS, 'scheme', 'stateRoot', 'signal']
-
-function decodeRequest(request: ProofRequest) {
-  const { address, storageKeys = [], l2BlockNumber } = readOptions('', request, REQUEST_FIELDS)
-  return {
-    address: bytesToHex(decodeArgument('address', address, 20)),
-    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
-    block: encodeBlock(l2BlockNumber),
-  }
-}
-
-const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
-
-function encodeBlock(block: bigint | BlockTag): string {
-  if (typeof block === 'bigint' && block >= 0n && block < 1n << 64n) return encodeQuantity(block)
-  if (typeof block === 'string' && TAGS.includes(block)) return block
-  throw invalid('l2BlockNumber', `a bigint from 0 to 2^64 - 1, such as 3n, or one of ${TAGS.join(', ')}`, block)
 }

@@ -1,16 +1,15 @@
-import type { ProofError } from '../../base/errors.ts'
 import { redactFailure } from '../transport/diagnose.ts'
 import {
   abortedBy,
   atEndpoint,
-  type EndpointError,
+  type Failure,
   isEndpointError,
   isFailure,
   isMissing,
   type Layer,
 } from '../transport/error.ts'
 import { isNews } from '../transport/lacking.ts'
-import { DEMOTION_MS, SILENCE_MS } from '../transport/limits.ts'
+import { DEMOTION_MS, SILENCE_MS, STAGGER_MS } from '../transport/limits.ts'
 import { type QueueState, queueOf } from '../transport/queue.ts'
 import { partOf } from '../transport/whose.ts'
 
@@ -22,8 +21,6 @@ export interface Attempt {
 }
 
 export type Work<Source, T> = (source: Source, attempt: Attempt, index: number) => Promise<T>
-
-type Failure = EndpointError | ProofError
 
 export type Outcome<T> = { readonly index: number } & ({ readonly value: T } | { readonly error: Failure })
 
@@ -40,77 +37,79 @@ interface RoundOptions {
   /** How many are asked at once. A further one is asked when one has ended, or the newest is silent. Default: all. */
   readonly atOnce?: number
   /** Which failures are the source's fault. Default: all. */
-  readonly isBlamed?: (error: Failure) => boolean
+  readonly isBlamed?: ((error: Failure) => boolean) | undefined
 }
 
 /** One or more sources of the same data: JSON-RPC endpoints or beacon APIs. None is trusted. */
 export type Pool<Source extends object> = ReturnType<typeof createPool<Source>>
 
-/** What is told of the sources of a layer. What these throw ends the work, and is no failure of a source. */
-interface PoolOptions {
-  readonly layer?: Layer | undefined
-  readonly onFailure?: ((index: number, error: Failure) => void) | undefined
-  readonly onWait?: ((index: number, state: QueueState) => void) | undefined
+export type OnFailure = (layer: Layer, index: number, error: Failure) => void
+
+export type OnWait = (layer: Layer, index: number, state: QueueState) => void
+
+/** What is told of the sources of a layer, and of no others. What these throw ends the work, and is no failure of a source. */
+export interface Told {
+  readonly onFailure?: OnFailure | undefined
+  readonly onWait?: OnWait | undefined
+}
+
+interface PoolOptions extends Told {
+  readonly layer: Layer | undefined
   /** Called with one that was so slow that another one has done the work. */
   readonly onSilence?: (index: number) => void
-  readonly silenceMs?: number
-  /** Until when each of those that failed is asked last. Default: none has failed. */
-  readonly demoted?: Map<number, number>
   /** What the failures of all sources come to. */
   failed(failures: ReadonlyMap<number, Failure>): unknown
 }
 
 export function createPool<Source extends object>(sources: readonly Source[], options: PoolOptions) {
-  const { layer, onFailure, onWait, onSilence, silenceMs = SILENCE_MS, demoted = new Map(), failed } = options
-
-  /** Whether it is asked last for now, because it failed lately. */
-  const isDemoted = (index: number): boolean => (demoted.get(index) ?? 0) > Date.now()
-  // The time does not start anew, so that a source is not put behind the others for ever.
-  const demote = (index: number) => void (isDemoted(index) || demoted.set(index, Date.now() + DEMOTION_MS))
-  /** Those that failed lately come last, the earliest failure first. */
-  const order = () => {
-    const rank = (index: number) => (isDemoted(index) ? (demoted.get(index) ?? 0) : 0)
-    return [...sources.keys()].sort((a, b) => rank(a) - rank(b))
-  }
+  const { layer, onFailure, onSilence, failed } = options
+  const silenceMs = layer === 'beacon' ? STAGGER_MS : SILENCE_MS
+  const { isDemoted, demote, restore, order } = createOrder(sources.length)
 
   function blame(index: number, error: Failure): void {
     // It serves other methods as before. Beacon APIs hand out what they have, and are not to blame for what they have not.
     const isLack = isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
     if (!isLack && !(layer === 'beacon' && isMissing(error))) demote(index)
     const source = sources[index]
-    if (isLack && onFailure !== undefined && source !== undefined && !isNews(source, error)) return
-    onFailure?.(index, error)
+    if (layer === undefined || (isLack && source !== undefined && !isNews(source, error))) return
+    onFailure?.(layer, index, error)
   }
 
   /** Runs `work` with every source, those that failed lately last. For what a single one could hide. */
   function each<T>(
     work: Work<Source, T>,
-    { signal, atOnce = sources.length, isBlamed }: RoundOptions = {},
+    { signal, atOnce = sources.length, isBlamed = () => true }: RoundOptions = {},
   ): Round<Outcome<T>> {
-    const attempt = async (index: number, own: Attempt): Promise<Outcome<T>> => {
+    const attempt = async (index: number, own: Attempt, stop: Stop): Promise<Outcome<T>> => {
       // There are as many.
       const source = sources[index] as Source
+      const unwatch = watchWaits(source, index, options, stop)
       try {
         // Its place says which it is. A URL never does.
         const place = sources.length > 1 ? index : undefined
         const value = await atEndpoint(layer, () => work(source, own, index), place)
-        demoted.delete(index)
+        restore(index)
         return { index, value }
       } catch (thrown) {
         const error = redactFailure(thrown, source)
         // Whoever stops a work throws what is no failure of a source, whatever its class.
         if (signal?.aborted) throw abortedBy(signal)
         if (!isFailure(error)) throw error
-        if (isBlamed?.(error) ?? true) blame(index, error)
+        if (isBlamed(error)) blame(index, error)
         return { index, error }
+      } finally {
+        unwatch()
       }
     }
-    const watch = (stop: (error: unknown) => void) => watchAll(sources, onWait, stop)
-    return startRound(order(), { signal, atOnce, silenceMs, watch }, attempt)
+    return startRound(order(), { signal, atOnce, silenceMs }, attempt)
   }
 
   return {
-    ...{ sources, isDemoted, each, blame, failed },
+    sources,
+    isDemoted,
+    each,
+    blame,
+    failed,
     /**
      * Runs `work` with one source. Tries each of the others when one has failed, or has been silent. One that does not serve a
      * method of the work fails without a request once that is known. `work` must verify what it returns, because the first result
@@ -120,7 +119,7 @@ export function createPool<Source extends object>(sources: readonly Source[], op
      */
     async run<T>(work: Work<Source, T>, signal?: AbortSignal, isBlamed?: RoundOptions['isBlamed']): Promise<T> {
       const failures = new Map<number, Failure>()
-      const round = each(work, { signal, atOnce: 1, ...(isBlamed && { isBlamed }) })
+      const round = each(work, { signal, atOnce: 1, isBlamed })
       for await (const outcome of round) {
         if ('error' in outcome) {
           failures.set(outcome.index, outcome.error)
@@ -139,21 +138,19 @@ export function createPool<Source extends object>(sources: readonly Source[], op
   }
 }
 
-/** @returns what ends it, for each */
-function watchAll(
-  sources: readonly object[],
-  onWait: PoolOptions['onWait'],
-  stop: (error: unknown) => void,
-): readonly (() => void)[] {
-  const watchOne = (source: object, index: number) =>
-    queueOf(source).watch(state => {
-      try {
-        onWait?.(index, state)
-      } catch (error) {
-        stop(error)
-      }
-    })
-  return onWait === undefined ? [] : sources.map(watchOne)
+/** Those that failed lately come last, the earliest failure first. */
+function createOrder(count: number) {
+  /** Until when each of them is asked last. */
+  const demoted = new Map<number, number>()
+  const isDemoted = (index: number): boolean => (demoted.get(index) ?? 0) > Date.now()
+  const rank = (index: number) => (isDemoted(index) ? (demoted.get(index) ?? 0) : 0)
+  return {
+    isDemoted,
+    // The time does not start anew, so that a source is not put behind the others for ever.
+    demote: (index: number) => void (isDemoted(index) || demoted.set(index, Date.now() + DEMOTION_MS)),
+    restore: (index: number) => void demoted.delete(index),
+    order: () => [...Array(count).keys()].sort((a, b) => rank(a) - rank(b)),
+  }
 }
 
 export async function allOf<T>(round: Round<T>): Promise<T[]> {
@@ -162,19 +159,26 @@ export async function allOf<T>(round: Round<T>): Promise<T[]> {
   return all
 }
 
-interface RoundSettings {
-  readonly signal: AbortSignal | undefined
-  readonly atOnce: number
-  readonly silenceMs: number
-  /** Called when it begins. @returns what to call when it has ended */
-  readonly watch: (stop: (error: unknown) => void) => readonly (() => void)[]
+/** Ends a round with this error. */
+type Stop = (error: unknown) => void
+
+/** Tells what requests to a source wait for. @returns what ends it */
+function watchWaits(source: object, index: number, { layer, onWait }: PoolOptions, stop: Stop): () => void {
+  if (layer === undefined || onWait === undefined) return () => {}
+  return queueOf(source).watch(state => {
+    try {
+      onWait(layer, index, state)
+    } catch (error) {
+      stop(error)
+    }
+  })
 }
 
 /** @param attempt what it throws ends the round */
 function startRound<T>(
   order: readonly number[],
-  { signal, atOnce, silenceMs, watch }: RoundSettings,
-  attempt: (index: number, attempt: Attempt) => Promise<T>,
+  { signal, atOnce, silenceMs }: { signal: AbortSignal | undefined; atOnce: number; silenceMs: number },
+  attempt: (index: number, attempt: Attempt, stop: Stop) => Promise<T>,
 ): Round<T> {
   const ending = partOf(signal)
   const outcomes: T[] = []
@@ -214,7 +218,7 @@ function startRound<T>(
     newest = index
     running.set(index, { isSilent: false })
     listen(index)
-    attempt(index, { signal: ending.signal, heard: () => listen(index) }).then(outcome => {
+    attempt(index, { signal: ending.signal, heard: () => listen(index) }, stop).then(outcome => {
       if (isOver) return
       running.delete(index)
       outcomes.push(outcome)
@@ -223,13 +227,14 @@ function startRound<T>(
   }
   async function* read(): AsyncGenerator<T, void> {
     if (signal?.aborted) throw abortedBy(signal)
-    const unwatch = watch(stop)
     try {
       for (;;) {
-        const [outcome] = outcomes.splice(0, 1)
         if (failure !== undefined) throw failure.error
-        if (outcome !== undefined) yield outcome
-        if (outcome !== undefined) continue
+        const outcome = outcomes.shift()
+        if (outcome !== undefined) {
+          yield outcome
+          continue
+        }
         if (isOver) return
         while (running.size < atOnce && waiting.length > 0 && !ending.signal.aborted) begin()
         if (running.size === 0) return
@@ -239,7 +244,6 @@ function startRound<T>(
       }
     } finally {
       end()
-      for (const forget of unwatch) forget()
     }
   }
   return { running, end, [Symbol.asyncIterator]: read }

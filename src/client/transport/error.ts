@@ -40,8 +40,6 @@ const meanings = {
   ETH_PROOF_ANSWER:
     'The endpoint answered as for eth_getProof, which proves another tree. It does not really serve this method.',
   OTHER_KEYS: 'The answer is for an address or storage keys other than those requested. Do not use this endpoint.',
-  ANSWERS_INCONSISTENT:
-    'The keys were requested in several parts, and the answers are from different states. Use a block number, not a tag.',
 
   MESSAGE_MISSING:
     'The endpoint knows no such message. It may have been sent just now, or too long ago to be searched for: state the transaction.',
@@ -119,7 +117,6 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   ENDPOINT_ERROR: 'unclear',
   ETH_PROOF_ANSWER: 'wrong',
   OTHER_KEYS: 'wrong',
-  ANSWERS_INCONSISTENT: 'wrong',
   MESSAGE_MISSING: 'missing',
   MESSAGES_REFUTED: 'wrong',
   // Nobody asks for the same blocks again by itself. A follower throws this about one that holds newer blocks.
@@ -167,11 +164,14 @@ function actionOf(code: EndpointErrorCode, { status, report, cause }: EndpointEr
   return prospect === 'stop' || prospect === 'renew' || prospect === 'none' ? prospect : 'change'
 }
 
+/** That of an endpoint: it did not answer, or its answer is refused. */
+export type Failure = EndpointError | ProofError
+
 /** Whether an endpoint caused the error, so that it makes sense to ask it or another one again. */
-export const isFailure = (error: unknown): error is EndpointError | ProofError => FAILURES.includes(prospectOf(error))
+export const isFailure = (error: unknown): error is Failure => FAILURES.includes(prospectOf(error))
 
 /** For `catch`: the failure of an endpoint as a value. Anything else is thrown again. */
-export function orFailure(error: unknown): EndpointError | ProofError {
+export function orFailure(error: unknown): Failure {
   if (isFailure(error)) return error
   throw error
 }

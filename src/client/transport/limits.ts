@@ -57,10 +57,8 @@ export const STAGGER_MS = 1_000
 export const STRAGGLE_MS = 2_000
 /** Milliseconds for which a source that failed is asked last, unless it succeeds. */
 export const DEMOTION_MS = 300_000
-/** Milliseconds for one answer of a beacon API or a source of L1 block hashes, unless the caller allows more. */
+/** Milliseconds for one answer of a beacon API or a source of L1 block hashes. */
 export const SOURCE_TIMEOUT_MS = 10_000
-/** Milliseconds for everything that one call asks of beacon APIs, unless the caller allows more. */
-export const BEACON_TOTAL_MS = 300_000
 
 /** Blocks per request of logs, unless the endpoint allows fewer. Mainnet has a finalization every few hours. */
 export const BLOCKS_PER_REQUEST = 2_000n

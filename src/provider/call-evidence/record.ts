@@ -6,7 +6,7 @@ import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { readNetwork } from '../../client/network/network.ts'
 import { recordEvidence } from '../../client/record/record.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
-import { fetchAnswer, verifyClientOptions } from '../../client/sources/fetch.ts'
+import { fetchState, verifyClientOptions } from '../../client/sources/fetch.ts'
 import { redactProofErrors } from '../../client/transport/diagnose.ts'
 import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
@@ -148,7 +148,7 @@ async function fetchAnswers(
   async function fetchOne(index: number, ended: AbortSignal) {
     const [address, slots] = accounts[index] as (typeof accounts)[number]
     const asked = { address, storageKeys: [...slots], l2BlockNumber }
-    const answer = await fetchAnswer(l2, asked, { ...how, signal: ended, trusted })
+    const { answer } = await fetchState(l2, { ...asked, ...trusted }, { ...how, signal: ended })
     const known = createBundle({ scheme: trusted.scheme, rollup, ...asked, answer }).answer
     return { address, storageKeys: asked.storageKeys, answer: known }
   }

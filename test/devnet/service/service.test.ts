@@ -47,9 +47,11 @@ it('serves viem, whose client is a provider', async () => {
   await expect(client.getVerifiedState({ ...claim, l2BlockNumber: 0n })).rejects.toMatchObject({
     code: 'STATE_ROOT_MISMATCH',
   })
-  await expect(client.getProof({ address: USER, l2BlockNumber: 9n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
+  await expect(client.getVerifiedState({ ...claim, l2BlockNumber: 9n })).rejects.toMatchObject({
+    code: 'BLOCK_MISSING',
+  })
   await expect(
-    createRollupClient(viem, { method: 'eth_nothing' }).getProof({ address: USER, l2BlockNumber: 1n }),
+    createRollupClient(viem, { method: 'eth_nothing' }).getVerifiedState({ ...claim, l2BlockNumber: 1n }),
   ).rejects.toMatchObject({
     code: 'METHOD_UNKNOWN',
   })
@@ -57,7 +59,9 @@ it('serves viem, whose client is a provider', async () => {
   const wrongKey = createRollupClient(
     createPublicClient({ transport: http(`${url}/v3/secret-key`, { retryCount: 0 }) }),
   )
-  const error: unknown = await wrongKey.getBlockNumber().catch((thrown: unknown) => thrown)
+  const error: unknown = await wrongKey
+    .getVerifiedState({ ...claim, l2BlockNumber: 1n })
+    .catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'UNAUTHORIZED' })
   expect(String(error)).not.toContain('secret-key')
 })
@@ -77,11 +81,14 @@ it('serves ethers', async () => {
   }
   const client = createRollupClient(provider, { method: 'linea_getProof' })
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
-  const { account } = await client.getVerifiedState({ scheme: poseidon2, stateRoot, address: USER, l2BlockNumber: 1n })
+  const claim = { scheme: poseidon2, stateRoot, address: USER }
+  const { account } = await client.getVerifiedState({ ...claim, l2BlockNumber: 1n })
   expect(account?.balance).toBe(10n ** 18n)
-  await expect(client.getProof({ address: USER, l2BlockNumber: 9n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
+  await expect(client.getVerifiedState({ ...claim, l2BlockNumber: 9n })).rejects.toMatchObject({
+    code: 'BLOCK_MISSING',
+  })
   await expect(
-    createRollupClient(provider, { method: 'x' }).getProof({ address: USER, l2BlockNumber: 1n }),
+    createRollupClient(provider, { method: 'x' }).getVerifiedState({ ...claim, l2BlockNumber: 1n }),
   ).rejects.toMatchObject({
     code: 'METHOD_UNKNOWN',
   })
@@ -115,10 +122,8 @@ it('proves a slot from an L1 block hash through two HTTP providers', async () =>
       params: [ROLLUP.address, anchorStorageKeys({ rollup: ROLLUP, l2BlockNumber }), block.number],
     })
     const request = { address: CONTRACT, storageKeys: [word(0)] }
-    const answer = await createRollupClient(createHttpProvider(url)).getProof({
-      ...request,
-      l2BlockNumber: l2BlockNumber,
-    })
+    const params = [CONTRACT, request.storageKeys, `0x${l2BlockNumber}`]
+    const answer = await createHttpProvider(url).request({ method: 'rollup_getProof', params })
     const parts = { scheme: poseidon2, rollup: ROLLUP, l2BlockNumber, ...request, answer, l1: { block, proof } }
     const bundle: unknown = JSON.parse(JSON.stringify(createBundle(parts)))
     const trusted = { l1BlockHash: block.hash }

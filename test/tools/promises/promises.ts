@@ -386,9 +386,9 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'client/beacon-hostile',
       'gets the honest answer beside an endpoint that …',
       ...[
-        'src/client/beacon/beacon-session.ts',
-        'const value = await verify(answer)',
-        'const value = await verify(answer).finally(() => { hasWon = true })',
+        'src/client/beacon/beacon-chain.ts',
+        'else timer = setTimeout(round.end, STRAGGLE_MS)',
+        'else timer = setTimeout(round.end, 20 * STRAGGLE_MS)',
       ],
     ),
     promised(
