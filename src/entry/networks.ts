@@ -4,5 +4,5 @@
  *
  * @module rollup-state-proof/networks
  */
-export { lineaMainnet, lineaSepolia } from '../client/network/linea.ts'
+export * from '../client/network/linea.ts'
 export type { Network } from '../client/network/network.ts'

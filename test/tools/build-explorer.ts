@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin, transform } from 'esbuild'
+import { networkNames, rollupNames } from '../../src/cli/words/evidence.ts'
 import { exampleSources } from '../../src/site/examples.ts'
 import { tellChecks } from './rules/telling.ts'
 
@@ -63,10 +64,18 @@ function titleOf(path: string): string {
   return found.title
 }
 
+const optionsOf = (names: readonly string[]) => names.map(name => `<option value="${name}"></option>`).join('')
+
+/** The page, which names each network that there is. */
+const page = readFileSync(`${source}index.html`, 'utf8')
+  .replace('{{rollups}}', rollupNames.join(', '))
+  .replace('{{rollupOptions}}', optionsOf(rollupNames))
+  .replace('{{networkOptions}}', optionsOf(networkNames))
+
 const { code: style } = await transform(readFileSync(`${source}explorer.css`, 'utf8'), { loader: 'css', minify: true })
 
 const files: readonly (readonly [name: string, text: string])[] = [
-  ['index.html', readFileSync(`${source}index.html`, 'utf8')],
+  ['index.html', page],
   ['explorer.css', style],
   ['icon.svg', readFileSync(`${source}icon.svg`, 'utf8')],
   ['examples.js', listExamples()],

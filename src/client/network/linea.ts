@@ -1,18 +1,10 @@
-import type { Hex } from '../../base/bytes.ts'
 import { lineaRollup, lineaSepoliaRollup } from '../../verify/anchor/rollup.ts'
-import { type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from '../../verify/beacon/network.ts'
+import { mainnetBeacon, sepoliaBeacon } from '../../verify/beacon/network.ts'
 import { lineaMessageService, lineaSepoliaMessageService } from '../../verify/messages/layout.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
-import type { Scheme } from '../../verify/scheme/scheme.ts'
-import type { Network } from './network.ts'
+import type { KnownNetwork } from './network.ts'
 
-/** A network of which all is known. */
-export interface LineaNetwork extends Network {
-  name: string
-  scheme: Scheme
-  messageService: Hex
-  beacon: BeaconNetwork
-}
+// What this file exports, the package exports.
 
 /**
  * Linea, which is finalized on Ethereum mainnet. Its state roots are of `poseidon2`; for those of blocks until spring 2026, which no
@@ -25,7 +17,7 @@ export interface LineaNetwork extends Network {
  * console.log(lineaMainnet.rollup.chainId, lineaMainnet.rollup.l1ChainId, lineaMainnet.beacon?.name) // 59144 1 mainnet
  * ```
  */
-export const lineaMainnet: LineaNetwork = {
+export const lineaMainnet: KnownNetwork = {
   name: 'linea',
   rollup: lineaRollup,
   scheme: poseidon2,
@@ -43,7 +35,7 @@ export const lineaMainnet: LineaNetwork = {
  * console.log(lineaSepolia.rollup.chainId, lineaSepolia.rollup.l1ChainId, lineaSepolia.beacon?.name) // 59141 11155111 sepolia
  * ```
  */
-export const lineaSepolia: LineaNetwork = {
+export const lineaSepolia: KnownNetwork = {
   name: 'linea-sepolia',
   rollup: lineaSepoliaRollup,
   scheme: poseidon2,
@@ -51,5 +43,14 @@ export const lineaSepolia: LineaNetwork = {
   beacon: sepoliaBeacon,
 }
 
-/** All of these. What names them takes the names from here. */
-export const lineaNetworks: readonly LineaNetwork[] = [lineaMainnet, lineaSepolia]
+/**
+ * All networks that the package knows: for a list to choose from.
+ *
+ * @example
+ * ```ts
+ * import { lineaNetworks } from 'rollup-state-proof/networks'
+ *
+ * console.log(lineaNetworks.map(({ name }) => name).join(', ')) // linea, linea-sepolia
+ * ```
+ */
+export const lineaNetworks: readonly KnownNetwork[] = [lineaMainnet, lineaSepolia]

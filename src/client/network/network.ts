@@ -4,6 +4,7 @@ import { atPath } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { type Rollup, readRollup, readText, verifyHasHashes } from '../../verify/anchor/rollup.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
+import type { Scheme } from '../../verify/scheme/scheme.ts'
 import { stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { DEFAULT_HARDFORK, type Hardfork, verifyHardfork } from './hardfork.ts'
@@ -29,6 +30,14 @@ export interface Network {
   hardfork?: Hardfork | undefined
   /** The consensus layer of L1: for `trustBeaconBlock`. */
   beacon?: BeaconNetwork | undefined
+}
+
+/** A network of which all is known. */
+export interface KnownNetwork extends Network {
+  name: string
+  scheme: Scheme
+  messageService: Hex
+  beacon: BeaconNetwork
 }
 
 const FIELDS = ['name', 'rollup', 'scheme', 'messageService', 'hardfork', 'beacon']

@@ -50,7 +50,7 @@ it('knows rollups and networks by name, and rollups by their contract', () => {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([undefined, undefined])
   }
   // The page offers them by name.
-  const page = readFileSync('src/site/index.html', 'utf8')
+  const page = readFileSync('docs/explorer/index.html', 'utf8')
   const offered = (id: string) =>
     [...(new RegExp(`<datalist id="${id}">(.*)</datalist>`).exec(page)?.[1] ?? '').matchAll(/value="([\w-]+)"/g)].map(
       ([, name]) => name,
