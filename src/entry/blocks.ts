@@ -5,7 +5,7 @@
  */
 
 import { logsEvidence as logsKind } from '../verify/evidence/kinds/logs.ts'
-import type { NamedEvidence } from '../verify/evidence/names.ts'
+import type { NamedEvidence } from '../verify/evidence/types.ts'
 
 export {
   type BlockLog,
@@ -15,7 +15,7 @@ export {
   verifyBlock,
 } from '../verify/blocks/block.ts'
 export type { LogFilter } from '../verify/blocks/filter.ts'
-export { type BlockHeader, verifyBlockHeader, verifyHeaderChain } from '../verify/blocks/header.ts'
+export { type BlockHeader, verifyBlockHeader } from '../verify/blocks/header.ts'
 export { historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
 export { type Log, type Receipt, verifyReceipts } from '../verify/blocks/receipts.ts'
 export { type Transaction, verifyTransactions } from '../verify/blocks/transactions.ts'
@@ -41,11 +41,10 @@ export type { LogsBundle, LogsClaim, VerifiedLogs } from '../verify/evidence/kin
  * world.setStorage(historyContract, { key: historySlot(0n), value: block.hash })
  * const answer = world.getProof(historyContract, [historySlot(0n)])
  *
- * const bundle = {
- *   ...{ format: 'rollup-state-proof/evidence', version: 1, kind: 'logs', scheme: 'poseidon2', rollup },
- *   ...{ l2BlockNumber: '0x1', answer, fromBlock: '0x0', toBlock: '0x0', filter: { address: [], topics: [] } },
- *   blocks: [{ header: encodeHeader(block) }],
- * }
+ * const head = { format: 'rollup-state-proof/evidence', version: 1, kind: 'logs', scheme: 'poseidon2', rollup }
+ * const range = { fromBlock: '0x0', toBlock: '0x0', filter: { address: [], topics: [] } }
+ * const blocks = [{ header: encodeHeader(block) }]
+ * const bundle = { ...head, l2BlockNumber: '0x1', answer, ...range, blocks }
  * const trusted = { l2StateRoot: world.stateRoot() }
  * const known = { kind: logsEvidence, scheme: poseidon2, rollup, trusted, l2BlockNumber: 1n }
  * const { logs, blockCount } = verifyEvidence(bundle, { ...known, fromBlock: 0n, toBlock: 0n, filter: {} })

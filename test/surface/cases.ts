@@ -494,7 +494,6 @@ export const cases: Readonly<Record<string, Case>> = {
     free: ['0.account', '0.storage.0'],
   },
   verifyBlockHeader: { call: blocks.verifyBlockHeader, args: [header, ofBlock], free: ['0'] },
-  verifyHeaderChain: { call: blocks.verifyHeaderChain, args: [[header], ofBlock], free: ['0'] },
   verifyTransactions: { call: blocks.verifyTransactions, args: [[], { transactionsRoot }], free: ['0'] },
   verifyReceipts: { call: blocks.verifyReceipts, args: [[], { receiptsRoot }], free: ['0'] },
   verifyBlock: {

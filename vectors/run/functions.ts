@@ -13,17 +13,12 @@ import {
   verifyFinality,
 } from '../../src/verify/beacon/verify.ts'
 import { verifyBlock } from '../../src/verify/blocks/block.ts'
-import { type BlockClaim, verifyHeaderChain } from '../../src/verify/blocks/header.ts'
+import { type BlockClaim, verifyBlockHeader } from '../../src/verify/blocks/header.ts'
 import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../../src/verify/blocks/history.ts'
 import { verifyReceipts } from '../../src/verify/blocks/receipts.ts'
 import { verifyTransactions } from '../../src/verify/blocks/transactions.ts'
 import { type MessageClaim, verifyMessageFromL2 } from '../../src/verify/messages/from-l2.ts'
-import {
-  type MessageRequest,
-  type ProvenInbox,
-  readMessageArrival,
-  verifyMessageToL2,
-} from '../../src/verify/messages/to-l2.ts'
+import { type MessageRequest, readMessageArrival, verifyMessageToL2 } from '../../src/verify/messages/to-l2.ts'
 import { type TransitionClaim, verifyTransition } from '../../src/verify/transition/verify.ts'
 import { claimOfVector, MESSAGE_NUMBERS, toNumbers, trustedOfVector } from './claim.ts'
 import { spellNumbers } from './spelling.ts'
@@ -91,7 +86,7 @@ const functions: Readonly<Record<string, VectorFunction>> = {
     },
   },
   readBlockHash: overBlocks<HistoryClaim>('block hash', (input: ProvenHistory, claim) => readBlockHash(input, claim)),
-  verifyHeaderChain: overBlocks<BlockClaim>('block headers', verifyHeaderChain),
+  verifyBlockHeader: overBlocks<BlockClaim>('block header', verifyBlockHeader),
   verifyTransactions: overBlocks<{ transactionsRoot: Hex }>('transactions', verifyTransactions),
   verifyReceipts: overBlocks<{ receiptsRoot: Hex }>('receipts', verifyReceipts),
   verifyBlock: overBlocks<BlockClaim>('block', verifyBlock),
@@ -105,7 +100,7 @@ const functions: Readonly<Record<string, VectorFunction>> = {
   },
   verifyMessageFromL2: overMessages<MessageClaim>('message from L2', verifyMessageFromL2),
   verifyMessageToL2: overMessages<MessageClaim>('message to L2', verifyMessageToL2),
-  readMessageArrival: overMessages<MessageRequest>('arrival of a message', (input: ProvenInbox, claim) =>
+  readMessageArrival: overMessages<MessageRequest>('arrival of a message', (input: ProvenHistory, claim) =>
     readMessageArrival(input, claim),
   ),
 }

@@ -111,9 +111,9 @@ export interface OpenedBlockTransaction extends Pick<OpenedTransaction, 'hash' |
   open(): BlockTransaction
 }
 
-const placeOf = ({ hash, number, timestamp }: BlockHeader): BlockPlace => ({
-  ...{ blockHash: hash, blockNumber: number, blockTimestamp: timestamp },
-})
+function placeOf({ hash, number, timestamp }: BlockHeader): BlockPlace {
+  return { blockHash: hash, blockNumber: number, blockTimestamp: timestamp }
+}
 
 /** The transactions of {@link verifyBlock}, each of which is opened when it is needed. @param header proven */
 export const openBlockTransactions = (list: unknown, header: BlockHeader): OpenedBlockTransaction[] =>
@@ -121,7 +121,8 @@ export const openBlockTransactions = (list: unknown, header: BlockHeader): Opene
     const gasPrice = effectivePrice(rest.signed, header)
     const placed = { ...placeOf(header), gasPrice }
     return {
-      ...{ ...rest, gasPrice },
+      ...rest,
+      gasPrice,
       compare: () => void verifyStated(source, { hash: rest.hash, transactionIndex, ...placed }),
       open: () => verifyStated(source, { ...open(), ...placed }),
     }

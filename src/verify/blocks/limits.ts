@@ -1,6 +1,6 @@
 /** Bounds on what an endpoint, or the maker of a file, may send about blocks. Lengths are in bytes. */
 
-/** Headers in one chain: all that the state of one block has hashes of, and that block itself. */
+/** Blocks in a bundle of logs: all that the state of one block has hashes of, and that block itself. */
 export const MAX_HEADERS = 8192
 /** Transactions, or receipts, of a block: at 21,000 gas each, a gas limit of 1.3 billion. */
 export const MAX_TRANSACTIONS = 65_536
