@@ -18,7 +18,8 @@ const rows = [...tables.matchAll(ROW)].map(
 /** The models, and the files of which each check has a rule. */
 const MODELS = [
   {
-    ...{ file: 'Rules', codes: 'code_of', rules: 39 },
+    file: 'Rules',
+    codes: 'code_of',
     source: [
       'src/verify/proof/leaf-proof.ts',
       'src/verify/tree/path.ts',
@@ -27,11 +28,12 @@ const MODELS = [
       'src/verify/proof/tree.ts',
     ],
   },
-  { file: 'Trie', codes: 'trie_code_of', rules: 18, source: ['src/verify/anchor/trie.ts', 'src/verify/anchor/rlp.ts'] },
-  { file: 'Receipts', codes: 'receipt_code_of', rules: 4, source: ['src/verify/blocks/receipts.ts'] },
-  { file: 'Messages', codes: 'message_code_of', rules: 4, source: ['src/verify/messages/tree.ts'] },
+  { file: 'Trie', codes: 'trie_code_of', source: ['src/verify/anchor/trie.ts', 'src/verify/anchor/rlp.ts'] },
+  { file: 'Receipts', codes: 'receipt_code_of', source: ['src/verify/blocks/receipts.ts'] },
+  { file: 'Messages', codes: 'message_code_of', source: ['src/verify/messages/tree.ts'] },
   {
-    ...{ file: 'Transition', codes: 'trace_code_of', rules: 27 },
+    file: 'Transition',
+    codes: 'trace_code_of',
     source: [
       'src/verify/transition/trace.ts',
       'src/verify/transition/segment.ts',
@@ -57,6 +59,15 @@ function codesOf({ file, codes }: (typeof MODELS)[number]): Map<string, string[]
     ),
   )
 }
+
+/** The rules of a model, by name. */
+function rulesOf({ file, codes }: (typeof MODELS)[number]): string[] {
+  const pattern = new RegExp(`Inductive ${codes.replace('code_of', 'rule')} :=([^.]+)\\.`)
+  const names = pattern.exec(read(`test/soundness/${file}.v`))?.[1]?.match(/\w+/g) ?? []
+  expect(names.length, file).toBeGreaterThan(3)
+  return names.sort()
+}
+
 const early = /early_rules : list rule := \[(.+)\]/.exec(read('test/soundness/AnyTree.v'))?.[1]?.split('; ') ?? []
 const proofs = readdirSync('test/soundness')
   .filter(file => file.endsWith('.v'))
@@ -65,8 +76,7 @@ const proofs = readdirSync('test/soundness')
 
 it('lists every rule of the models with its code', () => {
   const all = MODELS.map(codesOf)
-  expect(all.map(({ size }) => size)).toEqual(MODELS.map(({ rules }) => rules))
-  expect(rows.length).toBe(92)
+  expect(all.map(codes => [...codes.keys()].sort())).toEqual(MODELS.map(rulesOf))
   expect(new Map(rows.map(({ rule, codes }) => [rule, codes]))).toEqual(new Map(all.flatMap(codes => [...codes])))
 })
 
@@ -113,7 +123,7 @@ it('names only theorems whose assumptions are printed', () => {
 })
 
 it('lists every change of a verifier, which its file still has the line for', () => {
-  expect(CHANGES.length).toBe(40)
+  expect(CHANGES.length).toBeGreaterThan(30)
   const listed = [...tables.matchAll(/^\| ([^|]+) \| `([\w/-]+\.ts)` \| [^|]+ \| [^|]+ \|$/gm)]
   expect(listed.map(([, what, file]) => ({ what, file }))).toEqual(CHANGES.map(({ what, file }) => ({ what, file })))
   for (const change of CHANGES) expect(replaceLine(change), change.what).not.toBe(read(`src/verify/${change.file}`))

@@ -8,6 +8,7 @@ import { applyPatches } from '../../../src/site/patches.ts'
 import { spellNumbers } from '../../../vectors/run/spelling.ts'
 import type { InvalidTransition, TransitionInput, ValidTransition } from '../../../vectors/transitions/generate.ts'
 import { verifyTraces } from '../../model/transition.ts'
+import { sizesOf } from '../sizes.ts'
 
 const FOLDER = 'vectors/transitions'
 const read = (path: string) => JSON.parse(readFileSync(`${FOLDER}/${path}.json`, 'utf8'))
@@ -41,7 +42,7 @@ it('proves of each valid vector what was written, and the model follows', () => 
     if (!name.endsWith('response')) continue
     expect(verifyTraces(input.scheme, result, input.parentStateRoot), name).toEqual([expected.stateRoot])
   }
-  expect(names.length).toBe(6)
+  expect(names.length).toBe(sizesOf('transitions').valid)
 })
 
 it('refuses each invalid vector with its code', () => {
@@ -52,7 +53,7 @@ it('refuses each invalid vector with its code', () => {
     const { input } = applyPatches(vector, bases.get(vector.base))
     expect(outcomeOf(input as TransitionInput), name).toEqual(vector.expected)
   }
-  expect(names.length).toBe(176)
+  expect(names.length).toBe(sizesOf('transitions').invalid)
 })
 
 /** What the model does not check: what the answer states beside its traces, bounds, arguments, and the end. */
