@@ -135,6 +135,16 @@ it('imports only allowed packages, and platform modules only in the outer wings'
   }
 })
 
+it('reads no clock in what decides verdicts, and waits for nothing there', () => {
+  const deciding = files.filter(file => ['base', 'verify'].includes(wingOf(file)))
+  expect(deciding.length).toBeGreaterThan(70)
+  for (const file of deciding) {
+    expect(readFileSync(join('src', file), 'utf8'), file).not.toMatch(
+      /\b(new Date|Date\.|performance\.|set(Timeout|Interval|Immediate)\(|Math\.random)/,
+    )
+  }
+})
+
 it('keeps the page independent of the command line', () => {
   const page = files.filter(file => file.startsWith('site/'))
   expect(page.length).toBeGreaterThan(10)

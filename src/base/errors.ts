@@ -177,7 +177,6 @@ export const isRefusal = (error: unknown): error is Refusal => isProofError(erro
 /** What readers throw: an answer is read with a code of its own, an argument with this one. */
 export type FailureCode = ProofErrorCode | 'ARGUMENT_INVALID'
 
-/** The error with this code. */
 export const failure = (code: FailureCode, details: ErrorDetails): Refusal =>
   code === 'ARGUMENT_INVALID' ? new ArgumentError(details) : new ProofError(code, details)
 

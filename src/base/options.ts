@@ -55,7 +55,6 @@ export function isPlain(value: object): boolean {
   return prototype === null || Reflect.getPrototypeOf(prototype) === null
 }
 
-/** {@link readKeys} as bytes only. */
 export const decodeKeys = (storageKeys: readonly Hex[], name?: string): Uint8Array[] =>
   readKeys(storageKeys, name).map(({ bytes }) => bytes)
 

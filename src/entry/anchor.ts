@@ -6,7 +6,7 @@
  */
 
 import { stateEvidence as stateKind } from '../verify/evidence/kinds/state.ts'
-import type { NamedEvidence } from '../verify/evidence/names.ts'
+import type { NamedEvidence } from '../verify/evidence/types.ts'
 
 export {
   type EthProofClaim,
@@ -28,9 +28,8 @@ export {
   type VerifiedAnchor,
   verifyAnchor,
 } from '../verify/anchor/rollup.ts'
-export { type BundleParts, createBundle } from '../verify/evidence/create.ts'
+export { type BundleParts, createBundle, type EvidenceBundle } from '../verify/evidence/kinds/state.ts'
 export type {
-  EvidenceBundle,
   EvidenceClaim,
   ProvenBeaconBlock,
   Trusted,

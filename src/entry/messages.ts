@@ -5,7 +5,7 @@
  * @module rollup-state-proof/messages
  */
 import { messageEvidence as messageKind } from '../verify/evidence/kinds/message.ts'
-import type { NamedEvidence } from '../verify/evidence/names.ts'
+import type { NamedEvidence } from '../verify/evidence/types.ts'
 
 export {
   createMessageBundle,

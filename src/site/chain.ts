@@ -3,8 +3,8 @@ import { brief } from '../cli/words/value.ts'
 import { beaconRows, formatTime, type Row, sourceWords, timeRow } from '../cli/words/wording.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { type Check, type Checked, checksOf, type GroupKey, type Status, statusOfAll } from './checks.ts'
+import { isTrieOf, type OpenedFile } from './file.ts'
 import { rollupOf } from './inputs.ts'
-import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import { isOwn, type Statement } from './statement.ts'
 import { claimWords, type Form, type ProvenState } from './wording.ts'
 
@@ -57,7 +57,11 @@ export function linker({ checked }: { readonly checked: Checked }) {
     const status = statusOfAll(checked, groups)
     const [proof = null] = own.filter(group => typeof group === 'number')
     return {
-      ...{ title, layer, value: value ?? '', note, proof },
+      title,
+      layer,
+      value: value ?? '',
+      note,
+      proof,
       state: status === 'failed' && own.length === 0 ? 'not reached' : status,
       rows: rows.filter(row => row !== undefined && row !== false),
       checks: checksOf(checked, ...own.filter(group => typeof group !== 'number')),

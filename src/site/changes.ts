@@ -27,9 +27,8 @@ export function changesOf(blocks: readonly BlockDiff[]) {
 function rowsOf({ address, before, after, storage }: AccountDiff, block: number) {
   const event = before === null ? 'created' : after === null ? 'deleted' : 'updated'
   const spell = (fields: object | null, name: string) => (fields === null ? '' : String(Reflect.get(fields, name)))
-  const fields = Object.keys(before ?? after ?? {}).map(what => ({
-    ...{ what, before: spell(before, what), after: spell(after, what) },
-  }))
+  const names = Object.keys(before ?? after ?? {})
+  const fields = names.map(what => ({ what, before: spell(before, what), after: spell(after, what) }))
   const slots = storage.map(slot => ({ what: slot.key, before: slot.before, after: slot.after }))
   return [...fields, ...slots].filter(row => row.before !== row.after).map(row => ({ block, address, event, ...row }))
 }

@@ -2,7 +2,7 @@ import { meaningOf } from '../base/error-meanings.ts'
 import type { FailureCode, Refusal } from '../base/errors.ts'
 import type { Link } from '../cli/words/evidence.ts'
 import { type Outcome, safely } from '../entry/index.ts'
-import type { OpenedFile } from './opened-file.ts'
+import type { OpenedFile } from './file.ts'
 import { listen } from './told.ts'
 
 /** What was checked, as the checks themselves tell it, by the part of the file that they are about. */
@@ -44,7 +44,8 @@ interface Tried<T> {
 }
 
 export const UNTRIED: Tried<never> = {
-  ...{ proven: null, error: null },
+  proven: null,
+  error: null,
   checked: { passed: new Map(), failed: null, isVerified: false },
 }
 

@@ -39,6 +39,8 @@ export const focusDigits = (view: string, place: Place): void =>
 export const digitsHint = (): HTMLElement =>
   h('p', { class: 'hint' }, 'Click a digit to change it, or type another; Backspace puts it back. The verdict follows.')
 
+const BOX = { class: 'raw digits', tabindex: '0', role: 'textbox', 'aria-multiline': 'true', 'aria-readonly': 'true' }
+
 /**
  * Some digits of a text in the file. A click, or a key, makes another digit of one, which is a `change` of the element.
  *
@@ -56,10 +58,7 @@ export function digitsView(
   // As in the file.
   const text = [...shown].map((digit, index) => changeAt(index)?.original ?? digit).join('')
   const id = `${JSON.stringify(place)} ${from}`
-  const element = h('code', {
-    ...{ class: 'raw digits', tabindex: '0', role: 'textbox', 'aria-multiline': 'true', 'aria-readonly': 'true' },
-    ...{ 'aria-label': name, 'data-digits': id },
-  })
+  const element = h('code', { ...BOX, 'aria-label': name, 'data-digits': id })
   let at = 0
   /** Digits that look the same share an element. */
   const draw = (): void => {

@@ -2,9 +2,10 @@ import { leafProofAt } from '../cli/words/answer.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { toHex } from '../cli/words/layout.ts'
 import { brief, parseJson } from '../cli/words/value.ts'
+import type { OpenedFile } from './file.ts'
 import { judge } from './judge.ts'
 import { MAX_CHANGED_DIGITS } from './limits.ts'
-import { type OpenedFile, openFile } from './opened-file.ts'
+import { openFile } from './opened-file.ts'
 import { type DigitChange, type Place, placeOfPart, viewPart, withDigits } from './part.ts'
 import { type ProofView, viewLeafProof } from './proof-view.ts'
 import type { Judgement, Report } from './report.ts'
@@ -24,12 +25,10 @@ export function createExplorer(maxMib: number) {
       verdict = null
       const bytes = await readBlob(blob, maxMib)
       content = readJson(bytes)
-      const { kind, subject, holds, suggested } = openFile(content)
-      const digest = await globalThis.crypto?.subtle?.digest('SHA-256', bytes)
-      return {
-        ...{ kind, subject, holds, suggested },
-        digest: digest === undefined ? '' : toHex(new Uint8Array(digest)).slice(2),
-      }
+      const { kind, fields, holds, suggested } = openFile(content)
+      const hash = await globalThis.crypto?.subtle?.digest('SHA-256', bytes)
+      const digest = hash === undefined ? '' : toHex(new Uint8Array(hash)).slice(2)
+      return { kind, fields, holds, suggested, digest }
     },
     /** @param changes digits of the file that are other ones */
     verify(statement: Statement, changes: readonly DigitChange[]): Report {

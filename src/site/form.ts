@@ -4,14 +4,13 @@ import { compare } from './compare.ts'
 import { byId, h } from './dom.ts'
 import type { Report, Unconfirmed } from './report.ts'
 import {
+  ANSWER_FIELDS,
   eachField,
   type Field,
   type FieldName,
   fieldNames,
-  fieldsFor,
   isFromL1,
   type Statement,
-  type Subject,
   type Suggested,
   unstated,
 } from './statement.ts'
@@ -23,7 +22,9 @@ const fields = eachField(name => {
   control.after(note)
   control.setAttribute('aria-describedby', note.id)
   return {
-    ...{ control, note, source: 'user' as Source },
+    control,
+    note,
+    source: 'user' as Source,
     // The visitor has emptied it, or filled it from the clipboard: what is in it is theirs, even if the file says the same.
     isTyped: false,
     // It was typed before this file was opened.
@@ -32,7 +33,7 @@ const fields = eachField(name => {
 })
 
 let ofFile: Suggested = {}
-let subject: Subject = 'answer'
+let asked: readonly FieldName[] = ANSWER_FIELDS
 
 function set(name: FieldName, { value, source }: Field): void {
   Object.assign(fields[name], { source, isKept: false })
@@ -50,7 +51,7 @@ function showSource(name: FieldName): void {
 function showFields(): void {
   const isOfBeacon = fields.trustedKind.control.value === 'beaconBlockRoot'
   for (const name of fieldNames) {
-    const isUsed = fieldsFor(subject).includes(name) && (name !== 'network' || isOfBeacon)
+    const isUsed = asked.includes(name) && (name !== 'network' || isOfBeacon)
     fields[name].control.closest('div.field')?.toggleAttribute('hidden', !isUsed)
   }
 }
@@ -59,8 +60,8 @@ function showFields(): void {
  * Fills in what the file says. Keeps what the user typed, unless they chose an example. What they compared with the file before
  * goes with that file.
  */
-export function fill(suggested: Suggested, about: Subject, isExample: boolean): void {
-  subject = about
+export function fill(suggested: Suggested, used: readonly FieldName[], isExample: boolean): void {
+  asked = used
   ofFile = suggested
   const { control: kind } = fields.trustedKind
   const before = kind.value
@@ -69,7 +70,7 @@ export function fill(suggested: Suggested, about: Subject, isExample: boolean): 
     field.isTyped = false
     const isWord = field.source === 'user' && field.control.value !== unstated(name).value && !isExample
     // A hash of one kind is no root of another.
-    const isOfKind = name === 'trusted' ? kind.value === before : name !== 'trustedKind' || isFromL1(about)
+    const isOfKind = name === 'trusted' ? kind.value === before : name !== 'trustedKind' || isFromL1(used)
     field.isKept = isWord && isOfKind
     if (field.isKept) showSource(name)
     else set(name, suggested[name] ?? unstated(name))
@@ -81,7 +82,7 @@ export function fill(suggested: Suggested, about: Subject, isExample: boolean): 
 /** Drops what an earlier file said. The fields stay in their places. */
 export function forgetFile(): void {
   const { control, source } = fields.trustedKind
-  fill({ trustedKind: { value: control.value, source } }, subject, false)
+  fill({ trustedKind: { value: control.value, source } }, asked, false)
 }
 
 const fix = byId('fix', HTMLButtonElement)
@@ -130,7 +131,7 @@ function showComparison(): void {
 
 export const fieldOf = ({ missing }: Report): HTMLElement | null => missing && fields[missing].control
 
-export const clear = (): void => fill({}, 'answer', true)
+export const clear = (): void => fill({}, ANSWER_FIELDS, true)
 
 export const readStatement = (): Statement =>
   eachField(name => ({ value: fields[name].control.value.trim(), source: fields[name].source }))

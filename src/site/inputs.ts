@@ -7,8 +7,8 @@ import { trustedNames } from '../cli/words/wording.ts'
 import type { Rollup } from '../entry/anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../entry/beacon.ts'
 import type { Hex } from '../entry/index.ts'
-import type { OpenedFile } from './opened-file.ts'
-import { type FieldName, fieldsFor, isFromL1, isStated, keysIn, type Statement } from './statement.ts'
+import type { OpenedFile } from './file.ts'
+import { type FieldName, isFromL1, isStated, keysIn, type Statement } from './statement.ts'
 import { trustedName } from './wording.ts'
 
 /** What the user states, checked field by field before anything is verified. */
@@ -20,12 +20,12 @@ export interface InputError {
 
 /** The first thing that the user still has to state; null if nothing is missing. */
 export function findMissing(file: OpenedFile, statement: Statement): InputError | null {
-  const { subject } = file
+  const { subject, fields } = file
   const { scheme, trustedKind, trusted, network, address, rollup, implementation } = statement
   const schemeIn = subject === 'traces' ? schemeNamed : kindNamed
   const isOfRoot = trustedKind.value === 'l2StateRoot'
   const hasNetwork = trustedKind.value !== 'beaconBlockRoot' || networkOf(file, statement) !== null
-  const root = isFromL1(subject) ? trustedName(trustedKind.value) : 'state root'
+  const root = isFromL1(fields) ? trustedName(trustedKind.value) : 'state root'
   const isBlockOpen = subject === 'logs' && isOfRoot && !isStated(statement, 'l2Block')
   const isCodeIdle = isOfRoot && implementation.value !== ''
   const lacking: readonly (readonly [field: FieldName, isLacking: boolean, message: string])[] = [
@@ -38,7 +38,6 @@ export function findMissing(file: OpenedFile, statement: Statement): InputError 
     ['rollup', rollup.value === '', 'enter the rollup: anyone can deploy a contract that holds any root'],
     ['implementation', isCodeIdle, 'leave the code of the contract empty: an L2 state root proves nothing about it'],
   ]
-  const fields = fieldsFor(subject)
   const [field, , message = ''] = lacking.find(([name, isLacking]) => isLacking && fields.includes(name)) ?? []
   return field === undefined ? null : { field, message }
 }
@@ -80,7 +79,7 @@ const checks: Readonly<Partial<Record<FieldName, Check>>> = {
 
 /** The form fields with invalid text. An empty field is missing, not invalid. */
 export const findInputErrors = (file: OpenedFile, statement: Statement): InputError[] =>
-  fieldsFor(file.subject).flatMap(field => {
+  file.fields.flatMap(field => {
     const { value } = statement[field]
     const message = value === '' ? null : (checks[field]?.(value, statement, file) ?? null)
     return message === null ? [] : [{ field, message }]

@@ -1,6 +1,8 @@
 import { resultIn, schemeNamed } from '../cli/words/answer.ts'
 import type { ClaimField, Source } from '../cli/words/claim.ts'
+import { DocumentError } from '../cli/words/error.ts'
 import { parseNumber, rollupNamed } from '../cli/words/evidence.ts'
+import { evidenceNames } from '../cli/words/kinds.ts'
 import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
 import { messageRows, messageStatements } from '../cli/words/message.ts'
 import { brief, fieldIn, fieldsOf, hasFields, isGiven, itemsOf } from '../cli/words/value.ts'
@@ -10,23 +12,26 @@ import { historyContract, historySlot, type LogsClaim, logsEvidence, type Verifi
 import { createVerifier, type Hex } from '../entry/index.ts'
 import { type MessageEvidenceClaim, messageEvidence, type VerifiedMessage } from '../entry/messages.ts'
 import { type VerifiedTransition, verifyTransition } from '../entry/transition.ts'
+import type { EvidenceName } from '../verify/evidence/kinds.ts'
 import type { AnyEvidence } from '../verify/evidence/types.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import { drawState, l2Trunk, linker, trunk, trustedBox } from './chain.ts'
 import { changesOf } from './changes.ts'
+import { isTrieOf, type OpenedFile, type Subject, slotsIn } from './file.ts'
 import { rollupOf, stateClaimOf, trustedOf } from './inputs.ts'
 import { judgeAs } from './judging.ts'
 import { MAX_DATA_CHARACTERS, MAX_LOGS_SHOWN } from './limits.ts'
-import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import type { Judgement } from './report.ts'
-import { isOwn, isStated, keysIn, type Statement } from './statement.ts'
+import { ANSWER_FIELDS, EVIDENCE_FIELDS, isOwn, isStated, keysIn, STATE_FIELDS, type Statement } from './statement.ts'
 import { amount, displayRows, evidenceSourcesOf, type ProvenState, premiseSources, stateWords } from './wording.ts'
 
 // Despite their types, the claims are unchecked: the verifiers refuse an invalid one with an ArgumentError.
 
 /** Judges an answer of a server, against the root of its state. */
-const judgeAnswer = judgeAs<ProvenState>({
+const answer = judgeAs<ProvenState>({
+  fields: ANSWER_FIELDS,
+  holds: ({ answer }) => count(slotsIn(answer), 'storage proof'),
   ask: (_, statement) => ({ address: statement.address.value, storageKeys: keysIn(statement) }),
   verify({ answer }, statement, { address, storageKeys }) {
     const asked = { address: address as Hex, storageKeys: storageKeys as Hex[] }
@@ -40,7 +45,9 @@ const judgeAnswer = judgeAs<ProvenState>({
     const { trusted, scheme, address } = statement
     const keyCount = keysIn(statement).length
     const sources: Record<ClaimField, Source> = {
-      ...{ scheme: scheme.source, stateRoot: trusted.source, address: address.source },
+      scheme: scheme.source,
+      stateRoot: trusted.source,
+      address: address.source,
       storageKeys: keyCount === 0 ? 'user' : statement.storageKeys.source,
     }
     const notes = answerNotes(sources, keyCount).map(capitalized)
@@ -51,7 +58,9 @@ const judgeAnswer = judgeAs<ProvenState>({
 })
 
 /** Judges evidence of a state: from what is trusted of L1 to an account and its slots. */
-const judgeBundle = judgeAs<AnyEvidence>({
+const state = judgeAs<AnyEvidence>({
+  fields: [...STATE_FIELDS, 'address', 'storageKeys'],
+  holds: ({ answer }) => count(slotsIn(answer), 'storage proof'),
   ask({ bundle }, statement) {
     const { address, storageKeys } = claimOn(statement)
     const requested = fieldsOf(fieldIn(bundle, 'request'))
@@ -69,11 +78,14 @@ const judgeBundle = judgeAs<AnyEvidence>({
     const { l2BlockNumber, address, storageKeys } = sources
     return {
       sources: {
-        ...{ ...premiseSources(statement), address },
+        ...premiseSources(statement),
+        address,
         ...(proven.storage.length > 0 && { storageKeys }),
         ...(proven.trustedInput !== 'l2StateRoot' && { l2BlockNumber }),
       },
-      ...{ headline: stateWords(proven), l1Block: proven.l1Block, facts: factsOf(proven) },
+      headline: stateWords(proven),
+      l1Block: proven.l1Block,
+      facts: factsOf(proven),
       notes: bundleNotes({ ...sources, trusted: 'user' }, proven).map(capitalized),
     }
   },
@@ -92,7 +104,9 @@ const claimOn = (statement: Statement) => ({
 const factsOf = ({ account }: ProvenState): Row[] => (account === null ? [] : displayRows(accountRows(account)))
 
 /** Judges evidence of logs: of all that match, in a range of blocks. */
-const judgeLogs = judgeAs<VerifiedLogs>({
+const logs = judgeAs<VerifiedLogs>({
+  fields: STATE_FIELDS,
+  holds: ({ bundle }) => `logs of ${count(itemsOf(fieldIn(bundle, 'blocks')).length, 'block')}`,
   // Of the state, they need one slot: it holds the hash of the newest block. L1 can hold that itself.
   ask({ answer, bundle }, { scheme, trustedKind }) {
     const isInState = isGiven(answer)
@@ -113,16 +127,15 @@ const judgeLogs = judgeAs<VerifiedLogs>({
     const have = `${blockCount === 1 ? 'has' : 'have'} exactly ${count(logs.length, 'log')}`
     return {
       sources: {
-        ...{ ...premiseSources(statement), filter: 'bundle' as const },
+        ...premiseSources(statement),
+        filter: 'bundle',
         ...(trustedInput !== 'l2StateRoot' && { l2BlockNumber: sources.l2BlockNumber }),
       },
       headline: `${capitalized(rangeWords(proven))} ${have} that the filter selects: none is left out.`,
       notes: [asked, ...bundleNotes(sources, asEvidence(proven)).map(capitalized)],
-      ...{
-        l1Block,
-        facts: logsFacts(proven),
-        logs: { count: logs.length, listed: logs.slice(0, MAX_LOGS_SHOWN).map(tellLog) },
-      },
+      l1Block,
+      facts: logsFacts(proven),
+      logs: { count: logs.length, listed: logs.slice(0, MAX_LOGS_SHOWN).map(tellLog) },
     }
   },
   draw(scene) {
@@ -140,9 +153,9 @@ const judgeLogs = judgeAs<VerifiedLogs>({
       link('Rollup', 'Logs', ['history', 'blocks'], logs, proven ? `all of ${rangeWords(proven)}` : ''),
     ]
   },
-  state: ({ stateRoot }, { bundle }) => ({
-    ...{ stateRoot, account: {}, storage: [{ exists: true, value: newestHash(bundle) }] },
-  }),
+  state({ stateRoot }, { bundle }) {
+    return { stateRoot, account: {}, storage: [{ exists: true, value: newestHash(bundle) }] }
+  },
 })
 
 /** Nothing is asked for that is missing here: an account and its slots. */
@@ -187,11 +200,17 @@ function tellLog({ blockNumber, logIndex, address, topics, data, transactionHash
 }
 
 const statusWords: Readonly<Record<VerifiedMessage['status'], string>> = {
-  ...{ claimable: 'can be claimed', claimed: 'claimed', notAnchored: 'not anchored yet' },
-  ...{ sent: 'sent', notSent: 'not sent yet', unknown: 'not known' },
+  claimable: 'can be claimed',
+  claimed: 'claimed',
+  notAnchored: 'not anchored yet',
+  sent: 'sent',
+  notSent: 'not sent yet',
+  unknown: 'not known',
 }
 
-const judgeMessage = judgeAs<VerifiedMessage>({
+const message = judgeAs<VerifiedMessage>({
+  fields: [...EVIDENCE_FIELDS, 'message'],
+  holds: ({ bundle }) => `a message ${isGiven(fieldIn(bundle, 'messageProof')) ? 'from' : 'to'} L2`,
   verify(file, statement) {
     const { value } = statement.message
     const message = value === '' ? 'fromBundle' : value
@@ -209,7 +228,8 @@ const judgeMessage = judgeAs<VerifiedMessage>({
     })
     return {
       sources: { ...premiseSources(statement), message: isAsked ? message.source : 'bundle' },
-      ...{ headline: `${capitalized(messageStatements[proven.status])}.`, l1Block: proven.l1Block },
+      headline: `${capitalized(messageStatements[proven.status])}.`,
+      l1Block: proven.l1Block,
       notes: isAsked ? [] : ['Whoever made the bundle chose the message: check that it is the one you mean.'],
       facts: [['Hash', proven.messageHash], ...rows],
     }
@@ -230,7 +250,13 @@ const judgeMessage = judgeAs<VerifiedMessage>({
 })
 
 /** Judges traces of the state manager: what changed from one state root to another. */
-const judgeTraces = judgeAs<VerifiedTransition>({
+const traces = judgeAs<VerifiedTransition>({
+  fields: ['trusted', 'endRoot', 'scheme'],
+  holds({ answer }) {
+    const blocks = itemsOf(fieldIn(fieldIn(answer, 'result') ?? answer, 'zkStateMerkleProof'))
+    const traces = blocks.reduce<number>((sum, block) => sum + itemsOf(block).length, 0)
+    return `${count(traces, 'trace')} in ${count(blocks.length, 'block')}`
+  },
   verify: ({ answer }, { scheme, trusted, endRoot }) =>
     verifyTransition(answer, {
       scheme: schemeNamed(scheme.value) as HashScheme,
@@ -265,7 +291,16 @@ const judgeTraces = judgeAs<VerifiedTransition>({
 const endWords = ({ endRoot }: Statement): string =>
   endRoot.value === '' ? 'as the traces lead' : isOwn(endRoot.source) ? 'the one you stated' : 'the one the file states'
 
-const judges = { answer: judgeAnswer, bundle: judgeBundle, logs: judgeLogs, message: judgeMessage, traces: judgeTraces }
+/** Null for what this page does not verify. */
+const kinds: Readonly<Record<Subject, typeof answer | null>> = { answer, traces, state, logs, message, call: null }
+
+/** @throws DocumentError if the page does not verify it */
+export function kindOf(subject: Subject) {
+  const kind = kinds[subject]
+  if (kind !== null) return kind
+  const name = evidenceNames[subject as EvidenceName]
+  throw new DocumentError(`This is ${name}: the command line verifies it, and this page does not.`)
+}
 
 /** Verifies the file with the published functions, and reports their verdict. */
-export const judge = (file: OpenedFile, statement: Statement): Judgement => judges[file.subject](file, statement)
+export const judge = (file: OpenedFile, statement: Statement): Judgement => kindOf(file.subject).judge(file, statement)

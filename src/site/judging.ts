@@ -4,11 +4,11 @@ import { brief } from '../cli/words/value.ts'
 import { ifRight } from '../cli/words/wording.ts'
 import { type ChainBox, type Scene, summarize } from './chain.ts'
 import { statusOf, UNTRIED, watch } from './checks.ts'
+import { isTrieOf, type OpenedFile } from './file.ts'
 import { findInputErrors, findMissing } from './inputs.ts'
 import { MAX_KEYS } from './limits.ts'
-import { isTrieOf, type OpenedFile } from './opened-file.ts'
 import { established, type Judgement, type Report, refused, type Told, unasked } from './report.ts'
-import type { Statement } from './statement.ts'
+import type { FieldName, Statement } from './statement.ts'
 import { type Form, type ProvenState, rootWords, trustedName } from './wording.ts'
 
 /** How the page judges files of all kinds: with the published functions, whose verdict it reports. */
@@ -18,6 +18,10 @@ export type Question = Pick<Judgement, 'address' | 'storageKeys'>
 
 /** What differs between the kinds of files. */
 export interface Kind<Proven> {
+  /** What the form asks for. */
+  readonly fields: readonly FieldName[]
+  /** What such a file holds, in words. */
+  holds(file: Pick<OpenedFile, 'answer' | 'bundle'>): string
   /** What its leaf proofs are to be about; null if it has none. */
   ask?(file: OpenedFile, statement: Statement): Question | null
   /** @throws ProofError, ArgumentError */
@@ -32,9 +36,10 @@ export interface Kind<Proven> {
 }
 
 /** Judges files of one kind. */
-export const judgeAs =
-  <Proven extends object>(kind: Kind<Proven>) =>
-  (file: OpenedFile, statement: Statement): Judgement => {
+export const judgeAs = <Proven extends object>({ fields, holds, ...kind }: Kind<Proven>) => ({
+  fields,
+  holds,
+  judge(file: OpenedFile, statement: Statement): Judgement {
     const question = kind.ask?.(file, statement) ?? null
     const { address, storageKeys } = question ?? { address: '', storageKeys: [] }
     const inputErrors = findInputErrors(file, statement)
@@ -60,7 +65,7 @@ export const judgeAs =
     const { notes = file.notes ?? [], verdict } = said
     return {
       report: {
-        ...{ inputErrors: [], missing: null, unconfirmed: null, failure: null, facts: [], logs: null, changes: null },
+        ...NOTHING_SAID,
         ...said,
         proofs,
         boxes:
@@ -68,11 +73,19 @@ export const judgeAs =
         shown: Math.min(typeof failed === 'number' ? failed : 0, Math.max(0, proofs.length - 1)),
         notes: more > 0 ? [...notes, `${more} more slots are not listed.`] : notes,
       },
-      ...{ address, storageKeys, forms, checked, error },
+      address,
+      storageKeys,
+      forms,
+      checked,
+      error,
       scheme: question === null ? null : (schemeNamed(statement.scheme.value) ?? null),
       stateRoot: rootOf(file, statement, verdict, state?.stateRoot, error),
     }
-  }
+  },
+})
+
+const NOTHING_TOLD = { facts: [], logs: null, changes: null }
+const NOTHING_SAID = { ...NOTHING_TOLD, inputErrors: [], missing: null, unconfirmed: null, failure: null }
 
 /** The root that the account proof must lead to, and on whose word. */
 function rootOf(

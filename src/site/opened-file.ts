@@ -1,39 +1,14 @@
-import { addressIn, guessKind, kindNamed, resultIn, storageKeysIn, storageProofsIn } from '../cli/words/answer.ts'
+import { addressIn, guessKind, kindNamed, storageKeysIn } from '../cli/words/answer.ts'
 import type { Source } from '../cli/words/claim.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { nameOfRollup, parseNumber } from '../cli/words/evidence.ts'
 import { type AnswerFile, type EvidenceVector, holdsTraces, readInputFile } from '../cli/words/input-file.ts'
 import { evidenceNames } from '../cli/words/kinds.ts'
-import {
-  brief,
-  type Fields,
-  fieldIn,
-  fieldsOf,
-  isGiven,
-  isObject,
-  itemsOf,
-  printable,
-  show,
-} from '../cli/words/value.ts'
-import { count } from '../cli/words/wording.ts'
-import type { EvidenceName } from '../verify/evidence/names.ts'
+import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../cli/words/value.ts'
+import { type OpenedFile, slotsIn } from './file.ts'
+import { kindOf } from './judge.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
-import { type FieldName, fieldNames, fieldsFor, type Subject, type Suggested } from './statement.ts'
-
-/** What a file holds, before any of it is verified, and what it suggests for the form. */
-export interface OpenedFile {
-  readonly kind: string
-  readonly subject: Subject
-  /** What it holds, in words, with their number. */
-  readonly holds: string
-  readonly suggested: Suggested
-  readonly notes?: readonly string[]
-  /** The endpoint's answer; for a bundle, its `answer`. */
-  readonly answer: unknown
-  readonly bundle?: unknown
-  /** The consensus network, if the file is a vector that defines one. */
-  readonly network?: unknown
-}
+import { type FieldName, fieldNames, type Suggested } from './statement.ts'
 
 /** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
@@ -62,10 +37,19 @@ export function openFile(content: unknown): OpenedFile {
 }
 
 /** @param sources what each says of the question, the later ones before the earlier ones */
-function opened(file: Omit<OpenedFile, 'suggested'>, ...sources: readonly Suggested[]): OpenedFile {
+function opened(
+  file: Omit<OpenedFile, 'suggested' | 'fields' | 'holds'>,
+  ...sources: readonly Suggested[]
+): OpenedFile {
+  const { fields, holds } = kindOf(file.subject)
   const all = Object.assign({}, ...sources)
-  const suggested = fieldsFor(file.subject).filter(name => all[name] !== undefined)
-  return { ...file, suggested: Object.fromEntries(suggested.map(name => [name, all[name]])) }
+  const suggested = fields.filter(name => all[name] !== undefined)
+  return {
+    ...file,
+    fields,
+    holds: holds(file),
+    suggested: Object.fromEntries(suggested.map(name => [name, all[name]])),
+  }
 }
 
 function openAnswer({ kind, stated, answer }: AnswerFile): OpenedFile {
@@ -76,10 +60,7 @@ function openAnswer({ kind, stated, answer }: AnswerFile): OpenedFile {
   const isAsking = said.storageKeys === undefined && slotCount > 0 && typeof served === 'number'
   const asking = `Enter the storage keys that you asked for: the answer names none, or more than ${MAX_KEYS}.`
   return opened(
-    {
-      ...{ kind, subject: 'answer', answer, holds: count(slotCount, 'storage proof') },
-      notes: isAsking ? [asking] : [],
-    },
+    { kind, subject: 'answer', answer, notes: isAsking ? [asking] : [] },
     suggest('answer', {
       scheme: guessKind(answer)?.name,
       address: addressIn(answer),
@@ -89,59 +70,34 @@ function openAnswer({ kind, stated, answer }: AnswerFile): OpenedFile {
   )
 }
 
-const slotsIn = (answer: unknown): number =>
-  storageProofsIn(answer).length || itemsOf(resultIn(answer)['storageProof']).length
-
-/** What evidence of each kind is about, and what it holds; null if this page cannot verify it. */
-const abouts: Readonly<Record<EvidenceName, ((bundle: Fields) => Pick<OpenedFile, 'subject' | 'holds'>) | null>> = {
-  state: ({ answer }) => ({ subject: 'bundle', holds: count(slotsIn(answer), 'storage proof') }),
-  logs: ({ blocks }) => ({ subject: 'logs', holds: `logs of ${count(itemsOf(blocks).length, 'block')}` }),
-  message: ({ messageProof: from }) => ({ subject: 'message', holds: `a message ${isGiven(from) ? 'from' : 'to'} L2` }),
-  call: null,
-}
-
 /** Evidence, and what a vector states about it. */
 function openEvidence(
   kind: string,
   { evidence, bundle, scheme: stated, claim }: Pick<EvidenceVector, 'evidence' | 'bundle' | 'scheme' | 'claim'>,
 ): OpenedFile {
-  const about = abouts[evidence]
-  if (about === null) {
-    throw new DocumentError(`This is ${evidenceNames[evidence]}: the command line verifies it, and this page does not.`)
-  }
-  const fields = fieldsOf(bundle)
-  const { scheme, rollup, l2BlockNumber, answer } = fields
+  const { scheme, rollup, l2BlockNumber, request, answer } = fieldsOf(bundle)
   const own = suggest('bundle', {
-    ...{ trustedKind: 'l1BlockHash', scheme: kindNamed(scheme)?.name, l2Block: decimal(l2BlockNumber) },
-    ...{ rollup: nameOfRollup(fieldIn(rollup, 'address')), ...fieldsOf(fields['request']) },
+    trustedKind: 'l1BlockHash',
+    scheme: kindNamed(scheme)?.name,
+    l2Block: decimal(l2BlockNumber),
+    rollup: nameOfRollup(fieldIn(rollup, 'address')),
+    ...fieldsOf(request),
   })
-  return opened(
-    {
-      ...{ kind, ...about(fields), bundle, answer },
-      network: fieldIn(fieldIn(claim, 'trusted'), 'network'),
-    },
-    own,
-    suggestClaim(stated, claim),
-  )
+  const network = fieldIn(fieldIn(claim, 'trusted'), 'network')
+  return opened({ kind, subject: evidence, bundle, answer, network }, own, suggestClaim(stated, claim))
 }
 
 /** Traces. @param claim what a vector states about them */
 function openTraces(kind: string, answer: unknown, claim?: unknown): OpenedFile {
   const { scheme, parentStateRoot, stateRoot } = fieldsOf(claim)
   const result = fieldsOf(fieldIn(answer, 'result') ?? answer)
-  const { zkParentStateRootHash: trusted, zkEndStateRootHash: endRoot, zkStateMerkleProof } = result
-  const blocks = itemsOf(zkStateMerkleProof)
-  const traces = blocks.reduce<number>((sum, block) => sum + itemsOf(block).length, 0)
-  const holds = `${count(traces, 'trace')} in ${count(blocks.length, 'block')}`
+  const { zkParentStateRootHash: trusted, zkEndStateRootHash: endRoot } = result
   return opened(
-    { kind, subject: 'traces', answer, holds },
+    { kind, subject: 'traces', answer },
     suggest('answer', { trusted, endRoot }),
     suggest('file', { scheme, trusted: parentStateRoot, endRoot: stateRoot }),
   )
 }
-
-/** Whether the state of this kind is a trie of Ethereum. */
-export const isTrieOf = (scheme: unknown): boolean => kindNamed(scheme)?.hashScheme === null
 
 /** What an evidence vector states. It leaves the rest to the bundle. */
 function suggestClaim(scheme: unknown, claim: unknown): Suggested {
@@ -151,11 +107,10 @@ function suggestClaim(scheme: unknown, claim: unknown): Suggested {
   const [[trustedKind, root] = []] = Object.entries(roots)
   const { stateRootHashes, currentL2BlockNumber, blockHashes } = fieldsOf(layout)
   const slots = [stateRootHashes, currentL2BlockNumber, blockHashes].filter(isGiven)
-  return suggest('file', {
-    ...{ scheme, trustedKind, trusted: root, network: fieldIn(network, 'name'), rollup: contract, implementation },
-    ...{ l2Block: decimal(l2BlockNumber), address, storageKeys, message },
-    layout: layout === undefined ? undefined : slots.map(slot => show(decimal(slot))).join(' '),
-  })
+  const known = { scheme, trustedKind, trusted: root, network: fieldIn(network, 'name') }
+  const asked = { l2Block: decimal(l2BlockNumber), address, storageKeys, message }
+  const spelled = layout === undefined ? undefined : slots.map(slot => show(decimal(slot))).join(' ')
+  return suggest('file', { ...known, ...asked, rollup: contract, implementation, layout: spelled })
 }
 
 /** Converts a quantity to decimal. Returns anything else unchanged. */

@@ -100,8 +100,11 @@ const readable = (text: string): string => (/^0x0{40}[0-9a-f]{24}$/.test(text) ?
 const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
 
 const words: Readonly<Record<ChainBox['state'], string>> = {
-  ...{ trusted: 'you trust it', assumed: 'not confirmed', passed: 'proven', failed: 'refused' },
-  ...{ 'not reached': 'not checked' },
+  trusted: 'you trust it',
+  assumed: 'not confirmed',
+  passed: 'proven',
+  failed: 'refused',
+  'not reached': 'not checked',
 }
 
 /** The link that is unfolded: a new verdict leaves it so. */

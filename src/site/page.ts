@@ -124,14 +124,14 @@ async function open(
     if (blob === null) {
       throw new Error('This link carries no file that this page can unpack: it is incomplete, or too large.')
     }
-    const { kind, subject, holds, suggested, digest } = await engine.ask('load', blob)
+    const { kind, fields, holds, suggested, digest } = await engine.ask('load', blob)
     // On disk, it may change.
     const text = example || blob.size > MAX_KEPT_BYTES ? null : await blob.text().catch(() => null)
     if (mine !== turn) return
     const tree = fileTree(askPart, (proof, place) => void goToBytes(proof, place))
     shown = { name, digest, example, tree, report: null }
     tabs.fill('file', tree.content)
-    fill(suggested, subject, example !== undefined)
+    fill(suggested, fields, example !== undefined)
     fileStatus.textContent = `${name}: ${kind}, ${holds}.`
     shareButton.hidden = false
     const source = example ? nameOf(example.title) : `sha256-${digest}`

@@ -58,10 +58,8 @@ export function viewPart(content: unknown, place: Place, start: number, scheme: 
     if (typeof value !== 'string') return { ...shown, kind: 'text', size: 0, text: show(value) }
     const text = printable(value.slice(0, MAX_PART_CHARACTERS))
     const isHex = /^0x[0-9a-fA-F]*$/.test(text) && !isLong
-    return {
-      ...{ ...shown, kind: isHex ? 'hex' : 'text', size: value.length, text },
-      fields: isHex ? fieldsAt(content, [...place, name], value, scheme) : [],
-    }
+    const fields = isHex ? fieldsAt(content, [...place, name], value, scheme) : []
+    return { ...shown, fields, kind: isHex ? 'hex' : 'text', size: value.length, text }
   })
   return { rows, total: all.length }
 }

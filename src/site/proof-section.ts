@@ -146,7 +146,8 @@ function levelRow(level: PathLevel, { fault }: PathView): HTMLElement {
     h(
       'span',
       { class: 'sibling', 'data-empty': isEmpty, 'data-fault': isFault },
-      ...[hidden(`, sibling on the ${siblingSide}, `), h('code', {}, shown)],
+      hidden(`, sibling on the ${siblingSide}, `),
+      h('code', {}, shown),
     ),
   )
   const text = [

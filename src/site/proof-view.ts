@@ -13,7 +13,7 @@ import {
 } from '../verify/verifier/leaf-api.ts'
 import { describeFault, type Entry, entries, type Fault, readFields, wordNotes } from './bytes.ts'
 import { type Checked, checksOf, type Status, statusOf, statusOfOne } from './checks.ts'
-import type { OpenedFile } from './opened-file.ts'
+import type { OpenedFile } from './file.ts'
 import type { Judgement } from './report.ts'
 import { claimWords, partNames } from './wording.ts'
 

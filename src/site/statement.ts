@@ -50,24 +50,14 @@ export const isOwn = (source: Source): boolean => source === 'user' || source ==
 export const isStated = (statement: Statement, name: FieldName): boolean =>
   statement[name].source !== 'bundle' && statement[name].value !== ''
 
-const anchored = ['trustedKind', 'trusted', 'network', 'rollup', 'implementation'] as const
-const ofState = [...anchored, 'layout', 'scheme', 'l2Block'] as const
-const subjects = {
-  answer: ['trusted', 'scheme', 'address', 'storageKeys'],
-  bundle: [...ofState, 'address', 'storageKeys'],
-  logs: ofState,
-  message: [...anchored, 'message'],
-  traces: ['trusted', 'endRoot', 'scheme'],
-} as const
+/** The fields that evidence has use for, which leads from L1 to what it is about. */
+export const EVIDENCE_FIELDS = ['trustedKind', 'trusted', 'network', 'rollup', 'implementation'] as const
+export const STATE_FIELDS = [...EVIDENCE_FIELDS, 'layout', 'scheme', 'l2Block'] as const
+/** Those of an answer alone. */
+export const ANSWER_FIELDS = ['trusted', 'scheme', 'address', 'storageKeys'] as const
 
-/** What a file is about. It decides what the form asks for, and who judges the file. */
-export type Subject = keyof typeof subjects
-
-/** The fields that such a file has use for. */
-export const fieldsFor = (subject: Subject): readonly FieldName[] => subjects[subject]
-
-/** Whether such a file can lead from L1 to what it is about. */
-export const isFromL1 = (subject: Subject): boolean => fieldsFor(subject).includes('rollup')
+/** Whether a file that has use for these fields can lead from L1 to what it is about. */
+export const isFromL1 = (fields: readonly FieldName[]): boolean => fields.includes('rollup')
 
 /** Omits the middle of a long text. Screen readers and the clipboard must get the full text elsewhere. */
 export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)

@@ -3,9 +3,9 @@ import { byId, type Child, nodesOf, rove } from './dom.ts'
 
 /** The views of a file, one at a time. The arrow keys move between their tabs. */
 export function createTabs(onChoose: (name: TabName) => void) {
-  const views = tabNames.map(name => ({
-    ...{ name, tab: byId(`tab-${name}`, HTMLElement), panel: byId(name, HTMLElement) },
-  }))
+  const views = tabNames.map(name => {
+    return { name, tab: byId(`tab-${name}`, HTMLElement), panel: byId(name, HTMLElement) }
+  })
   for (const { name, tab } of views) tab.addEventListener('click', () => onChoose(name))
   rove(
     views.map(({ tab }) => tab),

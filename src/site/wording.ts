@@ -59,8 +59,12 @@ export const rootWords = ({ source }: Field): string =>
 export function evidenceSourcesOf(statement: Statement): EvidenceSources {
   const of = (name: FieldName): Source => (isStated(statement, name) ? statement[name].source : 'bundle')
   return {
-    ...{ trusted: of('trusted'), scheme: of('scheme'), rollup: of('rollup') },
-    ...{ l2BlockNumber: of('l2Block'), address: of('address'), storageKeys: of('storageKeys') },
+    trusted: of('trusted'),
+    scheme: of('scheme'),
+    rollup: of('rollup'),
+    l2BlockNumber: of('l2Block'),
+    address: of('address'),
+    storageKeys: of('storageKeys'),
   }
 }
 

@@ -2,21 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { findInputErrors, findMissing } from '../../src/site/inputs.ts'
 import { openFile } from '../../src/site/opened-file.ts'
-import {
-  eachField,
-  type Field,
-  type FieldName,
-  fieldsFor,
-  type Suggested,
-  statementFrom,
-} from '../../src/site/statement.ts'
+import { eachField, type Field, type FieldName, type Suggested, statementFrom } from '../../src/site/statement.ts'
 
 /** What is wrong with the form, field by field. */
 
 const open = (path: string) => openFile(JSON.parse(readFileSync(`vectors/${path}.json`, 'utf8')))
 const files = {
   answer: open('poseidon2/valid/contract-slots-mixed'),
-  bundle: open('evidence/valid/poseidon2-block-hash'),
+  state: open('evidence/valid/poseidon2-block-hash'),
   logs: open('logs/valid/transfers-poseidon2'),
   message: open('messages/valid/evidence-from-l2'),
   traces: open('transitions/valid/poseidon2-history'),
@@ -59,7 +52,7 @@ it('says what is wrong with a text, in each field that a file has use for, and o
     expect(file.subject).toBe(subject)
     expect([findMissing(file, statement), findInputErrors(file, statement)]).toEqual([null, []])
     for (const [field, texts] of Object.entries(wrong) as [FieldName, [string, string][]][]) {
-      const isUsed = fieldsFor(file.subject).includes(field)
+      const isUsed = file.fields.includes(field)
       for (const [text, message] of texts) {
         const errors = findInputErrors(file, { ...statement, [field]: typed(text) })
         expect(errors, `${subject} ${field} ${text}`).toEqual(isUsed ? [{ field, message }] : [])
@@ -89,7 +82,7 @@ it('asks for what is missing, one thing at a time', () => {
   const nothing = eachField((): Field => typed(''))
   const expected: Record<keyof typeof files, FieldName[]> = {
     answer: ['scheme', 'trusted', 'address'],
-    bundle: ['scheme', 'trusted', 'rollup'],
+    state: ['scheme', 'trusted', 'rollup'],
     logs: ['scheme', 'trusted', 'rollup'],
     message: ['trusted', 'rollup'],
     traces: ['scheme', 'trusted'],
@@ -109,12 +102,12 @@ it('asks for what is missing, one thing at a time', () => {
   const root = { ...ofRoot, trustedKind: typed('l2StateRoot') }
   expect(findMissing(files.message, root)?.field).toBe('trustedKind')
   expect(findMissing(files.logs, root)?.field).toBe('l2Block')
-  expect(findMissing(files.bundle, { ...root, implementation: typed(digits(40)) })?.field).toBe('implementation')
+  expect(findMissing(files.state, { ...root, implementation: typed(digits(40)) })?.field).toBe('implementation')
   // The network of a rollup that has a name is known.
   const ofBeacon = { ...ofRoot, trustedKind: typed('beaconBlockRoot') }
-  expect(findMissing(files.bundle, ofBeacon)).toBe(null)
-  expect(findMissing(files.bundle, { ...ofBeacon, rollup: typed(digits(40)) })?.field).toBe('network')
-  expect(findInputErrors(files.bundle, { ...ofBeacon, network: typed('ethereum') })).toEqual([
+  expect(findMissing(files.state, ofBeacon)).toBe(null)
+  expect(findMissing(files.state, { ...ofBeacon, rollup: typed(digits(40)) })?.field).toBe('network')
+  expect(findInputErrors(files.state, { ...ofBeacon, network: typed('ethereum') })).toEqual([
     { field: 'network', message: 'one of mainnet, sepolia, hoodi' },
   ])
 })

@@ -7,24 +7,13 @@ import { attempt } from '../../src/cli/words/layout.ts'
 import { type Fields, fieldsOf, isObject, show } from '../../src/cli/words/value.ts'
 import type { BeaconNetwork } from '../../src/verify/beacon/network.ts'
 import { trustBeaconBlock } from '../../src/verify/beacon/trusted-block.ts'
-import { logsEvidence } from '../../src/verify/evidence/kinds/logs.ts'
-import { messageEvidence } from '../../src/verify/evidence/kinds/message.ts'
-import { stateEvidence } from '../../src/verify/evidence/kinds/state.ts'
-import type { EvidenceName, NamedEvidence } from '../../src/verify/evidence/names.ts'
 import type { EvidenceClaim } from '../../src/verify/evidence/types.ts'
+import { evidenceVectors } from './spelling.ts'
 
 /** The claim that a vector states. */
 
 /** The fields of a message that are quantities. */
 export const MESSAGE_NUMBERS = ['fee', 'value', 'number']
-
-/** What a claim names. That of a call needs no name: it takes another function. */
-const claimKinds: Readonly<Record<EvidenceName, NamedEvidence | undefined>> = {
-  state: stateEvidence,
-  logs: logsEvidence,
-  message: messageEvidence,
-  call: undefined,
-}
 
 /** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
 export function claimOfVector({
@@ -37,7 +26,7 @@ export function claimOfVector({
     throw new DocumentError(`the scheme is neither ${kindNames.join(' nor ')}: ${show(scheme)}`)
   }
   const { rollup, trusted, message, call, ...rest } = fieldsOf(claim)
-  const named = claimKinds[evidence]
+  const { kind: named } = evidenceVectors[evidence]
   return {
     ...toNumbers(rest, ['l2BlockNumber', 'fromBlock', 'toBlock', 'chainId']),
     ...(named && { kind: named }),

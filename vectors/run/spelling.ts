@@ -1,6 +1,10 @@
 import { encodeQuantity } from '../../src/base/hex.ts'
 import { type Fields, fieldIn } from '../../src/cli/words/value.ts'
-import type { EvidenceName } from '../../src/verify/evidence/names.ts'
+import { logsEvidence } from '../../src/verify/evidence/kinds/logs.ts'
+import { messageEvidence } from '../../src/verify/evidence/kinds/message.ts'
+import { stateEvidence } from '../../src/verify/evidence/kinds/state.ts'
+import type { EvidenceName } from '../../src/verify/evidence/kinds.ts'
+import type { NamedEvidence } from '../../src/verify/evidence/types.ts'
 
 /** What is proven, as vectors write it. */
 
@@ -8,11 +12,14 @@ import type { EvidenceName } from '../../src/verify/evidence/names.ts'
 interface EvidenceVectors {
   /** What they are counted under, if that is not the scheme. */
   readonly group?: string
+  /** What their claims name. That of a call needs no name: it takes another function. */
+  readonly kind?: NamedEvidence
   spell(verified: Fields): object
 }
 
 export const evidenceVectors: Readonly<Record<EvidenceName, EvidenceVectors>> = {
   state: {
+    kind: stateEvidence,
     // Only the nonce and the balance of the account.
     spell: ({ account, ...rest }) =>
       spellNumbers({
@@ -22,10 +29,11 @@ export const evidenceVectors: Readonly<Record<EvidenceName, EvidenceVectors>> = 
   },
   logs: {
     group: 'logs',
+    kind: logsEvidence,
     spell: ({ logs, blockCount, ruledOutCount, receiptCount }) =>
       spellNumbers({ verified: { logs, blockCount, ruledOutCount, receiptCount } }),
   },
-  message: { group: 'message evidence', spell: verified => spellNumbers({ verified }) },
+  message: { group: 'message evidence', kind: messageEvidence, spell: verified => spellNumbers({ verified }) },
   call: {
     group: 'call',
     spell: ({ outcome, returnData, revertData, gasUsed, finalizedTimestamp }) =>

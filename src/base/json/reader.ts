@@ -1,6 +1,9 @@
 import { hexToBytes } from '../bytes.ts'
 import { atPath, type FailureCode, failure, isPromise, kindOf } from '../errors.ts'
 
+/** Decodes a property. An error has its name in front of its path. */
+export type FieldReader<Name extends string = string> = <T>(name: Name, decode: (value: unknown) => T) => T
+
 /** Reads one kind of untrusted JSON document, and refuses a value of the wrong shape with that kind's error code. */
 export type JsonReader = ReturnType<typeof readerOf>
 
@@ -55,12 +58,11 @@ export function readerOf(code: FailureCode) {
     },
     fields,
     /**
-     * The named properties of an object, to be decoded one by one. `field(name, decode)` decodes one of them, and puts its name
-     * in front of the path of an error. A decoder gets undefined for a missing property; see `optional`.
+     * The named properties of an object, to be decoded one by one. A decoder gets undefined for a missing property; see `optional`.
      */
-    fieldsOf<Name extends string>(source: unknown, names: readonly Name[]) {
+    fieldsOf<Name extends string>(source: unknown, names: readonly Name[]): FieldReader<Name> {
       const read = fields(source, names)
-      return <T>(name: Name, decode: (value: unknown) => T): T => atPath(name, () => decode(read[name]))
+      return (name, decode) => atPath(name, () => decode(read[name]))
     },
     /**
      * The items of an array. Each is decoded before the next is read, so a huge array of garbage fails at its first item.

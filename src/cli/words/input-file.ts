@@ -1,5 +1,5 @@
-import { FORMAT } from '../../verify/evidence/decode.ts'
-import type { EvidenceName } from '../../verify/evidence/names.ts'
+import { FORMAT } from '../../verify/evidence/head.ts'
+import type { EvidenceName } from '../../verify/evidence/kinds.ts'
 import type { Claim } from '../../verify/proof/claim.ts'
 import { DocumentError } from './error.ts'
 import { evidenceNames } from './kinds.ts'

@@ -1,4 +1,4 @@
-import type { EvidenceName } from '../../verify/evidence/names.ts'
+import type { EvidenceName } from '../../verify/evidence/kinds.ts'
 
 export const evidenceNames: Readonly<Record<EvidenceName, string>> = {
   state: 'an evidence bundle',

@@ -6,7 +6,6 @@ import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
 import { MAX_HEADERS } from '../../verify/blocks/limits.ts'
 import { headerOf } from '../../verify/evidence/chain.ts'
-import { createBundle } from '../../verify/evidence/create.ts'
 import {
   anchoredFor,
   type LogsBundle,
@@ -14,7 +13,8 @@ import {
   newestFor,
   type VerifiedLogs,
 } from '../../verify/evidence/kinds/logs.ts'
-import type { AnyClaim, AnyEvidence, EvidenceBundle } from '../../verify/evidence/types.ts'
+import { createBundle, type EvidenceBundle } from '../../verify/evidence/kinds/state.ts'
+import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { decidedKind, stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'

@@ -39,7 +39,8 @@ const LIMITS = {
   maxBatch: MAX_BATCH,
   maxResponseLength: DEFAULT_RESPONSE_LENGTH,
   timeout: MAX_TIMEOUT,
-  ...{ concurrency: 1, maxWaiting: 1 },
+  concurrency: 1,
+  maxWaiting: 1,
 }
 
 /** Answers the requests of a message one after another. What has no room in the response, or no response, is not worked on. */

@@ -23,23 +23,11 @@ export interface ServiceOptions extends ServiceChainOptions {
   faults?: FaultFunction | undefined
 }
 
-const FIELDS = [
-  ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'faults'],
-  ...[
-    'proofLag',
-    'keep',
-    'l1Unfinalized',
-    'l1History',
-    'contractVersion',
-    'upgradeAt',
-    'clock',
-    'messageService',
-    'beacon',
-  ],
-]
-
 /** Counts and the least that each may be. */
 const COUNTS = { proofLag: 0, keep: 1, l1Unfinalized: 0, l1History: 0 } as const
+
+const OF_CHAIN = [...Object.keys(COUNTS), 'contractVersion', 'upgradeAt', 'clock', 'messageService', 'beacon']
+const FIELDS = ['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'faults', ...OF_CHAIN]
 
 /** Fills in the defaults of what the endpoints need. @throws ArgumentError */
 export function readServiceOptions(options: ServiceOptions) {

@@ -104,13 +104,13 @@ function verifySendable(transaction: Transaction, state: World, chainId: bigint)
   return effectivePrice(transaction, { baseFeePerGas: BASE_FEE })
 }
 
+const BLOCK_VALUES = { baseFee: BASE_FEE, blobBaseFee: 1n, coinbase: MINER, prevRandao: ZERO_HASH, gasLimit: GAS_LIMIT }
+
 function blockOf(chain: FullChain, { number, timestamp }: NextBlock) {
   return {
     chainId: chain.chainId,
     blockNumber: number,
-    environment: {
-      ...{ timestamp, baseFee: BASE_FEE, blobBaseFee: 1n, coinbase: MINER, prevRandao: ZERO_HASH, gasLimit: GAS_LIMIT },
-    },
+    environment: { ...BLOCK_VALUES, timestamp },
     hashAt: async (earlier: bigint) => chain.blocks.at(earlier)?.block.hash ?? ZERO_HASH,
   }
 }

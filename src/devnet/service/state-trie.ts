@@ -70,10 +70,9 @@ function storageTrie(storage: Account['storage'], before: Account['storage'] | n
   return trie
 }
 
-const inTrie = ({ nonce, balance, keccakCodeHash, storage }: Account, before: Account | null): TrieAccount => ({
-  ...{ nonce, balance, codeHash: keccakCodeHash },
-  storage: storageTrie(storage, before?.storage ?? null),
-})
+function inTrie({ nonce, balance, keccakCodeHash, storage }: Account, before: Account | null): TrieAccount {
+  return { nonce, balance, codeHash: keccakCodeHash, storage: storageTrie(storage, before?.storage ?? null) }
+}
 
 /**
  * The trie of accounts of a state that nobody changes any more.

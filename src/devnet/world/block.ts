@@ -57,7 +57,10 @@ function decodeAccess(scheme: HashScheme, access: BlockAccess) {
   if (typeof recreate !== 'boolean') throw invalid('recreate', 'true or false', recreate)
   const slots = readItems('storage', storage, slot => decodeSlot(scheme, slot))
   return {
-    ...{ address, text, hKey: accountTree.hashKey(scheme, address), recreate },
+    address,
+    text,
+    hKey: accountTree.hashKey(scheme, address),
+    recreate,
     /** null deletes the account; undefined leaves its fields as they are. */
     changes: account && atPath('account', () => decodeChanges(scheme, account)),
     reads: inOrder(

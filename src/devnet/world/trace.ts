@@ -31,10 +31,8 @@ export function traceRead<Value>(tree: Tree<Value>, { location, key }: Target): 
   const proof = prove(tree, tree.top, index)
   if (held !== null)
     return { type: 0, ...at, value: bytesToHex(encodeValue(held.value)), leaf: spell(tree, leaf), proof }
-  return {
-    ...{ type: 1, ...at, leftLeaf: spell(tree, leaf), rightLeaf: spell(tree, leafAt(tree, leaf.next)) },
-    ...{ leftProof: proof, rightProof: prove(tree, tree.top, leaf.next) },
-  }
+  const leaves = { leftLeaf: spell(tree, leaf), rightLeaf: spell(tree, leafAt(tree, leaf.next)) }
+  return { type: 1, ...at, ...leaves, leftProof: proof, rightProof: prove(tree, tree.top, leaf.next) }
 }
 
 /** Writes a value; null deletes it. A key that is deleted without having a leaf is only read. */
@@ -63,7 +61,8 @@ function insertion<Value>(tree: Tree<Value>, leftIndex: number, inserted: Locate
   const [left, right] = [leafAt(tree, leftIndex), leafAt(tree, leaf.next)]
   const linked = putLeaf(tree.top, leftIndex, { ...left, next: index })
   return {
-    ...{ priorLeftLeaf: spell(tree, left), priorRightLeaf: spell(tree, right) },
+    priorLeftLeaf: spell(tree, left),
+    priorRightLeaf: spell(tree, right),
     leftProof: prove(tree, tree.top, leftIndex),
     newProof: prove(tree, linked, index),
     rightProof: prove(tree, putLeaf(linked, index, leaf), leaf.next),
@@ -74,8 +73,10 @@ function deletion<Value>(tree: Tree<Value>, index: number, leaf: Located<Value>[
   const [left, right] = [leafAt(tree, leaf.prev), leafAt(tree, leaf.next)]
   const linked = putLeaf(tree.top, leaf.prev, { ...left, next: leaf.next })
   return {
-    ...{ priorLeftLeaf: spell(tree, left), priorDeletedLeaf: spell(tree, leaf) },
-    ...{ priorRightLeaf: spell(tree, right), leftProof: prove(tree, tree.top, leaf.prev) },
+    priorLeftLeaf: spell(tree, left),
+    priorDeletedLeaf: spell(tree, leaf),
+    priorRightLeaf: spell(tree, right),
+    leftProof: prove(tree, tree.top, leaf.prev),
     deletedProof: prove(tree, linked, index),
     rightProof: prove(tree, putLeaf(linked, index, null), leaf.next),
   }
@@ -90,6 +91,6 @@ const prove = <Value>({ kind }: Tree<Value>, top: Top<Value>, leafIndex: number)
   siblings: pathDigests(kind.hashing, top, leafIndex).map(bytesToHex),
 })
 
-const spell = <Value>({ kind }: Tree<Value>, { prev, next, hKey, content }: Located<Value>['leaf']) => ({
-  ...{ prevLeaf: prev, nextLeaf: next, hkey: bytesToHex(hKey), hval: bytesToHex(kind.hashContent(content)) },
-})
+function spell<Value>({ kind }: Tree<Value>, { prev, next, hKey, content }: Located<Value>['leaf']) {
+  return { prevLeaf: prev, nextLeaf: next, hkey: bytesToHex(hKey), hval: bytesToHex(kind.hashContent(content)) }
+}

@@ -33,23 +33,14 @@ export interface L1Account {
 }
 
 /** An L1 storage slot whose existence or non-existence is proven. */
-export type L1Slot =
-  | {
-      /** 32 bytes, as the caller wrote it. */
-      key: Hex
-      /** Its existence is proven. */
-      exists: true
-      /** 32 bytes, lower case; not zero. */
-      value: Hex
-    }
-  | {
-      /** 32 bytes, as the caller wrote it. */
-      key: Hex
-      /** Its non-existence is proven. */
-      exists: false
-      /** Zero, 32 bytes. */
-      value: Hex
-    }
+export interface L1Slot {
+  /** 32 bytes, as the caller wrote it. */
+  key: Hex
+  /** Whether its existence is proven, or its non-existence. */
+  exists: boolean
+  /** 32 bytes, lower case: zero if it does not exist, and only then. */
+  value: Hex
+}
 
 /** What an `eth_getProof` answer proves. */
 export interface VerifiedEthProof<Keys extends readonly Hex[] = readonly Hex[]> {

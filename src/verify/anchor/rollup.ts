@@ -274,12 +274,9 @@ function keysOf({ rollup, l2BlockNumber, finalizedState }: ReturnType<typeof rea
 type Keys = ReturnType<typeof keysOf>
 
 /** In the order of the request. Proofs that were recorded before there were block hashes end before the hash. */
-const inOrder = ({ root, current, stated, hash }: Keys): [Hex, Hex, ...Hex[]] => [
-  ...([root, current] as const),
-  ...stated,
-  ...(hash === undefined ? [] : [hash]),
-  IMPLEMENTATION_KEY,
-]
+function inOrder({ root, current, stated, hash }: Keys): [Hex, Hex, ...Hex[]] {
+  return [root, current, ...stated, ...(hash === undefined ? [] : [hash]), IMPLEMENTATION_KEY]
+}
 
 function stateKeys(
   { currentFinalizedState, rollingHashes, forcedTransactionRollingHashes }: FinalizedStateLayout,

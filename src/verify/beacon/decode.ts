@@ -1,7 +1,7 @@
 import { bigintToBytes, byteAt, bytesToHex, compareBytes, isZero } from '../../base/bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../../base/errors.ts'
 import { bytesUpTo, optional } from '../../base/json/decoders.ts'
-import { readerOf } from '../../base/json/reader.ts'
+import { type FieldReader, readerOf } from '../../base/json/reader.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from './fields.ts'
 import { MAX_DIGITS, MAX_EXTRA_LENGTH } from './limits.ts'
 import { type DecodedNetwork, forkAt, GLOAS_EXECUTION, type Layout, verifyVersion } from './network.ts'
@@ -94,15 +94,13 @@ export function readSignatureSlot(source: unknown): bigint {
   return reader.fieldsOf(source, ['data'])('data', readSlot)
 }
 
-type Field<Name> = <T>(name: Name, decode: (value: unknown) => T) => T
-
-const signedHeaderOf = (field: Field<(typeof SIGNED_HEADER)[number]>, network: DecodedNetwork) => ({
+const signedHeaderOf = (field: FieldReader<(typeof SIGNED_HEADER)[number]>, network: DecodedNetwork) => ({
   signatureSlot: field('signature_slot', uint64),
   attested: field('attested_header', headerOf(network)),
   ...field('sync_aggregate', aggregateOf(network)),
 })
 
-function decodeSigned(field: Field<(typeof SIGNED)[number]>, network: DecodedNetwork) {
+function decodeSigned(field: FieldReader<(typeof SIGNED)[number]>, network: DecodedNetwork) {
   const signed = signedHeaderOf(field, network)
   const { attested } = signed
   const finalized = field('finalized_header', header => {

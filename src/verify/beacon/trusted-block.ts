@@ -6,6 +6,7 @@ import {
   consensusSteps,
   decodeTrustedBlock,
   type TrustedBlock,
+  type VerifiedConsensus,
   verifyBootstrap,
   verifyConsensus,
   verifyFinality,
@@ -55,22 +56,7 @@ export interface BeaconLightClient {
 }
 
 /** What the consensus part of a bundle proves. */
-export interface ProvenConsensus {
-  /** Hash of the L1 block in the finalized beacon block, 32 bytes. */
-  l1BlockHash: Hex
-  /** Root of the finalized beacon block, 32 bytes. */
-  blockRoot: Hex
-  /** Slot of the finalized beacon block. */
-  slot: bigint
-  /** When that slot began, in seconds since 1970. */
-  slotTimestamp: bigint
-  /** When the slot of the trusted block began, in seconds since 1970. */
-  trustedSlotTimestamp: bigint
-  /** How many of the 512 members of the sync committee signed. */
-  signers: number
-  /** The period of that committee. */
-  period: number
-}
+export type ProvenConsensus = Omit<VerifiedConsensus, 'committee' | 'l1BlockNumber' | 'l1Timestamp'>
 
 /**
  * A beacon block that you trust, as the trusted input of `verifyEvidence`: everything from its root to an L2 slot is proven.

@@ -8,7 +8,7 @@ import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-bloc
 import { type BlockHeader, openHeader } from '../blocks/header.ts'
 import { type DecodedHeadClaim, verifyLabel } from './claim.ts'
 import { decodeConsensus } from './consensus.ts'
-import { type DecodedHead, decodeFinalizedState } from './decode.ts'
+import { type DecodedHead, decodeFinalizedState } from './head.ts'
 import type { ProvenBeaconBlock, Reach } from './types.ts'
 
 /** The block to which the head of a bundle leads: of L1, or of L2. Nothing about L1 is proven from an L2 state root. */

@@ -7,7 +7,7 @@ import { readOptions, unlessLeft } from '../../base/options.ts'
 import { readRollup, verifyBlockNumber, verifyHasHashes } from '../anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { type StateKind, stateKind } from '../state/kind.ts'
-import type { DecodedHead } from './decode.ts'
+import type { DecodedHead } from './head.ts'
 import type { AnyClaim, Reach, Trusted } from './types.ts'
 
 /** What a caller states about the head of a bundle, validated. What is left to the bundle is undefined. */

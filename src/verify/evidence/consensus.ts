@@ -1,8 +1,11 @@
-import { ProofError } from '../../base/errors.ts'
-import { optional, unread } from '../../base/json/decoders.ts'
+import { atPath, ProofError } from '../../base/errors.ts'
+import { atMost, optional, unread } from '../../base/json/decoders.ts'
 import type { Shape } from '../../base/json/known-fields.ts'
+import { readOptions } from '../../base/options.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from '../beacon/fields.ts'
-import { reader } from './decode.ts'
+import { MAX_UPDATES } from '../beacon/limits.ts'
+import type { ConsensusAnswers } from '../beacon/verify.ts'
+import { knownFields, reader } from './fields.ts'
 
 /** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
 
@@ -18,7 +21,7 @@ export interface BundleConsensus {
   finality?: unknown
 }
 
-export const CONSENSUS_FIELDS = ['network', 'bootstrap', 'updates', 'finality'] as const
+const CONSENSUS_FIELDS = ['network', 'bootstrap', 'updates', 'finality'] as const
 
 /** Reads the parts, of which none has been checked but the label. @throws ProofError `EVIDENCE_MALFORMED` if one is missing */
 export function decodeConsensus(source: unknown) {
@@ -74,3 +77,20 @@ export const UPDATE_SHAPE: Shape = /* @__PURE__ */ answer({
   next_sync_committee_branch: TEXTS,
 })
 export const FINALITY_SHAPE: Shape = /* @__PURE__ */ answer(SIGNED)
+
+/** Keeps the known fields of what a beacon API answered. @throws ArgumentError; ProofError `EVIDENCE_MALFORMED` */
+export function encodeConsensus(source: ConsensusAnswers & Pick<BundleConsensus, 'network'>): BundleConsensus {
+  const own = readOptions('consensus', source, CONSENSUS_FIELDS)
+  const { network, bootstrap, updates, finality } = atPath('consensus', () => decodeConsensus(own))
+  // Here numbers are decimal, and forks have names.
+  const copy = (path: string, answer: unknown, shape: Shape) =>
+    knownFields(path, answer, shape, 1, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
+  const copyUpdates = () =>
+    reader.items(updates, atMost('EVIDENCE_MALFORMED', MAX_UPDATES), update => copy('', update, UPDATE_SHAPE))
+  return {
+    ...(network !== undefined && { network }),
+    bootstrap: copy('consensus.bootstrap', bootstrap, BOOTSTRAP_SHAPE),
+    updates: atPath('consensus.updates', copyUpdates),
+    ...(finality !== undefined && { finality: copy('consensus.finality', finality, FINALITY_SHAPE) }),
+  }
+}

@@ -1,11 +1,10 @@
 import { invalid } from '../../base/arguments.ts'
 import { atPath } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
+import type { FieldReader } from '../../base/json/reader.ts'
 import type { ProvenBlock } from './chain.ts'
 import type { DecodedHeadClaim } from './claim.ts'
-import type { NamedEvidence } from './names.ts'
-
-export type FieldReader = <T>(name: string, decode: (value: unknown) => T) => T
+import type { NamedEvidence } from './types.ts'
 
 /** Marks a kind of this package, in any copy of it. The number changes when the members of {@link EvidenceKind} do. */
 const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/evidence/1')

@@ -6,70 +6,7 @@ import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-bloc
 import type { BlockHeader } from '../blocks/header.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { ByKind, NameOf, StateScheme } from '../state/types.ts'
-import type { BundleConsensus } from './consensus.ts'
-import type { NamedEvidence } from './names.ts'
-
-/**
- * What leads from a trusted value to a block: bundles of evidence of all kinds begin with it. Their JSON Schema is
- * `docs/evidence.schema.json`.
- */
-export interface BundleHead<Kind extends StateScheme = Scheme> {
-  /** Says that it is evidence. */
-  format: 'rollup-state-proof/evidence'
-  /** The version of this format. */
-  version: 1
-  /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
-  scheme: NameOf<Kind>
-  /** Whose state it is. */
-  rollup: {
-    /** A label for people. It proves nothing. */
-    name?: string | undefined
-    /** The contract on L1, 20 bytes. */
-    address: Hex
-  }
-  /** A quantity, such as `0x1b4`. */
-  l2BlockNumber: Hex
-  /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
-  consensus?: BundleConsensus | undefined
-  /** Proves the L2 state root, or the hash of the L2 block. Omitted if the verifier gets that root elsewhere. */
-  l1?:
-    | {
-        /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
-        header?: Hex | undefined
-        /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
-        proof: unknown
-        /** Quantities that prove the timestamp. Omitted if it is not proven. */
-        finalizedState?:
-          | {
-              /** Number of the last message that L2 received. */
-              messageNumber: Hex
-              /** Number of the last forced transaction. Omitted for contracts before version 8. */
-              forcedTransactionNumber?: Hex | undefined
-              /** Time of the last finalized L2 block, in seconds since 1970. */
-              timestamp: Hex
-            }
-          | undefined
-      }
-    | undefined
-  /** RLP of the header of the L2 block, if L1 holds its hash. Omitted if the verifier gets the L2 state root elsewhere. */
-  l2Header?: Hex | undefined
-}
-
-/** Evidence of an account and its slots: one JSON document with every proof from an L1 block hash to them. */
-export interface EvidenceBundle<Kind extends StateScheme = Scheme> extends BundleHead<Kind> {
-  /** What it proves. */
-  kind: 'state'
-  /** The request to the L2 endpoint. */
-  request: {
-    /** 20 bytes. */
-    address: Hex
-    /** 32 bytes each. */
-    storageKeys: Hex[]
-  }
-  /** Its answer: the result of `rollup_getProof`; for an Ethereum state, of `eth_getProof`. */
-  answer: unknown
-}
+import type { ByKind, StateScheme } from '../state/types.ts'
 
 /** The beacon block that a bundle proves final, and the beacon block that you trust. */
 export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
@@ -95,6 +32,12 @@ export type Trusted =
 
 /** Which kind of trusted input a verdict rests on. */
 export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
+
+/** A kind of evidence, as a claim names it: `stateEvidence`, `logsEvidence` or `messageEvidence`. */
+export interface NamedEvidence<Name extends string = string> {
+  /** What a bundle of this kind says that it proves. */
+  readonly name: Name
+}
 
 /** What every claim about L2 says. A bundle for anything else is refused. */
 export interface HeadClaim<
@@ -198,14 +141,9 @@ export type VerifiedEvidence<
           trustedInput: 'l2StateRoot'
           /** The block that you passed; undefined if you passed none. Not proven. */
           l2BlockNumber: Block extends bigint ? bigint : undefined
+        } & {
           /** Not proven. */
-          currentL2BlockNumber: undefined
-          /** Not proven. */
-          finalizedTimestamp: undefined
-          /** Not proven. */
-          implementation: undefined
-          /** Not proven. */
-          l1Block: undefined
+          [Unproven in keyof ProvenContract | 'l1Block']: undefined
         }
       : never)
 

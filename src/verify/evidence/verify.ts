@@ -3,16 +3,15 @@ import type { Scheme } from '../scheme/scheme.ts'
 import type { StateScheme } from '../state/types.ts'
 import { verifyBlock } from './chain.ts'
 import { verifyHead } from './claim.ts'
-import { openHead } from './decode.ts'
+import { openHead } from './head.ts'
 import { type DecodedClaim, type EvidenceForm, type EvidenceKind, kindIn } from './kind.ts'
-import type { LogsClaim, VerifiedLogs } from './kinds/logs.ts'
-import type { MessageEvidenceClaim, TrustedL1, VerifiedMessage } from './kinds/message.ts'
 import { stateEvidence } from './kinds/state.ts'
-import type { NamedEvidence } from './names.ts'
-import type { EvidenceClaim, Trusted, VerifiedEvidence } from './types.ts'
+import type { EvidenceKinds } from './kinds.ts'
+import type { NamedEvidence, Trusted } from './types.ts'
 
 /**
- * Verifies an evidence bundle against what you know and the one thing that you trust.
+ * Verifies an evidence bundle against what you know and the one thing that you trust. The claim names the kind of evidence; without a
+ * name, it is one of a state.
  *
  * The bundle must agree with everything that the claim states. A block, address or keys that are `'fromBundle'` were chosen by
  * whoever made the bundle. This is sound only if you use the returned `address`, `storage[].key` and `l2BlockNumber`, not the
@@ -22,11 +21,12 @@ import type { EvidenceClaim, Trusted, VerifiedEvidence } from './types.ts'
  * If the claim says that the state is that of Ethereum, L1 has to hold the hash of the L2 block, whose header
  * has the root; otherwise L1 has to hold the root.
  *
- * @param bundle an untrusted {@link EvidenceBundle}, parsed from JSON
+ * @param bundle an untrusted `EvidenceBundle`, `LogsBundle` or `MessageBundle`, parsed from JSON
  * @param claim what you know, and the one thing that you trust
  * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the path from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`,
  * `RLP_NON_CANONICAL` for the path from L1; what `verifyBlockHeader` throws for the L2 header; what `verifyProof` throws for the
- * answer, or for that of Ethereum what `verifyEthProof` throws; ArgumentError for the claim
+ * answer, or for that of Ethereum what `verifyEthProof` throws; for logs also `LOGS_*`, `HISTORY_*`, and what `verifyBlock` throws;
+ * for a message also `MESSAGE_*`; ArgumentError for the claim
  *
  * @example
  * ```ts
@@ -49,43 +49,25 @@ import type { EvidenceClaim, Trusted, VerifiedEvidence } from './types.ts'
  * ```
  */
 export function verifyEvidence<
-  Trust extends Trusted,
-  Block extends bigint | 'fromBundle',
-  const Keys extends readonly Hex[] | 'fromBundle',
+  Name extends keyof EvidenceKinds = 'state',
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  const Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
   Kind extends StateScheme = Scheme,
->(bundle: unknown, claim: EvidenceClaim<Trust, Block, Keys, Kind>): VerifiedEvidence<Trust, Block, Keys, Kind>
-/**
- * The same for logs.
- *
- * @param bundle an untrusted `LogsBundle`, parsed from JSON
- * @param claim what you know, and the one thing that you trust
- * @throws ProofError also `LOGS_*`, `HISTORY_*`, and what `verifyBlock` throws
- */
-export function verifyEvidence<Trust extends Trusted, Kind extends StateScheme = Scheme>(
+>(
   bundle: unknown,
-  claim: LogsClaim<Trust, Kind>,
-): VerifiedLogs<Trust, Kind>
-/**
- * The same for a message, in either direction.
- *
- * @param bundle an untrusted `MessageBundle`, parsed from JSON
- * @param claim what you know, and the one thing that you trust
- * @throws ProofError also `MESSAGE_*`
- */
-export function verifyEvidence<Trust extends TrustedL1>(
-  bundle: unknown,
-  claim: MessageEvidenceClaim<Trust>,
-): VerifiedMessage<Trust>
-/**
- * The same for any other kind: its own claim is unchecked by the compiler.
- *
- * @param bundle untrusted, parsed from JSON
- * @param claim what you know, and the one thing that you trust
- */
-export function verifyEvidence(bundle: unknown, claim: { readonly kind: NamedEvidence }): object
-export function verifyEvidence(bundle: unknown, claim: object): object {
+  claim: EvidenceKinds<Trust, Block, Keys, Kind>[keyof EvidenceKinds]['claim'] & {
+    readonly kind?: NamedEvidence<Name> | undefined
+  },
+): EvidenceKinds<Trust, Block, Keys, Kind>[Name]['verified'] {
   const kind = kindIn(claim, stateEvidence)
-  return verifyDecoded(kind, bundle, kind.decodeClaim(claim))
+  // The kind is the one that the claim names.
+  return verifyDecoded(kind, bundle, kind.decodeClaim(claim)) as EvidenceKinds<
+    Trust,
+    Block,
+    Keys,
+    Kind
+  >[Name]['verified']
 }
 
 /** {@link verifyEvidence} for a claim that is validated. */

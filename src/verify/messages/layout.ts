@@ -38,11 +38,8 @@ export const lineaMessageLayout: MessageLayout = {
 
 /** @throws ArgumentError */
 export const readLayout = (layout: MessageLayout = lineaMessageLayout): MessageLayout =>
-  readSlots('layout', layout, SLOTS)
-
-const SLOTS = [
-  ...(['nextMessageNumber', 'rollingHashes', 'claimedMessages', 'treeDepths', 'inbox', 'nextNumberOnL2'] as const),
-]
+  // The keys are those of the type.
+  readSlots('layout', layout, Object.keys(lineaMessageLayout) as (keyof MessageLayout)[])
 
 /**
  * The message service of Linea, a contract on L2, 20 bytes.

@@ -50,9 +50,9 @@ export const readMessage = (path: string, message: Message): DecodedMessage =>
   })
 
 /** The message as a result has it, hexadecimal in lower case. */
-export const toMessage = ({ from, to, fee, value, number, data }: DecodedMessage): Message => ({
-  ...{ from: bytesToHex(from), to: bytesToHex(to), fee, value, number, data: bytesToHex(data) },
-})
+export function toMessage({ from, to, fee, value, number, data }: DecodedMessage): Message {
+  return { from: bytesToHex(from), to: bytesToHex(to), fee, value, number, data: bytesToHex(data) }
+}
 
 const WORD = 32
 

@@ -129,9 +129,6 @@ export function messageArrivalKey(request: MessageRequest): Hex {
 const arrivalKey = ({ hash }: DecodedMessage, { inbox }: MessageLayout): Hex =>
   mappingSlot({ slot: inbox, keys: [bytesToHex(hash)] })
 
-/** What is proven about the message service on L2: the result of `verifyProof`, with the slot {@link messageArrivalKey}. */
-export type ProvenInbox = ProvenHistory
-
 /** How far a message to L2 has come on L2: not yet there, or there and not claimed yet, or claimed. */
 export type MessageArrival = 'notReceived' | 'received' | 'claimed'
 
@@ -156,7 +153,7 @@ const ARRIVALS: readonly MessageArrival[] = ['notReceived', 'received', 'claimed
  * console.log(readMessageArrival({ account, storage }, { message })) // received
  * ```
  */
-export function readMessageArrival(proven: ProvenInbox, request: MessageRequest): MessageArrival {
+export function readMessageArrival(proven: ProvenHistory, request: MessageRequest): MessageArrival {
   const { message, layout } = readRequest(request)
   const { account, value } = atPath('proven', () => decodeProven(proven, arrivalKey(message, layout)))
   if (account === null) throw new ProofError('MESSAGE_NO_SERVICE', { expected: 'an account of the message service' })

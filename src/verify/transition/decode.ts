@@ -1,5 +1,5 @@
 import { refusal } from '../../base/errors.ts'
-import { readerOf } from '../../base/json/reader.ts'
+import { type FieldReader, readerOf } from '../../base/json/reader.ts'
 import type { Tree } from '../proof/tree.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { FIRST_FREE_NODE } from '../tree/encode.ts'
@@ -16,20 +16,24 @@ export const reader = /* @__PURE__ */ readerOf('TRANSITION_MALFORMED')
 export const [READ, READ_ABSENT, INSERT, UPDATE, DELETE] = [0, 1, 2, 3, 4] as const
 export type TraceKind = 0 | 1 | 2 | 3 | 4
 
-const NAMES = [
-  ...['value', 'oldValue', 'newValue', 'deletedValue'],
-  ...['subRoot', 'oldSubRoot', 'newSubRoot', 'nextFreeNode', 'newNextFreeNode'],
-  ...['leaf', 'leftLeaf', 'rightLeaf', 'priorLeftLeaf', 'priorRightLeaf', 'priorUpdatedLeaf', 'priorDeletedLeaf'],
-  ...['proof', 'leftProof', 'rightProof', 'newProof', 'deletedProof'],
+const VALUES = ['value', 'oldValue', 'newValue', 'deletedValue']
+const TREES = ['subRoot', 'oldSubRoot', 'newSubRoot', 'nextFreeNode', 'newNextFreeNode']
+const LEAVES = [
+  'leaf',
+  'leftLeaf',
+  'rightLeaf',
+  'priorLeftLeaf',
+  'priorRightLeaf',
+  'priorUpdatedLeaf',
+  'priorDeletedLeaf',
 ]
-
-/** Decodes a field of a trace. An error has its name in the path. */
-export type Field = <T>(name: string, decode: (value: unknown) => T) => T
+const PROOFS = ['proof', 'leftProof', 'rightProof', 'newProof', 'deletedProof']
+const NAMES = [...VALUES, ...TREES, ...LEAVES, ...PROOFS]
 
 export const readHead = (trace: unknown) => reader.fieldsOf(trace, ['type', 'location', 'key'])
 
 /** The other fields of a trace. `null`, which some servers write for a trace that they lost, is refused. */
-export const readTrace = (trace: unknown): Field => reader.fieldsOf(trace, NAMES)
+export const readTrace = (trace: unknown): FieldReader => reader.fieldsOf(trace, NAMES)
 
 export function decodeKind(value: unknown): TraceKind {
   const type = reader.number(value)
@@ -48,7 +52,7 @@ export interface TreeState {
 }
 
 /** Where a trace says that its tree is before it. */
-export function decodeStart(scheme: HashScheme, field: Field, kind: TraceKind): TreeState {
+export function decodeStart(scheme: HashScheme, field: FieldReader, kind: TraceKind): TreeState {
   const isRead = kind === READ || kind === READ_ABSENT
   // An insertion states the number after it. A deletion frees no leaf.
   const taken = kind === INSERT ? 1 : 0

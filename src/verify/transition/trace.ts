@@ -1,5 +1,6 @@
 import { bytesToHex, compareBytes, equalBytes } from '../../base/bytes.ts'
 import { atPath, refusal } from '../../base/errors.ts'
+import type { FieldReader } from '../../base/json/reader.ts'
 import type { Tree } from '../proof/tree.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { encodeOpening, encodeRootNode } from '../tree/encode.ts'
@@ -12,7 +13,6 @@ import {
   decodePlace,
   decodeStart,
   decodeValue,
-  type Field,
   type HashedValue,
   INSERT,
   type Place,
@@ -31,7 +31,7 @@ export interface Trace {
   readonly kind: TraceKind
   /** The hash of its key. */
   readonly hKey: Uint8Array
-  readonly field: Field
+  readonly field: FieldReader
 }
 
 /** What a trace proves: the value of the key before and after it, as served, null where it has none. */

@@ -27,10 +27,8 @@ export const accountTree: TreeKind = {
   valuePreimage: (scheme, value) => {
     const word = (index: number) => accountWord(value, index)
     const number = (index: number) => scheme.encodeWord(word(index))
-    return concatBytes(
-      ...[number(NONCE), number(BALANCE), word(STORAGE_ROOT), word(SNARK_CODE_HASH)],
-      ...[scheme.encodeBytes32(word(KECCAK_CODE_HASH)), number(CODE_SIZE)],
-    )
+    const first = [number(NONCE), number(BALANCE), word(STORAGE_ROOT), word(SNARK_CODE_HASH)]
+    return concatBytes(...first, scheme.encodeBytes32(word(KECCAK_CODE_HASH)), number(CODE_SIZE))
   },
   verifyStorable: value => {
     verifyUint64(accountWord(value, NONCE), 'nonce')

@@ -4,13 +4,17 @@ import { expect, it } from 'vitest'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { type CallClaim, verifyCallEvidence } from '../../../src/entry/provider.ts'
-import type { EvidenceName } from '../../../src/verify/evidence/names.ts'
+import type { EvidenceName } from '../../../src/verify/evidence/kinds.ts'
 import { claimOfVector } from '../../../vectors/run/claim.ts'
 
-/** Where the kinds have their valid vectors. */
-const FOLDERS: Readonly<Record<EvidenceName, string>> = {
-  ...{ state: 'evidence', logs: 'logs', message: 'messages', call: 'calls' },
-}
+/** Where each kind has its vectors, and the type of its bundles. */
+const KINDS: Readonly<Record<EvidenceName, { readonly folder: string; readonly file: string; readonly type: string }>> =
+  {
+    state: { folder: 'evidence', file: 'src/verify/evidence/kinds/state.ts', type: 'EvidenceBundle' },
+    logs: { folder: 'logs', file: 'src/verify/evidence/kinds/logs.ts', type: 'LogsBundle' },
+    message: { folder: 'messages', file: 'src/verify/evidence/kinds/message.ts', type: 'MessageBundle' },
+    call: { folder: 'calls', file: 'src/provider/call-evidence/types.ts', type: 'CallBundle' },
+  }
 /** Answers of other programs, whose formats are not those of evidence. */
 const FOREIGN =
   /^(answer|answers\[\]\.answer|l1\.proof|consensus\.(bootstrap|updates\[\]|finality)|blocks\[\]\.(receipts|transactions))(?=[.[]|$)/
@@ -33,17 +37,9 @@ function fieldsIn({ $ref, anyOf = [], items, properties = {} }: Schema, place = 
   ]
 }
 
-/** Where the kinds have the types of their bundles. */
-const TYPES: Readonly<Record<EvidenceName, readonly [file: string, type: string]>> = {
-  state: ['src/verify/evidence/types.ts', 'EvidenceBundle'],
-  logs: ['src/verify/evidence/kinds/logs.ts', 'LogsBundle'],
-  message: ['src/verify/evidence/kinds/message.ts', 'MessageBundle'],
-  call: ['src/provider/call-evidence/types.ts', 'CallBundle'],
-}
-
 /** The place of each field that the type of a kind's bundles has. */
 function readTypes(): (kind: EvidenceName) => string[] {
-  const files = Object.values(TYPES).map(([file]) => file)
+  const files = Object.values(KINDS).map(({ file }) => file)
   const program = ts.createProgram(files, { strict: true, noEmit: true, target: ts.ScriptTarget.ES2022 })
   const checker = program.getTypeChecker()
   const placesIn = (type: ts.Type, place = ''): string[] => {
@@ -58,7 +54,7 @@ function readTypes(): (kind: EvidenceName) => string[] {
     })
   }
   return kind => {
-    const [file, name] = TYPES[kind]
+    const { file, type: name } = KINDS[kind]
     const source = program.getSourceFile(file)
     const module = source && checker.getSymbolAtLocation(source)
     const type = module && checker.getExportsOfModule(module).find(exported => exported.name === name)
@@ -90,7 +86,7 @@ interface Looks {
 
 async function looksOf(kind: EvidenceName): Promise<Looks> {
   const looks: Looks = { written: new Set(), read: new Set() }
-  const folder = `vectors/${FOLDERS[kind]}/valid`
+  const folder = `vectors/${KINDS[kind].folder}/valid`
   let count = 0
   for (const name of readdirSync(folder)) {
     const file = readInputFile(JSON.parse(readFileSync(`${folder}/${name}`, 'utf8')))
@@ -112,7 +108,7 @@ it('has the same fields in the schema, in the types, in what is read of evidence
   const typesOf = readTypes()
   /** Not every kind has a vector, or a type, with every part of the head. */
   const headsBySource = new Map<string, Set<string>>()
-  for (const kind of Object.keys(FOLDERS) as EvidenceName[]) {
+  for (const kind of Object.keys(KINDS) as EvidenceName[]) {
     const body = fieldsIn($defs[kind] ?? {})
     expect(body.length).toBeGreaterThan(5)
     for (const [source, found] of Object.entries({ typed: typesOf(kind), ...(await looksOf(kind)) })) {

@@ -14,6 +14,7 @@ import {
   type MessageEvidenceClaim,
   type MessageProof,
   messageEvidence,
+  type VerifiedMessage,
 } from '../../../src/entry/messages.ts'
 import type { TrustedL1 } from '../../../src/verify/evidence/kinds/message.ts'
 import { createTraps } from '../../traps.ts'
@@ -23,7 +24,9 @@ import { changedAt, placesOf } from '../evidence/places.ts'
 const verifyMessageEvidence = <Trust extends TrustedL1>(
   bundle: unknown,
   claim: Omit<MessageEvidenceClaim<Trust>, 'kind'>,
-) => verifyEvidence<Trust>(bundle, { kind: messageEvidence, ...claim })
+): VerifiedMessage<Trust> =>
+  // The compiler cannot tell the kind of a claim whose type is open.
+  verifyEvidence(bundle, { kind: messageEvidence, ...claim } as MessageEvidenceClaim) as VerifiedMessage<Trust>
 
 const read = (name: string) => {
   const { input, claim } = JSON.parse(readFileSync(`vectors/messages/valid/evidence-${name}.json`, 'utf8'))

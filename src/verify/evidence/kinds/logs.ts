@@ -1,6 +1,7 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { atPath, ProofError, refusal } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
+import type { FieldReader } from '../../../base/json/reader.ts'
 import { readOptions, verifyUint } from '../../../base/options.ts'
 import type { BlockLog } from '../../blocks/block.ts'
 import { type DecodedFilter, decodeFilter, inOrder, type LogFilter } from '../../blocks/filter.ts'
@@ -13,11 +14,11 @@ import type { StateKind } from '../../state/kind.ts'
 import type { StateScheme } from '../../state/types.ts'
 import { headerOf, type ProvenBlock } from '../chain.ts'
 import { decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../claim.ts'
-import { quantityOf, reader } from '../decode.ts'
-import { createKind, type FieldReader } from '../kind.ts'
+import { quantityOf, reader } from '../fields.ts'
+import type { BundleHead } from '../head.ts'
+import { createKind } from '../kind.ts'
 import { MAX_CHOICES } from '../limits.ts'
-import type { NamedEvidence } from '../names.ts'
-import type { BundleHead, HeadClaim, Trusted, VerifiedEvidence } from '../types.ts'
+import type { HeadClaim, NamedEvidence, Trusted, VerifiedEvidence } from '../types.ts'
 
 /**
  * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2
@@ -170,7 +171,9 @@ export const logsEvidence = /* @__PURE__ */ createKind({
     const inRange = searched.filter(({ header }) => header.number <= toBlock).reverse()
     const counts = inRange.flatMap(({ receiptCount }) => (receiptCount === null ? [] : [receiptCount]))
     return {
-      ...{ ...block, fromBlock, toBlock },
+      ...block,
+      fromBlock,
+      toBlock,
       filter: { address: [...filter.address], topics: filter.topics.map(list => [...list]) },
       logs: inRange.flatMap(({ logs }) => logs),
       blockCount: inRange.length,

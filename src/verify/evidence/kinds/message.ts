@@ -15,55 +15,31 @@ import { type MessageToL2, verifySent } from '../../messages/to-l2.ts'
 import { type MessageProof, openMessageProof } from '../../messages/tree.ts'
 import { mismatch } from '../../tree/path.ts'
 import { decodeTrusted, unlessFromBundle } from '../claim.ts'
-import { type BundleParts, encodeEnvelope, encodeL1 } from '../create.ts'
-import { quantityOf, reader } from '../decode.ts'
+import { quantityOf, reader } from '../fields.ts'
+import { type BundleHead, encodeEnvelope, encodeL1, type HeadParts } from '../head.ts'
 import { createKind } from '../kind.ts'
-import type { NamedEvidence } from '../names.ts'
-import type { BundleHead, ProvenBeaconBlock, Trusted } from '../types.ts'
+import type { NamedEvidence, ProvenBeaconBlock, Trusted } from '../types.ts'
 
 /** A message as evidence: one JSON document with every proof from an L1 block hash to the status of a message. */
 export interface MessageBundle extends Pick<BundleHead, 'format' | 'version' | 'rollup' | 'consensus'> {
   /** What it proves. */
   kind: 'message'
-  /** The message. Its numbers are quantities. */
-  message: {
-    /** Who sent it, 20 bytes. */
-    from: Hex
-    /** Who receives it, 20 bytes. */
-    to: Hex
-    /** In wei. */
-    fee: Hex
-    /** In wei. */
-    value: Hex
-    /** From 1. */
-    number: Hex
-    /** At most 1 MiB. */
-    data: Hex
-  }
+  /** The message. Its numbers are quantities, and its data has at most 1 MiB. */
+  message: { [Field in keyof Message]: Hex }
   /** Its place in a tree, if it is a message from L2. Without it, the message is one to L2. */
   messageProof?: MessageProof | undefined
-  /** The answers of L1. */
-  l1: {
-    /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
-    header?: Hex | undefined
-    /** The `eth_getProof` result of the rollup contract for `messageFromL2Keys` or `messageToL2Keys`, at that L1 block. */
-    proof: unknown
-  }
+  /** The answers of L1: that of `eth_getProof` is for `messageFromL2Keys` or `messageToL2Keys`. */
+  l1: Omit<NonNullable<BundleHead['l1']>, 'finalizedState'>
 }
 
 /** The parts of a bundle for {@link createMessageBundle}. */
-export interface MessageBundleParts extends Pick<BundleParts, 'rollup' | 'consensus'> {
+export interface MessageBundleParts extends Pick<HeadParts, 'rollup' | 'consensus'> {
   /** The message. */
   message: Message
   /** Its place in a tree, if it is a message from L2: one of those that `messageTrees` returns. */
   messageProof?: MessageProof | undefined
-  /** The answers of L1. */
-  l1: {
-    /** What `eth_getBlockByNumber` answered, for a verifier that does not trust an L1 state root. */
-    block?: unknown
-    /** What `eth_getProof` answered for the rollup contract and the keys of the message, at the L1 block. */
-    proof: unknown
-  }
+  /** The answers of L1: that of `eth_getProof` is for the keys of the message. */
+  l1: Omit<NonNullable<HeadParts['l1']>, 'finalizedState'>
 }
 
 /** The one thing that you trust about L1. The higher in this list, the more is proven and the less you have to believe. */

@@ -1,13 +1,79 @@
-import { decodeArgument, readKeys } from '../../../base/arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../../base/bytes.ts'
 import { atPath } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
-import { readOptions } from '../../../base/options.ts'
+import { decodeKeys, readOptions } from '../../../base/options.ts'
+import { unwrapResponse } from '../../proof/known-answer.ts'
+import type { Scheme } from '../../scheme/scheme.ts'
+import { stateKind } from '../../state/kind.ts'
+import type { StateScheme } from '../../state/types.ts'
 import { decodeHeadClaim, HEAD_CLAIM, unlessFromBundle, verifySame } from '../claim.ts'
-import { reader } from '../decode.ts'
+import { knownFields, reader } from '../fields.ts'
+import { type BundleHead, encodeHead, HEAD_PARTS, type HeadOfL2Parts } from '../head.ts'
 import { createKind } from '../kind.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import type { AnyClaim } from '../types.ts'
+
+/** Evidence of an account and its slots: one JSON document with every proof from an L1 block hash to them. */
+export interface EvidenceBundle<Kind extends StateScheme = Scheme> extends BundleHead<Kind> {
+  /** What it proves. */
+  kind: 'state'
+  /** The request to the L2 endpoint. */
+  request: {
+    /** 20 bytes. */
+    address: Hex
+    /** 32 bytes each. */
+    storageKeys: Hex[]
+  }
+  /** Its answer: the result of `rollup_getProof`; for an Ethereum state, of `eth_getProof`. */
+  answer: unknown
+}
+
+/** The parts of a bundle for {@link createBundle}. */
+export interface BundleParts<Kind extends StateScheme = StateScheme> extends HeadOfL2Parts<Kind> {
+  /** The requested address, 20 bytes. */
+  address: Hex
+  /** The requested storage keys, 32 bytes each. Default: none. */
+  storageKeys?: readonly Hex[] | undefined
+  /** What `rollup_getProof`, or `eth_getProof` for an Ethereum state, answered for the address and keys, at the L2 block. */
+  answer: unknown
+}
+
+/**
+ * Puts a bundle together. This verifies nothing, so verify the bundle before you keep it.
+ *
+ * The bundle holds only known fields: the header of the L1 block, and the fields that `eth_getProof` and `rollup_getProof`
+ * define. Hexadecimal fields hold nothing but hexadecimal. Anything else that an endpoint sent, such as the URL of the request,
+ * is left out. If the answer is a whole JSON-RPC response, only its result is kept.
+ *
+ * @param parts what was requested, and the answers
+ * @throws ArgumentError; what `encodeHeader` throws; `EVIDENCE_MALFORMED` if an answer is larger than any for that
+ * many storage keys can be
+ *
+ * @example
+ * ```ts
+ * import { createBundle, lineaRollup } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof-devnet'
+ *
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const answer = createWorld(poseidon2).getProof(address)
+ * const bundle = createBundle({ scheme: poseidon2, rollup: lineaRollup, l2BlockNumber: 436n, address, answer })
+ * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea-mainnet 0x1b4
+ * ```
+ */
+export function createBundle<Kind extends StateScheme>(parts: BundleParts<Kind>): EvidenceBundle<Kind> {
+  const own = readOptions('', parts, [...HEAD_PARTS, 'address', 'storageKeys', 'answer'])
+  const { scheme, address, storageKeys = [], answer } = own
+  if (answer === undefined) throw invalid('answer', 'what the L2 endpoint answered', answer)
+  const keys = decodeKeys(storageKeys).map(bytesToHex)
+  return {
+    ...encodeHead('state', own),
+    request: { address: bytesToHex(decodeArgument('address', address, 20)), storageKeys: keys },
+    answer: knownFields('answer', unwrapResponse(answer).result, stateKind(scheme).shape, keys.length + 1),
+    // The scheme is that of the kind.
+  } as EvidenceBundle<Kind>
+}
 
 function decodeRequest(request: unknown) {
   const field = reader.fieldsOf(request, ['address', 'storageKeys'])
