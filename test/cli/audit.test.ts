@@ -201,12 +201,15 @@ it('refuses wrong usage and foreign output files before it reads any input', asy
     [[file, '-o', at('sub/../in.ndjson'), '--force'], 'is named twice'],
     [[file, '-o', at('none/new')], 'cannot write'],
     [[file, '--jobs', '1', '--jobs', '2'], 'given twice'],
+    [[file, '--html', at('other.txt')], 'would be replaced'],
+    [[file, '-o', at('new'), '--html', at('new')], 'is named twice'],
+    [[file, '--html', file, '--force'], 'is named twice'],
   ]
   for (const [args, message] of cases) {
     const { code, stderr } = await runHere(['audit', ...args])
     expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(18)
+  expect(cases).toHaveLength(21)
   expect(readdirSync(folder).sort()).toEqual(['in.ndjson', 'link', 'other.txt', 'sub'])
   expect(readFileSync(file, 'utf8')).toBe('no record\n')
 })
@@ -277,6 +280,25 @@ it('names the file of each line if there are several, and says what it has judge
   const network = await audit([a, '--network', 'linea-sepolia', '--l1-block-hash', `0x${'11'.repeat(32)}`])
   expect(network.code).toBe(4)
   expect(network.stderr).toMatch(/network of bundles +linea-sepolia \(0x\w{40}\) +stated by you\n/)
+})
+
+it('writes the same summary as a page, on which nothing of the input is markup', async () => {
+  const folder = folderOf({ '<b>.ndjson': `${JSON.stringify(sampleOf(poseidon2))}\nx\n` })
+  const [file, html] = [join(folder, '<b>.ndjson'), join(folder, 'report.html')]
+  const { stderr, code } = await audit([file, '--html', html])
+  expect(code).toBe(1)
+  const page = readFileSync(html, 'utf8')
+  const [verdict = '', ...rest] = stderr.split('\n')
+  expect(page).toContain(`<h1>${verdict}</h1>`)
+  const cells = [...page.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell = '']) =>
+    cell.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))).trim(),
+  )
+  expect(cells).toContain('unreadable: not JSON')
+  expect(cells).toContain('first: line 2')
+  for (const cell of cells) expect(rest.join('\n')).toContain(cell)
+  expect(cells.length).toBeGreaterThan(12)
+  expect(page).not.toContain('<b>')
+  expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"`)
 })
 
 it('does not say more of larger inputs, whatever they hold', async () => {

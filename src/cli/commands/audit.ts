@@ -7,13 +7,14 @@ import { AuditInputError, type AuditOptions, audit as auditInputs } from '../aud
 import { addTally, createTally, type Place } from '../audit/audited.ts'
 import { MAX_NAMED } from '../audit/limits.ts'
 import type { RecordClaim } from '../audit/record.ts'
+import { type AuditReport, formatAuditReport } from '../audit/report.ts'
 import { type AuditSummary, conclude, confirmRoots, formatNumber, hintAbout, summarize } from '../audit/summary.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
-import { stageFile } from '../files/output-file.ts'
+import { requireFree, stageFile, writeWhole } from '../files/output-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
-import { type Flags, optionsOf, or, typed } from '../options/declared.ts'
+import { type Flags, optionsOf, or, text, typed } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
@@ -25,10 +26,12 @@ import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/v
 import { untilSignal } from '../signals.ts'
 import { readVersion } from '../version.ts'
 import { printable } from '../words/value.ts'
+import type { Word } from '../words/verdict.ts'
 import type { Row } from '../words/wording.ts'
 
 const options = {
   ...optionsOf('state-root', 'address', 'storage-key', 'mapping'),
+  html: text('REPORT', 'write the summary as a page, too'),
   jobs: typed('N', 'threads that verify (default: the number of cores)', whole(1, 256)),
   'max-line': or(`${MAX_INPUT_MIB}`, typed('MIB', 'the maximum length of a record, at most 64', whole(1, 64))),
 }
@@ -53,15 +56,19 @@ Exit code, of the worst record: 2 wrong usage, no records, or an input failed; 1
 some refused or unreadable; 4 some consistent only; 0 all verified.`,
     examples: `
 rollup-state-proof audit answers.ndjson.gz --state-root 0x... \\
-  -o verdicts.ndjson > report.txt
+  -o verdicts.ndjson --html report.html
 cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
   },
   async (values, io, files) => {
-    const { output = '-', force, json, jobs = availableParallelism(), 'trust-file': trustsFile } = values
+    const { output = '-', html, force, json, jobs = availableParallelism(), 'trust-file': trustsFile } = values
     const claim = await claimOf(values)
     const sources = openInputs(files, io)
     const hasFile = output !== '-'
     if (hasFile) requireOther(output, files)
+    if (html !== undefined) {
+      requireOther(html, [...files, output])
+      requireFree(html, force)
+    }
     const digest = createHash('sha256')
     const options = { claim, jobs, maxLineLength: values['max-line'] * 2 ** 20, digest }
     const { tally, seconds, failure } = await untilSignal(async signal => {
@@ -87,24 +94,15 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
     const about = { inputs: sources.inputs.map(({ name }) => name), sha256: digest.digest('hex') }
     const by = { date: new Date().toISOString(), version: readVersion() }
     const reason = failure && `${failure.message}${hasFile ? `, and ${output} is not written` : ''}`
-    if (json) {
-      stream.write(
-        toJson({
-          verdict: isWhole ? word : null,
-          ...summary,
-          ...about,
-          ...by,
-          seconds,
-          failure: reason && printable(reason),
-        }),
-      )
-    } else {
-      const facts: Row[] = [
-        ...factsOf(about, values, claim),
-        ['audited', by.date, `by rollup-state-proof ${by.version}`],
-      ]
-      stream.write(formatSummary({ ...summary, seconds, isWhole }, facts, trustsFile, stream))
-    }
+    const facts: Row[] = [...factsOf(about, values, claim), ['audited', by.date, `by rollup-state-proof ${by.version}`]]
+    const report = describe({ ...summary, seconds, isWhole }, facts, trustsFile)
+    if (html !== undefined) writeWhole(html, formatAuditReport(report), force)
+    const inJson = { verdict: isWhole ? word : null, ...summary, ...about, ...by, seconds }
+    stream.write(
+      json
+        ? toJson({ ...inJson, failure: reason && printable(reason) })
+        : formatSummary(report, isWhole ? word : null, stream),
+    )
     // With --json, the summary already says it.
     if (failure !== undefined && json) return exitCodes.unusable
     if (reason !== undefined) throw new UsageError(reason, false)
@@ -127,7 +125,7 @@ type Sources = ReturnType<typeof openInputs>
 function requireOther(output: string, files: readonly string[]): void {
   const idOf = (path: string) => path !== '-' && statSync(path, { throwIfNoEntry: false }) && realpathSync(path)
   const id = idOf(output)
-  if (id && files.some(file => idOf(file) === id))
+  if (files.includes(output) || (id && files.some(file => idOf(file) === id)))
     throw new UsageError(`${output} is named twice: it cannot be read and written at once`)
 }
 
@@ -227,25 +225,35 @@ function describeProgress(share: number, lines: number, seconds: number): string
 
 type Summary = AuditSummary & { readonly seconds: number; readonly isWhole: boolean }
 
-function formatSummary(summary: Summary, facts: readonly Row[], trustsFile: boolean, stream: Output): string {
+/** What the summary says, in words. */
+function describe(summary: Summary, facts: readonly Row[], trustsFile: boolean): AuditReport {
   const { lines, kinds, notes, consistent, seconds, isWhole } = summary
   const width = Math.max(...kinds.map(({ count }) => formatNumber(count).length), 0)
-  const rows = kinds.map(({ kind, count, meaning, first }) => {
-    return [formatNumber(count).padStart(width), kind, meaning, first === undefined ? '' : `first: ${placeOf(first)}`]
-  })
   const { word, sentence } = conclude(summary)
-  const judgement = isWhole
-    ? paintVerdict(stream, { word }, sentence)
-    : `The input was not read to its end. Until then: ${sentence}`
   const rate = `${formatNumber(lines / Math.max(seconds, 0.001))} per second`
-  return `${[
-    lines > 0 ? judgement : sentence,
-    ...(consistent > 0 ? [confirmRoots(consistent)] : []),
-    ...(rows.length > 0 ? [formatTable(rows, stream)] : []),
-    ...notes.map(note => `Note: ${note}`),
-    ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),
-    formatTable([...facts, ['records', formatNumber(lines), `in ${seconds.toFixed(1)} s, ${rate}`]], stream),
-  ].join('\n')}\n`
+  return {
+    sentences: [
+      lines > 0 && !isWhole ? `The input was not read to its end. Until then: ${sentence}` : sentence,
+      ...(consistent > 0 ? [confirmRoots(consistent)] : []),
+      ...notes.map(note => `Note: ${note}`),
+      ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),
+    ],
+    tables: [
+      kinds.map(({ kind, count, meaning, first }) => [
+        formatNumber(count).padStart(width),
+        kind,
+        meaning,
+        first === undefined ? '' : `first: ${placeOf(first)}`,
+      ]),
+      [...facts, ['records', formatNumber(lines), `in ${seconds.toFixed(1)} s, ${rate}`]],
+    ],
+  }
+}
+
+function formatSummary({ sentences: [verdict = '', ...more], tables }: AuditReport, word: Word | null, stream: Output) {
+  const painted = word === null ? verdict : paintVerdict(stream, { word }, verdict)
+  const written = tables.filter(rows => rows.length > 0).map(rows => formatTable(rows, stream))
+  return `${[painted, ...more, ...written].join('\n')}\n`
 }
 
 const placeOf = ({ line, file, path }: Place): string =>
