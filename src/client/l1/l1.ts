@@ -20,6 +20,7 @@ import {
   verifyAnchor,
 } from '../../verify/anchor/rollup.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
+import type { LogFilter } from '../../verify/blocks/filter.ts'
 import { stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { type Endpoints, only } from '../sources/endpoints.ts'
@@ -212,7 +213,7 @@ export async function fetchFinalizedState(
   l1BlockNumber: bigint,
   l2BlockNumber: bigint,
 ): Promise<FinalizedState | null> {
-  const topics = [finalizedStateTopics, `0x${l2BlockNumber.toString(16).padStart(64, '0')}`]
+  const topics = [finalizedStateTopics, slotKey(l2BlockNumber)]
   const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
   for await (const { logs } of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
     // If there are several, the newest counts.
@@ -231,7 +232,7 @@ export async function fetchFinalizedState(
 export async function* walkLogs(
   provider: AnyProvider,
   { rollup, signal }: L1Source,
-  topics: readonly unknown[],
+  topics: NonNullable<LogFilter['topics']>,
   newest: bigint,
   oldest: bigint,
 ): AsyncGenerator<WalkedLogs, void> {

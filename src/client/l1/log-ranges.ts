@@ -1,6 +1,6 @@
-import type { Hex } from '../../base/bytes.ts'
-import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
+import { decodeQuantity, encodeQuantity, lowerCase } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
+import { decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/filter.ts'
 import { EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,
@@ -19,11 +19,6 @@ interface BlockRange {
 
 export interface LogPiece extends BlockRange {
   readonly logs: unknown
-}
-
-interface LogFilter {
-  readonly address?: Hex | readonly Hex[]
-  readonly topics: readonly unknown[]
 }
 
 interface LogOptions {
@@ -114,7 +109,7 @@ const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: Block
 /** The logs of these blocks, selected here. Whatever else the receipts say, somebody verifies the logs. */
 async function logsInReceipts(
   provider: AnyProvider,
-  { address = [], topics }: LogFilter,
+  filter: LogFilter,
   { first, last }: BlockRange,
   signal?: AbortSignal,
 ): Promise<unknown> {
@@ -124,11 +119,10 @@ async function logsInReceipts(
     if (!Array.isArray(receipts)) throw new EndpointError('BLOCK_MISSING', { found: `no receipts of block ${number}` })
     return receipts.flatMap(receipt => readOwn(Object(receipt), 'logs') ?? [])
   }
-  const addresses: readonly string[] = [address].flat().map(one => one.toLowerCase())
+  const isSelected = selectedBy(decodeFilter(filter))
   const isSought = (log: unknown) => {
-    const [from, own] = [readOwn(Object(log), 'address'), readOwn(Object(log), 'topics')]
-    const isFrom = addresses.length === 0 || (typeof from === 'string' && addresses.includes(from.toLowerCase()))
-    return isFrom && Array.isArray(own) && topics.every((topic, index) => isSelected(topic, own[index]))
+    const [address, topics] = ['address', 'topics'].map(name => readOwn(Object(log), name))
+    return typeof address === 'string' && Array.isArray(topics) && isSelected({ address: lowerCase(address), topics })
   }
   const found: unknown[] = []
   for await (const logs of inAdvance(Number(last - first) + 1, LOGS_AT_ONCE, ask, signal)) {
@@ -136,9 +130,6 @@ async function logsInReceipts(
   }
   return found
 }
-
-const isSelected = (wanted: unknown, topic: unknown): boolean =>
-  wanted === null || (Array.isArray(wanted) ? wanted.includes(topic) : wanted === topic)
 
 /**
  * Logs in the order of their places, each once: some servers send the newest first, or one of them twice. What has no place stays

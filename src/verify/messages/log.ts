@@ -7,7 +7,7 @@ import { type DecodedMessage, toTail, toWord, withHash } from './message.ts'
  * The first topic of the log with which either layer sends a message: MessageSent(address indexed from, address indexed to,
  * uint256 fee, uint256 value, uint256 number, bytes data, bytes32 indexed messageHash)
  */
-export const MESSAGE_SENT = '0xe856c2b8bd4eb0027ce32eeaf595c21b0b6b4644b326e5b7bd80a1cf8db72e6c'
+export const MESSAGE_SENT: Hex = '0xe856c2b8bd4eb0027ce32eeaf595c21b0b6b4644b326e5b7bd80a1cf8db72e6c'
 
 const WORD = 32
 /** Fee, value, number, the offset of the data, its length. */
