@@ -47,13 +47,16 @@ export type ConsensusProgress =
       code: string
     }
 
-/** Where to fetch what leads from which beacon block. */
+/** Where to fetch what leads from a trusted beacon block to L1. */
 export interface BeaconSource {
   /** One or more beacon APIs, none of which is trusted. */
   apis: readonly BeaconApi[]
   /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
   trusted: TrustedBeaconBlock
-  /** Maximum age of the trusted block, in seconds. Default: 14 days, 7 from Gloas on; `Infinity` for no limit. */
+  /**
+   * Maximum age of the block that everything is proven from, in seconds: the trusted block; for `beaconBlockHash`, later the newest
+   * proven one, at each call. Default: two weeks, and one week from Gloas on; `Infinity` for no limit.
+   */
   maxTrustedAgeSeconds?: number | undefined
 }
 

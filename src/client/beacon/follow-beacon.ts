@@ -5,11 +5,18 @@ import { readOptions, verifyFunction } from '../../base/options.ts'
 import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
 import type { Committee } from '../../verify/beacon/committee.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
-import type { BeaconLightClient, TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import type { BeaconLightClient } from '../../verify/beacon/trusted-block.ts'
 import { EndpointError, isFailure } from '../transport/error.ts'
-import type { BeaconApi } from '../transport/http.ts'
 import { verifySignal } from '../transport/options.ts'
-import { ageOf, DAY, fetchTrusted, readBeaconSource, verifySeconds, verifyTrustedAge } from './beacon.ts'
+import {
+  ageOf,
+  type BeaconSource,
+  DAY,
+  fetchTrusted,
+  readBeaconSource,
+  verifySeconds,
+  verifyTrustedAge,
+} from './beacon.ts'
 import { allFailed, type Chain, chainFrom, extendChain, type KnownBlock, openSession } from './beacon-chain.ts'
 
 /** An endpoint that failed, lied or lags, and how. */
@@ -36,14 +43,10 @@ export interface BeaconProgress {
 }
 
 /** Where to start, and what is too old. */
-export interface BeaconBlockHashOptions {
-  /** One or more beacon APIs, none of which is trusted. */
-  apis: readonly BeaconApi[]
-  /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. With `resumeFrom`, only its network is used. */
-  trusted: TrustedBeaconBlock
+export interface BeaconBlockHashOptions extends BeaconSource {
   /**
-   * The last progress that `onProgress` received, to continue from there; null counts as none. Store it where nobody else can
-   * change it.
+   * The last progress that `onProgress` received, to continue from there, with the network of `trusted`; null counts as none. Store
+   * it where nobody else can change it.
    */
   resumeFrom?: BeaconProgress | null | undefined
   /** Called with every new progress: store it. If it throws or rejects, so does the current call. */
@@ -52,11 +55,6 @@ export interface BeaconBlockHashOptions {
   onFailure?: ((failures: readonly BeaconFailure[]) => void) | undefined
   /** Maximum age of the newest finalized block, in seconds. Default: 86,400, a day; `Infinity` for no limit. */
   maxAgeSeconds?: number | undefined
-  /**
-   * Maximum age of the block that everything is proven from, in seconds: the trusted block, later the newest proven one, checked
-   * at each call. Default: two weeks, and one week from Gloas on; `Infinity` for no limit.
-   */
-  maxTrustedAgeSeconds?: number | undefined
   /** Aborts the current call, and every later one. */
   signal?: AbortSignal | undefined
 }

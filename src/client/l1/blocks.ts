@@ -4,7 +4,7 @@ import { encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { type OpenedBlockTransaction, openBlockTransactions } from '../../verify/blocks/block.ts'
 import { type BlockClaim, openHeader } from '../../verify/blocks/header.ts'
-import type { Attempt } from '../sources/pool.ts'
+import type { Attempt, Work } from '../sources/pool.ts'
 import { HEADERS_AT_ONCE } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import { inAdvance } from '../transport/waiting.ts'
@@ -37,13 +37,6 @@ export interface ArrivedHeaders {
   run<T>(number: bigint, signal: AbortSignal, fetch: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
-const NONE: ArrivedHeaders = {
-  get: () => undefined,
-  set: () => {},
-  delete: () => {},
-  run: (_, signal, fetch) => fetch(signal),
-}
-
 /**
  * The headers from a block whose hash is trusted down to an earlier one, newest first. They are asked for by number, many at once.
  * None is handed on before the one after it has named its hash. An endpoint that sends another header is left for the next one.
@@ -52,21 +45,21 @@ export async function* walkHeaders(
   source: BlockSource,
   claim: BlockClaim,
   oldest: bigint,
-  arrived = NONE,
+  arrived?: ArrivedHeaders,
 ): AsyncGenerator<FetchedHeader, void> {
   const { l2, signal } = source
   let next = claim
   const ask = async (number: bigint, own: AbortSignal): Promise<Hex> => {
-    const known = arrived.get(number)
+    const known = arrived?.get(number)
     if (known !== undefined) return known
-    return arrived.run(number, own, async signal => {
-      const rlp = await l2.run(
-        async (provider, attempt) => encodeSent(await askBlock(provider, number, false, attempt.signal)),
-        signal,
-      )
-      arrived.set(number, rlp)
+    const fetch = async (signal: AbortSignal) => {
+      const work: Work<AnyProvider, Hex> = async (provider, attempt) =>
+        encodeSent(await askBlock(provider, number, false, attempt.signal))
+      const rlp = await l2.run(work, signal)
+      arrived?.set(number, rlp)
       return rlp
-    })
+    }
+    return arrived === undefined ? fetch(own) : arrived.run(number, own, fetch)
   }
   while (next.number >= oldest) {
     const { number: first } = next
@@ -79,9 +72,9 @@ export async function* walkHeaders(
     }
     if (next.number < oldest) return
     // Whoever sent this one may have sent the ones before it, too.
-    for (let ahead = 0n; ahead < HEADERS_AT_ONCE; ahead++) arrived.delete(next.number - ahead)
+    for (let ahead = 0n; ahead < HEADERS_AT_ONCE; ahead++) arrived?.delete(next.number - ahead)
     const { header, rlp } = await fetchHeader(source, next)
-    arrived.set(header.number, rlp)
+    arrived?.set(header.number, rlp)
     yield { header, rlp }
     next = { hash: header.parentHash, number: header.number - 1n }
   }
@@ -104,9 +97,10 @@ export const fetchBlock = <T>(
   use: (block: FetchedBlock, attempt: Attempt) => T | Promise<T>,
 ): Promise<T> =>
   l2.run(async (provider, attempt) => {
+    const number = encodeQuantity(claim.number)
     const [block, sentReceipts] = await Promise.all([
       askBlock(provider, claim.number, true, attempt.signal),
-      withReceipts ? askReceipts(provider, claim.number, attempt.signal) : undefined,
+      withReceipts ? askForBlock(provider, 'eth_getBlockReceipts', [number], attempt.signal) : undefined,
     ])
     attempt.heard()
     const opened = openBlock(block, claim)
@@ -114,6 +108,3 @@ export const fetchBlock = <T>(
     const transactions = atPath('transactions', () => openBlockTransactions(sentTransactions, opened.header))
     return use({ ...opened, transactions, sentTransactions, sentReceipts }, attempt)
   }, signal)
-
-const askReceipts = (provider: AnyProvider, number: bigint, signal: AbortSignal) =>
-  askForBlock(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], signal)

@@ -63,7 +63,7 @@ export interface L1Source {
 export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 
 /** An L2 block whose state root or hash the rollup contract holds, proven at an L1 block. */
-export type Anchor<Held extends HeldValue = HeldValue> = VerifiedAnchor<Held> & {
+export type Anchor = VerifiedAnchor & {
   readonly l2BlockNumber: bigint
   readonly currentL2BlockNumber: bigint
   readonly implementation: Hex
@@ -111,8 +111,8 @@ export const fetchL1Block = (
     if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
     const l1Block = atPath('l1.header', () => {
       const header = encodeHeader(block)
-      if (redactorFor(provider).isInHex(header))
-        throw refusal('HEADER_MALFORMED', 'a header', 'the API key of the endpoint')
+      const hasKey = redactorFor(provider).isInHex(header)
+      if (hasKey) throw refusal('HEADER_MALFORMED', 'a header', 'the API key of the endpoint')
       const hash = hashHeader(header)
       const stated: unknown = readOwn(Object(block), 'hash')
       if (isHash && hash !== id) throw refusal('HEADER_HASH_MISMATCH', `hash ${id}`, hash)

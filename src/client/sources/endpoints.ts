@@ -1,6 +1,6 @@
 import { invalid, isArray, readItems } from '../../base/arguments.ts'
 import { atPath } from '../../base/errors.ts'
-import { EndpointError, isEndpointError, isMissing, isOfBlock, isPassing, type Layer } from '../transport/error.ts'
+import { EndpointError, type Failure, isMissing, isOfBlock, isPassing, type Layer } from '../transport/error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from '../transport/http.ts'
 import { forgetLacks } from '../transport/lacking.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from '../transport/provider.ts'
@@ -32,7 +32,9 @@ export function openEndpoints(
   const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
   const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
-  return poolOf(providers, { layer, onFailure, onWait }, mayGoBack ? hopeOfBlock : hopeOf)
+  const rank = mayGoBack ? hopeOfBlock : hopeOf
+  const failed = (failures: ReadonlyMap<number, Failure>) => failureOf(providers, layer, [...failures.values()], rank)
+  return createPool(providers, { layer, onFailure, onWait, failed })
 }
 
 function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {
@@ -42,49 +44,36 @@ function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider 
 }
 
 /** For work that has to stay with one endpoint. */
-export const only = (provider: AnyProvider): Endpoints => poolOf([provider], { layer: undefined }, hopeOf)
-
-const poolOf = (
-  providers: readonly AnyProvider[],
-  told: Told & { readonly layer: Layer | undefined },
-  hopeOf: (error: unknown) => number,
-): Endpoints =>
-  createPool(providers, {
-    ...told,
-    failed: failures => failureOf(providers, told.layer, [...failures.values()], hopeOf),
-  })
+export const only = (provider: AnyProvider): Endpoints => openEndpoints('', provider)
 
 /** That an endpoint does not serve the method says least: another one does more, or less. */
-const hopeOf = (error: unknown): number => (isLack(error) ? 0 : isMissing(error) ? 2 : isPassing(error) ? 3 : 1)
-const hopeOfBlock = (error: unknown): number => (isMissing(error) ? 5 : isOfBlock(error) ? 4 : hopeOf(error))
-const isLack = (error: unknown) => isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
+const hopeOf = (error: Failure): number => (isLack(error) ? 0 : isMissing(error) ? 2 : isPassing(error) ? 3 : 1)
+const hopeOfBlock = (error: Failure): number => (isMissing(error) ? 5 : isOfBlock(error) ? 4 : hopeOf(error))
+const isLack = (error: Failure): error is EndpointError => error.code === 'METHOD_UNKNOWN'
 
 /** The failure that is most likely to pass with time. If no endpoint serves the method, it says what to add. */
 function failureOf(
   providers: readonly AnyProvider[],
   layer: Layer | undefined,
-  failures: readonly unknown[],
-  hopeOf: (error: unknown) => number,
-): unknown {
-  const error = failures.reduce((best, one) => (hopeOf(one) > hopeOf(best) ? one : best))
-  if (layer === undefined || !isEndpointError(error) || !isLack(error)) return error
+  failures: readonly Failure[],
+  rank: (error: Failure) => number,
+): Failure {
+  const error = failures.reduce((best, one) => (rank(one) > rank(best) ? one : best))
+  if (layer === undefined || !isLack(error)) return error
   forgetLacks(providers, failures)
-  const isSame = (one: unknown) => isEndpointError(one) && isLack(one) && one.method === error.method
-  return failures.every(isSame) ? nowhere(error, layer, providers.length) : error
+  const { method = '', cause } = error
+  if (!failures.every(one => isLack(one) && one.method === method)) return error
+  const { length } = providers
+  const none = length === 1 ? 'The only endpoint does not serve it' : `None of ${length} endpoints serves it`
+  const found = `${none}: add ${serverOf(layer, method)}`
+  return new EndpointError(error.code, { ...error, index: undefined, found, cause })
 }
 
 /** What serves the methods that this library asks for, for people. */
-const SERVERS: readonly (readonly [Layer, RegExp, string])[] = [
-  ['L1', /./, 'a node of L1 that serves it'],
-  ['L2', /^eth_getProof$/, 'a node of the rollup that proves the states of its finalized blocks'],
-  ['L2', /_getProof$/, "a state manager of the rollup's prover, or a provider that passes this method on to one"],
-  ['L2', /./, 'a node of the rollup that serves it, beside those that serve proofs'],
-]
-
-/** No endpoint serves a method: says what to add. */
-function nowhere(error: EndpointError, layer: Layer, count: number): EndpointError {
-  const { method = '', cause } = error
-  const [, , server] = SERVERS.find(([own, methods]) => own === layer && methods.test(method)) ?? []
-  const found = `${count === 1 ? 'The only endpoint does not serve it' : `None of ${count} endpoints serves it`}: add ${server}`
-  return new EndpointError(error.code, { ...error, index: undefined, found, cause })
+function serverOf(layer: Layer, method: string): string {
+  if (layer === 'L1') return 'a node of L1 that serves it'
+  if (method === 'eth_getProof') return 'a node of the rollup that proves the states of its finalized blocks'
+  return method.endsWith('_getProof')
+    ? "a state manager of the rollup's prover, or a provider that passes this method on to one"
+    : 'a node of the rollup that serves it, beside those that serve proofs'
 }
