@@ -21,7 +21,7 @@ export {
 } from '../client/follow/follow-messages.ts'
 export type { FollowEvent, FollowOptions, FollowRequest } from '../client/follow/follow-options.ts'
 export type { FollowProgress } from '../client/follow/follow-state.ts'
-export type { FollowedFinalization } from '../client/follow/follower.ts'
+export type { FollowedFinalization } from '../client/follow/proven.ts'
 export {
   type AgreementOptions,
   agreeingBlockHash,
@@ -29,17 +29,13 @@ export {
   finalizedBlockHash,
 } from '../client/l1/l1-block-hash.ts'
 export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from '../client/l1/verified-root.ts'
-export {
-  type Recorded,
-  type RecordOptions,
-  type RecordProgress,
-  recordEvidence,
-} from '../client/record/record.ts'
+export { type Recorded, type RecordOptions, recordEvidence } from '../client/record/record.ts'
 export {
   type MessageRecordOptions,
   type RecordedMessage,
   recordMessage,
 } from '../client/record/record-message.ts'
+export type { RecordProgress } from '../client/record/recording.ts'
 export type { Endpoint } from '../client/sources/endpoints.ts'
 export {
   createRollupClient,

@@ -24,7 +24,7 @@ import {
   recordEvidence,
 } from '../../src/entry/rpc.ts'
 import { withNetwork } from '../network.ts'
-import { skipTime, tokenBucket } from './clock.ts'
+import { skipTime } from './clock.ts'
 import { fetchAnswer, fetcherOf } from './fetching.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
@@ -642,35 +642,4 @@ it('shares the answer of requests that are alike and under way, and of no others
   controller.abort('enough')
   expect([await codeOf(given), await kept]).toEqual(['ABORTED', '0x8'])
   expect(l2.asked.length).toBe(6)
-})
-
-it('tells what requests wait for, and ends with what is thrown then', async () => {
-  skipTime()
-  /** Allows two requests per second. */
-  const limited = (change?: Change) => {
-    const mayPass = tokenBucket(2)
-    return l2Of((...answer) =>
-      mayPass(performance.now()) ? (change ?? (one => one))(...answer) : fail('RATE_LIMITED')(...answer),
-    )
-  }
-  const told: unknown[] = []
-  const l2 = openEndpoints('l2', [limited()], 'L2', { onWait: (...wait) => void told.push(wait) })
-  const keys = Array.from({ length: 40 }, (_, index) => word(index))
-  const works = keys.map(key => l2.run(provider => callProvider(provider, 'rollup_getProof', [CONTRACT, [key], '0x8'])))
-  expect((await Promise.all(works)).length).toBe(40)
-  expect(told.length).toBeGreaterThan(2)
-  expect(told.at(-1)).toEqual([
-    ...['L2', 0],
-    { waiting: expect.any(Number), requestsPerSecond: expect.any(Number), pauseMs: expect.any(Number) },
-  ])
-  const steps: RecordProgress[] = []
-  const onProgress = (step: RecordProgress) => void steps.push(step)
-  const asked = { l1: l1Of(), ...recording, maxKeysPerRequest: 1, onProgress }
-  expect((await recordEvidence(withNetwork({ ...asked, l2: limited() }))).verified.stateRoot).toBe(stateRoot)
-  expect(steps.find(({ step }) => step === 'waiting')).toMatchObject({ layer: 'L2', index: 0 })
-  const mine = new Error('enough')
-  const throwing = (step: RecordProgress) => {
-    if (step.step === 'waiting') throw mine
-  }
-  await expect(recordEvidence(withNetwork({ ...asked, l2: limited(), onProgress: throwing }))).rejects.toBe(mine)
 })

@@ -155,7 +155,6 @@ it.each(KINDS)(
     expect(await outcomeOf({ from: user, to: at(built.sent, 9).to })).toBe('claimable 10')
     expect(await outcomeOf({ from: user })).toMatch(/^ARGUMENT_INVALID.*found \d that fit/)
     expect(await outcomeOf({ number: 99n })).toContain('none in the blocks 0 to 12')
-    expect(await outcomeOf({ number: 2n, fromBlock: 4n })).toContain('none in the blocks 4 to 12')
     const [transactionHash] = Object(built.chain.getBlock(9n)).transactions
     expect(await outcomeOf({ transactionHash, number: 14n })).toBe('claimable 14')
     const { numbers } = await follow(built, [refusing, refusing])

@@ -106,8 +106,6 @@ it('walks back to the newest finalization whose proof is available', async () =>
   }
   const none = await record({ chain: chainOf(4) })
   expect(none.outcome).toMatchObject({ code: 'PROOF_UNAVAILABLE', layer: 'L2', found: 'tried 8, 4, 3, 0' })
-  const bounded = await record({ chain: chainOf(4) }, { maxFinalizations: 2 })
-  expect(bounded.outcome).toMatchObject({ code: 'PROOF_UNAVAILABLE', found: 'tried 8, 4' })
 })
 
 it('finds every finalization of any history', async () => {

@@ -206,7 +206,7 @@ const followedMessages = {
 }
 const record = {
   ...{ ...source, address, storageKeys: [key], l2BlockNumber, l1BlockNumber: verified.l1Block.number },
-  ...{ maxKeysPerRequest: 10, maxFinalizations: 2, onProgress: ignore },
+  ...{ maxKeysPerRequest: 10, onProgress: ignore },
   signal,
 }
 const optionalOf = (path: string, options: object, ...required: string[]) =>
@@ -579,7 +579,7 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [
       {
         ...{ ...source, l1BlockHash: follow.l1BlockHash, forward: ['eth_syncing'], environment },
-        ...{ maxGas: 10n ** 6n, maxRequests: 10, maxFinalizations: 2, prefetch: false, signal },
+        ...{ maxGas: 10n ** 6n, maxRequests: 10, prefetch: false, signal },
         ...{ onView: ignore, maxKeysPerRequest: 10 },
       },
     ],
@@ -601,7 +601,7 @@ export const cases: Readonly<Record<string, Case>> = {
           maxRequests: 100,
         },
         ...{ l2BlockNumber, l1BlockNumber: verified.l1Block.number, maxKeysPerRequest: 10 },
-        ...{ maxFinalizations: 2, onProgress: ignore, signal },
+        ...{ onProgress: ignore, signal },
       },
     ],
     optional: [

@@ -126,8 +126,9 @@ it('endpoints', () => {
       })) {
         // @ts-expect-error an Ethereum state has no such hash
         item.verified[0]?.account?.snarkCodeHash
-        if (item.blockHash === undefined) return item.verified[0]?.account?.snarkCodeHash
-        return item.l2Block.baseFeePerGas
+        const [state] = item.verified
+        if (state && 'l2Block' in state) return state.l2Block.baseFeePerGas
+        return state?.account?.snarkCodeHash
       }
       return null
     },

@@ -100,8 +100,8 @@ function watch(isOnce: boolean, io: Io) {
     onEvent(event: FollowEvent): void {
       // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
       isRetry = event.name === 'follow.retry' && !isMissing(event.error)
-      if (event.name === 'follow.retry' && isOnce && !isRetry) return
-      const text = describeEvent(event, described)
+      const isLast = event.name === 'follow.retry' && isOnce && !isRetry
+      const text = isLast ? printable(event.error.message) : describeEvent(event, described)
       if ('error' in event) described = event.error
       if (text !== null) showProgress(io, text)
     },
@@ -122,7 +122,7 @@ function describeEvent(event: FollowEvent, described: unknown): string | null {
   switch (event.name) {
     case 'follow.request.failed': {
       const { layer, 'endpoint.index': index } = event.attributes
-      // follow.proof.unavailable reports this once, for all endpoints.
+      // The retry that follows says this once, for all endpoints.
       if (layer === 'L2' && isMissing(event.error)) return null
       return `${layer} endpoint ${index}: ${printable(event.error.message)}`
     }
@@ -134,19 +134,11 @@ function describeEvent(event: FollowEvent, described: unknown): string | null {
       const { 'implementation.old': old, 'implementation.new': now } = event.attributes
       return `the rollup contract has other code: ${now} in place of ${old}`
     }
-    case 'follow.proof.unavailable':
-      return `L2 block ${event.attributes['l2.block.number']}: no L2 endpoint has its proofs`
     case 'follow.skipped':
       return `L2 block ${event.attributes['l2.block.number']}: skipped, its proofs are gone`
-    case 'follow.hint.refused':
-      return `L2 block ${event.attributes['l2.block.number']}: an L1 endpoint invented this finalization`
     case 'follow.l1.behind': {
       const { 'l1.block.number': number, 'l1.block.newest': newest } = event.attributes
       return `L1 block ${number} is older than L1 block ${newest}, seen before: its source lags, or is of another chain`
     }
-    case 'follow.logs.unusable':
-      return `L1 endpoint ${event.attributes['endpoint.index']}: its logs lack the newest finalization`
-    default:
-      return null
   }
 }

@@ -25,7 +25,6 @@ const options = {
   sender: typed('ADDRESS', 'who sent it', address),
   recipient: typed('ADDRESS', 'who receives it', address),
   'to-l2': flag('a message to L2; also says whether it has arrived'),
-  'from-block': typed('N', 'search from here (default: a million blocks back)', integer(64)),
 }
 
 export const command = defineCommand(
@@ -56,14 +55,7 @@ function messageSubject(flags: FlagsOf<typeof recordOptions & typeof options>, i
   const { 'to-l2': isToL2 = false, transaction, message: messageHash, sender: from, recipient: to } = flags
   const network = networkOf(flags)
   const messageService = messageServiceOf(network)
-  const wanted = {
-    messageHash,
-    transactionHash: transaction,
-    from,
-    to,
-    number: flags.number,
-    fromBlock: flags['from-block'],
-  }
+  const wanted = { messageHash, transactionHash: transaction, from, to, number: flags.number }
   if ([messageHash, transaction, from, to, flags.number].every(known => known === undefined)) {
     throw new UsageError('which message? State --message, --transaction, --number, --sender or --recipient')
   }

@@ -79,8 +79,7 @@ export async function recordToFile<T extends ProvenChain>(
       refuseProgress(progress, trust)
       // The failure of the only endpoint ends the recording, and is reported then.
       const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
-      // That requests wait is told for every command alike.
-      if (!isLast && progress.step !== 'waiting') showProgress(io, describeProgress(progress, subject.keyCount ?? 0))
+      if (!isLast) showProgress(io, describeProgress(progress, subject.keyCount ?? 0))
     }
     const options = { maxKeysPerRequest: flags['keys-per-request'], onProgress, ...how, signal: connections.signal }
     const recorded = await subject.fetch(endpoints, options)
@@ -166,7 +165,7 @@ function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: Rec
   )
 }
 
-function describeProgress(progress: Exclude<RecordProgress, { step: 'waiting' }>, keyCount: number): string {
+function describeProgress(progress: RecordProgress, keyCount: number): string {
   switch (progress.step) {
     case 'consensus':
       return describeConsensus(progress.progress)

@@ -20,17 +20,16 @@ import {
   type PlacedMessage,
   placesOf,
   refuted,
-  withEachL2,
 } from '../record/message-places.ts'
 import { askSent, isWanted, type SentMessage } from '../record/messages.ts'
 import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
-import { begin, sleep } from '../transport/waiting.ts'
+import { begin, type Scope, scoped, sleep } from '../transport/waiting.ts'
 import { partOf } from '../transport/whose.ts'
-import { repeat, type Timing } from './follow.ts'
-import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
+import { follow, type Timing } from './follow.ts'
+import { FOLLOWING, type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
 import type { FollowProgress } from './follow-state.ts'
-import { createFollower, type Proven, type View } from './follower.ts'
+import type { Proven, View } from './proven.ts'
 
 /** Whose messages to follow, and from where. */
 export interface FollowMessagesOptions
@@ -136,27 +135,23 @@ export function followMessagesWith(
   options: FollowMessagesOptions,
   timing: Timing,
 ): AsyncGenerator<FollowedMessages, void, void> {
-  const given = readOptions('', options, FIELDS, ['from', 'to'])
-  const { from, to, layout: ownLayout, resumeFrom, ...rest } = given
+  const own = readOptions('', options, [...FOLLOWING, 'from', 'to', 'layout'], ['from', 'to'])
+  const { from, to, layout: ownLayout, resumeFrom = null, ...rest } = own
   const layout = readLayout(ownLayout)
   const service = serviceOf(readNetwork(rest.network))
-  const position = readProgress(resumeFrom ?? undefined, service)
-  const storageKeys = [slotKey(layout.nextNumberOnL2)]
-  const requests = [{ address: service, storageKeys }]
-  const settings = verifyFollowOptions({ ...rest, requests, resumeFrom: position?.finalization })
-  const [sender, recipient] = [readAddress('from', from), readAddress('to', to)]
-  const follower = createMessageFollower(settings, {
-    ...{ service, layout, isSelected: ({ message }) => isWanted(message, { from: sender, to: recipient }) },
-    position: position && { nextNumber: position.nextNumber, end: settings.position?.l2BlockNumber ?? 0n },
-  })
-  return repeat(settings, timing, follower)
+  const progress = resumeFrom === null ? null : readProgress(resumeFrom, service)
+  const requests = [{ address: service, storageKeys: [slotKey(layout.nextNumberOnL2)] }]
+  const settings = verifyFollowOptions({ ...rest, requests, resumeFrom: progress?.finalization })
+  const whose = { from: readAddress('from', from), to: readAddress('to', to) }
+  const following: Following = {
+    ...settings,
+    layout,
+    sender: { layer: 'L2', address: service },
+    isSelected: ({ message }) => isWanted(message, whose),
+  }
+  const end = settings.position?.last.l2BlockNumber ?? 0n
+  return followFrom(following, timing, progress && { nextNumber: progress.nextNumber, end })
 }
-
-const FIELDS = [
-  ...['l1', 'l2', 'network', 'l1BlockHash', 'maxKeysPerRequest'],
-  ...['from', 'to', 'layout', 'fromL2BlockNumber', 'resumeFrom'],
-  ...['pollIntervalMs', 'onEvent', 'signal'],
-]
 
 const readAddress = (name: string, value: Hex | undefined) =>
   value === undefined ? undefined : bytesToHex(decodeArgument(name, value, 20))
@@ -165,7 +160,6 @@ const reader = readerOf('MALFORMED_RESPONSE')
 
 /** @throws ArgumentError if it is not progress, or that of another message service */
 function readProgress(progress: unknown, service: Hex) {
-  if (progress === undefined) return null
   const invalid = (found: string) => new ArgumentError({ path: 'resumeFrom', found })
   try {
     const own = reader.fields(progress, ['version', 'messageService', 'nextNumber', 'finalization'])
@@ -184,35 +178,26 @@ interface MessagesPosition {
   readonly end: bigint
 }
 
-interface Following {
-  readonly service: Hex
-  readonly layout: MessageLayout
-  readonly isSelected: (sent: SentMessage) => boolean
-  readonly position: MessagesPosition | null
-}
+type Following = MessageSource & Settings & { readonly isSelected: (sent: SentMessage) => boolean }
 
-function createMessageFollower(settings: Settings, following: Following): () => Promise<FollowedMessages | null> {
-  const { service } = following
-  let { position } = following
-  const follower = createFollower(settings, (view, last, proving) => {
+async function* followFrom(
+  following: Following,
+  timing: Timing,
+  begun: MessagesPosition | null,
+): AsyncGenerator<FollowedMessages, void, void> {
+  const messageService = following.sender.address
+  let position = begun
+  const read = async (view: View, last: bigint, proving: Promise<Proven>) => {
     const next = begin(proving.then(nextNumberIn))
-    return position && begin(readMessages(settings, following, { position, last, next, view }))
-  })
-  return async () => {
-    const followed = await follower()
-    if (followed === null) return null
-    const { item, beside, undo } = followed
-    const { l2BlockNumber, l1Block, progress: finalization } = item
-    const nextNumber = nextNumberIn(item)
-    const messages = await beside?.catch(error => {
-      // The states of older L1 blocks are soon gone, and these may not be the blocks of one finalization: L1 is asked anew.
-      undo()
-      throw error
-    })
+    const messages = position ? await readMessages(following, { position, last, next, view }) : []
+    return { nextNumber: await next, messages }
+  }
+  for await (const { proven, value, progress: finalization } of follow(following, timing, read)) {
+    const { l2BlockNumber, l1Block } = proven
+    const { nextNumber, messages } = value
     position = { nextNumber, end: l2BlockNumber }
-    const next = encodeQuantity(nextNumber)
-    const progress = { version: 1, messageService: service, nextNumber: next, finalization } as const
-    return { l2BlockNumber, l1Block, messages: messages ?? [], progress }
+    const progress = { version: 1, messageService, nextNumber: encodeQuantity(nextNumber), finalization } as const
+    yield { l2BlockNumber, l1Block, messages, progress }
   }
 }
 
@@ -230,33 +215,32 @@ interface Reading {
   readonly last: bigint
   readonly next: Promise<bigint>
   /** The L1 block at which they are proven. */
-  readonly view: Pick<View, 'block' | 'l1Block'>
+  readonly view: View
 }
 
 /** The messages of a finalization that are selected and claimable. */
 async function readMessages(
-  settings: Settings,
-  { service, layout, isSelected }: Following,
+  following: Following,
   { position, last, next, view }: Reading,
 ): Promise<ClaimableMessage[]> {
-  const ending = partOf(settings.signal)
-  const source: MessageSource = {
-    ...{ ...settings, layout, sender: { layer: 'L2', address: service }, signal: ending.signal },
-  }
+  const { isSelected, sender } = following
   const blocks = { first: position.end + 1n, last }
-  // While the state says how many messages there are.
-  const reading = begin(
-    withEachL2(source, async (provider, attempt, elsewhere) => {
-      const all = await askSent(provider, source.sender, blocks, attempt)
+  const ending = partOf(following.signal)
+  const source = { ...following, signal: ending.signal }
+  const readAll = (over: Scope) =>
+    source.l2.run(async (provider, attempt) => {
+      const orStop = <T>(work: Promise<T>) => work.catch(error => Promise.reject(over.stop(error)))
+      const all = await askSent(provider, sender, blocks, attempt)
       const isInOrder = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
       const holding = isInOrder && begin(fetchHeld(source, view.l1Block, witnessesOf(placesOf(all), isSelected)))
-      const count = (await elsewhere(next)) - position.nextNumber
-      const held = holding && BigInt(all.length) === count && (await elsewhere(holding))
+      const count = (await orStop(next)) - position.nextNumber
+      const held = holding && BigInt(all.length) === count && (await orStop(holding))
       const isRight = held && !held.some(({ status }) => status === 'notAnchored')
       if (isRight) return held
       throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
-    }),
-  )
+    }, over.signal)
+  // While the state says how many messages there are.
+  const reading = begin(scoped(ending.signal, readAll))
   try {
     const count = (await next) - position.nextNumber
     if (count === 0n) return []
@@ -264,7 +248,7 @@ async function readMessages(
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })
     }
     const claimable = (await reading).filter(({ sent, status }) => isSelected(sent) && status === 'claimable')
-    return claimable.map(one => openHeld(one, source, view))
+    return claimable.map(one => openHeld(one, following, view))
   } finally {
     ending.forget()
     ending.abort()
@@ -272,7 +256,7 @@ async function readMessages(
 }
 
 /** Those that are selected, and of each other tree the first: its root has to be one that L1 knows, too. */
-function witnessesOf(placed: readonly PlacedMessage[], isSelected: (sent: SentMessage) => boolean): PlacedMessage[] {
+function witnessesOf(placed: readonly PlacedMessage[], isSelected: Following['isSelected']): PlacedMessage[] {
   const shown = new Set(placed.filter(({ sent }) => isSelected(sent)).map(({ place }) => place.root))
   return placed.filter(({ sent, place }) => isSelected(sent) || (place.leafIndex === 0 && !shown.has(place.root)))
 }
@@ -280,8 +264,8 @@ function witnessesOf(placed: readonly PlacedMessage[], isSelected: (sent: SentMe
 /** The parts were verified one by one. This verifies the whole. */
 function openHeld(
   { sent, place: messageProof, proof }: HeldMessage,
-  { rollup, layout }: MessageSource,
-  { block, l1Block }: Pick<View, 'block' | 'l1Block'>,
+  { rollup, layout }: Following,
+  { block, l1Block }: View,
 ): ClaimableMessage {
   const message = toMessage(sent.message)
   const bundle = createMessageBundle({ rollup, message, messageProof, l1: { block, proof } })

@@ -6,7 +6,7 @@ import { readNetwork } from '../network/network.ts'
 import type { RecordOptions } from '../record/record.ts'
 import { openEndpoints } from '../sources/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../sources/fetch.ts'
-import type { OnFailure, OnWait } from '../sources/pool.ts'
+import type { OnFailure } from '../sources/pool.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
 import { MAX_INTERVAL } from '../transport/limits.ts'
 import { verifyHashSource, verifySignal } from '../transport/options.ts'
@@ -34,12 +34,6 @@ interface Attributes {
   'endpoint.index': number
   /** The code of the error. */
   'error.type': string
-  /** Requests that wait for their turn. */
-  'queue.waiting': number
-  /** How many requests per second the endpoint seems to allow. Undefined as long as that is not known. */
-  'queue.requests_per_second': number | undefined
-  /** Milliseconds until the next request, because the endpoint is busy. */
-  'queue.pause': number
   /** The code of the contract before, 20 bytes. */
   'implementation.old': Hex
   /** The code now, 20 bytes. */
@@ -67,29 +61,24 @@ interface Failure<Name extends string, Told extends keyof Attributes> extends Ev
 /**
  * What happened, for logs and metrics: `name` tells the events apart. No error holds a URL or an API key.
  *
- * - `follow.request.failed`: an endpoint failed, or its answer was refused.
- * - `follow.waiting`: an endpoint limits the rate, so requests wait. Told every five seconds at most.
+ * - `follow.request.failed`: an endpoint failed, its answer was refused, or what it lists was: `L1_CONTRADICTION` if it lacks the
+ *   newest finalization, or names one that never was.
  * - `follow.l1.behind`: the source of the L1 block hash names an older block than before: it lags, or it is of another chain.
  *   Nothing follows from it.
- * - `follow.logs.unusable`: the logs of an L1 endpoint lack the newest finalization.
- * - `follow.hint.refused`: an endpoint named a finalization that never was.
- * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block.
- * - `follow.skipped`: no L2 endpoint has these proofs any longer, and `skipUnavailable` is set.
+ * - `follow.skipped`: no L2 endpoint has the proofs of this block any longer, and `skipUnavailable` is set.
  * - `follow.implementation.changed`: the contract has other code than before: since the last item, or since the progress that it
  *   continues from. The L1 block is that in which it was seen.
- * - `follow.retry`: after a failure, it waits.
+ * - `follow.retry`: after a failure, it waits. With `BLOCK_MISSING`, no L2 endpoint has the proofs of a block yet.
  */
 export type FollowEvent =
   | Failure<'follow.request.failed', 'layer' | 'endpoint.index'>
-  | Event<'follow.waiting', 'layer' | 'endpoint.index' | 'queue.waiting' | 'queue.requests_per_second' | 'queue.pause'>
   | Event<'follow.l1.behind', 'l1.block.number' | 'l1.block.newest'>
-  | Event<'follow.logs.unusable', 'endpoint.index'>
-  | Event<'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped', 'l2.block.number'>
+  | Event<'follow.skipped', 'l2.block.number'>
   | Event<'follow.implementation.changed', 'l1.block.number' | 'implementation.old' | 'implementation.new'>
   | Failure<'follow.retry', 'retry.count' | 'retry.delay'>
 
 /** The endpoints, the rollup and what to prove. */
-export interface FollowOptions<Requests extends readonly FollowRequest[] = readonly FollowRequest[]>
+export interface FollowOptions
   extends Pick<RollupClientOptions, 'maxKeysPerRequest'>,
     Pick<RecordOptions, 'l1' | 'l2' | 'network'> {
   /**
@@ -98,7 +87,7 @@ export interface FollowOptions<Requests extends readonly FollowRequest[] = reado
    */
   l1BlockHash: () => Promise<Hex> | Hex
   /** What to prove at every finalization. Default: only the state root. */
-  requests?: Requests | undefined
+  requests?: readonly FollowRequest[] | undefined
   /** Start with the first finalization at or above this L2 block. Default: the newest. */
   fromL2BlockNumber?: bigint | undefined
   /**
@@ -118,14 +107,16 @@ export interface FollowOptions<Requests extends readonly FollowRequest[] = reado
 
 export type Settings = ReturnType<typeof verifyFollowOptions>
 
+const ENDPOINTS = ['l1', 'l2', 'network', 'l1BlockHash', 'maxKeysPerRequest']
+const COURSE = ['fromL2BlockNumber', 'resumeFrom', 'pollIntervalMs', 'onEvent', 'signal']
+
+/** What all followers take. */
+export const FOLLOWING = [...ENDPOINTS, ...COURSE]
+
 export function verifyFollowOptions(options: FollowOptions) {
-  const own = readOptions('', options, [
-    ...['l1', 'l2', 'network', 'maxKeysPerRequest', 'l1BlockHash', 'requests', 'fromL2BlockNumber', 'resumeFrom'],
-    ...['skipUnavailable', 'pollIntervalMs', 'onEvent', 'signal'],
-  ])
+  const own = readOptions('', options, [...FOLLOWING, 'requests', 'skipUnavailable'])
   const { l1BlockHash, requests = [], fromL2BlockNumber: from, onEvent, signal } = own
-  const { skipUnavailable = false, pollIntervalMs: pollInterval = 60_000 } = own
-  const resumeFrom = own.resumeFrom ?? undefined
+  const { skipUnavailable = false, pollIntervalMs: pollInterval = 60_000, resumeFrom = null } = own
   const { rollup, schemeAt } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
@@ -137,20 +128,19 @@ export function verifyFollowOptions(options: FollowOptions) {
     const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
     onEvent?.({ name: 'follow.request.failed', attributes, error })
   }
-  const onWait: OnWait = (layer, index, { waiting, requestsPerSecond, pauseMs }) => {
-    const queue = { 'queue.waiting': waiting, 'queue.requests_per_second': requestsPerSecond, 'queue.pause': pauseMs }
-    onEvent?.({ name: 'follow.waiting', attributes: { layer, 'endpoint.index': index, ...queue } })
-  }
   return {
-    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, onWait, signal }),
-    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, onWait, signal }),
+    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
+    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
     rollup,
     schemeAt,
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,
-    position: resumeFrom === undefined ? null : readState(resumeFrom, rollup.address),
-    ...{ skipUnavailable, pollInterval, onEvent, signal },
+    position: resumeFrom === null ? null : readState(resumeFrom, rollup.address),
+    skipUnavailable,
+    pollInterval,
+    onEvent,
+    signal,
     how: verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
   }
 }

@@ -1,9 +1,25 @@
+import { decodeArgument } from '../../base/arguments.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import type { ProofError } from '../../base/errors.ts'
-import { abortedBy, EndpointError, isEndpointError, isFailure, patienceWith } from '../transport/error.ts'
+import { type Hint, listFinalizations } from '../l1/finalizations.ts'
+import { fetchAnchor, fetchL1Block, fetchNewest, invented, unless } from '../l1/l1.ts'
+import { diagnoseWith } from '../transport/diagnose.ts'
+import {
+  abortedBy,
+  EndpointError,
+  isEndpointError,
+  isFailure,
+  isOfBlock,
+  orFailure,
+  patienceWith,
+} from '../transport/error.ts'
 import { FIRST_BACKOFF, MAX_BACKOFF } from '../transport/limits.ts'
-import { sleep } from '../transport/waiting.ts'
-import { type FollowOptions, type FollowRequest, type Settings, verifyFollowOptions } from './follow-options.ts'
-import { createFollower, type FollowedFinalization } from './follower.ts'
+import { redactUrls } from '../transport/redact.ts'
+import { begin, sleep } from '../transport/waiting.ts'
+import { beginAt, type Course, isAhead, newRange, type Observation, step, verifyLast } from './course.ts'
+import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
+import { type Finalized, type FollowProgress, writeState } from './follow-state.ts'
+import { type FollowedFinalization, fetchNamed, type Proven, prove, type View } from './proven.ts'
 
 /** Waiting and randomness. Tests replace them. */
 export interface Timing {
@@ -70,40 +86,73 @@ export interface Timing {
  * await service.close()
  * ```
  */
-export function followFinalizations<const Requests extends readonly FollowRequest[] = []>(
-  options: FollowOptions<Requests>,
-): AsyncGenerator<FollowedFinalization<Requests>, void, void> {
-  const finalizations = followWith(options, { wait: sleep, random: Math.random })
-  // There is one state per request.
-  return finalizations as AsyncGenerator<FollowedFinalization<Requests>, void, void>
-}
+export const followFinalizations = (options: FollowOptions): AsyncGenerator<FollowedFinalization, void, void> =>
+  followWith(options, { wait: sleep, random: Math.random })
 
 export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
-  const settings = verifyFollowOptions(options)
-  const next = createFollower(settings)
-  return repeat(settings, timing, async () => (await next())?.item ?? null)
+  const following = follow(verifyFollowOptions(options), timing, async () => {})
+  async function* items() {
+    for await (const { proven, progress } of following) yield { ...proven, progress }
+  }
+  return items()
 }
 
-/** Yields what `next` returns, again and again. Waits when it returns null, and longer after each failure. */
-export async function* repeat<T extends object>(
+/** What else is read of a finalization, while it is proven. */
+type Read<T> = (view: View, l2BlockNumber: bigint, proving: Promise<Proven>) => Promise<T>
+
+interface Followed<T> {
+  readonly proven: Proven
+  readonly value: T
+  readonly progress: FollowProgress
+}
+
+/** Looks at L1, proves what is new, and waits: for something new, or longer after each failure. */
+export async function* follow<T>(
   settings: Settings,
   timing: Timing,
-  next: () => Promise<T | null>,
-): AsyncGenerator<T, void, void> {
-  const { pollInterval, onEvent } = settings
+  read: Read<T>,
+): AsyncGenerator<Followed<T>, void, void> {
+  const { rollup, skipUnavailable, pollInterval, onEvent } = settings
   const signal = settings.signal ?? new AbortController().signal
+  let course = beginAt(settings.position)
+  let view: View | null = null
+  /** In a row, and which part of all patience they have taken. */
+  let [failures, spent, hasWorked] = [0, 0, false]
+
+  function take(seen: Observation): void {
+    const { course: next, events = [], failure } = step(course, seen, skipUnavailable)
+    course = next
+    for (const event of events) onEvent?.(event)
+    if (failure !== undefined) throw failure
+  }
+  function worked(): void {
+    ;[failures, spent, hasWorked] = [0, 0, true]
+  }
   const wait = (milliseconds: number) =>
-    timing.wait(milliseconds, signal).catch(error => {
+    timing.wait(Math.round(milliseconds), signal).catch(error => {
       throw signal.aborted ? abortedBy(signal) : error
     })
-  /** In a row, and which part of all patience they have taken. */
-  let [failures, spent] = [0, 0]
-  let hasWorked = false
+
   for (;;) {
-    if (signal.aborted) throw abortedBy(signal)
-    let item: T | null
     try {
-      item = await next()
+      if (signal.aborted) throw abortedBy(signal)
+      const polled = await poll(settings, course, view)
+      if (polled !== null) {
+        take(polled.seen)
+        // What has failed before has changed nothing.
+        view = polled.view
+      }
+      for (let [hint] = course.pending; view !== null && hint !== undefined; [hint] = course.pending) {
+        if (signal.aborted) throw abortedBy(signal)
+        const { seen, done } = await observe(settings, view, hint, course.pending.at(-1), read)
+        // The states of older L1 blocks are soon gone.
+        if (seen.kind === 'unread') view = null
+        take(seen)
+        if (done === undefined) continue
+        worked()
+        const { last, ...item } = done
+        yield { ...item, progress: writeState(rollup.address, { last, mark: course.mark }) }
+      }
     } catch (error) {
       // It is proven that L1 holds no hash, for a caller who takes hashes only.
       if (!isFailure(error) || error.code === 'ANCHOR_NO_ROOT') throw error
@@ -117,10 +166,8 @@ export async function* repeat<T extends object>(
       await wait(delay)
       continue
     }
-    ;[failures, spent] = [0, 0]
-    hasWorked = true
-    if (item === null) await wait(Math.round(pollInterval * (0.9 + timing.random() / 5)))
-    else yield item
+    worked()
+    await wait(pollInterval * (0.9 + timing.random() / 5))
   }
 }
 
@@ -128,4 +175,83 @@ export async function* repeat<T extends object>(
 function lastOf(error: EndpointError | ProofError): EndpointError | ProofError {
   if (!isEndpointError(error) || error.code !== 'BLOCK_MISSING' || error.layer !== 'L2') return error
   return new EndpointError('PROOF_UNAVAILABLE', { ...error, cause: error.cause })
+}
+
+/** The L1 block that is trusted now, and what L1 lists up to it; null if it shows nothing new. */
+async function poll(
+  settings: Settings,
+  course: Course,
+  before: View | null,
+): Promise<{ readonly view: View; readonly seen: Observation } | null> {
+  const { last, trusted } = course
+  const hash = await trustedHash(settings.l1BlockHash)
+  if (hash === before?.l1Block.hash) return null
+  const { block, l1Block } = await fetchL1Block(settings, hash)
+  if (!isAhead(course, l1Block)) {
+    const attributes = { 'l1.block.number': Number(l1Block.number), 'l1.block.newest': Number(trusted?.number) }
+    settings.onEvent?.({ name: 'follow.l1.behind', attributes })
+    return null
+  }
+  const asking =
+    last && fetchAnchor({ ...settings, holds: last.blockHash ? 'blockHash' : 'stateRoot' }, l1Block, last.l2BlockNumber)
+  const anchor = asking && (await unless('ANCHOR_BLOCK_AHEAD', unless('ANCHOR_NO_ROOT', asking)))
+  const newest = anchor?.currentL2BlockNumber ?? (await fetchNewest(settings, l1Block))
+  const range = newRange(course, l1Block, newest, settings.from)
+  if (last !== null) verifyLast(course, last, l1Block, anchor)
+  const found = range && { range, listing: await listFinalizations(settings, range, course.inventors) }
+  const seen = { kind: 'listing', l1Block, implementation: anchor?.implementation, found } as const
+  return { view: { block, l1Block, newest }, seen }
+}
+
+/** Proves a finalization. @param newest the last one that is known */
+async function observe<T>(
+  settings: Settings,
+  view: View,
+  hint: Hint,
+  newest: Hint | undefined,
+  read: Read<T>,
+): Promise<{
+  readonly seen: Observation
+  readonly done?: Omit<Followed<T>, 'progress'> & { readonly last: Finalized }
+}> {
+  const { l2BlockNumber } = hint
+  const naming = begin(fetchNamed(settings, view, hint))
+  const proving = begin(
+    naming.then(anchor => (anchor === null ? Promise.reject(invented(l2BlockNumber)) : prove(settings, view, anchor))),
+  )
+  const reading = begin(read(view, l2BlockNumber, proving))
+  const anchor = await naming
+  if (anchor === null) return { seen: { kind: 'refuted', hint } }
+  const proven = await proving.catch(orMissing)
+  if (isEndpointError(proven)) {
+    // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
+    const isHeld = newest !== undefined && newest !== hint && (await hasProofs(settings, view, newest))
+    return { seen: { kind: 'missing', hint, error: proven, newer: isHeld ? newest.l2BlockNumber : null } }
+  }
+  const { stateRoot, blockHash, implementation } = anchor
+  const last = { l2BlockNumber, stateRoot, blockHash, implementation }
+  const value = await reading.catch(orFailure)
+  if (isFailure(value)) return { seen: { kind: 'unread', error: value } }
+  return { seen: { kind: 'proven', last }, done: { proven, value, last } }
+}
+
+async function hasProofs(settings: Settings, view: View, hint: Hint): Promise<boolean> {
+  const anchor = await fetchNamed(settings, view, hint)
+  return anchor !== null && !isEndpointError(await prove(settings, view, anchor).catch(orMissing))
+}
+
+function orMissing(error: unknown): EndpointError {
+  if (isEndpointError(error) && isOfBlock(error)) return error
+  throw error
+}
+
+/** @throws EndpointError, or ArgumentError if it is not a hash */
+async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
+  let hash: unknown
+  try {
+    hash = await source()
+  } catch (error) {
+    throw diagnoseWith(redactUrls, error)
+  }
+  return bytesToHex(decodeArgument('l1BlockHash', hash, 32))
 }

@@ -30,8 +30,6 @@ export interface Listing {
   readonly hints: readonly Hint[]
   /** What each endpoint came to, in the order in which they ended. */
   readonly outcomes: ReadonlyMap<number, Outcome>
-  /** The endpoints whose logs are unusable. */
-  readonly useless: readonly number[]
 }
 
 /** What an endpoint lists; null for a list that is refuted. */
@@ -56,8 +54,7 @@ export async function listFinalizations(
     if (inventors.has(index) && inventors.size < providers.length) continue
     outcomes.set(index, await listFromLogs(provider, source, range))
   }
-  const useless = [...outcomes.keys()].filter(index => !isList(outcomes.get(index)))
-  if (useless.length === outcomes.size) {
+  if (![...outcomes.values()].some(isList)) {
     // What lacks the newest finalization is refuted.
     const open = providers.filter(([index]) => outcomes.get(index) ?? null)
     for (const [index, provider] of open.length > 0 ? open : providers) {
@@ -65,7 +62,7 @@ export async function listFinalizations(
       outcomes.set(index, await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
     }
   }
-  return { hints: hintsOf(outcomes), outcomes, useless }
+  return { hints: hintsOf(outcomes), outcomes }
 }
 
 const isList = (outcome: Outcome | undefined): outcome is Listed => outcome instanceof Map

@@ -12,7 +12,7 @@ import {
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 import { inAdvance } from '../transport/waiting.ts'
 
-interface BlockRange {
+export interface BlockRange {
   readonly first: bigint
   readonly last: bigint
 }

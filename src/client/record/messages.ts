@@ -7,7 +7,7 @@ import { readerOf } from '../../base/json/reader.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
 import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../../verify/messages/log.ts'
 import type { DecodedMessage } from '../../verify/messages/message.ts'
-import { allowedBlocks, askLogs, inOrder } from '../l1/log-ranges.ts'
+import { allowedBlocks, askLogs, type BlockRange, inOrder } from '../l1/log-ranges.ts'
 import type { Attempt } from '../sources/pool.ts'
 import { EndpointError, type Layer } from '../transport/error.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from '../transport/limits.ts'
 import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { begin, inAdvance } from '../transport/waiting.ts'
+import { inAdvance } from '../transport/waiting.ts'
 
 /** Messages from logs of endpoints that may lie. What L1 keeps decides which of them were sent. */
 
@@ -41,18 +41,28 @@ export interface Sender {
 export interface FoundSent {
   readonly sent: SentMessage
   /** All messages of these blocks, if its search has brought them. */
-  readonly beside: { readonly first: bigint; readonly last: bigint; readonly all: readonly SentMessage[] } | null
+  readonly beside: MessagesInBlocks | null
 }
 
-/** Which message. Whatever is given must fit. Hexadecimal is in lower case. */
-export interface MessageSearch {
-  readonly transactionHash?: Hex | undefined
-  readonly messageHash?: Hex | undefined
-  readonly from?: Hex | undefined
-  readonly to?: Hex | undefined
-  readonly number?: bigint | undefined
-  /** The first block to search. */
-  readonly fromBlock?: bigint | undefined
+interface MessagesInBlocks extends BlockRange {
+  readonly all: readonly SentMessage[]
+}
+
+/**
+ * Which message. One field is needed; all that are given must fit. The newest blocks are searched first, so of several messages, an
+ * older one takes its hash or its number.
+ */
+export interface WantedMessage {
+  /** The hash of the message, 32 bytes: the last topic of its log. */
+  messageHash?: Hex | undefined
+  /** The transaction that sent it, 32 bytes. With it, no blocks are searched. */
+  transactionHash?: Hex | undefined
+  /** Its number, from 1. */
+  number?: bigint | undefined
+  /** Who sent it, 20 bytes. */
+  from?: Hex | undefined
+  /** Who receives it, 20 bytes. */
+  to?: Hex | undefined
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
@@ -102,6 +112,12 @@ export function readSent(
   })
 }
 
+/** @param topics those behind the first */
+const filterOf = ({ address }: Sender, topics: readonly (Hex | null)[] = []) => ({
+  address,
+  topics: [MESSAGE_SENT, ...topics],
+})
+
 /** Of L1, whose finalizations are far apart, nobody would read all receipts. */
 const isOfL2 = ({ layer }: Sender) => layer === 'L2'
 
@@ -109,15 +125,14 @@ const isOfL2 = ({ layer }: Sender) => layer === 'L2'
 export async function askSent(
   provider: AnyProvider,
   sender: Sender,
-  blocks: { readonly first: bigint; readonly last: bigint },
+  blocks: BlockRange,
   { signal, heard }: Attempt,
-  topics: readonly (Hex | null)[] = [],
+  topics?: readonly (Hex | null)[],
 ): Promise<SentMessage[]> {
   const all: SentMessage[] = []
   const budget = newBudget()
-  const filter = { address: sender.address, topics: [MESSAGE_SENT, ...topics] }
   const options = { signal, withReceipts: isOfL2(sender) }
-  for await (const { first, last, logs } of askLogs(provider, filter, blocks, options)) {
+  for await (const { first, last, logs } of askLogs(provider, filterOf(sender, topics), blocks, options)) {
     const sent = readSent(provider, logs, sender, budget)
     heard()
     if (sent.some(({ block }) => block < first || block > last)) {
@@ -131,14 +146,13 @@ export async function askSent(
 /**
  * In the logs of its transaction, or in those of all blocks from the newest back.
  *
- * @param known gives a block of the layer, proven: far above it, only one piece is searched, before it is known
+ * @param search hexadecimal in lower case
  * @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if several fit; ProofError
  */
 export async function findSent(
   provider: AnyProvider,
   sender: Sender,
-  search: MessageSearch,
-  known: () => Promise<bigint>,
+  search: WantedMessage,
   attempt: Attempt,
 ): Promise<FoundSent> {
   const { layer } = sender
@@ -153,47 +167,47 @@ export async function findSent(
       .filter(log => readMessageLog(log)?.address === sender.address)
     return { sent: onlyOf(readSent(provider, logs, sender, newBudget()).filter(isIt), layer), beside: null }
   }
-  const topics = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
-  const wanted = [...topics, search.messageHash ?? null]
-  // The newest block teaches how many the endpoint allows at once.
-  const filter = { address: sender.address, topics: [MESSAGE_SENT, ...wanted] }
-  const options = { signal: attempt.signal, isBackwards: true, withReceipts: isOfL2(sender) }
-  const from = search.fromBlock ?? 0n
-  const askNewest = async (latest: bigint) => {
-    if (latest < from) {
-      throw new EndpointError('MESSAGE_MISSING', { found: `block ${from} is after the newest, ${latest}`, layer })
-    }
-    const newest = { first: mostOf(from, latest - BLOCKS_PER_REQUEST + 1n), last: latest }
-    return (await askLogs(provider, filter, newest, options).next()).value
-  }
-  const said = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
-  const asking = begin(askNewest(said))
-  // An endpoint that invents blocks would be asked for their logs without an end.
-  const far = (await known()) + BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
-  const latest = said < far ? said : far
-  const piece = await (latest === said ? asking : askNewest(latest))
-  attempt.heard()
-  const per = allowedBlocks(provider) || BLOCKS_WITH_RECEIPTS
-  const count = Math.min(Number((latest - from) / per) + 1, MAX_SEARCH_REQUESTS)
-  const first = mostOf(from, latest - BigInt(count) * per + 1n)
-  const ask = async (index: number, signal: AbortSignal) => {
-    const last = latest - BigInt(index) * per
-    const blocks = { first: mostOf(first, last - per + 1n), last }
-    const isAsked = index === 0 && piece?.first === blocks.first
-    const all = isAsked
-      ? readSent(provider, piece.logs, sender, newBudget())
-      : await askSent(provider, sender, blocks, { ...attempt, signal }, wanted)
-    return { ...blocks, all }
-  }
-  const areAll = wanted.every(topic => topic === null)
-  for await (const blocks of inAdvance(count, LOGS_AT_ONCE, ask, attempt.signal)) {
+  const addresses = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
+  const topics = [...addresses, search.messageHash ?? null]
+  const areAll = topics.every(topic => topic === null)
+  const latest = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
+  let first = latest
+  for await (const blocks of searchBack(provider, sender, topics, latest, attempt)) {
+    first = blocks.first
     const found = blocks.all.filter(isIt)
     if (found.length > 0) return { sent: onlyOf(found, layer), beside: areAll ? blocks : null }
   }
   throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${latest}`, layer })
 }
 
-const mostOf = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+/** All messages with these topics, newest blocks first. The newest piece teaches how many blocks the endpoint allows at once. */
+async function* searchBack(
+  provider: AnyProvider,
+  sender: Sender,
+  topics: readonly (Hex | null)[],
+  latest: bigint,
+  attempt: Attempt,
+): AsyncGenerator<MessagesInBlocks, void> {
+  const blocksTo = (last: bigint, count: bigint) => ({ first: last < count ? 0n : last - count + 1n, last })
+  const options = { signal: attempt.signal, isBackwards: true, withReceipts: isOfL2(sender) }
+  const { value: piece } = await askLogs(
+    provider,
+    filterOf(sender, topics),
+    blocksTo(latest, BLOCKS_PER_REQUEST),
+    options,
+  ).next()
+  attempt.heard()
+  if (!piece) return
+  yield { ...piece, all: readSent(provider, piece.logs, sender, newBudget()) }
+  const per = allowedBlocks(provider) || BLOCKS_WITH_RECEIPTS
+  // As many pieces as are left.
+  const count = Math.min(Number((piece.first + per - 1n) / per), MAX_SEARCH_REQUESTS - 1)
+  const ask = async (index: number, signal: AbortSignal) => {
+    const blocks = blocksTo(piece.first - 1n - BigInt(index) * per, per)
+    return { ...blocks, all: await askSent(provider, sender, blocks, { ...attempt, signal }, topics) }
+  }
+  yield* inAdvance(count, LOGS_AT_ONCE, ask, attempt.signal)
+}
 
 /** @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if there are several */
 function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
@@ -207,12 +221,7 @@ function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
   throw new EndpointError('MESSAGE_MISSING', { found: listed, layer, cause })
 }
 
-export const isSameAs =
-  ({ message }: SentMessage) =>
-  (other: SentMessage): boolean =>
-    bytesToHex(other.message.hash) === bytesToHex(message.hash)
-
-export const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: MessageSearch): boolean =>
+export const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: WantedMessage): boolean =>
   (messageHash === undefined || bytesToHex(message.hash) === messageHash) &&
   (from === undefined || bytesToHex(message.from) === from) &&
   (to === undefined || bytesToHex(message.to) === to) &&

@@ -19,49 +19,34 @@ import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'
 import { fetchNewest, fetchProof } from '../l1/l1.ts'
-import { allowedBlocks } from '../l1/log-ranges.ts'
 import { type Network, readNetwork, serviceOf } from '../network/network.ts'
+import type { Attempt } from '../sources/pool.ts'
 import { redactProofErrors } from '../transport/diagnose.ts'
 import { EndpointError, isEndpointError, isFailure } from '../transport/error.ts'
-import { KEYS_PER_REQUEST, LOGS_AT_ONCE } from '../transport/limits.ts'
+import { KEYS_PER_REQUEST } from '../transport/limits.ts'
+import type { AnyProvider } from '../transport/provider.ts'
 import { begin, type Scope, scoped } from '../transport/waiting.ts'
-import { partOf } from '../transport/whose.ts'
 import {
-  type FinalizedBlocks,
+  areFinalizations,
   fetchHeld,
+  findBlocks,
   type HeldMessage,
   type MessageSource,
-  narrowBlocks,
   placesOf,
   refuted,
-  withEachL2,
 } from './message-places.ts'
-import { askSent, findSent, isSameAs, type MessageSearch, type SentMessage } from './messages.ts'
-import { openRecorded, type Recorded, type RecordOptions } from './record.ts'
-import { fetchRecordBlock, type RecordBlock, verifyBlockOptions } from './record-block.ts'
-
-/**
- * Which message. One field is needed; all that are given must fit. The newest blocks are searched first, so of several messages, an
- * older one takes its hash or its number.
- */
-export interface WantedMessage {
-  /** The hash of the message, 32 bytes: the last topic of its log. */
-  messageHash?: Hex | undefined
-  /** The transaction that sent it, 32 bytes. With it, no blocks are searched. */
-  transactionHash?: Hex | undefined
-  /** Its number, from 1. */
-  number?: bigint | undefined
-  /** Who sent it, 20 bytes. */
-  from?: Hex | undefined
-  /** Who receives it, 20 bytes. */
-  to?: Hex | undefined
-  /** The first block to search. Default: a million blocks before the newest. */
-  fromBlock?: bigint | undefined
-}
+import { askSent, type FoundSent, findSent, type Sender, type SentMessage, type WantedMessage } from './messages.ts'
+import type { Recorded } from './record.ts'
+import {
+  fetchRecordBlock,
+  openRecording,
+  RECORDING_FIELDS,
+  type RecordBlock,
+  type RecordingOptions,
+} from './recording.ts'
 
 /** Which message to record, and how. */
-export interface MessageRecordOptions
-  extends Pick<RecordOptions, 'l1' | 'l2' | 'l1BlockNumber' | 'beacon' | 'onProgress' | 'signal'> {
+export interface MessageRecordOptions extends RecordingOptions {
   /** The rollup and its L1, such as `lineaMainnet` of `rollup-state-proof/networks`. */
   network: Network
   /** Where the message goes. Default: `toL1`. */
@@ -132,75 +117,64 @@ export interface RecordedMessage extends Pick<Recorded, 'l1BlockHashFrom'> {
  */
 export async function recordMessage(options: MessageRecordOptions): Promise<RecordedMessage> {
   // Check everything before the first request.
-  const settings = verifyOptions(options)
-  const { l1, l2 } = settings.source
-  return redactProofErrors(() => record(settings), ...l1.sources, ...l2.sources)
+  const source = verifyOptions(options)
+  return redactProofErrors(() => record(source), ...source.l1.sources, ...source.l2.sources)
 }
 
-type Settings = ReturnType<typeof verifyOptions>
-
-const FIELDS = [
-  ...['l1', 'l2', 'network', 'direction', 'message', 'layout'],
-  ...['l1BlockNumber', 'beacon', 'onProgress', 'signal'],
-]
-
 function verifyOptions(options: MessageRecordOptions) {
-  const own = readOptions('', options, FIELDS)
-  const { direction = 'toL1', signal } = own
+  const own = readOptions('', options, [...RECORDING_FIELDS, 'network', 'direction', 'message', 'layout'])
+  const { direction = 'toL1' } = own
   if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
   const network = readNetwork(own.network)
   const { rollup, schemeAt } = network
   const layout = readLayout(own.layout)
-  const { tell, ...endpoints } = openRecorded(own)
-  const sender =
+  const recording = openRecording(own)
+  const sender: Sender =
     direction === 'toL2'
-      ? ({ layer: 'L1', address: lowerCase(rollup.address) } as const)
-      : ({ layer: 'L2', address: serviceOf(network) } as const)
+      ? { layer: 'L1', address: lowerCase(rollup.address) }
+      : { layer: 'L2', address: serviceOf(network) }
   const how = { maxKeysPerRequest: KEYS_PER_REQUEST }
-  const source: MessageSource = { ...endpoints, rollup, signal, sender, layout, schemeAt, how }
-  return { source, search: readWanted(own.message), start: verifyBlockOptions(own), tell }
+  return { ...recording, rollup, schemeAt, layout, sender, how, search: readWanted(own.message) }
 }
-
-const HASHES = ['messageHash', 'transactionHash'] as const
-const ADDRESSES = ['from', 'to'] as const
 
 /** @throws ArgumentError */
-function readWanted(message: WantedMessage): MessageSearch {
-  const own = readOptions('message', message, [...HASHES, ...ADDRESSES, 'number', 'fromBlock'])
-  const { number, fromBlock } = own
+function readWanted(message: WantedMessage): WantedMessage {
+  const own = readOptions('message', message, WANTED)
+  const { number } = own
   if (number !== undefined) verifyUint('message.number', number, 256, 1n)
-  if (fromBlock !== undefined) verifyUint('message.fromBlock', fromBlock, 64)
-  const lengths = [...HASHES.map(name => [name, 32] as const), ...ADDRESSES.map(name => [name, 20] as const)]
-  const given = lengths.flatMap(([name, length]) => {
-    const value = own[name]
-    return value === undefined ? [] : [[name, bytesToHex(decodeArgument(`message.${name}`, value, length))] as const]
-  })
-  if (given.length === 0 && number === undefined) {
+  if (WANTED.every(name => own[name] === undefined)) {
     throw invalid('message', 'a messageHash, a transactionHash, a number, or who sends or receives it', message)
   }
-  return { ...Object.fromEntries(given), number, fromBlock }
+  const read = (name: 'messageHash' | 'transactionHash' | 'from' | 'to', length: number) => {
+    const value = own[name]
+    return value && bytesToHex(decodeArgument(`message.${name}`, value, length))
+  }
+  return {
+    messageHash: read('messageHash', 32),
+    transactionHash: read('transactionHash', 32),
+    from: read('from', 20),
+    to: read('to', 20),
+    number,
+  }
 }
 
-async function record({ source, search, start, tell }: Settings): Promise<RecordedMessage> {
-  const fetching = begin(fetchRecordBlock(source, start, tell))
+const WANTED = ['messageHash', 'transactionHash', 'from', 'to', 'number'] as const
+
+async function record(source: ReturnType<typeof verifyOptions>): Promise<RecordedMessage> {
+  const fetching = begin(fetchRecordBlock(source))
   // The message is searched for meanwhile. A proof of consensus takes so long that whoever waits for it would count as silent.
-  if (start.beacon !== undefined) await fetching
-  const isToL1 = source.sender.layer === 'L2'
-  const find = isToL1 ? findMessage : findToL2
-  const found = await find(source, fetching, search).catch(orSeveral)
-  const { sent, proof } = found
-  const { block, l1Block, consensus } = await fetching
+  if (source.beacon !== undefined) await fetching
+  const find = source.sender.layer === 'L2' ? findMessage : findToL2
+  const { sent, proof, place: messageProof, newest } = await find(source, fetching, source.search).catch(orSeveral)
+  const { block, consensus, trusted, l1BlockHashFrom } = await fetching
   const { rollup, layout } = source
   const message = toMessage(sent.message)
-  const { place: messageProof, newest: newestFinalized } = { place: undefined, newest: undefined, ...found }
   const bundle = createMessageBundle({ rollup, message, messageProof, consensus, l1: { block, proof } })
-  const trusted = start.beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   // The parts were verified one by one. This verifies the whole.
   const verified = verifyEvidence(bundle, { kind: messageEvidence, rollup, message, layout, trusted })
   const isClaimable = verified.status === 'claimable'
   const claim = isClaimable ? encodeMessageClaim({ message, messageProof: verified.messageProof }) : undefined
-  const l1BlockHashFrom = start.beacon === undefined ? 'l1Endpoint' : 'beaconBlock'
-  return { bundle, verified, claim, sentInBlock: sent.block, newestFinalized, l1BlockHashFrom }
+  return { bundle, verified, claim, sentInBlock: sent.block, newestFinalized: newest, l1BlockHashFrom }
 }
 
 /** For `catch`: that several messages fit is the caller's mistake, if no endpoint knows better. */
@@ -223,15 +197,26 @@ interface FoundMessage extends HeldMessage {
 async function findMessage(
   source: MessageSource,
   fetching: Promise<RecordBlock>,
-  search: MessageSearch,
+  search: WantedMessage,
 ): Promise<FoundMessage> {
   const at = begin(fetching.then(({ l1Block }) => l1Block))
   // It counts when the message is there.
   const asking = begin(fetching.then(({ l1Block, newest }) => newest ?? fetchNewest(source, l1Block)))
   let waiting: SentMessage | undefined
-  const found = await findInLogs(source, { at, asking }, search, sent => {
-    waiting = sent
-  }).catch(async error => {
+  const find = (over: Scope) =>
+    source.l2.run(async (provider, attempt) => {
+      const onL1 = <T>(work: Promise<T>) => work.catch(error => Promise.reject(over.stop(error)))
+      const finding = begin(
+        findSent(provider, source.sender, search, attempt).then(async found => {
+          const { block } = found.sent
+          if (block <= (await onL1(asking))) return found
+          waiting = found.sent
+          throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${block}`, layer: 'L2' })
+        }),
+      )
+      return findInLogs({ ...source, signal: attempt.signal }, { provider, attempt, at, finding, onL1 })
+    }, over.signal)
+  const found = await scoped(source.signal, find).catch(async error => {
     if (waiting === undefined || !isFailure(error)) throw error
     // There is one for one message.
     return (await fetchHeld(source, await at, placesOf([waiting])))[0] as HeldMessage
@@ -239,86 +224,84 @@ async function findMessage(
   return { ...found, newest: await asking }
 }
 
-/**
- * From the first L2 endpoint whose logs lead to a root that L1 knows. What L1 holds is asked for while it is proven which blocks a
- * finalization has: only for the first that is named, and only if few requests bring its logs.
- */
-const findInLogs = (
+interface Search {
+  /** An L2 endpoint. */
+  readonly provider: AnyProvider
+  readonly attempt: Attempt
+  readonly at: Promise<L1Block>
+  readonly finding: Promise<FoundSent>
+  /** For what is not the L2 endpoint's fault: its failure ends the search. */
+  onL1<T>(work: Promise<T>): Promise<T>
+}
+
+/** What L1 holds of the message if the logs of its finalization lead to a root that L1 knows. One honest L1 endpoint is enough. */
+async function findInLogs(
   source: MessageSource,
-  { at, asking }: { readonly at: Promise<L1Block>; readonly asking: Promise<bigint> },
-  search: MessageSearch,
-  onWaiting: (sent: SentMessage) => void,
-): Promise<HeldMessage> =>
-  withEachL2(source, async (provider, attempt, onL1) => {
-    const known = () => onL1(asking)
-    const ending = partOf(attempt.signal)
-    const own = { ...attempt, signal: ending.signal }
-    const finding = begin(findSent(provider, source.sender, search, known, own))
-    /** What L1 holds of the message if it is one of these; null if they lead to no root that L1 knows. */
-    const hold = async (sent: SentMessage, all: readonly SentMessage[]) => {
-      const placed = placesOf(all).find(one => isSameAs(sent)(one.sent))
-      const [held] = placed === undefined ? [] : await fetchHeld(source, await at, [placed])
-      return held && held.status !== 'notAnchored' ? held : null
+  { provider, attempt, at, finding, onL1 }: Search,
+): Promise<HeldMessage> {
+  const { l1, sender, signal } = source
+  const tried = new Set<string>()
+  let [failure, isRefuted]: [Error | null, boolean] = [null, false]
+  const block = begin(finding.then(({ sent }) => sent.block))
+  const find = async (own: AnyProvider, over: Attempt) =>
+    findBlocks(own, { ...source, signal: over.signal }, await at, block)
+  for await (const said of l1.each(find, { signal, isBlamed: () => false })) {
+    const { sent, beside } = await finding
+    if ('error' in said) {
+      // Another endpoint may have known it.
+      if (failure === null || isTooOld(failure)) failure = said.error
+      continue
     }
-    const judge = async (blocks: FinalizedBlocks) => {
-      const { sent, beside } = await finding
-      const isIn = ({ block }: SentMessage) => block >= blocks.first && block <= blocks.last
-      const all =
-        beside && beside.first <= blocks.first && beside.last >= blocks.last
-          ? beside.all.filter(isIn)
-          : await askSent(provider, source.sender, blocks, own)
-      return { holding: begin(hold(sent, all)) }
-    }
-    let hinted: (FinalizedBlocks & { readonly judging: ReturnType<typeof judge> }) | undefined
-    const onHint = (blocks: FinalizedBlocks) => {
-      const isShort = blocks.last - blocks.first < BigInt(LOGS_AT_ONCE) * allowedBlocks(provider)
-      if (isShort) hinted ??= { ...blocks, judging: begin(judge(blocks)) }
-    }
-    const block = begin(finding.then(({ sent }) => sent.block))
-    const ranges = narrowBlocks({ ...source, signal: ending.signal }, at, block, onHint)
-    const narrowing = begin(ranges.next())
-    try {
-      const { sent } = await finding
-      if (sent.block > (await known())) {
-        onWaiting(sent)
-        throw new EndpointError('BLOCK_NOT_FINALIZED', { found: `the message is in block ${sent.block}`, layer: 'L2' })
-      }
-      for (let next = await onL1(narrowing); !next.done; next = await onL1(ranges.next())) {
-        const isHinted = hinted?.first === next.value.first && hinted.last === next.value.last
-        const { holding } = await (isHinted && hinted ? hinted.judging : judge(next.value))
-        const held = await onL1(holding)
-        if (held) return held
-      }
-      throw refuted(`the logs around L2 block ${sent.block}`)
-    } finally {
-      ending.forget()
-      ending.abort()
-    }
-  })
+    const { first, last } = said.value
+    const name = `${first}-${last}`
+    if (tried.has(name)) continue
+    tried.add(name)
+    const isKnown = beside && beside.first <= first && beside.last >= last
+    const all = isKnown
+      ? beside.all.filter(one => one.block >= first && one.block <= last)
+      : await askSent(provider, sender, said.value, attempt)
+    const hash = bytesToHex(sent.message.hash)
+    const placed = placesOf(all).find(one => bytesToHex(one.sent.message.hash) === hash)
+    const [held] = placed === undefined ? [] : await onL1(fetchHeld(source, await at, [placed]))
+    if (held && held.status !== 'notAnchored') return held
+    if (await onL1(areFinalizations(source, await at, said.value))) isRefuted = true
+    else failure = new EndpointError('L1_CONTRADICTION', { found: `no L2 block ${first - 1n} or ${last}`, layer: 'L1' })
+  }
+  const { sent } = await finding
+  if (isRefuted) throw refuted(`the logs around L2 block ${sent.block}`)
+  // Perhaps the block of the L2 endpoint is wrong: another one may know better.
+  if (isTooOld(failure)) throw failure
+  return onL1(Promise.reject(failure))
+}
+
+const isTooOld = (error: unknown) => isEndpointError(error) && error.code === 'MESSAGE_MISSING'
 
 interface FoundToL2 {
   readonly sent: SentMessage
   readonly proof: unknown
+  readonly place?: undefined
+  readonly newest?: undefined
 }
 
 /** Finds a message to L2. It is only taken for one that L1 has not sent yet if no endpoint has one that L1 has sent. */
 async function findToL2(
   source: MessageSource,
   fetching: Promise<RecordBlock>,
-  search: MessageSearch,
+  search: WantedMessage,
 ): Promise<FoundToL2> {
   const { l1, rollup, sender, layout, signal } = source
   let other: FoundToL2 | undefined
   const find = ({ signal: over, stop }: Scope) => {
     const at = fetching.then(({ l1Block }) => l1Block).catch(error => Promise.reject(stop(error)))
     return l1.run(async (provider, attempt) => {
-      const { sent } = await findSent(provider, sender, search, async () => (await at).number, attempt)
+      const { sent } = await findSent(provider, sender, search, attempt)
       const { message } = sent
       const l1Block = await at
       const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
       const keys = messageToL2Keys({ message: toMessage(message), layout })
       const { proof, status } = await fetchProof(source, keys, l1Block.number, proof => ({
-        ...{ proof, status: statusOf(() => verifySent(proof, { contract, message, layout })) },
+        proof,
+        status: statusOf(() => verifySent(proof, { contract, message, layout })),
       }))
       const found = { sent, proof }
       if (status === 'sent') return found

@@ -27,14 +27,14 @@ export function openEndpoints(
   name: string,
   given: EndpointsOption,
   layer?: Layer,
-  { onFailure, onWait, mayGoBack, ...http }: OpenOptions = {},
+  { onFailure, mayGoBack, ...http }: OpenOptions = {},
 ): Endpoints {
   const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
   const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
   const rank = mayGoBack ? hopeOfBlock : hopeOf
   const failed = (failures: ReadonlyMap<number, Failure>) => failureOf(providers, layer, [...failures.values()], rank)
-  return createPool(providers, { layer, onFailure, onWait, failed })
+  return createPool(providers, { layer, onFailure, failed })
 }
 
 function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {

@@ -10,7 +10,6 @@ import {
 } from '../transport/error.ts'
 import { isNews } from '../transport/lacking.ts'
 import { DEMOTION_MS, SILENCE_MS, STAGGER_MS } from '../transport/limits.ts'
-import { type QueueState, queueOf } from '../transport/queue.ts'
 import { partOf } from '../transport/whose.ts'
 
 export interface Attempt {
@@ -45,12 +44,9 @@ export type Pool<Source extends object> = ReturnType<typeof createPool<Source>>
 
 export type OnFailure = (layer: Layer, index: number, error: Failure) => void
 
-export type OnWait = (layer: Layer, index: number, state: QueueState) => void
-
 /** What is told of the sources of a layer, and of no others. What these throw ends the work, and is no failure of a source. */
 export interface Told {
   readonly onFailure?: OnFailure | undefined
-  readonly onWait?: OnWait | undefined
 }
 
 interface PoolOptions extends Told {
@@ -80,10 +76,9 @@ export function createPool<Source extends object>(sources: readonly Source[], op
     work: Work<Source, T>,
     { signal, atOnce = sources.length, isBlamed = () => true }: RoundOptions = {},
   ): Round<Outcome<T>> {
-    const attempt = async (index: number, own: Attempt, stop: Stop): Promise<Outcome<T>> => {
+    const attempt = async (index: number, own: Attempt): Promise<Outcome<T>> => {
       // There are as many.
       const source = sources[index] as Source
-      const unwatch = watchWaits(source, index, options, stop)
       try {
         // Its place says which it is. A URL never does.
         const place = sources.length > 1 ? index : undefined
@@ -97,8 +92,6 @@ export function createPool<Source extends object>(sources: readonly Source[], op
         if (!isFailure(error)) throw error
         if (isBlamed(error)) blame(index, error)
         return { index, error }
-      } finally {
-        unwatch()
       }
     }
     return startRound(order(), { signal, atOnce, silenceMs }, attempt)
@@ -159,26 +152,11 @@ export async function allOf<T>(round: Round<T>): Promise<T[]> {
   return all
 }
 
-/** Ends a round with this error. */
-type Stop = (error: unknown) => void
-
-/** Tells what requests to a source wait for. @returns what ends it */
-function watchWaits(source: object, index: number, { layer, onWait }: PoolOptions, stop: Stop): () => void {
-  if (layer === undefined || onWait === undefined) return () => {}
-  return queueOf(source).watch(state => {
-    try {
-      onWait(layer, index, state)
-    } catch (error) {
-      stop(error)
-    }
-  })
-}
-
 /** @param attempt what it throws ends the round */
 function startRound<T>(
   order: readonly number[],
   { signal, atOnce, silenceMs }: { signal: AbortSignal | undefined; atOnce: number; silenceMs: number },
-  attempt: (index: number, attempt: Attempt, stop: Stop) => Promise<T>,
+  attempt: (index: number, attempt: Attempt) => Promise<T>,
 ): Round<T> {
   const ending = partOf(signal)
   const outcomes: T[] = []
@@ -218,7 +196,7 @@ function startRound<T>(
     newest = index
     running.set(index, { isSilent: false })
     listen(index)
-    attempt(index, { signal: ending.signal, heard: () => listen(index) }, stop).then(outcome => {
+    attempt(index, { signal: ending.signal, heard: () => listen(index) }).then(outcome => {
       if (isOver) return
       running.delete(index)
       outcomes.push(outcome)

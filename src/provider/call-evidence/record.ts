@@ -32,7 +32,7 @@ import { verifyCallEvidence } from './verify.ts'
 const OPTIONS = [
   ...['l1', 'l2', 'network', 'call', 'l2BlockNumber', 'environment', 'maxRequests'],
   'timeoutMs',
-  ...['maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'maxFinalizations', 'onProgress', 'signal'],
+  ...['maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'onProgress', 'signal'],
 ]
 
 export async function recordCall(options: CallRecordOptions): Promise<RecordedCall> {
@@ -47,7 +47,7 @@ function readRecordOptions(options: CallRecordOptions) {
   const own = readOptions('', options, OPTIONS)
   const { network, l2BlockNumber, maxRequests = DEFAULT_MAX_REQUESTS, signal } = own
   const { timeoutMs = DEFAULT_TIMEOUT } = own
-  const { l1BlockNumber, beacon, maxFinalizations, onProgress } = own
+  const { l1BlockNumber, beacon, onProgress } = own
   const { rollup, schemeAt, hardfork } = readNetwork(network)
   const chainId = atPath('network', () => chainIdOf(rollup))
   verifySignal(signal)
@@ -61,7 +61,7 @@ function readRecordOptions(options: CallRecordOptions) {
     maxRequests: verifyWhole('maxRequests', maxRequests, 1),
     timeoutMs: verifyTimeout(timeoutMs),
     how: verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
-    others: { l1BlockNumber, beacon, maxFinalizations, onProgress, signal },
+    others: { l1BlockNumber, beacon, onProgress, signal },
   }
 }
 

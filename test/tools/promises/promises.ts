@@ -397,8 +397,8 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'loses no finalization to a failure: each is yielded once, beside an endpoint that hides them',
       ...[
         'src/client/follow/course.ts',
-        'missed === null ? pending[0] : pending.at(-1)',
-        'missed === undefined ? pending[0] : pending.at(-1)',
+        'if (failure !== undefined) return { course: { ...course, last, failedLists }, events, failure }',
+        'if (failure === null) return { course, events }',
       ],
     ),
     promised(UPGRADE_IS_SEEN, 'client/crossing', 'harms nobody if there is another: it says …', ...HEADER_HASH),
@@ -407,16 +407,16 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'client/crossing',
       'follows … finalizations across the upgrade, killed and restarted at random',
       ...[
-        'src/client/follow/follower.ts',
-        'l2BlockNumber: hint.l2BlockNumber }',
-        'l2BlockNumber: hint.l2BlockNumber - 1n }',
+        'src/client/follow/follow.ts',
+        'const last = { l2BlockNumber, stateRoot',
+        'const last = { l2BlockNumber: l2BlockNumber - 1n, stateRoot',
       ],
     ),
     promised(
       UPGRADE_IS_SEEN,
       'client/crossing',
       'is told once if it has changed, even between two runs',
-      ...['src/client/follow/course.ts', 'before === null || before === now', 'before !== undefined'],
+      ...['src/client/follow/course.ts', 'last.implementation !== before.implementation', 'last === null'],
     ),
     promised(
       'Hide or invent a message that can be claimed',
@@ -433,7 +433,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'client/follow',
       'ignores a source that falls behind, and refuses a finalization that is undone',
       ...[
-        'src/client/follow/follower.ts',
+        'src/client/follow/follow.ts',
         'if (!isAhead(course, l1Block)) {',
         'if (isAhead(course, l1Block) === null) {',
       ],
