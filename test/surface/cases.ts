@@ -607,7 +607,7 @@ export const cases: Readonly<Record<string, Case>> = {
     optional: [
       ...ofCalls,
       ...['environment', 'maxRequests', 'l2BlockNumber', 'l1BlockNumber'].map(n => `0.${n}`),
-      ...['maxKeysPerRequest', 'maxFinalizations', 'onProgress', 'signal'].map(name => `0.${name}`),
+      ...['maxKeysPerRequest', 'onProgress', 'signal'].map(name => `0.${name}`),
       ...['from', 'data', 'value', 'gas'].map(name => `0.call.${name}`),
       ...optionalOf('0.environment', environment),
     ],
