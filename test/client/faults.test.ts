@@ -232,7 +232,8 @@ it('keeps what providers throw as the cause, without URLs', async () => {
   const error = await fetcherOf(failing(mistake))
     .blockNumber()
     .catch((thrown: unknown) => thrown)
-  expect(error).toMatchObject({ code: 'UNREACHABLE', cause: mistake })
+  const { name, message, stack } = mistake
+  expect(error).toMatchObject({ code: 'UNREACHABLE', cause: { name, message, stack } })
   const leaking = new TypeError('at https://rpc.example/v3/secret', { cause: new Error('wss://rpc.example/secret') })
   const clean = diagnose(leaking)
   expect(clean.cause).toMatchObject({ name: 'TypeError', message: 'at [URL]', cause: { message: '[URL]' } })

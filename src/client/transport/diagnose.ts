@@ -1,7 +1,8 @@
 import { excerpt, isProofError, ProofError } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
+import { parseBounded } from '../../base/json/parse.ts'
 import { isPlain } from '../../base/options.ts'
-import { EndpointError, isKnownError } from './error.ts'
+import { EndpointError, isKnownError, withDetails } from './error.ts'
 import { LONGEST_RETRY_AFTER, MAX_CAUSES, MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
 import { meaningOf } from './refusals.ts'
@@ -30,19 +31,16 @@ export interface Asked {
  * console.log(diagnose(thrown).code) // METHOD_UNKNOWN
  * ```
  */
-export function diagnose(error: unknown, asked: Asked = {}): EndpointError | ProofError {
-  return diagnoseWith(redactUrls, error, asked)
-}
+export const diagnose = (error: unknown, asked: Asked = {}): EndpointError | ProofError =>
+  diagnoseWith(redactUrls, error, asked)
 
 export function diagnoseWith(redact: Redact, error: unknown, asked: Asked = {}): EndpointError | ProofError {
   try {
     if (isKnownError(error)) return redactError(error, redact)
-    if (isProofError(error)) {
-      const cause = redactError(error, redact)
-      if (cause.code === 'FOREIGN_PROOF') return new EndpointError('ETH_PROOF_ANSWER', { cause })
-      return cause.code === 'KEY_MISMATCH' ? new EndpointError('OTHER_KEYS', { cause }) : cause
-    }
-    return diagnoseThrown(error, asked, redact)
+    if (!isProofError(error)) return diagnoseThrown(error, asked, redact)
+    const cause = redactError(error, redact)
+    if (cause.code === 'FOREIGN_PROOF') return new EndpointError('ETH_PROOF_ANSWER', { cause })
+    return cause.code === 'KEY_MISMATCH' ? new EndpointError('OTHER_KEYS', { cause }) : cause
   } catch {
     // For example a proxy whose traps all throw.
     return new EndpointError('UNREACHABLE', { found: 'the provider threw something that cannot be read' })
@@ -58,19 +56,17 @@ function diagnoseThrown(error: unknown, asked: Asked, redact: Redact): EndpointE
   // the caller, after which nobody else is asked.
   if (chain.filter(link => !isPlain(link)).some(isNamed('AbortError'))) return new EndpointError('ABORTED')
   const numberIn = (name: string) => (link: object) => Number.isInteger(field(link, name))
-  const coded = chain.find(numberIn('code'))
-  const answered = chain.find(numberIn('status'))
-  const status = answered && (field(answered, 'status') as number)
-  if (coded === undefined && answered === undefined) {
-    return new EndpointError('UNREACHABLE', { cause: redactCause(error, redact) })
-  }
+  const [coded, answered] = [chain.find(numberIn('code')), chain.find(numberIn('status'))]
   const link = coded ?? answered
-  const rpc = coded === undefined ? null : (field(coded, 'code') as number)
-  return diagnoseSaid(
-    { rpc, message: messageIn(link ?? {}), data: coded && field(coded, 'data') },
-    { ...asked, status },
-    redact,
-  )
+  if (link === undefined) return new EndpointError('UNREACHABLE', { cause: redactCause(error, redact) })
+  // viem keeps the endpoint's own message in `details`.
+  const message = field(link, 'details') ?? field(link, 'message')
+  const said = {
+    rpc: coded === undefined ? null : (field(coded, 'code') as number),
+    message: typeof message === 'string' ? message : '',
+    data: coded && field(coded, 'data'),
+  }
+  return diagnoseSaid(said, { ...asked, status: answered && (field(answered, 'status') as number) }, redact)
 }
 
 /** The errors that libraries wrap in each other, innermost first: in `cause` (viem), `error` and `info` (ethers). */
@@ -97,12 +93,6 @@ function field(source: object, name: string): unknown {
     // A field that cannot be read counts as missing.
   }
   return undefined
-}
-
-/** viem keeps the endpoint's own message in `details`. */
-function messageIn(link: object): string {
-  const message = field(link, 'details') ?? field(link, 'message')
-  return typeof message === 'string' ? message : ''
 }
 
 /** What an endpoint says in place of a result, as it wrote it. */
@@ -141,25 +131,27 @@ function backoffIn(data: unknown): number | undefined {
 
 /**
  * The EndpointError for an HTTP status that is no success. A JSON-RPC error in the body says more than the status, and so do
- * the words of a gateway.
- *
- * @param parsed the body from JSON; undefined if it is none
+ * a few words of a gateway. Anything longer is no explanation.
  */
 export function diagnoseStatus(
   answered: Answered & { readonly status: number },
-  body = '',
-  parsed?: unknown,
+  body: string,
   redact: Redact = redactUrls,
 ): EndpointError {
-  const said = isObject(parsed) ? saidIn(parsed) : null
-  if (said !== null) return diagnoseSaid(said, answered, redact)
   const text = body.trim()
-  const isPage = /^</.test(text)
-  return diagnoseSaid({ rpc: null, message: isPage ? 'an HTML page' : quoted(text) }, answered, redact)
+  const parsed = tryParse(text)
+  const words = text === '' || text.length > MAX_TEXT_LENGTH ? '' : excerpt(text)
+  const message = text.startsWith('<') ? 'an HTML page' : words
+  return diagnoseSaid((isObject(parsed) && saidIn(parsed)) || { rpc: null, message }, answered, redact)
 }
 
-/** What a gateway says in a few words. Anything longer is no explanation. */
-const quoted = (text: string): string => (text === '' || text.length > MAX_TEXT_LENGTH ? '' : excerpt(text))
+function tryParse(text: string): unknown {
+  try {
+    return parseBounded(text)
+  } catch {
+    return undefined
+  }
+}
 
 export interface RpcRequest {
   jsonrpc: '2.0'
@@ -217,54 +209,44 @@ const isObject = (value: unknown): value is object =>
 
 const malformed = (found: string) => new EndpointError('ENVELOPE_MALFORMED', { found })
 
-/** Removes URLs and keys. Returns the error itself if it contains none. */
+/** Removes URLs and keys. */
 export function redactError<T extends EndpointError | ProofError>(error: T, redact: Redact): T
 export function redactError(error: EndpointError | ProofError, redact: Redact): EndpointError | ProofError {
-  /** Text that an error quotes may have been cut inside a key. */
-  const clean = (text: string) => (text.includes('…') ? redact(redact.trimCut(text)) : redact(text))
   if (isProofError(error)) {
     const { code, path, expected, found } = error
-    const redacted = new ProofError(code, { path, expected: expected && clean(expected), found: found && clean(found) })
+    const redacted = new ProofError(code, {
+      path,
+      expected: expected && redact(expected),
+      found: found && redact(found),
+    })
     return redacted.message === error.message ? error : redacted
   }
-  const { found, report: endpoint, cause } = error
-  const data = endpoint?.data === undefined ? {} : { data: admitText(endpoint.data, redact) }
-  const redacted = new EndpointError(error.code, {
-    ...error,
-    found: found === undefined ? undefined : clean(found),
-    report: endpoint && { code: endpoint.code, message: clean(endpoint.message), ...data },
+  const { code, found, report, cause } = error
+  return withDetails(error, {
+    found: found && redact(found),
+    report: report && {
+      code: report.code,
+      message: redact(report.message),
+      ...(report.data !== undefined && { data: admitText(report.data, redact) }),
+    },
     // The reason that the caller gave, not the endpoint.
-    cause: error.code === 'ABORTED' ? cause : redactCause(cause, redact),
+    cause: code === 'ABORTED' ? cause : redactCause(cause, redact),
   })
-  const isSame = redacted.cause === cause && redacted.message === error.message
-  return isSame && redacted.report?.data === endpoint?.data ? error : redacted
 }
 
-/**
- * What was thrown, as an error that may be shown: itself if it has no further properties and nothing in it looks like a URL or
- * a key, otherwise a copy of its name, message, stack, code and causes.
- */
-export function redactCause(error: unknown, redact: Redact, depth = 0): Error | undefined {
-  if (error === undefined || depth > MAX_DEPTH) return undefined
-  if (isProofError(error) || isKnownError(error)) return redactError(error, redact)
-  if (typeof error !== 'object' || error === null) return new Error(excerpt(admitText(error, redact)))
-  const text = (name: string): string => {
-    const value = field(error, name)
-    return typeof value === 'string' ? value : ''
-  }
-  const inner = field(error, 'cause')
-  const cause = redactCause(inner, redact, depth + 1)
-  const [name, message, stack] = ['name', 'message', 'stack'].map(text)
-  const [cleanName, cleanMessage, cleanStack] = [name, message, stack].map(part => admitText(part, redact))
-  const hasNoMore = Object.getOwnPropertyNames(error).every(own => ['name', 'message', 'stack', 'cause'].includes(own))
-  const isClean = cleanName === name && cleanMessage === message && cleanStack === stack && cause === inner
-  if (error instanceof Error && hasNoMore && isClean) return error
-  const code = field(error, 'code')
-  const copy = new Error(cleanMessage === '' ? admitText(error, redact) : cleanMessage, cause && { cause })
-  if (cleanName !== '') copy.name = cleanName ?? ''
-  if (typeof code === 'string') Object.assign(copy, { code: admitText(code, redact) })
-  copy.stack = cleanStack === '' ? `${copy.name}: ${copy.message}` : (cleanStack ?? '')
-  return copy
+/** What was thrown, as an error that may be shown: its name, message, stack, code and causes. */
+export function redactCause(thrown: unknown, redact: Redact, depth = 0): Error | undefined {
+  if (thrown === undefined || depth > MAX_DEPTH) return undefined
+  if (isProofError(thrown) || isKnownError(thrown)) return redactError(thrown, redact)
+  const cause = redactCause(field(Object(thrown), 'cause'), redact, depth + 1)
+  const [name = 'Error', message = admitText(thrown, redact), code, stack] = ['name', 'message', 'code', 'stack'].map(
+    own => {
+      const value = field(Object(thrown), own)
+      return typeof value === 'string' && value !== '' ? admitText(value, redact) : undefined
+    },
+  )
+  const error = new Error(message, cause && { cause })
+  return Object.assign(error, { name, stack: stack ?? `${name}: ${message}` }, code && { code })
 }
 
 /** A failed check quotes what does not verify, so the URL of the provider is removed from it. */

@@ -1,5 +1,4 @@
 import { decodeQuantity } from '../../base/hex.ts'
-import { readOwn } from '../../base/json/known-fields.ts'
 import { LISTS_DEPTH } from './limits.ts'
 
 /**
@@ -8,17 +7,22 @@ import { LISTS_DEPTH } from './limits.ts'
  */
 
 const LISTS = [
-  ...['accountProof', 'storageProof', 'proof'],
-  ...['accessList', 'blobVersionedHashes', 'authorizationList', 'logs', 'topics'],
+  'accountProof',
+  'storageProof',
+  'proof',
+  'accessList',
+  'blobVersionedHashes',
+  'authorizationList',
+  'logs',
+  'topics',
 ]
 /** The lists of objects that can hold such lists. */
 const HOLDERS = ['storageProof', 'transactions', 'logs']
 
-/** An answer with proofs, a block or receipts, with empty lists in place of null. Itself if it has none. */
-export function withEmptyLists<T>(answer: T): T {
+/** A copy of an answer with proofs, a block or receipts, with empty lists in place of null. */
+export function withEmptyLists(answer: unknown): unknown {
   try {
-    // It stays what it was: only null becomes a list.
-    return admit(answer, LISTS_DEPTH) as T
+    return admit(answer, LISTS_DEPTH)
   } catch {
     // A provider of the caller may answer with anything, such as a proxy that throws. The verifier says so.
     return answer
@@ -26,20 +30,12 @@ export function withEmptyLists<T>(answer: T): T {
 }
 
 function admit(value: unknown, depth: number): unknown {
-  if (depth === 0) return value
-  if (Array.isArray(value)) {
-    const items = value.map(item => admit(item, depth - 1))
-    return items.every((item, index) => item === value[index]) ? value : items
-  }
-  if (typeof value !== 'object' || value === null) return value
-  const changes = new Map<string, unknown>()
-  for (const name of LISTS) if (readOwn(value, name) === null) changes.set(name, [])
-  for (const name of HOLDERS) {
-    const held = readOwn(value, name)
-    const items = Array.isArray(held) ? admit(held, depth - 1) : held
-    if (items !== held) changes.set(name, items)
-  }
-  const [type, v, yParity] = ['type', 'v', 'yParity'].map(name => decodeQuantity(readOwn(value, name), 64))
-  if (type && v != null && yParity != null && v === yParity + 27n) changes.set('v', readOwn(value, 'yParity'))
-  return changes.size === 0 ? value : { ...value, ...Object.fromEntries(changes) }
+  if (depth === 0 || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(item => admit(item, depth - 1))
+  const copy: Record<string, unknown> = { ...value }
+  for (const name of LISTS) if (copy[name] === null) copy[name] = []
+  for (const name of HOLDERS) if (Array.isArray(copy[name])) copy[name] = admit(copy[name], depth - 1)
+  const [type, v, yParity] = ['type', 'v', 'yParity'].map(name => decodeQuantity(copy[name], 64))
+  if (type && v != null && yParity != null && v === yParity + 27n) copy['v'] = copy['yParity']
+  return copy
 }

@@ -1,73 +1,88 @@
 import type { ProofErrorCode } from '../../base/error-meanings.ts'
-import {
-  brandError,
-  type ErrorAction,
-  excerpt,
-  hasBrand,
-  isArgumentError,
-  isProofError,
-  type ProofError,
-} from '../../base/errors.ts'
+import { brandError, type ErrorAction, excerpt, hasBrand, isProofError, type ProofError } from '../../base/errors.ts'
 import { MAX_OUTAGE_ROUNDS, MAX_REFUSED_ROUNDS, MAX_UNCLEAR_ROUNDS } from './limits.ts'
 
-/** Every way in which a request to an endpoint can fail. */
-const meanings = {
-  UNREACHABLE: 'The endpoint did not answer. Check the URL, the network, and that the endpoint is running.',
-  TIMEOUT: 'The answer did not arrive in time. Request fewer keys at once, or allow more time.',
-  ABORTED: 'The caller cancelled the request.',
-  HTTP_ERROR: 'The endpoint answered with an HTTP error status. Try again later, or check the URL.',
-  UNAUTHORIZED:
-    'The endpoint refuses the API key, its plan, or a request without a key. Check that the key is complete, active and paid for, and allowed on this network.',
-  RATE_LIMITED: 'The endpoint allows fewer requests than this. Wait, or use an endpoint with an API key.',
-  RESPONSE_TOO_LARGE: 'The answer is larger than the limit. Request fewer keys at once, or raise the limit.',
-
-  NOT_JSON: 'The answer is not JSON but, for example, the web page of a proxy. Check the path of the URL.',
-  ENVELOPE_MALFORMED: 'The answer is not a JSON-RPC 2.0 response. Check that the URL is that of a JSON-RPC endpoint.',
-  ID_MISMATCH: 'The response belongs to another request. Something between here and the endpoint mixes up responses.',
-  ANSWER_MALFORMED: 'The result does not have the shape that the method requires.',
-
-  METHOD_UNKNOWN:
-    'The endpoint does not serve this method. Check that it is an endpoint of the right network. Some serve rollup_getProof as linea_getProof.',
-  CHAIN_MISMATCH: 'The endpoint serves another chain. Check that it is an endpoint of the right network.',
-  TAG_UNSUPPORTED: 'The endpoint does not accept this block tag here. Use a block number.',
-  BLOCK_MISSING:
-    'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',
-  BLOCK_NOT_FINALIZED: 'L1 has not finalized this block yet. Use an earlier block, or wait.',
-  PARAMS_REFUSED:
-    'The endpoint refuses the parameters. It may accept fewer keys or blocks at once, or expect another form of the parameters.',
-  ENDPOINT_ERROR: 'The endpoint reported an error.',
-
-  ETH_PROOF_ANSWER:
-    'The endpoint answered as for eth_getProof, which proves another tree. It does not really serve this method.',
-  OTHER_KEYS: 'The answer is for an address or storage keys other than those requested. Do not use this endpoint.',
-
-  MESSAGE_MISSING:
-    'The endpoint knows no such message. It may have been sent just now, or too long ago to be searched for: state the transaction.',
-  MESSAGES_REFUTED:
-    'The messages in the logs of the endpoint lead to no root that L1 knows: some are left out or invented. Use another endpoint. If all say the same, an L1 endpoint hides a finalization.',
-
-  PROOF_UNAVAILABLE:
-    'The endpoint holds proofs for none of these finalized blocks. Wait until it has caught up, or use another endpoint.',
-  L1_HISTORY_MISSING:
-    'Finding earlier finalizations needs older L1 states, which the endpoint does not hold. Use an archive node, pass the L2 block, or wait until the L2 endpoint holds the newest block.',
-  L1_DISAGREEMENT:
-    'Two sources, or one source at two times, name different finalized L1 blocks. Stop, and find out which is wrong.',
-  L1_UNCONFIRMED:
-    'Too few L1 sources have confirmed a finalized block. Try again when the others answer and have caught up.',
-  BEACON_UNAVAILABLE:
-    'No beacon endpoint gave an answer that verifies. See what each of them answered, and add an endpoint of another operator.',
-  BEACON_STALE:
-    'The newest finalized block that is proven is too old. The endpoints withhold newer blocks, or the chain is not finalizing.',
-  BEACON_CHECKPOINT_OLD:
-    'The trusted block or stored progress is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
-  CLOCK_BEHIND:
-    'The clock of this machine is behind a block that is proven. Ages cannot be checked with it: set the clock.',
-  L1_CONTRADICTION:
-    'What the endpoint says about L1 does not fit together: something is missing or wrong. Use another endpoint.',
+/** Every way in which a request to an endpoint can fail, by what it means for whoever asks again. Everybody goes by this. */
+const table = {
+  /** The same request to the same endpoint may succeed later, and any other until then fails, too. Nobody is to blame. */
+  passes: {
+    UNREACHABLE: 'The endpoint did not answer. Check the URL, the network, and that the endpoint is running.',
+    TIMEOUT: 'The answer did not arrive in time. Request fewer keys at once, or allow more time.',
+    HTTP_ERROR: 'The endpoint answered with an HTTP error status. Try again later, or check the URL.',
+    RATE_LIMITED: 'The endpoint allows fewer requests than this. Wait, or use an endpoint with an API key.',
+    L1_UNCONFIRMED:
+      'Too few L1 sources have confirmed a finalized block. Try again when the others answer and have caught up.',
+    BEACON_UNAVAILABLE:
+      'No beacon endpoint gave an answer that verifies. See what each of them answered, and add an endpoint of another operator.',
+    BEACON_STALE:
+      'The newest finalized block that is proven is too old. The endpoints withhold newer blocks, or the chain is not finalizing.',
+  },
+  /**
+   * The same, but it may be this request alone that fails, for a reason that nobody states. What is garbled on the way says nothing
+   * about the state, so it must not count as a lie, which gets an address refused and an endpoint blamed.
+   */
+  unclear: {
+    NOT_JSON: 'The answer is not JSON but, for example, the web page of a proxy. Check the path of the URL.',
+    ENVELOPE_MALFORMED: 'The answer is not a JSON-RPC 2.0 response. Check that the URL is that of a JSON-RPC endpoint.',
+    ID_MISMATCH: 'The response belongs to another request. Something between here and the endpoint mixes up responses.',
+    ENDPOINT_ERROR: 'The endpoint reported an error.',
+  },
+  /** The endpoint does not hold the block: not yet, or no longer. It may pass, and an earlier block may be held now. */
+  missing: {
+    BLOCK_MISSING:
+      'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',
+    BLOCK_NOT_FINALIZED: 'L1 has not finalized this block yet. Use an earlier block, or wait.',
+    MESSAGE_MISSING:
+      'The endpoint knows no such message. It may have been sent just now, or too long ago to be searched for: state the transaction.',
+  },
+  /** The answer is wrong. Another endpoint, or another server behind the same URL, may give a right one. */
+  wrong: {
+    ANSWER_MALFORMED: 'The result does not have the shape that the method requires.',
+    ETH_PROOF_ANSWER:
+      'The endpoint answered as for eth_getProof, which proves another tree. It does not really serve this method.',
+    OTHER_KEYS: 'The answer is for an address or storage keys other than those requested. Do not use this endpoint.',
+    MESSAGES_REFUTED:
+      'The messages in the logs of the endpoint lead to no root that L1 knows: some are left out or invented. Use another endpoint. If all say the same, an L1 endpoint hides a finalization.',
+    L1_CONTRADICTION:
+      'What the endpoint says about L1 does not fit together: something is missing or wrong. Use another endpoint.',
+  },
+  /** The endpoint cannot serve the request. Only another endpoint may. */
+  refused: {
+    UNAUTHORIZED:
+      'The endpoint refuses the API key, its plan, or a request without a key. Check that the key is complete, active and paid for, and allowed on this network.',
+    RESPONSE_TOO_LARGE: 'The answer is larger than any that is needed. Request fewer keys at once.',
+    METHOD_UNKNOWN:
+      'The endpoint does not serve this method. Check that it is an endpoint of the right network. Some serve rollup_getProof as linea_getProof.',
+    CHAIN_MISMATCH: 'The endpoint serves another chain. Check that it is an endpoint of the right network.',
+    TAG_UNSUPPORTED: 'The endpoint does not accept this block tag here. Use a block number.',
+    PARAMS_REFUSED:
+      'The endpoint refuses the parameters. It may accept fewer keys or blocks at once, or expect another form of the parameters.',
+    // Nobody asks for the same blocks again by itself. A follower throws this about one that holds newer blocks.
+    PROOF_UNAVAILABLE:
+      'The endpoint holds proofs for none of these finalized blocks. Wait until it has caught up, or use another endpoint.',
+    L1_HISTORY_MISSING:
+      'Finding earlier finalizations needs older L1 states, which the endpoint does not hold. Use an archive node, pass the L2 block, or wait until the L2 endpoint holds the newest block.',
+  },
+  // Not the fault of an endpoint, or nothing that another one could mend: the action of the same name.
+  stop: {
+    L1_DISAGREEMENT:
+      'Two sources, or one source at two times, name different finalized L1 blocks. Stop, and find out which is wrong.',
+    CLOCK_BEHIND:
+      'The clock of this machine is behind a block that is proven. Ages cannot be checked with it: set the clock.',
+  },
+  renew: {
+    BEACON_CHECKPOINT_OLD:
+      'The trusted block or stored progress is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
+  },
+  none: {
+    ABORTED: 'The caller cancelled the request.',
+  },
 }
 
+type Prospect = keyof typeof table
+
 /** The stable name of what went wrong. */
-export type EndpointErrorCode = keyof typeof meanings
+export type EndpointErrorCode = { [Name in Prospect]: keyof (typeof table)[Name] }[Prospect]
 
 /**
  * What each {@link EndpointErrorCode} means, and what to do about it. A minor version may add codes; no version changes what
@@ -80,64 +95,22 @@ export type EndpointErrorCode = keyof typeof meanings
  * console.log(endpointErrorMeanings.BLOCK_NOT_FINALIZED) // L1 has not finalized this block yet. Use an earlier block, or wait.
  * ```
  */
-export const endpointErrorMeanings: Readonly<Record<EndpointErrorCode, string>> = meanings
+export const endpointErrorMeanings: Readonly<Record<EndpointErrorCode, string>> = /* @__PURE__ */ Object.assign(
+  {},
+  ...Object.values(table),
+)
 
-/**
- * What a failure means for whoever asks again. Followers, snapshots, recordings and the provider all go by this.
- *
- * - `passes`: the same request to the same endpoint may succeed later, and any other until then fails, too. Nobody is to blame.
- * - `unclear`: the same, but it may be this request alone that fails, for a reason that nobody states.
- * - `missing`: the endpoint does not hold the block: not yet, or no longer. It may pass, and an earlier block may be held now.
- * - `wrong`: the answer is wrong. Another endpoint, or another server behind the same URL, may give a right one.
- * - `refused`: the endpoint cannot serve the request. Only another endpoint may.
- * - `stop`, `renew`, `none`, `fix`: not the endpoint's fault, or nothing that another one could mend.
- */
-type Prospect = 'passes' | 'unclear' | 'missing' | 'wrong' | 'refused' | 'stop' | 'renew' | 'none' | 'fix'
-
-const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
-  UNREACHABLE: 'passes',
-  TIMEOUT: 'passes',
-  ABORTED: 'none',
-  HTTP_ERROR: 'passes',
-  UNAUTHORIZED: 'refused',
-  RATE_LIMITED: 'passes',
-  RESPONSE_TOO_LARGE: 'refused',
-  // Garbled between here and the endpoint: the page of a gateway, its own JSON, the response to somebody else. These say
-  // nothing about the state, so they must not count as lies, which get an address refused and an endpoint blamed.
-  NOT_JSON: 'unclear',
-  ENVELOPE_MALFORMED: 'unclear',
-  ID_MISMATCH: 'unclear',
-  ANSWER_MALFORMED: 'wrong',
-  METHOD_UNKNOWN: 'refused',
-  CHAIN_MISMATCH: 'refused',
-  TAG_UNSUPPORTED: 'refused',
-  BLOCK_MISSING: 'missing',
-  BLOCK_NOT_FINALIZED: 'missing',
-  PARAMS_REFUSED: 'refused',
-  ENDPOINT_ERROR: 'unclear',
-  ETH_PROOF_ANSWER: 'wrong',
-  OTHER_KEYS: 'wrong',
-  MESSAGE_MISSING: 'missing',
-  MESSAGES_REFUTED: 'wrong',
-  // Nobody asks for the same blocks again by itself. A follower throws this about one that holds newer blocks.
-  PROOF_UNAVAILABLE: 'refused',
-  L1_HISTORY_MISSING: 'refused',
-  L1_DISAGREEMENT: 'stop',
-  L1_UNCONFIRMED: 'passes',
-  BEACON_UNAVAILABLE: 'passes',
-  BEACON_STALE: 'passes',
-  BEACON_CHECKPOINT_OLD: 'renew',
-  CLOCK_BEHIND: 'stop',
-  L1_CONTRADICTION: 'wrong',
-}
+const prospects: ReadonlyMap<string, Prospect> = /* @__PURE__ */ new Map(
+  Object.entries(table).flatMap(([name, codes]) => Object.keys(codes).map(code => [code, name as Prospect])),
+)
 
 /** A redirect, a path that does not exist and a request that is too large do not pass with time. */
 const isPassingStatus = (status: number | undefined): boolean =>
   status === undefined || [408, 425, 429].includes(status) || (status >= 500 && ![501, 505, 511].includes(status))
 
-/** Of HTTP errors, the status decides. */
-const prospectIn = (code: EndpointErrorCode, status: number | undefined): Prospect =>
-  code === 'HTTP_ERROR' && !isPassingStatus(status) ? 'refused' : prospects[code]
+/** Of HTTP errors, the status decides. Undefined for a code of a later version. */
+const prospectIn = (code: EndpointErrorCode, status: number | undefined): Prospect | undefined =>
+  code === 'HTTP_ERROR' && !isPassingStatus(status) ? 'refused' : prospects.get(code)
 
 const proofProspects = /* @__PURE__ */ new Map<ProofErrorCode, Prospect>([
   // What is proven of L1 is no endpoint's fault, and none would say otherwise.
@@ -146,15 +119,14 @@ const proofProspects = /* @__PURE__ */ new Map<ProofErrorCode, Prospect>([
   ['BEACON_TOO_FEW_SIGNERS', 'missing'],
 ])
 
-/** null for an error that is not of this library, or of a later version of it. */
-function prospectOf(error: unknown): Prospect | null {
-  if (isEndpointError(error)) return isKnownError(error) ? prospectIn(error.code, error.status) : null
-  if (isProofError(error)) return proofProspects.get(error.code) ?? 'wrong'
-  return isArgumentError(error) ? 'fix' : null
+/** Undefined for an error that is not of this library. */
+function prospectOf(error: unknown): Prospect | undefined {
+  if (isEndpointError(error)) return prospectIn(error.code, error.status)
+  return isProofError(error) ? (proofProspects.get(error.code) ?? 'wrong') : undefined
 }
 
-const PASSING: readonly (Prospect | null)[] = ['passes', 'unclear', 'missing']
-const FAILURES: readonly (Prospect | null)[] = [...PASSING, 'wrong', 'refused']
+const PASSING: readonly (Prospect | undefined)[] = ['passes', 'unclear', 'missing']
+const FAILURES: readonly (Prospect | undefined)[] = [...PASSING, 'wrong', 'refused']
 
 function actionOf(code: EndpointErrorCode, { status, report, cause }: EndpointErrorDetails): ErrorAction {
   // A prover lags. Waiting does not help if the proofs are gone, or if a follower has waited in vain: it states the cause.
@@ -218,24 +190,9 @@ export interface EndpointReport {
 export type Layer = 'beacon' | 'L1' | 'L2'
 
 /** What {@link EndpointError} carries besides its code. None of it may contain a URL or an API key. */
-export interface EndpointErrorDetails {
-  /** What exactly was found. */
-  found?: string | undefined
-  /** The HTTP status. */
-  status?: number | undefined
-  /** How long the endpoint asked to wait, in milliseconds: the header `Retry-After`. */
-  retryAfterMs?: number | undefined
-  /** What the endpoint itself said. */
-  report?: EndpointReport | undefined
-  /** The endpoint concerned, if the call uses several. */
-  layer?: Layer | undefined
-  /** The place of the endpoint among those of its layer, from 0, if there are several. */
-  index?: number | undefined
-  /** The method, or the path at a beacon API, that was asked for. */
-  method?: string | undefined
-  /** The failed check of the answer, what the provider threw, or the `reason` of the signal that aborted. */
-  cause?: unknown
-}
+export type EndpointErrorDetails = Partial<
+  Pick<EndpointError, 'found' | 'status' | 'retryAfterMs' | 'report' | 'layer' | 'index' | 'method' | 'cause'>
+>
 
 /**
  * A request to an endpoint failed. The text and fields of the error never contain the endpoint's URL or API key. Recognize it
@@ -285,17 +242,11 @@ export class EndpointError extends Error {
       status !== undefined && `HTTP status ${status}`,
       report && `error ${report.code}: ${report.message}`,
     ].filter(Boolean)
-    super(`${code}: ${[...facts, meanings[code]].join('. ')}`, cause === undefined ? undefined : { cause })
+    const meaning = endpointErrorMeanings[code]
+    super(`${code}: ${[...facts, meaning].join('. ')}`, cause === undefined ? undefined : { cause })
     this.code = code
     this.action = actionOf(code, details)
-    this.status = status
-    this.retryAfterMs = retryAfterMs
-    this.report = report
-    this.layer = layer
-    this.index = index
-    this.method = method
-    this.found = found
-    brandError(this, 'EndpointError')
+    Object.assign(brandError(this, 'EndpointError'), { found, status, retryAfterMs, report, layer, index, method })
   }
 }
 
@@ -321,10 +272,14 @@ export const isEndpointError = (error: unknown): error is EndpointError => hasBr
 
 /** Whether it is an {@link EndpointError} with a code of this version. A later copy has others, and a stranger any value. */
 export const isKnownError = (error: unknown): error is EndpointError =>
-  isEndpointError(error) && Object.hasOwn(meanings, error.code)
+  isEndpointError(error) && prospects.has(error.code)
 
 export const abortedBy = (signal: AbortSignal): EndpointError =>
   new EndpointError('ABORTED', { cause: signal.reason as unknown })
+
+/** The same error with other details. */
+export const withDetails = (error: EndpointError, details: EndpointErrorDetails): EndpointError =>
+  new EndpointError(error.code, { ...error, cause: error.cause, ...details })
 
 /** An {@link EndpointError} from `work` is rethrown with the endpoint concerned. @param index its place in the layer, from 0 */
 export async function atEndpoint<T>(layer: Layer | undefined, work: () => Promise<T>, index?: number): Promise<T> {
@@ -332,23 +287,14 @@ export async function atEndpoint<T>(layer: Layer | undefined, work: () => Promis
     return await work()
   } catch (error) {
     if (!isEndpointError(error)) throw error
-    throw new EndpointError(error.code, {
-      ...error,
-      layer: layer ?? error.layer,
-      index: index ?? error.index,
-      cause: error.cause,
-    })
+    throw withDetails(error, { layer: layer ?? error.layer, index: index ?? error.index })
   }
 }
 
 /** The error, with what was asked. That the caller has ended it concerns no method. */
 export function withMethod<T extends Error>(error: T, method: string): T | EndpointError {
   if (!isEndpointError(error) || error.code === 'ABORTED' || error.method === method) return error
-  return new EndpointError(error.code, {
-    ...error,
-    method: /^[\w/.:-]{1,120}$/.test(method) ? method : excerpt(method),
-    cause: error.cause,
-  })
+  return withDetails(error, { method: /^[\w/.:-]{1,120}$/.test(method) ? method : excerpt(method) })
 }
 
 const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth']

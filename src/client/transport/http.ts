@@ -23,7 +23,7 @@ import { isSignal, verifySignal, verifyTimeout } from './options.ts'
 import type { RequestProvider } from './provider.ts'
 import { queueAt } from './queue.ts'
 import { basicAuthorization, type Origin, redactorOf, setOrigin } from './redact.ts'
-import { type Budget, createBudget } from './waiting.ts'
+import { createBudget } from './waiting.ts'
 import { inherit } from './whose.ts'
 
 /** Limits for requests. */
@@ -35,14 +35,9 @@ export interface HttpOptions {
   timeoutMs?: number | undefined
   /** Aborts every request of this provider. */
   signal?: AbortSignal | undefined
-  /** Maximum length of one answer, in bytes after decompression. Default: 16 MiB. */
-  maxResponseLength?: number | undefined
   /** How often a request is retried if the endpoint limits the rate, or after HTTP status 503. Default: 4. */
   maxRetries?: number | undefined
 }
-
-const ACCEPT = { Accept: 'application/json' }
-const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
 
 /**
  * An EIP-1193 provider over `fetch`, for programs that have none. It sends one HTTP request per call, never a batch.
@@ -71,19 +66,20 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
  * ```
  */
 export function createHttpProvider(url: string | URL, options: HttpOptions = {}): RequestProvider {
-  const { origin, target, headers, maxResponseLength, exchange } = createConnection(url, options)
+  const { origin, exchange } = createConnection(url, options)
   let nextId = 1
 
   const provider: RequestProvider = {
     /** @param over ends the request: from `callProvider`. Clients pass other things */
     async request(args, over?: unknown) {
       const request = readRequest(args, nextId++)
-      const body = encodeRequest(request)
-      const init = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body }
-      const maxLength = Math.min(lengthOf(request), maxResponseLength)
-      const read = async (response: Response, hold: Hold) =>
-        parseResponse(await readBody(response, request, { maxLength, hold }, origin), request, origin.redact)
-      return exchange(request.method, target, init, read, isSignal(over) ? over : undefined)
+      const wanted: Wanted = {
+        asked: request,
+        init: { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: encodeRequest(request) },
+        maxLength: lengthOf(request),
+        parse: body => parseResponse(body, request, origin.redact),
+      }
+      return exchange(wanted, isSignal(over) ? over : undefined)
     },
   }
   setOrigin(provider, origin)
@@ -143,77 +139,73 @@ export interface BeaconApi {
  * ```
  */
 export function createBeaconApi(url: string | URL, options: HttpOptions = {}): BeaconApi {
-  const { origin, target: base, headers, maxResponseLength, exchange } = createConnection(url, options)
+  const { origin, exchange } = createConnection(url, options)
   const api: BeaconApi = {
-    async get(path, signal, maxLength = maxResponseLength) {
+    async get(path, signal, maxLength = DEFAULT_RESPONSE_LENGTH) {
       if (typeof path !== 'string') throw invalid('path', 'a string', path)
-      const target = new URL(base)
-      const [name = '', query = ''] = path.split('?', 2)
-      target.pathname = `${target.pathname.replace(/\/$/, '')}${name}`
-      for (const [key, value] of new URLSearchParams(query)) target.searchParams.set(key, value)
-      const read = (response: Response, hold: Hold) =>
-        readBody(response, { method: name }, { maxLength: Math.min(maxLength, maxResponseLength), hold }, origin)
-      return exchange(name, target, { headers }, read, signal)
+      const to = new URL(origin.href)
+      const [method = '', query = ''] = path.split('?', 2)
+      to.pathname = `${to.pathname.replace(/\/$/, '')}${method}`
+      for (const [key, value] of new URLSearchParams(query)) to.searchParams.set(key, value)
+      return exchange({ asked: { method }, to, maxLength, parse: body => body }, signal)
     },
   }
   setOrigin(api, origin)
   return api
 }
 
+interface Wanted {
+  readonly asked: Asked & { readonly method: string }
+  /** Default: the URL of the endpoint. */
+  readonly to?: URL
+  readonly init?: RequestInit
+  /** Of the response, in bytes after decompression. */
+  readonly maxLength: number
+  /** What the body says. @throws EndpointError */
+  parse(body: unknown): unknown
+}
+
 /** What all requests to one URL share: their limits, and the queue. Throws EndpointErrors only. */
 function createConnection(url: string | URL, options: HttpOptions) {
   const parsed = parseUrl(url)
-  const redact = redactorOf(parsed)
-  const authorization = basicAuthorization(parsed)
-  const headers = { ...ACCEPT, ...(authorization !== undefined && { Authorization: authorization }) }
+  const [redact, authorization] = [redactorOf(parsed), basicAuthorization(parsed)]
+  const headers = { Accept: 'application/json', ...(authorization !== undefined && { Authorization: authorization }) }
   // The fragment is not sent, and fetch refuses the others, with the whole URL in its message.
   Object.assign(parsed, { hash: '', username: '', password: '' })
-  const target = parsed.href
-  const own = readOptions('', options, HTTP_OPTIONS)
-  const {
-    timeoutMs: timeout = REQUEST_TIMEOUT_MS,
-    signal,
-    maxResponseLength = DEFAULT_RESPONSE_LENGTH,
-    maxRetries = MAX_RETRIES,
-  } = own
-  verifyTimeout(timeout)
-  verifyWhole('maxResponseLength', maxResponseLength, 1)
+  const origin: Origin = { redact, href: parsed.href }
+  const own = readOptions('', options, ['timeoutMs', 'signal', 'maxRetries'])
+  const { timeoutMs = REQUEST_TIMEOUT_MS, signal, maxRetries = MAX_RETRIES } = own
+  verifyTimeout(timeoutMs)
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
-  const share = createBudget(HELD_LENGTH / ENDPOINT_SHARE)
+  const [queue, share] = [queueAt(origin.href), createBudget(HELD_LENGTH / ENDPOINT_SHARE)]
 
-  const queue = queueAt(target)
-
-  /** The time for a request begins when it is sent. @param name of the method, or the path at a beacon API */
-  async function exchange(
-    name: string,
-    to: string | URL,
-    init: RequestInit,
-    read: Read,
-    ownSignal?: AbortSignal,
-  ): Promise<unknown> {
+  /** The time for a request begins when it is sent. */
+  async function exchange(wanted: Wanted, ownSignal?: AbortSignal): Promise<unknown> {
     const given = anyOf(signal, ownSignal)
-    const send = () => exchangeOnce(to, init, read, given)
     try {
-      return await queue.run(send, { signal: given, timeoutMs: timeout, maxRetries })
+      return await queue.run(() => exchangeOnce(wanted, given), { signal: given, timeoutMs, maxRetries })
     } catch (error) {
-      throw isEndpointError(error) ? withMethod(error, name) : error
+      throw isEndpointError(error) ? withMethod(error, wanted.asked.method) : error
     }
   }
 
-  async function exchangeOnce(
-    to: string | URL,
-    init: RequestInit,
-    read: Read,
-    given: AbortSignal | undefined,
-  ): Promise<unknown> {
+  async function exchangeOnce(wanted: Wanted, given: AbortSignal | undefined): Promise<unknown> {
+    const { asked, to = origin.href, init, maxLength, parse } = wanted
     // Keep this reference until the end: nothing else holds the signal strongly, and once collected, it never fires.
-    const deadline = AbortSignal.timeout(timeout)
+    const deadline = AbortSignal.timeout(timeoutMs)
     const abort = given === undefined ? deadline : AbortSignal.any([given, deadline])
+    const held: (() => void)[] = []
+    // All that it may need, at once and in this order: two halves that wait for each other would wait for ever.
+    const hold = async () => {
+      if (held.length > 0) return
+      for (const budget of [share, room]) held.push(await budget.take(maxLength, abort))
+    }
+    const sent = { ...init, headers: { ...headers, ...init?.headers }, signal: abort }
     const sendAndRead = async () => {
       // A redirected POST may arrive as another method, at another place.
-      const response = await fetch(to, { ...init, redirect: 'manual', signal: abort, ...oneCoding() })
-      return holding(share, abort, hold => read(response, hold))
+      const response = await fetch(to, { ...sent, redirect: 'manual', ...oneCoding() })
+      return parse(await readBody(response, asked, () => readText(response, maxLength, hold), origin))
     }
     try {
       // All requests are reads, which may arrive twice. Servers close a connection while the next request is on its way.
@@ -225,10 +217,12 @@ function createConnection(url: string | URL, options: HttpOptions) {
       if (isEndpointError(error) && error.code !== 'ABORTED') throw error
       if (deadline.aborted) throw new EndpointError('TIMEOUT')
       throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
+    } finally {
+      for (const release of held) release()
     }
   }
 
-  return { origin: { redact, href: target }, target, headers, maxResponseLength, exchange }
+  return { origin, exchange }
 }
 
 /** What either of them ends. Whose work it is, the second one says. */
@@ -245,34 +239,17 @@ const isClosed = (error: unknown): boolean =>
 /** One for the process: its memory is what many endpoints together would fill, and each is opened on its own. */
 const room = createBudget(HELD_LENGTH)
 
-/** Waits until there is room for a response of up to `length` bytes. */
-type Hold = (length: number) => Promise<void>
-type Read = (response: Response, hold: Hold) => Promise<unknown>
-
-async function holding<T>(share: Budget, abort: AbortSignal, work: (hold: Hold) => Promise<T>): Promise<T> {
-  const held: (() => void)[] = []
-  // All that it may need, at once and in this order: two halves that wait for each other would wait for ever.
-  const hold = async (length: number) => {
-    if (held.length > 0) return
-    for (const budget of [share, room]) held.push(await budget.take(length, abort))
-  }
-  try {
-    return await work(hold)
-  } finally {
-    for (const release of held) release()
-  }
-}
-
 /** Methods whose results are a number or a word. */
 const SHORT_ANSWERS =
   /^(?:eth_(?:chainId|blockNumber|gasPrice|maxPriorityFeePerGas|getBalance|getTransactionCount|getStorageAt)|net_version)$/
 
-function lengthOf({ method, params }: RpcRequest): number {
+function lengthOf({ method, params: [, second] }: RpcRequest): number {
   if (SHORT_ANSWERS.test(method)) return SHORT_RESPONSE_LENGTH
-  const [, second] = params
-  if (/^[a-z]+_getProof$/.test(method)) return ((Array.isArray(second) ? second.length : 0) + 2) * PROOF_RESPONSE_LENGTH
   if (method === 'eth_getCode') return CODE_RESPONSE_LENGTH
-  return /^eth_getBlockBy/.test(method) && second === false ? HEADER_RESPONSE_LENGTH : Number.POSITIVE_INFINITY
+  if (/^eth_getBlockBy/.test(method) && second === false) return HEADER_RESPONSE_LENGTH
+  if (!/^[a-z]+_getProof$/.test(method)) return DEFAULT_RESPONSE_LENGTH
+  const keyCount = Array.isArray(second) ? second.length : 0
+  return Math.min((keyCount + 2) * PROOF_RESPONSE_LENGTH, DEFAULT_RESPONSE_LENGTH)
 }
 
 /** Whether it is a `URL`, of this realm or another. */
@@ -302,40 +279,29 @@ function systemCodeIn(error: unknown): { found?: string } {
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? { found: code } : {}
 }
 
-interface Room {
-  readonly maxLength: number
-  readonly hold: Hold
-}
-
 /** The body, parsed from JSON. @throws EndpointError for any status but success: what the body says, under the same bounds */
-async function readBody(response: Response, asked: Asked, room: Room, { redact, href }: Origin): Promise<unknown> {
-  if (response.ok) return readJson(response, room)
+async function readBody(
+  response: Response,
+  asked: Asked,
+  read: () => Promise<string>,
+  { redact, href }: Origin,
+): Promise<unknown> {
   const { status } = response
-  const answered = { ...asked, status, retryAfterMs: readRetryAfter(response) }
-  if (status < 400) {
-    await response.body?.cancel()
-    const to = response.headers.get('Location') ?? ''
-    const isSecured = /^http:/.test(href) && /^https:/i.test(to.trim())
-    const found = isSecured
-      ? 'a redirect to https, so the URL has to begin with it'
-      : 'a redirect: use the URL where it leads'
-    throw new EndpointError('HTTP_ERROR', { found, status })
+  if (response.ok) return parseJson(response, await read())
+  if (status >= 400) {
+    // Whatever is wrong with the body, the status stays.
+    const text = await read().catch(() => '')
+    throw diagnoseStatus({ ...asked, status, retryAfterMs: readRetryAfter(response) }, text, redact)
   }
-  // Whatever is wrong with the body, the status stays.
-  const text = await readText(response, room).catch(() => '')
-  throw diagnoseStatus(answered, text, tryParse(text), redact)
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return parseBounded(text)
-  } catch {
-    return undefined
-  }
+  await response.body?.cancel()
+  const to = response.headers.get('Location') ?? ''
+  const isSecured = /^http:/.test(href) && /^https:/i.test(to.trim())
+  const advice = isSecured ? ' to https, so the URL has to begin with it' : ': use the URL where it leads'
+  throw new EndpointError('HTTP_ERROR', { found: `a redirect${advice}`, status })
 }
 
 /** The body. Never takes more than `maxLength` bytes of it, and waits for room before most of them. */
-async function readText(response: Response, { maxLength, hold }: Room): Promise<string> {
+async function readText(response: Response, maxLength: number, hold: () => Promise<void>): Promise<string> {
   const reader = response.body?.getReader()
   // It grows by doubling, because the pieces may be as short as the endpoint likes.
   let bytes = new Uint8Array(FIRST_LENGTH)
@@ -349,7 +315,7 @@ async function readText(response: Response, { maxLength, hold }: Room): Promise<
       await reader.cancel()
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${maxLength} bytes` })
     }
-    if (length > LARGE_RESPONSE_LENGTH) await hold(maxLength)
+    if (length > LARGE_RESPONSE_LENGTH) await hold()
     if (length > bytes.length) {
       const longer = new Uint8Array(Math.max(length, 2 * bytes.length))
       longer.set(bytes)
@@ -360,8 +326,7 @@ async function readText(response: Response, { maxLength, hold }: Room): Promise<
   return new TextDecoder('utf-8').decode(bytes.subarray(0, length))
 }
 
-async function readJson(response: Response, room: Room): Promise<unknown> {
-  const text = await readText(response, room)
+function parseJson(response: Response, text: string): unknown {
   try {
     return parseBounded(text)
   } catch (error) {

@@ -1,4 +1,8 @@
-type Handler = Record<string, unknown>
+import { hasMethod } from '../../base/options.ts'
+
+interface Handler {
+  onHeaders?(status: unknown, headers: readonly Uint8Array[], ...rest: unknown[]): unknown
+}
 interface Dispatcher {
   dispatch(options: unknown, handler: Handler): boolean
 }
@@ -17,31 +21,23 @@ export function oneCoding(): object {
   // Node loads its `fetch` when one of its names is first used.
   void globalThis.Headers
   const dispatcher: unknown = Reflect.get(globalThis, DISPATCHER)
-  return isDispatcher(dispatcher) ? { dispatcher: withoutCodings(dispatcher) } : {}
+  if (!hasMethod(dispatcher, 'dispatch')) return {}
+  // It has the method.
+  const dispatch: Dispatcher['dispatch'] = (options, handler) =>
+    (dispatcher as Dispatcher).dispatch(options, withoutCodings(handler))
+  return { dispatcher: { dispatch } }
 }
 
-const isDispatcher = (value: unknown): value is Dispatcher =>
-  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'dispatch') === 'function'
-
-const withoutCodings = (dispatcher: Dispatcher): Dispatcher => ({
-  dispatch: (options, handler) =>
-    dispatcher.dispatch(
-      options,
-      new Proxy(handler, {
-        get(target, name) {
-          const method: unknown = Reflect.get(target, name)
-          if (typeof method !== 'function') return method
-          if (name !== 'onHeaders') return method.bind(target)
-          return (status: unknown, headers: readonly Uint8Array[], ...rest: unknown[]) =>
-            method.call(target, status, withoutManyCodings(headers), ...rest)
-        },
-      }),
-    ),
-})
+function withoutCodings(handler: Handler): Handler {
+  const own: Handler = Object.create(handler)
+  own.onHeaders = (status, headers, ...rest) =>
+    handler.onHeaders?.call(own, status, withoutManyCodings(headers), ...rest)
+  return own
+}
 
 /** @param headers names and values in turn */
-function withoutManyCodings<T extends Uint8Array | string>(headers: readonly T[]): readonly T[] {
-  const text = (part: T | undefined) => (typeof part === 'string' ? part : new TextDecoder('latin1').decode(part))
+function withoutManyCodings(headers: readonly Uint8Array[]): readonly Uint8Array[] {
+  const text = (part: Uint8Array | undefined) => new TextDecoder('latin1').decode(part)
   const isCoding = (index: number) => text(headers[index - (index % 2)]).toLowerCase() === 'content-encoding'
   const codings = headers.filter((_, index) => index % 2 === 1 && isCoding(index)).map(text)
   return codings.join().includes(',') ? headers.filter((_, index) => !isCoding(index)) : headers

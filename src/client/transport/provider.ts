@@ -36,13 +36,13 @@ export type AnyProvider = RequestProvider | SendProvider
 export const isProvider = (value: unknown): value is AnyProvider =>
   hasMethod(value, 'request') || hasMethod(value, 'send')
 
+interface Call {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
 /** @param over for a provider of this library alone: others may take a second argument for something else */
-function send(
-  provider: AnyProvider,
-  method: string,
-  params: readonly unknown[],
-  ...over: readonly AbortSignal[]
-): Promise<unknown> {
+function send(provider: AnyProvider, { method, params }: Call, ...over: readonly AbortSignal[]): Promise<unknown> {
   return 'request' in provider && typeof provider.request === 'function'
     ? Reflect.apply(provider.request, provider, [{ method, params }, ...over])
     : (provider as SendProvider).send(method, [...params])
@@ -62,32 +62,17 @@ export async function callProvider(
   if (signal?.aborted) throw abortedBy(signal)
   const lack = lackOf(provider, method)
   if (lack !== undefined) throw lack
+  const sendOne = (own: AbortSignal | undefined) => sendInTurn(provider, { method, params }, own)
   try {
-    return await share(provider, method, params, signal, own => sendInTurn(provider, method, params, own))
+    if (!SHARED.test(method)) return await sendOne(signal)
+    const flights = FLIGHTS.get(provider) ?? createFlights<string>()
+    FLIGHTS.set(provider, flights)
+    return await flights.run(`${method} ${JSON.stringify(params)}`, signal, sendOne)
   } catch (error) {
     const failure = withMethod(diagnoseWith(redactorFor(provider), error, { method, params }), method)
     if (isEndpointError(failure) && failure.code === 'METHOD_UNKNOWN') noteLack(provider, method, failure)
     throw failure
   }
-}
-
-function sendInTurn(
-  provider: AnyProvider,
-  method: string,
-  params: readonly unknown[],
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
-  if (originOf(provider) !== undefined) {
-    return orAbort(() => send(provider, method, params, ...(signal ? [signal] : [])), signal)
-  }
-  const sendOnce = async () => {
-    try {
-      return await inTime(REQUEST_TIMEOUT_MS, async () => send(provider, method, params), signal)
-    } catch (error) {
-      throw diagnoseWith(redactorFor(provider), error, { method, params })
-    }
-  }
-  return queueOf(provider).run(sendOnce, { signal, timeoutMs: REQUEST_TIMEOUT_MS, maxRetries: MAX_RETRIES })
 }
 
 /** Methods that read, so that one answer is as good for all who ask at the same time. */
@@ -96,17 +81,13 @@ const SHARED =
 
 const FLIGHTS = new WeakMap<object, ReturnType<typeof createFlights<string>>>()
 
-function share(
-  provider: AnyProvider,
-  method: string,
-  params: readonly unknown[],
-  signal: AbortSignal | undefined,
-  send: (signal: AbortSignal | undefined) => Promise<unknown>,
-): Promise<unknown> {
-  if (!SHARED.test(method)) return send(signal)
-  const flights = FLIGHTS.get(provider) ?? createFlights<string>()
-  FLIGHTS.set(provider, flights)
-  return flights.run(`${method} ${JSON.stringify(params)}`, signal, send)
+function sendInTurn(provider: AnyProvider, call: Call, signal: AbortSignal | undefined): Promise<unknown> {
+  if (originOf(provider) !== undefined) return orAbort(() => send(provider, call, ...(signal ? [signal] : [])), signal)
+  const sendOnce = () =>
+    inTime(REQUEST_TIMEOUT_MS, async () => send(provider, call), signal).catch(error => {
+      throw diagnoseWith(redactorFor(provider), error, call)
+    })
+  return queueOf(provider).run(sendOnce, { signal, timeoutMs: REQUEST_TIMEOUT_MS, maxRetries: MAX_RETRIES })
 }
 
 /** A JSON-RPC quantity of at most `bits` bits. @throws EndpointError `ANSWER_MALFORMED` */

@@ -1,4 +1,4 @@
-import { MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
+import { MAX_TEXT_LENGTH } from './limits.ts'
 
 /**
  * Removes secrets from a text. What counts as a secret is decided here alone:
@@ -10,13 +10,11 @@ import { MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
  *   inside words it would turn every text into noise. Path segments that name an interface or a network (`rpc`, `mainnet`,
  *   `v2`, numbers below 1000) are not keys.
  *
- * A key is recognised in upper and lower case, and with any of its characters percent-encoded or as a JSON escape. It is not
- * recognised if the endpoint has split, reversed or encrypted it.
+ * A key is recognised in upper and lower case, with any of its characters percent-encoded or as a JSON escape, and by its
+ * beginning where a text was cut, which `…` marks. It is not recognised if the endpoint has split, reversed or encrypted it.
  */
 export interface Redact {
   (text: string): string
-  /** Removes what may be the beginning of a key, plain or encoded, from the end of a text that was cut. */
-  trimCut(text: string): string
   /** Whether hexadecimal contains a key. Only long keys are looked for, because a short one may occur in honest data. */
   isInHex(hex: string): boolean
 }
@@ -46,12 +44,11 @@ export const removeUrls = (text: string): string =>
 const withoutUrls = (text: string) => removeUrls(text).replace(VERSIONED_PATH, '[URL]')
 
 /** For an endpoint whose URL is unknown: removes what looks like a URL. */
-export const redactUrls: Redact = Object.assign(withoutUrls, { trimCut: (text: string) => text, isInHex: () => false })
+export const redactUrls: Redact = Object.assign(withoutUrls, { isInHex: () => false })
 
 /** For the endpoint at `url`: also removes every part of the URL that may be a key. */
 export function redactorOf(url: URL): Redact {
   const keys = keysOf(url)
-  if (keys.length === 0) return redactUrls
   const patterns = keys.map(key => {
     const characters = Array.from(key, patternOf)
     const isAnywhere = characters.length >= ANYWHERE_LENGTH
@@ -62,12 +59,11 @@ export function redactorOf(url: URL): Redact {
     }
   })
   const whole = new RegExp(patterns.map(pattern => pattern.whole).join('|'), 'giu')
-  // The beginning of a key may be followed by the beginning of an encoded character, and by the end of a cut quote.
-  const end = String.raw`(?:%[0-9a-f]{0,8}|\\u?[0-9a-f]{0,4})?(?=…|$)`
+  // It may be followed by the beginning of an encoded character.
+  const end = String.raw`(?:%[0-9a-f]{0,8}|\\u?[0-9a-f]{0,4})?(?=…)`
   const beginning = new RegExp(`(?:${patterns.map(pattern => pattern.beginning).join('|')})${end}`, 'giu')
   const hexKeys = keys.filter(key => key.length >= IN_HEX_LENGTH && /^[0-9a-f]*$/i.test(key))
-  return Object.assign((text: string) => withoutUrls(text.replace(whole, '[key]')), {
-    trimCut: (text: string) => text.replace(beginning, ''),
+  return Object.assign((text: string) => withoutUrls(text.replace(beginning, '').replace(whole, '[key]')), {
     isInHex: (hex: string) => hexKeys.some(key => hex.toLowerCase().includes(key.toLowerCase())),
   })
 }
@@ -76,7 +72,7 @@ export function redactorOf(url: URL): Redact {
 export function basicAuthorization({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined
   const bytes = new TextEncoder().encode(`${tryDecodeUri(username)}:${tryDecodeUri(password)}`)
-  return `Basic ${btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))}`
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`
 }
 
 /** Longest first, so that no key is removed only in part. */
@@ -84,12 +80,11 @@ function keysOf(url: URL): string[] {
   const { username, password, host, hostname, pathname, search, searchParams, hash } = url
   const segments = pathname.split('/').filter(segment => !ORDINARY_SEGMENT.test(segment))
   const labels = hostname.split('.').filter(label => label.length >= MIN_LABEL_LENGTH)
-  const parameters = [...searchParams.values(), ...search.slice(1).split(/[&=]/).filter(isNoName(searchParams))]
+  // If a parameter has no value, as in `?key`, its name may be the key.
+  const names = search.slice(1).split(/[&=]/)
+  const parameters = [...searchParams.values(), ...names.filter(name => !searchParams.get(name))]
   // Who decodes it needs no padding, and may spell it for URLs.
-  const authorization =
-    basicAuthorization(url)
-      ?.split(' ')[1]
-      ?.replace(/={1,2}$/, '') ?? ''
+  const authorization = (basicAuthorization(url) ?? '').replace(/^Basic |={1,2}$/g, '')
   const parts = [
     host,
     hostname,
@@ -107,9 +102,6 @@ function keysOf(url: URL): string[] {
   return [...keys].sort((a, b) => b.length - a.length)
 }
 
-/** If a parameter has no value, as in `?key`, its name may be the key. */
-const isNoName = (parameters: URLSearchParams) => (part: string) => (parameters.get(part) ?? '') === ''
-
 function tryDecodeUri(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -123,8 +115,9 @@ function patternOf(character: string): string {
   const percent = [...new TextEncoder().encode(character)]
     .map(byte => `%(?:25){0,3}${byte.toString(16).padStart(2, '0')}`)
     .join('')
-  const escaped = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-    .map(unit => String.raw`\\u${unit.toString(16).padStart(4, '0')}`)
+  const escaped = character
+    .split('')
+    .map(unit => String.raw`\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
   return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${percent}|${escaped})`
 }
@@ -145,44 +138,22 @@ export const originOf = (provider: object): Origin | undefined => ORIGINS.get(pr
 /** Removes the URL of each of these providers if it is known, and anything that looks like a URL in any case. */
 export function redactorFor(...providers: readonly object[]): Redact {
   const all = providers.map(provider => ORIGINS.get(provider)?.redact ?? redactUrls)
-  const [only] = all
-  if (all.length === 1 && only !== undefined) return only
   return Object.assign((text: string) => all.reduce((running, redact) => redact(running), text), {
-    trimCut: (text: string) => all.reduce((running, redact) => redact.trimCut(running), text),
     isInHex: (hex: string) => all.some(redact => redact.isInHex(hex)),
   })
 }
 
 /** The only way in for untrusted text: cut to {@link MAX_TEXT_LENGTH}, shown as JSON if it is none, and redacted before it is read. */
 export function admitText(value: unknown, redact: Redact): string {
-  const text = typeof value === 'string' ? value : showJson(value, MAX_TEXT_LENGTH + 1)
-  if (text.length <= MAX_TEXT_LENGTH) return redact(text)
-  return redact(redact.trimCut(text.slice(0, MAX_TEXT_LENGTH)))
+  const text = typeof value === 'string' ? value : showJson(value)
+  return redact(text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH - 1)}…`)
 }
 
-/** JSON of at most about `limit` characters. Runs no code of the value except getters, whose errors it ignores. */
-function showJson(value: unknown, limit: number): string {
-  let text = ''
-  const show = (part: unknown, depth: number): void => {
-    if (text.length >= limit) return
-    if (typeof part === 'string') text += JSON.stringify(part.slice(0, limit))
-    else if (typeof part !== 'object' || part === null) text += typeof part === 'function' ? 'a function' : String(part)
-    else if (depth === MAX_DEPTH) text += '…'
-    else {
-      const isArray = Array.isArray(part)
-      text += isArray ? '[' : '{'
-      for (const [index, name] of Object.keys(part).entries()) {
-        if (text.length >= limit) return
-        text += `${index === 0 ? '' : ','}${isArray ? '' : `${JSON.stringify(name.slice(0, limit))}:`}`
-        show(Reflect.get(part, name), depth + 1)
-      }
-      text += isArray ? ']' : '}'
-    }
-  }
+function showJson(value: unknown): string {
   try {
-    show(value, 0)
+    const show = (_: string, part: unknown) => (typeof part === 'bigint' ? `${part}` : part)
+    return JSON.stringify(value, show) ?? `a value of type ${typeof value}`
   } catch {
-    text += ' that cannot be read'
+    return 'something that cannot be read'
   }
-  return text
 }

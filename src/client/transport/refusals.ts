@@ -34,7 +34,10 @@ const answered = (code: EndpointErrorCode, ...status: number[]): Row => ({ code,
 const ofLogs = (code: EndpointErrorCode, ...words: RegExp[]): Row => ({ code, words, method: LOGS })
 const onTag = (code: EndpointErrorCode, ...words: RegExp[]): Row => ({ code, words, hasTag: true })
 const ofBeacon = (code: EndpointErrorCode, status: number, words: RegExp): Row => ({
-  ...{ code, status: [status], words: [words], method: BEACON },
+  code,
+  status: [status],
+  words: [words],
+  method: BEACON,
 })
 
 /** What may be absent. Not the parameter that names it. */
@@ -67,7 +70,7 @@ const TABLE: readonly Row[] = [
   ),
   // Ranges of logs. paradigmxyz/reth, rpc/src/eth/filter.rs; besu RpcErrorType.java; INFURA/infura#237; docs.chainstack.com/docs/limits;
   // docs.goldsky.com (-32012); ankr.com/docs (-32062); quicknode.com/docs (-32614)
-  { ...coded('PARAMS_REFUSED', -32005, -32012, -32062, -32614), method: LOGS },
+  { code: 'PARAMS_REFUSED', rpc: [-32005, -32012, -32062, -32614], method: LOGS },
   ofLogs(
     'PARAMS_REFUSED',
     /\b(?:ranges?|blocks?|(?:from|to)Block|addresses|topics|results?|logs|getLogs|span|response|query|distance|records|entries)\b/i,

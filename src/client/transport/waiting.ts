@@ -3,18 +3,13 @@ import { FEW } from './limits.ts'
 import { inherit, isBulk, onAbort, partOf } from './whose.ts'
 
 /** @throws EndpointError `ABORTED` */
-export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(abortedBy(signal))
-    const timer = setTimeout(() => {
-      forget()
-      resolve()
-    }, milliseconds)
-    const forget = onAbort(signal, () => {
-      clearTimeout(timer)
-      reject(abortedBy(signal))
+export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const work = () =>
+    new Promise<void>(resolve => {
+      timer = setTimeout(resolve, milliseconds)
     })
-  })
+  await orAbort(work, signal).finally(() => clearTimeout(timer))
 }
 
 /** For work that is waited for later: it may fail before that. */
@@ -129,13 +124,13 @@ export function createFlights<Key>(most = 0, over?: AbortSignal) {
 export const inAdvance = <T>(
   count: number,
   atOnce: number,
-  begin: (index: number, signal: AbortSignal) => Promise<T>,
+  work: (index: number, signal: AbortSignal) => Promise<T>,
   signal?: AbortSignal,
 ): AsyncGenerator<T, void> => {
   async function* indices() {
     for (let index = 0; index < count; index++) yield index
   }
-  return eachInAdvance(indices, atOnce, begin, signal, count > FEW)
+  return eachInAdvance(indices, atOnce, work, signal, count > FEW)
 }
 
 /**
@@ -152,96 +147,117 @@ export async function* eachInAdvance<S, T>(
   const part = partOf(signal)
   inherit(part.signal, signal, isBulk(signal) || isMany)
   const items = list(part.signal)
-  const pull = () =>
-    items.next().then(
-      ({ done, value }): Pulled<S> => (done ? { failure: undefined } : { item: value as S }),
-      (error: unknown): Pulled<S> => ({ failure: { error } }),
-    )
-  const begun: Promise<T>[] = []
-  let pulling: ReturnType<typeof pull> | null = pull()
-  let failure: { readonly error: unknown } | undefined
+  // A generator answers those who ask it at the same time in their order.
+  const next = async () => {
+    const { done, value } = await items.next()
+    return done ? null : { result: await work(value as S, part.signal) }
+  }
+  // Whether one fails counts when its turn comes.
+  const begun = Array.from({ length: atOnce }, () => begin(next()))
+  let isOver = false
   try {
-    while (pulling !== null || begun.length > 0) {
+    for (;;) {
       if (signal?.aborted) throw abortedBy(signal)
-      const [head] = begun
-      const isDone = head?.then(toNull, toNull)
-      // Whichever is first: the next item, or what becomes of the oldest one.
-      const next = begun.length < atOnce && pulling ? await Promise.race(isDone ? [isDone, pulling] : [pulling]) : null
-      if (next === null) {
-        // There is one: without any, the next item is waited for.
-        yield (await head) as T
-        begun.shift()
-      } else if ('item' in next) {
-        // Whether it fails counts when its turn comes.
-        begun.push(begin(work(next.item, part.signal)))
-        pulling = pull()
-      } else {
-        failure = next.failure
-        pulling = null
-      }
+      const one = await begun.shift()
+      isOver = !one
+      if (!one) return
+      yield one.result
+      begun.push(begin(next()))
     }
-    if (failure !== undefined) throw failure.error
   } finally {
     part.forget()
     // An error for nobody costs as much as a small proof.
-    if (pulling !== null || begun.length > 0) part.abort()
+    if (!isOver) part.abort()
   }
 }
-const toNull = () => null
-/** An item, or that there is no further one. */
-type Pulled<S> = { readonly item: S } | { readonly failure: { readonly error: unknown } | undefined }
+
+interface Turn<T> {
+  readonly item: T
+  begin(): void
+  fail(error: unknown): void
+}
+
+/** Those that wait for their turns, by whose work they belong to: owners take turns, whatever each of them asks for. */
+export function createTurns<T>() {
+  const owners = new Map<unknown, Set<Turn<T>>>()
+  let length = 0
+  return {
+    /** How many wait; of one owner only, if it is named. */
+    length: (owner?: unknown): number => (owner === undefined ? length : (owners.get(owner)?.size ?? 0)),
+    /** @throws EndpointError `ABORTED`; the error of `fail` */
+    wait: (item: T, owner: unknown, signal: AbortSignal | undefined): Promise<void> =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(abortedBy(signal))
+        const end = () => {
+          forget()
+          length--
+          const own = owners.get(owner)
+          if (own?.delete(turn) && own.size === 0) owners.delete(owner)
+        }
+        const turn: Turn<T> = {
+          item,
+          begin() {
+            end()
+            resolve()
+          },
+          fail(error) {
+            end()
+            reject(error)
+          },
+        }
+        const forget = onAbort(signal, () => signal && turn.fail(abortedBy(signal)))
+        owners.set(owner, (owners.get(owner) ?? new Set()).add(turn))
+        length++
+      }),
+    /** Begins the next one, if it may begin. */
+    next(mayBegin: (item: T) => boolean = () => true): T | undefined {
+      const [first] = owners
+      const [turn] = first?.[1] ?? []
+      if (first === undefined || turn === undefined || !mayBegin(turn.item)) return undefined
+      // The next turn is another owner's.
+      owners.delete(first[0])
+      owners.set(...first)
+      turn.begin()
+      return turn.item
+    },
+    /** Ends the wait of some. */
+    fail(error: unknown, isHopeless: (item: T) => boolean): void {
+      for (const own of [...owners.values()]) for (const turn of own) if (isHopeless(turn.item)) turn.fail(error)
+    },
+  }
+}
 
 export type Budget = ReturnType<typeof createBudget>
 
-interface Waiting {
-  readonly amount: number
-  readonly begin: () => void
-}
-
 /** Lets works hold `total` of something together; the others wait, in order. One that needs more holds all of it. */
 export function createBudget(total: number) {
-  /** By owner: they take turns. */
-  const waiting = new Map<string, Waiting[]>()
+  const turns = createTurns<number>()
   let free = total
-  const serve = () => {
-    for (let [first] = waiting; first !== undefined && (first[1][0]?.amount ?? 0) <= free; [first] = waiting) {
-      const [owner, [next, ...others]] = first
-      waiting.delete(owner)
-      if (others.length > 0) waiting.set(owner, others)
-      free -= next?.amount ?? 0
-      next?.begin()
+  function serve(): void {
+    for (;;) {
+      const amount = turns.next(one => one <= free)
+      if (amount === undefined) return
+      free -= amount
     }
   }
   /** @returns what gives it back. @throws EndpointError `ABORTED` */
-  function take(wanted: number, signal?: AbortSignal, owner = ''): Promise<() => void> {
+  async function take(wanted: number, signal?: AbortSignal, owner = ''): Promise<() => void> {
     const amount = Math.min(wanted, total)
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        const others = (waiting.get(owner) ?? []).filter(one => one !== turn)
-        if (others.length > 0) waiting.set(owner, others)
-        else waiting.delete(owner)
-        if (signal) reject(abortedBy(signal))
-        serve()
-      }
-      const begin = () => {
-        forget()
-        resolve(() => {
-          free += amount
-          serve()
-        })
-      }
-      const turn = { amount, begin }
-      waiting.set(owner, [...(waiting.get(owner) ?? []), turn])
-      if (signal?.aborted) return end()
-      const forget = onAbort(signal, end)
+    const turn = turns.wait(amount, owner, signal)
+    serve()
+    // Others may have waited for this one alone.
+    await turn.catch(error => {
       serve()
+      throw error
     })
+    return () => {
+      free += amount
+      serve()
+    }
   }
   return {
     take,
-    /** How many wait; of one owner only, if it is named. */
-    waiting: (owner?: string): number =>
-      [...waiting].reduce((sum, [own, { length }]) => (owner === undefined || own === owner ? sum + length : sum), 0),
+    waiting: turns.length,
     get free() {
       return free
     },

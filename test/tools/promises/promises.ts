@@ -36,7 +36,11 @@ const HEADER_HASH: Break = [
   'if (!equalBytes(found, expected)) throw',
   'if (false) throw',
 ]
-const KEY_SHOWN: Break = ['src/client/transport/redact.ts', "withoutUrls(text.replace(whole, '[key]'))", 'text']
+const KEY_SHOWN: Break = [
+  'src/client/transport/redact.ts',
+  "withoutUrls(text.replace(beginning, '').replace(whole, '[key]'))",
+  'text',
+]
 const REDUNDANT: Break = [
   'src/verify/anchor/eth-proof.ts',
   'if (stated === undefined || proven.includes(stated)) return',
