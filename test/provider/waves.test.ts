@@ -38,7 +38,7 @@ it('finds a view in few waves, and that there is no newer one in one', async () 
   const newL1Block = (_: VerifiedProvider, { chain }: Endpoints) => chain.l1.addBlock()
   const [first, same, , later, , newer] = await wavesOf(view, refresh, newL1Block, refresh, news, refresh)
   expect(first).toEqual([
-    ['eth_chainId', 'eth_getBlockByNumber', 'eth_getStorageAt', 'l1BlockHash'],
+    ['l1BlockHash', 'eth_chainId', 'eth_getBlockByNumber', 'eth_getStorageAt'],
     ['eth_getLogs', 'eth_getProof'],
     ['eth_getProof', 'rollup_getProof'],
   ])
