@@ -416,6 +416,9 @@ it('goes on with evidence that it verifies, whoever wrote it, and believes none 
   expect((await again(...mapping)).stderr).toContain('its line 2 is not of this request')
   const continued = await again()
   expect(continued).toMatchObject({ code: 0, stderr: expect.stringMatching(/\d addresses left, after an earlier run/) })
+  expect(continued.stdout).toContain(
+    `Note: ${at(evidence)} was there, and chose the blocks. For newer ones, use --force.`,
+  )
   expect(read(evidence).toString().startsWith(kept)).toBe(true)
   expect(read('rows.csv').toString().trimEnd().split('\n')).toHaveLength(COUNT + 1)
 })

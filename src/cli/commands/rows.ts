@@ -129,7 +129,14 @@ async function take<Proven extends ProvenBlock, Own extends Reader>(
     const { holds = true, ...told } = kind.tell(proven, reader)
     const source = trust.beacon || trust.l1BlockHash !== undefined ? 'user' : 'endpoint'
     const verdict = verdictOf(holds, { l1BlockHash: source })
-    report(verdict, { ...told, json: { ...told.json, fetched: true } }, proven, wanted, io)
+    const continued = begun !== undefined
+    report(
+      verdict,
+      { ...told, continued, json: { ...told.json, fetched: true, ...(continued && { continued }) } },
+      proven,
+      wanted,
+      io,
+    )
     return exitCodeOf(verdict, ASKED_ENDPOINTS)
   } finally {
     rows.remove()
@@ -282,7 +289,7 @@ async function check<Proven extends ProvenBlock, Own extends Reader>(
 
 function report(
   verdict: ReturnType<typeof verdictOf>,
-  { statement, summary, json, rows = [] }: RowsReport,
+  { statement, summary, json, rows = [], continued = false }: RowsReport & { readonly continued?: boolean },
   { verified }: ProvenBlock,
   { path, evidence, check, network, trust, l2Block, json: asJson }: WantedRows,
   { stdout }: Io,
@@ -308,6 +315,7 @@ function report(
       ]),
       stdout,
     ),
+    ...(continued ? [`Note: ${evidence} was there, and chose the blocks. For newer ones, use --force.`] : []),
     ...(isOlder
       ? ['Note: this is an older state, and whoever made the files chose it. Pass the block with --l2-block.']
       : []),
