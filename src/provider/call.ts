@@ -2,7 +2,6 @@ import type { Hex } from '../base/bytes.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { knownBlocksOf } from './blocks/known-blocks.ts'
 import { type CallRequest, overrideState, readBlockOverrides, readCall, readStateOverrides } from './call-request.ts'
-import type { CurrentView } from './current-view.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
@@ -14,7 +13,7 @@ import { params } from './params.ts'
 import type { KnownState } from './proven-state.ts'
 import { guessHash, type Rehearse } from './rehearsal.ts'
 import { readHistory, type StateReader } from './state-reader.ts'
-import { type Held, newestIn } from './view.ts'
+import { type CurrentView, type Held, newestIn } from './view.ts'
 
 /** The highest gas limit of a transaction in Osaka (EIP-7825). */
 const OSAKA_MAX_GAS = 1n << 24n

@@ -25,6 +25,14 @@ function quantity(place: string, value: unknown, bits: number): bigint {
   throw refuse(`${place}: expected a quantity below 2^${bits}`)
 }
 
+function ofObject<T>(place: string, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    throw refuse(`${place}: expected an object`)
+  }
+}
+
 /** Readers of the parameters that clients send. `place` names one in messages. Hexadecimal is returned in lower case. */
 export const params = {
   data,
@@ -37,21 +45,10 @@ export const params = {
     throw refuse(`params: expected ${least === most ? least : `${least} to ${most}`} parameters, got ${given.length}`)
   },
   /** The own properties of an object. A null counts as undefined. */
-  fields<Name extends string>(place: string, value: unknown, names: readonly Name[]) {
-    try {
-      return reader.fields(value, names)
-    } catch {
-      throw refuse(`${place}: expected an object`)
-    }
-  },
-  names(place: string, value: unknown): readonly string[] {
-    try {
-      reader.fields(value, [])
-      return Object.keys(Object(value))
-    } catch {
-      throw refuse(`${place}: expected an object`)
-    }
-  },
+  fields: <Name extends string>(place: string, value: unknown, names: readonly Name[]) =>
+    ofObject(place, () => reader.fields(value, names)),
+  names: (place: string, value: unknown): readonly string[] =>
+    ofObject(place, () => reader.fields(value, []) && Object.keys(Object(value))),
   bytes(place: string, value: unknown, length: number): Hex {
     if (isHex(value, 2 * length, 2 * length)) return lowerCase(value)
     throw refuse(`${place}: expected 0x-prefixed hexadecimal of ${length} bytes`)

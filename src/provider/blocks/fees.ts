@@ -98,16 +98,14 @@ export function tipsAt(
   paid: readonly { readonly tip: bigint; readonly gas: bigint }[],
   gasUsed: bigint,
 ): string[] {
-  let sum = 0
-  const steps = paid
-    .toSorted((one, other) => ascending(one.tip, other.tip))
-    .map(({ tip, gas }) => {
-      sum += Number(gas)
-      return { tip, sum }
-    })
+  const sorted = paid.toSorted((one, other) => ascending(one.tip, other.tip))
   return shares.map(share => {
-    const found = steps.find(({ sum }) => sum >= (Number(gasUsed) * share) / 100) ?? steps.at(-1)
-    return encodeQuantity(found?.tip ?? 0n)
+    let sum = 0
+    for (const { tip, gas } of sorted) {
+      sum += Number(gas)
+      if (sum >= (Number(gasUsed) * share) / 100) return encodeQuantity(tip)
+    }
+    return encodeQuantity(sorted.at(-1)?.tip ?? 0n)
   })
 }
 

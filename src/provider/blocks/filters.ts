@@ -13,7 +13,7 @@ import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import type { Chain } from './chain.ts'
 import { type BlockRange, type LogBounds, type LogSearch, lengthOf, rangeIn, readLogRequest } from './logs.ts'
-import { spell, spellLogs } from './spell.ts'
+import { spell } from './spell.ts'
 
 /** Logs, or of blocks their hashes or their headers. */
 export type Query = { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
@@ -65,7 +65,7 @@ export function createFilters(sources: FilterSources) {
       const { query } = register.find(idIn(given))
       if (typeof query === 'string') throw refusedFor('FILTER_MISSING', { found: 'This one is about blocks.' })
       const chain = await chainNow(pace)
-      return spellLogs(await search(chain, query.filter, rangeIn(query.bounds, chain.newest)))
+      return spell(await search(chain, query.filter, rangeIn(query.bounds, chain.newest)))
     },
   } satisfies Partial<Record<BlockMethod, Method>>
 }

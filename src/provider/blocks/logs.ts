@@ -1,5 +1,5 @@
 import type { Hex } from '../../base/bytes.ts'
-import { isGiven, readOwn } from '../../base/json/known-fields.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
 import { fetchBlock } from '../../client/l1/blocks.ts'
 import { askLogs } from '../../client/l1/log-ranges.ts'
 import { EndpointError } from '../../client/transport/error.ts'
@@ -18,19 +18,19 @@ import type { VerifiedOptions } from '../options.ts'
 import { params, readBlock, refuseOtherFields } from '../params.ts'
 import type { Chain } from './chain.ts'
 import { unprovenBlock } from './known-blocks.ts'
-import { spellLogs } from './spell.ts'
+import { spell } from './spell.ts'
 
-export async function getLogs(search: LogSearch, chain: Chain, query: unknown): Promise<object> {
+export async function getLogs(search: LogSearch, chain: Chain, query: unknown): Promise<unknown> {
   const { filter, blocks: wanted } = readLogRequest(query, chain)
   if (typeof wanted === 'string') {
     const number = await chain.numberOf(wanted)
     if (number === null) throw refusedFor('BLOCK_UNPROVEN', { found: 'No proven block has this hash.' })
-    return spellLogs(await search(chain, filter, { from: number, to: number }))
+    return spell(await search(chain, filter, { from: number, to: number }))
   }
   const range = rangeIn(wanted, chain.newest)
   // An empty list would say that these blocks have no logs, to who takes the newest block from elsewhere.
   if (range.from > chain.newest) throw unprovenBlock(chain.view, range.from)
-  return spellLogs(await search(chain, filter, range))
+  return spell(await search(chain, filter, range))
 }
 
 /** Characters of a log as JSON, besides its data; of a header; and of what a cache keeps without any. */
@@ -253,14 +253,8 @@ function numberAt(block: unknown, { isForWallet }: Chain): bigint | null {
 
 /** The addresses, and the topics by place: of each, any will do. None: anything. */
 export function readSelection(address: unknown, topics: unknown) {
-  const choice = (length: number) => (place: string, value: unknown) => {
-    const read = (at: string, item: unknown) => params.bytes(at, item, length)
-    return Array.isArray(value)
-      ? params.list(place, value, MAX_CHOICES, read)
-      : isGiven(value)
-        ? [read(place, value)]
-        : []
-  }
+  const choice = (length: number) => (place: string, value: unknown) =>
+    params.list(place, [value ?? []].flat(), MAX_CHOICES, (at, item) => params.bytes(at, item, length))
   return {
     address: choice(20)('address', address),
     topics: params.list('topics', topics ?? [], MAX_TOPICS, choice(32)),

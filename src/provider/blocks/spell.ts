@@ -1,7 +1,6 @@
 import { encodeQuantity } from '../../base/hex.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import {
-  type BlockLog,
   type BlockReceipt,
   type BlockTransaction,
   deriveBody,
@@ -18,8 +17,6 @@ export function spell(value: unknown): unknown {
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
   return Object.fromEntries(fields.map(([name, field]) => [name, spell(field)]))
 }
-
-export const spellLogs = (logs: readonly BlockLog[]): object => Object(spell(logs))
 
 /** As nodes have it, a legacy transaction has no parity, and no chain if it holds on every one. */
 export function spellTransaction({ chainId, yParity, ...transaction }: BlockTransaction): object {
