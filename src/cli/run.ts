@@ -1,5 +1,4 @@
 import { isArgumentError } from '../base/errors.ts'
-import { readOwn } from '../base/json/known-fields.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
 import { argumentRefused, briefMessage, requireWritten, UsageError } from './errors.ts'
 import { sharedOptions, trustOptions } from './options/declared.ts'
@@ -92,17 +91,20 @@ are signed with your key: rollup-state-proof/key in $XDG_STATE_HOME, or else in
 
 /** Runs the program. Does not throw. @param argv the arguments after the program's name @returns the exit code */
 export async function run(argv: readonly string[], streams: Io): Promise<number> {
-  const [name = '', ...args] = argv
   const io = fitToTerminal(streams)
   try {
-    const code = await dispatch(name, args, io)
+    const code = await dispatch(argv, io)
+    // Clears what progress is left, if nothing else has: a report may go to a pipe.
+    io.stderr.write('')
     await requireWritten(streams.stdout)
     return code
   } catch (thrown) {
     const error = isArgumentError(thrown) ? argumentRefused(thrown) : thrown
     const isUsage = error instanceof UsageError || error instanceof DocumentError
     const message = `${isUsage ? '' : 'unexpected: '}${briefMessage(error)}`
-    const help = `rollup-state-proof ${nameIn(argv)}--help`
+    const [word = ''] = argv
+    const name = commandNamed(argv)?.[0] ?? (subjectsOf(word).length > 0 ? word : '')
+    const help = ['rollup-state-proof', ...(name === '' ? [] : [name]), '--help'].join(' ')
     if (isAsked(argv, '--json')) {
       io.stdout.write(toJson({ error: { code: isUsage ? 'USAGE' : 'UNEXPECTED', message, help } }))
     }
@@ -118,45 +120,41 @@ function isAsked(argv: readonly string[], ...options: readonly string[]): boolea
   return (end === -1 ? argv : argv.slice(0, end)).some(arg => options.includes(arg))
 }
 
-/** The first words that name a command or its subjects, and a space; empty if none do. */
-function nameIn(argv: readonly string[]): string {
-  const named = [argv.slice(0, 2).join(' '), argv[0] ?? ''].find(words =>
-    commands.some(([known]) => known === words || known.startsWith(`${words} `)),
-  )
-  return named === undefined || named === '' ? '' : `${named} `
+const commandNamed = ([word = '', subject = '']: readonly string[]) =>
+  commands.find(([known]) => known === word || known === `${word} ${subject}`)
+
+/** The commands that begin with this word and need a second one. */
+const subjectsOf = (word: string) => commands.filter(([known]) => known.startsWith(`${word} `))
+
+async function dispatch(argv: readonly string[], io: Io): Promise<number> {
+  const [name = ''] = argv
+  const isHelp = name === 'help' || isAsked(argv, '--help', '-h')
+  const words = name === 'help' ? argv.slice(1).filter(word => !word.startsWith('-')) : argv
+  const found = commandNamed(words)
+  const command = found && (await found[2]()).command
+  if (!isHelp && command) return command.run(argv.slice(found[0].split(' ').length), io)
+  const isVersion = name === '--version' || name === '-v'
+  const text = isVersion ? `${readVersion()}\n` : isHelp ? (command?.help ?? helpOn(words)) : undefined
+  if (text === undefined) throw noSuchCommand(words)
+  io.stdout.write(text)
+  return exitCodes.verified
 }
 
-async function dispatch(name: string, args: readonly string[], io: Io): Promise<number> {
-  if (name === '--version' || name === '-v') {
-    io.stdout.write(`${readVersion()}\n`)
-    return exitCodes.verified
-  }
-  const isHelp = name === 'help' || isAsked([name, ...args], '--help', '-h')
-  const words = (name === 'help' ? args : [name, ...args]).filter(word => name !== 'help' || !word.startsWith('-'))
-  const [word = '', subject = ''] = words
-  const found = commands.find(([known]) => known === `${word} ${subject}`) ?? commands.find(([known]) => known === word)
-  if (isHelp) {
-    const topic = name === 'help' ? readOwn(topics, word) : undefined
-    const isGeneral = word === '' || word.startsWith('-')
-    const text = found ? (await found[2]()).command.help : (topic ?? (isGeneral ? help : subjectsOf(word)))
-    if (typeof text === 'string' && text !== '') {
-      io.stdout.write(text)
-      return exitCodes.verified
-    }
-  }
-  if (found !== undefined) return (await found[2]()).command.run(args.slice(found[0].includes(' ') ? 1 : 0), io)
-  if (word === '' || word === '--json') throw new UsageError('no command')
-  const subjects = commands.filter(([known]) => known.startsWith(`${word} `)).map(([known]) => known)
-  if (subjects.length > 0)
-    throw new UsageError(`${word} what? Choose ${subjects.join(', ')}.${didYouMean(`${word} ${subject}`, subjects)}`)
-  const names = [...new Set(commands.map(([known]) => known.split(' ')[0] ?? '')), 'help']
-  throw new UsageError(`no such command: ${word}.${didYouMean(word, names)}`)
-}
-
-/** The help of a word that needs a second one; empty if there is none. */
-function subjectsOf(word: string): string {
-  const subjects = commands.filter(([known]) => known.startsWith(`${word} `))
-  if (subjects.length === 0) return ''
-  const lines = subjects.map(([known, summary]) => `  rollup-state-proof ${known.padEnd(15)}  ${summary}`)
+/** The help on a topic, or on a word that needs a second one; undefined if there is none. */
+function helpOn([word = '']: readonly string[]): string | undefined {
+  if (word === '' || word.startsWith('-')) return help
+  const lines = subjectsOf(word).map(([known, summary]) => `  rollup-state-proof ${known.padEnd(15)}  ${summary}`)
+  if (lines.length === 0) return Object.hasOwn(topics, word) ? topics[word] : undefined
   return `Usage: rollup-state-proof ${word} SUBJECT [options]\n\n${lines.join('\n')}\n\nEach has its own --help.\n`
+}
+
+function noSuchCommand([word = '', subject = '']: readonly string[]): UsageError {
+  if (word === '' || word === '--json') return new UsageError('no command')
+  const subjects = subjectsOf(word).map(([known]) => known)
+  if (subjects.length > 0) {
+    const hint = didYouMean(`${word} ${subject}`, subjects)
+    return new UsageError(`${word} what? Choose ${subjects.join(', ')}.${hint}`)
+  }
+  const names = [...new Set(commands.map(([known]) => known.split(' ')[0] ?? '')), 'help']
+  return new UsageError(`no such command: ${word}.${didYouMean(word, names)}`)
 }

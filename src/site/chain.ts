@@ -142,7 +142,9 @@ export function drawState(scene: Scene<ProvenState & ProvenWay>): ChainBox[] {
   const existing = proven?.storage.filter(({ exists }) => exists).length
   const account = proven === null ? '' : proven.account === null ? 'does not exist' : 'exists'
   const slots = storageKeys.map((_, index) => index + 1)
-  const note = proven === null ? '' : `${existing} of ${count} exist`
+  const [slot] = proven?.storage ?? []
+  const one = slot?.exists ? 'exists' : 'does not exist'
+  const note = proven === null ? '' : count === 1 ? one : `${existing} of ${count} exist`
   return [
     ...l2Trunk(scene),
     link('Rollup', 'Account', ['answer', 0], brief(address), account),

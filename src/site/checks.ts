@@ -1,11 +1,13 @@
 import { meaningOf } from '../base/error-meanings.ts'
 import type { FailureCode, Refusal } from '../base/errors.ts'
-import type { Link } from '../cli/words/evidence.ts'
 import { type Outcome, safely } from '../entry/index.ts'
 import type { OpenedFile } from './file.ts'
 import { listen } from './told.ts'
 
 /** What was checked, as the checks themselves tell it, by the part of the file that they are about. */
+
+/** A link of the chain of evidence. */
+type Link = 'bundle' | 'consensus' | 'l1Header' | 'rollupContract' | 'l2Header' | 'answer'
 
 /** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. `place` is that of a message in its tree,
  * `history` the hash of the newest block, and `blocks` what follows from it. */

@@ -1,10 +1,10 @@
 import { kindNamed, schemeNamed } from '../cli/words/answer.ts'
 import { digitOffChecksum } from '../cli/words/checksum.ts'
-import { forkOf, networkNamed, networkNames, parseNumber, rollupNamed } from '../cli/words/evidence.ts'
+import { networkNamed, networkNames, parseNumber, rollupNamed } from '../cli/words/evidence.ts'
 import { attempt, isHexOf } from '../cli/words/layout.ts'
 import { fieldIn } from '../cli/words/value.ts'
 import { trustedNames } from '../cli/words/wording.ts'
-import type { Rollup } from '../entry/anchor.ts'
+import { lineaLayout, type Rollup } from '../entry/anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../entry/beacon.ts'
 import type { Hex } from '../entry/index.ts'
 import type { OpenedFile } from './file.ts'
@@ -101,16 +101,14 @@ function slotsIn(text: string): readonly bigint[] | null {
 }
 
 export function rollupOf({ rollup, layout, implementation }: Statement): Rollup {
-  const [roots, current, blockHashes] = slotsIn(layout.value) ?? []
-  const fork = forkOf(rollup.value, roots, current)
-  const known = rollupNamed(rollup.value) ?? fork
+  const slots = slotsIn(layout.value)
+  const [stateRootHashes, currentL2BlockNumber, blockHashes = lineaLayout.blockHashes] = slots ?? []
   return {
-    ...known,
-    ...(roots !== undefined &&
-      fork.layout && { layout: { ...fork.layout, ...(blockHashes !== undefined && { blockHashes }) } }),
-    // Despite its type, it is unchecked: the verifier refuses a malformed one with an ArgumentError.
-    ...(implementation.value !== '' && { implementation: implementation.value as Hex }),
-  }
+    ...(rollupNamed(rollup.value) ?? { address: rollup.value, layout: lineaLayout }),
+    ...(slots && { layout: { ...lineaLayout, stateRootHashes, currentL2BlockNumber, blockHashes } }),
+    ...(implementation.value !== '' && { implementation: implementation.value }),
+    // Despite its type, it is unchecked: the verifier refuses what is malformed with an ArgumentError.
+  } as Rollup
 }
 
 /** The claim about a state that the user stated. What came from the bundle itself is left to it. */

@@ -1,12 +1,11 @@
 import { resultIn, schemeNamed } from '../cli/words/answer.ts'
-import type { ClaimField, Source } from '../cli/words/claim.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { parseNumber, rollupNamed } from '../cli/words/evidence.ts'
-import { evidenceNames } from '../cli/words/kinds.ts'
+import { evidenceNames } from '../cli/words/input-file.ts'
 import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
 import { messageRows, messageStatements } from '../cli/words/message.ts'
 import { brief, fieldIn, fieldsOf, hasFields, isGiven, itemsOf } from '../cli/words/value.ts'
-import { accountRows, answerNotes, bundleNotes, capitalized, count, type Row } from '../cli/words/wording.ts'
+import { accountRows, capitalized, count, notesOn, type Row } from '../cli/words/wording.ts'
 import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../entry/anchor.ts'
 import { historyContract, historySlot, type LogsClaim, logsEvidence, type VerifiedLogs } from '../entry/blocks.ts'
 import { createVerifier, type Hex } from '../entry/index.ts'
@@ -42,16 +41,16 @@ const answer = judgeAs<ProvenState>({
       : createVerifier(scheme).verifyProof(answer, { ...asked, stateRoot: root })
   },
   tell(proven, statement) {
-    const { trusted, scheme, address } = statement
-    const keyCount = keysIn(statement).length
-    const sources: Record<ClaimField, Source> = {
-      scheme: scheme.source,
-      stateRoot: trusted.source,
-      address: address.source,
-      storageKeys: keyCount === 0 ? 'user' : statement.storageKeys.source,
+    const { trusted, address, storageKeys } = statement
+    return {
+      sources: {
+        stateRoot: trusted.source,
+        address: address.source,
+        ...(keysIn(statement).length > 0 && { storageKeys: storageKeys.source }),
+      },
+      headline: stateWords(proven),
+      facts: factsOf(proven),
     }
-    const notes = answerNotes(sources, keyCount).map(capitalized)
-    return { sources, headline: stateWords(proven), facts: factsOf(proven), notes }
   },
   draw: drawState,
   state: proven => proven,
@@ -86,7 +85,7 @@ const state = judgeAs<AnyEvidence>({
       headline: stateWords(proven),
       l1Block: proven.l1Block,
       facts: factsOf(proven),
-      notes: bundleNotes({ ...sources, trusted: 'user' }, proven).map(capitalized),
+      notes: notesOn(proven).map(capitalized),
     }
   },
   draw: drawState,
@@ -122,17 +121,18 @@ const logs = judgeAs<VerifiedLogs>({
   },
   tell(proven, statement) {
     const { trustedInput, l1Block, logs, blockCount } = proven
-    const sources = { ...evidenceSourcesOf(statement), trusted: 'user', address: 'user', storageKeys: 'user' } as const
-    const asked = 'Whoever made the bundle chose the blocks and the filter: check that this is what you asked for.'
+    const { l2BlockNumber } = evidenceSourcesOf(statement)
     const have = `${blockCount === 1 ? 'has' : 'have'} exactly ${count(logs.length, 'log')}`
     return {
       sources: {
         ...premiseSources(statement),
+        fromBlock: 'bundle',
+        toBlock: 'bundle',
         filter: 'bundle',
-        ...(trustedInput !== 'l2StateRoot' && { l2BlockNumber: sources.l2BlockNumber }),
+        ...(trustedInput !== 'l2StateRoot' && { l2BlockNumber }),
       },
       headline: `${capitalized(rangeWords(proven))} ${have} that the filter selects: none is left out.`,
-      notes: [asked, ...bundleNotes(sources, asEvidence(proven)).map(capitalized)],
+      notes: notesOn(proven).map(capitalized),
       l1Block,
       facts: logsFacts(proven),
       logs: { count: logs.length, listed: logs.slice(0, MAX_LOGS_SHOWN).map(tellLog) },
@@ -230,7 +230,6 @@ const message = judgeAs<VerifiedMessage>({
       sources: { ...premiseSources(statement), message: isAsked ? message.source : 'bundle' },
       headline: `${capitalized(messageStatements[proven.status])}.`,
       l1Block: proven.l1Block,
-      notes: isAsked ? [] : ['Whoever made the bundle chose the message: check that it is the one you mean.'],
       facts: [['Hash', proven.messageHash], ...rows],
     }
   },
@@ -271,10 +270,6 @@ const traces = judgeAs<VerifiedTransition>({
       sources: { rootBefore: trusted.source, rootAfter: isEnded ? endRoot.source : 'answer' },
       headline: `These changes, of ${accounts} and ${slots}, lead from one root to the other.`,
       changes,
-      notes:
-        isEnded && isOwn(endRoot.source)
-          ? []
-          : ['Nobody vouches for the state after the last block: the sender can have made up every change.'],
     }
   },
   draw(scene) {

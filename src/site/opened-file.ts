@@ -2,8 +2,13 @@ import { addressIn, guessKind, kindNamed, storageKeysIn } from '../cli/words/ans
 import type { Source } from '../cli/words/claim.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { nameOfRollup, parseNumber } from '../cli/words/evidence.ts'
-import { type AnswerFile, type EvidenceVector, holdsTraces, readInputFile } from '../cli/words/input-file.ts'
-import { evidenceNames } from '../cli/words/kinds.ts'
+import {
+  type AnswerFile,
+  type EvidenceVector,
+  evidenceNames,
+  holdsTraces,
+  readInputFile,
+} from '../cli/words/input-file.ts'
 import { brief, fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable, show } from '../cli/words/value.ts'
 import { type OpenedFile, slotsIn } from './file.ts'
 import { kindOf } from './judge.ts'

@@ -4,7 +4,6 @@ import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../cli/wor
 import type { Hex } from '../entry/index.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
 import {
-  computeRoot,
   decodeAccount,
   hashAccountKey,
   hashAccountValue,
@@ -85,8 +84,7 @@ function viewPath(
   const isPath = nodes.length === LEAF_NODE + 1
   const fault = faultOfProof?.part === part.proof ? faultOfProof : null
   const leafIndex = isLeafIndex(index) ? index : null
-  // Unchecked, despite their type: computeRoot checks each node.
-  const computed = leafIndex === null ? null : attempt(() => computeRoot(scheme, leafIndex, nodes as readonly Hex[]))
+  const { levels, subRoot, root: computedRoot } = readLevels(scheme, leafIndex, nodes)
   const bytes = entries
     .filter(entry => isPath || entry === 'value')
     .map(entry => readFields(scheme, treeIndex, entry, entry === 'value' ? value : nodes[entry], fault))
@@ -97,11 +95,11 @@ function viewPath(
     title: `Path of the ${partNames[part.proof]}`,
     leafIndex: leafIndex === null ? brief(show(index)) : nameLeafIndex(leafIndex),
     ...root,
-    computedRoot: computed?.root ?? null,
+    computedRoot,
     nextFreeNode: fieldOf(0, 'nextFreeNode'),
     statedSubRoot: fieldOf(0, 'sub-root'),
-    computedSubRoot: computed?.subRoot ?? null,
-    levels: readLevels(scheme, leafIndex, nodes),
+    computedSubRoot: subRoot,
+    levels,
     prev: fieldOf(LEAF_NODE, 'prev'),
     next: fieldOf(LEAF_NODE, 'next'),
     hKey: fieldOf(LEAF_NODE, 'hKey'),

@@ -2,7 +2,7 @@ import { meaningOf } from '../base/error-meanings.ts'
 import type { FailureCode, Refusal } from '../base/errors.ts'
 import { attempt, decodeHex, readRlp, toNumber } from '../cli/words/layout.ts'
 import { brief, fieldIn } from '../cli/words/value.ts'
-import { listed, type PartSources, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
+import { conditionOf, type PartSources, premiseOf, premiseWords, verdictOf, type Word } from '../cli/words/verdict.ts'
 import { capitalized, formatTime, type Row } from '../cli/words/wording.ts'
 import type { L1Block } from '../verify/anchor/header.ts'
 import type { HashScheme } from '../verify/scheme/scheme.ts'
@@ -76,7 +76,8 @@ export interface Told extends Partial<Pick<Report, 'notes' | 'facts' | 'logs' | 
 
 /** The checks pass: what follows, and on whose word. */
 export function established(statement: Statement, { sources, headline, l1Block, ...told }: Told): Said {
-  const { word: verdict, unconfirmed, chosen } = verdictOf(true, sources)
+  const found = verdictOf(true, sources)
+  const { word: verdict, unconfirmed, chosen } = found
   const badge = capitalized(verdict)
   const [first] = unconfirmed
   if (first === undefined) {
@@ -92,8 +93,8 @@ export function established(statement: Statement, { sources, headline, l1Block, 
     ...told,
     verdict,
     badge,
-    headline: `Nobody has confirmed the ${listed(unconfirmed.map(premiseWords))}.`,
-    text: `If ${unconfirmed.length === 1 ? 'it is' : 'they are'} right: ${following}`,
+    headline: `${capitalized(premiseOf(found))}.`,
+    text: `${conditionOf(found)} ${following}`,
     // What nobody states cannot be compared, but it can be entered.
     ...(value === '' ? { missing: field } : { unconfirmed: { field, name: premiseWords(first), value, about } }),
   }

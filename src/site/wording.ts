@@ -1,6 +1,6 @@
 import type { LeafForm, LeafPath } from '../cli/words/answer.ts'
 import type { Source } from '../cli/words/claim.ts'
-import { type EvidenceSources, networkNamed, rollupNamed } from '../cli/words/evidence.ts'
+import { networkNamed, rollupNamed } from '../cli/words/evidence.ts'
 import { brief, fieldsOf, show } from '../cli/words/value.ts'
 import type { PartSources } from '../cli/words/verdict.ts'
 import { capitalized, count, type Row, sourceWords, toEther, trustedNames } from '../cli/words/wording.ts'
@@ -55,17 +55,10 @@ export function basisWords({ trusted, trustedKind }: Statement): string {
 export const rootWords = ({ source }: Field): string =>
   `${isOwn(source) ? 'trusted' : 'not confirmed'}, ${sourceWords[source]}`
 
-/** Who stated each part of the claim on a bundle. */
-export function evidenceSourcesOf(statement: Statement): EvidenceSources {
+/** Who stated what evidence of a state is to be about. */
+export function evidenceSourcesOf(statement: Statement) {
   const of = (name: FieldName): Source => (isStated(statement, name) ? statement[name].source : 'bundle')
-  return {
-    trusted: of('trusted'),
-    scheme: of('scheme'),
-    rollup: of('rollup'),
-    l2BlockNumber: of('l2Block'),
-    address: of('address'),
-    storageKeys: of('storageKeys'),
-  }
+  return { l2BlockNumber: of('l2Block'), address: of('address'), storageKeys: of('storageKeys') }
 }
 
 export const displayRows = (rows: readonly Row[]): Row[] =>

@@ -244,7 +244,7 @@ async function checkFirstView(): Promise<string> {
   assert.equal(await headlineOf(page), 'Nobody has confirmed the L1 block hash and rollup contract.')
   assert.equal(
     await page.locator('.basis').innerText(),
-    'If they are right: this account exists and holds 5 wei; 1 of its 2 slots exists.',
+    'If they are right, for the L2 block, address and storage keys that the file names: this account exists and holds 5 wei; 1 of its 2 slots exists.',
   )
   const links = page.locator('.chain > li')
   assert.deepEqual(await links.evaluateAll(all => all.map(link => link.getAttribute('data-state'))), [
@@ -727,7 +727,7 @@ async function checkTraces(): Promise<string> {
   const largest = await largestMessage(page)
   assert.match(
     await page.locator('.basis').innerText(),
-    /^If they are right: these changes, of 500 accounts and 0 slots, lead from one root to the other\.$/,
+    /^If they are right, these changes, of 500 accounts and 0 slots, lead from one root to the other\.$/,
   )
   const rows = page.locator('tbody tr')
   assert.equal(await rows.count(), 20)
@@ -993,7 +993,7 @@ async function checkAuditor(): Promise<string> {
   assert.equal(await headlineOf(page), 'Enter the state root that you trust.')
   await page.fill('#trusted', contract.stateRoot)
   await page.locator(VERIFIED).waitFor()
-  assert.match(await text('#overview'), /came from the answer: check that this is what you asked for/)
+  assert.match(await text('#overview'), /Verified for the address and storage keys that the answer names/)
 
   // 4. A message, which is about L1 again.
   const message = read('messages/valid/evidence-from-l2')
@@ -1127,7 +1127,7 @@ async function checkWaysIn(): Promise<string> {
   await page.locator(VERIFIED).waitFor()
   assert.match(
     await page.locator('#overview').innerText(),
-    /came from the answer: check that this is what you asked for/,
+    /Verified for the address and storage keys that the answer names/,
   )
   await page.fill('#storageKeys', storageKeys.toReversed().join('\n'))
   await page.locator(REFUSED).waitFor()

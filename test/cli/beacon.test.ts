@@ -56,13 +56,10 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
     expect(verified.stdout).toContain(text)
   }
   const { stdout } = await verify(...checkpoint, '--json')
-  const { beaconBlock, trusted, trustedInput, l1Block, trustedBeaconBlockAge } = JSON.parse(stdout)
+  const { beaconBlock, trusted, trustedInput, l1Block } = JSON.parse(stdout)
   const started = BigInt(beaconBlock.trustedSlotTimestamp)
   const { genesisTime } = service.beacon.network
   expect(started).toBe(BigInt(genesisTime + 12 * 1024 * 54))
-  const age = BigInt(Math.floor(Date.now() / 1000)) - started
-  expect(BigInt(trustedBeaconBlockAge)).toBeGreaterThan(0n)
-  expect(BigInt(trustedBeaconBlockAge)).toBeLessThanOrEqual(age)
   for (const report of [recorded, verified]) expect(report.stdout).toMatch(/age of that block +\d+ days/)
   expect(trusted).toEqual({ beaconBlockRoot: checkpoint[1], network: expect.any(String) })
   expect(trustedInput).toBe('beaconBlockRoot')
@@ -98,12 +95,12 @@ it('refuses incompatible options before it fetches anything', async () => {
     runHere(['verify', join(folder, 'bundle.json'), '--checkpoint', root, ...networkOf(ROLLUP.address, { ...more })])
   const cases: [string, () => ReturnType<typeof record>][] = [
     ['--beacon is needed', () => record('--checkpoint', root, '--force')],
-    ['--checkpoint is needed', () => record('--beacon', beaconUrl)],
+    ['--beacon goes with --checkpoint', () => record('--beacon', beaconUrl)],
     ['--checkpoint-max-age goes with', () => record('--checkpoint-max-age', '7')],
-    ['cannot be combined with', () => record('--beacon', beaconUrl, '--checkpoint', root, '--l1-block', '5')],
+    ['exclude each other', () => record('--beacon', beaconUrl, '--checkpoint', root, '--l1-block', '5')],
     ['--checkpoint: expected', () => record('--beacon', beaconUrl, '--checkpoint', '0x12')],
     ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root, '--force')],
-    ['exactly one of', () => verify('--checkpoint', root, '--l1-block-hash', root)],
+    ['exclude each other', () => verify('--checkpoint', root, '--l1-block-hash', root)],
     ['has no beacon chain', () => other({})],
     ['--network: beacon.version: expected no field but name', () => other({ beacon: { version: 1 } })],
   ]

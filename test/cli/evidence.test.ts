@@ -55,15 +55,13 @@ it.each(['poseidon2', 'mimc'])('verifies a bundle from an L1 block hash (%s)', a
   const { bundle, ...claim } = read(`valid/${scheme}-block-hash`)
   const { code, stdout, stderr } = await runHere(['verify', fileOf(bundle), ...flagsOf({ bundle, ...claim })])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(
-    /^Verified: this account exists\.\n {2}trusted {2}L1 block hash 0x[0-9a-f]{64} {2}stated by you\n/,
-  )
+  expect(stdout).toMatch(/^Verified: this account exists\.\n {2}L1 block hash +0x[0-9a-f]{64} {2}trusted\n/)
   expect(stdout).toMatch(/L1 block +24000000 +of 2025-10-27T23:28:00Z/)
   expect(stdout).toMatch(/L1 state root +0x[0-9a-f]{64} +proven by the header/)
   expect(stdout).toMatch(/L2 block +436 +stated by you/)
   expect(stdout).toMatch(/last finalized +448 +proven by the rollup contract/)
   expect(stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven by the rollup contract/)
-  expect(stdout).toMatch(/storage keys +2 +stated by you/)
+  expect(stdout).toMatch(/slots +2 storage keys +stated by you/)
   expect(stdout).toMatch(/balance +5 wei/)
   expect(stdout).toMatch(/present +0x0+2a\n.*absent\n/)
   expect(stdout).toContain('this is an older state: the rollup had already finalized L2 block 448')
@@ -74,17 +72,17 @@ it('marks unstated inputs in the report and in JSON', async () => {
   const flags = flagsOf(sample, ['--l2-block', '--address', '--storage-key'])
   const { code, stdout } = await runHere(['verify', fileOf(sample.bundle), ...flags])
   expect(code).toBe(0)
-  for (const name of ['L2 block', 'address', 'storage keys']) {
-    expect(stdout).toMatch(new RegExp(`${name} +\\S+ +from the bundle, not stated by you`))
+  for (const name of ['L2 block', 'address', 'slots']) {
+    expect(stdout).toMatch(new RegExp(`${name} +\\S.* {2}from the bundle, not stated by you`))
   }
-  expect(stdout).toContain('whoever made the bundle chose the L2 block, address and storage keys: check')
+  expect(stdout).toMatch(/^Verified, for the L2 block, address and storage keys that the bundle names: /)
   const json = JSON.parse((await runHere(['verify', fileOf(sample.bundle), ...flags, '--json'])).stdout)
   expect(json).toMatchObject({
     verdict: 'verified',
     trustedInput: 'l1BlockHash',
     trusted: { l1BlockHash: blockHash },
     sources: {
-      ...{ trusted: 'flag', scheme: 'lengths', rollup: 'flag' },
+      ...{ trusted: 'user', scheme: 'lengths', rollup: 'user' },
       ...{ l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
     },
     l1Block: { number: '24000000', timestamp: `${0x69000000}`, hash: blockHash },
@@ -94,23 +92,27 @@ it('marks unstated inputs in the report and in JSON', async () => {
   })
 })
 
-it('says of a storage layout and of the constants of a network who stated them', async () => {
+it('takes the layout and the consensus network of a file for --network', async () => {
   const vector = read('valid/poseidon2-own-layout')
-  const layout = 'roots in slot 5, newest block in slot 7'
-  const layoutOf = { stateRootHashes: 5, currentL2BlockNumber: 7, blockHashes: 456 }
-  const slots = networkOf(vector.claim.rollup.address, { rollup: { layout: layoutOf } })
-  const byUser = await runHere(['verify', fileOf(vector.bundle), ...flagsOf(vector, ['--network']), ...slots])
-  expect(byUser.stdout).toMatch(new RegExp(`storage layout +${layout} +stated by you\n`))
+  const layout = { stateRootHashes: 5, currentL2BlockNumber: 7, blockHashes: 456 }
+  const slots = networkOf(vector.claim.rollup.address, { rollup: { layout } })
+  const args = ['verify', fileOf(vector.bundle), ...flagsOf(vector, ['--network'])]
+  expect(await runHere([...args, ...slots])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Verified, for the L2 block, /),
+  })
+  expect((await runHere([...args, ...networkOf(vector.claim.rollup.address)])).code).toBe(1)
 
   const { claim, bundle } = read('valid/poseidon2-beacon-block-root')
   const { network, beaconBlockRoot } = Object(claim.trusted)
-  const args = (beacon: object) => [
-    ...['verify', fileOf(bundle), '--checkpoint', beaconBlockRoot, ...networkOf(claim.rollup.address, { beacon })],
-  ]
+  const of = (beacon: object) => {
+    const known = networkOf(claim.rollup.address, { beacon })
+    return runHere(['verify', fileOf(bundle), '--checkpoint', beaconBlockRoot, ...known, '--json'])
+  }
   // Whoever names the file of a network stands for it.
-  expect((await runHere(args(network))).stdout).toMatch(/network +vectors +stated by you\n/)
-  const known = await runHere([...args(mainnetBeacon), '--json'])
-  expect(JSON.parse(known.stdout)).toMatchObject({ trusted: { network: 'mainnet' }, sources: { network: 'flag' } })
+  expect(JSON.parse((await of(network)).stdout)).toMatchObject({ verdict: 'verified', trusted: { network: 'vectors' } })
+  const other = JSON.parse((await of(mainnetBeacon)).stdout)
+  expect(other).toMatchObject({ verdict: 'refused', trusted: { network: 'mainnet' } })
 })
 
 it('reports how far the chain of evidence reaches', async () => {
@@ -166,15 +168,12 @@ it('says that the network is the default, and not that the user has stated it', 
   const args = ['verify', ...claim]
   for (const [more, words, source] of [
     [[], 'the default, not stated by you', 'default'],
-    [['--network', 'linea'], 'stated by you', 'flag'],
+    [['--network', 'linea'], 'stated by you', 'user'],
   ] as const) {
     const { code, stdout } = await runHere([...args, ...more])
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(`rollup +${lineaRollup.address} .linea-mainnet. +${words}`),
-    ])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(`rollup +${lineaRollup.address} .linea. +${words}`)])
     const json = await runHere([...args, ...more, '--json'])
-    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'verified', sources: { rollup: source, trusted: 'flag' } })
+    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'verified', sources: { rollup: source, trusted: 'user' } })
   }
 })
 

@@ -28,7 +28,6 @@ async function inspect(stdin: string) {
   expect([lines[0], lines.at(-1)]).toEqual([MARK, MARK])
   expect(stdout).toMatch(/^\{"status":"UNVERIFIED",.*\}\n$/)
   const json = JSON.parse(stdout)
-  expect(json.problems.length > 0).toBe(code === 1)
   expect(readable.stdout + stdout).not.toMatch(/\bverified\b/)
   return { code, lines, json }
 }
@@ -51,8 +50,8 @@ it('shows the parts of a bundle', async () => {
         '[0]': { claims: 'existence', proof: { value: `0x${'2a'.padStart(64, '0')}` } },
         '[1]': {
           claims: 'non-existence',
-          leftProof: { leaf: { next: '2' } },
-          rightProof: { leaf: { prev: '0 (HEAD)' } },
+          leftProof: { proofRelatedNodes: { leaf: { next: '2' } } },
+          rightProof: { proofRelatedNodes: { leaf: { prev: '0 (HEAD)' } } },
         },
       },
     },
@@ -75,49 +74,43 @@ it.each([mimc, poseidon2])(
       const text = lines.join('\n')
       expect(text).toMatch(/balance +1000000000000000000/)
       expect(text).toMatch(new RegExp(`scheme +${scheme.name}`))
-      expect(text).toMatch(new RegExp(`key +${PRESENT}\n +claims +existence`))
-      expect(text).toMatch(new RegExp(`key +${ABSENT}\n +claims +non-existence`))
+      expect(text).toMatch(new RegExp(`claims +existence\n +key +${PRESENT}\n`))
+      expect(text).toMatch(new RegExp(`claims +non-existence\n +key +${ABSENT}\n`))
     }
   },
 )
 
-it('prints every vector, and reports no valid one as malformed', async () => {
+it('prints every vector, and calls nothing of a valid one malformed', async () => {
   const files = readdirSync('vectors', { recursive: true, encoding: 'utf8' }).filter(file =>
     // Invalid beacon vectors are patches of valid ones.
     /^(?!beacon).*valid\/.*\.json$/.test(file),
   )
-  const counts = { 0: 0, 1: 0 }
+  let malformed = 0
   for (const file of files) {
     const { code, lines } = await inspect(readFileSync(join('vectors', file), 'utf8'))
-    expect([0, 1], file).toContain(code)
-    if (!file.includes('invalid')) expect(code, file).toBe(0)
+    expect(code, file).toBe(0)
     expect(lines[1], file).toBe(/^(mimc|poseidon2)/.test(file) ? 'vector' : 'evidence vector')
-    counts[code === 0 ? 0 : 1]++
+    if (!lines.some(line => line.includes('malformed ('))) continue
+    expect(file).toContain('invalid')
+    malformed++
   }
   expect(files.length).toBeGreaterThan(560)
-  expect(counts[0]).toBeGreaterThan(300)
-  expect(counts[1]).toBeGreaterThan(100)
+  expect(malformed).toBeGreaterThan(80)
 })
 
 it.each<[string, unknown, string]>([
-  ['a header that is none', { l1: { header: '0x1234' } }, 'l1.header .*RLP_NON_CANONICAL'],
-  ['a header that is no hexadecimal', { l1: { header: 7 } }, 'l1.header .*BAD_HEX: expected a string, found a number'],
-  ['a key of another length', { answer: { accountProof: { key: '0x12' } } }, 'answer.accountProof.key .*WRONG_LENGTH'],
+  ['a header that is none', { l1: { header: '0x1234' } }, ' header +malformed .RLP_NON_CANONICAL.*: 0x1234$'],
+  ['a header that is no hexadecimal', { l1: { header: 7 } }, ' header +malformed .BAD_HEX: expected a string'],
+  ['a beacon block', { header: { beacon: { slot: 7 } } }, ' root +malformed .'],
   [
     'an index that is none',
     { answer: { accountProof: { leafIndex: -1, proof: {} }, storageProofs: [] } },
-    'answer.accountProof.leafIndex .*INDEX_OUT_OF_RANGE',
+    ' leafIndex +malformed .INDEX_OUT_OF_RANGE.*: -1$',
   ],
-  [
-    'nodes of no scheme',
-    { scheme: 'sha3', answer: { accountProof: { leafIndex: 2, proof: {} } } },
-    'answer.accountProof.proof.proofRelatedNodes\\[41\\] .*mimc.*poseidon2',
-  ],
-])('reports where %s is malformed', async (_, change, problem) => {
+])('says where %s is malformed', async (_, change, problem) => {
   const { code, lines } = await inspect(JSON.stringify({ ...JSON.parse(bundleText()), ...Object(change) }))
-  expect(code).toBe(1)
-  expect(lines).toContain('malformed')
-  expect(lines.slice(lines.indexOf('malformed')).join('\n')).toMatch(new RegExp(problem))
+  expect(code).toBe(0)
+  expect(lines.filter(line => new RegExp(problem).test(line))).toHaveLength(1)
 })
 
 it('prints a header whose timestamp is beyond any calendar date', async () => {
@@ -143,7 +136,7 @@ it('handles any values without failing', async () => {
       const place = places[at % places.length] ?? []
       replaceAt(document, place, value)
       const { code } = await inspect(JSON.stringify(document))
-      expect([0, 1, 2]).toContain(code)
+      expect([0, 2]).toContain(code)
       runs++
     }),
     { seed: 7, numRuns: sized(90) },
@@ -176,7 +169,7 @@ it('survives hostile files', async () => {
       `{"operation":"encodeHeader","block":${value}}`,
       `{"version":${value},"rollup":${value},"l1":${value},"request":${value},"answer":${value}}`,
     ]) {
-      expect([0, 1, 2]).toContain((await inspect(text)).code)
+      expect([0, 2]).toContain((await inspect(text)).code)
     }
   }
   const many = JSON.stringify({ accountProof: {}, storageProofs: new Array(100_000).fill('0x00000000') })

@@ -175,7 +175,7 @@ it('refuses incompatible options before any request', async () => {
     [{ checkpoint: root, beacon: [DOWN], network: networkFile({ rollup: ROLLUP }) }, 'has no beacon chain'],
     [{ checkpoint: '0x1', beacon: [DOWN], network }, '--checkpoint: expected'],
     [{ checkpoint: root, beacon: ['ftp://x'], network }, '--beacon: '],
-    [{ checkpoint: root, beacon: [DOWN], network, quorum: '1' }, '--quorum goes with'],
+    [{ checkpoint: root, beacon: [DOWN], network, quorum: '1' }, 'exclude each other'],
     [{ checkpoint: root, beacon: [DOWN], network, 'l1-agree': [DOWN] }, 'exclude each other'],
     [{ checkpoint: root, beacon: [DOWN], network, 'checkpoint-max-age': '-1' }, '--checkpoint-max-age: expected'],
     [{ checkpoint: root, beacon: [DOWN], network, 'beacon-state': path('none/state.json') }, 'cannot write'],
@@ -183,7 +183,7 @@ it('refuses incompatible options before any request', async () => {
     [{ beacon: [DOWN] }, '--beacon goes with --checkpoint'],
     [{ 'beacon-state': path('state.json') }, '--beacon-state goes with --checkpoint'],
     [{ 'checkpoint-max-age': '1' }, '--checkpoint-max-age goes with --checkpoint'],
-    [{ quorum: '1' }, '--quorum: there is one --l1 only'],
+    [{ quorum: '2' }, '--quorum: expected 1 to 1, found 2'],
     [{ quorum: '3', 'l1-agree': [DOWN, 'http://127.0.0.1:2'] }, '--quorum: expected 1 to 2, found 3'],
     [{ 'l1-agree': [DOWN, DOWN] }, 'the same URL twice'],
   ]

@@ -407,7 +407,7 @@ it('records one bundle, which verify, inspect and the library read', async () =>
   const json = JSON.parse((await verify('--json', '--from-block', '133')).stdout)
   expect(json).toMatchObject({
     verdict: 'verified',
-    sources: { fromBlock: 'flag', toBlock: 'bundle', filter: 'bundle', scheme: 'lengths' },
+    sources: { fromBlock: 'user', toBlock: 'bundle', filter: 'bundle', scheme: 'lengths' },
   })
   expect(json.logs.map(({ blockNumber }: { blockNumber: string }) => blockNumber)).toEqual(['133', '134'])
   const other = await verify('--to-block', '135')

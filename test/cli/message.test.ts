@@ -38,7 +38,7 @@ it('verifies a message from L2, and prints the data of its claim', async () => {
   })
   if (messageProof === undefined) throw new Error('a message to L2')
   expect(JSON.parse(json.stdout)).toMatchObject({
-    ...{ verdict: 'verified', status: 'claimable', messageHash, sources: { message: 'bundle', rollup: 'flag' } },
+    ...{ verdict: 'verified', status: 'claimable', messageHash, sources: { message: 'bundle', rollup: 'user' } },
     claimData: encodeMessageClaim({ message, messageProof }),
   })
 })
@@ -125,7 +125,7 @@ it('records a message from L2 with the data of its claim, and what L1 says while
   const { code, stdout } = await record(file, '--sender', user, '--number', '1')
   expect([code, stdout.split('\n')[0]]).toEqual([
     0,
-    'Consistent: nobody has confirmed the L1 block hash. If it is right, this message from L2 can be claimed on L1.',
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, for the message that the endpoint names: this message from L2 can be claimed on L1.',
   ])
   const [, claimData = ''] = /claim it with +(0x\w+)/.exec(stdout) ?? []
   const [, command = ''] = /npx rollup-state-proof (verify .*)/.exec(stdout) ?? []
@@ -140,7 +140,7 @@ it('records a message from L2 with the data of its claim, and what L1 says while
 
   const late = await record(waiting, '--number', '2')
   expect(late.stdout).toContain(
-    'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 does not know the root of this message from L2, at this block.',
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, for the message that the endpoint names: L1 does not know the root of this message from L2, at this block.',
   )
   expect(late.stdout).toMatch(/sent in L2 block +2 +as the L2 endpoint says\n +last finalized +1 +follows$/m)
   expect(late.stdout).not.toContain('claim it with')
@@ -174,12 +174,12 @@ it('records a message to L2, and how far it has come there', async () => {
   const sent = await record(`${folder}/sent.json`, '--number', '1', '--to-l2')
   expect([sent.code, sent.stdout.split('\n')[0]]).toEqual([
     0,
-    'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 has sent this message to L2.',
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, for the message that the endpoint names: L1 has sent this message to L2.',
   ])
   expect(sent.stdout).toMatch(/on L2 +received +follows, at L2 block 1/)
   const later = await record(`${folder}/later.json`, '--number', '2', '--to-l2')
   expect(later.stdout).toContain(
-    'Consistent: nobody has confirmed the L1 block hash. If it is right, L1 has given this number to no message, at this block.',
+    'Consistent: nobody has confirmed the L1 block hash. If it is right, for the message that the endpoint names: L1 has given this number to no message, at this block.',
   )
   expect(later.stdout).toMatch(/on L2 +notReceived/)
 })

@@ -53,7 +53,7 @@ it('records what the L1 endpoint serves, or what the user trusts', async () => {
   expect(recorded).toMatchObject({ fetched: true, verdict: 'consistent', sources: { l1BlockHash: 'endpoint' } })
   const hash = Reflect.get(Object(truth.service.chain.l1.getBlock(64n)), 'hash')
   const own = await truth.record('--json', '--l1-block-hash', hash.toUpperCase().replace('0X', '0x'))
-  expect(JSON.parse(own.stdout)).toMatchObject({ verdict: 'verified', sources: { l1BlockHash: 'flag' } })
+  expect(JSON.parse(own.stdout)).toMatchObject({ verdict: 'verified', sources: { l1BlockHash: 'user' } })
   const other = await truth.record('--force', '--l1-block-hash', recorded.l1Block.hash)
   expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })

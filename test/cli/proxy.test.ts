@@ -454,7 +454,7 @@ it.each([[], ['--json']])(
 it('says that the endpoints are swapped, or of another chain', async () => {
   const { url: l2, l1Url: l1 } = await startService()
   const cases: [string, string, string][] = [
-    [l2, l1, '--l1 and --l2 look swapped: --l1 serves chain 1337, --l2 chain 1338.'],
+    [l2, l1, '--l1 serves chain 1337, but must serve chain 1338. --l2 serves chain 1338, but must serve chain 1337.'],
     [l1, l1, '--l2 serves chain 1338, but must serve chain 1337.'],
   ]
   for (const [first, second, hint] of cases) {

@@ -75,9 +75,11 @@ describe('storage keys', () => {
     ])
     expect(positionals).toEqual(['a', 'b'])
     const inner = mappingSlot({ slot: 1n, keys: [ADDRESS] })
-    expect(mappingKeyOf(inner, ADDRESS)).toBe(mappingSlot({ slot: 1n, keys: [ADDRESS, ADDRESS] }))
+    expect(mappingKeyOf(inner, '--mapping', ADDRESS)).toBe(mappingSlot({ slot: 1n, keys: [ADDRESS, ADDRESS] }))
     // Where solc stores balances[0x...01] of a mapping in slot 0.
-    expect(mappingKeyOf('0', word('1'))).toBe('0xada5013122d395ba3c54772283fb069b10426056ef8ca54750cb9bb552a59e7d')
+    expect(mappingKeyOf('0', '--mapping', word('1'))).toBe(
+      '0xada5013122d395ba3c54772283fb069b10426056ef8ca54750cb9bb552a59e7d',
+    )
     expect(parse('--', '--mapping').positionals).toEqual(['--mapping'])
     const refused = [['--mapping'], ['--mapping', '1'], ['--mapping', '1', '--json'], ['--mapping=1', '2']]
     for (const args of [...refused, ['--mapping', ADDRESS, '1'], ['--mapping', '1', '0xzz']]) {

@@ -42,6 +42,7 @@ const L1 = [...networkOf(rollup.address), '--l1-block-hash', trusted.l1BlockHash
 const ROOT = ['--state-root', claim.stateRoot]
 
 const EXISTS = 'this account exists.'
+const OF_FILE = `Consistent: nobody has confirmed the state root. If it is right, for the address that the file names: ${EXISTS}`
 const [GREEN, YELLOW, RED] = ['\u001b[32m', '\u001b[33m', '\u001b[31m']
 
 interface Case {
@@ -56,7 +57,7 @@ interface Case {
 const cases: Readonly<Record<string, Case>> = {
   'an invented recording': {
     content: recording,
-    ...{ code: 4, says: `Consistent: nobody has confirmed the state root. If it is right, ${EXISTS}`, colour: YELLOW },
+    ...{ code: 4, says: OF_FILE, colour: YELLOW },
   },
   'a recording, and a root that the user states': {
     content: recording,
@@ -87,7 +88,7 @@ const cases: Readonly<Record<string, Case>> = {
   'an invented recording, with --trust-file': {
     content: recording,
     args: ['--trust-file'],
-    ...{ code: 0, says: `Consistent: nobody has confirmed the state root. If it is right, ${EXISTS}`, colour: YELLOW },
+    ...{ code: 0, says: OF_FILE, colour: YELLOW },
   },
   'a refused recording, with --trust-file': {
     content: { ...recording, stateRoot: `0x${'01'.repeat(32)}` },
@@ -98,7 +99,7 @@ const cases: Readonly<Record<string, Case>> = {
     content: call.bundle,
     args: callArguments(),
     ...{ code: 4, colour: YELLOW },
-    says: 'Consistent: nobody has confirmed the block values that no proof covers. If they are right, the call returned.',
+    says: 'Consistent: nobody has confirmed the block values that no proof covers. If they are right, for the L2 block, contract, data, sender and value that the bundle names: the call returned.',
   },
 }
 

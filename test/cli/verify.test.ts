@@ -47,7 +47,7 @@ it.each([mimc, poseidon2])('verifies a bare result, a JSON-RPC response and a re
     expect(stdout).toContain(
       isOwn
         ? 'Verified: this account exists.'
-        : 'Consistent: nobody has confirmed the state root. If it is right, this account exists.\nTo confirm it, look up the state root of this L2 block on L1 (',
+        : 'Consistent: nobody has confirmed the state root. If it is right, for the address and storage keys that the file names: this account exists.\nTo confirm it, look up the state root of this L2 block on L1 (',
     )
     expect(stdout).toMatch(new RegExp(`state root +${question.stateRoot} +${source}`))
     expect(stdout).toMatch(/balance +1000000000000000000 wei/)
@@ -69,12 +69,12 @@ it('takes unstated inputs from the answer, and reports that', async () => {
   const readable = await runHere(['verify', fileOf(result), ...rootOnly])
   expect(readable.code).toBe(0)
   expect(readable.stdout).toMatch(new RegExp(`address +${ADDRESS} +from the answer, not stated by you`))
-  expect(readable.stdout).toContain('Note: the address and storage keys came from the answer')
+  expect(readable.stdout).toMatch(/^Verified, for the address and storage keys that the answer names: /)
   const { stdout } = await runHere(['verify', fileOf(result), ...rootOnly, '--json'])
   expect(JSON.parse(stdout)).toMatchObject({
     address: ADDRESS,
     storageKeys: [PRESENT, ABSENT],
-    sources: { scheme: 'lengths', stateRoot: 'flag', address: 'answer', storageKeys: 'answer' },
+    sources: { scheme: 'lengths', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
   })
 })
 
@@ -94,7 +94,7 @@ it('prints one JSON object, bigints as decimal strings', async () => {
   expect(JSON.parse(stdout)).toEqual({
     verdict: 'verified',
     ...question,
-    sources: { scheme: 'lengths', stateRoot: 'flag', address: 'flag', storageKeys: 'flag' },
+    sources: { scheme: 'lengths', stateRoot: 'user', address: 'user', storageKeys: 'user' },
     ...state,
   })
 })

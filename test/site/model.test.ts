@@ -91,8 +91,10 @@ it('says in words that a file cannot be read', async () => {
 })
 
 it('says of a single slot that it does not exist, and counts no more', () => {
-  const { text } = explore(readVector('vectors/poseidon2/valid/contract-slot-absent-between.json')).judgement.report
-  expect(text).toBe('If it is right: this account exists and holds 1 ETH; the slot does not exist.')
+  const { report } = explore(readVector('vectors/poseidon2/valid/contract-slot-absent-between.json')).judgement
+  const asked = 'for the address and storage keys that the file names'
+  expect(report.text).toBe(`If it is right, ${asked}: this account exists and holds 1 ETH; the slot does not exist.`)
+  expect(report.boxes.at(-1)).toMatchObject({ title: 'Slot', value: '1 requested', note: 'does not exist' })
 })
 
 for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
@@ -205,13 +207,11 @@ it('leaves the rollup to the user unless the bundle is for a known one', () => {
   const stated = { ...statement, rollup: { value: claim.rollup.address, source: 'user' as const } }
   const { report } = judge(file, stated)
   expect(report.verdict).toBe('verified')
-  expect(report.notes).toContain(
-    'Whoever made the bundle chose the scheme, L2 block, address and storage keys: check that this is what you asked for.',
-  )
+  expect(report.text).toContain('Verified for the L2 block, address and storage keys that the bundle names.')
   const nothing = { value: '', source: 'user' as const }
   const cleared = judge(file, { ...stated, address: nothing, storageKeys: nothing, l2Block: nothing }).report
   expect(cleared.verdict).toBe('verified')
-  expect(cleared.notes).toEqual(report.notes)
+  expect([cleared.text, cleared.notes]).toEqual([report.text, report.notes])
   const mainnet = { ...bundle, rollup: { address: '0xD19D4B5D358258f05D7B411E21A1460D11B0876F' } }
   expect(openFile(mainnet).suggested.rollup).toEqual({ value: 'linea', source: 'bundle' })
   // The layout decides which storage is believed, so it counts as much as the contract.
@@ -388,9 +388,8 @@ it('leaves range and filter to a bundle of logs and says so, and takes the block
   const { report } = judge(file, { ...stated, l2Block: user('1000') })
   expect(report).toMatchObject({
     verdict: 'verified',
-    text: expect.stringContaining('Verified for the filter that the'),
+    text: expect.stringContaining('Verified for the first block, last block and filter that the bundle names.'),
   })
-  expect(report.notes.join()).toContain('Whoever made the bundle chose the blocks and the filter')
   // In a state of Ethereum, L1 can hold the hash of the newest block.
   const { answer: _, ...rest } = vector.input
   const ofEthereum = openFile({ ...rest, scheme: 'ethereum' })
@@ -520,7 +519,6 @@ it('reports where each part of the question came from', () => {
   const stateRoot = { value: vector.stateRoot, source: 'user' as const }
   const { report } = judge(bare, { ...statementFrom(bare.suggested), trusted: stateRoot })
   expect(report.verdict).toBe('verified')
-  expect(report.notes.join()).toContain('The address, storage keys and scheme came from the answer')
   expect(report.text).toMatch(
     /^Rests on the L2 state root 0x\S+, which you typed\. Verified for the address and storage keys that/,
   )
@@ -529,7 +527,7 @@ it('reports where each part of the question came from', () => {
     ...{ verdict: 'consistent', badge: 'Consistent', headline: 'Nobody has confirmed the state root.' },
     unconfirmed: { field: 'trusted', name: 'state root', value: vector.stateRoot, about: '' },
   })
-  expect(ofFile.text).toMatch(/^If it is right: this account exists and holds /)
+  expect(ofFile.text).toMatch(/^If it is right, for the address and storage keys that the file names: this account /)
 })
 
 it('compares what the visitor has with what the file states, digit by digit', () => {

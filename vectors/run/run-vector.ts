@@ -1,13 +1,13 @@
 import { isRefusal } from '../../src/base/errors.ts'
 import { UsageError } from '../../src/cli/errors.ts'
-import { requireClaim, verifyAnswer } from '../../src/cli/options/flags.ts'
+import { completeClaim, isProblem } from '../../src/cli/words/claim.ts'
 import { DocumentError } from '../../src/cli/words/error.ts'
-import { type AnswerFile, type InputFile, readInputFile } from '../../src/cli/words/input-file.ts'
+import { type InputFile, readInputFile } from '../../src/cli/words/input-file.ts'
 import { fieldsOf } from '../../src/cli/words/value.ts'
 import { verifyEvidence } from '../../src/entry/anchor.ts'
-import type { Outcome } from '../../src/entry/index.ts'
+import { type Outcome, safely } from '../../src/entry/index.ts'
 import { type CallClaim, isProviderError, verifyCallEvidence } from '../../src/entry/provider.ts'
-import { kindName } from '../../src/verify/state/kind.ts'
+import { createStateVerifier, kindName } from '../../src/verify/state/kind.ts'
 import { claimOfVector } from './claim.ts'
 import { compare, type Expected, readExpected, spellState } from './expected.ts'
 import { functionNamed } from './functions.ts'
@@ -57,9 +57,11 @@ async function judge(file: InputFile): Promise<Judged> {
 function judgeAnswer(file: Exclude<InputFile, { kind: 'function vector' | 'evidence vector' }>): Judged {
   if (file.kind !== 'vector' && file.kind !== 'recording')
     throw new UsageError('it is neither a vector nor a recording')
-  const claim = requireClaim({}, file as AnswerFile)
-  const name = kindName(claim.claim.scheme)
-  const outcome = verifyAnswer(file as AnswerFile, claim)
+  const found = completeClaim({}, file)
+  if (isProblem(found)) throw new UsageError(`nobody states its ${found.problem}`)
+  const { scheme, ...asked } = found.claim
+  const name = kindName(scheme)
+  const outcome = safely(() => createStateVerifier(scheme)(file.answer, asked))
   const expected = readExpected(file.expected)
   if (file.kind === 'vector') return judged(name, expected, outcome, spellState)
   // It expects only a verdict.

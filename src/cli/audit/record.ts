@@ -15,8 +15,13 @@ import type { AnyState, KindName, StateScheme } from '../../verify/state/types.t
 import { kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
-import { type AnswerFile, type EvidenceFile, type EvidenceVector, readInputFile } from '../words/input-file.ts'
-import { evidenceNames } from '../words/kinds.ts'
+import {
+  type AnswerFile,
+  type EvidenceFile,
+  type EvidenceVector,
+  evidenceNames,
+  readInputFile,
+} from '../words/input-file.ts'
 import { fieldIn } from '../words/value.ts'
 
 /** What the user knows about all records. It overrides what a record says. What is left out, the record chooses. */

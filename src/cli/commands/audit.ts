@@ -16,9 +16,9 @@ import { requireFree, stageFile, writeWhole } from '../files/output-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { type Flags, optionsOf, or, text, typed } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
-import { trustedOf } from '../options/flags.ts'
 import { networkOf } from '../options/network.ts'
 import { whole } from '../options/read.ts'
+import { trustedOf } from '../options/trust.ts'
 import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { overwriteProgress, timeLeft } from '../output/terminal.ts'
@@ -213,7 +213,6 @@ async function writeVerdicts(
     // Not awaited, because it waits for what is being read.
     void batches.return(undefined).catch(() => {})
     clearInterval(timer)
-    overwriteProgress(io, '')
   }
   return { tally, failure, seconds: seconds() }
 }

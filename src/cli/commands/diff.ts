@@ -8,10 +8,10 @@ import { type StagedFile, stageFile } from '../files/output-file.ts'
 import { formatEvidence } from '../kinds/evidence.ts'
 import { list, optionsOf, text, typed, type ValuesOf } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
-import { endProgress, showProgress } from '../options/endpoint.ts'
-import { schemeOf, trustedOf } from '../options/flags.ts'
-import { networkOf } from '../options/network.ts'
+import { showProgress } from '../options/endpoint.ts'
+import { networkOf, schemeOf } from '../options/network.ts'
 import { hex, integer } from '../options/read.ts'
+import { trustedOf } from '../options/trust.ts'
 import { formatNotes, REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
 import { verifyChain } from '../transition/chain.ts'
@@ -113,7 +113,6 @@ async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<
       report.slotChanges += slotChanges
       if (report.blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(report, share()))
     }
-    endProgress(io)
     const reason = wrongEnd(report)
     if (reason !== undefined)
       return {
@@ -125,7 +124,6 @@ async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<
     else if (!json) await staged.print(io)
     return reportOn(report, output)
   } catch (error) {
-    endProgress(io)
     const { input, answer, block } = at
     if (error instanceof DocumentError) throw new UsageError(`${input}: ${error.message}`)
     if (!isProofError(error)) throw error

@@ -5,7 +5,7 @@ import { defineCommand } from '../options/define.ts'
 import { describeAccount, requestOf } from '../options/endpoint.ts'
 import { describeRollup, networkOf } from '../options/network.ts'
 import { integer } from '../options/read.ts'
-import { formatAge, formatTime, secondsSince } from '../words/wording.ts'
+import { ageOf, formatTime } from '../words/wording.ts'
 import { followTo } from './follow-watch.ts'
 
 const options = {
@@ -81,7 +81,7 @@ function wordsOf({ finalizedTimestamp, verified: [state], blockHash }: FollowedF
   const time =
     finalizedTimestamp === undefined
       ? 'time not proven'
-      : `of ${formatTime(finalizedTimestamp)}, ${formatAge(secondsSince(finalizedTimestamp))} old`
+      : `of ${formatTime(finalizedTimestamp)}, ${ageOf(finalizedTimestamp)} old`
   const { storage = [] } = state ?? {}
   const existing = storage.filter(({ exists }) => exists).length
   const slots = storage.length === 0 ? '' : `, ${existing} of ${storage.length} slots exist`

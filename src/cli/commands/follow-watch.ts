@@ -9,7 +9,7 @@ import { type Entry, withFolder } from '../files/follow-folder.ts'
 import { type AskedFor, warnOn } from '../files/progress-file.ts'
 import type { Connections } from '../options/connections.ts'
 import type { Flags } from '../options/declared.ts'
-import { type EndpointFlags, endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { openL1Source } from '../options/l1-source.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { toJson } from '../output/report.ts'
@@ -18,7 +18,7 @@ import { printable } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { capitalized } from '../words/wording.ts'
 
-type FollowFlags = EndpointFlags & { readonly once: boolean; readonly poll: number }
+type FollowFlags = Flags & EndpointFlags & { readonly once: boolean; readonly poll: number }
 
 export interface Following<Item> {
   readonly askedFor: AskedFor
@@ -58,7 +58,6 @@ export async function followTo<Item extends { readonly progress: unknown }>(
         for await (const item of follow(options as Omit<FollowOptions, 'requests'>, { wait, random: Math.random })) {
           const entries = entriesOf(item)
           const files = folder.write(entries, item.progress)
-          endProgress(io)
           for (const [index, { heading, words, json: about }] of entries.entries()) {
             const file = files[index] ?? ''
             const said = paintVerdict(io.stdout, verdict, `${capitalized(verdict.word)}: ${heading}`)
@@ -73,7 +72,6 @@ export async function followTo<Item extends { readonly progress: unknown }>(
         if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
       }
     })
-    endProgress(io)
     if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
     else if (count === 0) io.stderr.write(`${nothing}\n`)
     // With --once, 0 says that nothing was left to fetch.

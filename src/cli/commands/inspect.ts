@@ -4,7 +4,7 @@ import { optionsOf } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { paint } from '../output/paint.ts'
 import { toJson } from '../output/report.ts'
-import { fitRow, formatTable, roomOn } from '../output/table.ts'
+import { fitRow, roomOn } from '../output/table.ts'
 import { inspectContent, type UnverifiedFields } from '../words/unverified.ts'
 import { cut, printable } from '../words/value.ts'
 
@@ -21,29 +21,25 @@ Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a
 vector claims: account fields, leaf indices, neighbours, slots, header fields.
 Nothing is verified: all of it can be forged. - is standard input.`,
     notes: `
-Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or
-unreadable input. None of them is a verdict.`,
+Exit code: 0 printed, 2 wrong usage or unreadable input. None is a verdict.`,
     examples: 'rollup-state-proof inspect bundle.json',
   },
   async (values, io, [path]) => {
     const inspection = inspectContent(await readJson(path, io))
     if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
     else io.stdout.write(format(inspection, io.stdout))
-    return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.refused
+    return exitCodes.verified
   },
 )
 
-function format({ kind, fields, problems }: ReturnType<typeof inspectContent>, stdout: Output): string {
+function format({ kind, fields }: ReturnType<typeof inspectContent>, stdout: Output): string {
   const mark = paint(stdout, 'red', MARK)
-  const lines = [mark, kind, ...formatFields(fields, '  ', roomOn(stdout))]
-  const malformed = problems.map(({ path, message }) => [path, message])
-  if (problems.length > 0) lines.push('malformed', formatTable(malformed, stdout))
-  return `${[...lines, mark].join('\n')}\n`
+  return `${[mark, kind, ...formatFields(fields, '  ', roomOn(stdout)), mark].join('\n')}\n`
 }
 
 /** One field per line: its name and value, or its parts, indented. */
 function formatFields(fields: UnverifiedFields, indent: string, room: number): string[] {
-  const entries = Object.entries(fields)
+  const entries = Object.entries(fields).map(([name, field]) => [printable(cut(name, 66)), field] as const)
   const width = Math.max(0, ...entries.map(([name]) => name.length))
   return entries.flatMap(([name, field]) =>
     typeof field === 'object' && field !== null

@@ -48,7 +48,7 @@ rollup-state-proof record logs --address 0x... --topic any --topic 0x... \\
     if (toBlock !== undefined && toBlock < fromBlock) throw new UsageError('--to-block: it is before --from-block')
     const search = { filter: filterOf({ address, event, topic }), fromBlock, toBlock }
     if (/\.(?:csv|ndjson)$/.test(output)) {
-      const wanted = readWantedRows(flags)
+      const wanted = await readWantedRows(flags)
       return runRows(wanted, rowsOf(search, wanted), io)
     }
     if (flags.check)
@@ -67,7 +67,7 @@ interface Search {
 
 function rowsOf(
   { filter, fromBlock, toBlock }: Search,
-  { network, l2Block, check }: ReturnType<typeof readWantedRows>,
+  { network, l2Block, check }: Awaited<ReturnType<typeof readWantedRows>>,
 ): RowsKind<ProvenNewest, ReturnType<typeof logReader>> {
   return {
     unit: 'blocks',

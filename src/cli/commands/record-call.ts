@@ -3,11 +3,11 @@ import { recordCall, type VerifiedCall } from '../../entry/provider.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { type RecordFlags, recordToFile, type Subject } from '../files/recorded-file.ts'
-import { callOf } from '../kinds/call.ts'
-import { callFailed, callRequestOf, environmentOf } from '../options/chain-flags.ts'
+import { callFailed, callRequestOf, statedIn } from '../kinds/call.ts'
 import { optionsOf, recordOptions } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { showProgress } from '../options/endpoint.ts'
+import { environmentOf } from '../options/read.ts'
 
 const options = optionsOf('call', 'sender', 'value', 'gas', 'environment', 'l2-block')
 
@@ -35,7 +35,7 @@ rollup-state-proof record call --call 0x... 0x18160ddd -o supply.json`,
 function callSubject(flags: RecordFlags, io: Io): Subject<VerifiedCall<Trusted, StateScheme>> {
   const { to = '0x', data = '0x', ...call } = callRequestOf(flags)
   const { 'l2-block': l2BlockNumber } = flags
-  const stated = callOf(flags)
+  const stated = statedIn(flags)
   const { network } = stated
   const request = { network, l2BlockNumber, call: { ...call, to, data }, environment: environmentOf(flags) }
   return {

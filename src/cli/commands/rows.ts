@@ -14,9 +14,10 @@ import { type GrowingFile, openGrowingFile } from '../files/growing-file.ts'
 import { refuseOverwrite, requireFree, serialize, stageFile, statRegular } from '../files/output-file.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
 import type { Connections } from '../options/connections.ts'
-import { type EndpointFlags, endProgress, showProgress, withEndpoints } from '../options/endpoint.ts'
+import type { Flags } from '../options/declared.ts'
+import { type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { networkOf } from '../options/network.ts'
-import { readRecordTrust, type TrustedL1Block, trustedIn, trustOptionsOf } from '../options/record-trust.ts'
+import { readRecordTrust, type TrustedL1Block, trustedIn, trustOptionsOf } from '../options/trust.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { timeLeft } from '../output/terminal.ts'
@@ -32,18 +33,18 @@ import { ifRight, implementationRow, type Row } from '../words/wording.ts'
  * on with it, whoever wrote it.
  */
 
-export type RowsFlags = EndpointFlags & { readonly force: boolean; readonly check: boolean }
+export type RowsFlags = Flags & EndpointFlags & { readonly force: boolean; readonly check: boolean }
 
 /** What the user asks for. @throws UsageError */
-export function readWantedRows(flags: RowsFlags) {
+export async function readWantedRows(flags: RowsFlags) {
   const { output: path, force, check, json, 'l2-block': l2Block } = flags
   if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
   const network = networkOf(flags)
-  const trust = readRecordTrust(flags, network)
+  const trust = await readRecordTrust(flags, network)
   return { flags, path, evidence: `${path}.evidence.ndjson`, force, check, json, network, l2Block, trust }
 }
 
-type WantedRows = ReturnType<typeof readWantedRows>
+type WantedRows = Awaited<ReturnType<typeof readWantedRows>>
 
 /** Reads lines of the evidence, and spells the rows that they prove. */
 interface Reader {
@@ -213,7 +214,6 @@ async function fetchRest<Proven extends ProvenBlock, Own extends Reader>(
     const rest = timeLeft((performance.now() - begunAt) / 1000, (missing - left) / missing)
     showProgress(io, `${missing - left} of ${missing} ${unit}${rest}`)
   }
-  endProgress(io)
 }
 
 const ROWS_PER_PROGRESS = 1000
@@ -262,13 +262,11 @@ async function check<Proven extends ProvenBlock, Own extends Reader>(
     if (!(await lines.next()).done) throw new DocumentError('more is kept than proves the rows')
     at.row++
     if (!(await rows.next()).done) throw new WrongRow('follows the last row')
-    endProgress(io)
     const { holds = true, sources, ...told } = kind.tell(proven, reader)
     const verdict = verdictOf(holds, { l2BlockNumber: l2Block === undefined ? 'file' : 'user', ...sources })
     report(verdict, told, proven, wanted, io)
     return exitCodeOf(verdict)
   } catch (error) {
-    endProgress(io)
     const place = error instanceof WrongRow ? { file: path, line: at.row } : { file: evidence, line: at.evidence }
     if (isProofError(error)) {
       const where: Row[] = [['in', `line ${place.line} of ${evidence}`]]
@@ -311,7 +309,7 @@ function report(
         ['L2 block', `${l2BlockNumber}`, `proven${blockBy}`],
         ['last finalized', `${currentL2BlockNumber}`, 'proven'],
         ['L2 state root', stateRoot, 'proven'],
-        implementationRow(verified, network.rollup.implementation && 'user'),
+        implementationRow(verified, network.rollup),
       ]),
       stdout,
     ),

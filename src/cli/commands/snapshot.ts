@@ -11,33 +11,34 @@ import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
 import { list, optionsOf, or, recordOptions, typed, type ValuesOf } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
-import { EACH } from '../options/parse.ts'
-import { address, asText, integer, isAddress, whole } from '../options/read.ts'
+import { address, integer, isAddress, mappingKeyOf, type Read, storageKey, whole } from '../options/read.ts'
 import { fetchRecordings, type SnapshotRequest, snapshotReader, type Target } from '../snapshot/snapshot.ts'
 import { kindOf } from '../words/evidence.ts'
 import { isHexOf } from '../words/layout.ts'
 import { type RowsKind, readWantedRows, runRows } from './rows.ts'
 
+/** The key of a mapping's entry; or the slot of the mapping, if every address of the file has an entry. */
+const entry: Read<Hex | bigint> = (slot, name, key) =>
+  key === 'each' ? integer(256)(slot, `${name} SLOT`) : mappingKeyOf(slot, name, key)
+
 const options = {
-  ...optionsOf('storage-key'),
-  mapping: list('SLOT KEY', "a mapping's entry; the word `each` as KEY: one per address", asText),
+  'storage-key': list<Hex | bigint>('KEY', optionsOf('storage-key')['storage-key'].help, storageKey),
+  mapping: {
+    ...list('SLOT KEY', "a mapping's entry; the word `each` as KEY: one per address", entry),
+    into: 'storage-key',
+  },
   address: typed('CONTRACT', 'the contract with that mapping', address),
   ...optionsOf('l2-block'),
   concurrency: or('8', typed('N', 'requests at once, 1 to 256', whole(1, 256))),
   'keys-per-request': or('100', typed('N', 'storage keys per request', whole(1, MAX_STORAGE_KEYS))),
   ...optionsOf('check'),
 }
-const shared = {
-  ...recordOptions,
-  // What `--mapping SLOT each` becomes.
-  [EACH]: typed('SLOT', '', text => integer(256)(text, '--mapping SLOT')),
-}
 
 export const command = defineCommand(
   {
     usage: 'snapshot ADDRESSES -o ROWS [options]',
     options,
-    shared,
+    shared: recordOptions,
     expected: 'name one file of addresses, or - for standard input',
     about: `
 Fetches and verifies many accounts, or the entries of many holders in one
@@ -57,13 +58,17 @@ rollup-state-proof snapshot holders.txt --address 0x... --mapping 0 each \\
   -o tokens.csv`,
   },
   async (values, io, [file]) => {
-    const wanted = readWantedRows(values)
-    const target = targetOf(values.address, values[EACH], values['storage-key'] ?? [])
+    const { 'storage-key': slots = [], mapping: _, ...flags } = values
+    const wanted = await readWantedRows(flags)
+    const target = targetOf(values.address, slots)
     return runRows(wanted, snapshotOf(wanted, target, await readAddresses(file, io), values, io), io)
   },
 )
 
-function targetOf(contract: Hex | undefined, slot: bigint | undefined, keys: readonly Hex[]): Target {
+function targetOf(contract: Hex | undefined, slots: readonly (Hex | bigint)[]): Target {
+  const keys = slots.filter(slot => typeof slot === 'string')
+  const [slot, ...more] = slots.filter(slot => typeof slot === 'bigint')
+  if (more.length > 0) throw new UsageError('--mapping SLOT each is given twice')
   if (keys.length > MAX_STORAGE_KEYS)
     throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one kept answer`)
   const storageKeys = keys.map(lowerCase)
@@ -109,7 +114,7 @@ interface ProvenState {
 type Reader = ReturnType<typeof snapshotReader>
 
 function snapshotOf(
-  { network, l2Block }: ReturnType<typeof readWantedRows>,
+  { network, l2Block }: Awaited<ReturnType<typeof readWantedRows>>,
   target: Target,
   holders: readonly Hex[],
   values: ValuesOf<typeof options>,

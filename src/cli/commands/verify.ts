@@ -3,18 +3,18 @@ import type { EvidenceName } from '../../verify/evidence/kinds.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
-import type { VerifyFile } from '../kinds/evidence.ts'
+import { reportOnAnswer } from '../kinds/answer.ts'
+import { type EvidenceFlags, reportOnEvidence, type Stated } from '../kinds/evidence.ts'
 import { list, type Options, optionsOf, typed } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { filterOptions, rangeOptions } from '../options/filter.ts'
-import { requireClaim, verifyAnswer } from '../options/flags.ts'
 import { address, hex } from '../options/read.ts'
-import { reportOnAnswer, toJson, type VerdictReport } from '../output/report.ts'
+import { toJson, type VerdictReport } from '../output/report.ts'
 import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE } from '../output/verdict.ts'
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
-import { type AnswerFile, holdsTraces, readInputFile } from '../words/input-file.ts'
-import { evidenceNames } from '../words/kinds.ts'
+import { type AnswerFile, evidenceNames, holdsTraces, readInputFile } from '../words/input-file.ts'
 import { fieldIn, itemsOf } from '../words/value.ts'
+import type { ProvenChain } from '../words/wording.ts'
 
 const answerOptions = optionsOf('state-root', 'address', 'storage-key', 'mapping')
 const callOptions = optionsOf('call', 'sender', 'value', 'gas')
@@ -38,7 +38,7 @@ const options = {
 interface Kind {
   readonly options: Options
   /** Loads what verifies it: no other kind needs that. */
-  load(): Promise<{ readonly verify: VerifyFile }>
+  load(): Promise<{ statedIn(flags: EvidenceFlags): Stated<ProvenChain> }>
 }
 
 const kinds: Readonly<Record<EvidenceName, Kind>> = {
@@ -85,13 +85,13 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     if (addresses.length > 1 && evidence !== 'logs') throw new UsageError('--address is given twice')
     const print = (report: VerdictReport) => printReport(report, { json, trustFile }, io)
     if (file.kind === 'evidence' || evidence !== null) {
-      const { verify } = await kinds[evidence ?? 'state'].load()
+      const { statedIn } = await kinds[evidence ?? 'state'].load()
+      const flags = { ...stated, addresses, timeout }
       // Whoever chooses the form of the answer cannot choose a kind of state with which it leads to the trusted root.
-      return print(await verify(content, { ...stated, addresses, timeout }, schemeIn(content)))
+      return print(await reportOnEvidence(content, flags, schemeIn(content), statedIn(flags)))
     }
     const { 'state-root': stateRoot, 'storage-key': storageKeys } = stated
-    const claim = requireClaim({ stateRoot, address, storageKeys }, file)
-    return print(reportOnAnswer(verifyAnswer(file, claim), claim))
+    return print(reportOnAnswer({ stateRoot, address, storageKeys }, file))
   },
 )
 

@@ -6,26 +6,20 @@ import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { formatEvidence, type Stated } from '../kinds/evidence.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
-import {
-  asArgument,
-  commandLine,
-  type EndpointFlags,
-  endProgress,
-  showProgress,
-  withEndpoints,
-} from '../options/endpoint.ts'
+import type { Flags } from '../options/declared.ts'
+import { asArgument, commandLine, type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { networkSource } from '../options/network.ts'
-import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
+import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/trust.ts'
 import { paint } from '../output/paint.ts'
 import { toJson } from '../output/report.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
 import { kindOf } from '../words/evidence.ts'
 import { verdictOf } from '../words/verdict.ts'
-import { agesOf, chainRows, formatTime, type ProvenChain, type Row } from '../words/wording.ts'
+import { chainRows, formatTime, type ProvenChain, type Row } from '../words/wording.ts'
 import { openOutputFile } from './output-file.ts'
 
-export type RecordFlags = EndpointFlags & { readonly force: boolean }
+export type RecordFlags = Flags & EndpointFlags & { readonly force: boolean }
 
 interface Recorded<T> {
   readonly bundle: unknown
@@ -54,7 +48,7 @@ const hashSources = {
     words: 'proven by the finalized beacon block',
     sentence: 'Everything rests on the beacon block that you stated: the sync committees have signed for the rest.',
   },
-  flag: { by: 'user', words: 'stated by you', sentence: 'Everything rests on the L1 block hash that you stated.' },
+  user: { by: 'user', words: 'stated by you', sentence: 'Everything rests on the L1 block hash that you stated.' },
   endpoint: {
     by: 'endpoint',
     words: 'from the L1 endpoint',
@@ -69,7 +63,7 @@ export async function recordToFile<T extends ProvenChain>(
   subject: Subject<T>,
   io: Io,
 ): Promise<number> {
-  const trust = readRecordTrust(flags, subject.stated.network)
+  const trust = await readRecordTrust(flags, subject.stated.network)
   return withEndpoints(flags, io, async connections => {
     const output = openOutputFile(flags.output, flags.force, io)
     const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
@@ -84,7 +78,6 @@ export async function recordToFile<T extends ProvenChain>(
     const options = { maxKeysPerRequest: flags['keys-per-request'], onProgress, ...how, signal: connections.signal }
     const recorded = await subject.fetch(endpoints, options)
     await output.write(recorded.bundle)
-    endProgress(io)
     return report(recorded, output.path, { flags, subject, trust }, io)
   })
 }
@@ -98,7 +91,7 @@ function report<T extends ProvenChain>(
 ): number {
   const { stated, others = 'default' } = subject
   const { rollup, scheme } = stated.network
-  const hashSource = trust.beacon ? 'beaconBlock' : trust.l1BlockHash === undefined ? 'endpoint' : 'flag'
+  const hashSource = trust.beacon ? 'beaconBlock' : trust.l1BlockHash === undefined ? 'endpoint' : 'user'
   const { by, words: hash, sentence } = hashSources[hashSource]
   const parts = stated.parts(others)
   const adjusted = stated.adjust?.(verified, 'user')
@@ -119,18 +112,13 @@ function report<T extends ProvenChain>(
     ...describeVerdict(verdict),
     sources: { l1BlockHash: hashSource },
   }
-  if (flags.json) io.stdout.write(toJson({ ...about, ...verified, ...agesOf(verified), ...told.json, verify }))
+  if (flags.json) io.stdout.write(toJson({ ...about, ...verified, ...told.json, verify }))
   else {
     const stream = path === '-' ? io.stderr : io.stdout
     const network = networkSource(flags)
-    const sources = {
-      ...parts,
-      rollup: network,
-      scheme: network,
-      ...(rollup.implementation && { implementation: 'user' as const }),
-    }
+    const sources = { ...parts, rollup: network, scheme: network }
     const words = {
-      rollup: rollup.address,
+      rollup,
       ...('l2BlockNumber' in parts && { scheme: kindName(kindOf(bundle, scheme)) }),
       hash,
       sources,

@@ -1,24 +1,46 @@
 import { stringify } from '../../base/json/stringify.ts'
 import { DEFAULT_HARDFORK } from '../../client/network/hardfork.ts'
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
-import { type VerifiedCall, verifyCallEvidence } from '../../entry/provider.ts'
+import { isProviderError, type VerifiedCall, verifyCallEvidence } from '../../entry/provider.ts'
 import type { CallOutcome } from '../../provider/call-evidence/types.ts'
+import { CALL_GAS } from '../../provider/limits.ts'
 import { revertReason } from '../../provider/revert.ts'
-import { callClaimOf, callFailed } from '../options/chain-flags.ts'
+import { UsageError } from '../errors.ts'
 import type { Flags } from '../options/declared.ts'
 import { networkOf } from '../options/network.ts'
 import { type Row, sourceWords } from '../words/wording.ts'
-import { partsOf, reportOnEvidence, type Stated, type VerifyFile } from './evidence.ts'
+import { partsOf, type Stated } from './evidence.ts'
+
+export const callRequestOf = ({ call, sender, value, gas }: Flags) => ({
+  ...call,
+  from: sender,
+  value,
+  gas: gas === undefined ? undefined : BigInt(gas),
+})
+
+/** Turns errors that the user can fix into UsageErrors: a value to state, a call that cannot start. */
+export function callFailed(error: unknown): never {
+  if (!isProviderError(error)) throw error
+  const hints: Readonly<Record<string, string>> = {
+    VALUE_UNPROVEN: ' (--environment NAME=VALUE)',
+    TIMEOUT: ' (--timeout SECONDS)',
+  }
+  throw new UsageError(`${error.message}${hints[error.reason] ?? ''}`)
+}
 
 /** Evidence of a call, which is executed again. @throws UsageError */
-export function callOf(flags: Flags & { readonly timeout: number }): Stated<VerifiedCall<Trusted, StateScheme>> {
+export function statedIn(flags: Flags & { readonly timeout: number }): Stated<VerifiedCall<Trusted, StateScheme>> {
   const network = networkOf(flags)
   const { rollup, hardfork = DEFAULT_HARDFORK } = network
-  const call = callClaimOf(flags)
+  const request = callRequestOf(flags)
+  const { from = 'fromBundle', to = 'fromBundle', data = 'fromBundle', value = 'fromBundle' } = request
+  // The bundle does not decide the gas.
+  const call = { from, to, data, value, gas: request.gas ?? CALL_GAS } as const
   const { 'l2-block': l2BlockNumber = 'fromBundle' } = flags
   const deadline = { timeoutMs: 1000 * flags.timeout }
   return {
-    ...{ network, parts: other => partsOf({ l2BlockNumber, ...call }, other) },
+    network,
+    parts: other => partsOf({ l2BlockNumber, ...call }, other),
     asked: ['call', call.to === 'fromBundle' ? 'whatever the bundle is for' : call.to],
     verify: (bundle, head) =>
       verifyCallEvidence(bundle, { rollup, hardfork, call, l2BlockNumber, ...head }, deadline).catch(callFailed),
@@ -57,5 +79,3 @@ function outcomeRows(verified: CallOutcome): Row[] {
   const reason = revertReason(verified.revertData)
   return [['reverted with', verified.revertData], ...(reason === null ? [] : [['which says', reason] as const])]
 }
-
-export const verify: VerifyFile = async (bundle, flags, found) => reportOnEvidence(bundle, flags, found, callOf(flags))

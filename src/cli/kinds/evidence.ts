@@ -4,30 +4,29 @@ import { kindName } from '../../verify/state/kind.ts'
 import type { Output } from '../command.ts'
 import type { Flags, FlagsOf } from '../options/declared.ts'
 import type { filterOptions } from '../options/filter.ts'
-import { trustedOf } from '../options/flags.ts'
 import { type ChosenNetwork, networkSource } from '../options/network.ts'
-import { paint } from '../output/paint.ts'
-import { describeSources, reportOnError, type VerdictReport } from '../output/report.ts'
+import { trustedOf } from '../options/trust.ts'
+import { reportOnError, type VerdictReport } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { formatVerdict } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
-import { constantSources } from '../words/evidence.ts'
 import { fieldsOf, show } from '../words/value.ts'
 import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
-import { agesOf, chainRows, ifRight, type ProvenChain, type Row, sourceWords, trustedNames } from '../words/wording.ts'
+import {
+  chainRows,
+  contractWords,
+  ifRight,
+  type ProvenChain,
+  type Row,
+  sourceWords,
+  trustedNames,
+} from '../words/wording.ts'
 
-interface EvidenceFlags extends Flags, Omit<FlagsOf<typeof filterOptions>, 'address'> {
+export interface EvidenceFlags extends Flags, Omit<FlagsOf<typeof filterOptions>, 'address'> {
   readonly addresses: readonly Hex[]
   readonly message?: Hex | undefined
   readonly timeout: number
 }
-
-/** @param found the kind of state that the form of the file shows @throws UsageError */
-export type VerifyFile = (
-  bundle: unknown,
-  flags: EvidenceFlags,
-  found: StateScheme | undefined,
-) => Promise<VerdictReport>
 
 /** Who states each part of a claim: the user, or whoever else chose it. */
 export const partsOf = <Claim extends object>(claim: Claim, other: Source = 'bundle') =>
@@ -66,89 +65,54 @@ export interface Told {
   readonly json?: object
 }
 
-/** The verdict, and the rows from which it follows. @param first what comes before the rows */
+/** The verdict, and the rows from which it follows. */
 export function formatEvidence(
   verdict: Verdict,
   { what, isGood, more = () => [] }: Omit<Told, 'rows'>,
   rows: readonly Row[],
   stream: Output,
-  first: readonly string[] = [],
 ): string {
-  const lines = [formatVerdict(verdict, what, stream, isGood), ...first, formatTable(ifRight(verdict, rows), stream)]
+  const lines = [formatVerdict(verdict, what, stream, isGood), formatTable(ifRight(verdict, rows), stream)]
   return [...lines, ...more(stream)].join('\n')
 }
 
-/** Verifies evidence of which the user states the trusted input and the network. @throws ArgumentError, UsageError */
-export async function reportOnEvidence<T extends ProvenChain>(
+/** Verifies evidence. @param found the kind of state that the form of the file shows @throws ArgumentError, UsageError */
+export async function reportOnEvidence(
   bundle: unknown,
   flags: EvidenceFlags,
   found: StateScheme | undefined,
-  { network, asked, tell, ...kind }: Stated<T>,
+  { network, asked, ...kind }: Stated<ProvenChain>,
 ): Promise<VerdictReport> {
   const { rollup } = network
   const by = networkSource(flags)
   const parts = kind.parts('bundle')
   const head = { trusted: await trustedOf(flags, network), scheme: found ?? network.scheme }
-  const constants = constantSources({ rollup, trusted: head.trusted }, by)
-  const schemeBy: Source = found === undefined ? by : 'lengths'
   // A message is in no state.
   const scheme = 'l2BlockNumber' in parts ? kindName(head.scheme) : undefined
-  const schemeSource = scheme && { scheme: schemeBy }
-  const sources = { trusted: 'user', ...schemeSource, rollup: by, ...parts, ...constants } as const
+  const schemeSource = scheme && { scheme: found === undefined ? by : ('lengths' as const) }
+  const sources = { trusted: 'user', ...schemeSource, rollup: by, ...parts } as const
   // A beacon block comes with what verifies from it, which the user has not stated.
   const { lightClient: _, ...trusted } = fieldsOf(head.trusted)
-  const stated = { trusted, ...(scheme && { scheme }), rollup, sources: describeSources(sources) }
-  const contract = `${rollup.address}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`
-  const heading = (stream: Output) => paint(stream, 'bold', 'Chain of evidence')
-  const basis = [...trustedRows(head.trusted), ...constantRows(network, head, constants)]
+  const [[name = '', root] = []] = Object.entries(trusted)
+  const stated = { trusted, ...(scheme && { scheme }), rollup, sources }
   try {
     const verified = await kind.verify(bundle, head)
-    // Whoever names the file of a network stands for it.
-    const verdict = verdictOf(true, { ...sources, network: 'user', ...kind.adjust?.(verified, 'bundle') })
-    const told = tell(verified, 'bundle')
-    const words = { sources, rollup: contract, scheme, trusted: show(Object.values(trusted)[0]) }
-    const rows = [...chainRows(words, verified), ...told.rows]
+    const verdict = verdictOf(true, { ...sources, ...kind.adjust?.(verified, 'bundle') })
+    const told = kind.tell(verified, 'bundle')
+    const rows = [...chainRows({ sources, rollup, scheme, trusted: show(root) }, verified), ...told.rows]
     return {
       verdict,
-      json: { ...stated, ...verified, ...agesOf(verified), ...told.json },
-      format: stream =>
-        `${formatEvidence(verdict, told, rows, stream, [formatTable(basis, stream), heading(stream)])}\n`,
+      json: { ...stated, ...verified, ...told.json },
+      format: stream => `${formatEvidence(verdict, told, rows, stream)}\n`,
     }
   } catch (error) {
     if (!isProofError(error)) throw error
     const rows: Row[] = [
-      ...basis,
-      ...(scheme === undefined ? [] : [['scheme', scheme, sourceWords[schemeBy]] as const]),
-      ['rollup', contract, sourceWords[by]],
+      ['trusted', `${show(fieldsOf(trustedNames)[name])} ${show(root)}`, sourceWords.user],
+      ...(scheme && schemeSource ? [['scheme', scheme, sourceWords[schemeSource.scheme]] as const] : []),
+      ['rollup', contractWords(rollup), sourceWords[by]],
       ...(asked ? [asked] : []),
     ]
     return reportOnError(error, stated, rows)
   }
-}
-
-/** What accompanies a root is not trusted by itself, and has no row. */
-const trustedRows = (trusted: Trusted): Row[] =>
-  Object.entries(trusted).flatMap(([name, value]): Row[] => {
-    const words = fieldsOf(trustedNames)[name]
-    return words === undefined ? [] : [['trusted', `${show(words)} ${show(value)}`, sourceWords.user]]
-  })
-
-function constantRows(
-  { rollup }: ChosenNetwork,
-  { trusted }: Head,
-  sources: ReturnType<typeof constantSources>,
-): Row[] {
-  const { stateRootHashes, currentL2BlockNumber } = fieldsOf(rollup.layout)
-  const rows = {
-    network: ['network', show(fieldsOf(trusted)['network'])],
-    implementation: ['implementation', show(rollup.implementation)],
-    layout: [
-      'storage layout',
-      `roots in slot ${show(stateRootHashes)}, newest block in slot ${show(currentL2BlockNumber)}`,
-    ],
-  } as const
-  return (['network', 'implementation', 'layout'] as const).flatMap((name): Row[] => {
-    const source = sources[name]
-    return source === undefined ? [] : [[...rows[name], sourceWords[source]]]
-  })
 }

@@ -5,7 +5,7 @@ import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { paint } from '../output/paint.ts'
 import { formatTable } from '../output/table.ts'
 import { count, type Row, sourceWords } from '../words/wording.ts'
-import { partsOf, reportOnEvidence, type Stated, type VerifyFile } from './evidence.ts'
+import { type EvidenceFlags, partsOf, type Stated } from './evidence.ts'
 
 /** How many logs are printed: `--json` prints all. */
 const MAX_PRINTED = 20
@@ -13,7 +13,8 @@ const MAX_PRINTED = 20
 type Claim = Pick<LogsClaim<Trusted, StateScheme>, 'l2BlockNumber' | 'fromBlock' | 'toBlock' | 'filter'>
 
 export const logsOf = (network: ChosenNetwork, claim: Claim): Stated<VerifiedLogs<Trusted, StateScheme>> => ({
-  ...{ network, parts: other => partsOf(claim, other) },
+  network,
+  parts: other => partsOf(claim, other),
   asked: ['logs', 'of the blocks and filter that the bundle names'],
   verify: (bundle, head) => verifyEvidence(bundle, { kind: logsEvidence, rollup: network.rollup, ...claim, ...head }),
   tell({ logs, fromBlock, toBlock, filter, blockCount, ruledOutCount, receiptCount }, other) {
@@ -22,7 +23,11 @@ export const logsOf = (network: ChosenNetwork, claim: Claim): Stated<VerifiedLog
     const shown = logs
       .slice(0, MAX_PRINTED)
       .map(({ blockNumber, logIndex, address, topics, data, transactionHash }) => [
-        ...[`block ${blockNumber}, log ${logIndex}`, address, `${topics.length} topics`, data, `in ${transactionHash}`],
+        `block ${blockNumber}, log ${logIndex}`,
+        address,
+        `${topics.length} topics`,
+        data,
+        `in ${transactionHash}`,
       ])
     return {
       what: `these blocks have exactly ${count(logs.length, 'log')} that the filter selects`,
@@ -42,14 +47,13 @@ export const logsOf = (network: ChosenNetwork, claim: Claim): Stated<VerifiedLog
   },
 })
 
-export const verify: VerifyFile = async (bundle, flags, found) => {
+export function statedIn(flags: EvidenceFlags) {
   const { addresses, event, topic } = flags
   const isStated = addresses.length > 0 || event !== undefined || topic !== undefined
-  const claim = {
+  return logsOf(networkOf(flags), {
     l2BlockNumber: flags['l2-block'] ?? 'fromBundle',
     fromBlock: flags['from-block'] ?? 'fromBundle',
     toBlock: flags['to-block'] ?? 'fromBundle',
     filter: isStated ? filterOf({ address: addresses, event, topic }) : 'fromBundle',
-  } as const
-  return reportOnEvidence(bundle, flags, found, logsOf(networkOf(flags), claim))
+  })
 }

@@ -3,11 +3,12 @@ import { type MessageEvidenceClaim, messageEvidence, type VerifiedMessage } from
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { claimDataOf, messageRows, messageStatements } from '../words/message.ts'
 import { sourceWords } from '../words/wording.ts'
-import { partsOf, reportOnEvidence, type Stated, type VerifyFile } from './evidence.ts'
+import { type EvidenceFlags, partsOf, type Stated } from './evidence.ts'
 
 /** Evidence of a message of the bridge. @param message its hash, which was checked, or `fromBundle` */
 export const messageOf = (network: ChosenNetwork, message: string): Stated<VerifiedMessage> => ({
-  ...{ network, parts: other => partsOf({ message }, other) },
+  network,
+  parts: other => partsOf({ message }, other),
   asked: ['message', message === 'fromBundle' ? 'the one in the bundle' : message],
   verify(bundle, { trusted }) {
     // The option for L2 state roots was refused before, and the hexadecimal is checked.
@@ -29,5 +30,4 @@ export const messageOf = (network: ChosenNetwork, message: string): Stated<Verif
   },
 })
 
-export const verify: VerifyFile = async (bundle, flags) =>
-  reportOnEvidence(bundle, flags, undefined, messageOf(networkOf(flags), flags.message ?? 'fromBundle'))
+export const statedIn = (flags: EvidenceFlags) => messageOf(networkOf(flags), flags.message ?? 'fromBundle')

@@ -16,7 +16,10 @@ import type { Flags } from './declared.ts'
 import { networkOf } from './network.ts'
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
-export type EndpointFlags = Flags & { readonly timeout: number; readonly json: boolean }
+export type EndpointFlags = Pick<Flags, 'network' | 'implementation' | 'output'> & {
+  readonly timeout: number
+  readonly json: boolean
+}
 
 /** Whose proof to fetch. @throws UsageError */
 export function requestOf({ address, 'storage-key': storageKeys = [] }: Flags) {
@@ -55,7 +58,6 @@ export async function withEndpoints(
 /** Says why endpoints could not do what was asked. @returns the exit code @throws any other error */
 async function reportFailure(error: unknown, flags: EndpointFlags, connections: Connections, io: Io): Promise<number> {
   const { json, output = '' } = flags
-  endProgress(io)
   if (!isProofError(error) && !isEndpointError(error)) throw error
   // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
   const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
@@ -89,7 +91,11 @@ const PROOF_METHOD =
   'If the endpoint has another name for the method that serves proofs, state it as rollup.method in a file for --network.'
 
 /** What may help, in a sentence; empty if nothing is known to. */
-async function hintFor(failure: ProofError | EndpointError, flags: Flags, connections: Connections): Promise<string> {
+async function hintFor(
+  failure: ProofError | EndpointError,
+  flags: EndpointFlags,
+  connections: Connections,
+): Promise<string> {
   if (!isProofError(failure) && !OF_OTHER_CHAIN.includes(failure.code)) return ''
   const other = await connections.wrongChains(networkOf(flags).rollup)
   const isMethod = !isProofError(failure) && failure.code === 'METHOD_UNKNOWN' && failure.layer === 'L2'
@@ -98,8 +104,7 @@ async function hintFor(failure: ProofError | EndpointError, flags: Flags, connec
 
 function describeFailure(error: ProofError | EndpointError): object {
   if (isProofError(error)) return describeError(error)
-  const { code, action, message, status, report } = error
-  const layer = code === 'ABORTED' ? undefined : error.layer
+  const { code, action, layer, message, status, report } = error
   return { code, action, meaning: endpointErrorMeanings[code], layer, message, status, report }
 }
 
@@ -118,8 +123,6 @@ export function showProgress(io: Io, text: string): void {
   if (io.stderr.isTTY) overwriteProgress(io, text)
   else io.stderr.write(`${text}\n`)
 }
-
-export const endProgress = (io: Io): void => overwriteProgress(io, '')
 
 /** The shell command that runs this program with `args`. */
 export const commandLine = (args: readonly string[]): string => ['npx rollup-state-proof', ...args.map(quote)].join(' ')

@@ -24,37 +24,26 @@ const topicsAt: Read<Hex[]> = text => {
 }
 
 /** The hash of an event's signature. Takes a declaration as Solidity has it, too. */
-const topicOf: Read<Hex> = event => {
-  const refuse = (reason = '') =>
-    new UsageError(`--event: expected a signature such as 'Transfer(address,address,uint256)'${reason}`)
-  const text = event
-    .trim()
-    .replace(/^event /, '')
-    .replace(/;$/, '')
-  const [name = '', inside = '', ...more] = text.split('(')
-  if (more.length > 0) throw refuse('. For an event with tuples, pass the hash of its signature with --topic')
-  if (!/^[A-Za-z_$][\w$]*$/.test(name.trim()) || !inside.endsWith(')')) throw refuse()
-  const parameters = inside.slice(0, -1).trim()
-  const types =
-    parameters === ''
-      ? []
-      : parameters.split(',').map(parameter => {
-          const [word = ''] = parameter.trim().split(' ')
-          const type = typeOf(word)
-          if (type === null) throw refuse(`; no such type: ${cut(word, MAX_SHOWN_LENGTH)}`)
-          return type
-        })
-  return bytesToHex(keccak256(new TextEncoder().encode(`${name.trim()}(${types.join()})`)))
+const topicOf: Read<Hex> = text => {
+  const [, name, inside = ''] = /^(?:event )?\s*([A-Za-z_$][\w$]*)\s*\(([^()]*)\);?$/.exec(text.trim()) ?? []
+  if (name === undefined) {
+    const tuples = 'For an event with tuples, pass the hash of its signature with --topic'
+    throw new UsageError(`--event: expected a signature such as 'Transfer(address,address,uint256)'. ${tuples}`)
+  }
+  const parameters = inside.trim() === '' ? [] : inside.split(',')
+  const types = parameters.map(parameter => typeOf(parameter.trim().split(' ')[0] ?? ''))
+  return bytesToHex(keccak256(new TextEncoder().encode(`${name}(${types.join()})`)))
 }
 
 const BITS = Array.from({ length: 32 }, (_, index) => 8 * (index + 1)).join('|')
 const BYTES = Array.from({ length: 32 }, (_, index) => index + 1).join('|')
 const TYPE = new RegExp(`^(address|bool|string|bytes(?:${BYTES})?|u?int(?:${BITS})?)((?:\\[\\d{0,9}\\]){0,9})$`)
 
-/** A type as signatures have it; null if there is no such type. */
-function typeOf(word: string): string | null {
+/** A type as signatures have it. @throws UsageError if there is no such type */
+function typeOf(word: string): string {
   const [, name, arrays = ''] = TYPE.exec(word) ?? []
-  return name === undefined ? null : `${name.replace(/int$/, 'int256')}${arrays}`
+  if (name === undefined) throw new UsageError(`--event: no such type: ${cut(word, MAX_SHOWN_LENGTH)}`)
+  return `${name.replace(/int$/, 'int256')}${arrays}`
 }
 
 export const filterOptions = {

@@ -12,10 +12,10 @@ import {
 } from '../../entry/rpc.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/progress-file.ts'
-import { trustedBlockOf } from './checkpoint.ts'
 import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'
 import type { ChosenNetwork } from './network.ts'
+import { trustedBlockOf } from './trust.ts'
 
 export interface L1Source {
   readonly l1BlockHash: () => Promise<Hex> | Hex
@@ -39,36 +39,27 @@ export async function openL1Source(
   connections: Connections,
   onDissent: (text: string) => void,
 ): Promise<L1Source> {
-  const { 'l1-agree': urls = [], quorum, checkpoint } = flags
+  const { 'l1-agree': urls, quorum, checkpoint } = flags
   let before: string | undefined
   const tell = (failures: readonly string[]) => {
     const text = failures.join('; ')
     if (text !== before) onDissent(text)
     before = text
   }
-  if (checkpoint !== undefined) {
-    if (urls.length > 0) throw new UsageError('--l1-agree and --checkpoint exclude each other: choose one')
-    if (quorum !== undefined) throw new UsageError('--quorum goes with --l1-agree')
-    return followCheckpoint(checkpoint, flags, network, connections, tell)
-  }
-  for (const name of ['beacon', 'beacon-state', 'checkpoint-max-age'] as const) {
-    if (flags[name] !== undefined) throw new UsageError(`--${name} goes with --checkpoint`)
-  }
-  const flag = urls.length > 0 ? 'l1-agree' : 'l1'
-  const providers = urls.length > 0 ? connections.open(flag, urls) : l1
+  if (checkpoint !== undefined) return followCheckpoint(checkpoint, flags, network, connections, tell)
+  const flag = urls === undefined ? 'l1' : 'l1-agree'
+  const providers = urls === undefined ? l1 : connections.open(flag, urls)
   const count = providers.length
   const needed = quorum ?? Math.floor(count / 2) + 1
-  if (quorum !== undefined && count === 1)
-    throw new UsageError(`--quorum: there is one --${flag} only, so nothing to agree on`)
   if (needed > count) throw new UsageError(`--quorum: expected 1 to ${count}, found ${needed}`)
   const [only] = providers
   if (count === 1 && only !== undefined) {
     return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', ...trustIn(1, 1) }
   }
-  const toldOf = (sources: readonly DissentingSource[]) =>
+  const onDissenting = (sources: readonly DissentingSource[]) =>
     tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))
   try {
-    const l1BlockHash = agreeingBlockHash(providers, { quorum: needed, onDissent: toldOf })
+    const l1BlockHash = agreeingBlockHash(providers, { quorum: needed, onDissent: onDissenting })
     return { l1BlockHash, source: 'endpoint', ...trustIn(needed, count) }
   } catch (error) {
     // Nothing else of it can be wrong.
@@ -92,7 +83,7 @@ async function followCheckpoint(
   tell: (failures: readonly string[]) => void,
 ): Promise<L1Source> {
   const apis = openBeacon(beacon)
-  const trusted = trustedBlockOf(root, network)
+  const trusted = await trustedBlockOf(root, network)
   const { beaconBlockRoot: blockRoot } = trusted
   const askedFor = {
     command: '--beacon-state',
@@ -107,7 +98,10 @@ async function followCheckpoint(
   const state = stored?.read() as BeaconProgress | undefined
   try {
     const l1BlockHash = beaconBlockHash({
-      ...{ apis, trusted, maxAgeSeconds: maxAge, maxTrustedAgeSeconds: maxAge },
+      apis,
+      trusted,
+      maxAgeSeconds: maxAge,
+      maxTrustedAgeSeconds: maxAge,
       ...(stored && { resumeFrom: state, onProgress: proven => stored.save(proven) }),
       onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })

@@ -5,7 +5,7 @@ import { lineaNetworks } from '../../client/network/linea.ts'
 import { readNetwork as verifyNetwork } from '../../client/network/network.ts'
 import type { StateScheme } from '../../entry/anchor.ts'
 import type { BeaconNetwork } from '../../entry/beacon.ts'
-import type { Hex } from '../../entry/index.ts'
+import type { Hex, Scheme } from '../../entry/index.ts'
 import { lineaMainnet, type Network } from '../../entry/networks.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
@@ -24,8 +24,8 @@ export interface ChosenNetwork extends Network {
 }
 
 const NETWORKS: ReadonlyMap<string, ChosenNetwork> = new Map(lineaNetworks.map(network => [network.name, network]))
-/** The network whose L1, or whose rollup in reports, has the name: people write these in its place. */
-const meantBy = (name: string) => lineaNetworks.find(({ beacon, rollup }) => [beacon.name, rollup.name].includes(name))
+/** The network whose L1 has the name: people write that in its place. */
+const meantBy = (name: string) => lineaNetworks.find(({ beacon }) => beacon.name === name)
 
 /** The network that `--network` names, and what the user wrote. */
 interface StatedNetwork {
@@ -82,10 +82,7 @@ function networkIn(path: string): ChosenNetwork {
   } catch (error) {
     throw isArgumentError(error) ? argumentRefused(error, `${path}: ${error.path.replace(/^network\.?/, '')}`) : error
   }
-  // Reports name the rollup, and nobody compares 20 bytes with what a name stands for.
-  const known = lineaNetworks.find(({ rollup }) => rollup.name === network.rollup.name)
-  if (known === undefined || lowerCase(known.rollup.address) === lowerCase(network.rollup.address)) return network
-  throw new UsageError(`${path}: rollup.name is that of another contract, ${known.rollup.address}`)
+  return network
 }
 
 /** The numbers of slots, which JSON has in decimal. */
@@ -116,14 +113,16 @@ export function describeNetwork({ scheme, ...network }: ChosenNetwork, beacon: B
   return { ...network, scheme: kindName(scheme), beacon }
 }
 
-/** The name of the network whose L1 or L2 has this chain id; undefined if none is known to. */
-export const networkWith = (id: string, layer: 'l1' | 'l2'): string | undefined =>
-  lineaNetworks.find(({ rollup }) => `${layer === 'l1' ? rollup.l1ChainId : rollup.chainId}` === id)?.name
-
 export function describeRollup({ scheme, rollup }: Pick<ChosenNetwork, 'scheme' | 'rollup'>) {
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaMainnet.rollup.layout ?? {}
   const layout = `${stateRootHashes}, ${currentL2BlockNumber}`
   return { scheme: kindName(scheme), rollup: rollup.address.toLowerCase(), layout }
+}
+
+/** The hash scheme of the network, for what knows no Ethereum state. @throws UsageError */
+export function schemeOf({ scheme, name }: ChosenNetwork): Scheme {
+  if (typeof scheme !== 'string') return scheme
+  throw new UsageError(`the network ${name} has an Ethereum state: its scheme is neither mimc nor poseidon2`)
 }
 
 /** The message service on L2. @throws UsageError */

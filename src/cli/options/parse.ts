@@ -1,40 +1,76 @@
-import { parseArgs } from 'node:util'
 import { UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import { cut } from '../words/value.ts'
-import type { Options, ValuesOf } from './declared.ts'
-import { mappingKeyOf } from './read.ts'
+import type { Option, Options, ValuesOf } from './declared.ts'
 import { didYouMean } from './suggest.ts'
 
 /**
- * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
- * unclear on which one the verdict rests. Every `--mapping` becomes a `--storage-key`.
+ * Reads arguments. An option that is given twice is refused, unless it is `multiple`: with two state roots, it would be unclear on
+ * which one the verdict rests. `parseArgs` of Node takes neither options of two words nor those of others in their order.
+ *
+ * @throws UsageError
  */
 export function parseOptions<const T extends Options>(
-  given: readonly string[],
+  args: readonly string[],
   options: T,
   { allowPositionals = false } = {},
 ): { readonly values: ValuesOf<T>; readonly positionals: readonly string[] } {
-  const args = joinPairs(given, options)
-  // Not strict: the words of `parseArgs` on what it refuses are for programmers.
-  const parsed = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
-  const seen = new Set<string>()
-  for (const token of parsed.tokens) {
-    if (token.kind === 'positional') requirePath(token.value, allowPositionals)
-    if (token.kind !== 'option') continue
-    const { name, index } = token
-    const option = Object.hasOwn(options, name) ? options[name] : undefined
-    if (option === undefined) throw noSuchOption(args[index] ?? '', token.rawName, options)
-    requireValue(option.type, token)
-    if (seen.has(name) && option.multiple !== true) throw new UsageError(`--${name} is given twice`)
-    seen.add(name)
+  const values = new Map<string, unknown[]>()
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const words: string[] = []
+  for (let index = 0, arg = args[0] ?? ''; index < end; index++, arg = args[index] ?? '') {
+    if (arg === '-' || !arg.startsWith('-')) {
+      words.push(arg)
+      continue
+    }
+    const [, rawName = arg, inline] = /^([^=]*)=(.*)$/s.exec(arg) ?? []
+    const [name, option] = optionNamed(rawName, options)
+    const value = wordsOf(rawName, option, inline, args.slice(index + 1, Math.min(index + 3, end)))
+    if (inline === undefined) index += value.length
+    const [first = '', second] = value
+    const into = option.into ?? name
+    const all = values.get(into) ?? []
+    if (all.length > 0 && option.multiple !== true) throw new UsageError(`--${name} is given twice`)
+    all.push(option.read?.(first, `--${name}`, second) ?? true)
+    values.set(into, all)
   }
-  const values = Object.entries(parsed.values).map(([name, value]) => {
-    const read = (text: unknown) => options[name]?.read?.(String(text), `--${name}`) ?? text
-    return [name, Array.isArray(value) ? value.map(read) : read(value)]
+  const positionals = [...words, ...args.slice(end + 1)]
+  for (const word of positionals) requirePath(word, allowPositionals)
+  for (const name of values.keys()) requireOthers(name, options[name] ?? {}, values)
+  const read = Object.entries(options).flatMap(([name, { multiple, default: fallback, read }]) => {
+    const given = values.get(name)
+    if (given !== undefined) return [[name, multiple ? given : given[0]]]
+    return fallback === undefined ? [] : [[name, read?.(String(fallback), `--${name}`) ?? fallback]]
   })
   // The names and types of the values are those of the options.
-  return { values: Object.fromEntries(values) as ValuesOf<T>, positionals: parsed.positionals }
+  return { values: Object.fromEntries(read) as ValuesOf<T>, positionals }
+}
+
+function optionNamed(rawName: string, options: Options): readonly [name: string, option: Option] {
+  const found = Object.entries(options).find(([name, { short }]) =>
+    [`--${name}`, ...(short ? [`-${short}`] : [])].includes(rawName),
+  )
+  if (found !== undefined) return found
+  const names = [...Object.keys(options), 'help'].map(name => `--${name}`)
+  const hint = didYouMean(rawName.replace(/^-+/, '--'), names)
+  throw new UsageError(`no such option: ${cut(rawName, MAX_SHOWN_LENGTH)}.${hint}`)
+}
+
+/** The words of an option's value. @param next those that follow it @throws UsageError unless there are as many as it takes */
+function wordsOf(name: string, { value }: Option, inline: string | undefined, next: readonly string[]) {
+  if (value === undefined && inline !== undefined) throw new UsageError(`${name} takes no value`)
+  const count = value?.split(' ').length ?? 0
+  const words = inline === undefined ? next.slice(0, count) : [inline]
+  const option = inline === undefined ? words.find(word => word.startsWith('-') && word !== '-') : undefined
+  const found = cut(option ?? '', MAX_SHOWN_LENGTH)
+  if (/^-\.?\d/.test(found)) throw new UsageError(`${name}: expected a number that is not negative, found ${found}`)
+  if (option !== undefined || words.length < count) {
+    const needed = count === 1 ? 'a value' : `two words, ${value}`
+    throw new UsageError(`${name} needs ${needed}${found === '' ? '' : `, but an option follows: ${found}`}`)
+  }
+  if (words.some(word => word.trim() === ''))
+    throw new UsageError(`${name} is empty: is a variable of your shell not set?`)
+  return words
 }
 
 /** @throws UsageError if it is unexpected, or a URL */
@@ -46,68 +82,9 @@ function requirePath(word: string, allowPositionals: boolean): void {
   )
 }
 
-function noSuchOption(arg: string, rawName: string, options: Options): UsageError {
-  const names = [...Object.keys(options), 'help'].map(known => `--${known}`)
-  // A word after one dash, which would be many options of one letter.
-  const [word = ''] = /^-[a-z][\w-]+/.test(arg) ? arg.split('=', 1) : [rawName]
-  return new UsageError(
-    `no such option: ${cut(word, MAX_SHOWN_LENGTH)}.${didYouMean(word.replace(/^-+/, '--'), names)}`,
-  )
-}
-
-/** @throws UsageError unless a value follows the option, or none if it takes none */
-function requireValue(
-  type: 'string' | 'boolean',
-  { rawName, value, inlineValue }: { rawName: string; value?: string | undefined; inlineValue?: boolean | undefined },
-): void {
-  if (type === 'boolean' && value !== undefined) throw new UsageError(`${rawName} takes no value`)
-  if (type === 'boolean') return
-  if (value === undefined) throw new UsageError(`${rawName} needs a value`)
-  if (value.trim() === '') throw new UsageError(`${rawName} is empty: is a variable of your shell not set?`)
-  if (inlineValue && /^-\w$/.test(rawName) && value.startsWith('=')) {
-    throw new UsageError(`${rawName}: write a space in place of =, or the long name of the option`)
-  }
-  if (inlineValue || value === '-' || !value.startsWith('-')) return
-  throw new UsageError(
-    /^-\.?\d/.test(value)
-      ? `${rawName}: expected a number that is not negative, found ${cut(value, MAX_SHOWN_LENGTH)}`
-      : `${rawName} needs a value, but an option follows: ${cut(value, MAX_SHOWN_LENGTH)}`,
-  )
-}
-
-/** The key that stands for every address of a file. */
-export const EACH = 'each'
-
-/** What the two words of an option mean, and the argument that replaces them: `parseArgs` knows no such options. */
-const PAIRS: Readonly<Record<string, readonly [meaning: string, join: (first: string, second: string) => string]>> = {
-  '--mapping': [
-    'the slot of the mapping and the key of the entry',
-    (slot, key) => (key === EACH ? `--${EACH}=${slot}` : `--storage-key=${mappingKeyOf(slot, key)}`),
-  ],
-  '--call': ['the address of a contract, and the data', (to, data) => `--call=${to} ${data}`],
-}
-
-/** Replaces options of two words by options of one, in their place, so that storage keys keep their order. @throws UsageError */
-function joinPairs(args: readonly string[], options: Options): string[] {
-  const joined: string[] = []
-  const end = args.includes('--') ? args.indexOf('--') : args.length
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index] ?? ''
-    const [name = ''] = arg.split('=', 1)
-    const [meaning, join] = (index < end && Object.hasOwn(options, name.slice(2)) && PAIRS[name]) || []
-    if (join === undefined) {
-      joined.push(arg)
-      continue
-    }
-    const [first = '-', second = '-'] = args.slice(index + 1, Math.min(index + 3, end))
-    if (arg !== name || first.startsWith('-') || second.startsWith('-')) {
-      throw new UsageError(`${name} needs two words: ${meaning}`)
-    }
-    if (name === '--mapping' && second === EACH && !Object.hasOwn(options, EACH)) {
-      throw new UsageError('--mapping SLOT each is for the command snapshot: here, name the key of one entry')
-    }
-    joined.push(join(first, second))
-    index += 2
-  }
-  return joined
+/** @throws UsageError if an option is given without one that it needs, or with one that it excludes */
+function requireOthers(name: string, { needs, excludes }: Partial<Option>, given: ReadonlyMap<string, unknown>): void {
+  if (needs !== undefined && !given.has(needs)) throw new UsageError(`--${name} goes with --${needs}`)
+  if (excludes !== undefined && given.has(excludes))
+    throw new UsageError(`--${name} and --${excludes} exclude each other: choose one`)
 }

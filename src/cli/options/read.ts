@@ -1,6 +1,7 @@
 import { invalid } from '../../base/arguments.ts'
 import type { L1BlockTag } from '../../client/l1/l1.ts'
 import { type Hex, isArgumentError, mappingSlot } from '../../entry/index.ts'
+import type { Environment } from '../../provider/environment.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
@@ -9,8 +10,8 @@ import { parseNumber } from '../words/evidence.ts'
 import { isHexOf } from '../words/layout.ts'
 import { cut } from '../words/value.ts'
 
-/** What the text of an option stands for. @param name of the option, for messages @throws UsageError */
-export type Read<T> = (text: string, name: string) => T
+/** What the text of an option stands for. @param name of the option @param second its second word, if it takes two @throws UsageError */
+export type Read<T> = (text: string, name: string, second?: string) => T
 
 export const asText: Read<string> = text => text
 
@@ -66,7 +67,8 @@ export const l1Block: Read<bigint | L1BlockTag> = (text, name) =>
 export const storageKey: Read<Hex> = (text, name) => {
   if (isHexOf(32, text)) return text
   const refuse = (reason: string) => new UsageError(`${name}: ${reason}: ${cut(text, MAX_SHOWN_LENGTH)}`)
-  if (/^[0-9a-fA-F]{64}$/.test(text)) throw refuse('write 0x before hexadecimal')
+  // Hexadecimal of 20 bytes can look like a decimal number.
+  if (/^([0-9a-fA-F]{64}|[0-9]{40})$/.test(text)) throw refuse('write 0x before hexadecimal')
   if (isHexOf(20, text))
     throw refuse('this is an address, 20 bytes; for its entry in a mapping, use --mapping SLOT ADDRESS')
   if (/^0x[0-9a-fA-F]{17,63}$/.test(text))
@@ -75,39 +77,49 @@ export const storageKey: Read<Hex> = (text, name) => {
     throw refuse('it is too large: keys are below 2^256')
   const isNumber = /^0x[0-9a-fA-F]{1,16}$/.test(text) || /^(0|[1-9][0-9]{0,77})$/.test(text)
   if (!isNumber) throw refuse('expected 0, 0x0 or 32 bytes of hexadecimal after 0x')
-  // 20 bytes of hexadecimal without 0x can look like a decimal number.
-  if (/^[0-9]{40}$/.test(text)) throw refuse('write 0x before hexadecimal')
   return slotKey(BigInt(text))
 }
 
-/** The storage key of a mapping's entry: the slot that declares it, and an address, a number or 32 bytes. @throws UsageError */
-export function mappingKeyOf(slot: string, key: string): Hex {
-  const at = storageKey(slot, '--mapping SLOT')
+/** The storage key of a mapping's entry: the slot that declares it, and an address, a number or 32 bytes. */
+export const mappingKeyOf: Read<Hex> = (slot, name, key = '') => {
+  const at = storageKey(slot, `${name} SLOT`)
   try {
-    return mappingSlot({ slot: at, keys: [isAddress('--mapping', key) ? key : storageKey(key, '--mapping KEY')] })
+    return mappingSlot({ slot: at, keys: [isAddress(name, key) ? key : storageKey(key, `${name} KEY`)] })
   } catch (error) {
-    throw isArgumentError(error) ? argumentRefused(error, '--mapping') : error
+    throw isArgumentError(error) ? argumentRefused(error, name) : error
   }
 }
 
-/** The two words of `--call TO DATA`, joined. */
-export const call: Read<{ readonly to: Hex; readonly data: Hex }> = text => {
-  const [to = '', data = ''] = text.split(' ')
-  if (!isAddress('--call', to)) throw new UsageError('--call: expected the address of a contract, then the data')
+export const call: Read<{ readonly to: Hex; readonly data: Hex }> = (to, name, data = '') => {
+  if (!isAddress(name, to)) throw new UsageError(`${name}: expected the address of a contract, then the data`)
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(data))
-    throw new UsageError('--call: expected hexadecimal data after the address, with 0x before it')
+    throw new UsageError(`${name}: expected hexadecimal data after the address, with 0x before it`)
   return { to, data: data as Hex }
 }
 
 /** The values of a block that the user may state. */
 const blockValues: Readonly<Record<string, Read<bigint | Hex>>> = {
-  ...{ timestamp: integer(256), baseFee: integer(256), blobBaseFee: integer(256), gasLimit: integer(256) },
-  ...{ coinbase: hex(20), prevRandao: hex(32) },
+  timestamp: integer(256),
+  baseFee: integer(256),
+  blobBaseFee: integer(256),
+  gasLimit: integer(256),
+  coinbase: hex(20),
+  prevRandao: hex(32),
 }
 
-export const blockValue: Read<readonly [name: string, value: bigint | Hex]> = (text, option) => {
+type BlockValue = readonly [name: string, value: bigint | Hex]
+
+export const blockValue: Read<BlockValue> = (text, option) => {
   const [, name = '', value = ''] = /^([a-zA-Z]+)=(.*)$/s.exec(text) ?? []
   const read = Object.hasOwn(blockValues, name) ? blockValues[name] : undefined
   if (read !== undefined) return [name, read(value, `${option} ${name}`)]
   throw new UsageError(`${option}: expected NAME=VALUE, with one of ${Object.keys(blockValues).join(', ')}`)
+}
+
+/** @throws UsageError if a value is given twice */
+export function environmentOf({ environment = [] }: { readonly environment?: readonly BlockValue[] | undefined }) {
+  const names = environment.map(([name]) => name)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice !== undefined) throw new UsageError(`--environment: ${twice} is given twice`)
+  return Object.fromEntries(environment) as Environment
 }

@@ -18,13 +18,13 @@ function editDistance(from: string, to: string): number {
   const table = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY
   for (let row = 1; row <= from.length; row++) {
-    const current = [row]
-    table.push(current)
+    table.push([row])
     for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1]
       const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      const replaced = at(row - 1, column - 1) + (from[row - 1] === to[column - 1] ? 0 : 1)
-      const swapped = isSwapped ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY
-      current.push(Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, replaced, swapped))
+      const changed = isSwapped ? at(row - 2, column - 2) : at(row - 1, column - 1)
+      const least = Math.min(at(row - 1, column), at(row, column - 1), changed) + 1
+      table[row]?.push(isSame ? Math.min(least, at(row - 1, column - 1)) : least)
     }
   }
   return at(from.length, to.length)

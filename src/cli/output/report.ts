@@ -1,17 +1,14 @@
 import { meaningOf } from '../../base/error-meanings.ts'
 import type { Refusal } from '../../base/errors.ts'
-import type { Outcome } from '../../entry/index.ts'
-import { kindName } from '../../verify/state/kind.ts'
 import type { AnyState } from '../../verify/state/types.ts'
 import type { Output } from '../command.ts'
 import { MAX_JSON_DEPTH } from '../limits.ts'
-import { type ClaimWithSources, type Source, statedClaim } from '../words/claim.ts'
 import { escapeUnprintable, show } from '../words/value.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
-import { accountRows, answerNotes, existenceOf, type Row, sourceWords } from '../words/wording.ts'
+import { accountRows, type Row } from '../words/wording.ts'
 import { paint } from './paint.ts'
 import { clip, formatTable } from './table.ts'
-import { formatVerdict, paintVerdict } from './verdict.ts'
+import { paintVerdict } from './verdict.ts'
 
 /** One line of JSON without control characters that a terminal would obey. Bigints become decimal strings. */
 export const toJson = (value: unknown): string =>
@@ -27,52 +24,11 @@ function toPlain(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [clip(name), toPlain(field, depth - 1)]))
 }
 
-/** Who stated each part, as `--json` spells it. */
-export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, source === 'user' ? 'flag' : source]))
-
 /** A verdict, what `--json` prints besides, and the same as text. */
 export interface VerdictReport {
   readonly verdict: Verdict
   readonly json: object
   format(stream: Output): string
-}
-
-/** What was asked, who stated it, and what is proven. */
-export function reportOnAnswer(outcome: Outcome<AnyState>, claim: ClaimWithSources): VerdictReport {
-  const { sources } = claim
-  // Of an answer that does not verify, nothing that it says of itself is shown.
-  const shown = outcome.ok ? { ...claim.claim, scheme: kindName(claim.claim.scheme) } : statedClaim(claim)
-  const json = { ...shown, sources: describeSources(sources) }
-  const { scheme, stateRoot, address, storageKeys } = shown
-  const keys = Array.isArray(storageKeys) ? storageKeys.length : storageKeys
-  const asked = [
-    ['scheme', scheme, sources.scheme],
-    ['state root', stateRoot, sources.stateRoot],
-    ['address', address, sources.address],
-    ['storage keys', keys, sources.storageKeys],
-  ] as const
-  const rows = asked.flatMap(([name, value, source]): Row[] =>
-    value === undefined ? [] : [[name, show(value), sourceWords[source]]],
-  )
-  if (!outcome.ok) return reportOnError(outcome.error, json, rows)
-  const state = outcome.value
-  const { account, storage } = state
-  const { storageKeys: _, ...others } = sources
-  const verdict = verdictOf(true, storage.length > 0 ? sources : others)
-  return {
-    verdict,
-    json: { ...json, account, storage },
-    format: stream =>
-      `${[
-        ...[
-          formatVerdict(verdict, existenceOf(state), stream),
-          formatTable(rows, stream),
-          ...formatState(state, stream),
-        ],
-        ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
-      ].join('\n')}\n`,
-  }
 }
 
 export const REFUSED = verdictOf(false, {})
@@ -108,6 +64,10 @@ export function formatError({ code, path, expected, found }: Refusal, rows: read
 }
 
 export const describeError = ({ code, action, path, expected, found }: Refusal): object => ({
-  ...{ code, action, meaning: meaningOf(code) },
-  ...{ path, expected, found },
+  code,
+  action,
+  meaning: meaningOf(code),
+  path,
+  expected,
+  found,
 })

@@ -26,31 +26,21 @@ const tones = { verified: 'green', consistent: 'yellow', refused: 'red' } as con
 export const paintVerdict = (stream: Output, { word }: Pick<Verdict, 'word'>, text: string, isGood = true): string =>
   paint(stream, isGood || word !== 'verified' ? tones[word] : 'bold', text)
 
-/** How to confirm a premise. The value is left out: whoever copies it from here has compared it with nothing. */
-const ways: Readonly<Record<Premise, string>> = {
+/**
+ * How to confirm a premise that a command does not let the user state at once. The value is left out: whoever copies it from here has
+ * compared it with nothing.
+ */
+const ways: Readonly<Partial<Record<Premise, string>>> = {
   stateRoot:
     'look up the state root of this L2 block on L1 (stateRootHashes of the rollup contract), and state what you find there with --state-root 0x...',
-  l2StateRoot:
-    'look up the state root of this L2 block on L1 (stateRootHashes of the rollup contract), and state what you find there with --state-root 0x...',
-  l1BlockHash:
-    'ask a source of your own for the hash of this L1 block, such as your node, and state it with --l1-block-hash 0x...',
-  l1StateRoot: 'ask a source of your own for the state root of this L1 block, and state it with --l1-state-root 0x...',
-  beaconBlockRoot:
-    'ask a source of your own for this finalized beacon block, and state its root with --checkpoint 0x...',
-  rootBefore: 'state the root with --parent-root 0x..., or evidence for it with --parent-evidence FILE',
-  rootAfter: 'state the root with --state-root 0x..., or evidence for it with --evidence FILE',
-  rollup: 'state the network that you mean with --network',
-  layout: 'state the network that you mean with --network',
-  network: 'state the network that you mean with --network',
+  rootAfter: 'state the root with --state-root 0x..., or evidence for it with --evidence FILE, in place of --open-end',
   environment: 'compare these values with the header of the L2 block: no option can confirm them',
 }
 
-/** What to do to confirm a verdict that is consistent only; empty for any other. */
-function howToConfirm({ word, restsOn, unconfirmed }: Verdict): string {
-  const [first] = unconfirmed
-  // A command that asks endpoints says with which command to verify what it has fetched.
-  if (word !== 'consistent' || restsOn === 'endpoint' || first === undefined) return ''
-  return `To confirm it, ${ways[first]}.`
+/** What to do to confirm a verdict; empty if there is nothing, or if the command says it in another way. */
+function howToConfirm({ unconfirmed: [first] }: Verdict): string {
+  const way = first && ways[first]
+  return way === undefined ? '' : `To confirm it, ${way}.`
 }
 
 /** The verdict, and what to do about it. @param what is verified, as a clause */

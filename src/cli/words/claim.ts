@@ -1,5 +1,4 @@
-import { kindName, type StateClaim } from '../../verify/state/kind.ts'
-import type { KindName } from '../../verify/state/types.ts'
+import type { StateClaim } from '../../verify/state/kind.ts'
 import { addressIn, guessKind, kindNamed, storageKeysIn } from './answer.ts'
 import type { AnswerFile, StatedClaim } from './input-file.ts'
 
@@ -52,19 +51,10 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
       // Despite the type, this is unchecked: verifyProof refuses a malformed claim with an ArgumentError.
     } as unknown as StateClaim,
     sources: {
-      ...{ scheme: scheme.source, stateRoot: stateRoot.source },
-      ...{ address: address.source, storageKeys: storageKeys.source },
+      scheme: scheme.source,
+      stateRoot: stateRoot.source,
+      address: address.source,
+      storageKeys: storageKeys.source,
     },
-  }
-}
-
-/** The claim without the parts from the answer, because nothing in a refused answer is worth repeating. */
-export function statedClaim({ claim, sources }: ClaimWithSources): StatedClaim & { readonly scheme: KindName } {
-  const { scheme, stateRoot, address, storageKeys } = claim
-  return {
-    scheme: kindName(scheme),
-    stateRoot,
-    ...(sources.address !== 'answer' && { address }),
-    ...(sources.storageKeys !== 'answer' && { storageKeys }),
   }
 }

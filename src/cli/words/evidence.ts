@@ -1,16 +1,12 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
-import { lineaLayout, type Rollup } from '../../verify/anchor/rollup.ts'
+import type { Rollup } from '../../verify/anchor/rollup.ts'
 import { type BeaconNetwork, hoodiBeacon } from '../../verify/beacon/network.ts'
-import type { EvidenceClaim } from '../../verify/evidence/types.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { decidedKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import type { Source } from './claim.ts'
 import { attempt, decodeHex } from './layout.ts'
 import { fieldIn } from './value.ts'
-
-/** The claim against which a bundle is verified. */
 
 const networks = new Map(
   [...lineaNetworks.map(({ beacon }) => beacon), hoodiBeacon].map(network => [network.name, network]),
@@ -18,9 +14,8 @@ const networks = new Map(
 export const rollupNames: readonly string[] = lineaNetworks.map(({ name }) => name)
 export const networkNames: readonly string[] = [...networks.keys()]
 
-/** By the name that `--network` takes, or the whole one, which reports print. `mainnet` names none: it holds the contracts of many. */
-const lineaNamed = (named: string) =>
-  lineaNetworks.find(({ name, rollup }) => [name, rollup.name].includes(named.toLowerCase()))
+/** `mainnet` names none: it holds the contracts of many. */
+const lineaNamed = (text: string) => lineaNetworks.find(({ name }) => name === text.toLowerCase())
 
 export const rollupNamed = (name: string): Rollup | undefined => lineaNamed(name)?.rollup
 /** By its own name, or by that of a rollup on it. */
@@ -33,42 +28,11 @@ export function nameOfRollup(contract: unknown): string | undefined {
   return lineaNetworks.find(({ rollup }) => isSame(rollup.address))?.name
 }
 
-/** The contract of a fork, with the slots that differ from Linea's. */
-export function forkOf(address: string, rootsSlot: bigint | undefined, currentSlot: bigint | undefined): Rollup {
-  const { stateRootHashes, currentL2BlockNumber } = lineaLayout
-  const layout = {
-    ...lineaLayout,
-    stateRootHashes: rootsSlot ?? stateRootHashes,
-    currentL2BlockNumber: currentSlot ?? currentL2BlockNumber,
-  }
-  // Despite the type, the address is unchecked: verifyEvidence refuses a malformed one with an ArgumentError.
-  return { address, layout } as Rollup
-}
-
 /** A number below 2^bits, decimal or hexadecimal after 0x; null for anything else. */
 export function parseNumber(text: unknown, bits: number): bigint | null {
   if (typeof text !== 'string' || !/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) return null
   const value = BigInt(text)
   return value < 1n << BigInt(bits) ? value : null
-}
-
-export type EvidenceSources = Readonly<
-  Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
->
-
-/**
- * Who stated the constants that a verdict also rests on: the code of the rollup contract, a layout other than Linea's, and the
- * network of a beacon block.
- *
- * @param by who states the network of the rollup
- */
-export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: Source) {
-  const user: Source = 'user'
-  return {
-    ...(rollup.implementation !== undefined && { implementation: user }),
-    ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: user }),
-    ...('beaconBlockRoot' in trusted && { network: by }),
-  }
 }
 
 /**
@@ -77,9 +41,6 @@ export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup
  */
 export const kindOf = (bundle: unknown, scheme: StateScheme): StateScheme =>
   decidedKind(fieldIn(bundle, 'scheme'), scheme)
-
-/** A link of the chain of evidence. */
-export type Link = 'bundle' | 'consensus' | 'l1Header' | 'rollupContract' | 'l2Header' | 'answer'
 
 /** The hash of the L1 header in a bundle: what its author says is a block of L1. */
 export function statedBlockHash(bundle: unknown): Hex {

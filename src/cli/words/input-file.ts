@@ -2,7 +2,6 @@ import { FORMAT } from '../../verify/evidence/head.ts'
 import type { EvidenceName } from '../../verify/evidence/kinds.ts'
 import type { Claim } from '../../verify/proof/claim.ts'
 import { DocumentError } from './error.ts'
-import { evidenceNames } from './kinds.ts'
 import { brief, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.ts'
 
 /** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
@@ -48,6 +47,13 @@ export interface FunctionVector extends Described {
 }
 
 export type InputFile = AnswerFile | EvidenceFile | EvidenceVector | FunctionVector
+
+export const evidenceNames: Readonly<Record<EvidenceName, string>> = {
+  state: 'an evidence bundle',
+  logs: 'logs as evidence',
+  message: 'a message as evidence',
+  call: 'a call as evidence',
+}
 
 function evidenceNamed(name: unknown): EvidenceName {
   if (typeof name === 'string' && Object.hasOwn(evidenceNames, name)) return name as EvidenceName

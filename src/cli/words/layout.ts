@@ -80,30 +80,19 @@ export function nameLeafIndex(index: number): string {
 export const readNodes = (scheme: HashScheme, nodes: unknown): Path =>
   decodeNodes(plainTree(scheme, accountTree), 0, nodes)
 
-/** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */
-export interface PathLevel {
-  readonly level: number
-  /** Index of the sibling in `proofRelatedNodes`. */
-  readonly entry: number
-  readonly siblingSide: 'left' | 'right'
-  /** The sibling's digest; null if it cannot be hashed. */
-  readonly sibling: Hex | null
-  /** Whether the sibling is a subtree without leaves. */
-  readonly isEmpty: boolean
-  /** The digest of the node on the path; null if something below it cannot be hashed. */
-  readonly running: Hex | null
-  /** Why the sibling cannot be hashed; null if it can. */
-  readonly problem: string | null
-}
+export type PathLevel = ReturnType<typeof readLevels>['levels'][number]
 
-/** The levels of a path, from the sub-root down. Empty unless there are 42 nodes. */
-export function readLevels(scheme: HashScheme, leafIndex: number | null, nodes: readonly unknown[]): PathLevel[] {
-  if (nodes.length !== NODE_COUNT) return []
+/**
+ * The 40 levels of a path, from the sub-root down, and the roots to which they lead; null if something below cannot be hashed. No levels
+ * unless there are 42 nodes. It ignores the sub-root in node 0.
+ */
+export function readLevels(scheme: HashScheme, leafIndex: number | null, nodes: readonly unknown[]) {
+  if (nodes.length !== NODE_COUNT) return { levels: [], subRoot: null, root: null }
   const { hasher } = scheme
   const empty = emptySubtreeDigests(scheme.hasher)
-  const levels: PathLevel[] = []
   let running = hashNode(scheme, nodes[LEAF_NODE], openingLength(scheme)).digest
-  for (let level = 0; level < TREE_DEPTH; level++) {
+  const levels = Array.from({ length: TREE_DEPTH }, (_, level) => {
+    // Where the sibling of the node on the path is.
     const entry = TREE_DEPTH - level
     const node = nodes[entry]
     // 32 zero bytes stand for a missing leaf: they are its digest, not its preimage.
@@ -113,19 +102,25 @@ export function readLevels(scheme: HashScheme, leafIndex: number | null, nodes: 
       : hashNode(scheme, node, level === 0 ? openingLength(scheme) : INNER_LENGTH)
     // Division instead of a shift, because an index can exceed 2^32.
     const isRight = Math.floor((leafIndex ?? 0) / 2 ** level) % 2 === 1
-    levels.push({
-      level,
-      entry,
-      siblingSide: isRight ? 'left' : 'right',
-      sibling: digest && bytesToHex(digest),
-      isEmpty: digest !== null && bytesToHex(digest) === bytesToHex(empty[level] ?? digest.subarray(1)),
-      running: running && bytesToHex(running),
-      problem,
-    })
+    const before = running
     const pair = running && digest && (isRight ? concatBytes(digest, running) : concatBytes(running, digest))
     running = pair && leafIndex !== null ? hasher.hash(pair) : null
-  }
-  return levels.reverse()
+    return {
+      level,
+      entry,
+      siblingSide: isRight ? ('left' as const) : ('right' as const),
+      /** Null if it cannot be hashed, for the `problem`. */
+      sibling: digest && bytesToHex(digest),
+      problem,
+      /** Whether the sibling is a subtree without leaves. */
+      isEmpty: digest !== null && bytesToHex(digest) === bytesToHex(empty[level] ?? digest.subarray(1)),
+      /** The digest of the node on the path; null if something below it cannot be hashed. */
+      running: before && bytesToHex(before),
+    }
+  })
+  const top = readBytes(scheme.wordLength + DIGEST_LENGTH, nodes[0])
+  const root = running && top && hasher.hash(concatBytes(top.subarray(0, scheme.wordLength), running))
+  return { levels: levels.reverse(), subRoot: running && bytesToHex(running), root: root && bytesToHex(root) }
 }
 
 function hashNode(scheme: HashScheme, node: unknown, length: number) {

@@ -71,17 +71,22 @@ export function verdictOf(holds: boolean, sources: PartSources): Verdict {
   }
 }
 
-/**
- * The verdict in a sentence or two.
- *
- * @param what is verified, as a clause that begins in lower case and has no full stop
- */
-export function sentenceOf({ word, unconfirmed, chosen }: Verdict, what: string): string {
+/** What nobody has confirmed, as a clause. */
+export const premiseOf = ({ unconfirmed }: Pick<Verdict, 'unconfirmed'>): string =>
+  `nobody has confirmed the ${listed(unconfirmed.map(premiseWords))}`
+
+/** The condition under which a consistent verdict holds, before what follows from it. */
+export function conditionOf({ unconfirmed, chosen }: Verdict): string {
+  const isOne = unconfirmed.length === 1 && unconfirmed[0] !== 'environment'
+  return `If ${isOne ? 'it is' : 'they are'} right,${chosen === '' ? '' : ` for ${chosen}:`}`
+}
+
+/** The verdict in a sentence or two. @param what is verified, as a clause that begins in lower case and has no full stop */
+export function sentenceOf(verdict: Verdict, what: string): string {
+  const { word, chosen } = verdict
   if (word === 'refused') return `Refused: ${what}.`
   if (word === 'verified') return `Verified${chosen === '' ? '' : `, for ${chosen}`}: ${what}.`
-  const isOne = unconfirmed.length === 1 && unconfirmed[0] !== 'environment'
-  const premise = `nobody has confirmed the ${listed(unconfirmed.map(premiseWords))}`
-  return `Consistent: ${premise}. If ${isOne ? 'it is' : 'they are'} right, ${what}.`
+  return `Consistent: ${premiseOf(verdict)}. ${conditionOf(verdict)} ${what}.`
 }
 
 export const listed = (words: readonly string[]): string =>

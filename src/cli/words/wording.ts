@@ -1,12 +1,13 @@
 import type { L1Account } from '../../verify/anchor/eth-proof.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
+import type { Rollup } from '../../verify/anchor/rollup.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import type { AnyEvidence, ProvenBeaconBlock, Reach } from '../../verify/evidence/types.ts'
 import type { ProvenAccount } from '../../verify/proof/verify.ts'
 import type { AnyState } from '../../verify/state/types.ts'
-import type { ClaimField, Source } from './claim.ts'
-import type { EvidenceSources } from './evidence.ts'
-import { listed, premiseWords, type Verdict } from './verdict.ts'
+import type { Source } from './claim.ts'
+import { nameOfRollup } from './evidence.ts'
+import { premiseWords, type Verdict } from './verdict.ts'
 
 /** What was asked and what was proven, in words shared by terminals, the page and reports. */
 
@@ -57,31 +58,14 @@ export function toEther(wei: bigint): string {
   return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0{1,18}$/, '')
 }
 
-/** Caveats about the verdict on an answer, given who stated the claim. */
-export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCount: number): string[] {
-  const taken = namesFrom('answer', {
-    address: sources.address,
-    'storage keys': keyCount > 0 && sources.storageKeys,
-    scheme: sources.scheme,
-  })
-  return [taken !== '' && `the ${taken} came from the answer: check that this is what you asked for.`].filter(
-    note => note !== false,
-  )
-}
-
-/** The names of the parts that this source stated, as a phrase. False stands for a part that is not asked for. */
-function namesFrom(source: Source, parts: Readonly<Record<string, Source | false>>): string {
-  return listed(Object.keys(parts).filter(name => parts[name] === source))
-}
-
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
 export function beaconRows(
   { beaconBlock }: { readonly trustedInput?: Reach; readonly beaconBlock?: ProvenBeaconBlock | undefined },
-  now = clockSeconds(),
+  now?: bigint,
 ): Row[] {
   if (beaconBlock === undefined) return []
   const { trustedBlockRoot, trustedSlotTimestamp, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
-  const age = formatAge(secondsSince(trustedSlotTimestamp, now))
+  const age = ageOf(trustedSlotTimestamp, now)
   return [
     ['trusted beacon block', trustedBlockRoot, 'trusted'],
     ['age of that block', age, 'by this clock: it must have been trusted within two weeks, one since Gloas'],
@@ -92,16 +76,6 @@ export function beaconRows(
   ]
 }
 
-export interface StateAge {
-  /** By this machine's clock, never negative. */
-  readonly seconds: bigint
-  /**
-   * Where the age is counted from: the proven timestamp of the L2 block or, if none is proven, that of the L1 block. In
-   * the second case, the state is older by an unknown time.
-   */
-  readonly since: 'l2Block' | 'l1Block'
-}
-
 /** What a bundle proves about the time of its state. */
 type Timed = Pick<AnyEvidence, 'l1Block'> & {
   readonly finalizedTimestamp?: bigint | undefined
@@ -110,38 +84,19 @@ type Timed = Pick<AnyEvidence, 'l1Block'> & {
 
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
-/** Seconds since a time, by this machine's clock, never negative. */
-export const secondsSince = (time: bigint, now = clockSeconds()): bigint => (now > time ? now - time : 0n)
-
-/** The age of the state, and that of the trusted beacon block in seconds, for programs. */
-export function agesOf(
-  evidence: Timed & { readonly beaconBlock?: ProvenBeaconBlock | undefined },
-  now = clockSeconds(),
-) {
-  const { beaconBlock } = evidence
-  return {
-    age: ageOf(evidence, now),
-    ...(beaconBlock && { trustedBeaconBlockAge: secondsSince(beaconBlock.trustedSlotTimestamp, now) }),
-  }
-}
-
-/** @returns undefined if the bundle proves neither time */
-export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | undefined {
-  const time = finalizedTimestamp ?? l1Block?.timestamp
-  if (time === undefined) return undefined
-  return { seconds: secondsSince(time, now), since: finalizedTimestamp === undefined ? 'l1Block' : 'l2Block' }
-}
+/** How long ago it was, by this machine's clock. */
+export const ageOf = (time: bigint, now = clockSeconds()): string => formatAge(now > time ? now - time : 0n)
 
 /** When the L2 block was made, and how old its state is. */
-export function timeRow(evidence: Timed, now = clockSeconds()): Row {
-  const { finalizedTimestamp, l1Block, l2Block } = evidence
-  const age = formatAge(ageOf(evidence, now)?.seconds ?? 0n)
-  if (finalizedTimestamp !== undefined) {
+export function timeRow({ finalizedTimestamp: time, l1Block, l2Block }: Timed, now?: bigint): Row {
+  if (time !== undefined) {
     const basis = l2Block === undefined ? 'by the rollup contract' : "by the block's header"
-    return ['L2 block time', formatTime(finalizedTimestamp), `${age} old, proven ${basis}`]
+    return ['L2 block time', formatTime(time), `${ageOf(time, now)} old, proven ${basis}`]
   }
   const row = ['L2 block time', 'not proven'] as const
-  return l1Block === undefined ? row : [...row, `the L1 block is ${age} old, and this block is older`]
+  return l1Block === undefined
+    ? row
+    : [...row, `the L1 block is ${ageOf(l1Block.timestamp, now)} old, and this block is older`]
 }
 
 const UNITS = [
@@ -169,11 +124,16 @@ export interface ChainClaim {
   readonly sources: Readonly<Partial<Record<string, Source>>>
   /** Undefined for what is in no state. */
   readonly scheme?: string | undefined
-  /** The rollup contract, as the claim names it. */
-  readonly rollup: string
+  readonly rollup: Rollup
   readonly trusted?: string
   /** Who states the L1 block hash, in words. Default: it is trusted, or proven from a beacon block that is. */
   readonly hash?: string
+}
+
+/** The contract, by the name that `--network` takes if it has one. */
+export function contractWords({ address }: Rollup): string {
+  const name = nameOfRollup(address)
+  return name === undefined ? address : `${address} (${name})`
 }
 
 /**
@@ -196,8 +156,8 @@ export function chainRows(
     ...beaconRows(evidence, now),
     ...l1Rows(l1Block, hashBasis),
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
-    ['rollup', rollup, `${words('rollup')}${unproven}`],
-    isAnchored && implementationRow(evidence, sources['implementation']),
+    ['rollup', contractWords(rollup), `${words('rollup')}${unproven}`],
+    isAnchored && implementationRow(evidence, rollup),
     l2BlockNumber !== undefined && ['L2 block', `${l2BlockNumber}`, `${words('l2BlockNumber')}${unproven}`],
     currentL2BlockNumber !== undefined && [
       'last finalized',
@@ -226,7 +186,8 @@ export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): 
   word !== 'consistent'
     ? rows
     : rows.map(([name, value, basis = '']) => [
-        ...([name, value] as const),
+        name,
+        value,
         basis
           .replace(/^proven$/, 'follows')
           .replace(/^proven at\b/, 'follows, at')
@@ -235,34 +196,27 @@ export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): 
           .replace(/^trusted$/, 'not confirmed'),
       ])
 
-/** The code of the rollup contract. @param pinnedBy who stated it; undefined if nobody did */
+/** The code of the rollup contract, and whether the user states it. */
 export function implementationRow(
   { implementation }: Partial<Pick<AnyEvidence, 'implementation'>>,
-  pinnedBy?: Source,
+  stated: Pick<Rollup, 'implementation'>,
 ): Row {
   if (implementation === undefined) return ['contract code', 'not proven', 'no proof covers the implementation']
-  const said = pinnedBy === undefined ? 'not stated by you' : sourceWords[pinnedBy]
+  const said = stated.implementation === undefined ? 'not stated by you' : sourceWords.user
   return ['contract code', implementation, `the implementation: proven, ${said}`]
 }
 
-export function bundleNotes(sources: EvidenceSources, evidence: AnyEvidence): string[] {
-  const { trustedInput: reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
-  const isAnchored = reach !== 'l2StateRoot'
-  const taken = namesFrom('bundle', {
-    scheme: sources.scheme,
-    rollup: sources.rollup,
-    'L2 block': isAnchored && sources.l2BlockNumber,
-    address: sources.address,
-    'storage keys': storage.length > 0 && sources.storageKeys,
-  })
-  const isOld =
-    l2BlockNumber !== undefined && currentL2BlockNumber !== undefined && l2BlockNumber < currentL2BlockNumber
+/** What the verdict leaves open. */
+export function notesOn({ trustedInput, l2BlockNumber, currentL2BlockNumber: newest }: ProvenChain): string[] {
   return [
-    taken !== '' && `whoever made the bundle chose the ${taken}: check that this is what you asked for.`,
-    isOld && `this is an older state: the rollup had already finalized L2 block ${currentL2BlockNumber}.`,
+    l2BlockNumber !== undefined &&
+      newest !== undefined &&
+      l2BlockNumber < newest &&
+      `this is an older state: the rollup had already finalized L2 block ${newest}.`,
     l2BlockNumber === 0n &&
       'L2 block 0 is the genesis. If the rollup is older than that, the storage layout of its network is wrong.',
-    !isAnchored && 'nothing here proves that the state root belongs to this rollup, or to which block.',
+    trustedInput === 'l2StateRoot' &&
+      'nothing here proves that the state root belongs to this rollup, or to which block.',
   ].filter(note => note !== false)
 }
 

@@ -34,7 +34,7 @@ export interface FinalizedStateLayout {
 
 /** A rollup: its contract on L1, the layout of that contract, and what clients need to know. */
 export interface Rollup {
-  /** A label for people, such as `linea-mainnet`. It proves nothing. */
+  /** A label for people, such as `linea`. It proves nothing. */
   name?: string | undefined
   /** The contract on L1, 20 bytes. For a proxied contract, the address of the proxy, which holds the storage. */
   address: Hex
@@ -88,7 +88,7 @@ export const lineaLayout: RollupLayout = {
  * ```
  */
 export const lineaRollup: Rollup = {
-  name: 'linea-mainnet',
+  name: 'linea',
   address: '0xd19d4B5d358258f05D7B411E21A1460D11B0876F',
   layout: lineaLayout,
   method: 'linea_getProof',

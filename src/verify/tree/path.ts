@@ -58,7 +58,7 @@ export function verifyLeafIndex({ leafIndex, rootNode: { nextFreeNode } }: Path)
 }
 
 /** The sub-root that the path from the leaf leads to. {@link verifyPath} compares it with the one in node 0. */
-export function computeSubRoot({ hasher }: HashScheme, { leafIndex, inner, siblingLeaf, leafNode }: Path): Uint8Array {
+function computeSubRoot({ hasher }: HashScheme, { leafIndex, inner, siblingLeaf, leafNode }: Path): Uint8Array {
   const lowest = siblingLeaf === null ? zeroDigest() : hasher.hash(siblingLeaf.opening)
   // foldPath takes the siblings from the leaf up; the nodes run from the root down.
   const siblings = [...hasher.hashBatch(inner), lowest].reverse()

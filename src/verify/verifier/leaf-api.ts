@@ -1,29 +1,12 @@
 import { decodeArgument } from '../../base/arguments.ts'
-import { bytesToHex, concatBytes, type Hex } from '../../base/bytes.ts'
-import { atPath } from '../../base/errors.ts'
-import { decodeLeafIndex, decodeNodes } from '../proof/decode.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import type { DecodedValue } from '../proof/tree.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, accountTree, storageTree, type TreeKind } from '../tree/kind.ts'
-import { computeSubRoot, LEAF_NODE, verifyLeafIndex } from '../tree/path.ts'
+import { LEAF_NODE } from '../tree/path.ts'
 import { quickTrees } from './empty-subtrees.ts'
 
 /** Parts of a leaf proof as hexadecimal, for what shows or makes proofs. None of these verifies anything. */
-
-/**
- * Recomputes the sub-root (the top of the 40 levels) and the root that the 42 nodes of a path lead to. It takes nextFreeNode from
- * node 0 and ignores the sub-root there.
- */
-export function computeRoot(scheme: Scheme, leafIndex: number, proofRelatedNodes: readonly Hex[]) {
-  const tree = quickTrees(hashSchemeOf(scheme)).account
-  const index = atPath('leafIndex', () => decodeLeafIndex(leafIndex))
-  const path = atPath('proofRelatedNodes', () => decodeNodes(tree, index, proofRelatedNodes))
-  atPath('leafIndex', () => verifyLeafIndex(path))
-  const subRoot = computeSubRoot(tree.scheme, path)
-  const nextFreeNode = path.rootNode.rootPreimage.slice(0, tree.scheme.wordLength)
-  const root = tree.scheme.hasher.hash(concatBytes(nextFreeNode, subRoot))
-  return { subRoot: bytesToHex(subRoot), root: bytesToHex(root) }
-}
 
 /** The fields of an account value as served, 192 bytes. @throws ArgumentError, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE` */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {

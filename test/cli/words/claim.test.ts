@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ClaimWithSources, completeClaim, isProblem, statedClaim } from '../../../src/cli/words/claim.ts'
+import { type ClaimWithSources, completeClaim, isProblem } from '../../../src/cli/words/claim.ts'
 import type { AnswerFile, StatedClaim } from '../../../src/cli/words/input-file.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { answer, answerFile, claim, contract } from './files.ts'
@@ -40,12 +40,6 @@ it('takes from the answer itself only the address and the keys', () => {
   const mixed = complete(stated, bare)
   expect(mixed.claim).toEqual({ ...claim, scheme: poseidon2 })
   expect(mixed.sources).toEqual({ scheme: 'user', stateRoot: 'user', address: 'answer', storageKeys: 'answer' })
-  expect(statedClaim(mixed)).toEqual(stated)
-  expect(statedClaim(complete({}, recording))).toEqual(claim)
-  expect(statedClaim(complete({ ...stated, address: claim.address }, bare))).toEqual({
-    ...stated,
-    address: claim.address,
-  })
 })
 
 it('counts null as not stated by a file', () => {

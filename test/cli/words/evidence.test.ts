@@ -2,15 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { partsOf } from '../../../src/cli/kinds/evidence.ts'
 import { DocumentError } from '../../../src/cli/words/error.ts'
-import {
-  forkOf,
-  nameOfRollup,
-  networkNamed,
-  networkNames,
-  parseNumber,
-  rollupNamed,
-  rollupNames,
-} from '../../../src/cli/words/evidence.ts'
+import { nameOfRollup, networkNamed, networkNames, parseNumber, rollupNamed } from '../../../src/cli/words/evidence.ts'
 import { type EvidenceVector, readInputFile } from '../../../src/cli/words/input-file.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { mainnetBeacon, sepoliaBeacon } from '../../../src/entry/beacon.ts'
@@ -42,11 +34,9 @@ it('knows rollups and networks by name, and rollups by their contract', () => {
   // These are names of L1 networks.
   expect([rollupNamed('mainnet'), rollupNamed('sepolia')]).toEqual([undefined, undefined])
   expect([networkNamed('mainnet'), networkNamed('sepolia')]).toEqual([mainnetBeacon, sepoliaBeacon])
-  for (const name of ['Linea', 'Linea-Mainnet']) {
-    expect([rollupNamed(name), networkNamed(name)]).toEqual([lineaRollup, mainnetBeacon])
-  }
+  expect([rollupNamed('Linea'), networkNamed('Linea')]).toEqual([lineaRollup, mainnetBeacon])
   expect([rollupNamed('linea-sepolia'), networkNamed('linea-sepolia')]).toEqual([lineaSepoliaRollup, sepoliaBeacon])
-  for (const name of ['', 'main', 'ethereum', 'linea-', 'linea-linea-mainnet', '__proto__', 'constructor']) {
+  for (const name of ['', 'main', 'ethereum', 'linea-', 'linea-mainnet', '__proto__', 'constructor']) {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([undefined, undefined])
   }
   // The page offers them by name.
@@ -55,18 +45,12 @@ it('knows rollups and networks by name, and rollups by their contract', () => {
     [...(new RegExp(`<datalist id="${id}">(.*)</datalist>`).exec(page)?.[1] ?? '').matchAll(/value="([\w-]+)"/g)].map(
       ([, name]) => name,
     )
-  expect([offered('rollups'), offered('networks')]).toEqual([rollupNames, networkNames])
+  expect([offered('rollups'), offered('networks')]).toEqual([['linea', 'linea-sepolia'], networkNames])
   expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('linea')
   expect(nameOfRollup(lineaSepoliaRollup.address.toUpperCase().replace('0X', '0x'))).toBe('linea-sepolia')
   for (const other of [evidence.bundle.rollup.address, undefined, null, 7, ['x']]) {
     expect(nameOfRollup(other)).toBeUndefined()
   }
-})
-
-it('takes the layout of Linea for a fork, except for the stated slots', () => {
-  const { layout } = forkOf('0x12', undefined, 7n)
-  expect(layout).toEqual({ ...lineaRollup.layout, currentL2BlockNumber: 7n })
-  expect(forkOf('0x12', 8n, undefined).layout).toEqual({ ...lineaRollup.layout, stateRootHashes: 8n })
 })
 
 it('reads the claim of a vector, and leaves malformed parts to the verifier', () => {

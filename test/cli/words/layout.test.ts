@@ -12,8 +12,7 @@ import {
 } from '../../../src/cli/words/layout.ts'
 import { ArgumentError, ProofError } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
-import { computeRoot } from '../../../src/verify/verifier/leaf-api.ts'
-import { answer, read } from './files.ts'
+import { answer, contract, read } from './files.ts'
 
 const { leafIndex, proof } = answer.accountProof
 const nodes: string[] = proof.proofRelatedNodes
@@ -55,8 +54,8 @@ it('reads the 42 nodes of a path, and no fewer', () => {
   expect(() => readNodes(poseidon2, nodes.slice(1))).toThrow(ProofError)
 })
 
-it('reads the levels of a path as the published function computes it', () => {
-  const levels = readLevels(poseidon2, leafIndex, nodes)
+it('reads the levels of a path, and the roots to which they lead', () => {
+  const { levels, subRoot, root } = readLevels(poseidon2, leafIndex, nodes)
   expect(levels.map(({ level }) => level)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index))
   expect(levels.every(({ running, problem, level, entry }) => running && !problem && entry === 40 - level)).toBe(true)
   expect(levels.map(({ siblingSide }) => (siblingSide === 'left' ? 1 : 0)).join('')).toBe(
@@ -66,8 +65,10 @@ it('reads the levels of a path as the published function computes it', () => {
   const { hasher } = poseidon2
   const pair = Buffer.from(`${top?.running}${top?.sibling}`.replaceAll('0x', ''), 'hex')
   expect(top?.siblingSide).toBe('right')
-  // The vector is valid, so the hexadecimal has its type.
-  const { subRoot } = computeRoot(poseidon2, leafIndex, nodes as `0x${string}`[])
+  expect([subRoot, root]).toEqual([`0x${nodes[0]?.slice(-64)}`, contract.stateRoot])
+  const elsewhere = readLevels(poseidon2, leafIndex - 1, nodes.with(0, `${nodes[0]?.slice(0, -64)}${'00'.repeat(32)}`))
+  expect(elsewhere.root).toMatch(/^0x[0-9a-f]{64}$/)
+  expect(elsewhere.root).not.toBe(root)
   expect(`0x${Buffer.from(hasher.hash(pair)).toString('hex')}`).toBe(subRoot)
   // The highest subtrees beside a path of a small tree are empty.
   expect(top?.isEmpty).toBe(true)
@@ -78,26 +79,33 @@ it('takes an index above 2^32 for what it is', () => {
   const vector = read('poseidon2/valid/leaf-index-above-2-32')
   const { leafIndex: index, proof: path } = vector.answer.accountProof
   expect(index).toBeGreaterThan(2 ** 32)
-  const sides = readLevels(poseidon2, index, path.proofRelatedNodes).map(({ siblingSide }) => siblingSide)
+  const { levels } = readLevels(poseidon2, index, path.proofRelatedNodes)
+  const sides = levels.map(({ siblingSide }) => siblingSide)
   expect(sides.map(side => (side === 'left' ? 1 : 0)).join('')).toBe(index.toString(2).padStart(40, '0'))
 })
 
 it('reads the levels as far as they are readable', () => {
   const broken = nodes.with(35, '0x00')
-  const [top, ...rest] = readLevels(poseidon2, leafIndex, broken)
+  const { levels, ...roots } = readLevels(poseidon2, leafIndex, broken)
+  expect(roots).toEqual({ subRoot: null, root: null })
+  expect(readLevels(poseidon2, leafIndex, nodes.with(0, '0x'))).toMatchObject({
+    subRoot: expect.anything(),
+    root: null,
+  })
+  const [top, ...rest] = levels
   expect(top?.running).toBeNull()
   const unreadable = rest.filter(({ problem }) => problem !== null)
   expect(unreadable.map(({ entry, sibling }) => [entry, sibling])).toEqual([[35, null]])
   expect(unreadable[0]?.problem).toMatch(/^expected 64 bytes, found 1/)
   expect(rest.filter(({ level }) => level <= 5).every(({ running }) => running !== null)).toBe(true)
   const uncanonical = readLevels(poseidon2, leafIndex, nodes.with(30, `0x${'ff'.repeat(64)}`))
-  expect(uncanonical.find(({ entry }) => entry === 30)?.problem).not.toBeNull()
-  const missing = readLevels(poseidon2, leafIndex, nodes.with(40, `0x${'00'.repeat(32)}`)).at(-1)
+  expect(uncanonical.levels.find(({ entry }) => entry === 30)?.problem).not.toBeNull()
+  const missing = readLevels(poseidon2, leafIndex, nodes.with(40, `0x${'00'.repeat(32)}`)).levels.at(-1)
   expect(missing).toMatchObject({ level: 0, sibling: `0x${'00'.repeat(32)}`, isEmpty: true, problem: null })
-  const short = readLevels(poseidon2, leafIndex, nodes.with(40, `0x${'01'.repeat(32)}`)).at(-1)
+  const short = readLevels(poseidon2, leafIndex, nodes.with(40, `0x${'01'.repeat(32)}`)).levels.at(-1)
   expect(short).toMatchObject({ sibling: null, isEmpty: false, problem: expect.stringContaining('expected 192') })
-  expect(readLevels(poseidon2, leafIndex, nodes.slice(1))).toEqual([])
-  const [unknown, ...others] = readLevels(poseidon2, null, nodes).reverse()
+  expect(readLevels(poseidon2, leafIndex, nodes.slice(1)).levels).toEqual([])
+  const [unknown, ...others] = readLevels(poseidon2, null, nodes).levels.reverse()
   expect(unknown?.running).not.toBeNull()
   expect(others.every(({ running }) => running === null)).toBe(true)
 })

@@ -1,16 +1,14 @@
 import { expect, it } from 'vitest'
 import { partsOf } from '../../../src/cli/kinds/evidence.ts'
-import type { EvidenceSources } from '../../../src/cli/words/evidence.ts'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
 import {
   accountRows,
   ageOf,
-  answerNotes,
-  bundleNotes,
   capitalized,
   chainRows,
   formatAge,
   formatTime,
+  notesOn,
   timeRow,
   toEther,
 } from '../../../src/cli/words/wording.ts'
@@ -23,8 +21,7 @@ import { answer, claim, contract, read } from './files.ts'
 const state = verifyProof(answer, { ...claim, scheme: poseidon2 })
 /** Who stated each part of a claim on a bundle. */
 const evidenceSources = (claim: object) =>
-  ({ trusted: 'user', scheme: 'user', rollup: 'user', ...partsOf(claim) }) as EvidenceSources
-const user = { scheme: 'user', stateRoot: 'user', address: 'user', storageKeys: 'user' } as const
+  ({ trusted: 'user', scheme: 'user', rollup: 'user', ...partsOf(claim) }) as const
 
 function verified(name: string) {
   const file = readInputFile(read(`evidence/valid/${name}`))
@@ -35,48 +32,27 @@ function verified(name: string) {
   return { stated, evidence: outcome.value }
 }
 
-it('warns of what the user did not state', () => {
-  expect(answerNotes(user, 5)).toEqual([])
-  expect(answerNotes({ ...user, address: 'answer', scheme: 'answer' }, 5)).toEqual([
-    'the address and scheme came from the answer: check that this is what you asked for.',
-  ])
-  const taken = { ...user, stateRoot: 'file', address: 'answer', scheme: 'answer', storageKeys: 'answer' } as const
-  expect(answerNotes(taken, 5)).toEqual([
-    'the address, storage keys and scheme came from the answer: check that this is what you asked for.',
-  ])
-  expect(answerNotes({ ...user, storageKeys: 'answer' }, 0)).toEqual([])
-})
-
-it('warns of what the maker of a bundle chose, and of old and unproven states', () => {
-  const { stated, evidence } = verified('poseidon2-block-hash')
-  const all = { ...stated, address: '0x00', storageKeys: [], l2BlockNumber: 0n } as const
+it('says what a verdict leaves open: old and unproven states', () => {
+  const { evidence } = verified('poseidon2-block-hash')
   const newest = { ...evidence, currentL2BlockNumber: evidence.l2BlockNumber } as VerifiedEvidence
-  expect(bundleNotes(evidenceSources(all), newest)).toEqual([])
-  const sources = { ...evidenceSources(all), l2BlockNumber: 'bundle', storageKeys: 'bundle' } as const
-  expect(bundleNotes(sources, newest)).toEqual([
-    'whoever made the bundle chose the L2 block and storage keys: check that this is what you asked for.',
-  ])
-  const noSlots = { ...newest, storage: [] } as VerifiedEvidence
-  expect(bundleNotes({ ...sources, l2BlockNumber: 'user' }, noSlots)).toEqual([])
-  expect(bundleNotes({ ...sources, storageKeys: 'user' }, newest)).toEqual([expect.stringContaining(' the L2 block: ')])
-  expect(bundleNotes(evidenceSources(all), evidence)).toEqual([
+  expect(notesOn(newest)).toEqual([])
+  expect(notesOn(evidence)).toEqual([
     `this is an older state: the rollup had already finalized L2 block ${evidence.currentL2BlockNumber}.`,
   ])
   const genesis = { ...newest, l2BlockNumber: 0n, currentL2BlockNumber: 0n } as VerifiedEvidence
-  expect(bundleNotes(evidenceSources(all), genesis)).toEqual([
+  expect(notesOn(genesis)).toEqual([
     'L2 block 0 is the genesis. If the rollup is older than that, the storage layout of its network is wrong.',
   ])
-  const root = verified('poseidon2-l2-root').evidence
-  expect(bundleNotes({ ...evidenceSources(all), l2BlockNumber: 'bundle' }, root)).toEqual([
+  expect(notesOn(verified('poseidon2-l2-root').evidence)).toEqual([
     'nothing here proves that the state root belongs to this rollup, or to which block.',
   ])
 })
 
 it('lists the chain from the trusted input down, each row with what it rests on', () => {
-  const names = (name: string) => {
+  const names = (name: string, unstated = {}) => {
     const { stated, evidence } = verified(name)
-    const { address: rollup } = stated.rollup
-    const sources = evidenceSources(stated)
+    const sources = evidenceSources({ ...stated, ...unstated })
+    const { rollup } = stated
     const chain = { sources, scheme: 'poseidon2', rollup, trusted: '0x11' }
     return chainRows(chain, evidence, 2_000_000_000n).map(([row, , basis]) => `${row}: ${basis ?? ''}`)
   }
@@ -84,6 +60,8 @@ it('lists the chain from the trusted input down, each row with what it rests on'
   expect(rows[0]).toBe('L1 block hash: trusted')
   expect(rows).toContain('L2 state root: proven by the rollup contract')
   expect(rows).toContain('scheme: stated by you')
+  const unstated = names('poseidon2-block-hash', { l2BlockNumber: 'fromBundle' })
+  expect(unstated).toContain('L2 block: from the bundle, not stated by you')
   const beacon = names('poseidon2-beacon-block-root')
   expect(beacon.slice(0, 7).map(row => row.split(':')[0])).toEqual([
     ...[
@@ -108,19 +86,16 @@ it('reports the age of a state, and what it is based on', () => {
   const times = (finalizedTimestamp?: bigint, l1Time?: bigint) =>
     ({ finalizedTimestamp, l1Block: l1Time && { timestamp: l1Time } }) as unknown as VerifiedEvidence
   const proven = times(1_000n, 5_000n)
-  expect(ageOf(proven, 8_200n)).toEqual({ seconds: 7_200n, since: 'l2Block' })
   expect(timeRow(proven, 8_200n)).toEqual([
     ...['L2 block time', '1970-01-01T00:16:40Z', '2 hours old, proven by the rollup contract'],
   ])
   const reference = times(undefined, 5_000n)
-  expect(ageOf(reference, 8_200n)).toEqual({ seconds: 3_200n, since: 'l1Block' })
   expect(timeRow(reference, 8_200n)).toEqual([
     ...['L2 block time', 'not proven', 'the L1 block is 53 minutes old, and this block is older'],
   ])
-  expect(ageOf(times(), 8_200n)).toBeUndefined()
   expect(timeRow(times(), 8_200n)).toEqual(['L2 block time', 'not proven'])
   // The local clock is behind.
-  expect(ageOf(proven, 900n)).toEqual({ seconds: 0n, since: 'l2Block' })
+  expect(ageOf(1_000n, 900n)).toBe('0 seconds')
 })
 
 it('words ages, times and amounts', () => {

@@ -19,7 +19,7 @@ const rootSlot = (l2BlockNumber: bigint) => BigInt(mappingSlot({ slot: 282n, key
 it('knows the contracts of Linea and their layout', () => {
   // The proxies and chain ids that Linea's documentation lists, and the slots of its contract's storage layout.
   expect(lineaRollup).toEqual({
-    name: 'linea-mainnet',
+    name: 'linea',
     address: '0xd19d4B5d358258f05D7B411E21A1460D11B0876F',
     layout: lineaLayout,
     method: 'linea_getProof',

@@ -13,7 +13,7 @@ import { decodeLeafIndex } from '../../../src/verify/proof/decode.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import { createScheme } from '../../../src/verify/scheme/scheme.ts'
-import { computeRoot, hashStorageValue } from '../../../src/verify/verifier/leaf-api.ts'
+import { hashStorageValue } from '../../../src/verify/verifier/leaf-api.ts'
 import type { LooseAnswer, LooseLeafProof } from '../../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../../vectors/vector.ts'
 import { verdict } from '../../refusal.ts'
@@ -485,17 +485,6 @@ describe('the caller', () => {
       const scheme = createScheme(members)
       expect(() => verifyProof(makeAnswer(), { ...claim, scheme })).toThrow('a trap')
       expect(() => safely(() => verifyProof(makeAnswer(), { ...claim, scheme }))).toThrow('a trap')
-    }
-  })
-
-  it('gets only ProofErrors from the functions for leaf proofs, too', () => {
-    const { proxy, revoke } = Proxy.revocable([], {})
-    revoke()
-    for (const hostile of [proxy, new Proxy({}, { getOwnPropertyDescriptor: fail }), null, fail, 1n]) {
-      const index = hostile as unknown as number
-      const nodes = hostile as unknown as []
-      expect(() => computeRoot(poseidon2, index, [])).toThrow(ProofError)
-      expect(() => computeRoot(poseidon2, 2, nodes)).toThrow(ProofError)
     }
   })
 })

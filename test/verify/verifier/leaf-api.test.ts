@@ -4,7 +4,6 @@ import type { Hex, Scheme } from '../../../src/entry/index.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import {
-  computeRoot,
   decodeAccount,
   hashAccountKey,
   hashAccountValue,
@@ -21,7 +20,6 @@ describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', schem
   const world = createWorld(scheme)
   world.setAccount(address, { nonce: 3n, balance: 4n, codeSize: 5n, codeHash: keyFor('code') })
   world.setStorage(address, { key, value: wordFor(7) })
-  const stateRoot = world.stateRoot()
   const { accountProof, storageProofs } = world.getProof(address, [key])
   const [slotProof] = storageProofs
   if (!('proof' in accountProof) || !slotProof || !('proof' in slotProof)) throw new Error('both exist')
@@ -30,7 +28,6 @@ describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', schem
   it('refuse a scheme that is none, and what has another length', () => {
     const none = undefined as unknown as Scheme
     const calls: ((scheme: Scheme) => unknown)[] = [
-      scheme => computeRoot(scheme, 2, proofRelatedNodes),
       scheme => decodeAccount(scheme, value),
       scheme => hashAccountKey(scheme, address),
       scheme => hashAccountValue(scheme, value),
@@ -43,23 +40,6 @@ describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', schem
     }
     const hashes = [hashAccountKey, hashAccountValue, hashStorageKey, hashStorageValue, decodeAccount]
     for (const hash of hashes) expect(verdict(() => hash(scheme, '0x'))).toMatch(/^ARGUMENT_INVALID at \w+$/)
-  })
-
-  it('compute the roots that a path leads to without comparing them', () => {
-    const subRoot = slice(proofRelatedNodes[0] ?? '', layout.word, 32)
-    expect(computeRoot(scheme, 2, proofRelatedNodes)).toEqual({ subRoot, root: stateRoot })
-    const elsewhere = computeRoot(scheme, 1, proofRelatedNodes)
-    expect(elsewhere.subRoot).not.toBe(subRoot)
-    expect(elsewhere.root).not.toBe(stateRoot)
-    const compute = (index: number, nodes: Hex[] = proofRelatedNodes) =>
-      verdict(() => computeRoot(scheme, index, nodes))
-    for (const index of [3, -1, 0.5, 2 ** 40]) expect(compute(index)).toBe('INDEX_OUT_OF_RANGE at leafIndex')
-    expect(compute(2, proofRelatedNodes.slice(1))).toBe('WRONG_NODE_COUNT at proofRelatedNodes')
-    expect(compute(2, proofRelatedNodes.with(7, '0x'))).toBe('WRONG_LENGTH at proofRelatedNodes[7]')
-    for (const entry of [0, 1, 39, 41]) {
-      const lifted = lift(scheme, proofRelatedNodes[entry] ?? '', (proofRelatedNodes[entry] ?? '').length / 2 - 33)
-      expect(compute(2, proofRelatedNodes.with(entry, lifted))).toBe(`NON_CANONICAL at proofRelatedNodes[${entry}]`)
-    }
   })
 
   it('hash keys and values as in the leaves', () => {

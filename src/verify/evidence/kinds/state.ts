@@ -59,7 +59,7 @@ export interface BundleParts<Kind extends StateScheme = StateScheme> extends Hea
  * const address = '0x00000000000000000000000000000000000000aa'
  * const answer = createWorld(poseidon2).getProof(address)
  * const bundle = createBundle({ scheme: poseidon2, rollup: lineaRollup, l2BlockNumber: 436n, address, answer })
- * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea-mainnet 0x1b4
+ * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea 0x1b4
  * ```
  */
 export function createBundle<Kind extends StateScheme>(parts: BundleParts<Kind>): EvidenceBundle<Kind> {
