@@ -1,8 +1,8 @@
 /**
- * `npm run count`: prints the lists in docs/scrutiny.md, the lines of code from the bytes of an answer to its verdict, without
+ * `npm run count`: prints the lists in docs/scrutiny.md, or writes them there with `-- --write`: the lines of code from the bytes of an answer to its verdict, without
  * comments and blank lines: the path as an auditor reads it, and what runs where there is WebAssembly.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
@@ -84,4 +84,19 @@ export const countLists = (): string[] => [
   countList(INSTEAD_OF_PLAIN, `- what runs: these, and the path without the plain hashes, ${countAll(RUNNING_PATH)}`),
 ]
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(countLists().join('\n\n'))
+const PAGE = 'docs/scrutiny.md'
+
+/** The page with the lists as they are now. Each of its own begins and ends with the same lines, but for the numbers. */
+function rewrite(page: string): string {
+  const start = page.indexOf(`- [${TRUSTED_PATH[0]}]`)
+  const [first, last] = countLists()
+  const between = page.slice(page.indexOf('- the path as read')).replace(/^.*\n/, '')
+  const [middle = ''] = between.split(`- [${INSTEAD_OF_PLAIN[0]}]`)
+  const rest = page.slice(page.indexOf('- what runs:')).replace(/^.*\n/, '')
+  return `${page.slice(0, start)}${first}\n${middle}${last}\n${rest}`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes('--write')) writeFileSync(PAGE, rewrite(readFileSync(PAGE, 'utf8')))
+  else console.log(countLists().join('\n\n'))
+}
