@@ -8,6 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createBundle, verifyEvidence } from '../src/entry/anchor.ts'
 import { createVerifier, isArgumentError, isProofError, verifyProof } from '../src/entry/index.ts'
 import { mimc } from '../src/entry/mimc.ts'
+import { lineaNetworks } from '../src/entry/networks.ts'
 import { poseidon2 } from '../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../src/entry/provider.ts'
 import { followFinalizations } from '../src/entry/rpc.ts'
@@ -137,7 +138,7 @@ it.each(inPrograms)('in a program: %s', (_, work, message) => {
   expect(error).toMatchObject({ message: expect.stringContaining(message) })
 })
 
-const EXPECTED = 'Expected linea, linea-sepolia, or the path of a file'
+const EXPECTED = `Expected ${lineaNetworks.map(({ name }) => name).join(', ')}, or the path of a file`
 const HEX_32 = 'expected 0x-prefixed hexadecimal of 32 bytes'
 const root = ['--state-root', stateRoot]
 /** Enough for an endpoint that is never asked. */

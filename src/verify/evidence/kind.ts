@@ -49,6 +49,6 @@ export function kindIn(claim: unknown, otherwise: EvidenceKind): EvidenceKind {
   if (kind === undefined) return otherwise
   if (readOwn(Object(kind), genuine) === kind) return kind as EvidenceKind
   return atPath('kind', () => {
-    throw invalid('', 'stateEvidence, logsEvidence or messageEvidence', kind)
+    throw invalid('', 'a kind of evidence, such as logsEvidence', kind)
   })
 }

@@ -33,7 +33,7 @@ export type Trusted =
 /** Which kind of trusted input a verdict rests on. */
 export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
 
-/** A kind of evidence, as a claim names it: `stateEvidence`, `logsEvidence` or `messageEvidence`. */
+/** A kind of evidence, as a claim names it, such as `logsEvidence`. */
 export interface NamedEvidence<Name extends string = string> {
   /** What a bundle of this kind says that it proves. */
   readonly name: Name
