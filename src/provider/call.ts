@@ -1,19 +1,16 @@
-import type { Hex } from '../base/bytes.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { knownBlocksOf } from './blocks/known-blocks.ts'
-import { type CallRequest, overrideState, readBlockOverrides, readCall, readStateOverrides } from './call-request.ts'
+import { type CallRequest, readCall } from './call-request.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
-import { loadEvm } from './evm-packages.ts'
 import { type Execution, type ExecutionContext, execute, INSUFFICIENT_FUNDS, intrinsicGas } from './execute.ts'
 import { meterReads } from './metered-reader.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
-import { params } from './params.ts'
 import type { KnownState } from './proven-state.ts'
-import { guessHash, type Rehearse } from './rehearsal.ts'
-import { readHistory, type StateReader } from './state-reader.ts'
-import { type CurrentView, type Held, newestIn } from './view.ts'
+import { rehearsalOf } from './rehearsal.ts'
+import type { StateReader } from './state-reader.ts'
+import { type CurrentView, newestIn } from './view.ts'
 
 /** The highest gas limit of a transaction in Osaka (EIP-7825). */
 const OSAKA_MAX_GAS = 1n << 24n
@@ -25,15 +22,17 @@ export interface CallSources extends Pick<CurrentView, 'heldAt' | 'current'> {
   readonly known: KnownState
 }
 
-export const runCall = (sources: CallSources, given: unknown, pace: Pace): Promise<string> =>
-  withPlan(sources, given, pace, 2, async plan => requireSuccess(await plan.execute()).returnData)
+type Given = readonly unknown[]
+
+export const runCall = (sources: CallSources, given: Given, pace: Pace): Promise<string> =>
+  withPlan(sources, given, pace, async plan => requireSuccess(await plan.execute()).returnData)
 
 /**
  * The least gas with which the call succeeds, or up to 1.5% more. The gas that a call uses is not always enough, because part
  * of it may be refunded at the end, and because a contract keeps a 64th when it calls another.
  */
-export const estimateGas = (sources: CallSources, given: unknown, pace: Pace): Promise<bigint> =>
-  withPlan(sources, given, pace, 2, leastGas, true)
+export const estimateGas = (sources: CallSources, given: Given, pace: Pace): Promise<bigint> =>
+  withPlan(sources, given, pace, leastGas, true)
 
 async function leastGas({ call, reader, hardfork, gas, execute }: CallPlan): Promise<bigint> {
   let most = hardfork === 'osaka' && gas > OSAKA_MAX_GAS ? OSAKA_MAX_GAS : gas
@@ -75,8 +74,8 @@ async function leastGas({ call, reader, hardfork, gas, execute }: CallPlan): Pro
 }
 
 /** Declaring what a call touches changes its gas costs, and so perhaps what it does. Repeats until the list is stable. */
-export const createAccessList = (sources: CallSources, given: unknown, pace: Pace): Promise<object> =>
-  withPlan(sources, given, pace, 1, stableList)
+export const createAccessList = (sources: CallSources, given: Given, pace: Pace): Promise<object> =>
+  withPlan(sources, given, pace, stableList)
 
 async function stableList({ call: { accessList: declared }, execute }: CallPlan): Promise<object> {
   let before = declared
@@ -113,21 +112,18 @@ interface CallPlan extends Pick<ExecutionContext, 'hardfork'> {
 
 /**
  * If the work reads a value of an earlier block, its header is fetched and proven, and the work done again: so a call that reads none
- * needs no header. @param overrides how many parameters the method has for them
+ * needs no header.
  */
 async function withPlan<T>(
   sources: CallSources,
-  given: unknown,
+  given: Given,
   pace: Pace,
-  overrides: number,
   work: (plan: CallPlan) => Promise<T>,
   isEstimate = false,
 ): Promise<T> {
   const { settings, known, heldAt } = sources
-  const { chainId, maxGas, hardfork } = settings
-  const [transaction, block, state, values] = params.take(given, 1, 2 + overrides)
-  const assumed = readStateOverrides(state)
-  const stated = { ...settings.environment, ...readBlockOverrides(values) }
+  const { chainId, maxGas, hardfork, environment: stated } = settings
+  const [transaction, block] = given
   // What does not fit is refused before anything is fetched.
   const callAt = readCall(transaction, chainId, isEstimate)
   callAt(stated.baseFee ?? 0n)
@@ -135,30 +131,25 @@ async function withPlan<T>(
   const blockNumber = held.l2BlockNumber
 
   function plan(proven: Environment): CallPlan {
-    // Without a prototype, as they are themselves.
-    const environment: Environment = Object.assign(Object.create(null), proven, stated)
+    const environment = onlyGiven(proven, stated)
     const call = callAt(environment.baseFee)
     const gas = call.gas === null || call.gas > maxGas ? maxGas : call.gas
     const context = { chainId, hardfork, blockNumber, environment }
-    const rehearse: Rehearse = async (guesses, pace) => {
-      const hashAt = guessHash(guesses, blockNumber)
-      return execute(await loadEvm(), overrideState(guesses, assumed), call, gas, { ...context, hashAt }, pace)
-    }
-    const hasAssumed = Object.keys(assumed).length > 0
-    const meter = { ...settings, known, block: blockNumber, pace, rehearse, ...(hasAssumed && { assumed }) }
-    const metered = meterReads(held.state, call, meter)
-    const hashAt = (number: bigint) => ancestorHash(sources, held, metered, number, pace)
-    const reader = overrideState(metered, assumed)
+    const rehearse = rehearsalOf(call, gas, context)
+    const reader = meterReads(held.state, call, { ...settings, known, block: blockNumber, pace, rehearse })
     return {
-      ...{ call, reader, hardfork, gas },
-      execute: async (limit = gas, accessList = call.accessList) =>
-        execute(await loadEvm(), reader, { ...call, accessList }, limit, { ...context, hashAt }, pace),
+      call,
+      reader,
+      hardfork,
+      gas,
+      execute: (limit = gas, accessList = call.accessList) =>
+        execute(reader, { ...call, accessList }, limit, context, pace),
     }
   }
 
   const { timestamp, header: own } = held
   try {
-    return await work(plan(own === undefined ? onlyGiven<Environment>({ timestamp }) : environmentIn(own)))
+    return await work(plan(own === undefined ? { timestamp } : environmentIn(own)))
   } catch (error) {
     if (!isProviderError(error) || error.reason !== 'VALUE_UNPROVEN') throw error
     if (!OF_HEADERS.includes(error.data.instruction)) throw error
@@ -169,30 +160,11 @@ async function withPlan<T>(
     const isNewest = blockNumber === view.l2BlockNumber && error.data.instruction === 'BASEFEE'
     const last = isNewest ? await headerOf(sources, newestIn(view), pace) : null
     if (last === null) throw error
-    return work(plan(onlyGiven<Environment>({ timestamp, baseFee: last.baseFeePerGas })))
+    return work(plan({ timestamp, baseFee: last.baseFeePerGas }))
   }
 }
 
 const OF_HEADERS = ['TIMESTAMP', 'BASEFEE', 'COINBASE', 'PREVRANDAO', 'GASLIMIT']
-
-/** The hash for BLOCKHASH: the state need not hold it if L1 holds that of the block, whose header leads to its parents. */
-async function ancestorHash(
-  { settings }: CallSources,
-  held: Held,
-  state: StateReader,
-  number: bigint,
-  pace: Pace,
-): Promise<Hex> {
-  const { header, l2BlockNumber: stateBlock } = held
-  if (header !== undefined && number === stateBlock - 1n) return header.parentHash
-  try {
-    return await readHistory(state, { number, stateBlock })
-  } catch (error) {
-    const isUnproven = isProviderError(error) && error.reason === 'VALUE_UNPROVEN'
-    if (header === undefined || !isUnproven) throw error
-    return knownBlocksOf(settings).hashAt(held, number, pace)
-  }
-}
 
 /** The header of an earlier block; null if nothing leads to it from the state of the view. */
 async function headerOf(sources: CallSources, number: bigint, pace: Pace): Promise<BlockHeader | null> {

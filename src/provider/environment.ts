@@ -25,17 +25,14 @@ export interface Environment {
   gasLimit?: bigint | undefined
 }
 
-export const ENVIRONMENT_FIELDS = [
-  ...(['timestamp', 'baseFee', 'blobBaseFee'] as const),
-  ...(['coinbase', 'prevRandao', 'gasLimit'] as const),
-] as const
+export const ENVIRONMENT_FIELDS = ['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao', 'gasLimit'] as const
 
 /** @param quantity reads one of up to so many bits @param bytes reads so many. Both return undefined for what is not given */
 export function readEnvironment(
   quantity: (name: keyof Environment, bits: number) => bigint | undefined,
   bytes: (name: keyof Environment, length: number) => Hex | undefined,
 ): Environment {
-  return onlyGiven<Environment>({
+  return onlyGiven({
     timestamp: quantity('timestamp', 64),
     gasLimit: quantity('gasLimit', 64),
     baseFee: quantity('baseFee', 256),
@@ -45,17 +42,17 @@ export function readEnvironment(
   })
 }
 
-/** Keeps the given values. Without a prototype, because values on a polluted Object.prototype are not given. */
-export const onlyGiven = <T extends object>(values: { [Name in keyof T]: T[Name] | undefined }): T =>
+/** The given values; the last ones go first. Without a prototype, because values on a polluted Object.prototype are not given. */
+export const onlyGiven = (...values: Environment[]): Environment =>
   Object.assign(
     Object.create(null),
-    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
+    ...values.map(one => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined))),
   )
 
 /** The values of a block that its header proves. The fee for blobs is none: it depends on the forks of the chain. */
 export function environmentIn(header: BlockHeader): Environment {
   const { timestamp, baseFeePerGas: baseFee, miner: coinbase, mixHash: prevRandao, gasLimit } = header
-  return onlyGiven<Environment>({ timestamp, baseFee, coinbase, prevRandao, gasLimit })
+  return { timestamp, baseFee, coinbase, prevRandao, gasLimit }
 }
 
 /** Returns a validated copy, so that the values cannot change during a call. @throws ArgumentError */

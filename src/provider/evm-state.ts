@@ -1,13 +1,20 @@
 import type { StateManagerInterface } from '@ethereumjs/common'
 import type { Account, Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
-import { orAbort } from '../client/transport/waiting.ts'
 import { EMPTY_TRIE_ROOT } from '../verify/anchor/trie.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import type { EvmPackages } from './evm-packages.ts'
-import type { StateReader } from './state-reader.ts'
+import type { ReadAccount, StateReader } from './state-reader.ts'
 
 export type EvmState = ReturnType<typeof createEvmState>
+
+/** What an execution read of the state that it found. */
+export interface Reads {
+  /** By account. Without storage, the account alone proves its slots, so that none is named. */
+  readonly slots: ReadonlyMap<Hex, ReadonlySet<Hex>>
+  /** By hash. */
+  readonly codes: ReadonlyMap<Hex, Uint8Array>
+}
 
 export interface Written {
   /** null: deleted. An empty account counts as none (EIP-161). */
@@ -19,32 +26,34 @@ export interface Written {
 
 const EMPTY = new Uint8Array(0)
 
-/** Layers the EVM's writes over a proven state. The EVM modifies the accounts that it receives, so it gets copies. */
-export function createEvmState(reader: StateReader, { util }: EvmPackages, signal: AbortSignal) {
-  const accounts = new Map<Hex, Account | null>()
-  const codes = new Map<Hex, Uint8Array>()
-  const slots = new Map<string, Uint8Array>()
-  const { set, checkpoint, commit, revert } = createJournal()
-  const { fail, verifyIntact, read } = createGuard(signal)
-  // The EVM only checks whether an account's storage root equals it.
-  const noStorageRoot = bytesOf(EMPTY_TRIE_ROOT)
-  const someStorageRoot = new Uint8Array(32)
+/** What the EVM does not use for a call: functions of blocks, tries and caches. */
+const UNNEEDED = [
+  'deleteAccount',
+  'getCodeSize',
+  'clearCaches',
+  'shallowCopy',
+  'getStateRoot',
+  'setStateRoot',
+  'hasStateRoot',
+] as const
 
-  /** Stands in for functions that the EVM does not use for a call: those of blocks, tries and caches. */
-  const unneeded = (): never => fail(new Error('not part of a call'))
+/** Layers the EVM's writes over a proven state. The EVM modifies the accounts that it receives, so it gets copies. */
+export function createEvmState(reader: StateReader, { util }: EvmPackages) {
+  const { written, set, ...checkpoints } = createJournal()
+  const { accounts, codes, slots } = written
+  const { read, ...guard } = createGuard()
+  const { found, reads } = noteReads(reader, read)
+
+  const unneeded = (): never => guard.fail(new Error('not part of a call'))
+  const stubs = Object.fromEntries(UNNEEDED.map(name => [name, unneeded]))
   const hexOf = (address: Address): Hex => bytesToHex(address.bytes)
   const slotOf = (address: Address, key: Uint8Array): string => hexOf(address) + bytesToHex(key)
   const copyOf = ({ nonce, balance, codeHash, storageRoot }: Account): Account =>
     util.createAccount({ nonce, balance, codeHash, storageRoot })
 
   async function current(address: Hex): Promise<Account | null> {
-    const written = accounts.get(address)
-    if (written !== undefined) return written
-    const account = await read(() => reader.getAccount(address))
-    if (account === null) return null
-    const { nonce, balance, codeHash, hasStorage } = account
-    const storageRoot = hasStorage ? someStorageRoot : noStorageRoot
-    return util.createAccount({ nonce, balance, codeHash: bytesOf(codeHash), storageRoot })
+    const account = accounts.get(address)
+    return account === undefined ? toAccount(await found.getAccount(address), util) : account
   }
 
   async function getAccount(address: Address): Promise<Account | undefined> {
@@ -62,16 +71,25 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
   }
 
   const originalStorage = async (address: Address, key: Uint8Array): Promise<Uint8Array> =>
-    shortest(bytesOf(await read(() => reader.getStorage(hexOf(address), bytesToHex(key)))))
+    shortest(bytesOf(await found.getStorage(hexOf(address), bytesToHex(key))))
 
   return {
-    written: { accounts, codes, slots },
-    ...{ fail, verifyIntact, read, unneeded, getAccount, putAccount, modifyAccountFields, checkpoint, commit, revert },
+    ...(stubs as Record<(typeof UNNEEDED)[number], () => never>),
+    ...checkpoints,
+    ...guard,
+    read,
+    found,
+    reads,
+    written,
+    unneeded,
+    getAccount,
+    putAccount,
+    modifyAccountFields,
     async getCode(address) {
       const hex = hexOf(address)
       // The reader says whether there is a code: for an account of which nothing is known, a rehearsal guesses one.
       if ((await current(hex)) === null) return EMPTY
-      return codes.get(hex) ?? read(() => reader.getCode(hex))
+      return codes.get(hex) ?? found.getCode(hex)
     },
     async putCode(address, code) {
       set(codes, hexOf(address), code)
@@ -85,15 +103,55 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages, signa
     },
     // The value of the slot before the execution: the gas cost of a write depends on it.
     originalStorageCache: { get: originalStorage, clear: unneeded },
-    ...{ deleteAccount: unneeded, getCodeSize: unneeded, clearCaches: unneeded, shallowCopy: unneeded },
-    ...{ getStateRoot: unneeded, setStateRoot: unneeded, hasStateRoot: unneeded },
-  } satisfies StateManagerInterface & { readonly written: Written }
+  } satisfies StateManagerInterface & Record<string, unknown>
+}
+
+/** The EVM only checks whether the storage root of an account is that of no storage. */
+function toAccount(account: ReadAccount | null, util: EvmPackages['util']): Account | null {
+  if (account === null) return null
+  const { nonce, balance, codeHash, hasStorage } = account
+  const storageRoot = hasStorage ? new Uint8Array(32) : bytesOf(EMPTY_TRIE_ROOT)
+  return util.createAccount({ nonce, balance, codeHash: bytesOf(codeHash), storageRoot })
+}
+
+function noteReads(reader: StateReader, read: <T>(work: () => Promise<T>) => Promise<T>) {
+  const slots = new Map<Hex, Set<Hex>>()
+  const codes = new Map<Hex, Uint8Array>()
+  async function note(address: Hex) {
+    const account = await reader.getAccount(address)
+    if (!slots.has(address)) slots.set(address, new Set())
+    return account
+  }
+  const found: StateReader = {
+    getAccount: address => read(() => note(address)),
+    getStorage: (address, key) =>
+      read(async () => {
+        // The slot first: its account comes with it.
+        const value = await reader.getStorage(address, key)
+        if ((await note(address))?.hasStorage) slots.get(address)?.add(key)
+        return value
+      }),
+    getCode: address =>
+      read(async () => {
+        const code = await reader.getCode(address)
+        const account = await note(address)
+        if (account !== null && code.length > 0) codes.set(account.codeHash, code)
+        return code
+      }),
+  }
+  return { found, reads: { slots, codes } satisfies Reads }
 }
 
 function createJournal() {
+  const written = {
+    accounts: new Map<Hex, Account | null>(),
+    codes: new Map<Hex, Uint8Array>(),
+    slots: new Map<string, Uint8Array>(),
+  }
   const undo: (() => unknown)[] = []
   const marks: number[] = []
   return {
+    written,
     set<K, V>(map: Map<K, V>, key: K, value: V): void {
       const before = map.get(key)
       undo.push(() => (before === undefined ? map.delete(key) : map.set(key, before)))
@@ -113,7 +171,7 @@ function createJournal() {
 }
 
 /** Holds the first error of an execution. The EVM turns some errors into failures of a frame, but these must end it all. */
-function createGuard(signal: AbortSignal) {
+function createGuard() {
   let failure: { readonly error: unknown } | undefined
   function verifyIntact(): void {
     if (failure !== undefined) throw failure.error
@@ -123,18 +181,11 @@ function createGuard(signal: AbortSignal) {
     failure ??= { error }
     throw failure.error
   }
-  return {
-    verifyIntact,
-    fail,
-    async read<T>(work: () => Promise<T>): Promise<T> {
-      verifyIntact()
-      try {
-        return await orAbort(work, signal)
-      } catch (error) {
-        return fail(error)
-      }
-    },
+  async function read<T>(work: () => Promise<T>): Promise<T> {
+    verifyIntact()
+    return work().catch(fail)
   }
+  return { verifyIntact, fail, read }
 }
 
 export const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hexLength(hex))

@@ -9,9 +9,9 @@ import { createCache } from './cache.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
 import type { Environment } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
-import type { EvmPackages } from './evm-packages.ts'
-import { bytesOf, createEvmState, type EvmState, type Written } from './evm-state.ts'
-import type { Budget, Pace } from './pace.ts'
+import { type EvmPackages, loadEvm } from './evm-packages.ts'
+import { bytesOf, createEvmState, type EvmState, type Reads, type Written } from './evm-state.ts'
+import { type Budget, GAS_A_STEP, type Pace } from './pace.ts'
 import { createPrecompiles, verifyPointEvaluation } from './precompiles.ts'
 import { readHistory, type StateReader } from './state-reader.ts'
 
@@ -20,6 +20,7 @@ export interface ExecutionContext {
   readonly hardfork: Hardfork
   readonly blockNumber: bigint
   readonly environment: Environment
+  /** For BLOCKHASH. Default: from the state that the call reads. */
   readonly hashAt?: (number: bigint) => Promise<Hex>
 }
 
@@ -31,6 +32,10 @@ export interface Execution {
   /** What it touched, without the sender, the receiver and precompiles, unless their slots were touched. */
   readonly accessList: AccessList
   readonly effects: Effects
+  readonly reads: Reads & {
+    /** Names of the values of its block. */
+    readonly values: ReadonlySet<string>
+  }
 }
 
 export interface Effects extends Written {
@@ -48,20 +53,19 @@ const MAX_INIT_CODE = 49_152
  * Executes a call on a state. If `reader` throws, or the call reads a value that no proof covers, the execution ends with
  * that error, even if the contract would handle it.
  *
- * @throws ProviderError `VALUE_UNPROVEN`, `ROLLUP_DIFFERS`, `EXECUTION_FAILED` if it cannot begin; EndpointError `ABORTED`
+ * @throws ProviderError `VALUE_UNPROVEN`, `ROLLUP_DIFFERS`, `EVM_MISSING`, `EXECUTION_FAILED` if it cannot begin; EndpointError `ABORTED`
  */
 export async function execute(
-  packages: EvmPackages,
   reader: StateReader,
   call: CallRequest,
   gas: bigint,
   context: ExecutionContext,
   pace: Pace,
 ): Promise<Execution> {
-  const { util } = packages
+  const packages = await loadEvm()
   await pace.pause()
-  const state = createEvmState(reader, packages, pace.signal)
-  const addressOf = (hex: Hex): Address => new util.Address(bytesOf(hex))
+  const state = createEvmState(reader, packages)
+  const addressOf = (hex: Hex): Address => new packages.util.Address(bytesOf(hex))
   const data = bytesOf(call.data)
   const costs = intrinsicGas(call, context.hardfork)
   const least = max(costs.gas, costs.floor)
@@ -71,17 +75,18 @@ export async function execute(
   }
 
   const caller = addressOf(call.from)
-  const sender = (await state.getAccount(caller)) ?? util.createAccount({})
-  if (sender.balance < call.value + gas * call.maxGasPrice) {
-    throw executionFailed(INSUFFICIENT_FUNDS)
-  }
+  const sender = (await state.getAccount(caller)) ?? packages.util.createAccount({})
+  if (sender.balance < call.value + gas * call.maxGasPrice) throw executionFailed(INSUFFICIENT_FUNDS)
   sender.balance -= gas * call.gasPrice
   await state.putAccount(caller, sender)
 
-  const hashAt = (number: bigint) => readHistory(reader, { number, stateBlock: context.blockNumber })
-  const evm = await createEvm(packages, state, { hashAt, ...context }, pace)
-  const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]
-  warmUp(evm.journal, warm, call.accessList, context)
+  const values = new Set<string>()
+  const evm = await createEvm(packages, state, context, pace)
+  const precompiles = [...evm.precompiles.keys()].map(withPrefix)
+  const warm = call.to === null ? [call.from, ...precompiles] : [call.from, call.to, ...precompiles]
+  warmUp(evm.journal, warm, call.accessList)
+  const { coinbase } = context.environment
+  if (coinbase !== undefined && isSince('shanghai', context.hardfork)) warmCoinbase(evm.journal, coinbase, values)
   const { execResult } = await evm
     .runCall({
       caller,
@@ -91,7 +96,7 @@ export async function execute(
       value: call.value,
       gasLimit: gas - costs.gas,
       gasPrice: call.gasPrice,
-      block: { header: headerOf(context, call, addressOf, state.fail) },
+      block: { header: headerOf(context, call, addressOf, state.fail, values) },
     })
     .catch((error: unknown) => {
       state.verifyIntact()
@@ -111,6 +116,7 @@ export async function execute(
     // `warmUp` has created the list.
     accessList: readTouched(evm.journal.accessList as NonNullable<EVM['journal']['accessList']>, warm),
     effects: { ...state.written, logs, destroyed: [...createdAddresses].filter(created => selfdestruct.has(created)) },
+    reads: { ...state.reads, values },
   }
 }
 
@@ -119,14 +125,8 @@ const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const withPrefix = (hex: string): Hex => `0x${hex}`
 
 /** Marks what a transaction touches before its first instruction, and begins to report what the call touches. */
-function warmUp(
-  journal: EVM['journal'],
-  addresses: readonly Hex[],
-  accessList: AccessList,
-  { hardfork, environment }: ExecutionContext,
-): void {
+function warmUp(journal: EVM['journal'], addresses: readonly Hex[], accessList: AccessList): void {
   for (const address of addresses) journal.addAlwaysWarmAddress(address)
-  if (isSince('shanghai', hardfork)) warmCoinbase(journal, environment)
   journal.startReportingAccessList()
   for (const { address, storageKeys } of accessList) {
     journal.addAlwaysWarmAddress(address, true)
@@ -135,26 +135,21 @@ function warmUp(
 }
 
 /** EIP-3651. The address counts as read only where that changes a price, so that a call does not need it otherwise. */
-function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
-  // Unlike reading the property, this is not noticed by who watches what is read.
-  const coinbase: Hex | undefined = Object.getOwnPropertyDescriptor(environment, 'coinbase')?.value
-  if (coinbase === undefined) return
+function warmCoinbase(journal: EVM['journal'], coinbase: Hex, values: Set<string>): void {
   const isWarm = journal.isWarmedAddress.bind(journal)
   journal.isWarmedAddress = address =>
-    isWarm(address) || (bytesToHex(address) === coinbase.toLowerCase() && environment.coinbase !== undefined)
+    isWarm(address) || (bytesToHex(address) === coinbase.toLowerCase() && values.add('coinbase').has('coinbase'))
 }
 
-const KEPT_RULES = 8
-const keptRules = createCache<string, Common>(KEPT_RULES)
+/** To make them takes as long as a short call. */
+const keptRules = createCache<string, Common>(8)
 
 function rulesOf({ common, evm }: EvmPackages, chainId: bigint, hardfork: Hardfork): Common {
-  const name = `${chainId} ${hardfork}`
-  const kept = keptRules.get(name)
-  if (kept !== undefined) return kept
   // The EVM uses this function of it alone.
   const kzg = { verifyProof: verifyPointEvaluation } as unknown as NonNullable<Common['customCrypto']['kzg']>
   const options = { hardfork, params: evm.paramsEVM, customCrypto: { kzg, keccak256 } }
-  const rules = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
+  const name = `${chainId} ${hardfork}`
+  const rules = keptRules.get(name) ?? common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
   keptRules.set(name, rules, 1)
   return rules
 }
@@ -163,24 +158,29 @@ function rulesOf({ common, evm }: EvmPackages, chainId: bigint, hardfork: Hardfo
 async function createEvm(
   packages: EvmPackages,
   state: EvmState,
-  { chainId, hardfork, hashAt }: ExecutionContext & Required<Pick<ExecutionContext, 'hashAt'>>,
+  { chainId, hardfork, blockNumber, hashAt }: ExecutionContext,
   pace: Pace,
 ) {
   const { evm } = packages
-  const chain = rulesOf(packages, chainId, hardfork)
+  const rules = rulesOf(packages, chainId, hardfork)
+  const inState = (number: bigint) => readHistory(state.found, { number, stateBlock: blockNumber })
   const blockchain = {
     async getBlock(number: number) {
-      const hash = bytesOf(await state.read(() => hashAt(BigInt(number))))
+      const hash = bytesOf(await state.read(() => (hashAt ?? inState)(BigInt(number))))
       return { hash: () => hash }
     },
     putBlock: state.unneeded,
     shallowCopy: state.unneeded,
   }
-  const precompiles = createPrecompiles(packages, chain, state, pace)
-  const metered = pace.budget && { customOpcodes: meterOpcodes(evm, chain, pace.budget) }
-  const machine = await evm.createEVM({ common: chain, stateManager: state, blockchain, ...precompiles, ...metered })
+  const machine = await evm.createEVM({
+    common: rules,
+    stateManager: state,
+    blockchain,
+    customPrecompiles: createPrecompiles(packages, rules, state, pace),
+    ...(pace.budget && { customOpcodes: meterOpcodes(evm, rules, pace.budget) }),
+  })
   // The rules never change. Otherwise, they would keep every EVM that listens.
-  chain.events.removeAllListeners()
+  rules.events.removeAllListeners()
   paceSteps(machine, pace)
   return machine
 }
@@ -208,29 +208,33 @@ function headerOf(
   { gasPrice }: CallRequest,
   addressOf: (hex: Hex) => Address,
   fail: (error: unknown) => never,
+  values: Set<string>,
 ) {
-  const stated = <T>(instruction: string, value: T | undefined): T => value ?? fail(unprovenValue(instruction))
+  function stated<Name extends keyof Environment>(name: Name, instruction: string): NonNullable<Environment[Name]> {
+    values.add(name)
+    return environment[name] ?? fail(unprovenValue(instruction))
+  }
   return {
     number: blockNumber,
     get timestamp() {
-      return stated('TIMESTAMP', environment.timestamp)
+      return stated('timestamp', 'TIMESTAMP')
     },
     get coinbase() {
-      return addressOf(stated('COINBASE', environment.coinbase))
+      return addressOf(stated('coinbase', 'COINBASE'))
     },
     get prevRandao() {
-      return bytesOf(stated('PREVRANDAO', environment.prevRandao))
+      return bytesOf(stated('prevRandao', 'PREVRANDAO'))
     },
     get difficulty() {
       return fail(unprovenValue('DIFFICULTY'))
     },
     get gasLimit() {
-      return stated('GASLIMIT', environment.gasLimit)
+      return stated('gasLimit', 'GASLIMIT')
     },
     get baseFeePerGas() {
-      return gasPrice === 0n ? 0n : stated('BASEFEE', environment.baseFee)
+      return gasPrice === 0n ? 0n : stated('baseFee', 'BASEFEE')
     },
-    getBlobGasPrice: () => stated('BLOBBASEFEE', environment.blobBaseFee),
+    getBlobGasPrice: () => stated('blobBaseFee', 'BLOBBASEFEE'),
   }
 }
 
@@ -255,12 +259,9 @@ function readTouched(list: ReadonlyMap<string, ReadonlySet<string>>, warm: reado
     .filter(({ address, storageKeys }) => storageKeys.length > 0 || !warm.includes(address))
 }
 
-/** What of their gas counts as one step: powers take long, copies do not. */
-const [EXP, GAS_A_STEP, GAS_OF_EXP] = [0x0a, 8n, 2n]
-/** Instructions that read or write the state and do nothing else: what is read is bounded otherwise. */
-const OF_STATE = [0x31, 0x3b, 0x3f, 0x54, 0x55]
-/** Instructions that do so, too: EXTCODECOPY and calls. Touching an account is up to so much of their price (EIP-2929). */
-const [TOUCHING, TOUCH] = [[0x3c, 0xf1, 0xf2, 0xf4, 0xfa], 2600n]
+/** Instructions that touch an account or a slot, and up to how much of their price is for that (EIP-2929): reads are bounded otherwise. */
+const TOUCHING = [0x31, 0x3b, 0x3c, 0x3f, 0x54, 0x55, 0xf1, 0xf2, 0xf4, 0xfa]
+const TOUCH = 2600n
 
 /**
  * The instructions whose price depends on their operands, for a rehearsal: what they are charged for powers, hashes, copies, memory,
@@ -271,11 +272,11 @@ function meterOpcodes({ getOpcodesForHF }: EvmPackages['evm'], rules: Common, bu
   const metered: NonNullable<EVMOpts['customOpcodes']> = []
   for (const [opcode, gasOf] of dynamicGasHandlers) {
     const [info, logicFunction] = [opcodes.get(opcode), handlers.get(opcode)]
-    if (info === undefined || logicFunction === undefined || OF_STATE.includes(opcode)) continue
-    const [free, gasAStep] = [TOUCHING.includes(opcode) ? TOUCH : 0n, opcode === EXP ? GAS_OF_EXP : GAS_A_STEP]
+    if (info === undefined || logicFunction === undefined) continue
+    const free = TOUCHING.includes(opcode) ? TOUCH : 0n
     const gasFunction: typeof gasOf = async (...given) => {
       const gas = await gasOf(...given)
-      if (gas > free) budget.spend(Number((gas - free) / gasAStep))
+      if (gas > free) budget.spend(Number((gas - free) / GAS_A_STEP))
       return gas
     }
     metered.push({ opcode, opcodeName: info.name, baseFee: info.fee, gasFunction, logicFunction })

@@ -5,11 +5,6 @@ export const MAX_DATA_BYTES = 2 ** 20
 /** Items in one list of a request: the addresses of an access list, or the slots of an address. */
 export const MAX_LISTED = 1024
 
-/** Accounts and slots that a client overrides for one call. */
-export const MAX_OVERRIDES = 4096
-/** Code of an account that a client overrides, in bytes: no contract has longer one (EIP-170). */
-export const MAX_OVERRIDDEN_CODE_BYTES = 24_576
-
 /** Contracts in an endpoint's hint about what a call will read. */
 export const MAX_HINTED_CONTRACTS = 32
 /** Slots in such a hint, of all contracts together; and reads that one rehearsal of a call guesses. */
@@ -22,12 +17,10 @@ export const MAX_GUESSED = 1024
 export const MAX_GUESSED_AT_ONCE = 640
 /** Accounts that one rehearsal guesses something of. */
 export const MAX_GUESSED_CONTRACTS = 64
-/**
- * Steps of all rehearsals of a call, besides so many times those of the call itself up to its last miss, and 1,024 for each unit of
- * this cost that the call need not read alone.
- */
+/** Rehearsals of a call, besides one for eight slots that it has read. */
+export const MAX_REHEARSALS = 4
+/** Steps of all rehearsals of a call, besides 1,024 for each unit of this cost that the call has read. */
 export const MAX_REHEARSED_STEPS = 2 ** 18
-export const REHEARSED_AGAIN = 3
 /** Steps of a rehearsal after its last guess. */
 export const MAX_IDLE_STEPS = 2 ** 15
 

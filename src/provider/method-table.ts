@@ -23,9 +23,9 @@ const OF_STATE = {
   rollup_getProof: [2, 3],
   linea_getProof: [2, 3],
   eth_getProof: [2, 3],
-  eth_call: [1, 4],
-  eth_estimateGas: [1, 4],
-  eth_createAccessList: [1, 3],
+  eth_call: [1, 2],
+  eth_estimateGas: [1, 2],
+  eth_createAccessList: [1, 2],
 } as const
 
 const OF_BLOCKS = {
@@ -75,7 +75,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
     'no keys are held here: sign in a wallet, which may use this as its endpoint, and send the signed transaction',
   ],
   [/^eth_newPendingTransactionFilter$|^txpool_/, 'nothing proves what is pending'],
-  [/^eth_(?:simulateV1|callMany)$/, 'not here: use eth_call with overrides'],
+  [/^eth_(?:simulateV1|callMany)$/, 'not here: nothing proves what a client assumes'],
   [/^trace_|^debug_trace/, 'traces of the EVM are not made here'],
   [
     /^eth_(?:un)?subscribe$/,

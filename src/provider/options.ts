@@ -55,7 +55,7 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
   environment?: Environment | undefined
   /** Gas limit per call. Default: 50,000,000. */
   maxGas?: bigint | undefined
-  /** Limit on the requests to endpoints per call. Default: 1000. Headers that lead to a block hash, at most 256, come on top. */
+  /** Limit on the requests to endpoints per call. Default: 1000. */
   maxRequests?: number | undefined
   /**
    * Milliseconds for a request, through everything it does: finding a block to answer from, asking endpoints, executing a call.

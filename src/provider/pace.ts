@@ -4,16 +4,18 @@ import { inherit, partOf } from '../client/transport/whose.ts'
 import { refusedFor } from './error.ts'
 import { FURTHER_SLICE, MAX_LOGS_LENGTH, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 
-/** How much work may compute, where that is limited by more than gas, in steps of an execution. */
+/** How much a rehearsal may compute, in steps of an execution. */
 export interface Budget {
   left(): number
   spend(steps: number): void
 }
+/** What of the gas of that which takes longer than a step counts as one. */
+export const GAS_A_STEP = 8n
 
 export interface Pace {
   /** Aborted at the deadline, or by whoever asked for the work. */
   readonly signal: AbortSignal
-  /** Of a rehearsal, for what takes longer than a step. Its steps are counted by `isDue`. */
+  /** Of a rehearsal. Its steps are counted by `isDue`. */
   readonly budget?: Budget
   /** Takes room for an answer that is given only once, if there is enough. @throws ProviderError `LIMIT_REACHED` if there never is */
   reserve(length: number): boolean
@@ -32,68 +34,36 @@ export interface Pace {
   pause(): Promise<void>
 }
 
-interface Waiting {
-  readonly signal: AbortSignal
-  readonly begin: () => void
+type Begin = () => void
+/** All works of the process that wait for a turn to compute: those that begin, and those that used a turn up. */
+const [beginning, further]: [Begin[], Begin[]] = [[], []]
+let inARow = 0
+
+/**
+ * There is one turn per turn of the event loop: so everybody else waits for one slice, and not for one of each work. Works that begin
+ * go first, because most of them end in their first turn.
+ */
+function takeTurn(isBeginning: boolean): Promise<void> {
+  return new Promise(begin => {
+    ;(isBeginning ? beginning : further).push(begin)
+    if (beginning.length + further.length === 1) plan()
+  })
+}
+
+function next(): void {
+  const mayBegin = further.length === 0 || inARow < TURNS_OF_BEGINNERS
+  const queue = beginning.length > 0 && mayBegin ? beginning : further
+  inARow = queue === beginning ? inARow + 1 : 0
+  queue.shift()?.()
+  if (beginning.length + further.length > 0) plan()
 }
 
 /** A timer waits for a millisecond, half as long as a slice: who computes alone need not, where the platform has something quicker. */
-function soon(work: () => void, hasRivals: boolean): () => void {
-  const { setImmediate, clearImmediate } = globalThis
-  if (hasRivals || typeof setImmediate !== 'function' || typeof clearImmediate !== 'function') {
-    const timer = setTimeout(work)
-    return () => clearTimeout(timer)
-  }
-  const immediate = setImmediate(work)
-  return () => clearImmediate(immediate)
+function plan(): void {
+  const { setImmediate } = globalThis
+  if (further.length > 1 || typeof setImmediate !== 'function') setTimeout(next)
+  else setImmediate(next)
 }
-
-/**
- * All works of the process that compute take turns, one per turn of the event loop: so everybody else waits for one slice, and
- * not for one of each work. What is left of a slice when a work ends is for the next one. Works that begin go first, because
- * most of them end in their first turn.
- */
-function createTurns() {
-  const [beginning, further]: [Waiting[], Waiting[]] = [[], []]
-  let [inARow, began] = [0, 0]
-  let holder: AbortSignal | undefined
-  let cancel = () => {}
-
-  const isIdle = () => beginning.length + further.length === 0
-  function plan(): void {
-    // An older timer might fire before a deadline that has passed.
-    cancel()
-    cancel = soon(next, beginning.length + further.length > 1)
-  }
-  function next(): void {
-    began = Date.now()
-    beginOne()
-    if (!isIdle()) plan()
-  }
-  function beginOne(): void {
-    // One that is aborted ends now, and needs no turn for that.
-    for (let isAborted = true; isAborted && !isIdle(); ) {
-      const mayBegin = further.length === 0 || inARow < TURNS_OF_BEGINNERS
-      const queue = beginning.length > 0 && mayBegin ? beginning : further
-      const work = queue.shift()
-      inARow = queue === beginning ? inARow + 1 : 0
-      holder = work?.signal
-      work?.begin()
-      isAborted = holder?.aborted === true
-    }
-  }
-
-  return {
-    wait(isBeginning: boolean, signal: AbortSignal): Promise<void> {
-      if (isIdle()) plan()
-      return new Promise(begin => (isBeginning ? beginning : further).push({ signal, begin }))
-    },
-    end(signal: AbortSignal): void {
-      if (signal === holder && Date.now() - began < SLICE) beginOne()
-    },
-  }
-}
-const turns = createTurns()
 
 function createPace(signal: AbortSignal, admit: () => Promise<void>, more: Pick<Pace, 'tell' | 'reserve'>): Pace {
   // The first turn is due at once.
@@ -115,7 +85,7 @@ function createPace(signal: AbortSignal, admit: () => Promise<void>, more: Pick<
     async giveWay() {
       const isBeginning = began === Number.POSITIVE_INFINITY
       if (!isBeginning) await pace.beSlow()
-      await turns.wait(isBeginning, signal)
+      await takeTurn(isBeginning)
       if (!isBeginning) slice = FURTHER_SLICE
       began = Date.now()
     },
@@ -179,23 +149,19 @@ export async function inPace<T>(
   // The last one is that of who asks. All that he asks for at once is his.
   inherit(given.signal, signals.at(-1))
   const links = signals.map(signal => partOf(signal, () => given.abort(signal?.reason)))
-  let end = () => {}
+  let timers: ReturnType<typeof setTimeout>[] = []
   try {
     return await scoped(given.signal, ({ signal, stop }) => {
-      const timers = [
+      timers = [
         setTimeout(() => stop(tooLate()), timeoutMs),
         setTimeout(() => describe && onProgress?.(describe()), timeoutMs / 4),
       ]
-      end = () => {
-        for (const timer of timers) clearTimeout(timer)
-        turns.end(signal)
-      }
       // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
       const admitOnce = () => admit().catch(error => Promise.reject(stop(error)))
       return work(createPace(signal, admitOnce, { tell, reserve }))
     })
   } finally {
-    end()
+    for (const timer of timers) clearTimeout(timer)
     for (const link of links) link.forget()
   }
 }

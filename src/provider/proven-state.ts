@@ -24,6 +24,11 @@ const NO_CODE = new Uint8Array(0)
 
 export interface ProvenState extends StateReader {
   readonly scheme: StateScheme
+  /**
+   * The same, for whoever ends the signal of `pace`: requests wait in the queue as his, and are shared with others. They end when
+   * nobody waits for them.
+   */
+  by(pace: Asker): ProvenState
   holds(address: Hex, key?: Hex): boolean
   holdsCode(address: Hex): boolean
   /** Proves the account with these slots, in one request per `maxKeysPerRequest` slots, all at once. */
@@ -34,13 +39,7 @@ export interface ProvenState extends StateReader {
   getProof(method: string, address: Hex, keys: readonly Hex[]): Promise<unknown>
 }
 
-export interface SharedState extends ProvenState {
-  /**
-   * The same, for whoever ends the signal of `pace`: requests wait in the queue as his, and are shared with others. They end when
-   * nobody waits for them.
-   */
-  by(pace: Pick<Pace, 'signal' | 'beSlow'>): SharedState
-}
+type Asker = Pick<Pace, 'signal' | 'beSlow'>
 
 export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
   readonly block: bigint
@@ -50,7 +49,7 @@ export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'ma
   readonly known: KnownState
 }
 
-export function createProvenState(source: StateSource): SharedState {
+export function createProvenState(source: StateSource): ProvenState {
   const { scheme, method, maxKeysPerRequest, known } = source
   const accounts = createAccounts()
 
@@ -68,7 +67,7 @@ export function createProvenState(source: StateSource): SharedState {
 
   const { fetchCode, isLoading } = createCodes(source)
 
-  function readBy(pace: Pick<Pace, 'signal' | 'beSlow'> | undefined): SharedState {
+  function readBy(pace: Asker | undefined): ProvenState {
     const signal = pace?.signal
     // Whether it fails counts when its turn comes.
     const start = <T>(work: () => Promise<T>): Promise<T> => begin(pace ? pace.beSlow().then(work) : work())
@@ -129,10 +128,7 @@ function createCodes({ l2, block, known }: StateSource) {
         return code
       }, over),
     )
-  return {
-    fetchCode,
-    isLoading,
-  }
+  return { fetchCode, isLoading }
 }
 
 /**
@@ -174,36 +170,29 @@ function fetchProven(
 
 /** Joins the reads of one account in the same tick into one request. Later reads share its answer until it arrives. */
 function createBatches(fetch: (address: Hex, keys: readonly Hex[], signal: AbortSignal) => Promise<HeldAccount>) {
-  interface Batch {
-    readonly name: string
-    readonly keys: Set<Hex>
-    readonly ids: Set<string>
-  }
-  const { run: share } = createFlights<string>()
+  type Batch = Set<Hex>
+  const { run: share } = createFlights<Batch>()
   const [waiting, loading] = [new Map<Hex, Batch>(), new Map<string, Batch>()]
-  let count = 0
 
   function join(address: Hex, key: Hex | undefined): Batch {
-    const batch = waiting.get(address) ?? { name: `${count++}`, keys: new Set<Hex>(), ids: new Set<string>() }
-    if (key !== undefined) batch.keys.add(key)
-    for (const id of [address, address + (key ?? '')]) {
-      batch.ids.add(id)
-      loading.set(id, batch)
-    }
+    const batch: Batch = waiting.get(address) ?? new Set()
     waiting.set(address, batch)
+    loading.set(address, batch)
+    if (key !== undefined) loading.set(address + key, batch.add(key))
     return batch
   }
 
   return async (address: Hex, key: Hex | undefined, signal: AbortSignal | undefined): Promise<HeldAccount> => {
     if (signal?.aborted) throw abortedBy(signal)
     const batch = loading.get(address + (key ?? '')) ?? join(address, key)
-    return share(batch.name, signal, async own => {
+    return share(batch, signal, async own => {
       try {
         await endOfTick()
         waiting.delete(address)
-        return await fetch(address, [...batch.keys], own)
+        return await fetch(address, [...batch], own)
       } finally {
-        for (const id of batch.ids) if (loading.get(id) === batch) loading.delete(id)
+        for (const id of [address, ...[...batch].map(key => address + key)])
+          if (loading.get(id) === batch) loading.delete(id)
       }
     })
   }
@@ -211,11 +200,8 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[], signal: Abort
 
 /** What all of them resolve to. If some fail, all are waited for, so that always the same failure counts: that of the first. */
 async function inOrder<T>(works: readonly Promise<T>[]): Promise<T[]> {
-  const ended = await Promise.allSettled(works)
-  return ended.map(one => {
-    if (one.status === 'rejected') throw one.reason
-    return one.value
-  })
+  await Promise.allSettled(works)
+  return Promise.all(works)
 }
 
 const endOfTick = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 0))
@@ -245,8 +231,6 @@ export type KnownState = ReturnType<typeof createKnownState>
 export function createKnownState() {
   const codes = createCache<Hex, Uint8Array>(MAX_CACHED_CODE_BYTES)
   const accounts = createAccounts()
-  const codeOf = (account: ReadAccount | null): Uint8Array | undefined =>
-    account === null || account.codeHash === EMPTY_CODE_HASH ? new Uint8Array(0) : codes.get(account.codeHash)
   return {
     code: codes.get,
     addCode(codeHash: Hex, code: Uint8Array): void {
@@ -259,7 +243,8 @@ export function createKnownState() {
     /** Undefined, too, if the code is not here. */
     likelyCode(address: Hex): Uint8Array | undefined {
       const known = accounts.get(address)
-      return known && codeOf(known.account)
+      const codeHash = known?.account?.codeHash ?? EMPTY_CODE_HASH
+      return codeHash === EMPTY_CODE_HASH ? known && NO_CODE : codes.get(codeHash)
     },
   }
 }

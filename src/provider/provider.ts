@@ -144,9 +144,6 @@ const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
  * newest of the others, a call that reads one fails unless `environment` has the value. BLOCKHASH is answered from the state. A call without a gas limit gets `maxGas`. The
  * coinbase is warm only if `environment` states it, or the header was needed.
  *
- * Clients may override state and block values of single calls, as nodes let them: what they assume is nowhere remembered, and what
- * they do not override stays proven.
- *
  * @param options the endpoints, the rollup, and the source of the L1 block hash
  * @throws ArgumentError
  *

@@ -1,76 +1,65 @@
 import type { Hex } from '../base/bytes.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
+import type { CallRequest } from './call-request.ts'
+import { type ExecutionContext, execute } from './execute.ts'
 import {
   MAX_GUESSED,
   MAX_GUESSED_AT_ONCE,
   MAX_GUESSED_CONTRACTS,
   MAX_HINTED_KEYS,
   MAX_IDLE_STEPS,
+  MAX_REHEARSALS,
   MAX_REHEARSED_STEPS,
-  REHEARSED_AGAIN,
 } from './limits.ts'
 import type { Budget, Pace } from './pace.ts'
 import type { KnownState, ProvenState } from './proven-state.ts'
 import { type ReadAccount, readHistory, type StateReader, ZERO } from './state-reader.ts'
 
-/** What a call reads, or is said to read: a hint of what to fetch, and nothing else. */
-export type CallReads = ReadonlyMap<Hex, AccountReads>
+/** A slot, or the code. */
+export type Part = Hex | 'code'
+/** What a call reads of which account, or is said to read: a hint of what to fetch, and nothing else. */
+export type CallReads = Map<Hex, Set<Part>>
 
-interface AccountReads {
-  readonly keys: ReadonlySet<Hex>
-  readonly isCodeRead: boolean
+export function partsOf(reads: CallReads, address: Hex): Set<Part> {
+  const parts = reads.get(address) ?? new Set()
+  reads.set(address, parts)
+  return parts
 }
 
 /** Executes the call on a state that is partly guessed. What it returns or throws does not count. */
 export type Rehearse = (guesses: StateReader, pace: Pace) => Promise<unknown>
 
+export const rehearsalOf =
+  (call: CallRequest, gas: bigint, context: ExecutionContext): Rehearse =>
+  (guesses, pace) => {
+    // Of BLOCKHASH, what the state holds, if that is known. No header is fetched for it.
+    const claim = (number: bigint) => ({ number, stateBlock: context.blockNumber })
+    const hashAt = (number: bigint): Promise<Hex> => readHistory(guesses, claim(number)).catch(() => ZERO)
+    return execute(guesses, call, gas, { ...context, hashAt }, pace)
+  }
+
 /** What a guess costs: a slot that was proven in another block, another slot, and an account or a code, which take a request each. */
 const [KNOWN_SLOT, SLOT, ACCOUNT] = [1, 4, 16]
 /** How many codes of accounts about which nothing is known are fetched together with the accounts. Several may have the same. */
 const EARLY_CODES = 4
-/** After so many rehearsals in a row that saved nothing, one miss is not rehearsed, then two, four, and so on. */
-const VAIN = 5
 
 /** The account about which nothing is known. It can pay for everything, so that the rehearsal goes on. */
 const STRANGER: ReadAccount = { nonce: 0n, balance: 2n ** 128n, codeHash: EMPTY_CODE_HASH, hasStorage: false }
 /** Code that returns a kilobyte of zeros, which most callers can decode. */
 const STRANGE_CODE = Uint8Array.of(0x61, 4, 0, 0x60, 0, 0xf3)
 
-export function collectReads() {
-  const reads = new Map<Hex, { readonly keys: Set<Hex>; isCodeRead: boolean }>()
-  return {
-    reads: reads as CallReads,
-    of(address: Hex) {
-      const one = reads.get(address) ?? { keys: new Set<Hex>(), isCodeRead: false }
-      reads.set(address, one)
-      return one
-    },
-  }
-}
-
-/** For BLOCKHASH in a rehearsal: what the state holds, if that is known. No header is fetched for it. */
-export const guessHash =
-  (guesses: StateReader, stateBlock: bigint) =>
-  (number: bigint): Promise<Hex> =>
-    readHistory(guesses, { number, stateBlock }).catch(() => ZERO)
-
 interface Tally {
   /** What was guessed and the call itself has not read yet, with its cost. */
   readonly unused: Map<string, number>
   /** The cost of the guesses that the call has read, and of what it had to read alone. */
   used: number
-  /** The same without what had to be read alone, and without the first one that the call read after each rehearsal. */
-  saved: number
   guessed: number
-  /** The steps of all rehearsals, and those of the call up to its last miss: each rehearsal begins with these. */
   steps: number
-  own: number
 }
 
 function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tally: Tally) {
-  const { reads, of } = collectReads()
-  const seen = new Set<string>()
-  let [cost, codes, steps, idle, isBlind] = [0, 0, 0, 0, false]
+  const reads: CallReads = new Map()
+  let [count, cost, codes, idle, isBlind] = [0, 0, 0, 0, false]
 
   const end = (): never => {
     // So that it does not go on, whatever the contract makes of the error.
@@ -78,44 +67,40 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
     throw new Error('the rehearsal has come to its bounds')
   }
   const budget: Budget = {
-    left() {
-      const most = MAX_REHEARSED_STEPS + 2 ** 10 * tally.saved + REHEARSED_AGAIN * tally.own
-      return Math.min(most - tally.steps, MAX_IDLE_STEPS - idle)
-    },
-    spend(more) {
-      steps += more
-      tally.steps += more
-      if (seen.size > 0) idle += more
-      else tally.own = Math.max(tally.own, steps)
+    left: () => Math.min(MAX_REHEARSED_STEPS + 2 ** 10 * tally.used - tally.steps, MAX_IDLE_STEPS - idle),
+    spend(steps) {
+      tally.steps += steps
+      if (count > 0) idle += steps
       if (budget.left() <= 0) end()
     },
   }
-  function guess(address: Hex, part: Hex | 'code' | '', price: number) {
-    const id = address + part
-    if (seen.has(id)) return of(address)
+  function guess(address: Hex, part: Part | undefined, price: number): void {
+    const isKnown = reads.has(address)
+    if (part === undefined ? isKnown : reads.get(address)?.has(part)) return
     const more = 2 * tally.used
     const fits = tally.guessed + price <= MAX_GUESSED + more && cost + price <= MAX_GUESSED_AT_ONCE + more
-    const isFull = seen.size === MAX_HINTED_KEYS || (reads.size === MAX_GUESSED_CONTRACTS && !reads.has(address))
+    const isFull = count === MAX_HINTED_KEYS || (reads.size === MAX_GUESSED_CONTRACTS && !isKnown)
     if (!fits || isFull || budget.left() <= 0) end()
-    seen.add(id)
-    tally.unused.set(id, price)
+    const parts = partsOf(reads, address)
+    if (part !== undefined) parts.add(part)
+    tally.unused.set(address + (part ?? ''), price)
     tally.guessed += price
     cost += price
+    count++
     idle = 0
-    return of(address)
   }
 
   const guesses: StateReader = {
     async getAccount(address) {
       if (state.holds(address)) return state.getAccount(address)
-      guess(address, '', ACCOUNT)
+      guess(address, undefined, ACCOUNT)
       const likely = known.likelyAccount(address)
       return likely === undefined ? STRANGER : likely
     },
     async getStorage(address, key) {
       if (state.holds(address, key)) return state.getStorage(address, key)
       const likely = known.likelySlot(address, key)
-      guess(address, key, likely === undefined ? SLOT : KNOWN_SLOT).keys.add(key)
+      guess(address, key, likely === undefined ? SLOT : KNOWN_SLOT)
       return likely ?? ZERO
     },
     async getCode(address) {
@@ -124,7 +109,7 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
       const likely = isHeld ? undefined : known.likelyCode(address)
       if (likely !== undefined) return likely
       isBlind = true
-      if (isHeld || codes++ < EARLY_CODES) guess(address, 'code', ACCOUNT).isCodeRead = true
+      if (isHeld || codes++ < EARLY_CODES) guess(address, 'code', ACCOUNT)
       return STRANGE_CODE
     },
   }
@@ -141,31 +126,25 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
  * else remains of it: so a wrong guess costs requests and time, and both are bounded by what the call has read so far.
  */
 export function createRehearsals(state: ProvenState, known: KnownState, pace: Pace, rehearse: Rehearse) {
-  const tally: Tally = { unused: new Map(), used: 0, saved: 0, guessed: 0, steps: 0, own: 0 }
-  /** How many reads the call made use of since the last rehearsal, how often that was one at most, and misses until the next one. */
-  let [gained, vain, skipped] = [0, 0, 0]
+  const tally: Tally = { unused: new Map(), used: 0, guessed: 0, steps: 0 }
+  let count = 0
   return {
     /** The cost of what the call has read. */
     used: (): number => tally.used,
-    /** Notes what the call itself reads. @param part a slot, or `code` @param isMissed whether it is fetched alone */
-    use(address: Hex, part: Hex | 'code' | undefined, isMissed: boolean): void {
+    /** Notes what the call itself reads. @param isMissed whether it is fetched alone */
+    use(address: Hex, part: Part | undefined, isMissed: boolean): void {
       const id = address + (part ?? '')
-      const price = tally.unused.get(id)
-      tally.used += price ?? (isMissed ? SLOT : 0)
-      if (price !== undefined && gained++ > 0) tally.saved += price
+      tally.used += tally.unused.get(id) ?? (isMissed ? SLOT : 0)
       tally.unused.delete(id)
     },
     /** What the next rehearsal reads that is not proven, and whether it knew nothing of some code. Nothing if none is due. */
-    async next(): Promise<{ reads: CallReads; isBlind: boolean }> {
+    async next(): Promise<{ readonly reads: CallReads; readonly isBlind: boolean }> {
       const { guesses, pace: limited, found } = createRehearsal(state, known, pace, tally)
-      if (skipped > 0 || limited.budget.left() <= 0) {
-        skipped--
-        return found()
+      // One that finds a single read saves nothing, so there are fewer of them than reads.
+      if (count < MAX_REHEARSALS + tally.used / 32 && limited.budget.left() > 0) {
+        count++
+        await rehearse(guesses, limited).catch(() => {})
       }
-      // One that finds a single read saves nothing. After some of these, ever fewer are tried.
-      vain = gained > 1 ? 0 : vain + 1
-      ;[gained, skipped] = [0, Math.floor(2 ** (vain - VAIN))]
-      await rehearse(guesses, limited).catch(() => {})
       return found()
     },
   }

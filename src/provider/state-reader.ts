@@ -35,17 +35,12 @@ export interface HeldAccount {
   readonly slots: ReadonlyMap<Hex, Hex>
 }
 
-export const toProvenAccount = ({ account, storage }: AnyState, scheme: StateScheme): HeldAccount => ({
-  account: account && toReadAccount(account, stateKind(scheme).emptyRoot),
-  slots: new Map(storage.map(({ key, value }) => [key, value])),
-})
-
-type ProvenAccount = NonNullable<AnyState['account']>
-
-const toReadAccount = ({ nonce, balance, codeHash, storageRoot }: ProvenAccount, emptyRoot: Hex): ReadAccount => ({
-  ...{ nonce, balance, codeHash },
-  hasStorage: storageRoot !== emptyRoot,
-})
+export function toProvenAccount({ account, storage }: AnyState, scheme: StateScheme): HeldAccount {
+  const slots = new Map(storage.map(({ key, value }) => [key, value]))
+  if (account === null) return { account, slots }
+  const { nonce, balance, codeHash, storageRoot } = account
+  return { account: { nonce, balance, codeHash, hasStorage: storageRoot !== stateKind(scheme).emptyRoot }, slots }
+}
 
 export interface ProvenSource {
   /** Throws if the account, or the slot of an account with storage, is not proven. */
@@ -71,33 +66,6 @@ export const createStateReader = ({ read, readCode }: ProvenSource): StateReader
 /** Whether reading the account, or the slot, needs no further proof. */
 export const isProven = (known: HeldAccount | undefined, key?: Hex): known is HeldAccount =>
   known !== undefined && (key === undefined || !known.account?.hasStorage || known.slots.has(key))
-
-export function noteReads(reader: StateReader) {
-  const touched = new Map<Hex, Set<Hex>>()
-  const codes = new Map<Hex, Uint8Array>()
-  async function note(address: Hex) {
-    const account = await reader.getAccount(address)
-    const slots = touched.get(address) ?? new Set()
-    touched.set(address, slots)
-    return { account, slots }
-  }
-  const noted: StateReader = {
-    getAccount: async address => (await note(address)).account,
-    async getStorage(address, key) {
-      const { account, slots } = await note(address)
-      // Without storage, the account alone proves the slot.
-      if (account?.hasStorage) slots.add(key)
-      return reader.getStorage(address, key)
-    },
-    async getCode(address) {
-      const codeHash = (await note(address)).account?.codeHash ?? EMPTY_CODE_HASH
-      const code = await reader.getCode(address)
-      if (codeHash !== EMPTY_CODE_HASH) codes.set(codeHash, code)
-      return code
-    },
-  }
-  return { reader: noted, touched, codes }
-}
 
 /** The hash of an earlier block, from the contract that keeps them (EIP-2935). @throws ProviderError `VALUE_UNPROVEN` */
 export async function readHistory(state: StateReader, claim: HistoryClaim): Promise<Hex> {

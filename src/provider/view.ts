@@ -27,13 +27,13 @@ import { FAILURE_MEMORY, MAX_OTHER_VIEWS } from './limits.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { readBlock } from './params.ts'
-import { createProvenState, type KnownState, type SharedState } from './proven-state.ts'
+import { createProvenState, type KnownState, type ProvenState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
 
 export interface Held extends Omit<ProviderView, 'ageSeconds' | 'blockHash' | 'newestL2BlockNumber'> {
   /** Proven if L1 holds the hash of the block in place of its state root. */
   readonly header: BlockHeader | undefined
-  readonly state: SharedState
+  readonly state: ProvenState
   /** The last finalized L2 block at the L1 block. */
   readonly newest: bigint
   /** The newest block that is answered, if an earlier one than this view proves. */

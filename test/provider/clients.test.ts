@@ -1,5 +1,5 @@
 import { BrowserProvider, Contract, isError, JsonRpcProvider } from 'ethers'
-import { ContractFunctionRevertedError, createPublicClient, custom, defineChain } from 'viem'
+import { ContractFunctionRevertedError, createPublicClient, custom, defineChain, encodeFunctionData } from 'viem'
 import { expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { PROXY_LIMITS } from '../../src/cli/limits.ts'
@@ -55,6 +55,22 @@ it('serves viem: contracts, plain, behind a proxy, and several at once', async (
     ...{ abi: tokenAbi, address: PROXY, functionName: 'transfer', args: [BOB, 1000n], account: ALICE },
   })
   expect(result).toBe(true)
+})
+
+it('serves viem: calls without a deployed contract, but none on a state that is assumed', async () => {
+  const { client } = setUp()
+  const balanceOf = { abi: tokenAbi, address: TOKEN, functionName: 'balanceOf', args: [ALICE] } as const
+  // With creation code: a creation that calls what it deploys, which returns 9.
+  const code = '0x6760095f5260205ff35f5260086018f3'
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'name' })
+  expect((await client.call({ code, data })).data).toBe(word(9))
+  const results = await client.multicall({ contracts: [balanceOf, { ...balanceOf, args: [BOB] }], deployless: true })
+  expect(results.map(({ result }) => result)).toEqual([100n, 7n])
+  const assumed = [{ stateOverride: [{ address: TOKEN, balance: 1n }] }, { blockOverrides: { time: 77n } }]
+  for (const overrides of assumed) {
+    const error = await client.call({ to: TOKEN, data, ...overrides }).catch(error => error)
+    expect(error.walk(isProviderError)).toMatchObject({ reason: 'PARAMS_INVALID' })
+  }
 })
 
 it('serves viem: custom errors, decoded', async () => {

@@ -2,12 +2,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { historyContract, historySlot } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { readStateOverrides } from '../../src/provider/call-request.ts'
 import { createKnownState, type KnownState } from '../../src/provider/proven-state.ts'
 import { sized } from '../size.ts'
 import { word } from './endpoints.ts'
 import { bytesOf, type FullAccount, type FullState } from './full-state.ts'
-import { CONTRACTS, DELEGATED, OBSTACLE, worlds } from './programs.ts'
+import { DELEGATED, OBSTACLE, worlds } from './programs.ts'
 import { readerOver } from './proving/full-reader.ts'
 import { runPlain, runRehearsed, type Setting } from './rehearsing.ts'
 
@@ -80,19 +79,12 @@ function listOf(state: FullState, random: Random): unknown {
   return random(8) === 0 ? 'no' : { accessList: Array.from({ length: random(6) }, entry) }
 }
 
-const assumedOf = (random: Random) =>
-  readStateOverrides({
-    [pick(CONTRACTS, random)]: { balance: '0x9', stateDiff: { [word(random(6))]: randomWord(random) } },
-    [OBSTACLE]: { nonce: '0x1', code: '0x60015ff3', state: { [word(1)]: word(5) } },
-  })
-
 const KINDS: readonly ((state: FullState, random: Random) => Setting | Promise<Setting>)[] = [
   () => ({}),
   async (state, random) => ({ known: await staleOf(state, random) }),
   (state, random) => ({ known: poisonOf(state, random) }),
   async (state, random) => ({ known: await staleOf(state, random), hint: listOf(state, random) }),
-  async (state, random) => ({ known: await staleOf(state, random), assumed: assumedOf(random) }),
-  (state, random) => ({ known: poisonOf(state, random), hint: listOf(state, random), assumed: assumedOf(random) }),
+  (state, random) => ({ known: poisonOf(state, random), hint: listOf(state, random) }),
 ]
 
 it('lets no guess reach the outcome, gas, logs, writes or reads of a call', { timeout: 3_600_000 }, async () => {

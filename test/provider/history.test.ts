@@ -66,11 +66,8 @@ function setUp() {
 /** Makes calls that return what these instructions leave on the stack. */
 const caller =
   (provider: ReturnType<ReturnType<typeof setUp>['provider']>) =>
-  (code: string, block = 'latest', ...overrides: unknown[]) =>
-    provider.request<Hex>({
-      method: 'eth_call',
-      params: [{ from: USER, data: `0x${code}${RETURN}` }, block, ...overrides],
-    })
+  (code: string, block = 'latest') =>
+    provider.request<Hex>({ method: 'eth_call', params: [{ from: USER, data: `0x${code}${RETURN}` }, block] })
 
 it('answers BLOCKHASH from the state of the same block', async () => {
   const { provider, block, asked, lie } = setUp()
@@ -84,9 +81,6 @@ it('answers BLOCKHASH from the state of the same block', async () => {
   asked.length = 0
   await call('600b40')
   expect(asked).toEqual([])
-  // What a client assumes about the contract is no block hash.
-  const assumed = { [historyContract]: { stateDiff: { [historySlot(11n)]: word(1) } } }
-  expect(await call('600b40', 'latest', assumed)).toBe((await block(11n)).hash)
   const hash = (await block(10n)).hash.slice(2)
   lie.now = (_, answer) => JSON.parse(JSON.stringify(answer).replaceAll(hash, `11${hash.slice(2)}`))
   await expect(caller(provider())('600a40')).rejects.toMatchObject({ reason: 'PROOF_REFUSED' })
@@ -162,7 +156,6 @@ it('has no header of the newest block, and takes no other for one', async () => 
   asked.length = 0
   const stated = caller(provider({ environment: { gasLimit: 3n } }))
   expect(await stated('45', '0x8')).toBe(word(3))
-  expect(await call('45', '0x8', null, { gasLimit: '0x4' })).toBe(word(4))
   // Those of L1, for the view of the other provider: the trusted one, and the finalized one, which is asked for at once.
   expect(asked.filter(method => method === 'eth_getBlockByNumber')).toHaveLength(2)
 

@@ -96,29 +96,3 @@ it('lets a work that begins go before those that used a slice up, but not for ev
   works.end()
   await works.ended
 })
-
-it('leaves the rest of a slice to the next ones', async () => {
-  let now = Date.now()
-  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now)
-  onTestFinished(() => clock.mockRestore())
-  const done: number[] = []
-  const short = Array.from({ length: 6 }, (_, index) =>
-    inPace({ timeoutMs: 2 ** 30, signals: [] }, async pace => {
-      await pace.pause()
-      now += 4
-      done.push(index)
-    }),
-  )
-  const perTurn: number[] = []
-  while (done.length < 6) {
-    await nextTask()
-    if (done.length > perTurn.reduce((sum, count) => sum + count, 0)) {
-      perTurn.push(done.length - perTurn.reduce((sum, count) => sum + count, 0))
-    }
-  }
-  expect([done, perTurn]).toEqual([
-    [0, 1, 2, 3, 4, 5],
-    [4, 2],
-  ])
-  await Promise.all(short)
-})

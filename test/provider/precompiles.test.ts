@@ -2,7 +2,6 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { describe, expect, it } from 'vitest'
 import { bytesToHex } from '../../src/base/bytes.ts'
 import type { Hex } from '../../src/entry/index.ts'
-import { loadEvm } from '../../src/provider/evm-packages.ts'
 import { execute } from '../../src/provider/execute.ts'
 import { inPace } from '../../src/provider/pace.ts'
 import { at, UNHURRIED } from './endpoints.ts'
@@ -10,7 +9,6 @@ import { CHAIN_ID, type FullState } from './full-state.ts'
 import { ANOTHER_EVALUATION, bn1, bn2, digits, POINT_EVALUATION, precompile } from './precompile-inputs.ts'
 import { readerOver } from './proving/full-reader.ts'
 
-const packages = await loadEvm()
 const [ALICE, CALLER] = [at('a1'), at('c0')]
 const GAS = 3_000_000n
 
@@ -24,7 +22,7 @@ async function run(
 ) {
   const context = { chainId: CHAIN_ID, hardfork: 'prague', blockNumber: 9n, environment: {} } as const
   const request = { ...callOf(to, data), gas: null, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
-  return inPace(UNHURRIED, pace => execute(packages, readerOver(state), request, gas, context, pace))
+  return inPace(UNHURRIED, pace => execute(readerOver(state), request, gas, context, pace))
 }
 
 it('evaluates points as go-ethereum and revm do', async () => {

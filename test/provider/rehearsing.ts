@@ -2,15 +2,13 @@ import { bytesToHex } from '../../src/base/bytes.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { type CallRequest, overrideState, type StateOverrides } from '../../src/provider/call-request.ts'
+import type { CallRequest } from '../../src/provider/call-request.ts'
 import type { Environment } from '../../src/provider/environment.ts'
-import { loadEvm } from '../../src/provider/evm-packages.ts'
 import { type ExecutionContext, execute } from '../../src/provider/execute.ts'
 import { meterReads } from '../../src/provider/metered-reader.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
 import { createKnownState, type KnownState, type ProvenState } from '../../src/provider/proven-state.ts'
-import { guessHash, type Rehearse } from '../../src/provider/rehearsal.ts'
-import { noteReads, type StateReader } from '../../src/provider/state-reader.ts'
+import { type Rehearse, rehearsalOf } from '../../src/provider/rehearsal.ts'
 import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
 import { UNHURRIED } from './endpoints.ts'
 import { bytesOf, CHAIN_ID, type FullCall, type FullState } from './full-state.ts'
@@ -18,7 +16,6 @@ import { readerOver } from './proving/full-reader.ts'
 
 /** Calls on a state of which nothing is proven at first, without proofs, so that there can be many. */
 
-const packages = await loadEvm()
 const BLOCK = 9n
 const MOST_KEYS = 100
 
@@ -53,6 +50,7 @@ function createLazyState(state: FullState, known: KnownState, asked: string[]) {
   }
   const proven: ProvenState = {
     scheme: poseidon2,
+    by: () => proven,
     holds,
     holdsCode,
     load: prove,
@@ -77,7 +75,6 @@ function createLazyState(state: FullState, known: KnownState, asked: string[]) {
 
 export interface Setting {
   readonly known?: KnownState
-  readonly assumed?: StateOverrides
   readonly environment?: Environment
   readonly maxRequests?: number
   /** What the endpoint says that the call reads. Default: nothing. */
@@ -100,7 +97,7 @@ const contextOf = (environment: Environment = {}): ExecutionContext => ({
 })
 
 /** Everything about an execution that anybody could see, as text. */
-async function outcomeOf(noted: ReturnType<typeof noteReads>, running: Promise<Awaited<ReturnType<typeof execute>>>) {
+async function outcomeOf(running: ReturnType<typeof execute>): Promise<string> {
   const ended = await running.catch(
     (error: unknown) => `${error} ${JSON.stringify(Reflect.get(Object(error), 'data'))}`,
   )
@@ -110,31 +107,21 @@ async function outcomeOf(noted: ReturnType<typeof noteReads>, running: Promise<A
     if (value instanceof Map) return [...value].sort(([a], [b]) => (a < b ? -1 : 1))
     return value instanceof Set ? [...value].sort() : value
   }
-  return JSON.stringify({ ended, touched: noted.touched, codes: noted.codes }, seen)
+  return JSON.stringify({ ended }, seen)
 }
 
 /** The call as it is without any guess: each value is read from the state when the call needs it. */
-export const runPlain = (state: FullState, call: FullCall, { assumed = {}, environment, watch }: Setting = {}) =>
+export const runPlain = (state: FullState, call: FullCall, { environment, watch }: Setting = {}) =>
   inPace(UNHURRIED, given => {
     const unlimited = { left: () => Number.MAX_SAFE_INTEGER, spend: () => {} }
     const pace = watch?.({ ...given, budget: unlimited }) ?? given
-    const noted = noteReads(readerOver(state))
-    const reader = overrideState(noted.reader, assumed)
-    return outcomeOf(
-      noted,
-      execute(packages, reader, requestOf(call), call.gas ?? 50_000_000n, contextOf(environment), pace),
-    )
+    const gas = call.gas ?? 50_000_000n
+    return outcomeOf(execute(readerOver(state), requestOf(call), gas, contextOf(environment), pace))
   })
 
 /** The call as a provider executes it, with rehearsals. */
 export async function runRehearsed(state: FullState, call: FullCall, setting: Setting = {}) {
-  const {
-    known = createKnownState(),
-    assumed = {},
-    environment,
-    maxRequests = 1_000_000,
-    watch = pace => pace,
-  } = setting
+  const { known = createKnownState(), environment, maxRequests = 1_000_000, watch = pace => pace } = setting
   const { asked = [] } = setting
   const { proven, keyCount } = createLazyState(state, known, asked)
   const [request, gas, context] = [requestOf(call), call.gas ?? 50_000_000n, contextOf(environment)]
@@ -143,8 +130,7 @@ export async function runRehearsed(state: FullState, call: FullCall, setting: Se
   const rehearse: Rehearse = (guesses, limited) => {
     before.push({ requests: asked.length, keys: keyCount() })
     if (setting.rehearse !== undefined) return setting.rehearse(guesses, limited)
-    const hashAt = guessHash(guesses, BLOCK)
-    return execute(packages, overrideState(guesses, assumed), request, gas, { ...context, hashAt }, watch(limited))
+    return rehearsalOf(request, gas, context)(guesses, watch(limited))
   }
   const answer = async ({ method }: { method: string }) => {
     asked.push(method)
@@ -156,9 +142,8 @@ export async function runRehearsed(state: FullState, call: FullCall, setting: Se
     { timeoutMs: setting.timeoutMs ?? UNHURRIED.timeoutMs, signals: [setting.signal] },
     pace => {
       const how = { l2, maxRequests, maxKeysPerRequest: MOST_KEYS, prefetch: setting.hint !== undefined, block: BLOCK }
-      const noted = noteReads(meterReads(proven, request, { ...how, pace, known, rehearse, assumed }))
-      const reader: StateReader = overrideState(noted.reader, assumed)
-      return outcomeOf(noted, execute(packages, reader, request, gas, context, pace))
+      const reader = meterReads(proven, request, { ...how, pace, known, rehearse })
+      return outcomeOf(execute(reader, request, gas, context, pace))
     },
   )
   return { outcome, asked, keys: keyCount(), before, rehearsals: before.length }

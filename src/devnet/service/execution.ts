@@ -2,7 +2,6 @@ import { bigintToBytes, bytesToBigint, bytesToHex, type Hex } from '../../base/b
 import { DEFAULT_HARDFORK } from '../../client/network/hardfork.ts'
 import type { Environment } from '../../provider/environment.ts'
 import { executionFailed } from '../../provider/error.ts'
-import { loadEvm } from '../../provider/evm-packages.ts'
 import { bytesOf } from '../../provider/evm-state.ts'
 import { type Effects, execute, intrinsicGas } from '../../provider/execute.ts'
 import { DEFAULT_TIMEOUT } from '../../provider/limits.ts'
@@ -49,10 +48,9 @@ export async function runTransaction(
     if (gas < gasUsed) throw executionFailed(`intrinsic gas too low: ${gas} of ${gasUsed}`)
     return { status: 1n, gasUsed, logs: [], write: next => transfer(next, transaction, gas * price) }
   }
-  const packages = await loadEvm()
   const context = { ...block, hardfork: DEFAULT_HARDFORK }
   const { failure, gasUsed, effects } = await inPace({ timeoutMs: DEFAULT_TIMEOUT, signals: [] }, pace =>
-    execute(packages, readerOf(state), call, gas, context, pace),
+    execute(readerOf(state), call, gas, context, pace),
   )
   const logs = effects.logs.map(([address, topics, bytes]) => ({
     address: bytesToHex(address),

@@ -15,25 +15,21 @@ import { createBundle } from '../../verify/evidence/kinds/state.ts'
 import { createStateVerifier, decidedKind, type StateClaim } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { CallRequest } from '../call-request.ts'
-import { chainIdOf, verifyEnvironment } from '../environment.ts'
-import { loadEvm } from '../evm-packages.ts'
+import { chainIdOf, onlyGiven, verifyEnvironment } from '../environment.ts'
 import { execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
 import { endpointsOf } from '../options.ts'
 import { inPace } from '../pace.ts'
 import { createKnownState, createProvenState } from '../proven-state.ts'
-import { guessHash, type Rehearse } from '../rehearsal.ts'
-import { NOBODY, noteReads } from '../state-reader.ts'
-import { encodeEnvironment, provenIn, watchEnvironment } from './state.ts'
-import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
+import { rehearsalOf } from '../rehearsal.ts'
+import { NOBODY } from '../state-reader.ts'
+import { encodeEnvironment, provenIn } from './state.ts'
+import type { CallBundle, CallRecordOptions, EvidenceCall, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
-const OPTIONS = [
-  ...['l1', 'l2', 'network', 'call', 'l2BlockNumber', 'environment', 'maxRequests'],
-  'timeoutMs',
-  ...['maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'onProgress', 'signal'],
-]
+const WHAT = ['network', 'call', 'l2BlockNumber', 'environment', 'l1', 'l1BlockNumber', 'beacon', 'l2']
+const HOW = ['maxRequests', 'timeoutMs', 'maxKeysPerRequest', 'onProgress', 'signal']
 
 export async function recordCall(options: CallRecordOptions): Promise<RecordedCall> {
   const wanted = readRecordOptions(options)
@@ -42,30 +38,31 @@ export async function recordCall(options: CallRecordOptions): Promise<RecordedCa
 
 type Wanted = ReturnType<typeof readRecordOptions>
 
-/** `recordEvidence` validates the `others` before it sends a request. */
+/** `recordEvidence` validates the rest of the options before it sends a request. */
 function readRecordOptions(options: CallRecordOptions) {
-  const own = readOptions('', options, OPTIONS)
-  const { network, l2BlockNumber, maxRequests = DEFAULT_MAX_REQUESTS, signal } = own
-  const { timeoutMs = DEFAULT_TIMEOUT } = own
-  const { l1BlockNumber, beacon, onProgress } = own
+  const { call, environment, ...own } = readOptions('', options, [...WHAT, ...HOW])
+  const { maxRequests = DEFAULT_MAX_REQUESTS, timeoutMs = DEFAULT_TIMEOUT, ...recording } = own
+  const { network, maxKeysPerRequest, signal } = recording
   const { rollup, schemeAt, hardfork } = readNetwork(network)
   const chainId = atPath('network', () => chainIdOf(rollup))
   verifySignal(signal)
   return {
-    l1: openEndpoints('l1', own.l1, 'L1', { signal }),
-    l2: endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal),
-    ...{ network, schemeAt, rollup, chainId, l2BlockNumber, beacon, signal },
-    call: decodeCall(own.call),
+    recording,
+    l1: openEndpoints('l1', recording.l1, 'L1', { signal }),
+    l2: endpointsOf(chainId, openEndpoints('l2', recording.l2, 'L2', { signal }), signal),
+    schemeAt,
+    rollup,
+    chainId,
+    call: decodeCall(call),
     hardfork,
-    environment: verifyEnvironment(own.environment),
+    environment: verifyEnvironment(environment),
     maxRequests: verifyWhole('maxRequests', maxRequests, 1),
     timeoutMs: verifyTimeout(timeoutMs),
-    how: verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
-    others: { l1BlockNumber, beacon, onProgress, signal },
+    how: verifyClientOptions({ rollup, maxKeysPerRequest }),
   }
 }
 
-function decodeCall(call: CallRecordOptions['call']): CallRequest & { readonly to: Hex; readonly gas: bigint } {
+function decodeCall(call: CallRecordOptions['call']): CallRequest & EvidenceCall {
   const stated = readOptions('call', call, ['from', 'to', 'data', 'value', 'gas'])
   const { from = NOBODY, to, data = '0x', value = 0n, gas = CALL_GAS } = stated
   verifyUint('call.gas', gas, 64, 21_000n)
@@ -78,54 +75,43 @@ function decodeCall(call: CallRecordOptions['call']): CallRequest & { readonly t
     to: bytesToHex(decodeArgument('call.to', to, 20)),
     data: lowerCase(data),
     value: verifyUint('call.value', value, 256),
-    ...{ gas, gasPrice: 0n, maxGasPrice: 0n, accessList: [] },
+    gas,
+    gasPrice: 0n,
+    maxGasPrice: 0n,
+    accessList: [],
   }
 }
 
 async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
-  const { l1, l2, rollup, chainId, call, hardfork, environment, beacon, how } = wanted
+  const { recording, l1, l2, rollup, chainId, call, hardfork, environment, how, timeoutMs, maxRequests } = wanted
+  const { beacon, signal } = recording
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
-  const first = { network: wanted.network, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
-  const endpoints = { l1: l1.sources, l2: l2.sources }
-  const recorded = await recordEvidence({
-    ...endpoints,
-    ...first,
-    maxKeysPerRequest: how.maxKeysPerRequest,
-    ...wanted.others,
-  })
+  const recorded = await recordEvidence({ ...recording, l1: l1.sources, l2: l2.sources, address: call.from })
   const { l2BlockNumber, stateRoot, l1Block } = recorded.verified
   // L1 decides whether it is the state that the caller expects.
   const scheme = decidedKind(recorded.scheme, wanted.schemeAt(l2BlockNumber))
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, known: createKnownState() }
-  const proven = createProvenState({ ...source, stateRoot, verify: createStateVerifier(scheme) })
-  const block = provenIn(recorded.verified)
-  const values = watchEnvironment(environment, block)
-  const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }
-  const { timeoutMs, signal, maxRequests } = wanted
-  const state = await inPace({ timeoutMs, signals: [signal] }, async pace => {
-    const rehearse: Rehearse = async (guesses, pace) => {
-      // What a rehearsal reads of the block is not noted.
-      const unnoted = { ...context, environment: values.all, hashAt: guessHash(guesses, l2BlockNumber) }
-      return execute(await loadEvm(), guesses, call, call.gas, unnoted, pace)
-    }
-    const noted = noteReads(
-      meterReads(proven.by(pace), call, { ...source, maxRequests, prefetch: true, rehearse, pace }),
-    )
-    await execute(await loadEvm(), noted.reader, call, call.gas, context, pace)
-    return noted
+  const state = createProvenState({ ...source, stateRoot, verify: createStateVerifier(scheme) })
+  const proven = provenIn(recorded.verified)
+  const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: onlyGiven(environment, proven) }
+  const rehearse = rehearsalOf(call, call.gas, context)
+  const { reads } = await inPace({ timeoutMs, signals: [signal] }, pace => {
+    const meter = { ...source, maxRequests, prefetch: true, rehearse, pace }
+    return execute(meterReads(state.by(pace), call, meter), call, call.gas, context, pace)
   })
 
   const { request: _, answer: __, ...head } = recorded.bundle
   const { from, to, data, value, gas } = call
   const bundle = {
-    ...{ ...head, kind: 'call' },
+    ...head,
+    kind: 'call',
     chainId: encodeQuantity(chainId),
     hardfork,
-    environment: encodeEnvironment(environment, values.read, block),
+    environment: encodeEnvironment(environment, reads.values, proven),
     call: { from, to, data, value: encodeQuantity(value), gas: encodeQuantity(gas) },
-    answers: await fetchAnswers(wanted, { scheme, stateRoot }, l2BlockNumber, state.touched),
-    codes: [...state.codes.values()].map(bytesToHex),
+    answers: await fetchAnswers(wanted, { scheme, stateRoot }, l2BlockNumber, reads.slots),
+    codes: [...reads.codes.values()].map(bytesToHex),
   } as CallBundle<StateScheme>
   // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
@@ -138,7 +124,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
 }
 
 async function fetchAnswers(
-  { l2, rollup, how, signal }: Wanted,
+  { l2, rollup, how, recording: { signal } }: Wanted,
   trusted: Pick<StateClaim, 'scheme' | 'stateRoot'>,
   l2BlockNumber: bigint,
   touched: ReadonlyMap<Hex, ReadonlySet<Hex>>,

@@ -5,29 +5,24 @@ import { headerOf, type ProvenBlock } from '../../verify/evidence/chain.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { StateKind } from '../../verify/state/kind.ts'
 import { type Environment, environmentIn, onlyGiven } from '../environment.ts'
+import type { Execution } from '../execute.ts'
 import type { Pace } from '../pace.ts'
-import {
-  createStateReader,
-  type HeldAccount,
-  isProven,
-  type noteReads,
-  type StateReader,
-  toProvenAccount,
-} from '../state-reader.ts'
+import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from '../state-reader.ts'
 import type { CallBundle } from './types.ts'
 
-type Pause = Pace['pause']
 interface Parts {
   readonly answers: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[]; readonly answer: unknown }[]
   readonly codes: readonly Uint8Array[]
 }
 
-export async function verifyAnswers(
-  answers: Parts['answers'],
+/** The state that a bundle proves. The reader throws `CALL_STATE_MISSING` for anything else. */
+export async function openState(
+  { answers, codes }: Parts,
   state: StateKind,
   stateRoot: Hex,
-  pause: Pause,
-): Promise<ReadonlyMap<Hex, HeldAccount>> {
+  { pause }: Pace,
+): Promise<StateReader> {
+  const missing = (path: string, expected: string) => new ProofError('CALL_STATE_MISSING', { path, expected })
   const accounts = new Map<Hex, HeldAccount>()
   for (const [index, { address, storageKeys, answer }] of answers.entries()) {
     await pause()
@@ -35,15 +30,6 @@ export async function verifyAnswers(
     const verify = () => state.verify(answer, { stateRoot, address, storageKeys })
     accounts.set(address, toProvenAccount(atPath(`answers[${index}].answer`, verify), state.scheme))
   }
-  return accounts
-}
-
-export async function readBundle(
-  accounts: ReadonlyMap<Hex, HeldAccount>,
-  codes: readonly Uint8Array[],
-  pause: Pause,
-): Promise<StateReader> {
-  const missing = (path: string, expected: string) => new ProofError('CALL_STATE_MISSING', { path, expected })
   const codesByHash = new Map<Hex, Uint8Array>()
   for (const code of codes) {
     await pause()
@@ -66,19 +52,28 @@ export async function readBundle(
   })
 }
 
-/** Refuses whatever the execution did not read, because a bundle must not contain anything of unknown purpose. */
-export function verifyStateUsed(
-  { answers, codes }: Parts,
-  read: Pick<ReturnType<typeof noteReads>, 'touched' | 'codes'>,
+/**
+ * Refuses whatever the execution did not read, because a bundle must not contain anything of unknown purpose.
+ *
+ * @param proven the values of the block that need not be stated
+ */
+export function verifyUsed(
+  { answers, codes, environment }: Parts & { readonly environment: Environment },
+  proven: Environment,
+  reads: Execution['reads'],
 ): void {
   for (const [index, { address, storageKeys }] of answers.entries()) {
-    const slots = read.touched.get(address)
+    const slots = reads.slots.get(address)
     if (slots === undefined) throw unused(`answers[${index}]`, `account ${address}`)
     if (slots.size < storageKeys.length) {
       throw unused(`answers[${index}].storageKeys`, 'a slot that is not read, or is there twice')
     }
   }
-  if (read.codes.size < codes.length) throw unused('codes', 'a code that is not read, or is there twice')
+  if (reads.codes.size < codes.length) throw unused('codes', 'a code that is not read, or is there twice')
+  for (const name of Object.keys(environment)) {
+    if (name in proven) throw unused(`environment.${name}`, 'a value beside the one that is proven')
+    if (!reads.values.has(name)) throw unused(`environment.${name}`, 'a value that is not read')
+  }
 }
 
 const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSED', { path, found })
@@ -86,33 +81,10 @@ const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSE
 /** The values that the anchor of a call proves: those of the header, if L1 holds its hash, and otherwise the timestamp at most. */
 export function provenIn(anchor: Anchored): Environment {
   const header = headerOf(anchor)
-  return header ? environmentIn(header) : onlyGiven<Environment>({ timestamp: anchor.finalizedTimestamp })
+  return onlyGiven(header ? environmentIn(header) : { timestamp: anchor.finalizedTimestamp })
 }
 
 type Anchored = Pick<ProvenBlock, 'stateRoot' | 'finalizedTimestamp' | 'l2Block'>
-
-/** Collects the names of the values that are read. What is proven goes before what is stated. Reading of `all` is not noted. */
-export function watchEnvironment(stated: Environment, proven: Environment) {
-  const read = new Set<string>()
-  const all: Environment = Object.assign(Object.create(null), stated, proven)
-  const environment = new Proxy(all, {
-    get(target, name) {
-      read.add(String(name))
-      return Reflect.get(target, name)
-    },
-  })
-  return { environment, all, read }
-}
-
-export function verifyEnvironmentUsed(stated: Environment, read: ReadonlySet<string>): void {
-  const name = Object.keys(stated).find(name => !read.has(name))
-  if (name !== undefined) throw unused(`environment.${name}`, 'a value that is not read')
-}
-
-export function verifyUnproven(stated: Environment, proven: Environment): void {
-  const name = Object.keys(stated).find(name => name in proven)
-  if (name !== undefined) throw unused(`environment.${name}`, 'a value beside the one that is proven')
-}
 
 /** The values that the execution read and nothing proves, as a bundle states them. */
 export function encodeEnvironment(

@@ -8,19 +8,22 @@ import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { Environment } from '../environment.ts'
 
-/** A call in a bundle. */
-export interface CallStatement {
+/** A call that is executed. */
+export interface EvidenceCall {
   /** The caller, 20 bytes. */
   from: Hex
   /** The contract, 20 bytes. */
   to: Hex
   /** At most 1 MiB. */
   data: Hex
-  /** In wei, a quantity. */
-  value: Hex
-  /** Gas limit of the transaction, a quantity. At most 50,000,000. */
-  gas: Hex
+  /** In wei. */
+  value: bigint
+  /** Gas limit of the transaction, at most 50,000,000. */
+  gas: bigint
 }
+
+/** As JSON: numbers are quantities. */
+type InJson<T> = { [Name in keyof T]: T[Name] extends bigint | undefined ? Hex : T[Name] }
 
 /** A call as evidence: one JSON document with everything that an execution reads, and every proof from an L1 block hash to it. */
 export interface CallBundle<Kind extends StateScheme = Scheme> extends BundleHead<Kind> {
@@ -30,23 +33,13 @@ export interface CallBundle<Kind extends StateScheme = Scheme> extends BundleHea
   chainId: Hex
   /** Determines the available instructions and their gas costs. */
   hardfork: Hardfork
-  /** The block values that the execution reads and no proof covers, as stated by the author of the bundle. */
-  environment: {
-    /** Seconds since 1970, a quantity. */
-    timestamp?: Hex
-    /** In wei, a quantity. */
-    baseFee?: Hex
-    /** In wei, a quantity. */
-    blobBaseFee?: Hex
-    /** Gas limit of the block, a quantity. */
-    gasLimit?: Hex
-    /** 20 bytes. */
-    coinbase?: Hex
-    /** 32 bytes. */
-    prevRandao?: Hex
-  }
-  /** What is executed. */
-  call: CallStatement
+  /**
+   * The block values that the execution reads and no proof covers, as stated by the author of the bundle. Numbers are
+   * quantities.
+   */
+  environment: InJson<Environment>
+  /** What is executed. Numbers are quantities. */
+  call: InJson<EvidenceCall>
   /** The answers of `rollup_getProof`, or `eth_getProof`, for each account that the execution reads, with the slots that it reads. */
   answers: {
     /** 20 bytes. */
@@ -70,26 +63,15 @@ export interface CallClaim<Trust extends Trusted = Trusted, Kind extends StateSc
   chainId?: number | bigint | undefined
   /** The hard fork of the rollup at the L2 block; or `'fromBundle'`. Under another hard fork, a call can end differently. */
   hardfork: Hardfork | 'fromBundle'
-  /** The call that you expect; or `'fromBundle'`: any call. */
+  /**
+   * The call that you expect, every part of it, where `'fromBundle'` stands for any; or `'fromBundle'`: any call. Hexadecimal is
+   * in upper or lower case. `recordCall` uses a gas limit of 50,000,000 by default. With less gas, an inner call can fail that
+   * would otherwise succeed, and the result be another one.
+   */
   call: StatedCall | 'fromBundle'
 }
 
-/** What you know about a call. Hexadecimal is in upper or lower case. */
-export interface StatedCall {
-  /** The caller, 20 bytes; or `'fromBundle'`. */
-  from: Hex | 'fromBundle'
-  /** The contract, 20 bytes; or `'fromBundle'`. */
-  to: Hex | 'fromBundle'
-  /** Any number of bytes; or `'fromBundle'`. */
-  data: Hex | 'fromBundle'
-  /** In wei; or `'fromBundle'`. */
-  value: bigint | 'fromBundle'
-  /**
-   * Gas limit of the transaction, at most 50,000,000; or `'fromBundle'`. `recordCall` uses 50,000,000 by default. With less gas, an inner call can
-   * fail that would otherwise succeed, and the result be another one.
-   */
-  gas: bigint | 'fromBundle'
-}
+export type StatedCall = { [Name in keyof EvidenceCall]: EvidenceCall[Name] | 'fromBundle' }
 
 /** How to verify. */
 export interface CallVerifyOptions {
@@ -138,19 +120,8 @@ export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateSche
     hardfork: Hardfork
     /** The block values that the execution read and no proof covers, as stated by the author of the bundle. */
     environment: Environment
-    /** What was executed. */
-    call: {
-      /** 20 bytes, lower case. */
-      from: Hex
-      /** 20 bytes, lower case. */
-      to: Hex
-      /** At most 1 MiB, lower case. */
-      data: Hex
-      /** In wei. */
-      value: bigint
-      /** Gas limit of the transaction. */
-      gas: bigint
-    }
+    /** What was executed. Hexadecimal is in lower case. */
+    call: EvidenceCall
     /** Whether there is code at `to`. Otherwise, unless it is a precompile, the call returned nothing, whatever it asked. */
     hasCode: boolean
     /** Gas used by the transaction, less refunds. */
@@ -159,19 +130,8 @@ export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateSche
 
 /** What to execute and record, and how. */
 export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys'> {
-  /** What to execute. */
-  call: {
-    /** The caller, 20 bytes. Default: the zero address. */
-    from?: Hex | undefined
-    /** The contract, 20 bytes. */
-    to: Hex
-    /** At most 1 MiB. Default: empty. */
-    data?: Hex | undefined
-    /** In wei. Default: 0. */
-    value?: bigint | undefined
-    /** Gas limit of the transaction. Default: 50,000,000, which is also the maximum. */
-    gas?: bigint | undefined
-  }
+  /** What to execute. Default: from the zero address, no data, no value, and a gas limit of 50,000,000. */
+  call: Pick<EvidenceCall, 'to'> & { [Name in keyof EvidenceCall]?: EvidenceCall[Name] | undefined }
   /**
    * Block values that no proof covers, as you pass them. The bundle keeps them apart from what is proven. Your timestamp is
    * used only if L1 proves none. Default: none.

@@ -17,22 +17,12 @@ import { openBundle } from '../../verify/evidence/verify.ts'
 import type { StateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { safely } from '../../verify/verifier/safe.ts'
-import { chainIdOf, ENVIRONMENT_FIELDS, type Environment, readEnvironment } from '../environment.ts'
+import { chainIdOf, ENVIRONMENT_FIELDS, type Environment, onlyGiven, readEnvironment } from '../environment.ts'
 import { isProviderError } from '../error.ts'
-import { loadEvm } from '../evm-packages.ts'
 import { type Execution, execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_TIMEOUT, MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
 import { inPace, type Pace } from '../pace.ts'
-import { noteReads } from '../state-reader.ts'
-import {
-  provenIn,
-  readBundle,
-  verifyAnswers,
-  verifyEnvironmentUsed,
-  verifyStateUsed,
-  verifyUnproven,
-  watchEnvironment,
-} from './state.ts'
+import { openState, provenIn, verifyUsed } from './state.ts'
 import type { CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
 const reader = readerOf('EVIDENCE_MALFORMED')
@@ -72,22 +62,28 @@ export async function verifyCallEvidence(
 
 async function verifyExecution(body: DecodedCallEvidence, state: StateKind, block: ProvenBlock, pace: Pace) {
   const { call, chainId, hardfork, environment } = body
-  const accounts = await verifyAnswers(body.answers, state, block.stateRoot, pace.pause)
+  const reader = await openState(body, state, block.stateRoot, pace)
   const proven = provenIn(block)
-  verifyUnproven(environment, proven)
-  const reads = noteReads(await readBundle(accounts, body.codes, pace.pause))
-  const values = watchEnvironment(environment, proven)
-  const packages = await loadEvm()
   const request = { ...call, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
-  // Proven, or stated: the claim says it if nothing proves it.
-  const blockNumber = block.l2BlockNumber as bigint
-  const context = { chainId, hardfork, blockNumber, environment: values.environment }
-  const execution = await execute(packages, reads.reader, request, call.gas, context, pace).catch(toCallError)
-  verifyStateUsed(body, reads)
-  verifyEnvironmentUsed(environment, values.read)
-  const { gasUsed } = execution
-  const hasCode = (accounts.get(call.to)?.account?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH
-  return { ...{ chainId, hardfork, environment, call, hasCode, gasUsed }, ...outcomeOf(execution) }
+  const context = {
+    chainId,
+    hardfork,
+    // Proven, or stated: the claim says it if nothing proves it.
+    blockNumber: block.l2BlockNumber as bigint,
+    environment: onlyGiven(environment, proven),
+  }
+  const execution = await execute(reader, request, call.gas, context, pace).catch(toCallError)
+  verifyUsed(body, proven, execution.reads)
+  const target = await reader.getAccount(call.to)
+  return {
+    chainId,
+    hardfork,
+    environment,
+    call,
+    hasCode: (target?.codeHash ?? EMPTY_CODE_HASH) !== EMPTY_CODE_HASH,
+    gasUsed: execution.gasUsed,
+    ...outcomeOf(execution),
+  }
 }
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */

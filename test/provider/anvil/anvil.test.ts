@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import type { VerifiedProvider } from '../../../src/entry/provider.ts'
-import { overrideState, readCall, readStateOverrides } from '../../../src/provider/call-request.ts'
+import { readCall } from '../../../src/provider/call-request.ts'
 import { isProviderError } from '../../../src/provider/error.ts'
-import { loadEvm } from '../../../src/provider/evm-packages.ts'
 import { execute } from '../../../src/provider/execute.ts'
 import { inPace } from '../../../src/provider/pace.ts'
 import { sized, strided } from '../../size.ts'
@@ -33,13 +32,12 @@ const EXPECTED = {
   ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 196, collisions: 60, delegation: 170 },
   ...{ accounts: 82, 'self-destruction': 88, values: 126, environment: 134, 'intrinsic gas': 216, 'static calls': 60 },
   ...{ depth: 36, 'return data': 106, reverts: 102, memory: 102, instructions: 195, 'all instructions': 3 * sized(1) },
-  ...{ precompiles: 503, 'drawn programs': 10 * sized(12), 'drawn programs, overridden': 20 * sized(12) },
+  ...{ precompiles: 503, 'drawn programs': 10 * sized(12) },
 }
 const anvil = findAnvil()
 const total = Object.values(EXPECTED).reduce((sum, count) => sum + count, 0)
 if ('missing' in anvil) console.warn(`skipped ${total} calls, because there is no anvil: ${anvil.missing}`)
 
-const packages = await loadEvm()
 const reader = readerOver(scene.state)
 /** The same state as a sparse tree, whose root L1 holds, and as that of Ethereum, in a block whose hash L1 holds. */
 const endpoints = [false, true].map(isUpgraded => {
@@ -67,11 +65,10 @@ type Outcome = Omit<Traced, 'innerGas'>
 /** Executes a call as `eth_call` does, and tells how much gas the transaction uses. */
 async function executed(one: Case): Promise<Outcome> {
   const context = { chainId: CHAIN_ID, hardfork: one.hardfork, blockNumber: BLOCK, environment: ENVIRONMENT }
-  const overridden = overrideState(reader, readStateOverrides(one.overrides))
   const call = readCall(parameterOf(one), CHAIN_ID)(ENVIRONMENT.baseFee)
   try {
     const { failure, returnData, gasUsed } = await inPace(UNHURRIED, pace =>
-      execute(packages, overridden, call, one.gas ?? GAS, context, pace),
+      execute(reader, call, one.gas ?? GAS, context, pace),
     )
     if (failure === null) return { ending: 'returned', data: returnData, gas: gasUsed }
     return failure === 'revert'
@@ -86,7 +83,7 @@ async function executed(one: Case): Promise<Outcome> {
 /** What a client of the provider gets. It does not learn whether a call that failed had begun, nor its gas. */
 async function requested(provider: VerifiedProvider, one: Case) {
   try {
-    const data = await provider.request({ method: 'eth_call', params: [parameterOf(one), 'latest', one.overrides] })
+    const data = await provider.request({ method: 'eth_call', params: [parameterOf(one), 'latest'] })
     return { ending: 'returned', data }
   } catch (error) {
     if (!isProviderError(error)) throw error
@@ -142,8 +139,7 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
     const shown = await node.trace(probes.map(parameterOf))
     const exact = probes.flatMap((one, index) => withExactGas(one, shown[index]?.innerGas))
     const all = [...plain, ...exact]
-    const [calls, overrides] = [all.map(parameterOf), all.map(one => one.overrides)]
-    await compare(hardfork, all, await node.trace(calls, overrides))
+    await compare(hardfork, all, await node.trace(all.map(parameterOf)))
   })
 
   it('are as many as they are meant to be', () => {
@@ -158,7 +154,7 @@ describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
 
   it('differ only where they have to', async () => {
     for (const { one, theirs, ours } of differences) {
-      const [traced] = await nodeOf(one.hardfork).trace([parameterOf(one)], [], true)
+      const [traced] = await nodeOf(one.hardfork).trace([parameterOf(one)], true)
       expect(traced, nameOf(one)).toMatchObject({ ending: 'returned', data: theirs })
       const hardfork = one.hardfork === 'london' ? 'london' : 'prague'
       for (const { provider } of endpoints) {

@@ -147,25 +147,13 @@ export async function startAnvil(
       if (result === undefined) throw new Error(`${method}: ${error?.message}`)
       return result
     },
-    /** Executes each call on the same state, with these parts of it replaced. */
-    async trace(
-      calls: readonly CallParameters[],
-      overrides: readonly (object | undefined)[] = [],
-      isPlain = false,
-    ): Promise<Traced[]> {
+    /** Executes each call on the same state. */
+    async trace(calls: readonly CallParameters[], isPlain = false): Promise<Traced[]> {
       const traces: Traced[] = []
       for (let first = 0; first < calls.length; first += CALLS_A_BATCH) {
         const requests = calls.slice(first, first + CALLS_A_BATCH).map((call, id) => ({
           ...{ jsonrpc: '2.0', id, method: 'debug_traceCall' },
-          params: [
-            call,
-            'latest',
-            {
-              tracer: 'callTracer',
-              blockOverrides: isPlain ? blockOverrides : blockOf(call),
-              stateOverrides: overrides[first + id],
-            },
-          ],
+          params: [call, 'latest', { tracer: 'callTracer', blockOverrides: isPlain ? blockOverrides : blockOf(call) }],
         }))
         const sent = fetch(url, { method: 'POST', headers, body: JSON.stringify(requests) })
         const answers = (await (await Promise.race([sent, ended])).json()) as Answer[]

@@ -22,8 +22,6 @@ export interface Case {
   readonly maxFeePerGas?: bigint
   readonly maxPriorityFeePerGas?: bigint
   readonly accessList?: AccessList
-  /** What the client assumes about the state. */
-  readonly overrides?: object
   /** What it calls through a meter, in order to learn how much gas that takes. */
   readonly probe?: { readonly address: Hex; readonly input: Hex }
 }

@@ -8,7 +8,6 @@ import { at, word } from '../endpoints.ts'
 import { bytesOf, type FullState } from '../full-state.ts'
 import { readerOver } from './full-reader.ts'
 
-const NEVER = new AbortController().signal
 const [ALICE, CONTRACT, NEW] = [at('a1'), at('c0'), at('ee')]
 const [alice, contract, fresh] = [ALICE, CONTRACT, NEW].map(hex => new Address(bytesOf(hex))) as [
   ...[Address, Address, Address],
@@ -18,7 +17,7 @@ const state: FullState = new Map([
   [ALICE, { nonce: 5n, balance: 9n }],
   [CONTRACT, { nonce: 1n, code: '0x6001', storage: { [word(1)]: word(0x1234) } }],
 ])
-const setUp = async () => createEvmState(readerOver(state), await loadEvm(), NEVER)
+const setUp = async () => createEvmState(readerOver(state), await loadEvm())
 
 it('reads what is proven, in the form that the EVM expects', async () => {
   const evmState = await setUp()
@@ -40,7 +39,7 @@ it('reads what is proven, in the form that the EVM expects', async () => {
 
 it('reads no code where there is no account, and that of the reader after a write to its other fields', async () => {
   const refuse = () => Promise.reject(new Error('there is none'))
-  const evmState = createEvmState({ ...readerOver(state), getCode: refuse }, await loadEvm(), NEVER)
+  const evmState = createEvmState({ ...readerOver(state), getCode: refuse }, await loadEvm())
   expect((await evmState.getCode(fresh)).length).toBe(0)
   await expect(evmState.getCode(contract)).rejects.toThrow('there is none')
   const other = await setUp()
@@ -49,6 +48,29 @@ it('reads no code where there is no account, and that of the reader after a writ
   expect((await other.getCode(alice)).length).toBe(0)
   await other.putAccount(contract)
   expect((await other.getCode(contract)).length).toBe(0)
+})
+
+it('notes what is read: accounts, slots of accounts with storage, codes', async () => {
+  const evmState = await setUp()
+  for (const address of [fresh, alice]) {
+    expect((await evmState.getStorage(address, key(1))).length).toBe(0)
+    expect((await evmState.getCode(address)).length).toBe(0)
+  }
+  const { slots, codes } = evmState.reads
+  expect([...slots]).toEqual([
+    [NEW, new Set()],
+    [ALICE, new Set()],
+  ])
+  expect(codes.size).toBe(0)
+  // What was written before is not read.
+  await evmState.putStorage(contract, key(2), key(7))
+  await evmState.getStorage(contract, key(2))
+  expect(slots.has(CONTRACT)).toBe(false)
+  await evmState.getStorage(contract, key(1))
+  await evmState.found.getStorage(CONTRACT, word(3))
+  await evmState.getCode(contract)
+  expect(slots.get(CONTRACT)).toEqual(new Set([word(1), word(3)]))
+  expect([...codes]).toEqual([[bytesToHex(keccak_256(bytesOf('0x6001'))), bytesOf('0x6001')]])
 })
 
 it('gives copies of accounts, so that only writes change the state', async () => {
@@ -121,11 +143,7 @@ it('undoes writes back to a checkpoint, unless it was committed', async () => {
 it('ends with the first error, whatever the EVM makes of it', async () => {
   const [first, second] = [new Error('first'), new Error('second')]
   let error = first
-  const failing = createEvmState(
-    { ...readerOver(state), getStorage: () => Promise.reject(error) },
-    await loadEvm(),
-    NEVER,
-  )
+  const failing = createEvmState({ ...readerOver(state), getStorage: () => Promise.reject(error) }, await loadEvm())
   failing.verifyIntact()
   await expect(failing.getStorage(contract, key(1))).rejects.toBe(first)
   expect(() => failing.verifyIntact()).toThrow(first)

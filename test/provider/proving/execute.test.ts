@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { HARDFORKS, type Hardfork } from '../../../src/client/network/hardfork.ts'
 import { historyContract, historySlot } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import type { CallRequest } from '../../../src/provider/call-request.ts'
 import type { Environment } from '../../../src/provider/environment.ts'
-import { loadEvm } from '../../../src/provider/evm-packages.ts'
+import { loadEvm, provideEvm } from '../../../src/provider/evm-packages.ts'
 import { type ExecutionContext, execute } from '../../../src/provider/execute.ts'
 import { inPace } from '../../../src/provider/pace.ts'
 import type { StateReader } from '../../../src/provider/state-reader.ts'
@@ -26,10 +26,9 @@ interface Run {
   readonly gas?: bigint
   readonly more?: readonly [Hex, FullAccount][]
   readonly reader?: Partial<StateReader>
-  readonly evm?: typeof packages
 }
 
-function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200_000n, more = [], reader, evm }: Run) {
+function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200_000n, more = [], reader }: Run) {
   const storage = { [word(1)]: word(5), [word(2)]: word(6) }
   const state: FullState = new Map<Hex, FullAccount>([
     [ALICE, { balance: 1_000_000n }],
@@ -47,9 +46,7 @@ function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200
   } as const
   const context: ExecutionContext = { chainId: CHAIN_ID, hardfork, blockNumber: 9n, environment }
   const full = { ...readerOver(state), ...reader }
-  return inPace(UNHURRIED, pace =>
-    execute(evm ?? packages, full, { ...request, accessList: [], ...call }, gas, context, pace),
-  )
+  return inPace(UNHURRIED, pace => execute(full, { ...request, accessList: [], ...call }, gas, context, pace))
 }
 const resultOf = async (what: Run) => (await run(what)).returnData
 const gasOf = async (what: Run) => (await run(what)).gasUsed
@@ -240,23 +237,25 @@ it('ends with the error of the reader, even if the contract would go on', async 
   await expect(run({ code: '00', reader: failing })).rejects.toBe(error)
 })
 
-/** The packages with an EVM whose calls end like this. */
-function ending(runCall: () => Promise<unknown>): typeof packages {
+/** Takes an EVM whose calls end like this, until the end of the test. */
+function endWith(runCall: () => Promise<unknown>): void {
   const createEVM: typeof packages.evm.createEVM = async options =>
     Object.assign(await packages.evm.createEVM(options), { runCall })
-  return { ...packages, evm: { ...packages.evm, createEVM } }
+  provideEvm(async () => ({ ...packages, evm: { ...packages.evm, createEVM } }))
+  onTestFinished(() => provideEvm(async () => packages))
 }
 
 it('passes on what the EVM throws as the failure of the call', async () => {
   for (const thrown of [{ error: 'out of range' }, new Error('out of range')]) {
-    const failed = run({ evm: ending(() => Promise.reject(thrown)) })
-    await expect(failed).rejects.toMatchObject({ reason: 'EXECUTION_FAILED', data: { error: 'out of range' } })
+    endWith(() => Promise.reject(thrown))
+    await expect(run({})).rejects.toMatchObject({ reason: 'EXECUTION_FAILED', data: { error: 'out of range' } })
   }
 })
 
 it('takes a result without a refund for one with a refund of nothing', async () => {
   const execResult = { returnValue: Uint8Array.of(1), executionGasUsed: 100n }
-  const { accessList, effects, ...rest } = await run({ evm: ending(async () => ({ execResult })) })
+  endWith(async () => ({ execResult }))
+  const { accessList, effects, reads: _, ...rest } = await run({})
   expect(rest).toEqual({ failure: null, returnData: '0x01', gasUsed: 21_100n })
   expect(accessList).toEqual([])
   expect([effects.logs, effects.destroyed]).toEqual([[], []])

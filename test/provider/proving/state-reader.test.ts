@@ -8,7 +8,6 @@ import {
   createStateReader,
   type HeldAccount,
   isProven,
-  noteReads,
   readHistory,
   type StateReader,
   toProvenAccount,
@@ -92,24 +91,6 @@ it('takes from a verdict what an execution reads', () => {
     ])
     expect(prove(CONTRACT, [word(1), word(2)])).toEqual({ account: contract, slots })
   }
-})
-
-it('notes what is read: accounts, slots of accounts with storage, codes', async () => {
-  const { reader, touched, codes } = noteReads(readerOf())
-  expect(await reader.getAccount(ABSENT)).toBeNull()
-  expect(await reader.getStorage(ABSENT, word(1))).toBe(word(0))
-  expect(await reader.getStorage(PERSON, word(1))).toBe(word(0))
-  expect(await reader.getCode(PERSON)).toEqual(new Uint8Array(0))
-  expect(await reader.getCode(ABSENT)).toEqual(new Uint8Array(0))
-  expect([...touched]).toEqual([
-    [ABSENT, new Set()],
-    [PERSON, new Set()],
-  ])
-  expect(codes.size).toBe(0)
-  expect(await reader.getStorage(CONTRACT, word(1))).toBe(word(9))
-  expect(await reader.getCode(CONTRACT)).toBe(CODE)
-  expect(touched.get(CONTRACT)).toEqual(new Set([word(1)]))
-  expect([...codes]).toEqual([[CODE_HASH, CODE]])
 })
 
 it('takes the hash of a block from what is proven, and calls a wrong question no lie', async () => {
