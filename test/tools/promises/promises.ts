@@ -542,7 +542,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Nothing that is unproven, unless you stated it',
       'provider/provider',
       'stops at … unless the value is stated',
-      ...['src/provider/execute.ts', 'value ?? fail(unprovenValue(instruction))', 'value ?? (0n as T)'],
+      ...['src/provider/execute.ts', '?? fail(unprovenValue(instruction))', '?? (0n as never)'],
     ),
     promised(
       'What the rollup does differently from the EVM, by name',
