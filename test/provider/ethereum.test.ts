@@ -125,17 +125,20 @@ it('proves the values of the block, unless others are stated', async () => {
   const callOf = (provider: VerifiedProvider, code: string) =>
     provider.request<Hex>({ method: 'eth_call', params: [{ data: `0x${code}${RETURN}` }, 'latest'] })
   const call = (code: string) => callOf(provider, code)
-  const values = ['42', '43', '41', '44', '45', '600340']
-  const names = ['timestamp', 'number', 'miner', 'mixHash', 'gasLimit', 'parentHash']
+  const values = ['42', '43', '41', '44', '45']
+  const names = ['timestamp', 'number', 'miner', 'mixHash', 'gasLimit']
   await call('43')
   asked.length = 0
   const found = await Promise.all(values.map(code => call(code)))
   expect(found).toEqual(names.map(name => word(BigInt(header[name]))))
   // All of it is in the header.
   expect(asked).toEqual([])
-  // Hashes before that of the parent are in the state.
-  expect(await call('600240')).toBe(Object(endpoints.chain.getBlock(2n)).hash)
-  expect(asked).toEqual(['eth_getProof'])
+  // Hashes of earlier blocks are in the state.
+  expect([await call('600340'), await call('600240')]).toEqual([
+    header.parentHash,
+    Object(endpoints.chain.getBlock(2n)).hash,
+  ])
+  expect(asked).toEqual(['eth_getProof', 'eth_getProof'])
   expect([await call('600440'), await call('600540')]).toEqual([word(0), word(0)])
   await expect(call('4a')).rejects.toMatchObject({ data: { instruction: 'BLOBBASEFEE' } })
   // What is stated goes before it.
@@ -147,43 +150,6 @@ it('proves the values of the block, unless others are stated', async () => {
   await expect(pay('0x6')).rejects.toMatchObject({ reason: 'PARAMS_INVALID' })
   expect(await pay('0x7')).toBe('0x')
 })
-
-it.each([false, true])(
-  'walks to the hash of an older block that the state does not hold, with its contract: %s',
-  async isThere => {
-    const endpoints = createEndpoints(STATE, false)
-    const { chain, asked, lie } = endpoints
-    for (let block = 0; block < 5; block++) chain.addBlock()
-    upgrade(endpoints)
-    // It knows the blocks from its first on.
-    if (isThere) chain.pending.setAccount(historyContract, { nonce: 1n })
-    upgrade(endpoints)
-    const hashOf = (number: number) => Object(chain.getBlock(BigInt(number))).hash
-    const provider = endpoints.provider({ prefetch: false })
-    const call = (code: string, of = provider) =>
-      of.request<Hex>({ method: 'eth_call', params: [{ data: `0x${code}${RETURN}` }, 'latest'] })
-    await call('43')
-    asked.length = 0
-    // Of a block before the upgrade, too.
-    expect(await call('600340')).toBe(hashOf(3))
-    expect(asked.filter(method => method !== 'eth_getProof')).toEqual(Array(3).fill('eth_getBlockByNumber'))
-    asked.length = 0
-    expect([await call('600540'), await call('600440'), await call('600740')]).toEqual([hashOf(5), hashOf(4), word(0)])
-    expect(asked).not.toContain('eth_getBlockByNumber')
-    const few = endpoints.provider({ prefetch: false, maxRequests: 1 })
-    await call('43', few)
-    await expect(call('60ee31600340', few)).rejects.toMatchObject({ reason: 'LIMIT_REACHED' })
-    // A header of an endpoint's own.
-    lie.l2 = (method, answer, [block]) =>
-      method === 'eth_getBlockByNumber' && block === '0x5' ? { ...Object(answer), gasUsed: '0x1' } : answer
-    await expect(call('600340', endpoints.provider())).rejects.toMatchObject({
-      cause: { code: 'HEADER_HASH_MISMATCH' },
-    })
-    // Its answer is no reason to say that there is no hash.
-    lie.l2 = (method, answer, [block]) => (method === 'eth_getBlockByNumber' && block === '0x5' ? null : answer)
-    await expect(call('600340', endpoints.provider())).rejects.toMatchObject({ cause: { code: 'BLOCK_MISSING' } })
-  },
-)
 
 it('serves blocks from the one whose hash L1 holds, and its parents', async () => {
   const endpoints = createBlockEndpoints()
