@@ -99,7 +99,7 @@ export function readSent(
       throw new EndpointError('ANSWER_MALFORMED', { found: 'a log that was not asked for', layer })
     }
     const sent = { message: log.message, block, index }
-    if (before && (before.block > block || (before.block === block && before.index >= index))) {
+    if (before?.block === block && before.index === index) {
       throw new EndpointError('ANSWER_MALFORMED', { found: 'two logs in one place', layer })
     }
     before = sent
@@ -112,35 +112,36 @@ export function readSent(
   })
 }
 
-/** @param topics those behind the first */
-const filterOf = ({ address }: Sender, topics: readonly (Hex | null)[] = []) => ({
-  address,
-  topics: [MESSAGE_SENT, ...topics],
-})
+type Topics = readonly (Hex | null)[]
 
-/** Of L1, whose finalizations are far apart, nobody would read all receipts. */
-const isOfL2 = ({ layer }: Sender) => layer === 'L2'
-
-/** @param topics those behind the first */
-export async function askSent(
+/** In pieces that the endpoint allows. @param topics those behind the first */
+async function* readPieces(
   provider: AnyProvider,
   sender: Sender,
   blocks: BlockRange,
   { signal, heard }: Attempt,
-  topics?: readonly (Hex | null)[],
-): Promise<SentMessage[]> {
-  const all: SentMessage[] = []
+  topics: Topics = [],
+  isBackwards = false,
+): AsyncGenerator<MessagesInBlocks, void> {
+  const { layer, address } = sender
   const budget = newBudget()
-  const options = { signal, withReceipts: isOfL2(sender) }
-  for await (const { first, last, logs } of askLogs(provider, filterOf(sender, topics), blocks, options)) {
-    const sent = readSent(provider, logs, sender, budget)
+  // Of L1, whose finalizations are far apart, nobody would read all receipts.
+  const options = { signal, isBackwards, withReceipts: layer === 'L2' }
+  const filter = { address, topics: [MESSAGE_SENT, ...topics] }
+  for await (const { first, last, logs } of askLogs(provider, filter, blocks, options)) {
+    const all = readSent(provider, logs, sender, budget)
     heard()
-    if (sent.some(({ block }) => block < first || block > last)) {
-      throw new EndpointError('ANSWER_MALFORMED', { found: 'a log of another block', layer: sender.layer })
+    if (all.some(({ block }) => block < first || block > last)) {
+      throw new EndpointError('ANSWER_MALFORMED', { found: 'a log of another block', layer })
     }
-    all.push(...sent)
+    yield { first, last, all }
   }
-  return all
+}
+
+export async function askSent(...asked: Parameters<typeof readPieces>): Promise<SentMessage[]> {
+  const sent: SentMessage[] = []
+  for await (const { all } of readPieces(...asked)) sent.push(...all)
+  return sent
 }
 
 /**
@@ -184,26 +185,20 @@ export async function findSent(
 async function* searchBack(
   provider: AnyProvider,
   sender: Sender,
-  topics: readonly (Hex | null)[],
+  topics: Topics,
   latest: bigint,
   attempt: Attempt,
 ): AsyncGenerator<MessagesInBlocks, void> {
   const blocksTo = (last: bigint, count: bigint) => ({ first: last < count ? 0n : last - count + 1n, last })
-  const options = { signal: attempt.signal, isBackwards: true, withReceipts: isOfL2(sender) }
-  const { value: piece } = await askLogs(
-    provider,
-    filterOf(sender, topics),
-    blocksTo(latest, BLOCKS_PER_REQUEST),
-    options,
-  ).next()
-  attempt.heard()
-  if (!piece) return
-  yield { ...piece, all: readSent(provider, piece.logs, sender, newBudget()) }
+  const begun = blocksTo(latest, BLOCKS_PER_REQUEST)
+  const { value: newest } = await readPieces(provider, sender, begun, attempt, topics, true).next()
+  if (!newest) return
+  yield newest
   const per = allowedBlocks(provider) || BLOCKS_WITH_RECEIPTS
   // As many pieces as are left.
-  const count = Math.min(Number((piece.first + per - 1n) / per), MAX_SEARCH_REQUESTS - 1)
+  const count = Math.min(Number((newest.first + per - 1n) / per), MAX_SEARCH_REQUESTS - 1)
   const ask = async (index: number, signal: AbortSignal) => {
-    const blocks = blocksTo(piece.first - 1n - BigInt(index) * per, per)
+    const blocks = blocksTo(newest.first - 1n - BigInt(index) * per, per)
     return { ...blocks, all: await askSent(provider, sender, blocks, { ...attempt, signal }, topics) }
   }
   yield* inAdvance(count, LOGS_AT_ONCE, ask, attempt.signal)

@@ -185,20 +185,11 @@ function orSeveral(error: unknown): never {
 const isOfSeveral = (error: unknown): error is EndpointError & { cause: unknown } =>
   isEndpointError(error) && error.code === 'MESSAGE_MISSING' && isArgumentError(error.cause)
 
-interface FoundMessage extends HeldMessage {
-  /** The newest finalized L2 block, proven. */
-  readonly newest: bigint
-}
-
 /**
  * A message is only taken to be in a block that is not finalized if no endpoint can prove it. Its tree is not known then: the place
  * is that in a tree of its own.
  */
-async function findMessage(
-  source: MessageSource,
-  fetching: Promise<RecordBlock>,
-  search: WantedMessage,
-): Promise<FoundMessage> {
+async function findMessage(source: MessageSource, fetching: Promise<RecordBlock>, search: WantedMessage) {
   const at = begin(fetching.then(({ l1Block }) => l1Block))
   // It counts when the message is there.
   const asking = begin(fetching.then(({ l1Block, newest }) => newest ?? fetchNewest(source, l1Block)))
