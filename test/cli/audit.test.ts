@@ -128,19 +128,19 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
   expect(parseLines(free.stdout)).toMatchObject([
     {
       verdict: 'present',
-      sources: { scheme: 'record', stateRoot: 'record', address: 'record', storageKeys: 'record' },
+      sources: { scheme: 'file', stateRoot: 'file', address: 'file', storageKeys: 'file' },
     },
     { verdict: 'unreadable', reason: 'no state root: neither you nor the record names one' },
   ])
   const pinned = await audit(['--state-root', sample.stateRoot], { stdin })
   expect(pinned.code).toBe(0)
   expect(parseLines(pinned.stdout)).toMatchObject([
-    { verdict: 'present', sources: { scheme: 'record', stateRoot: 'user', address: 'record', storageKeys: 'record' } },
+    { verdict: 'present', sources: { scheme: 'file', stateRoot: 'user', address: 'file', storageKeys: 'file' } },
     {
       ...{ verdict: 'present', stateRoot: sample.stateRoot, address: ADDRESS },
       account: { nonce: '3', balance: `${10n ** 18n}` },
       storage: [{ exists: true }, { exists: false }],
-      sources: { scheme: 'answer', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
+      sources: { scheme: 'lengths', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
     },
   ])
   expect(pinned.stderr).toContain('All 2 records are verified.')
@@ -165,14 +165,14 @@ it('verifies evidence bundles from stated inputs', async () => {
   const stdin = Buffer.from(JSON.stringify(bundle))
   const stated = await audit([...networkOf(rollup.address), '--state-root', stateRoot], { stdin })
   expect(parseLines(stated.stdout)).toMatchObject([
-    { verdict: 'present', sources: { scheme: 'record', stateRoot: 'user' } },
+    { verdict: 'present', sources: { scheme: 'bundle', stateRoot: 'user' } },
   ])
   const recorded = readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')
   const { claim, bundle: fromL1 } = JSON.parse(recorded)
   const flags = [...networkOf(claim.rollup.address), '--l1-block-hash', claim.trusted.l1BlockHash]
   const proven = await audit([...flags], { stdin: Buffer.from(JSON.stringify(fromL1)) })
   expect(parseLines(proven.stdout)).toMatchObject([
-    { verdict: 'present', l2BlockNumber: expect.any(String), sources: { scheme: 'record', stateRoot: 'L1' } },
+    { verdict: 'present', l2BlockNumber: expect.any(String), sources: { scheme: 'bundle', stateRoot: 'L1' } },
   ])
 })
 

@@ -249,7 +249,7 @@ it('refuses evidence that is swapped, of another network, or of the same block',
   expect(cases).toHaveLength(8)
   // Nothing has changed, and nothing is claimed to have.
   const none = await runWithEnds({ ...ends, after: before, traces: [] })
-  expect([none.code, none.stdout]).toEqual([0, expect.stringMatching(/ {2}blocks +0 +0 traces\n/)])
+  expect([none.code, none.stdout]).toEqual([0, expect.stringMatching(/ {2}blocks +0\n/)])
 })
 
 it('refuses evidence of another kind, at either end', async () => {
@@ -306,7 +306,6 @@ it('is refused where something is missing, or is something else', async () => {
   expect(open.stdout).toContain(
     'Consistent: nobody has confirmed the state root after the last block. If it is right, ',
   )
-  expect(open.stdout).toContain('the sender chose the state root, and can have made up every change')
 })
 
 it('is named by commands for other files', async () => {

@@ -189,7 +189,7 @@ it('audits bundles of both kinds, and recordings of Ethereum states', async () =
     { key: word(0), exists: true, value: word(48) },
     { key: word(2), exists: false, value: word(0) },
   ])
-  expect(verdicts[4]).toMatchObject({ scheme: 'ethereum', stateRoot, sources: { stateRoot: 'record' } })
+  expect(verdicts[4]).toMatchObject({ scheme: 'ethereum', stateRoot, sources: { stateRoot: 'file' } })
   const codes = (found: { code?: string; verdict: string }[]) => found.map(({ code, verdict }) => code ?? verdict)
   expect(codes(await audit(...pinned(8))).slice(0, 2)).toEqual(Array(2).fill('ANCHOR_IMPLEMENTATION_MISMATCH'))
 })

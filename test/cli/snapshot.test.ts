@@ -229,7 +229,7 @@ describe('--check', () => {
     expect(shown.stdout).toContain(
       `Verified, for the L2 block that the file names: these are the states of all ${COUNT} addresses.`,
     )
-    expect(shown.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven/)
+    expect(shown.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven by the rollup contract/)
 
     const holder = addressOf(6)
     const refused = await take('rows.ndjson', [], faultsAbout(holder, 1000))
@@ -355,11 +355,11 @@ describe('--check', () => {
     const l1BlockHash = hashIn(taken.stdout)
     const check = ['--check', '--l1-block-hash', l1BlockHash]
     const older = await run(...check)
-    expect(older.stdout).toMatch(/L2 block +1 +proven, and stated by the file\n +last finalized +2 +proven/)
-    expect(older).toMatchObject({ code: 0, stdout: expect.stringContaining('Note: this is an older state') })
+    expect(older.stdout).toMatch(/L2 block +1 +from the file\n +last finalized +2 +proven/)
+    expect(older).toMatchObject({ code: 0, stdout: expect.stringContaining('for the L2 block that the file names') })
     const stated = await run(...check, '--l2-block', '1')
-    expect(stated.stdout).toMatch(/L2 block +1 +proven, and stated by you/)
-    expect(stated.stdout).not.toContain('Note')
+    expect(stated.stdout).toMatch(/L2 block +1 +stated by you/)
+    expect(stated.stdout).not.toContain('that the file names')
     expect(await run(...check, '--l2-block', '2')).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('EVIDENCE_BLOCK_MISMATCH'),

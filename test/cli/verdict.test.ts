@@ -201,7 +201,7 @@ it('takes the worst of many records', async () => {
   const all = lines(recording, recording)
   const confirmed = 'because nobody has confirmed the state root.'
   expect(await audit(all)).toEqual({
-    ...{ code: 4, trusted: ['record', 'record'], first: `All 2 records are consistent only, ${confirmed}` },
+    ...{ code: 4, trusted: ['file', 'file'], first: `All 2 records are consistent only, ${confirmed}` },
   })
   expect(await audit(all, ...ROOT)).toEqual({
     code: 0,
@@ -212,11 +212,11 @@ it('takes the worst of many records', async () => {
   const mixed = lines(recording, evidence.bundle)
   const known = [...networkOf(rollup.address), '--l1-block-hash', trusted.l1BlockHash]
   expect(await audit(mixed, ...known)).toEqual({
-    ...{ code: 4, trusted: ['record', 'user'] },
+    ...{ code: 4, trusted: ['file', 'user'] },
     first: `Of 2 records, 1 is verified and 1 is consistent only, ${confirmed}`,
   })
   expect(await audit(lines(recording, refused))).toEqual({
-    ...{ code: 1, trusted: ['record', undefined] },
+    ...{ code: 1, trusted: ['file', undefined] },
     first: `Of 2 records, 1 is refused and 1 is consistent only, ${confirmed}`,
   })
   expect((await audit(lines(refused), '--trust-file')).code).toBe(1)

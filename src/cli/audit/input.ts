@@ -49,9 +49,7 @@ export function unpackWhole(bytes: Uint8Array, most: number): Uint8Array {
 
 /**
  * The bytes of a stream, decompressed if they are gzip, and in UTF-8 if they are UTF-16. The first bytes decide, not the name of a
- * file.
- *
- * @throws the Error of the decompressor or decoder if they are damaged or truncated
+ * file. Throws the error of the decompressor or decoder if they are damaged.
  */
 export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
   const source = asBytes(chunks)

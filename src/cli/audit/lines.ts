@@ -139,12 +139,7 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
 
 export type Lines = AsyncGenerator<string, undefined, undefined>
 
-/**
- * The lines of a stream, as texts.
- *
- * @param maxLineLength in bytes
- * @throws DocumentError as soon as a line is longer, because it may have no end
- */
+/** The lines of a stream, as texts. @throws DocumentError as soon as one has more bytes, because it may have no end */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxLineLength: number): Lines {
   const refuse = (line: number) => {
     throw new DocumentError(`line ${line} is longer than ${maxLineLength} bytes`)

@@ -13,7 +13,7 @@ import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
 import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
 import type { AnyState, KindName, StateScheme } from '../../verify/state/types.ts'
 import { kindNamed, kindNames } from '../words/answer.ts'
-import { type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
+import { type ClaimField, type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
 import {
   type AnswerFile,
@@ -34,26 +34,21 @@ export interface RecordClaim {
   readonly anchor?: { readonly rollup: Rollup; readonly trusted: Trusted } | undefined
 }
 
-/**
- * Who stated a part of the claim: the user, the record, or the answer itself. `L1` means that a bundle proves the state root.
- * Nothing proves a part that only the record or the answer states.
- */
-type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
-
 export interface ProvenVerdict {
   readonly verdict: 'present' | 'absent'
   /**
-   * On whose word: `user` if it follows from a root or hash that the user stated, so that it is verified. `record` if only the record
+   * On whose word: `user` if it follows from a root or hash that the user stated, so that it is verified. `file` if only the record
    * states the root, which anyone can invent: the record is consistent, and proves nothing until somebody confirms that root.
    */
-  readonly trusted: 'user' | 'record'
+  readonly trusted: 'user' | 'file'
   readonly scheme: KindName
   readonly stateRoot: Hex
   /** In lower case. */
   readonly address: Hex
   /** If a bundle proves it. */
   readonly l2BlockNumber?: bigint | undefined
-  readonly sources: Readonly<Record<'scheme' | 'stateRoot' | 'address' | 'storageKeys', ClaimSource>>
+  /** `L1` means that a bundle proves the state root. Nothing proves what only the record or the answer states. */
+  readonly sources: Readonly<Record<ClaimField, Source | 'L1'>>
   /** null if proven absent. */
   readonly account: AnyState['account']
   readonly storage: AnyState['storage']
@@ -132,18 +127,6 @@ function reasonOf({ problem, found }: ClaimProblem): string {
     : 'no state root: neither you nor the record names one'
 }
 
-/** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */
-const sourceWords: Readonly<Record<Source, ClaimSource>> = {
-  user: 'user',
-  default: 'user',
-  confirmed: 'user',
-  file: 'record',
-  bundle: 'record',
-  endpoint: 'record',
-  answer: 'answer',
-  lengths: 'answer',
-}
-
 function judgeAnswer(
   file: AnswerFile,
   claim: RecordClaim,
@@ -160,12 +143,7 @@ function judgeAnswer(
     // The verifier decoded both, so they are hexadecimal.
     stateRoot: lowerCase(asked.stateRoot),
     address: lowerCase(asked.address),
-    sources: {
-      scheme: sourceWords[sources.scheme],
-      stateRoot: sourceWords[sources.stateRoot],
-      address: sourceWords[sources.address],
-      storageKeys: sourceWords[sources.storageKeys],
-    },
+    sources,
   })
 }
 
@@ -188,7 +166,7 @@ function judgeBundle(
   verifyReachable(head)
   // It is what this kind of evidence proves.
   const evidence = verifyDecoded(stateEvidence, bundle, { ...anchor, head }) as AnyEvidence
-  const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
+  const sourceOf = (stated: unknown): Source => (stated === undefined ? 'bundle' : 'user')
   const { l2BlockNumber } = evidence
   return proven(evidence, {
     scheme: kind.name,
@@ -196,7 +174,7 @@ function judgeBundle(
     address: evidence.address,
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
     sources: {
-      scheme: 'record',
+      scheme: 'bundle',
       stateRoot: evidence.trustedInput === 'l2StateRoot' ? 'user' : 'L1',
       address: sourceOf(address),
       storageKeys: sourceOf(storageKeys),
@@ -210,7 +188,7 @@ const proven = (
 ): ProvenVerdict => ({
   verdict: account === null ? 'absent' : 'present',
   // Of a bundle, the user has stated what it is proven from.
-  trusted: about.sources.stateRoot === 'record' ? 'record' : 'user',
+  trusted: about.sources.stateRoot === 'file' ? 'file' : 'user',
   ...about,
   account,
   storage,

@@ -51,7 +51,7 @@ answer, a vector of one, or an evidence bundle. gzip is unpacked. Bundles need
 --l1-block-hash, --l1-state-root or --state-root. The file of --output is there
 once every line has its verdict.`,
     notes: `
-A verdict on the word of the record alone ("trusted": "record") is consistent.
+A verdict on the word of the record alone ("trusted": "file") is consistent.
 Exit code, of the worst record: 2 wrong usage, no records, or an input failed; 1
 some refused or unreadable; 4 some consistent only; 0 all verified.`,
     examples: `
@@ -162,23 +162,18 @@ const shortened = (items: readonly string[]): string =>
 /** The reader of standard output closed it. */
 class ClosedPipe extends Error {}
 
-function pipeTo(stream: Output): (verdicts: string) => Promise<void> {
-  let failure: Error | undefined
-  let refuse = (_: Error) => {}
-  const end = (error?: unknown) => {
-    const isClosed = [undefined, 'EPIPE'].includes(codeOf(error))
-    failure ??= isClosed ? new ClosedPipe('standard output was closed') : outputLost(error)
-    refuse(failure)
-  }
-  for (const event of ['error', 'close']) stream.once(event, end)
-  return verdicts =>
+/** Ends once it is written: until then, nothing further is read. */
+const pipeTo =
+  (stream: Output) =>
+  (verdicts: string): Promise<void> =>
     new Promise((resolve, reject) => {
-      refuse = reject
-      if (failure !== undefined) return reject(failure)
-      // Until they are written, nothing further is read.
-      stream.write(verdicts, error => (error ? end(error) : resolve()))
+      stream.write(verdicts, error => {
+        if (!error) resolve()
+        else reject(CLOSED.includes(`${codeOf(error)}`) ? new ClosedPipe() : outputLost(error))
+      })
     })
-}
+
+const CLOSED = ['EPIPE', 'ERR_STREAM_DESTROYED']
 
 const PROGRESS_INTERVAL = 500
 

@@ -1,7 +1,7 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import { type Hex, isArgumentError, isProofError } from '../../entry/index.ts'
 import { formatOf } from '../audit/rows.ts'
-import type { Io, Output } from '../command.ts'
+import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { openInputs, readJson } from '../files/input.ts'
 import { type StagedFile, stageFile } from '../files/output-file.ts'
@@ -12,7 +12,7 @@ import { showProgress } from '../options/endpoint.ts'
 import { networkOf, schemeOf } from '../options/network.ts'
 import { hex, integer } from '../options/read.ts'
 import { trustedOf } from '../options/trust.ts'
-import { formatNotes, REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
+import { REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
 import { verifyChain } from '../transition/chain.ts'
 import { diffWriter } from '../transition/rows.ts'
@@ -77,7 +77,7 @@ rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
 /** Verifies, and writes the rows if all is right. @throws UsageError */
 async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<VerdictReport> {
   const { output = '-', force, json } = values
-  const scheme = schemeOf(networkOf(networkFlags(values)))
+  const scheme = schemeOf(networkOf(values))
   const at = { input: '', answer: 0, block: 0 }
   let staged: StagedFile | undefined
   try {
@@ -97,21 +97,19 @@ async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<
       end,
       root: begin.root,
       blocks: 0,
-      traces: 0,
       accountChanges: 0,
       slotChanges: 0,
     }
     staged = stageFile(output, force)
     staged.write(writer.heading)
-    for await (const { diff, traces } of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, at)) {
+    for await (const diff of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, at)) {
       const { lines, accountChanges, slotChanges } = writer.linesOf(diff, block++)
       staged.write(lines)
       report.root = diff.stateRoot
       report.blocks++
-      report.traces += traces
       report.accountChanges += accountChanges
       report.slotChanges += slotChanges
-      if (report.blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(report, share()))
+      if (report.blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(report.blocks, share()))
     }
     const reason = wrongEnd(report)
     if (reason !== undefined)
@@ -142,7 +140,6 @@ interface Report {
   readonly end: End | null
   readonly root: Hex
   readonly blocks: number
-  readonly traces: number
   readonly accountChanges: number
   readonly slotChanges: number
 }
@@ -159,31 +156,25 @@ function wrongEnd({ root, begin, end, blocks }: Report): string | undefined {
 }
 
 function reportOn(report: Report, output: string): VerdictReport {
-  const { begin, end, root, blocks, traces, accountChanges, slotChanges } = report
+  const { begin, end, root, blocks, accountChanges, slotChanges } = report
   const verdict = verdictOf(true, { rootBefore: 'user', rootAfter: end === null ? 'answer' : 'user' })
   const rows: Row[] = [
     ['parent root', begin.root, begin.source],
     ['state root', root, end?.source ?? 'chosen by the sender'],
-    ['blocks', `${blocks}`, count(traces, 'trace')],
+    ['blocks', `${blocks}`],
     ['net changes', `${accountChanges} of accounts`, `${slotChanges} of slots`],
     ...(output === '-' ? [] : [['file', output, 'written'] as const]),
   ]
-  const notes = end === null ? ['the sender chose the state root, and can have made up every change.'] : []
-  const told = {
-    what: 'these net changes of blocks, one after the other, lead from one root to the other',
-    more: (stream: Output) => formatNotes(notes, stream),
-  }
+  const what = 'these net changes of blocks, one after the other, lead from one root to the other'
   return {
     verdict,
     json: { ...report, output: output === '-' ? null : output },
-    format: stream => `${formatEvidence(verdict, told, rows, stream)}\n`,
+    format: stream => `${formatEvidence(verdict, { what }, rows, stream)}\n`,
   }
 }
 
-const networkFlags = ({ network, implementation }: Values) => ({ network, implementation })
-
-const describe = ({ blocks, traces }: Report, share: number): string =>
-  `${blocks} blocks, ${traces} traces${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`
+const describe = (blocks: number, share: number): string =>
+  `${blocks} blocks${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`
 
 /** The root at an end: stated, or proven by evidence. @param at is told its file @returns null if neither is given @throws UsageError, ProofError */
 async function endOf(
@@ -201,7 +192,7 @@ async function endOf(
   const { 'l1-block-hash': hashes = [], checkpoint, network } = values
   const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
   const trusted = await trustedOf({ checkpoint, network, 'l1-block-hash': hash })
-  const { rollup, scheme } = networkOf(networkFlags(values))
+  const { rollup, scheme } = networkOf(values)
   const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const content = await readJson(path, io)
   at.input = path

@@ -43,7 +43,7 @@ export async function followTo<Item extends { readonly progress: unknown }>(
     pollIntervalMs: 1000 * values.poll,
     fromL2BlockNumber: values['from-block'],
   }
-  // The output is a folder, which has no .partial file beside it.
+  // The output is a folder, beside which nothing is written.
   return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
     const { signal } = endpoints
     const { verdict, ...sources } = await openSources(values, how.network, endpoints, io)
@@ -79,7 +79,6 @@ export async function followTo<Item extends { readonly progress: unknown }>(
   })
 }
 
-/** The endpoints and the source of the L1 block hash that the flags name, and what its bundles amount to. Says so if only one endpoint vouches for the hash. */
 async function openSources(flags: Flags, network: ChosenNetwork, endpoints: Connections, io: Io) {
   const [l1, l2] = [endpoints.open('l1', flags.l1), endpoints.open('l2', flags.l2)]
   const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
@@ -111,11 +110,7 @@ function watch(isOnce: boolean, io: Io) {
   }
 }
 
-/**
- * The progress line for an event; null if it needs none.
- *
- * @param described the error of an earlier line, which a later line only names
- */
+/** The progress line for an event, if it needs one. @param described the error of an earlier line, which a later line only names */
 function describeEvent(event: FollowEvent, described: unknown): string | null {
   switch (event.name) {
     case 'follow.request.failed': {

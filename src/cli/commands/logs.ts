@@ -16,7 +16,8 @@ import { defineCommand } from '../options/define.ts'
 import { filterOf, filterOptions, rangeOptions } from '../options/filter.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { kindOf } from '../words/evidence.ts'
-import { type RowsKind, readWantedRows, runRows } from './rows.ts'
+import { sourceWords } from '../words/wording.ts'
+import { chosenIn, type RowsKind, readWantedRows, runRows } from './rows.ts'
 
 const logsOptions = { ...filterOptions, ...rangeOptions, ...optionsOf('l2-block', 'check') }
 
@@ -86,17 +87,18 @@ function rowsOf(
     },
     tell(proven, { counts }) {
       const range = { fromBlock, toBlock: proven.toBlock }
-      const by = check && toBlock === undefined ? ', and stated by the file' : ''
+      const source = toBlock === undefined ? chosenIn(check) : 'user'
       return {
         statement: `these are all logs of these blocks that the filter selects: ${counts.logs}`,
         summary: `${counts.logs} logs`,
         json: { range, counts },
         rows: [
-          ['range', `${fromBlock} to ${proven.toBlock}`, `proven${by}`],
+          ['from block', `${fromBlock}`, sourceWords.user],
+          ['to block', `${proven.toBlock}`, sourceWords[source]],
           ['blocks', `${counts.blocks}`, `${counts.ruledOut} of them ruled out by their headers`],
           ['receipts', `${counts.receipts}`, 'verified'],
         ],
-        sources: { toBlock: toBlock === undefined ? 'file' : 'user' },
+        sources: { toBlock: source },
       }
     },
   }
@@ -115,12 +117,7 @@ const COLUMNS = [
   'data',
 ]
 
-/**
- * Reads the kept blocks of a search, newest first, and spells the logs that they prove, newest first. Nothing that they say is
- * believed.
- *
- * @param newest the block to begin with, as it is proven
- */
+/** Reads the blocks that are kept, and spells the logs that they prove, both newest first. @param newest the first, as it is proven */
 export function logReader({ filter, fromBlock, toBlock }: LogsSearch, format: RowFormat, newest: BlockClaim) {
   const search = searchBlocks(filter, toBlock)
   const { heading, lineOf } = rowWriter(COLUMNS, format)

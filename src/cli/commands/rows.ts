@@ -12,20 +12,23 @@ import type { Io } from '../command.ts'
 import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { type GrowingFile, openGrowingFile } from '../files/growing-file.ts'
 import { refuseOverwrite, requireFree, serialize, stageFile, statRegular } from '../files/output-file.ts'
+import { hashBasis } from '../files/recorded-file.ts'
+import { formatEvidence } from '../kinds/evidence.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
 import type { Connections } from '../options/connections.ts'
 import type { Flags } from '../options/declared.ts'
 import { type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
-import { networkOf } from '../options/network.ts'
+import { networkOf, networkSource } from '../options/network.ts'
 import { readRecordTrust, type TrustedL1Block, trustedIn, trustOptionsOf } from '../options/trust.ts'
 import { describeError, formatError, REFUSED, toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { timeLeft } from '../output/terminal.ts'
 import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, formatVerdict } from '../output/verdict.ts'
+import type { Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'
 import { fieldIn, messageOf, parseJson, printable } from '../words/value.ts'
-import { type PartSources, verdictOf } from '../words/verdict.ts'
-import { ifRight, implementationRow, type Row } from '../words/wording.ts'
+import { type PartSources, type Verdict, verdictOf } from '../words/verdict.ts'
+import { chainRows, type Row } from '../words/wording.ts'
 
 /**
  * Rows of proven values, and beside them the evidence: a file with a bundle that proves a block, and a line for each answer or block
@@ -113,8 +116,7 @@ async function take<Proven extends ProvenBlock, Own extends Reader>(
   try {
     const begun =
       kept === undefined || kept.length() === 0 || force ? undefined : await resume(wanted, kind, kept, rows.write)
-    if (begun !== undefined && trust.l1BlockHash === undefined && trust.beacon === undefined)
-      await requireOnL1(begun.proven, l1, evidence, signal)
+    if (begun !== undefined && hashBasis(trust).by === 'endpoint') await requireOnL1(begun.proven, l1, evidence, signal)
     const bundle = begun ? undefined : (await kind.record([l1, l2], how)).bundle
     const proven = begun?.proven ?? kind.prove(bundle, trustedIn(bundle, trust))
     const reader = begun?.reader ?? kind.read(proven, formatOf(path))
@@ -128,16 +130,10 @@ async function take<Proven extends ProvenBlock, Own extends Reader>(
     await fetchRest(kind, proven, reader, { l2, signal, kept, write: rows.write, isBegun: begun !== undefined }, io)
     rows.publish()
     const { holds = true, ...told } = kind.tell(proven, reader)
-    const source = trust.beacon || trust.l1BlockHash !== undefined ? 'user' : 'endpoint'
-    const verdict = verdictOf(holds, { l1BlockHash: source })
-    const continued = begun !== undefined
-    report(
-      verdict,
-      { ...told, continued, json: { ...told.json, fetched: true, ...(continued && { continued }) } },
-      proven,
-      wanted,
-      io,
-    )
+    const verdict = verdictOf(holds, { l1BlockHash: hashBasis(trust).by })
+    const isContinued = begun !== undefined
+    const json = { ...told.json, fetched: true, ...(isContinued && { continued: true }) }
+    report(verdict, { ...told, json, isContinued }, proven, wanted, io)
     return exitCodeOf(verdict, ASKED_ENDPOINTS)
   } finally {
     rows.remove()
@@ -263,7 +259,7 @@ async function check<Proven extends ProvenBlock, Own extends Reader>(
     at.row++
     if (!(await rows.next()).done) throw new WrongRow('follows the last row')
     const { holds = true, sources, ...told } = kind.tell(proven, reader)
-    const verdict = verdictOf(holds, { l2BlockNumber: l2Block === undefined ? 'file' : 'user', ...sources })
+    const verdict = verdictOf(holds, { l2BlockNumber: l2Block === undefined ? chosenIn(true) : 'user', ...sources })
     report(verdict, told, proven, wanted, io)
     return exitCodeOf(verdict)
   } catch (error) {
@@ -286,45 +282,44 @@ async function check<Proven extends ProvenBlock, Own extends Reader>(
 }
 
 function report(
-  verdict: ReturnType<typeof verdictOf>,
-  { statement, summary, json, rows = [], continued = false }: RowsReport & { readonly continued?: boolean },
+  verdict: Verdict,
+  { statement, summary, json, rows = [], isContinued = false }: RowsReport & { readonly isContinued?: boolean },
   { verified }: ProvenBlock,
-  { path, evidence, check, network, trust, l2Block, json: asJson }: WantedRows,
+  { flags, path, evidence, check, network, trust, l2Block }: WantedRows,
   { stdout }: Io,
 ): void {
   const { l2BlockNumber, currentL2BlockNumber, stateRoot, implementation } = verified
-  const l1BlockHash = `${verified.l1Block?.hash}`
-  const isStated = trust.beacon !== undefined || trust.l1BlockHash !== undefined
-  const hashBy = trust.beacon ? 'proven from the beacon block' : isStated ? 'stated by you' : 'from the L1 endpoint'
-  const blockBy = l2Block === undefined ? (check ? ', and stated by the file' : '') : ', and stated by you'
-  const isOlder = check && l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
-  const lines = [
-    formatVerdict(verdict, statement, stdout),
-    formatTable(
-      ifRight(verdict, [
-        ['rows', path, summary],
-        ['evidence', evidence],
-        ...rows,
-        ['L1 block hash', l1BlockHash, hashBy],
-        ['L2 block', `${l2BlockNumber}`, `proven${blockBy}`],
-        ['last finalized', `${currentL2BlockNumber}`, 'proven'],
-        ['L2 state root', stateRoot, 'proven'],
-        implementationRow(verified, network.rollup),
-      ]),
-      stdout,
-    ),
-    ...(continued ? [`Note: ${evidence} was there, and chose the blocks. For newer ones, use --force.`] : []),
-    ...(isOlder
-      ? ['Note: this is an older state, and whoever made the files chose it. Pass the block with --l2-block.']
-      : []),
-    ...(check
-      ? []
-      : ['Anyone can check these files, offline: run the same command with --check, and state what you trust.']),
-  ]
-  const about = { l1BlockHash, l2BlockNumber, currentL2BlockNumber, stateRoot, implementation }
   const files = { file: path, evidence }
-  stdout.write(asJson ? toJson({ ...describeVerdict(verdict), ...files, ...json, ...about }) : `${lines.join('\n')}\n`)
+  if (flags.json) {
+    const about = {
+      l1BlockHash: verified.l1Block?.hash,
+      l2BlockNumber,
+      currentL2BlockNumber,
+      stateRoot,
+      implementation,
+    }
+    stdout.write(toJson({ ...describeVerdict(verdict), ...files, ...json, ...about }))
+    return
+  }
+  const { words: hash, sentence } = hashBasis(trust)
+  const sources = {
+    rollup: networkSource(flags),
+    l2BlockNumber: l2Block === undefined ? chosenIn(check || isContinued) : 'user',
+    ...(network.rollup.implementation && { implementation: 'user' as const }),
+  } as const
+  const chain = chainRows({ rollup: network.rollup, hash, sources }, verified)
+  const all: Row[] = [['rows', path, summary], ['evidence', evidence], ...rows, ...chain]
+  const lines = [
+    formatEvidence(verdict, { what: statement }, all, stdout),
+    sentence,
+    ...(isContinued ? [`Note: ${evidence} was there, and chose the blocks. For newer ones, use --force.`] : []),
+    ...(check ? [] : ['Anyone can check these files, offline: run the same command with --check.']),
+  ]
+  stdout.write(`${lines.join('\n')}\n`)
 }
+
+/** Who chose what the user does not state. */
+export const chosenIn = (check: boolean): Source => (check ? 'file' : 'default')
 
 type Chunks = AsyncIterable<Uint8Array>
 

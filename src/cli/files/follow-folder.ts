@@ -34,9 +34,7 @@ interface Saved {
   readonly writing: readonly string[]
 }
 
-/**
- * Runs `work` with the folder where `follow` writes: a bundle per entry, an index of them, and its progress. Creates it if missing.
- */
+/** Runs `work` with the folder where `follow` writes: a bundle per entry, an index of them, and its progress. */
 export async function withFolder<T>(
   path: string,
   askedFor: AskedFor,

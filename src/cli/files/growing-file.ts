@@ -16,11 +16,7 @@ const LINE_FEED = 0x0a
 
 export type GrowingFile = Awaited<ReturnType<typeof openGrowingFile>>
 
-/**
- * Opens a file to which one run at a time appends lines, over several runs. Creates it if it is missing.
- *
- * @throws UsageError if it cannot be opened, is not a regular file, or another run appends to it
- */
+/** Opens a file to which one run at a time appends lines, over several runs. Creates it if it is missing. @throws UsageError */
 export async function openGrowingFile(path: string) {
   // Windows has no O_NOFOLLOW.
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
@@ -90,9 +86,7 @@ export async function openGrowingFile(path: string) {
 
 /**
  * Claims a file by listening on an abstract socket, whose name Linux gives to one process at a time and frees when that
- * process ends, however it ends. A lock file would stay behind.
- *
- * @returns undefined on systems without such names
+ * process ends, however it ends. A lock file would stay behind. Undefined on systems without such names.
  */
 async function claim(file: number, path: string): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined

@@ -57,6 +57,12 @@ const hashSources = {
   },
 } as const satisfies Readonly<Record<string, { by: Source; words: string; sentence: string }>>
 
+const hashSourceOf = ({ beacon, l1BlockHash }: RecordTrust) =>
+  beacon ? 'beaconBlock' : l1BlockHash === undefined ? 'endpoint' : 'user'
+
+/** On whose word an L1 block hash is the right one. */
+export const hashBasis = (trust: RecordTrust) => hashSources[hashSourceOf(trust)]
+
 /** Records to a file, and reports. @returns the exit code */
 export async function recordToFile<T extends ProvenChain>(
   flags: RecordFlags,
@@ -91,8 +97,7 @@ function report<T extends ProvenChain>(
 ): number {
   const { stated, others = 'default' } = subject
   const { rollup, scheme } = stated.network
-  const hashSource = trust.beacon ? 'beaconBlock' : trust.l1BlockHash === undefined ? 'endpoint' : 'user'
-  const { by, words: hash, sentence } = hashSources[hashSource]
+  const { by, words: hash, sentence } = hashBasis(trust)
   const parts = stated.parts(others)
   const adjusted = stated.adjust?.(verified, 'user')
   const verdict = verdictOf(true, { ...parts, ...adjusted, l1BlockHash: by })
@@ -110,7 +115,7 @@ function report<T extends ProvenChain>(
     fetched: true,
     file: path,
     ...describeVerdict(verdict),
-    sources: { l1BlockHash: hashSource },
+    sources: { l1BlockHash: hashSourceOf(trust) },
   }
   if (flags.json) io.stdout.write(toJson({ ...about, ...verified, ...told.json, verify }))
   else {
@@ -135,12 +140,7 @@ function report<T extends ProvenChain>(
   return exitCodeOf(verdict, ASKED_ENDPOINTS)
 }
 
-/**
- * Ends a recording as soon as it is clear that its bundle would be useless.
- *
- * @throws ProofError if the L1 endpoint serves another block than the one that the user trusts; UsageError if `verify`
- * would not read what is about to be fetched
- */
+/** Ends a recording as soon as it is clear that its bundle would be useless. @throws ProofError, UsageError */
 function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: RecordTrust): void {
   if (progress.step === 'l1Block' && expected !== undefined && progress.l1Block.hash !== expected) {
     throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected, found: progress.l1Block.hash })

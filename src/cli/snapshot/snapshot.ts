@@ -143,10 +143,7 @@ const tableOf = ({ contract, storageKeys }: Target) =>
 
 const ACCOUNT_COLUMNS = ['nonce', 'balance', 'storageRoot', 'codeHash', 'codeSize']
 
-/**
- * Reads the kept recordings of a snapshot, and spells the rows that they prove. Nothing that they say is believed: not even which
- * holder an answer is for.
- */
+/** Reads recordings, and spells the rows that they prove. Nothing that they say is believed: not even which holder they are for. */
 export function snapshotReader(target: Target, holders: readonly Hex[], format: RowFormat, head: SnapshotHead) {
   const { columns, rowsOf } = tableOf(target)
   const { heading, lineOf } = rowWriter(columns, format)
@@ -158,7 +155,6 @@ export function snapshotReader(target: Target, holders: readonly Hex[], format: 
     heading,
     counts,
     left: () => holders.length - done,
-    /** @throws ProofError; DocumentError if it is no recording */
     rowsOf(line: unknown): string {
       if (otherVersion(line) !== undefined) throw new DocumentError('a recording of another version')
       // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.

@@ -8,17 +8,11 @@ import { MAX_ANSWER_LENGTH } from '../audit/limits.ts'
 import { readLines } from '../audit/lines.ts'
 import { DocumentError } from '../words/error.ts'
 import { holdsTraces } from '../words/input-file.ts'
-import { fieldIn, hasFields, itemsOf, messageOf } from '../words/value.ts'
+import { hasFields, messageOf } from '../words/value.ts'
 
 export interface TransitionInput {
   readonly name: string
   open(): AsyncIterable<string | Uint8Array>
-}
-
-/** A verified block, and how many traces it had. */
-export interface ChainBlock {
-  readonly diff: BlockDiff
-  readonly traces: number
 }
 
 export interface Place {
@@ -29,28 +23,23 @@ export interface Place {
   readonly block: number
 }
 
-/**
- * Verifies answers, one per line, each from the root that the one before it has come to. Holds no more than one answer.
- *
- * @throws ProofError; DocumentError if an input holds something else
- */
+/** Verifies answers, one per line, each from the root that the one before it has come to. @throws ProofError, DocumentError */
 export async function* verifyChain(
   inputs: readonly TransitionInput[],
   { scheme, parentStateRoot }: { readonly scheme: Scheme; readonly parentStateRoot: Hex },
   place: { -readonly [Name in keyof Place]: Place[Name] },
-): AsyncGenerator<ChainBlock> {
+): AsyncGenerator<BlockDiff> {
   let root = parentStateRoot
   for (const { name, open } of inputs) {
     place.input = name
     place.answer = 0
     for await (const answer of answersIn(open())) {
       place.answer++
-      const traces = itemsOf(fieldIn(fieldIn(answer, 'result') ?? answer, 'zkStateMerkleProof'))
       const { blocks } = placed(place, () => verifyTransition(answer, { scheme, parentStateRoot: root }))
-      for (const [index, diff] of blocks.entries()) {
+      for (const diff of blocks) {
         place.block++
         root = diff.stateRoot
-        yield { diff, traces: itemsOf(traces[index]).length }
+        yield diff
       }
     }
     if (place.answer === 0) throw new DocumentError('it holds no answer')

@@ -50,14 +50,14 @@ it('refuses a wrong anchor when it is called', () => {
 })
 
 it('says who stated what, and which parts are those of the record', () => {
-  const all = { scheme: 'record', stateRoot: 'record', address: 'record', storageKeys: 'record' }
+  const all = { scheme: 'file', stateRoot: 'file', address: 'file', storageKeys: 'file' }
   expect(judge([recording], {})).toMatchObject([{ verdict: 'present', sources: all }])
   for (const name of Object.keys(STATED)) {
     const claim = { [name]: STATED[name as keyof typeof STATED] }
     expect(judge([recording], claim)).toMatchObject([{ verdict: 'present', sources: { ...all, [name]: 'user' } }])
   }
   expect(judge([result], { stateRoot })).toMatchObject([
-    { verdict: 'present', sources: { scheme: 'answer', stateRoot: 'user', address: 'answer', storageKeys: 'answer' } },
+    { verdict: 'present', sources: { scheme: 'lengths', stateRoot: 'user', address: 'answer', storageKeys: 'answer' } },
   ])
 })
 
@@ -120,5 +120,5 @@ it('reads UTF-8, with a byte order mark or without', () => {
 
 it('judges real vectors by what they state', () => {
   const vector: unknown = JSON.parse(readFileSync('vectors/poseidon2/valid/contract-slots-mixed.json', 'utf8'))
-  expect(judge([vector], {})).toMatchObject([{ verdict: 'present', sources: { stateRoot: 'record' } }])
+  expect(judge([vector], {})).toMatchObject([{ verdict: 'present', sources: { stateRoot: 'file' } }])
 })
