@@ -197,7 +197,7 @@ export const ifRight = ({ word }: Pick<Verdict, 'word'>, rows: readonly Row[]): 
       ])
 
 /** The code of the rollup contract, and whether the user states it. */
-export function implementationRow(
+function implementationRow(
   { implementation }: Partial<Pick<AnyEvidence, 'implementation'>>,
   stated: Pick<Rollup, 'implementation'>,
 ): Row {
