@@ -305,7 +305,6 @@ function report(
   const sources = {
     rollup: networkSource(flags),
     l2BlockNumber: l2Block === undefined ? chosenIn(check || isContinued) : 'user',
-    ...(network.rollup.implementation && { implementation: 'user' as const }),
   } as const
   const chain = chainRows({ rollup: network.rollup, hash, sources }, verified)
   const all: Row[] = [['rows', path, summary], ['evidence', evidence], ...rows, ...chain]
