@@ -29,8 +29,8 @@ import { inherit } from './whose.ts'
 /** Limits for requests. */
 export interface HttpOptions {
   /**
-   * Time limit for one request, from when it is sent, in milliseconds; and the longest pause of a busy endpoint that is waited for.
-   * Default: 30,000.
+   * Time limit for one request, from when it is sent, in milliseconds; and for the pauses of a busy endpoint, all together. Default:
+   * 30,000.
    */
   timeoutMs?: number | undefined
   /** Aborts every request of this provider. */
@@ -43,10 +43,11 @@ export interface HttpOptions {
  * An EIP-1193 provider over `fetch`, for programs that have none. It sends one HTTP request per call, never a batch.
  *
  * All requests of the process to one URL wait in one queue, which learns from refusals how many per second the endpoint allows. If
- * it limits the rate, or answers with HTTP status 503, the queue honours `Retry-After`, otherwise it backs off exponentially. If the wait would exceed the timeout, it gives up at once. A request whose connection the server has closed is sent once more. A
- * user and password in the URL are sent as basic authentication. All its errors are {@link EndpointError}s without the URL, and without any part of it that may be a
- * key: query values, path segments, host and port. Keys of 4 or more characters are removed wherever they occur, shorter ones
- * only as separate words.
+ * it limits the rate, or answers with HTTP status 503, the queue honours `Retry-After`, otherwise it backs off exponentially. If the
+ * pauses would exceed the timeout, it gives up at once. A request whose connection the server has closed is sent once more. A user and
+ * password in the URL are sent as basic authentication. All its errors are {@link EndpointError}s without the URL, and without any part
+ * of it that may be a key: query values, path segments, host and port. Keys of 4 or more characters are removed wherever they occur,
+ * shorter ones only as separate words.
  *
  * @param url an `http` or `https` URL
  * @param options limits; the defaults suit a few hundred keys per request

@@ -2,8 +2,7 @@ import { invalid } from '../../base/arguments.ts'
 import { verifyWhole } from '../../base/options.ts'
 import { MAX_TIMEOUT } from './limits.ts'
 
-export const verifyTimeout = (timeoutMs: number, name = 'timeoutMs'): number =>
-  verifyWhole(name, timeoutMs, 1, MAX_TIMEOUT)
+export const verifyTimeout = (timeoutMs: number): number => verifyWhole('timeoutMs', timeoutMs, 1, MAX_TIMEOUT)
 
 export function isSignal(value: unknown): value is AbortSignal {
   try {

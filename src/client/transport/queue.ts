@@ -2,7 +2,7 @@ import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, MAX_QUEUES, REQUESTS_AT_ONCE, TELL_MS } from './limits.ts'
 import { type Clock, createRate, systemClock } from './rate.ts'
 import { originOf } from './redact.ts'
-import { createTurns } from './waiting.ts'
+import { createTurns, FIRST } from './waiting.ts'
 import { isBulk, ownerOf } from './whose.ts'
 
 /** What the requests to an endpoint wait for. */
@@ -18,13 +18,13 @@ export interface QueueState {
 interface Sending {
   /** Ends the wait. It also says whose work it is, and whether that is bulk: see `whose.ts`. */
   readonly signal?: AbortSignal | undefined
-  /** The longest pause of a busy endpoint that is waited for, in milliseconds. Waiting for other requests does not count. */
+  /** Of the pauses of a busy endpoint, all together. Waiting for other requests does not count. */
   readonly timeoutMs: number
   /** How often it is sent again because the endpoint is busy. */
   readonly maxRetries: number
 }
 
-export type Queue = ReturnType<typeof createQueue>
+type Queue = ReturnType<typeof createQueue>
 
 /** Whether the endpoint may answer the same request in a while. */
 const isBusy = (error: unknown): error is EndpointError =>
@@ -45,33 +45,21 @@ interface Entry {
   round: number
 }
 
-function createLane() {
-  const [again, fresh] = [createTurns<Entry>(), createTurns<Entry>()]
-  return {
-    length: () => again.length() + fresh.length(),
-    wait: (entry: Entry, isAgain: boolean, signal: AbortSignal | undefined) =>
-      (isAgain ? again : fresh).wait(entry, ownerOf(signal), signal),
-    // Whoever was refused has waited longest.
-    next: () => again.next() ?? fresh.next(),
-    fail(pause: number): void {
-      for (const turns of [again, fresh]) turns.fail(tooLong(pause), ({ timeoutMs }) => pause >= timeoutMs)
-    },
-  }
-}
-
 function createLanes() {
-  const [single, bulk] = [createLane(), createLane()]
+  const [single, bulk] = [createTurns<Entry>(), createTurns<Entry>()]
   let inARow = 0
   return {
     length: () => single.length() + bulk.length(),
-    laneOf: (signal: AbortSignal | undefined) => (isBulk(signal) ? bulk : single),
+    // Whoever was refused has waited longest.
+    wait: (entry: Entry, isAgain: boolean, signal: AbortSignal | undefined) =>
+      (isBulk(signal) ? bulk : single).wait(entry, isAgain ? FIRST : ownerOf(signal), signal),
     next(mayBeBulk: boolean) {
       const isBulkNext = mayBeBulk && bulk.length() > 0 && (single.length() === 0 || inARow >= SINGLE_IN_A_ROW)
       inARow = isBulkNext || bulk.length() === 0 ? 0 : inARow + 1
       return { entry: (isBulkNext ? bulk : single).next(), isBulk: isBulkNext }
     },
     fail(pause: number): void {
-      for (const lane of [single, bulk]) lane.fail(pause)
+      for (const turns of [single, bulk]) turns.fail(tooLong(pause), ({ timeoutMs }) => pause >= timeoutMs)
     },
   }
 }
@@ -140,7 +128,7 @@ export function createQueue(clock: Clock = systemClock) {
       try {
         for (let retries = 0; ; retries++) {
           const entry = { timeoutMs, round: 0 }
-          const turn = lanes.laneOf(signal).wait(entry, retries > 0, signal)
+          const turn = lanes.wait(entry, retries > 0, signal)
           pump()
           await turn
           const { round } = entry

@@ -171,6 +171,9 @@ export async function* eachInAdvance<S, T>(
   }
 }
 
+/** The owner whose turn is always next. */
+export const FIRST = Symbol()
+
 interface Turn<T> {
   readonly item: T
   begin(): void
@@ -211,12 +214,14 @@ export function createTurns<T>() {
       }),
     /** Begins the next one, if it may begin. */
     next(mayBegin: (item: T) => boolean = () => true): T | undefined {
-      const [first] = owners
-      const [turn] = first?.[1] ?? []
-      if (first === undefined || turn === undefined || !mayBegin(turn.item)) return undefined
+      const [oldest] = owners.keys()
+      const owner = owners.has(FIRST) ? FIRST : oldest
+      const own = owners.get(owner) ?? new Set()
+      const [turn] = own
+      if (turn === undefined || !mayBegin(turn.item)) return undefined
       // The next turn is another owner's.
-      owners.delete(first[0])
-      owners.set(...first)
+      owners.delete(owner)
+      owners.set(owner, own)
       turn.begin()
       return turn.item
     },
@@ -261,8 +266,8 @@ export function createBudget(total: number) {
     get free() {
       return free
     },
-    async run<T>(work: () => Promise<T>, owner?: string): Promise<T> {
-      const release = await take(1, undefined, owner)
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      const release = await take(1)
       try {
         return await work()
       } finally {
