@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -247,8 +246,7 @@ it('follows messages into a folder, each once, also after a kill at any time', a
       finalization: { ...saved.progress.progress.finalization, l2BlockNumber: '0x1', stateRoot },
     }
     delete before.finalization.l1Block
-    const sha256 = createHash('sha256').update(written).digest('hex')
-    saveProgress(state, { progress: before, writing, files: [{ length: written.length, sha256 }] })
+    saveProgress(state, { progress: before, writing, length: written.length })
     expect((await runHere(args)).code).toBe(0)
     expect(readFileSync(index, 'utf8').replace(/"l1Block\w+":"\w+",?/g, '')).toBe(
       complete.replace(/"l1Block\w+":"\w+",?/g, ''),
