@@ -306,6 +306,7 @@ it('is refused where something is missing, or is something else', async () => {
   expect(open.stdout).toContain(
     'Consistent: nobody has confirmed the state root after the last block. If it is right, ',
   )
+  expect(open.stdout).toMatch(/state root +0x\w+ +chosen by the sender\n/)
 })
 
 it('is named by commands for other files', async () => {

@@ -1,7 +1,8 @@
 import { verifyEvidence } from '../../entry/anchor.ts'
 import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
-import { formatNotes, formatState } from '../output/report.ts'
+import { paint } from '../output/paint.ts'
+import { formatState } from '../output/report.ts'
 import { count, existenceOf, notesOn, sourceWords } from '../words/wording.ts'
 import { type EvidenceFlags, partsOf, type Stated } from './evidence.ts'
 
@@ -24,7 +25,10 @@ export const stateOf = (network: ChosenNetwork, claim: Claim): Stated<AnyEvidenc
         ['address', evidence.address, sourceWords[parts.address]],
         ['slots', count(evidence.storage.length, 'storage key'), sourceWords[parts.storageKeys]],
       ],
-      more: stream => [...formatState(evidence, stream), ...formatNotes(notesOn(evidence), stream)],
+      more: stream => [
+        ...formatState(evidence, stream),
+        ...notesOn(evidence).map(note => paint(stream, 'dim', `Note: ${note}`)),
+      ],
     }
   },
 })

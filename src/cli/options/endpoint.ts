@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { redactError } from '../../client/transport/diagnose.ts'
 import { isProofError, type ProofError } from '../../entry/index.ts'
 import { type EndpointError, type EndpointErrorCode, endpointErrorMeanings, isEndpointError } from '../../entry/rpc.ts'
-import { exitCodes, type Io } from '../command.ts'
+import { exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { paint } from '../output/paint.ts'
@@ -57,24 +57,18 @@ export async function withEndpoints(
 
 /** Says why endpoints could not do what was asked. @returns the exit code @throws any other error */
 async function reportFailure(error: unknown, flags: EndpointFlags, connections: Connections, io: Io): Promise<number> {
-  const { json, output = '' } = flags
+  const { json, output } = flags
   if (!isProofError(error) && !isEndpointError(error)) throw error
   // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
   const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
-  const isVerdict = isProofError(failure)
   const hint = await hintFor(failure, flags, connections)
-  const report = {
-    fetched: false,
-    ...(isVerdict && describeVerdict(REFUSED)),
-    error: describeFailure(failure),
-    ...(hint && { hint }),
-  }
+  const report = { fetched: false, ...(isProofError(failure) && describeVerdict(REFUSED)), error: describe(failure) }
+  if (json) io.stdout.write(toJson({ ...report, ...(hint && { hint }) }))
   // A refusal goes where any other verdict would have gone.
-  const stream = isVerdict && output !== '-' ? io.stdout : io.stderr
-  const text = isVerdict ? formatError(failure, [], stream) : formatFailure(failure, output, io)
-  if (json) io.stdout.write(toJson(report))
-  else stream.write(`${text}${hint && `${hint}\n`}`)
-  return isVerdict ? exitCodeOf(REFUSED) : exitCodes.noAnswer
+  const stream = isProofError(failure) && output !== '-' ? io.stdout : io.stderr
+  const text = isProofError(failure) ? formatError(failure, [], stream) : formatFailure(failure, output, stream)
+  if (!json) stream.write(`${text}${hint && `${hint}\n`}`)
+  return isProofError(failure) ? exitCodeOf(REFUSED) : exitCodes.noAnswer
 }
 
 const OF_OTHER_CHAIN: readonly EndpointErrorCode[] = [
@@ -102,20 +96,21 @@ async function hintFor(
   return other === '' && isMethod && /\w_getProof/.test(failure.message) ? PROOF_METHOD : other
 }
 
-function describeFailure(error: ProofError | EndpointError): object {
+function describe(error: ProofError | EndpointError): object {
   if (isProofError(error)) return describeError(error)
   const { code, action, layer, message, status, report } = error
   return { code, action, meaning: endpointErrorMeanings[code], layer, message, status, report }
 }
 
-function formatFailure(error: EndpointError, output: string, { stderr }: Io): string {
+function formatFailure(error: EndpointError, output: string | undefined, stream: Output): string {
   const partial = `${output}.evidence.ndjson`
-  const hint = existsSync(partial)
-    ? `What came is in ${printable(partial)}: run the same command again to continue.\n`
-    : ''
+  const hint =
+    output !== undefined && existsSync(partial)
+      ? `What came is in ${printable(partial)}: run the same command again to continue.\n`
+      : ''
   // The user's own signal, with which no endpoint has to do.
   if (error.code === 'ABORTED') return `Stopped.\n${hint}`
-  return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
+  return `${paint(stream, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
 }
 
 /** On a terminal, each text overwrites the one before. Otherwise, each gets a line. */

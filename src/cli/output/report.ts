@@ -39,9 +39,6 @@ export const reportOnError = (error: Refusal, json: object, rows: readonly Row[]
   format: stream => formatError(error, rows, stream),
 })
 
-export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
-  notes.map(note => paint(stream, 'dim', `Note: ${note}`))
-
 export function formatState({ account, storage }: AnyState, stdout: Output): string[] {
   const parts: string[] = []
   if (account !== null) {
