@@ -1,6 +1,7 @@
 import { decodeArgument } from '../base/arguments.ts'
 import { bytesToHex, type Hex } from '../base/bytes.ts'
 import { isProofError, type ProofError } from '../base/errors.ts'
+import { openAnchor } from '../client/l1/headers.ts'
 import {
   type Anchor,
   fetchAnchor,
@@ -12,7 +13,6 @@ import {
   stepBack,
   walkAnchors,
 } from '../client/l1/l1.ts'
-import { openAnchor } from '../client/l1/l2-header.ts'
 import { type Attempt, allOf } from '../client/sources/pool.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'
 import type { AnyProvider } from '../client/transport/provider.ts'

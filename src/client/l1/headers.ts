@@ -1,13 +1,15 @@
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../../base/bytes.ts'
-import { atPath } from '../../base/errors.ts'
+import type { Hex } from '../../base/bytes.ts'
+import { atPath, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { encodeHeader } from '../../verify/anchor/header.ts'
 import { type BlockClaim, type BlockHeader, openHeader } from '../../verify/blocks/header.ts'
-import { keccak256 } from '../../verify/hash/keccak/index.ts'
+import { stateKind } from '../../verify/state/kind.ts'
+import { ETHEREUM, type StateScheme } from '../../verify/state/types.ts'
 import type { Endpoints } from '../sources/endpoints.ts'
 import { withEmptyLists } from '../transport/empty-lists.ts'
 import { EndpointError } from '../transport/error.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
+import type { Anchor } from './l1.ts'
 
 /** They stand apart from blocks, whose transactions take the curve of signatures. */
 
@@ -31,9 +33,6 @@ export const fetchHeader = (
     const block = await askBlock(provider, claim.number, false, attempt.signal)
     return { ...openBlock(block, claim), block }
   }, signal)
-
-/** The hash of the RLP of a header, which an endpoint may have made up. */
-export const hashHeader = (rlp: Hex): Hex => bytesToHex(keccak256(hexToBytes(rlp, hexLength(rlp))))
 
 export const openBlock = (block: unknown, claim: BlockClaim): FetchedHeader =>
   atPath('header', () => {
@@ -59,4 +58,33 @@ export async function askForBlock(
     throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
   }
   return withEmptyLists(answer)
+}
+
+/** The root of the state after an L2 block, and the kind of that state: L1 decides both. */
+export interface OpenedAnchor {
+  readonly scheme: StateScheme
+  readonly stateRoot: Hex
+  /** Undefined unless L1 holds the hash of the block. */
+  readonly header: BlockHeader | undefined
+  readonly block: unknown
+}
+
+/**
+ * If L1 holds the hash of the block, its header comes from the first L2 endpoint that sends the one with that hash, whatever the
+ * caller's scheme is: that one is about state roots.
+ *
+ * @throws ProofError `ANCHOR_NO_ROOT` if L1 holds a state root, and the caller's kind takes the hash; EndpointError
+ */
+export async function openAnchor(
+  source: BlockSource,
+  { l2BlockNumber: number, stateRoot, blockHash }: Anchor,
+  schemeAt: (l2BlockNumber: bigint) => StateScheme,
+): Promise<OpenedAnchor> {
+  if (blockHash !== undefined) {
+    const { header, block } = await fetchHeader(source, { hash: blockHash, number })
+    return { scheme: ETHEREUM, stateRoot: header.stateRoot, header, block }
+  }
+  const { name, scheme, held } = stateKind(schemeAt(number))
+  if (held === 'stateRoot') return { scheme, stateRoot, header: undefined, block: undefined }
+  throw refusal('ANCHOR_NO_ROOT', `the hash of L2 block ${number}, because the scheme is '${name}'`, 'its state root')
 }

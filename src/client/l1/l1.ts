@@ -1,4 +1,4 @@
-import type { Hex } from '../../base/bytes.ts'
+import { type Hex, isHex } from '../../base/bytes.ts'
 import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import { ArgumentError, atPath, excerpt, isProofError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
@@ -46,7 +46,6 @@ import {
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
 import { inTime } from '../transport/waiting.ts'
-import { hashHeader } from './headers.ts'
 import { askLogs, inOrder } from './log-ranges.ts'
 
 export interface L1Source {
@@ -113,13 +112,9 @@ export const fetchL1Block = (
       const header = encodeHeader(block)
       const hasKey = redactorFor(provider).isInHex(header)
       if (hasKey) throw refusal('HEADER_MALFORMED', 'a header', 'the API key of the endpoint')
-      const hash = hashHeader(header)
-      const stated: unknown = readOwn(Object(block), 'hash')
-      if (isHash && hash !== id) throw refusal('HEADER_HASH_MISMATCH', `hash ${id}`, hash)
-      if (stated !== hash) {
-        throw refusal('HEADER_HASH_MISMATCH', `hash ${hash}`, typeof stated === 'string' ? excerpt(stated) : 'none')
-      }
-      return verifyHeader(header, hash)
+      const hash: unknown = isHash ? id : readOwn(Object(block), 'hash')
+      if (isHex(hash, 32)) return verifyHeader(header, hash)
+      throw refusal('HEADER_HASH_MISMATCH', 'the hash of the block', typeof hash === 'string' ? excerpt(hash) : 'none')
     })
     if (typeof id !== 'bigint' || l1Block.number === id) return { block, l1Block }
     throw contradiction(`block ${l1Block.number} for block ${id}`)
