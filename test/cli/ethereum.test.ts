@@ -255,12 +255,6 @@ it('finds the logs of a range, and keeps them as evidence', async () => {
   )
   expect((await verify(bundle, ...pinned(8))).stdout).toContain('ANCHOR_IMPLEMENTATION_MISMATCH')
   expect(verified.stdout).toMatch(/L2 block hash +0x\w+ +proven by the rollup contract\n[\s\S]*to block +6 /)
-  // From a root, nothing is known about L1: the hash comes from a slot.
-  const slotted = join(folder, 'slotted.json')
-  await search(...ends, '--to-block', '5', '-o', slotted)
-  const known = ['--state-root', blockOf(6n).stateRoot, '--l2-block', '6']
-  const fromRoot = await runHere(['verify', slotted, ...networkOf(ROLLUP.address), ...known])
-  expect(fromRoot.stdout).toMatch(/L2 block +6 +stated by you, not proven\n[\s\S]*to block +5 /)
   const inspected = (await runHere(['inspect', bundle])).stdout
   expect(inspected).toContain('l2Header')
   expect(inspected).not.toMatch(/answer|malformed/)
