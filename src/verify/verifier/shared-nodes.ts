@@ -123,7 +123,7 @@ export function rememberingHasher(hasher: Hasher, places: number, openings: read
       const meeting = meetingLevel(lastFold, siblings, leafIndex)
       // `running` is overwritten below: if this fold fails, the next one must not reuse it.
       lastFold = { siblings: [], leafIndex }
-      let [digest, rest] = [leafDigest, leafIndex]
+      let [digest, rest] = [leafDigest, Math.floor(leafIndex)]
       for (let level = 0; level < siblings.length; level++, rest = Math.floor(rest / 2)) {
         if (level >= meeting && isSame(running[level] as Uint8Array, digest)) {
           // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
