@@ -89,11 +89,7 @@ type StateOf<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateSchem
 >
 type Listed<Keys> = Keys extends readonly Hex[] ? Keys : readonly Hex[]
 
-/** What a bundle proves about the rollup contract on L1. */
-export type AnchoredState<
-  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
-  Kind extends StateScheme = Scheme,
-> = StateOf<Keys, Kind, BlockHeader> &
+type Anchored<Keys extends readonly Hex[] | 'fromBundle', Kind extends StateScheme> = StateOf<Keys, Kind, BlockHeader> &
   ProvenContract & {
     /** The L2 block of the root. */
     l2BlockNumber: bigint
@@ -110,7 +106,7 @@ export type VerifiedEvidence<
   Kind extends StateScheme = Scheme,
 > =
   | (Trust extends TrustedBeaconBlock
-      ? AnchoredState<Keys, Kind> & {
+      ? Anchored<Keys, Kind> & {
           /** All of this rests on a beacon block root. */
           trustedInput: 'beaconBlockRoot'
           /** The finalized beacon block that holds the L1 block. */
@@ -120,7 +116,7 @@ export type VerifiedEvidence<
         }
       : never)
   | (Trust extends Record<'l1BlockHash', Hex>
-      ? AnchoredState<Keys, Kind> & {
+      ? Anchored<Keys, Kind> & {
           /** All of this rests on an L1 block hash. */
           trustedInput: 'l1BlockHash'
           /** The L1 block with that hash. */
@@ -128,7 +124,7 @@ export type VerifiedEvidence<
         }
       : never)
   | (Trust extends Record<'l1StateRoot', Hex>
-      ? AnchoredState<Keys, Kind> & {
+      ? Anchored<Keys, Kind> & {
           /** All of this rests on an L1 state root. */
           trustedInput: 'l1StateRoot'
           /** Nothing proves which L1 block this state belongs to. */

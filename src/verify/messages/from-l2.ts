@@ -9,16 +9,20 @@ import { type MessageLayout, readLayout } from './layout.ts'
 import { type DecodedMessage, type Message, readMessage } from './message.ts'
 import { type MessageProof, openMessageProof, reader } from './tree.ts'
 
-/** What to verify about a message, in an L1 state that you trust. */
-export interface MessageClaim {
-  /** Root of the L1 state, 32 bytes. */
-  l1StateRoot: Hex
-  /** The contract that you trust. */
-  rollup: Rollup
+/** Which message, in which layout. */
+export interface MessageRequest {
   /** The message. */
   message: Message
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
   layout?: MessageLayout | undefined
+}
+
+/** What to verify about a message, in an L1 state that you trust. */
+export interface MessageClaim extends MessageRequest {
+  /** Root of the L1 state, 32 bytes. */
+  l1StateRoot: Hex
+  /** The contract that you trust. */
+  rollup: Rollup
 }
 
 /** What L1 holds about a message from L2, at the proven state. */
@@ -56,11 +60,7 @@ const BITS = 256n
  * console.log(messageFromL2Keys({ message, root: `0x${'cd'.repeat(32)}` }).length) // 3
  * ```
  */
-export function messageFromL2Keys(request: {
-  message: Message
-  root: Hex
-  layout?: MessageLayout | undefined
-}): [Hex, Hex, Hex] {
+export function messageFromL2Keys(request: MessageRequest & { root: Hex }): [Hex, Hex, Hex] {
   const { message, root, layout } = readOptions('', request, ['message', 'root', 'layout'])
   return [...keysOf(readMessage('message', message), root, readLayout(layout)), IMPLEMENTATION_KEY]
 }

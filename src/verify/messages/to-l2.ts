@@ -5,30 +5,25 @@ import { IMPLEMENTATION_KEY } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { decodeProven, type ProvenHistory } from '../blocks/history.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
-import { type DecodedMessageClaim, type MessageClaim, readClaim, readSlots } from './from-l2.ts'
+import {
+  type DecodedMessageClaim,
+  type MessageClaim,
+  type MessageFromL2,
+  type MessageRequest,
+  readClaim,
+  readSlots,
+} from './from-l2.ts'
 import { type MessageLayout, readLayout } from './layout.ts'
-import { type DecodedMessage, type Message, readMessage } from './message.ts'
+import { type DecodedMessage, readMessage } from './message.ts'
 
 /** What L1 holds about a message to L2, at the proven state. */
-export interface MessageToL2 {
+export interface MessageToL2 extends Omit<MessageFromL2, 'status'> {
   /**
    * - `sent`: L1 has sent it
    * - `notSent`: L1 has not given its number to any message yet
    * - `unknown`: L1 gave its number to a message before the contract kept rolling hashes, and does not say to which
    */
   status: 'sent' | 'notSent' | 'unknown'
-  /** The hash of the message, 32 bytes. */
-  messageHash: Hex
-  /** The code behind the contract's proxy, 20 bytes, lower case (EIP-1967). Undefined if the proof does not cover it. */
-  implementation: Hex | undefined
-}
-
-/** What to read, in which layout. */
-export interface MessageRequest {
-  /** The message. */
-  message: Message
-  /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
-  layout?: MessageLayout | undefined
 }
 
 /**

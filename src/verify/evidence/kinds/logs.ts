@@ -93,12 +93,7 @@ export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateSche
   /** Last block of the range. */
   toBlock: bigint
   /** Which logs, in lower case. An empty list: any. */
-  filter: {
-    /** The contracts. */
-    address: Hex[]
-    /** By place. */
-    topics: Hex[][]
-  }
+  filter: LogsBundle['filter']
   /** All of them, oldest first. */
   logs: BlockLog[]
   /** How many blocks the range has. */
