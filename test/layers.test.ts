@@ -11,8 +11,19 @@ import { sourceFiles } from './sources.ts'
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   base: ['error-meanings', 'errors', 'bytes', 'hex', 'json', 'arguments', 'options'],
   verify: [
-    ...['field', 'hash', 'scheme', 'tree', 'proof', 'verifier'],
-    ...['anchor', 'beacon', 'blocks', 'transition', 'messages', 'state', 'evidence'],
+    'field',
+    'hash',
+    'scheme',
+    'tree',
+    'proof',
+    'verifier',
+    'anchor',
+    'beacon',
+    'blocks',
+    'transition',
+    'messages',
+    'state',
+    'evidence',
   ],
   client: ['network', 'transport', 'sources', 'l1', 'beacon', 'record', 'follow'],
   provider: [],
@@ -178,4 +189,28 @@ it('has entry points that only re-export', () => {
       expect(isKnown, `${entryPoint}: ${statement.getText(source)}`).toBe(true)
     }
   }
+})
+
+/** The value itself: neither a bracket nor the name of a type makes it another. */
+const bare = (expression: ts.Expression): ts.Expression =>
+  ts.isParenthesizedExpression(expression) || ts.isAsExpression(expression) || ts.isSatisfiesExpression(expression)
+    ? bare(expression.expression)
+    : expression
+
+it('has one line for each property of a long object, and packs none into a literal', () => {
+  let spreads = 0
+  for (const file of files) {
+    const source = ts.createSourceFile(file, readFileSync(join('src', file), 'utf8'), ts.ScriptTarget.ES2022)
+    const visit = (node: ts.Node): void => {
+      if (ts.isSpreadAssignment(node) || ts.isSpreadElement(node)) {
+        const value = bare(node.expression)
+        const isPacked = ts.isObjectLiteralExpression(value) || ts.isArrayLiteralExpression(value)
+        expect(isPacked, `${file}: ${node.getText(source)}`).toBe(false)
+        spreads++
+      }
+      ts.forEachChild(node, visit)
+    }
+    visit(source)
+  }
+  expect(spreads).toBeGreaterThan(300)
 })
