@@ -230,7 +230,7 @@ export async function* walkLogs(
   topics: NonNullable<LogFilter['topics']>,
   newest: bigint,
   oldest: bigint,
-): AsyncGenerator<WalkedLogs, void> {
+): AsyncGenerator<{ first: bigint; logs: FinalizedStateLog[] | Failure | null }, void> {
   const filter = { address: rollup.address, topics }
   const range = { first: oldest, last: newest }
   let first = newest + 1n
@@ -244,11 +244,6 @@ export async function* walkLogs(
   } catch (error) {
     yield { first, logs: orFailure(error) }
   }
-}
-
-interface WalkedLogs {
-  readonly first: bigint
-  readonly logs: FinalizedStateLog[] | Failure | null
 }
 
 /**
@@ -342,23 +337,20 @@ export interface Sample {
   readonly value: bigint
 }
 
-/** Two L1 blocks in a row between which the contract went on. */
-export interface Step {
-  readonly before: Sample
-  readonly after: Sample
-}
-
 /** The newest sample with another value than this one, according to an L1 endpoint. None of it is proven. */
 export const findPrevious = async (provider: AnyProvider, source: L1Source, newest: Sample): Promise<Sample | null> =>
   (await findStep(provider, source, newest, newest.value))?.before ?? null
 
-/** Goes back in doubling steps, then bisects: at most 64 requests for each. null if the contract never held less. */
+/**
+ * Two L1 blocks in a row between which the contract went on. Goes back in doubling steps, then bisects: at most 64 requests for each.
+ * null if the contract never held less.
+ */
 export async function findStep(
   provider: AnyProvider,
   source: L1Source,
   newest: Sample,
   least: bigint,
-): Promise<Step | null> {
+): Promise<{ before: Sample; after: Sample } | null> {
   let after = newest
   let before: Sample | null = null
   for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {

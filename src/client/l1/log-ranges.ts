@@ -17,10 +17,6 @@ export interface BlockRange {
   readonly last: bigint
 }
 
-export interface LogPiece extends BlockRange {
-  readonly logs: unknown
-}
-
 interface LogOptions {
   readonly signal: AbortSignal | undefined
   /** From the newest back. Default: from the oldest on. */
@@ -52,7 +48,7 @@ export async function* askLogs(
   filter: LogFilter,
   range: BlockRange,
   { signal, isBackwards = false, withReceipts = false }: LogOptions,
-): AsyncGenerator<LogPiece, void> {
+): AsyncGenerator<BlockRange & { readonly logs: unknown }, void> {
   let { first, last } = range
   let cut: bigint | null = null
   for (let requests = 0; first <= last; requests++) {

@@ -12,8 +12,6 @@ import { createPool, type Pool, type Told } from './pool.ts'
  */
 export type Endpoint = string | URL | RequestProvider | SendProvider
 
-export type EndpointsOption = Endpoint | readonly Endpoint[]
-
 /** One or more endpoints for the same data. None is trusted. */
 export type Endpoints = Pool<AnyProvider>
 
@@ -25,11 +23,11 @@ interface OpenOptions extends HttpOptions, Told {
 /** Opens what a caller passed, before any request. @param layer if the call uses endpoints of several @throws ArgumentError */
 export function openEndpoints(
   name: string,
-  given: EndpointsOption,
+  given: Endpoint | readonly Endpoint[],
   layer?: Layer,
   { onFailure, mayGoBack, ...http }: OpenOptions = {},
 ): Endpoints {
-  const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
+  const isList = (value: typeof given): value is readonly Endpoint[] => atPath(name, () => isArray(value))
   const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
   const rank = mayGoBack ? hopeOfBlock : hopeOf
