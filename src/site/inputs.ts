@@ -64,7 +64,7 @@ const checks: Readonly<Partial<Record<FieldName, Check>>> = {
   network: (_, statement, file) =>
     statement.trustedKind.value !== 'beaconBlockRoot' || networkOf(file, statement)
       ? null
-      : `one of ${networkNames.join(', ')}`,
+      : `one of ${networkNames().join(', ')}`,
   address: (text, statement, file) =>
     hex(20)(text, statement, file) ??
     (statement.address.source !== 'file' && digitOffChecksum(text) !== null ? 'not as its checksum says' : null),

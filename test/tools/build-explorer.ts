@@ -68,9 +68,9 @@ const optionsOf = (names: readonly string[]) => names.map(name => `<option value
 
 /** The page, which names each network that there is. */
 const page = readFileSync(`${source}index.html`, 'utf8')
-  .replace('{{rollups}}', rollupNames.join(', '))
-  .replace('{{rollupOptions}}', optionsOf(rollupNames))
-  .replace('{{networkOptions}}', optionsOf(networkNames))
+  .replace('{{rollups}}', rollupNames().join(', '))
+  .replace('{{rollupOptions}}', optionsOf(rollupNames()))
+  .replace('{{networkOptions}}', optionsOf(networkNames()))
 
 const { code: style } = await transform(readFileSync(`${source}explorer.css`, 'utf8'), { loader: 'css', minify: true })
 

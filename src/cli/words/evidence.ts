@@ -8,11 +8,10 @@ import type { StateScheme } from '../../verify/state/types.ts'
 import { attempt, decodeHex } from './layout.ts'
 import { fieldIn } from './value.ts'
 
-const networks = new Map(
-  [...lineaNetworks.map(({ beacon }) => beacon), hoodiBeacon].map(network => [network.name, network]),
-)
-export const rollupNames: readonly string[] = lineaNetworks.map(({ name }) => name)
-export const networkNames: readonly string[] = [...networks.keys()]
+// Functions, so that a bundle which needs none of them has no network.
+const beaconNetworks = (): readonly BeaconNetwork[] => [...lineaNetworks.map(({ beacon }) => beacon), hoodiBeacon]
+export const rollupNames = (): readonly string[] => lineaNetworks.map(({ name }) => name)
+export const networkNames = (): readonly string[] => beaconNetworks().map(({ name }) => name)
 
 /** `mainnet` names none: it holds the contracts of many. */
 const lineaNamed = (text: string) => lineaNetworks.find(({ name }) => name === text.toLowerCase())
@@ -20,7 +19,7 @@ const lineaNamed = (text: string) => lineaNetworks.find(({ name }) => name === t
 export const rollupNamed = (name: string): Rollup | undefined => lineaNamed(name)?.rollup
 /** By its own name, or by that of a rollup on it. */
 export const networkNamed = (name: string): BeaconNetwork | undefined =>
-  networks.get(name.toLowerCase()) ?? lineaNamed(name)?.beacon
+  beaconNetworks().find(network => network.name === name.toLowerCase()) ?? lineaNamed(name)?.beacon
 
 /** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {

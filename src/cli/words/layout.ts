@@ -14,7 +14,7 @@ import { decodeLeafIndex, decodeNodes } from '../../verify/proof/decode.ts'
 import { plainTree } from '../../verify/proof/tree.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
 import { emptySubtreeDigests } from '../../verify/tree/empty-subtrees.ts'
-import { accountTree, storageTree } from '../../verify/tree/kind.ts'
+import { accountTree } from '../../verify/tree/kind.ts'
 import {
   DIGEST_LENGTH,
   HEAD_INDEX,
@@ -32,13 +32,7 @@ export { DIGEST_LENGTH, MAX_LEAVES, openingLength as leafLength } from '../../ve
 export { LEAF_NODE, SIBLING_LEAF_NODE } from '../../verify/tree/path.ts'
 export { decodeLeafIndex, decodeRlp as readRlp }
 
-/** Lengths in bytes of the keys and values of the two kinds of tree. */
-export const treeLengths = {
-  account: { key: accountTree.keyLength, value: accountTree.valueLength },
-  slot: { key: storageTree.keyLength, value: storageTree.valueLength },
-} as const
-
-const hexReader = readerOf('BAD_HEX')
+const hexReader = /* @__PURE__ */ readerOf('BAD_HEX')
 
 /** Decodes strict hexadecimal of one of the `lengths` in bytes. Default: any length. @throws ProofError */
 export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {

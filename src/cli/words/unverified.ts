@@ -4,21 +4,14 @@ import { FIELDS, openHeader } from '../../verify/anchor/header.ts'
 import { decodeBeacon } from '../../verify/beacon/decode.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
+import { accountTree } from '../../verify/tree/kind.ts'
 import type { Leaf } from '../../verify/tree/leaf.ts'
 import { decodeAccount } from '../../verify/verifier/leaf-api.ts'
 import { formOf, guessSchemeOfPath, leafPaths } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
 import { evidenceNames, holdsTraces, readInputFile } from './input-file.ts'
-import {
-  decodeHex,
-  decodeLeafIndex,
-  describeDetails,
-  isHexOf,
-  nameLeafIndex,
-  readNodes,
-  treeLengths,
-} from './layout.ts'
+import { decodeHex, decodeLeafIndex, describeDetails, isHexOf, nameLeafIndex, readNodes } from './layout.ts'
 import { MAX_LISTED_ITEMS, MAX_SHOWN_DEPTH } from './limits.ts'
 import { cut, fieldIn, fieldsOf, isGiven, isObject, show } from './value.ts'
 import { formatTime } from './wording.ts'
@@ -118,7 +111,7 @@ const path: Look = (value, depth) => {
   const { value: text, proofRelatedNodes: nodes } = fieldsOf(value)
   const scheme = guessSchemeOfPath(value)
   if (scheme === undefined) return look(value, depth)
-  const isAccount = isHexOf(treeLengths.account.value, text)
+  const isAccount = isHexOf(accountTree.valueLength, text)
   return {
     value: isAccount ? decoded(text, () => ({ ...decodeAccount(scheme, text) })) : size(text, depth),
     scheme: scheme.name,

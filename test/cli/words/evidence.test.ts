@@ -45,7 +45,7 @@ it('knows rollups and networks by name, and rollups by their contract', () => {
     [...(new RegExp(`<datalist id="${id}">(.*)</datalist>`).exec(page)?.[1] ?? '').matchAll(/value="([\w-]+)"/g)].map(
       ([, name]) => name,
     )
-  expect([offered('rollups'), offered('networks')]).toEqual([['linea', 'linea-sepolia'], networkNames])
+  expect([offered('rollups'), offered('networks')]).toEqual([['linea', 'linea-sepolia'], networkNames()])
   expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('linea')
   expect(nameOfRollup(lineaSepoliaRollup.address.toUpperCase().replace('0X', '0x'))).toBe('linea-sepolia')
   for (const other of [evidence.bundle.rollup.address, undefined, null, 7, ['x']]) {
