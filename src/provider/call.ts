@@ -1,6 +1,7 @@
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { knownBlocksOf } from './blocks/known-blocks.ts'
 import { type CallRequest, readCall } from './call-request.ts'
+import type { CurrentView } from './current-view.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { type Execution, type ExecutionContext, execute, INSUFFICIENT_FUNDS, intrinsicGas } from './execute.ts'
@@ -10,7 +11,7 @@ import type { Pace } from './pace.ts'
 import type { KnownState } from './proven-state.ts'
 import { rehearsalOf } from './rehearsal.ts'
 import type { StateReader } from './state-reader.ts'
-import { type CurrentView, newestIn } from './view.ts'
+import { newestIn } from './view.ts'
 
 /** The highest gas limit of a transaction in Osaka (EIP-7825). */
 const OSAKA_MAX_GAS = 1n << 24n

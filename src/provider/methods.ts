@@ -3,6 +3,7 @@ import { encodeQuantity } from '../base/hex.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import { stateKind } from '../verify/state/kind.ts'
 import type { Query } from './blocks/filters.ts'
+import type { CurrentView } from './current-view.ts'
 import { invalidParams } from './error.ts'
 import type { Register } from './filter-register.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
@@ -11,7 +12,7 @@ import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
 import type { KnownState, ProvenState } from './proven-state.ts'
-import { type CurrentView, type Held, newestIn } from './view.ts'
+import { type Held, newestIn } from './view.ts'
 
 /** @throws ProviderError `PARAMS_INVALID` if the state of the block is of another kind than the method's */
 function verifyProvedBy(method: string, { state, l2BlockNumber }: Held): void {

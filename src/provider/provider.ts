@@ -4,6 +4,7 @@ import { readOptions, verifyFunction } from '../base/options.ts'
 import { verifySignal } from '../client/transport/options.ts'
 import { callProvider } from '../client/transport/provider.ts'
 import type { Query } from './blocks/filters.ts'
+import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, toProviderError } from './error.ts'
 import { createRegister } from './filter-register.ts'
 import { MAX_CLIENT_LENGTH } from './limits.ts'
@@ -12,7 +13,7 @@ import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
 import { createKnownState } from './proven-state.ts'
-import { createCurrentView, createViews, describe } from './view.ts'
+import { createViews, describe } from './view.ts'
 
 /**
  * How to answer one request.
