@@ -65,7 +65,18 @@ function plan(): void {
   else setImmediate(next)
 }
 
-function createPace(signal: AbortSignal, admit: () => Promise<void>, more: Pick<Pace, 'tell' | 'reserve'>): Pace {
+interface Deadline {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly pass: () => unknown
+}
+
+function createPace(
+  signal: AbortSignal,
+  { at, pass }: Deadline,
+  admit: () => Promise<void>,
+  more: Pick<Pace, 'tell' | 'reserve'>,
+): Pace {
   // The first turn is due at once.
   let [began, slice] = [Number.POSITIVE_INFINITY, SLICE]
   let admitted: Promise<void> | undefined
@@ -75,6 +86,8 @@ function createPace(signal: AbortSignal, admit: () => Promise<void>, more: Pick<
     isDue() {
       if (signal.aborted) throw abortedBy(signal)
       const now = Date.now()
+      // The timer of the deadline does not fire while a work computes.
+      if (now >= at) throw pass()
       // A clock that was set back must not end the pauses.
       return now - began >= slice || now < began
     },
@@ -158,7 +171,8 @@ export async function inPace<T>(
       ]
       // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
       const admitOnce = () => admit().catch(error => Promise.reject(stop(error)))
-      return work(createPace(signal, admitOnce, { tell, reserve }))
+      const deadline = { at: Date.now() + timeoutMs, pass: () => stop(tooLate()) }
+      return work(createPace(signal, deadline, admitOnce, { tell, reserve }))
     })
   } finally {
     for (const timer of timers) clearTimeout(timer)

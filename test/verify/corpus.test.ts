@@ -86,7 +86,7 @@ it('tells vectors with other outcomes, and those that cannot be run', async () =
     [{ ...valid, kind: 'statement' }, 'evidence of an unknown kind: statement'],
     [valid.bundle, 'it is neither a vector nor a recording'],
     [answer.answer, 'it is neither a vector nor a recording'],
-    [{ ...sampleOf(poseidon2), stateRoot: null }, '--state-root is needed'],
+    [{ ...sampleOf(poseidon2), stateRoot: null }, 'nobody states its stateRoot'],
   ]
   for (const [content, message] of unusable) {
     expect(await runVector(fileOf(content))).toMatchObject({ unusable: expect.stringContaining(message) })

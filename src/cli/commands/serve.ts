@@ -35,9 +35,9 @@ state that transactions change. A program that reads Linea reads this, too.
     notes: `
 The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...)
 and ERC-20 tokens (0x7070..., 0x7171...), and messages in each finalization. On
-linea, WETH and USDC exist, too. Its clock stands still in October 2025, unless
---finalize-every moves it. --json prints a file for --network, with the beacon
-chain. Ctrl-C ends it.`,
+linea, WETH and USDC exist, too. Its clock stands still in October 2025, which
+is too old for --checkpoint, unless --finalize-every moves it. --json prints a
+file for --network, with the beacon chain. Ctrl-C ends it.`,
     examples: `
 rollup-state-proof serve --port 8545
 rollup-state-proof serve --finalize-every 12 --history 100

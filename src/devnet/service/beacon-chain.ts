@@ -74,6 +74,13 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, slotOf: SlotOf
     blocks.push(makeBlock(l1Block))
   }
 
+  /** The next L1 block may still take the slot of the newest one. */
+  function lastFinal(): bigint {
+    const last = blocks.at(-1)
+    const final = l1.blockNumber('finalized')
+    return last?.l1Block.number === final && !isNew(l1.nextBlock()) ? final - 1n : final
+  }
+
   return {
     newest: () => blocks.at(-1),
     withRoot: (root: Hex) => blocks.find(block => block.root === root),
@@ -93,8 +100,8 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, slotOf: SlotOf
       return blocks.findLast(({ slot }) => periodOf(network, slot) <= period)
     },
     finalizedIn,
-    isFinal: ({ l1Block }: BeaconBlock): boolean => l1Block.number <= l1.blockNumber('finalized'),
-    finalized: () => newestUpTo(l1.blockNumber('finalized')),
+    isFinal: ({ l1Block }: BeaconBlock): boolean => l1Block.number <= lastFinal(),
+    finalized: () => newestUpTo(lastFinal()),
   }
 }
 

@@ -217,6 +217,8 @@ it('lets a verifier begin with the newest finalized block, and with none after i
   expect(proven).toMatchObject({ blockRoot: root, slot: BigInt(finalized) })
 })
 
+const FINAL = { execution_optimistic: false, finalized: true }
+
 it('has the slots and forks of a network that is stated', async () => {
   let now = mainnetBeacon.genesisTime + 12 * 15_741_000
   const service = serviceOf({ beacon: mainnetBeacon, clock: () => now })
@@ -237,7 +239,10 @@ it('has the slots and forks of a network that is stated', async () => {
   })
   const bootstrap = await ask(service, `light_client/bootstrap/${blockRoot}`)
   expect(bootstrap.version).toBe('fulu')
+  // What may still be replaced is not final.
+  expect(await ask(service, 'blocks/finalized/root')).toEqual({ ...FINAL, data: { root: blockRoot } })
   now += 12
+  expect(await ask(service, 'blocks/finalized/root')).toEqual({ ...FINAL, data: { root: await rootOf(last) } })
   const finality = await ask(service, 'light_client/finality_update')
   const proven = verifyConsensus({ bootstrap, updates: [], finality }, { network: mainnetBeacon, blockRoot })
   const { hash } = Object(l1.getBlock(last))

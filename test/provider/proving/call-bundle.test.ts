@@ -512,7 +512,7 @@ it('can be aborted while it is verified, even if it reads nothing from a network
       vi.spyOn(globalThis, name).mockImplementation(later as never)
     }
     const { signal } = controller
-    const ended = await verifyCallEvidence(bundle, claim, { signal }).catch(error => error)
+    const ended = await verifyCallEvidence(bundle, claim, { signal, timeoutMs: 2 ** 31 - 1 }).catch(error => error)
     return { turns, ended: ended.code ?? ended.outcome }
   }
   const { turns, ended } = await abortAtTurn(Number.POSITIVE_INFINITY, bundle)
