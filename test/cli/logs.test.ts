@@ -229,12 +229,24 @@ it('goes on with no evidence that proves something else, and leaves it as it is'
     endpoint === 'l1' && method === 'eth_getBlockByHash' ? { kind: 'lie', change: () => null } : undefined
   expect((await run()).stderr).toContain('the L1 endpoint does not know its L1 block 0x')
   faults = undefined
+  expect((await run('--l1-block', '1')).stderr).toMatch(/its line 1 is not of this request \(it is of L1 block \d+\)/)
   expect((await run()).code).toBe(0)
   // The rows of the same evidence, or all anew.
   rmSync(file('rows.csv'))
   writeFileSync(file(evidence), 'mine\n')
   expect((await run('--force')).code).toBe(0)
   expect(read(evidence).toString().startsWith('{"format"')).toBe(true)
+})
+
+it('leaves the evidence that another run has written under way', async () => {
+  const { logs, read, file, evidence, folder } = start()
+  faults = () => {
+    writeFileSync(file(evidence), 'of another run\n')
+    return undefined
+  }
+  const { code, stderr } = await logs(...EVENT, '--from-block', '0')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('another run has written it meanwhile')])
+  expect([read(evidence).toString(), readdirSync(folder)]).toEqual(['of another run\n', [evidence]])
 })
 
 describe('a check', () => {

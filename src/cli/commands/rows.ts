@@ -121,7 +121,10 @@ async function take<Proven extends ProvenBlock, Own extends Reader>(
     const proven = begun?.proven ?? kind.prove(bundle, trustedIn(bundle, trust))
     const reader = begun?.reader ?? kind.read(proven, formatOf(path))
     // Only now: a run that is refused changes nothing.
-    kept ??= await openGrowingFile(evidence)
+    if (kept === undefined) {
+      kept = await openGrowingFile(evidence)
+      if (kept.length() > 0) throw refuseOverwrite(evidence, 'another run has written it meanwhile')
+    }
     kept.truncate(begun?.end ?? 0)
     if (begun === undefined) {
       kept.append(serialize(evidence, bundle))
@@ -159,6 +162,9 @@ async function resume<Proven extends ProvenBlock, Own extends Reader>(
     }
     const bundle = await next()
     const proven = kind.prove(bundle, trustedIn(bundle, trust))
+    const { l1Block } = proven.verified
+    if (typeof trust.l1Block === 'bigint' && l1Block?.number !== trust.l1Block)
+      throw new DocumentError(`it is of L1 block ${l1Block?.number}`)
     const reader = kind.read(proven, formatOf(path))
     write(reader.heading)
     for (let found = await next(); found !== undefined; found = await next()) {
