@@ -402,6 +402,7 @@ it('goes on with evidence that it verifies, whoever wrote it, and believes none 
   expect(forged).not.toBe(kept)
   for (const [content, words] of [
     [forged, /its line 3 is not of this request \([A-Z_]+ at /],
+    [kept.slice(0, 500), 'has no whole line'],
     [lines.toSpliced(1, 1).join('\n'), 'its line 2 is not of this request (KEY_MISMATCH'],
     [lines.with(3, '{}').join('\n'), 'its line 4 is not of this request (a recording of another version)'],
   ] as const) {

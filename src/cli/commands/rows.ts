@@ -152,6 +152,7 @@ async function resume<Proven extends ProvenBlock, Own extends Reader>(
   write: (rows: string) => void,
 ) {
   const end = file.endOfLines()
+  if (end === 0) throw refuseOverwrite(evidence, 'has no whole line')
   const lines = readLines(file.read(end), MAX_INPUT_BYTES)
   let line = 0
   try {
