@@ -433,7 +433,7 @@ it('refuses wrong usage, and leaves foreign files as they are', async () => {
   writeFileSync(at('empty.txt'), '# nobody\n')
   const cases: readonly (readonly [string[], string])[] = [
     [args('mine.txt'), 'would be replaced'],
-    [args('mine'), 'its line 1 is not of this request'],
+    [args('mine'), 'has no whole line'],
     [args('new', '--mapping', '1', 'each'), 'belong together'],
     [args('new', '--address', CONTRACT), 'belong together'],
     [args('new', '--concurrency', '0'), '--concurrency: expected 1 to 256'],

@@ -446,7 +446,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       CALLS_END,
       'provider/ending',
       'has one deadline for an estimate, an access list, and what waits for an endpoint',
-      ...['src/provider/pace.ts', 'stop(tooLate())', 'tooLate()'],
+      ...['src/provider/pace.ts', 'setTimeout(() => stop(tooLate())', 'setTimeout(() => tooLate()'],
     ),
     promised(
       CALLS_END,
