@@ -314,7 +314,7 @@ const onTheCommandLine: Mistake[] = [
   [
     'a quorum of one',
     () => ['proxy', ...NOWHERE, '--l1-agree', 'http://127.0.0.1:2', '--quorum', '2'],
-    '--quorum: expected 1 to 1, found 2',
+    '--quorum: expected at most 1, the number of --l1-agree endpoints, found 2',
   ],
   [
     'a misspelt method',

@@ -183,8 +183,11 @@ it('refuses incompatible options before any request', async () => {
     [{ beacon: [DOWN] }, '--beacon goes with --checkpoint'],
     [{ 'beacon-state': path('state.json') }, '--beacon-state goes with --checkpoint'],
     [{ 'checkpoint-max-age': '1' }, '--checkpoint-max-age goes with --checkpoint'],
-    [{ quorum: '2' }, '--quorum: expected 1 to 1, found 2'],
-    [{ quorum: '3', 'l1-agree': [DOWN, 'http://127.0.0.1:2'] }, '--quorum: expected 1 to 2, found 3'],
+    [{ quorum: '2' }, '--quorum: expected at most 1, the number of --l1 endpoints, found 2'],
+    [
+      { quorum: '3', 'l1-agree': [DOWN, 'http://127.0.0.1:2'] },
+      '--quorum: expected at most 2, the number of --l1-agree endpoints, found 3',
+    ],
     [{ 'l1-agree': [DOWN, DOWN] }, 'the same URL twice'],
   ]
   for (const [flags, message] of cases) {

@@ -51,7 +51,8 @@ export async function openL1Source(
   const providers = urls === undefined ? l1 : connections.open(flag, urls)
   const count = providers.length
   const needed = quorum ?? Math.floor(count / 2) + 1
-  if (needed > count) throw new UsageError(`--quorum: expected 1 to ${count}, found ${needed}`)
+  if (needed > count)
+    throw new UsageError(`--quorum: expected at most ${count}, the number of --${flag} endpoints, found ${needed}`)
   const [only] = providers
   if (count === 1 && only !== undefined) {
     return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', ...trustIn(1, 1) }
