@@ -12,18 +12,7 @@ import {
 import { diagnose } from '../client/transport/diagnose.ts'
 import { type EndpointErrorCode, isEndpointError, type Layer } from '../client/transport/error.ts'
 
-/**
- * What each {@link ProviderErrorReason} means, and what to do about it. A minor version may add reasons; no version changes
- * what one means.
- *
- * @example
- * ```ts
- * import { providerErrorMeanings } from 'rollup-state-proof/provider'
- *
- * console.log(providerErrorMeanings.REVERTED) // The call reverted.
- * ```
- */
-export const providerErrorMeanings = {
+const meanings = {
   REVERTED: 'The call reverted.',
   METHOD_REFUSED: 'This method is not answered here. To pass it to the endpoint unproven, list it in `forward`.',
   PARAMS_INVALID: 'The parameters do not fit the method.',
@@ -47,7 +36,20 @@ export const providerErrorMeanings = {
 } as const
 
 /** The stable name of the reason why a request was refused. */
-export type ProviderErrorReason = keyof typeof providerErrorMeanings
+export type ProviderErrorReason = keyof typeof meanings
+
+/**
+ * What each {@link ProviderErrorReason} means, and what to do about it. A minor version may add reasons; no version changes
+ * what one means.
+ *
+ * @example
+ * ```ts
+ * import { providerErrorMeanings } from 'rollup-state-proof/provider'
+ *
+ * console.log(providerErrorMeanings.REVERTED) // The call reverted.
+ * ```
+ */
+export const providerErrorMeanings: Readonly<Record<ProviderErrorReason, string>> = meanings
 
 /** The number for clients, and what to do: unless an endpoint failed, which decides that. */
 const codes = {

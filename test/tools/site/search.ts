@@ -31,7 +31,7 @@ export const MORE_WORDS: Readonly<Record<string, string>> = {
   'docs/auditor.md': 'logs complete',
   'docs/endpoints.md': 'rate limit 429',
   'docs/rollups.md': 'Linea state root',
-  'docs/state-proof.md': 'verify a proof',
+  'docs/state-proof.md': 'verify proof',
 }
 
 interface SearchData {
