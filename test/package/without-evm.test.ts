@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,9 +11,11 @@ import { PACKAGE } from './build.ts'
 const rollup = { address: '0x00000000000000000000000000000000000011ff', chainId: 1337 } as const
 const address = `0x${'b2'.repeat(20)}`
 
+const CALL = JSON.parse(readFileSync('vectors/calls/valid/balance-behind-proxy.json', 'utf8'))
+
 const program = (l1: string, l2: string) => `
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
-import { createVerifiedProvider, isProviderError } from 'rollup-state-proof/provider'
+import { createVerifiedProvider, isProviderError, verifyCallEvidence } from 'rollup-state-proof/provider'
 import { finalizedBlockHash } from 'rollup-state-proof/rpc'
 
 const [l1, l2] = ${JSON.stringify([l1, l2])}
@@ -22,7 +24,12 @@ const about = { l1, l2, network, l1BlockHash: finalizedBlockHash(l1) }
 const provider = createVerifiedProvider(about)
 console.log(await provider.request({ method: 'eth_getBalance', params: ['${address}', 'latest'] }))
 const called = provider.request({ method: 'eth_call', params: [{ to: '${address}' }, 'latest'] })
-console.log(await called.catch(error => isProviderError(error) && error.reason + ': ' + error.message))
+const refusal = error => isProviderError(error) ? error.reason + ': ' + error.message : error.code
+console.log(await called.catch(refusal))
+const { bundle, claim } = ${JSON.stringify(CALL)}
+const stated = { scheme: poseidon2, rollup: claim.rollup, trusted: claim.trusted, l2BlockNumber: BigInt(claim.l2BlockNumber) }
+const unstated = { chainId: 1337n, hardfork: 'fromBundle', call: 'fromBundle' }
+console.log(await verifyCallEvidence(bundle, { ...stated, ...unstated }).catch(refusal))
 `
 
 /** The library and its dependencies, without the optional ones. */
@@ -43,7 +50,9 @@ it('says at each call how to install the EVM, and proves the rest', async () => 
   const cwd = installWithoutEvm()
   writeFileSync(join(cwd, 'program.mjs'), program(l1Url, url))
   const { stdout } = await promisify(execFile)(process.execPath, ['program.mjs'], { cwd })
-  const [balance, refusal] = stdout.split('\n')
+  const [balance, refusal, ofEvidence] = stdout.split('\n')
+  // It is no fault of the bundle.
+  expect(ofEvidence).toBe(refusal)
   expect(balance).toBe('0xd')
   expect(refusal).toMatch(/^EVM_MISSING: .*`npm install @ethereumjs\/common @ethereumjs\/evm @ethereumjs\/util`/)
 })

@@ -155,12 +155,13 @@ function outcomeOf({ failure, returnData }: Execution): CallOutcome {
 
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
-  // That nobody knows how the rollup would end the call is no fault of the bundle.
-  if (!isProviderError(error) || error.reason === 'ROLLUP_DIFFERS') throw error
+  if (!isProviderError(error)) throw error
   if (error.reason === 'VALUE_UNPROVEN') {
     const { instruction } = error.data
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })
   }
+  // Nothing else is a fault of the bundle: that the EVM is not installed, or how the rollup would end the call.
+  if (error.reason !== 'EXECUTION_FAILED') throw error
   const found = excerpt(error.message)
   throw new ProofError('EVIDENCE_MALFORMED', { path: 'call', expected: 'a call that can begin', found })
 }
