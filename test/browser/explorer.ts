@@ -993,7 +993,7 @@ async function checkAuditor(): Promise<string> {
   assert.equal(await headlineOf(page), 'Enter the state root that you trust.')
   await page.fill('#trusted', contract.stateRoot)
   await page.locator(VERIFIED).waitFor()
-  assert.match(await text('#overview'), /Verified for the address and storage keys that the answer names/)
+  assert.match(await text('.basis'), /Verified for the address and storage keys that the answer names/)
 
   // 4. A message, which is about L1 again.
   const message = read('messages/valid/evidence-from-l2')
@@ -1126,7 +1126,7 @@ async function checkWaysIn(): Promise<string> {
   await page.fill('#trusted', stateRoot)
   await page.locator(VERIFIED).waitFor()
   assert.match(
-    await page.locator('#overview').innerText(),
+    await page.locator('.basis').innerText(),
     /Verified for the address and storage keys that the answer names/,
   )
   await page.fill('#storageKeys', storageKeys.toReversed().join('\n'))

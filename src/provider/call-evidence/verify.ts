@@ -153,15 +153,16 @@ function outcomeOf({ failure, returnData }: Execution): CallOutcome {
   return failure === 'revert' ? { outcome: 'reverted', revertData: returnData } : { outcome: 'failed' }
 }
 
+const FAULTS_OF_BUNDLES: readonly string[] = ['VALUE_UNPROVEN', 'EXECUTION_FAILED']
+
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
-  if (!isProviderError(error)) throw error
+  // That the EVM is not installed, or that nobody knows how the rollup would end the call, is no fault of the bundle.
+  if (!isProviderError(error) || !FAULTS_OF_BUNDLES.includes(error.reason)) throw error
   if (error.reason === 'VALUE_UNPROVEN') {
     const { instruction } = error.data
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })
   }
-  // Nothing else is a fault of the bundle: that the EVM is not installed, or how the rollup would end the call.
-  if (error.reason !== 'EXECUTION_FAILED') throw error
   const found = excerpt(error.message)
   throw new ProofError('EVIDENCE_MALFORMED', { path: 'call', expected: 'a call that can begin', found })
 }
