@@ -10,7 +10,14 @@ import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evid
 import { type Attempt, createPool, type Pool } from '../sources/pool.ts'
 import { admissionOf } from '../transport/admission.ts'
 import { redactError } from '../transport/diagnose.ts'
-import { abortedBy, EndpointError, type Failure, isEndpointError, isMissing } from '../transport/error.ts'
+import {
+  abortedBy,
+  EndpointError,
+  type Failure,
+  isEndpointError,
+  isMissing,
+  isUnknownFork,
+} from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
 import {
   BEACON_APIS_AT_ONCE,
@@ -98,8 +105,6 @@ export function openSession(
   return { pool, failures }
 }
 
-const UNKNOWN_FORK = 'BEACON_FORK_UNKNOWN'
-
 const tooLate = () => new EndpointError('TIMEOUT', { layer: 'beacon' })
 
 /** The error of a single endpoint as it is; of several, what each of them answered. */
@@ -108,8 +113,8 @@ export const unavailable = (count: number, failures: ReadonlyMap<number, Failure
 
 export function allFailed(failures: ReadonlyMap<number, Failure>): Failure {
   const [first] = failures.values()
-  // All say that the table of forks is out of date, or that of another network: asking again does not help.
-  if (first?.code === UNKNOWN_FORK && [...failures.values()].every(({ code }) => code === UNKNOWN_FORK)) return first
+  // Asking again does not help.
+  if (first && [...failures.values()].every(isUnknownFork)) return first
   const sorted = [...failures].sort(([a], [b]) => a - b)
   const found = sorted.map(([index, { code }]) => `source ${index}: ${code}`).join('; ')
   return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })

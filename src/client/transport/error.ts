@@ -156,11 +156,13 @@ export const isMissing = (error: unknown): boolean => prospectOf(error) === 'mis
 /** Whether it may hold another block: gateways report internal errors while the prover behind them lags. */
 export const isOfBlock = (error: unknown): boolean => isMissing(error) || prospectOf(error) === 'unclear'
 
+/** The table of the network lacks a fork, or is that of another network: only a table that knows it helps. */
+export const isUnknownFork = (error: unknown): boolean => isProofError(error) && error.code === 'BEACON_FORK_UNKNOWN'
+
 /** How many rounds in a row may fail like this before a follower ends. With growing waits, 8 take minutes, 32 an hour. */
 export function patienceWith(error: unknown, hasWorked: boolean): number {
   const prospect = prospectOf(error)
-  // Only a table of forks that knows it helps.
-  if (isProofError(error) && error.code === 'BEACON_FORK_UNKNOWN') return 1
+  if (isUnknownFork(error)) return 1
   // An endpoint that has worked before is down. One that never has may have a wrong URL.
   const isReached = hasWorked || !isEndpointError(error) || error.code !== 'UNREACHABLE'
   if (prospect === 'passes' && isReached) return MAX_OUTAGE_ROUNDS
