@@ -142,7 +142,7 @@ function snapshotOf(
     },
     read: ({ scheme, verified: { stateRoot } }, format) =>
       snapshotReader(target, holders, format, { scheme, stateRoot }),
-    fetch: ({ scheme, verified }, { left }, l2, signal) =>
+    fetch: ({ scheme, verified }, { left, verify }, l2, signal) =>
       fetchRecordings(l2, {
         target,
         holders: holders.slice(holders.length - left()),
@@ -152,6 +152,7 @@ function snapshotOf(
         method: verifyClientOptions({ rollup }).method,
         keysPerRequest: values['keys-per-request'],
         concurrency: values.concurrency,
+        verify,
         signal,
         onRetry(request, error) {
           if (isProofError(error)) say(request, `${error.code}; asking again`)

@@ -5,7 +5,7 @@ import { fetchState } from '../../client/sources/fetch.ts'
 import { type EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
 import { type Budget, createBudget, sleep } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
-import { createStateVerifier, kindName } from '../../verify/state/kind.ts'
+import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../../verify/state/types.ts'
 import { inOrder } from '../audit/in-order.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../audit/limits.ts'
@@ -58,6 +58,8 @@ export interface SnapshotOptions {
   readonly keysPerRequest: number
   readonly concurrency: number
   readonly signal: AbortSignal
+  /** Default: one with a memory of its own. */
+  readonly verify?: StateVerifier
   readonly onRetry: (request: SnapshotRequest, error: ProofError | EndpointError) => void
 }
 
@@ -73,9 +75,10 @@ export function takeSnapshot(
   options: SnapshotOptions,
 ): AsyncGenerator<SnapshotPart[]> {
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
+  const { verify = createStateVerifier(scheme) } = options
   const endpoints = openEndpoints('l2', l2)
   const within = { slots: createBudget(concurrency), ahead: 4 * concurrency, signal }
-  const how = { method, maxKeysPerRequest: keysPerRequest, verify: createStateVerifier(scheme), signal }
+  const how = { method, maxKeysPerRequest: keysPerRequest, verify, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
     const wanted = { scheme, stateRoot, address, storageKeys, l2BlockNumber: block }
@@ -154,6 +157,8 @@ export function snapshotReader(target: Target, holders: readonly Hex[], format: 
   return {
     heading,
     counts,
+    /** Its memory makes it cheap to verify an answer again. */
+    verify,
     left: () => holders.length - done,
     rowsOf(line: unknown): string {
       if (otherVersion(line) !== undefined) throw new DocumentError('a recording of another version')
