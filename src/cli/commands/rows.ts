@@ -130,11 +130,11 @@ async function take<Proven extends ProvenBlock, Own extends Reader>(
       kept.append(serialize(evidence, bundle))
       rows.write(reader.heading)
     }
-    await fetchRest(kind, proven, reader, { l2, signal, kept, write: rows.write, isBegun: begun !== undefined }, io)
+    const isContinued = begun !== undefined
+    await fetchRest(kind, proven, reader, { l2, signal, kept, write: rows.write, isContinued }, io)
     rows.publish()
     const { holds = true, ...told } = kind.tell(proven, reader)
     const verdict = verdictOf(holds, { l1BlockHash: hashBasis(trust).by })
-    const isContinued = begun !== undefined
     const json = { ...told.json, fetched: true, ...(isContinued && { continued: true }) }
     report(verdict, { ...told, json, isContinued }, proven, wanted, io)
     return exitCodeOf(verdict, ASKED_ENDPOINTS)
@@ -195,7 +195,7 @@ interface Rest {
   readonly l2: RequestProvider[]
   readonly signal: AbortSignal
   readonly kept: GrowingFile
-  readonly isBegun: boolean
+  readonly isContinued: boolean
   write(rows: string): void
 }
 
@@ -203,13 +203,13 @@ async function fetchRest<Proven extends ProvenBlock, Own extends Reader>(
   { unit, fetch }: RowsKind<Proven, Own>,
   proven: Proven,
   reader: Own,
-  { l2, signal, kept, write, isBegun }: Rest,
+  { l2, signal, kept, write, isContinued }: Rest,
   io: Io,
 ): Promise<void> {
   const { l1Block, l2BlockNumber } = proven.verified
   const [missing, begunAt] = [reader.left(), performance.now()]
   const found = `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${missing} ${unit}`
-  showProgress(io, isBegun ? `${found} left, after an earlier run` : found)
+  showProgress(io, isContinued ? `${found} left, after an earlier run` : found)
   for await (const lines of fetch(proven, reader, l2, signal)) {
     kept.append(lines)
     for (const line of lines.trimEnd().split('\n')) write(reader.rowsOf(JSON.parse(line)))

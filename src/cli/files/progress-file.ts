@@ -17,7 +17,8 @@ const PROGRESS = 'progress of rollup-state-proof'
 const NOT_OWN = 'was not written by this user on this machine, or it was changed, so nothing in it is believed'
 
 /**
- * A file that says what a run was asked for, and how far it is. Progress is believed only if a run of this user signed it: whoever sends files would otherwise choose what counts as verified.
+ * A file that says what a run was asked for, and how far it is. Progress is believed only if a run of this user signed it: whoever
+ * sends files would otherwise choose what counts as verified.
  */
 export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remedy = REMEDY) {
   let key: Buffer | undefined
@@ -49,11 +50,11 @@ export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remed
       if (own.length === found.length && timingSafeEqual(own, found)) return progress
       throw refuseOverwrite(path, NOT_OWN, remedy)
     },
-    save(progress: unknown, replace = true): void {
+    save(progress: unknown): void {
       const signature = sign(textOf(askedFor, progress))
       const text = `${JSON.stringify({ kind: PROGRESS, version: 1, askedFor, progress, signature })}\n`
       // Progress that is too large to be read again is useless, so what was saved before stays.
-      if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, replace)
+      if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, true)
     },
   }
 }
