@@ -100,7 +100,7 @@ const ACTIVITIES: readonly (readonly [string, (sources: Sources) => Promise<unkn
   [
     'a message',
     async sources => {
-      const about = { ...sources, rollup: ROLLUP, scheme: poseidon2, messageService, message: { number: 2n } }
+      const about = { ...sources, rollup: ROLLUP, scheme: poseidon2, messageService, message: { from: USER } }
       return (await recordMessage(withNetwork(about))).verified.status
     },
     'claimable',

@@ -10,9 +10,9 @@ it('follows and records messages in few waves', async () => {
     ['a finalization without any', 6, 7],
     ['a new L1 block, nothing finalized', 3, 3],
     ['the same L1 block', 1, 1],
-    ['record a message', 3, 6],
-    ['record the message of a transaction', 4, 6],
-    ['record a message to L2', 3, 4],
+    ['record a message', 7, 7],
+    ['record the message of a transaction', 6, 6],
+    ['record a message to L2', 5, 5],
   ])
   expect(costs[1]?.waves.slice(-2)).toEqual([
     ['eth_getProof', 'eth_getLogs'],

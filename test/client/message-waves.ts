@@ -69,13 +69,13 @@ export async function messageCosts(latency = 0): Promise<MessageCost[]> {
   waves.take()
   began = performance.now()
   const logs: unknown = await l2.request({ method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: 'latest' }] })
-  const { transactionHash } = (logs as { transactionHash: Hex }[])[9] ?? {}
+  const { transactionHash, topics } = (logs as { transactionHash: Hex; topics: Hex[] }[])[0] ?? {}
   const [toL2] = chain.messages.sendToL2([contentOf('to L2', 1)])
   chain.l1.addBlock()
   const recorded = [
-    { name: 'record a message', message: { number: 10n } },
-    { name: 'record the message of a transaction', message: { transactionHash, number: 10n } },
-    { name: 'record a message to L2', message: { number: toL2?.number }, direction: 'toL2' },
+    { name: 'record a message', message: { messageHash: topics?.[3] } },
+    { name: 'record the message of a transaction', message: { transactionHash } },
+    { name: 'record a message to L2', message: { from: toL2?.from }, direction: 'toL2' },
   ] as const
   for (const { name, ...search } of recorded) {
     await recordMessage({ ...endpoints, network, ...search })

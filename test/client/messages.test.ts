@@ -124,11 +124,11 @@ describe('a message from L2', () => {
     expect(placed.length).toBeGreaterThan(300)
     const counts = { claimable: 0, claimed: 0 }
     for (const number of [1, 32, 33, 120, 254, 255, 256, 257, placed.length]) {
-      const { sent, place, block } = at(placed, number - 1)
-      const { bundle, verified, claim, sentInBlock, newestFinalized } = await record({ messageHash: hashOf(sent) })
+      const { sent, place } = at(placed, number - 1)
+      const { bundle, verified, claim } = await record({ messageHash: hashOf(sent) })
       const status = claimed.has(sent) ? 'claimed' : 'claimable'
       expect(verified).toMatchObject({ status, message: sent, messageProof: place })
-      expect([sentInBlock, newestFinalized, claim !== undefined]).toEqual([block, 32n, status === 'claimable'])
+      expect(claim !== undefined).toBe(status === 'claimable')
       const trusted = { l1BlockHash: verified.l1Block.hash }
       expect(verifyEvidence(bundle, { kind: messageEvidence, rollup: ROLLUP, trusted, message: sent }).status).toBe(
         status,
@@ -138,40 +138,50 @@ describe('a message from L2', () => {
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(0)
   })
 
-  it('is found by its sender, recipient, number or transaction', async () => {
+  it('is found by its hash, its transaction or its sender, and by nothing else', async () => {
     const { sent } = one()
-    const logs = (await createHttpProvider(urls.l2).request({
-      method: 'eth_getLogs',
-      params: [{ address: messageService, fromBlock: '0x0', topics: [null, null, null, hashOf(sent)] }],
-    })) as { transactionHash: Hex }[]
+    const asked = { address: messageService, fromBlock: '0x0', topics: [null, null, null, hashOf(sent)] }
+    const { request } = createHttpProvider(urls.l2)
+    const logs = (await request({ method: 'eth_getLogs', params: [asked] })) as (Log & { transactionHash: Hex })[]
     const { transactionHash } = at(logs, 0)
     const upper = `0x${sent.from.slice(2).toUpperCase()}` as Hex
-    const { number } = sent
-    for (const search of [{ from: upper }, { to: sent.to }, { number }, { transactionHash, number }]) {
-      expect((await record(search)).verified.messageHash, JSON.stringify(Object.keys(search))).toBe(hashOf(sent))
-    }
-    expect(await outcomeOf(record({ transactionHash }))).toBe('ARGUMENT_INVALID')
-    const missing = [{ from: sent.to }, { number: 10_000n }, { ...hashed(one()), number: 1n }]
-    for (const search of [...missing, { transactionHash, number: 1n }, { transactionHash: hashOf(sent) }]) {
+    expect((await record({ from: upper })).verified.messageHash).toBe(hashOf(sent))
+    // The block is one transaction, with the messages of all.
+    const several = await record({ transactionHash }).catch(String)
+    expect(several).toMatch(
+      /MESSAGE_MISSING: .*\d+ in the transaction: state the hash of one, such as 0x[0-9a-f]{64}, /,
+    )
+    const alone = changed(urls.l2, ({ method }, answer) =>
+      method === 'eth_getTransactionReceipt' ? { ...Object(answer), logs: [...logs, other(at(logs, 0))] } : answer,
+    )
+    expect((await record({ transactionHash }, { l2: alone })).verified.messageHash).toBe(hashOf(sent))
+    const none = changed(urls.l2, ({ method }, answer) =>
+      method === 'eth_getTransactionReceipt' ? { logs: [] } : answer,
+    )
+    expect(await outcomeOf(record({ transactionHash }, { l2: none }))).toBe('MESSAGE_MISSING L2')
+    for (const search of [{ from: sent.to }, { messageHash: transactionHash }, { transactionHash: hashOf(sent) }]) {
       expect(await outcomeOf(record(search))).toBe('MESSAGE_MISSING L2')
     }
-    for (const search of [{}, { number: 0n }, { from: sent.data }, { messageHash: upper }, { hash: hashOf(sent) }]) {
-      expect(await outcomeOf(record(search as object))).toBe('ARGUMENT_INVALID')
-    }
+    const wrong = [
+      {},
+      { number: 3n },
+      { from: sent.data },
+      { messageHash: upper },
+      { ...hashed(one()), from: sent.from },
+    ]
+    for (const search of wrong) expect(await outcomeOf(record(search as object))).toBe('ARGUMENT_INVALID')
     const { l1, l2 } = urls
-    expect(
-      await outcomeOf(recordMessage(withNetwork({ l1, l2, rollup: ROLLUP, scheme: poseidon2, message: { number } }))),
-    ).toBe('ARGUMENT_INVALID')
+    const message = hashed(one())
+    expect(await outcomeOf(recordMessage(withNetwork({ l1, l2, rollup: ROLLUP, scheme: poseidon2, message })))).toBe(
+      'ARGUMENT_INVALID',
+    )
   })
 
-  it('is not anchored while its block is not finalized, and then only if no endpoint can prove more', async () => {
-    const { verified, sentInBlock, newestFinalized } = await record({ messageHash: hashOf(waiting) })
-    expect([verified.status, verified.message, sentInBlock, newestFinalized]).toEqual([
-      'notAnchored',
-      waiting,
-      33n,
-      32n,
-    ])
+  it('is waited for while its block is not finalized, and then only if no endpoint can prove it', async () => {
+    const outcome = await record(hashed({ sent: waiting })).catch(String)
+    expect(outcome).toContain(
+      'BLOCK_NOT_FINALIZED: the L2 endpoint. the message is in block 33, and the last final one is 32.',
+    )
     const later = changed(
       urls.l2,
       onLogs(logs => logs.map(log => ({ ...log, blockNumber: '0x21' }))),
@@ -181,9 +191,7 @@ describe('a message from L2', () => {
         placed.filter(({ sent }) => claimed.has(sent) === isClaimed),
         0,
       )
-      // Whatever is claimed was anchored.
-      const alone = isClaimed ? 'MESSAGE_NUMBER_CLAIMED' : 'notAnchored'
-      expect(await outcomeOf(record(hashed(message), { l2: later }))).toBe(alone)
+      expect(await outcomeOf(record(hashed(message), { l2: later }))).toBe('BLOCK_NOT_FINALIZED L2')
       const status = isClaimed ? 'claimed' : 'claimable'
       expect(await outcomeOf(record(hashed(message), { l2: [later, urls.l2] }))).toBe(status)
     }
@@ -273,7 +281,7 @@ describe('an L2 endpoint that lies', () => {
   it('cannot send more data than there may be', async () => {
     const log = { address: messageService, topics: [], data: `0x${'00'.repeat(MAX_MESSAGE_DATA)}` }
     const request: RequestProvider['request'] = async ({ method }) => (method === 'eth_blockNumber' ? '0x20' : [log])
-    expect(await outcomeOf(record({ number: 5n }, { l2: { request } }))).toBe('RESPONSE_TOO_LARGE L2')
+    expect(await outcomeOf(record(hashed(one()), { l2: { request } }))).toBe('RESPONSE_TOO_LARGE L2')
   })
 
   it('cannot send more messages in several answers than there may be', () => {
@@ -283,26 +291,18 @@ describe('an L2 endpoint that lies', () => {
     expect(() => read(1)).toThrow('RESPONSE_TOO_LARGE')
   })
 
-  it('is asked for eight ranges of blocks at once, of which the newest with the message counts', async () => {
+  it('is asked from the newest block back, until a range has the message: the newest of its sender', async () => {
     const ends: bigint[] = []
-    let [open, most] = [0, 0]
     const request: RequestProvider['request'] = async ({ method, params }) => {
       if (method === 'eth_blockNumber') return '0xea60'
-      const [{ toBlock }] = params as [{ toBlock: Hex }]
-      ends.push(BigInt(toBlock))
-      most = Math.max(most, ++open)
-      // Older blocks answer first, and the newest have no message.
-      for (let turn = 0; turn < 20 - ends.length; turn++) await new Promise(resolve => setImmediate(resolve))
-      open--
-      return ends[0] === BigInt(toBlock)
-        ? []
-        : [{ ...logOf({ ...one().sent, number: BigInt(toBlock) }, 0), blockNumber: toBlock }]
+      const [{ toBlock: blockNumber }] = params as [{ toBlock: Hex }]
+      ends.push(BigInt(blockNumber))
+      if (ends.length < 3) return []
+      return [5, 7, 6].map(index => ({ ...logOf({ ...one().sent, number: BigInt(index) }, index), blockNumber }))
     }
     const attempt = { signal: new AbortController().signal, heard: () => {} }
     const found = await findSent({ request }, sender, { from: one().sent.from }, attempt)
-    expect([found.sent.message.number, most]).toEqual([58_000n, 8])
-    expect(ends).toEqual(ends.map((_, index) => 60_000n - 2_000n * BigInt(index)))
-    expect(ends.length).toBeLessThan(11)
+    expect([found.message.number, ends]).toEqual([7n, [60_000n, 58_000n, 56_000n]])
   })
 
   it('cannot be asked without an end', async () => {
@@ -311,31 +311,37 @@ describe('an L2 endpoint that lies', () => {
       asked++
       return method === 'eth_blockNumber' ? '0xffffffff' : []
     }
-    expect(await outcomeOf(record({ number: 5n }, { l2: { request } }))).toBe('MESSAGE_MISSING L2')
+    expect(await outcomeOf(record(hashed(one()), { l2: { request } }))).toBe('MESSAGE_MISSING L2')
     expect(asked).toBe(MAX_SEARCH_REQUESTS + 1)
   })
 
   it('cannot end the search with messages that it invents', async () => {
     const { sent } = one()
-    const two = changed(
-      urls.l2,
-      onLogs(() => [logOf({ ...sent, number: 900n }, 0), logOf({ ...sent, number: 901n }, 1)]),
-    )
-    expect(await outcomeOf(record({ from: sent.from }, { l2: two }))).toBe('ARGUMENT_INVALID')
-    const { verified } = await record({ from: sent.from }, { l2: [two, urls.l2] })
-    expect(verified.messageProof).toEqual(one().place)
+    const [messageHash] = (({ topics }) => topics.slice(3) as Hex[])(logOf({ ...sent, number: 900n }, 0))
+    for (const blockNumber of ['0x21', '0x20'] as const) {
+      const inventing = changed(urls.l2, ({ method }, answer) =>
+        method === 'eth_getLogs' ? [{ ...logOf({ ...sent, number: 900n }, 0), blockNumber }] : answer,
+      )
+      const code = blockNumber === '0x21' ? 'BLOCK_NOT_FINALIZED L2' : 'MESSAGES_REFUTED L2'
+      for (const search of [{ from: sent.from }, { messageHash }]) {
+        expect(await outcomeOf(record(search, { l2: inventing }))).toBe(code)
+      }
+      const { verified } = await record({ from: sent.from }, { l2: [inventing, urls.l2] })
+      expect(verified.messageProof).toEqual(one().place)
+    }
   })
 
   it.each(['from', 'to', 'value', 'data'] as const)('cannot have its API key written as %s', async field => {
     const key = 'c0ffee00c0ffee00c0ffee00c0ffee00'
     const value = { from: `0x${key}00000000`, to: `0x00000000${key}`, value: BigInt(`0x${key}`), data: `0x${key}` }
     const invented = logOf({ ...waiting, number: 900n, [field]: value[field] }, 0)
+    const messageHash = at(invented.topics, 3)
     const { url } = await startServer((response, id, _, body) => {
       const result = body.includes('eth_blockNumber') ? '0x21' : [invented]
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     })
-    expect(await outcomeOf(record({ number: 900n }, { l2: `${url}/v3/${key}` }))).toBe('ANSWER_MALFORMED L2')
-    expect(await outcomeOf(record({ number: 900n }, { l2: `${url}/v3/other` }))).toBe('notAnchored')
+    expect(await outcomeOf(record({ messageHash }, { l2: `${url}/v3/${key}` }))).toBe('ANSWER_MALFORMED L2')
+    expect(await outcomeOf(record({ messageHash }, { l2: `${url}/v3/other` }))).toBe('BLOCK_NOT_FINALIZED L2')
   })
 })
 
@@ -347,7 +353,7 @@ it('a message is proven from a beacon block that you trust, whatever an API or L
   const { url: l2, l1Url: l1 } = await trusting.listen()
   const blockRoot = (await beacon.blockRoot(60n)) ?? '0x'
   const trusted = trustBeaconBlock({ network: beacon.network, blockRoot })
-  const wanted = { number: sent?.number }
+  const wanted = { from: sent?.from }
   const forging = apiOf(trusting, forge)
   const failed: string[] = []
   // A block of its own, consistent in itself.
@@ -382,7 +388,7 @@ it('a message is proven where L1 holds the state root and the hash of the block 
   chain.addBlock()
   chain.finalize()
   const { url: l2, l1Url: l1 } = await both.listen()
-  expect(await outcomeOf(record({ number: sent?.number }, { l1, l2 }))).toBe('claimable')
+  expect(await outcomeOf(record({ from: sent?.from }, { l1, l2 }))).toBe('claimable')
   await both.close({ graceMs: 0 })
 })
 
@@ -405,11 +411,8 @@ describe('an L1 endpoint that lies', () => {
     ['sends no list', onLogs(() => 'none'), 'ANSWER_MALFORMED L1'],
   ])('hides nothing that another one tells, if it %s', async (_, change, code) => {
     const l1 = changed(urls.l1, change)
-    // All logs around it are known if it is found by its number: then it is judged before the blocks are proven.
-    for (const search of [hashed(one()), { number: one().sent.number }]) {
-      expect(await outcomeOf(record(search, { l1 }))).toBe(code)
-      expect((await record(search, { l1: [l1, urls.l1] })).verified.messageProof).toEqual(one().place)
-    }
+    expect(await outcomeOf(record(hashed(one()), { l1 }))).toBe(code)
+    expect((await record(hashed(one()), { l1: [l1, urls.l1] })).verified.messageProof).toEqual(one().place)
   })
 
   it('cannot have more blocks read than a finalization may have', async () => {
@@ -418,14 +421,14 @@ describe('an L1 endpoint that lies', () => {
     large.chain.addBlock()
     large.chain.l1.finalize({ l2BlockNumber: 300_000n, stateRoot: large.chain.pending.stateRoot() })
     const { url: l2, l1Url: l1 } = await large.listen()
-    expect(await outcomeOf(record({ number: sent?.number }, { l1, l2 }))).toBe('L1_CONTRADICTION L1')
+    expect(await outcomeOf(record({ from: sent?.from }, { l1, l2 }))).toBe('L1_CONTRADICTION L1')
     await large.close({ graceMs: 0 })
   })
 })
 
 describe('a message to L2', () => {
   const direction = 'toL2'
-  it('is sent, or not sent yet at a finalized block, as a second model has it', async () => {
+  it('is sent, or in a block that is not final yet, as a second model has it', async () => {
     for (const sent of bridge.toL2.slice(0, -1)) {
       const { bundle, verified, claim } = await record({ messageHash: hashOf(sent) }, { direction })
       expect([verified.status, verified.message, verified.messageProof, claim]).toEqual([
@@ -438,26 +441,27 @@ describe('a message to L2', () => {
     }
     const [late] = service.chain.messages.sendToL2([contentOf('late')])
     if (late === undefined) throw new Error('no message')
-    expect((await record({ number: late.number }, { direction })).verified).toMatchObject({
-      status: 'notSent',
-      message: late,
-    })
-    expect(await outcomeOf(record({ number: late.number }, { direction, l1BlockNumber: 'latest' }))).toBe('sent')
+    const search = { messageHash: hashOf(late) }
+    expect(await outcomeOf(record(search, { direction }))).toBe('BLOCK_NOT_FINALIZED L1')
+    expect(await outcomeOf(record(search, { direction, l1BlockNumber: 'latest' }))).toBe('sent')
   })
 
   it('is none that an endpoint invents', async () => {
     const [sent, next] = [at(bridge.toL2, 3), { ...at(bridge.toL2, 3), number: 50n }]
-    const inventing = (message: Sent) =>
+    const inventing = (message: Sent, blockNumber = '0x3') =>
       changed(urls.l1, ({ method }, answer) => {
         if (method !== 'eth_getLogs' || !Array.isArray(answer)) return answer
-        return [{ ...answer[0], ...logOf(message, 0), address: ROLLUP.address, blockNumber: '0x3' }]
+        return [{ ...answer[0], ...logOf(message, 0), address: ROLLUP.address, blockNumber }]
       })
     const forged = { ...sent, value: sent.value + 1n }
     const search = { from: sent.from }
     expect(await outcomeOf(record(search, { direction, l1: inventing(forged) }))).toBe('L1_CONTRADICTION L1')
     expect((await record(search, { direction, l1: [inventing(forged), urls.l1] })).verified.message).toEqual(sent)
+    expect(await outcomeOf(record(search, { direction, l1: inventing(next) }))).toBe('L1_CONTRADICTION L1')
     // Nobody can disprove what is yet to be sent.
-    expect(await outcomeOf(record(search, { direction, l1: inventing(next) }))).toBe('notSent')
-    expect((await record(search, { direction, l1: [inventing(next), urls.l1] })).verified.message).toEqual(sent)
+    const newest = await createHttpProvider(urls.l1).request({ method: 'eth_blockNumber' })
+    const late = inventing(next, String(newest))
+    expect(await outcomeOf(record(search, { direction, l1: late }))).toBe('BLOCK_NOT_FINALIZED L1')
+    expect((await record(search, { direction, l1: [late, urls.l1] })).verified.message).toEqual(sent)
   })
 })

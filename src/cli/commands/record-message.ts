@@ -1,11 +1,10 @@
-import { isArgumentError } from '../../entry/index.ts'
 import {
   type MessageArrival,
   messageArrivalKey,
   readMessageArrival,
   type VerifiedMessage,
 } from '../../entry/messages.ts'
-import { isEndpointError, type RecordedMessage, recordEvidence, recordMessage } from '../../entry/rpc.ts'
+import { isEndpointError, recordEvidence, recordMessage } from '../../entry/rpc.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { recordToFile, type Subject } from '../files/recorded-file.ts'
@@ -14,36 +13,32 @@ import { type FlagsOf, flag, recordOptions, typed } from '../options/declared.ts
 import { defineCommand } from '../options/define.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { messageServiceOf, networkOf } from '../options/network.ts'
-import { address, hex, integer } from '../options/read.ts'
+import { address, hex } from '../options/read.ts'
 import { printable } from '../words/value.ts'
-import type { Row } from '../words/wording.ts'
 
 const options = {
   message: typed('HASH', 'the hash of the message', hex(32)),
   transaction: typed('HASH', 'the transaction that sent it', hex(32)),
-  number: typed('N', 'its number', integer(256)),
-  sender: typed('ADDRESS', 'who sent it', address),
-  recipient: typed('ADDRESS', 'who receives it', address),
+  sender: typed('ADDRESS', 'who sent it: its newest message', address),
   'to-l2': flag('a message to L2; also says whether it has arrived'),
 }
 
 export const command = defineCommand(
   {
-    usage: 'record message (--message HASH | --transaction HASH | ...) -o FILE [options]',
+    usage: 'record message (--message HASH | --transaction HASH | --sender ADDRESS) -o FILE [options]',
     options,
     shared: recordOptions,
     about: `
 Finds a message of the bridge, and all messages of its finalization, and records
 what L1 holds about it. The report has the data with which it can be claimed. If
-the logs of the L2 endpoints do not suffice, receipts prove the message. The
-options have to describe exactly one message.`,
+the logs of the L2 endpoints do not suffice, receipts prove the message.`,
     notes: `
 Without --transaction, the logs of the newest blocks are searched. Exit codes:
 as \`record state\`.`,
     examples: `
 export L1_URL=https://... L2_URL=https://...
 rollup-state-proof record message --transaction 0x... -o message.json
-rollup-state-proof record message --to-l2 --number 7 -o message.json`,
+rollup-state-proof record message --to-l2 --sender 0x... -o message.json`,
   },
   async (values, io) => recordToFile(values, messageSubject(values, io), io),
 )
@@ -52,12 +47,11 @@ rollup-state-proof record message --to-l2 --number 7 -o message.json`,
 type Arriving = VerifiedMessage & { readonly arrival?: { status: MessageArrival; l2BlockNumber: bigint } }
 
 function messageSubject(flags: FlagsOf<typeof recordOptions & typeof options>, io: Io): Subject<Arriving> {
-  const { 'to-l2': isToL2 = false, transaction, message: messageHash, sender: from, recipient: to } = flags
+  const { 'to-l2': isToL2 = false, message: messageHash, transaction, sender } = flags
   const network = networkOf(flags)
   const messageService = messageServiceOf(network)
-  const wanted = { messageHash, transactionHash: transaction, from, to, number: flags.number }
-  if ([messageHash, transaction, from, to, flags.number].every(known => known === undefined)) {
-    throw new UsageError('which message? State --message, --transaction, --number, --sender or --recipient')
+  if ([messageHash, transaction, sender].filter(known => known !== undefined).length !== 1) {
+    throw new UsageError('which message? State one of --message, --transaction and --sender')
   }
   const message = messageHash ?? 'fromBundle'
   return {
@@ -66,10 +60,10 @@ function messageSubject(flags: FlagsOf<typeof recordOptions & typeof options>, i
     others: 'endpoint',
     async fetch([l1, l2], { beacon, l1BlockNumber, onProgress, signal }) {
       const shared = { l1, l2, network, beacon, l1BlockNumber, onProgress, signal }
-      const asked = { ...shared, direction: isToL2 ? 'toL2' : 'toL1', message: wanted } as const
-      const recorded = await recordMessage(asked).catch(refuseSeveral)
-      const { bundle, verified } = recorded
-      if (!isToL2) return { bundle, verified, rows: rowsOf(recorded) }
+      const direction = isToL2 ? 'toL2' : 'toL1'
+      const wanted = { messageHash, transactionHash: transaction, from: sender }
+      const { bundle, verified } = await recordMessage({ ...shared, direction, message: wanted })
+      if (!isToL2) return { bundle, verified }
       const { message } = verified
       const request = { address: messageService, storageKeys: [messageArrivalKey({ message })] }
       const arrival = await recordEvidence({ ...shared, ...request }).then(
@@ -90,18 +84,3 @@ function messageSubject(flags: FlagsOf<typeof recordOptions & typeof options>, i
     verifyArguments: verified => ['--message', verified.messageHash],
   }
 }
-
-/** For `catch`: the hash of a message tells it from all others. */
-function refuseSeveral(error: unknown): never {
-  const isSo = isArgumentError(error) && error.path === 'message'
-  throw isSo ? new UsageError(`--message HASH is needed: there are ${error.found}`) : error
-}
-
-/** How far a message from L2 is, beyond what L1 keeps about it. */
-const rowsOf = ({ verified, sentInBlock, newestFinalized }: RecordedMessage): Row[] =>
-  verified.status !== 'notAnchored' || newestFinalized === undefined
-    ? []
-    : [
-        ['sent in L2 block', `${sentInBlock}`, 'as the L2 endpoint says'],
-        ['last finalized', `${newestFinalized}`, 'proven'],
-      ]

@@ -21,7 +21,7 @@ import {
   placesOf,
   refuted,
 } from '../record/message-places.ts'
-import { askSent, isWanted, type SentMessage } from '../record/messages.ts'
+import { askSent, type SentMessage } from '../record/messages.ts'
 import { EndpointError } from '../transport/error.ts'
 import { MAX_MESSAGES } from '../transport/limits.ts'
 import { begin, type Scope, scoped, sleep } from '../transport/waiting.ts'
@@ -142,12 +142,14 @@ export function followMessagesWith(
   const progress = resumeFrom === null ? null : readProgress(resumeFrom, service)
   const requests = [{ address: service, storageKeys: [slotKey(layout.nextNumberOnL2)] }]
   const settings = verifyFollowOptions({ ...rest, requests, resumeFrom: progress?.finalization })
-  const whose = { from: readAddress('from', from), to: readAddress('to', to) }
+  const [sender, recipient] = [readAddress('from', from), readAddress('to', to)]
   const following: Following = {
     ...settings,
     layout,
     sender: { layer: 'L2', address: service },
-    isSelected: ({ message }) => isWanted(message, whose),
+    isSelected: ({ message }) =>
+      (sender === undefined || bytesToHex(message.from) === sender) &&
+      (recipient === undefined || bytesToHex(message.to) === recipient),
   }
   const end = settings.position?.last.l2BlockNumber ?? 0n
   return followFrom(following, timing, progress && { nextNumber: progress.nextNumber, end })

@@ -18,8 +18,7 @@ import type { AnyProvider } from '../transport/provider.ts'
 import type { Sender, SentMessage } from './messages.ts'
 
 /**
- * The blocks of the finalization that holds an L2 block, as an L1 endpoint says: a hint. The first logs are asked for before the
- * block is known.
+ * The blocks of the finalization that holds an L2 block, as an L1 endpoint says: a hint.
  *
  * @throws EndpointError `MESSAGE_MISSING` if the block is too old to be found
  */
@@ -27,7 +26,7 @@ export async function findBlocks(
   provider: AnyProvider,
   source: L1Source,
   l1Block: L1Block,
-  finding: Promise<bigint>,
+  block: bigint,
 ): Promise<BlockRange> {
   const least = l1Block.number - BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST + 1n
   const oldest = least > 0n ? least : 0n
@@ -35,7 +34,6 @@ export async function findBlocks(
   const ends: bigint[] = oldest > 0n ? [] : [-1n]
   let isFirst = true
   for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
-    const block = await finding
     const isRefused = isEndpointError(logs) && !isPassing(logs)
     // Whoever allows few blocks would be asked very often: the contract's slots take fewer requests.
     if (isRefused || (isFirst && allowedBlocks(provider) < BLOCKS_PER_REQUEST)) {
@@ -47,7 +45,7 @@ export async function findBlocks(
     for (const { l2BlockNumber } of logs) ends.push(l2BlockNumber)
     if (logs.some(({ l2BlockNumber }) => l2BlockNumber < block)) break
   }
-  return blocksAround(ends, await finding, `from L1 block ${oldest} on`)
+  return blocksAround(ends, block, `from L1 block ${oldest} on`)
 }
 
 /**

@@ -1,5 +1,4 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { ArgumentError } from '../../base/errors.ts'
 import { decodeQuantity } from '../../base/hex.ts'
 import { atMost } from '../../base/json/decoders.ts'
 import { isGiven, readOwn } from '../../base/json/known-fields.ts'
@@ -7,20 +6,12 @@ import { readerOf } from '../../base/json/reader.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
 import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../../verify/messages/log.ts'
 import type { DecodedMessage } from '../../verify/messages/message.ts'
-import { allowedBlocks, askLogs, type BlockRange, inOrder } from '../l1/log-ranges.ts'
+import { askLogs, type BlockRange, inOrder } from '../l1/log-ranges.ts'
 import type { Attempt } from '../sources/pool.ts'
 import { EndpointError, type Layer } from '../transport/error.ts'
-import {
-  BLOCKS_PER_REQUEST,
-  BLOCKS_WITH_RECEIPTS,
-  LOGS_AT_ONCE,
-  MAX_MESSAGE_DATA,
-  MAX_MESSAGES,
-  MAX_SEARCH_REQUESTS,
-} from '../transport/limits.ts'
+import { BLOCKS_PER_REQUEST, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from '../transport/limits.ts'
 import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { inAdvance } from '../transport/waiting.ts'
 
 /** Messages from logs of endpoints that may lie. What L1 keeps decides which of them were sent. */
 
@@ -38,31 +29,14 @@ export interface Sender {
   readonly address: Hex
 }
 
-export interface FoundSent {
-  readonly sent: SentMessage
-  /** All messages of these blocks, if its search has brought them. */
-  readonly beside: MessagesInBlocks | null
-}
-
-interface MessagesInBlocks extends BlockRange {
-  readonly all: readonly SentMessage[]
-}
-
-/**
- * Which message. One field is needed; all that are given must fit. The newest blocks are searched first, so of several messages, an
- * older one takes its hash or its number.
- */
+/** Which message: state one of these. */
 export interface WantedMessage {
   /** The hash of the message, 32 bytes: the last topic of its log. */
   messageHash?: Hex | undefined
-  /** The transaction that sent it, 32 bytes. With it, no blocks are searched. */
+  /** The transaction that sent it, and no other message, 32 bytes. With it, no blocks are searched. */
   transactionHash?: Hex | undefined
-  /** Its number, from 1. */
-  number?: bigint | undefined
-  /** Who sent it, 20 bytes. */
+  /** Who sent it, 20 bytes: the newest message of this account. */
   from?: Hex | undefined
-  /** Who receives it, 20 bytes. */
-  to?: Hex | undefined
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
@@ -112,17 +86,15 @@ export function readSent(
   })
 }
 
-type Topics = readonly (Hex | null)[]
-
 /** In pieces that the endpoint allows. @param topics those behind the first */
 async function* readPieces(
   provider: AnyProvider,
   sender: Sender,
   blocks: BlockRange,
   { signal, heard }: Attempt,
-  topics: Topics = [],
+  topics: readonly (Hex | null)[] = [],
   isBackwards = false,
-): AsyncGenerator<MessagesInBlocks, void> {
+): AsyncGenerator<SentMessage[], void> {
   const { layer, address } = sender
   const budget = newBudget()
   // Of L1, whose finalizations are far apart, nobody would read all receipts.
@@ -134,90 +106,66 @@ async function* readPieces(
     if (all.some(({ block }) => block < first || block > last)) {
       throw new EndpointError('ANSWER_MALFORMED', { found: 'a log of another block', layer })
     }
-    yield { first, last, all }
+    yield all
   }
 }
 
-export async function askSent(...asked: Parameters<typeof readPieces>): Promise<SentMessage[]> {
+/** All messages of these blocks. */
+export async function askSent(
+  provider: AnyProvider,
+  sender: Sender,
+  blocks: BlockRange,
+  attempt: Attempt,
+): Promise<SentMessage[]> {
   const sent: SentMessage[] = []
-  for await (const { all } of readPieces(...asked)) sent.push(...all)
+  for await (const all of readPieces(provider, sender, blocks, attempt)) sent.push(...all)
   return sent
 }
 
 /**
  * In the logs of its transaction, or in those of all blocks from the newest back.
  *
- * @param search hexadecimal in lower case
- * @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if several fit; ProofError
+ * @param wanted hexadecimal in lower case
+ * @throws EndpointError `MESSAGE_MISSING`; ProofError
  */
 export async function findSent(
   provider: AnyProvider,
   sender: Sender,
-  search: WantedMessage,
+  { messageHash, transactionHash, from }: WantedMessage,
   attempt: Attempt,
-): Promise<FoundSent> {
+): Promise<SentMessage> {
   const { layer } = sender
-  const isIt = ({ message }: SentMessage) => isWanted(message, search)
-  const { transactionHash } = search
-  if (transactionHash !== undefined) {
-    const receipt = await callProvider(provider, 'eth_getTransactionReceipt', [transactionHash], attempt.signal)
-    if (!isGiven(receipt)) throw new EndpointError('MESSAGE_MISSING', { found: `no ${transactionHash}`, layer })
-    // A transaction has logs of other contracts, too.
-    const logs = reader
-      .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
-      .filter(log => readMessageLog(log)?.address === sender.address)
-    return { sent: onlyOf(readSent(provider, logs, sender, newBudget()).filter(isIt), layer), beside: null }
+  if (transactionHash !== undefined) return findInTransaction(provider, sender, transactionHash, attempt.signal)
+  const last = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
+  const most = BigInt(MAX_SEARCH_REQUESTS) * BLOCKS_PER_REQUEST
+  const first = last < most ? 0n : last - most + 1n
+  const topics = [from === undefined ? null : slotKey(BigInt(from)), null, messageHash ?? null]
+  const isIt = ({ message }: SentMessage) =>
+    messageHash === undefined ? bytesToHex(message.from) === from : bytesToHex(message.hash) === messageHash
+  for await (const all of readPieces(provider, sender, { first, last }, attempt, topics, true)) {
+    const found = all.findLast(isIt)
+    if (found !== undefined) return found
   }
-  const addresses = [search.from, search.to].map(address => (address === undefined ? null : slotKey(BigInt(address))))
-  const topics = [...addresses, search.messageHash ?? null]
-  const areAll = topics.every(topic => topic === null)
-  const latest = parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal))
-  let first = latest
-  for await (const blocks of searchBack(provider, sender, topics, latest, attempt)) {
-    first = blocks.first
-    const found = blocks.all.filter(isIt)
-    if (found.length > 0) return { sent: onlyOf(found, layer), beside: areAll ? blocks : null }
-  }
-  throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${latest}`, layer })
+  throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${last}`, layer })
 }
 
-/** All messages with these topics, newest blocks first. The newest piece teaches how many blocks the endpoint allows at once. */
-async function* searchBack(
+async function findInTransaction(
   provider: AnyProvider,
   sender: Sender,
-  topics: Topics,
-  latest: bigint,
-  attempt: Attempt,
-): AsyncGenerator<MessagesInBlocks, void> {
-  const blocksTo = (last: bigint, count: bigint) => ({ first: last < count ? 0n : last - count + 1n, last })
-  const begun = blocksTo(latest, BLOCKS_PER_REQUEST)
-  const { value: newest } = await readPieces(provider, sender, begun, attempt, topics, true).next()
-  if (!newest) return
-  yield newest
-  const per = allowedBlocks(provider) || BLOCKS_WITH_RECEIPTS
-  // As many pieces as are left.
-  const count = Math.min(Number((newest.first + per - 1n) / per), MAX_SEARCH_REQUESTS - 1)
-  const ask = async (index: number, signal: AbortSignal) => {
-    const blocks = blocksTo(newest.first - 1n - BigInt(index) * per, per)
-    return { ...blocks, all: await askSent(provider, sender, blocks, { ...attempt, signal }, topics) }
-  }
-  yield* inAdvance(count, LOGS_AT_ONCE, ask, attempt.signal)
-}
-
-/** @throws EndpointError `MESSAGE_MISSING`, with an ArgumentError as its cause if there are several */
-function onlyOf(found: readonly SentMessage[], layer: Layer): SentMessage {
-  const [sent, ...others] = found
+  hash: Hex,
+  signal: AbortSignal,
+): Promise<SentMessage> {
+  const { layer, address } = sender
+  const receipt = await callProvider(provider, 'eth_getTransactionReceipt', [hash], signal)
+  if (!isGiven(receipt)) throw new EndpointError('MESSAGE_MISSING', { found: `no ${hash}`, layer })
+  // A transaction has logs of other contracts, too.
+  const logs = reader
+    .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
+    .filter(log => readMessageLog(log)?.address === address)
+  const [sent, ...others] = readSent(provider, logs, sender, newBudget())
   if (sent === undefined) throw new EndpointError('MESSAGE_MISSING', { found: 'none in the transaction', layer })
   if (others.length === 0) return sent
-  const hashes = found.slice(0, 4).map(({ message }) => bytesToHex(message.hash))
-  const listed = `${found.length} that fit: ${hashes.join(', ')}${others.length > 3 ? ', …' : ''}`
-  // Only its word: another endpoint may know better.
-  const cause = new ArgumentError({ path: 'message', expected: 'what only one message fits', found: listed })
-  throw new EndpointError('MESSAGE_MISSING', { found: listed, layer, cause })
+  const hashes = [sent, ...others.slice(0, 3)].map(({ message }) => bytesToHex(message.hash))
+  const found = `${others.length + 1} in the transaction: state the hash of one, such as ${hashes.join(', ')}`
+  throw new EndpointError('MESSAGE_MISSING', { found, layer })
 }
-
-export const isWanted = (message: DecodedMessage, { messageHash, from, to, number }: WantedMessage): boolean =>
-  (messageHash === undefined || bytesToHex(message.hash) === messageHash) &&
-  (from === undefined || bytesToHex(message.from) === from) &&
-  (to === undefined || bytesToHex(message.to) === to) &&
-  (number === undefined || message.number === number)

@@ -1,15 +1,7 @@
 import { invalid } from '../../base/arguments.ts'
-import type { Hex } from '../../base/bytes.ts'
 import { readOptions, verifyFunction, verifyUint } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
-import {
-  type BeaconSource,
-  type ConsensusProgress,
-  type FetchedConsensus,
-  fetchConsensus,
-  readBeaconSource,
-} from '../beacon/beacon.ts'
+import { type BeaconSource, type ConsensusProgress, fetchConsensus, readBeaconSource } from '../beacon/beacon.ts'
 import { fetchL1Block, fetchNewest, type L1BlockTag, type L1Source } from '../l1/l1.ts'
 import { type Endpoint, only, openEndpoints } from '../sources/endpoints.ts'
 import type { OnFailure } from '../sources/pool.ts'
@@ -103,38 +95,27 @@ export function openRecording(options: RecordingOptions, mayGoBack = false) {
 }
 
 /** The L1 block of a recording, and on what it rests. */
-export interface RecordBlock {
-  readonly block: unknown
-  readonly l1Block: L1Block
-  readonly consensus: FetchedConsensus['consensus'] | undefined
-  /** The newest finalized L2 block, proven, if it was asked for. */
-  readonly newest: bigint | undefined
-  readonly trusted: TrustedBeaconBlock | { readonly l1BlockHash: Hex }
-  readonly l1BlockHashFrom: 'l1Endpoint' | 'beaconBlock'
-}
+export type RecordBlock = Awaited<ReturnType<typeof fetchRecordBlock>>
 
-export async function fetchRecordBlock(source: Recording & L1Source): Promise<RecordBlock> {
+export async function fetchRecordBlock(source: Recording & L1Source) {
   const { l1, l1BlockNumber, beacon, tell, signal } = source
   const onProgress = (progress: ConsensusProgress) => tell({ step: 'consensus', progress })
   const fetched = beacon && (await fetchConsensus(beacon, onProgress, signal))
   const id = fetched?.proven.l1BlockHash ?? l1BlockNumber
-  const isProvable = beacon === undefined && l1.sources.length > 1
   // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
-  const { newest, block, l1Block }: Pick<RecordBlock, 'block' | 'l1Block'> & { newest?: bigint } = isProvable
-    ? await l1.run(async (provider, attempt) => {
-        const alone = { ...source, l1: only(provider), signal: attempt.signal }
-        const found = await fetchL1Block(alone, id)
-        attempt.heard()
-        return { ...found, newest: await fetchNewest(alone, found.l1Block) }
-      }, signal)
-    : await fetchL1Block(source, id)
-  tell({ step: 'l1Block', l1Block })
+  const { newest, ...found } = await l1.run(async (provider, attempt) => {
+    const alone = { ...source, l1: only(provider), signal: attempt.signal }
+    const { block, l1Block } = await fetchL1Block(alone, id)
+    attempt.heard()
+    return { block, l1Block, newest: await fetchNewest(alone, l1Block) }
+  }, signal)
+  tell({ step: 'l1Block', l1Block: found.l1Block })
   return {
-    block,
-    l1Block,
+    ...found,
+    /** The last finalized L2 block, proven. */
     newest,
     consensus: fetched?.consensus,
-    trusted: beacon?.trusted ?? { l1BlockHash: l1Block.hash },
-    l1BlockHashFrom: beacon === undefined ? 'l1Endpoint' : 'beaconBlock',
+    trusted: beacon?.trusted ?? { l1BlockHash: found.l1Block.hash },
+    l1BlockHashFrom: beacon === undefined ? ('l1Endpoint' as const) : ('beaconBlock' as const),
   }
 }
