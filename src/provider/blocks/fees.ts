@@ -1,3 +1,4 @@
+import type { Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
@@ -44,8 +45,7 @@ export async function feeHistory(chain: Chain, [count, end, percentiles]: readon
   const shares = isGiven(percentiles) ? readShares(percentiles) : []
   const most = shares.length === 0 ? MAX_FEE_BLOCKS : MAX_REWARD_BLOCKS
   // Some clients send a number.
-  const isNumber = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0
-  const asked = isNumber ? BigInt(count) : params.quantity('block count', count, 64)
+  const asked = params.quantity('block count', typeof count === 'number' ? `0x${count.toString(16)}` : count, 64)
   const last = readNumber(end, chain)
   if (last > newest) throw unprovenBlock(view, last)
   const next = last === newest ? last : last + 1n
@@ -54,33 +54,28 @@ export async function feeHistory(chain: Chain, [count, end, percentiles]: readon
   for await (const header of chain.walk(first, next)) headers.unshift(header)
   const listed = headers.slice(0, -1)
   const reward: unknown[] = []
-  if (shares.length > 0) {
-    const read = (index: number, signal: AbortSignal) =>
-      // The index is one of theirs.
-      rewardsOf(chain, listed[index] as BlockHeader, shares, signal)
-    for await (const row of inAdvance(listed.length, CONTENTS_AT_ONCE, read, pace.signal)) reward.push(row)
+  const paid = shares.length === 0 ? [] : listed
+  const read = (index: number, signal: AbortSignal) =>
+    // The index is one of theirs.
+    rewardsOf(chain, paid[index] as BlockHeader, shares, signal)
+  for await (const row of inAdvance(paid.length, CONTENTS_AT_ONCE, read, pace.signal)) reward.push(row)
+  const hasBlobs = headers.some(({ excessBlobGas = 0n, blobGasUsed = 0n }) => excessBlobGas + blobGasUsed > 0n)
+  // The fees for blobs depend on the fork.
+  const blobs = !hasBlobs && {
+    baseFeePerBlobGas: headers.map(blobFeeOf),
+    blobGasUsedRatio: listed.map(() => 0),
   }
   return {
     oldestBlock: encodeQuantity(first),
     baseFeePerGas: headers.map(({ baseFeePerGas = 0n }) => encodeQuantity(baseFeePerGas)),
-    ...blobFees(headers),
+    ...blobs,
     gasUsedRatio: listed.map(({ gasUsed, gasLimit }) => (gasLimit === 0n ? 0 : Number(gasUsed) / Number(gasLimit))),
     ...(shares.length > 0 && { reward }),
   }
 }
 
-/** In wei, for a unit of blob gas: 1 without an excess, as on the Linea networks, whatever the fork. null: only the fork could tell. */
-export function blobFeeOf({ excessBlobGas: excess }: BlockHeader): bigint | null {
-  if (excess === undefined) return 0n
-  return excess === 0n ? 1n : null
-}
-
-function blobFees(headers: readonly BlockHeader[]): object {
-  const fees = headers.map(blobFeeOf)
-  const listed = headers.slice(0, -1)
-  if (fees.includes(null) || listed.some(({ blobGasUsed = 0n }) => blobGasUsed > 0n)) return {}
-  return { baseFeePerBlobGas: fees.map(fee => encodeQuantity(fee ?? 0n)), blobGasUsedRatio: listed.map(() => 0) }
-}
+/** In wei, for a unit of blob gas, without an excess. */
+export const blobFeeOf = ({ excessBlobGas }: BlockHeader): Hex => (excessBlobGas === undefined ? '0x0' : '0x1')
 
 /** Percentiles, which rise. @throws ProviderError `PARAMS_INVALID` */
 export function readShares(percentiles: unknown): number[] {

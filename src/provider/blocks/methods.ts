@@ -1,10 +1,9 @@
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import type { Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import type { Attempt } from '../../client/sources/pool.ts'
 import { type BlockReceipt, contextOf, NO_CONTEXT, NO_UNCLES, openBlockReceipts } from '../../verify/blocks/block.ts'
-import { listOf } from '../../verify/blocks/fields.ts'
-import { type Context, decodeReceipt, encodeReceipt } from '../../verify/blocks/receipts.ts'
+import type { Context } from '../../verify/blocks/receipts.ts'
 import type { CurrentView } from '../current-view.ts'
 import { refusedFor } from '../error.ts'
 import type { Register } from '../filter-register.ts'
@@ -70,29 +69,19 @@ function ofBlocks(chainNow: ChainNow) {
     (withReceipts: boolean, read: Read): Answer =>
     ({ withBlock, pace }, number, more) =>
       withBlock(number, withReceipts, (block, attempt) => read(block, pace, attempt, more))
-  const transactionAt =
-    (spell: (transaction: FetchedBlock['transactions'][number]) => unknown): Answer =>
-    ({ withBlock }, number, more) => {
-      const index = Number(params.quantity('index', more, 64))
-      return withBlock(number, false, ({ transactions }) => {
-        const found = transactions[index]
-        return found === undefined ? null : spell(found)
-      })
-    }
-  /** The header says that there are none. */
-  async function countUncles({ headerAt }: Chain, number: bigint) {
+  const count = reading(false, ({ transactions }) => encodeQuantity(BigInt(transactions.length)))
+  const countUncles: Answer = async ({ headerAt }, number) => {
     const { sha3Uncles } = await headerAt(number)
     if (sha3Uncles === NO_UNCLES) return '0x0'
     throw refusedFor('BLOCK_UNPROVEN', { found: `Block ${number} has uncles.` })
   }
-  const getUncle: Answer = async (chain, number, more) => {
-    params.quantity('index', more, 64)
-    await countUncles(chain, number)
-    return null
+  const getTransaction: Answer = ({ withBlock }, number, more) => {
+    const index = Number(params.quantity('index', more, 64))
+    return withBlock(number, false, ({ transactions }) => {
+      const found = transactions[index]
+      return found === undefined ? null : spellTransaction(found.open())
+    })
   }
-  const count = reading(false, ({ transactions }) => encodeQuantity(BigInt(transactions.length)))
-  const getTransaction = transactionAt(found => spellTransaction(found.open()))
-  const getRaw = transactionAt(({ rlp }) => bytesToHex(rlp))
 
   return {
     eth_getBlockByNumber: about(byNumber, reading(false, readBlock)),
@@ -101,15 +90,9 @@ function ofBlocks(chainNow: ChainNow) {
     eth_getBlockTransactionCountByHash: about(byHash, count),
     eth_getUncleCountByBlockNumber: about(byNumber, countUncles),
     eth_getUncleCountByBlockHash: about(byHash, countUncles),
-    eth_getUncleByBlockNumberAndIndex: about(byNumber, getUncle),
-    eth_getUncleByBlockHashAndIndex: about(byHash, getUncle),
     eth_getTransactionByBlockNumberAndIndex: about(byNumber, getTransaction),
     eth_getTransactionByBlockHashAndIndex: about(byHash, getTransaction),
-    eth_getRawTransactionByBlockNumberAndIndex: about(byNumber, getRaw),
-    eth_getRawTransactionByBlockHashAndIndex: about(byHash, getRaw),
     eth_getBlockReceipts: about(byEither, reading(true, readReceipts)),
-    debug_getRawReceipts: about(byEither, reading(true, readRawReceipts)),
-    debug_getRawHeader: about(byEither, reading(false, readRawHeader)),
   }
 }
 
@@ -122,13 +105,6 @@ const readReceipts: Read = async (block, pace, attempt) => {
   return openBlockReceipts(block.sentReceipts, block.header, transactions, contextFor).map(spellReceipt)
 }
 
-const readRawHeader: Read = ({ rlp }) => rlp
-
-const readRawReceipts: Read = ({ sentReceipts, header, transactions }) => {
-  openBlockReceipts(sentReceipts, header, transactions, () => NO_CONTEXT)
-  return listOf(decodeReceipt)(sentReceipts).map(receipt => bytesToHex(encodeReceipt(receipt)))
-}
-
 function ofTransactions(chainNow: ChainNow) {
   const byHash =
     (withReceipts: boolean, use: Parameters<Chain['withTransaction']>[2]): Method =>
@@ -136,10 +112,7 @@ function ofTransactions(chainNow: ChainNow) {
       const hash = hashIn(given)
       return (await chainNow(pace)).withTransaction(hash, withReceipts, use)
     }
-  const getRaw = byHash(false, (_, { rlp }) => bytesToHex(rlp))
   return {
-    eth_getRawTransactionByHash: getRaw,
-    debug_getRawTransaction: getRaw,
     eth_getTransactionByHash: byHash(false, (_, transaction) => spellTransaction(transaction.open())),
     eth_getTransactionReceipt: byHash(true, ({ header, transactions, sentReceipts }, transaction, index) => {
       // Only the sender of this one is recovered.
@@ -158,8 +131,8 @@ function ofRanges(search: LogSearch, chainNow: ChainNow) {
     eth_feeHistory: async (given, pace) => feeHistory(await chainNow(pace), given),
     async eth_blobBaseFee(_, pace) {
       const { headerAt, newest } = await chainNow(pace)
-      const fee = blobFeeOf(await headerAt(newest))
-      if (fee !== null) return encodeQuantity(fee)
+      const header = await headerAt(newest)
+      if ((header.excessBlobGas ?? 0n) === 0n) return blobFeeOf(header)
       throw refusedFor('BLOCK_UNPROVEN', { found: 'The block has blobs, whose fee depends on its fork.' })
     },
     eth_maxPriorityFeePerGas: async (_, pace) => encodeQuantity(await suggestTip(await chainNow(pace))),
