@@ -4,10 +4,10 @@ import { isEndpointError } from '../client/transport/error.ts'
 import { createBudget, inTime } from '../client/transport/waiting.ts'
 import { invalidParams, type ProviderErrorReason, toProviderError } from './error.ts'
 import { createRoom } from './pace.ts'
-import type { RequestOptions } from './provider.ts'
+import type { Asking } from './provider.ts'
 
 export interface Answering {
-  request(args: { method: string; params?: unknown[] | undefined }, options: RequestOptions): Promise<unknown>
+  request(args: { method: string; params?: unknown[] | undefined }, options: Asking): Promise<unknown>
 }
 
 export interface Client {
@@ -145,7 +145,7 @@ function asking(
     const over = new AbortController()
     let isRefused = false
     let free = () => {}
-    const how = (signal: AbortSignal): RequestOptions => ({
+    const how = (signal: AbortSignal): Asking => ({
       signal,
       async admit() {
         const isFull = slots.waiting(name) >= maxWaiting || slots.waiting() >= MOST_CLIENTS * maxWaiting

@@ -28,6 +28,8 @@ export const MAX_IDLE_STEPS = 2 ** 15
 export const MAX_CACHED_ENTRIES = 2 ** 16
 /** Code that a provider caches, of all views together, in bytes. */
 export const MAX_CACHED_CODE_BYTES = 2 ** 24
+/** Finalizations to try, from the newest back, until an endpoint has the proofs of one. */
+export const MAX_FINALIZATIONS = 8
 /** Views of earlier blocks that a provider caches. */
 export const MAX_OTHER_VIEWS = 4
 /** How long requests without a view get the failure of the last search for one, in milliseconds, before there is a new search. */

@@ -63,8 +63,6 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
    * Default: 10,000.
    */
   timeoutMs?: number | undefined
-  /** How many finalizations to try, from the newest back, until `l2` has the proofs of one. Default: 8. */
-  maxFinalizations?: number | undefined
   /** Whether to ask `l2` first what a call will read, to fetch it all at once. This shows the call to `l2`. Default: true. */
   prefetch?: boolean | undefined
   /** Called with the first view, and whenever the view moves. */
@@ -113,7 +111,6 @@ const OPTIONS = [
   'maxRequests',
   'maxKeysPerRequest',
   'timeoutMs',
-  'maxFinalizations',
   'prefetch',
   'onView',
   'signal',
@@ -126,8 +123,7 @@ export type VerifiedOptions = ReturnType<typeof readVerifiedOptions>
 export function readVerifiedOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
   const { l1BlockHash, onView, signal, prefetch = true, oneHead = false, completeLogs = true, forward = [] } = own
-  const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
-  const { timeoutMs = DEFAULT_TIMEOUT } = own
+  const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, timeoutMs = DEFAULT_TIMEOUT } = own
   const { rollup, schemeAt, hardfork } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
@@ -146,7 +142,6 @@ export function readVerifiedOptions(options: VerifiedProviderOptions) {
     ...verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
     maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),
     maxRequests: verifyWhole('maxRequests', maxRequests, 1),
-    maxFinalizations: verifyWhole('maxFinalizations', maxFinalizations, 1),
     timeoutMs: verifyTimeout(timeoutMs),
     environment: verifyEnvironment(own.environment),
     ...readForward(forward),

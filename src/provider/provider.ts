@@ -1,4 +1,3 @@
-import { invalid } from '../base/arguments.ts'
 import { ArgumentError } from '../base/errors.ts'
 import { readOptions, verifyFunction } from '../base/options.ts'
 import { verifySignal } from '../client/transport/options.ts'
@@ -7,7 +6,6 @@ import type { Query } from './blocks/filters.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, toProviderError } from './error.ts'
 import { createRegister } from './filter-register.ts'
-import { MAX_CLIENT_LENGTH } from './limits.ts'
 import { isAnswered, isProven, whyRefused } from './method-table.ts'
 import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
@@ -31,16 +29,6 @@ export interface RequestOptions {
   /** Ends the request, with `ENDPOINT_FAILED` and `ABORTED` in its data: for example because who asked is gone. */
   signal?: AbortSignal | undefined
   /**
-   * Called once, before the request asks an endpoint or computes for long, and waited for: so a server can limit how many such
-   * requests it handles at once. A request that needs neither is answered without it. What it throws ends the request.
-   */
-  admit?: (() => Promise<void>) | undefined
-  /**
-   * Called before a filter gives what it gives only once, with how many characters it is at most. False: it does not fit, and the
-   * next request gets it. Default: 16 MiB fit.
-   */
-  reserve?: ((length: number) => boolean) | undefined
-  /**
    * Called with what is to be said besides the answer, before there is one.
    *
    * - `unproven`: the request is passed to `l2`, because `forward` names its method. The answer will not be proven.
@@ -50,15 +38,17 @@ export interface RequestOptions {
    * What it throws is ignored.
    */
   onNote?: ((about: 'unproven' | 'incomplete' | 'slow', left?: string) => void) | undefined
-  /**
-   * Who asks, in at most 256 characters, for a server with several clients. Filters live as long as their client asks for anything,
-   * and each client has a bounded number. Default: all requests are of one client.
-   */
+}
+
+/** What the JSON-RPC server states besides. */
+export interface Asking extends RequestOptions {
+  /** Called once, before the request asks an endpoint or computes for long, and waited for. What it throws ends the request. */
+  admit?: (() => Promise<void>) | undefined
+  /** Takes room for what a filter gives only once, in characters. If there is none, the next request gets it. Default: 16 MiB. */
+  reserve?: ((length: number) => boolean) | undefined
+  /** Who asks: filters live as long as their client asks for anything, and each has a bounded number. */
   client?: string | undefined
-  /**
-   * Whether who asks is told of changes, for a server over sockets. Then `eth_subscribe` makes a filter for `newHeads` or `logs`: the
-   * server asks for its changes with `eth_getFilterChanges`, and pushes them. Default: false, and it is refused.
-   */
+  /** Whether changes are pushed to who asks: then `eth_subscribe` makes a filter, whose changes the server asks for. */
   canPush?: boolean | undefined
 }
 
@@ -71,9 +61,7 @@ function quietly(tell: () => unknown): void {
   }
 }
 
-const REQUEST_OPTIONS = ['signal', 'admit', 'reserve', 'onNote', 'client', 'canPush'] as const
-
-type Asker = Pick<RequestOptions, 'onNote'> & { readonly client: string; readonly canPush: boolean }
+const REQUEST_OPTIONS = ['signal', 'onNote', 'admit', 'reserve', 'client', 'canPush'] satisfies (keyof Asking)[]
 
 /** An EIP-1193 provider whose answers are all proven. */
 export interface VerifiedProvider {
@@ -81,13 +69,12 @@ export interface VerifiedProvider {
    * Sends one request. Throws a {@link ProviderError} and nothing else.
    *
    * @param args the method's name, and its parameters in order
-   * @param options how to end it early, and when it may be slow
+   * @param options how to end it early
    * @returns the result, proven unless its method is one of `forward`; state its type yourself, nothing checks it
    */
   request<Result = unknown>(args: { method: string; params?: unknown }, options?: RequestOptions): Promise<Result>
   /**
-   * Does nothing, because no event ever occurs: neither the chain nor the accounts change, and subscriptions are refused. It is
-   * here because clients call it. For a newer block, see `onView`.
+   * Does nothing, because no event ever occurs. It is here because clients call it. For a newer block, see `onView`.
    *
    * @param event the name of an event of EIP-1193
    * @param listener never called
@@ -181,8 +168,8 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const expected = `methods other than ${method}, which is proven here`
     if (isProven(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
   }
-  async function answer(args: unknown, pace: Pace, asker: Asker): Promise<unknown> {
-    const { client, canPush, onNote } = asker
+  async function answer(args: unknown, pace: Pace, asking: Asking): Promise<unknown> {
+    const { client = '', canPush, onNote } = asking
     filters.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
@@ -198,31 +185,27 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
     onNote?.('unproven')
-    const asking = settings.l2.run((one, { signal }) => callProvider(one, method, params, signal), pace.signal)
+    const forwarding = settings.l2.run((one, { signal }) => callProvider(one, method, params, signal), pace.signal)
     // A copy: requests at the same time may share the answer.
-    return structuredClone(await asking)
+    return structuredClone(await forwarding)
   }
 
   /** An aborted provider does not answer from its memory either. */
   async function answering<T>(
-    work: (pace: Pace, asker: Asker) => Promise<T>,
+    work: (pace: Pace, asking: Asking) => Promise<T>,
     options: RequestOptions | undefined,
   ): Promise<T> {
     try {
       // Some clients pass the name of a chain here.
-      const given = typeof options === 'object' && options !== null ? options : {}
-      const own = readOptions('options', given, REQUEST_OPTIONS)
-      const { signal, admit, reserve, onNote, client = '', canPush = false } = own
+      const given: Asking = typeof options === 'object' && options !== null ? options : {}
+      const asking = readOptions('options', given, REQUEST_OPTIONS)
+      const { signal, onNote, admit, reserve } = asking
       verifySignal(signal)
-      for (const [name, value] of Object.entries({ admit, reserve, onNote })) verifyFunction(`options.${name}`, value)
-      if (typeof client !== 'string' || client.length > MAX_CLIENT_LENGTH) {
-        throw invalid('options.client', 'a short string', client)
-      }
-      if (typeof canPush !== 'boolean') throw invalid('options.canPush', 'true or false', canPush)
+      verifyFunction('options.onNote', onNote)
       const note: RequestOptions['onNote'] = (about, left) => quietly(() => onNote?.(about, left))
       const onProgress = (left: string) => note('slow', left)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
-      return await inPace(how, pace => work(pace, { client, canPush, onNote: note }))
+      return await inPace(how, pace => work(pace, { ...asking, onNote: note }))
     } catch (error) {
       throw toProviderError(error)
     }
@@ -231,7 +214,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   return {
     // What the caller says of the result is not checked, as in every such client.
     request: <Result>(args: unknown, options?: RequestOptions) =>
-      answering((pace, asker) => answer(args, pace, asker) as Promise<Result>, options),
+      answering((pace, asking) => answer(args, pace, asking) as Promise<Result>, options),
     on: () => {},
     removeListener: () => {},
     refresh: options => answering(async () => describe(await views.refresh()), options),

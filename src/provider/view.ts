@@ -23,6 +23,7 @@ import { createStateVerifier, type StateVerifier } from '../verify/state/kind.ts
 import type { StateScheme } from '../verify/state/types.ts'
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
+import { MAX_FINALIZATIONS } from './limits.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
 import { createProvenState, type KnownState, type ProvenState } from './proven-state.ts'
 import { NOBODY } from './state-reader.ts'
@@ -60,7 +61,7 @@ export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, ti
 
 export type ViewSource = Pick<
   VerifiedOptions,
-  'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations' | 'signal'
+  'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'signal'
 > & {
   readonly known: KnownState
 }
@@ -100,7 +101,7 @@ async function proveNamed(source: L1Source, l1Block: L1Block, named: bigint | nu
 }
 
 export function createViews(source: ViewSource) {
-  const { l1, l2, rollup, schemeAt, maxFinalizations, signal } = source
+  const { l1, l2, rollup, schemeAt, signal } = source
   const l1Source: L1Source = { l1, rollup, signal, schemeAt }
   const open = createOpening(source)
 
@@ -121,7 +122,7 @@ export function createViews(source: ViewSource) {
       if (kept !== null && anchor.l2BlockNumber <= kept.l2BlockNumber) return kept
       return open(anchor, l1Block, newest).then(askedFor).catch(orPassing)
     }
-    return stepBack(walkAnchors(l1Source, l1Block, maxFinalizations, first ?? newest), use, kept)
+    return stepBack(walkAnchors(l1Source, l1Block, MAX_FINALIZATIONS, first ?? newest), use, kept)
   }
 
   return {
@@ -156,7 +157,7 @@ export function createViews(source: ViewSource) {
     },
     /** The view of the finalization before. @throws EndpointError `PROOF_UNAVAILABLE` if there is none */
     async findBefore({ l1Block, newest, l2BlockNumber }: Held): Promise<Held> {
-      for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations + 1, newest)) {
+      for await (const anchor of walkAnchors(l1Source, l1Block, MAX_FINALIZATIONS + 1, newest)) {
         if (anchor.l2BlockNumber < l2BlockNumber) return askedFor(await open(anchor, l1Block, newest))
       }
       throw new EndpointError('PROOF_UNAVAILABLE', { found: `no finalization before that of block ${l2BlockNumber}` })

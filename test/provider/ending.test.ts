@@ -12,6 +12,7 @@ import {
   verifyCallEvidence,
 } from '../../src/entry/provider.ts'
 import { isEndpointError } from '../../src/entry/rpc.ts'
+import type { Asking } from '../../src/provider/provider.ts'
 import { withNetwork } from '../network.ts'
 import { at, createEndpoints, LEFT, ROLLUP } from './endpoints.ts'
 import { CHAIN_ID, type FullState } from './full-state.ts'
@@ -178,8 +179,8 @@ it.each(['an endless loop', 'a loop of pairing checks of BN254'])('ends %s that 
   const note = (error: unknown) => rejections.push(error)
   process.on('unhandledRejection', note)
   onTestFinished(() => void process.off('unhandledRejection', note))
-  const admit = () => Promise.reject(new Error('too many'))
-  const asked = provider.request({ method: 'eth_call', params }, { admit })
+  const asking: Asking = { admit: () => Promise.reject(new Error('too many')) }
+  const asked = provider.request({ method: 'eth_call', params }, asking)
   await expect(asked).rejects.toMatchObject({ reason: 'ENDPOINT_FAILED', cause: { cause: { message: 'too many' } } })
   await new Promise(resolve => setTimeout(resolve))
   expect(rejections).toEqual([])
@@ -192,12 +193,12 @@ it('answers another client while calls compute', async () => {
   await provider.request(balance)
   let ended = 0
   const calls = Array.from({ length: 8 }, () => {
-    let admit = async () => {}
+    const asking: Asking = { signal: controller.signal }
     const slow = new Promise<boolean>(resolve => {
-      admit = async () => resolve(true)
+      asking.admit = async () => resolve(true)
     })
     const end = provider
-      .request(ASKED, { signal: controller.signal, admit })
+      .request(ASKED, asking)
       .catch(() => {})
       .then(() => ended++)
     return { isSlow: Promise.race([slow, end.then(() => false)]), end }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
-import type { RequestOptions } from '../../src/provider/provider.ts'
+import type { Asking } from '../../src/provider/provider.ts'
 
 it('lets clients take turns: who sends thousands of slow requests neither delays nor refuses those of another', async () => {
   const asked: string[] = []
   const provider = {
-    async request({ method }: { method: string }, { admit }: RequestOptions) {
+    async request({ method }: { method: string }, { admit }: Asking) {
       await admit?.()
       asked.push(method)
       await Promise.resolve()

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { isProviderError, type VerifiedProvider } from '../../src/entry/provider.ts'
+import type { Asking } from '../../src/provider/provider.ts'
 import { kinds } from '../../vectors/blocks/truth.ts'
 import { METHODS, wordsOf } from '../tools/methods.ts'
 import { createMixedEndpoints } from './block-endpoints.ts'
@@ -19,7 +20,8 @@ const reasonOf = (work: Promise<unknown>) =>
 
 it('does with each method what the documents say', async () => {
   const verified = endpoints.provider(endpoints.l2())
-  const ask = (method: string) => verified.request({ method }, { canPush: true })
+  const pushed: Asking = { canPush: true }
+  const ask = (method: string) => verified.request({ method }, pushed)
   const all = Object.values(METHODS).flat()
   expect(new Set(all).size).toBe(all.length)
   for (const kind of ['proven', 'stateless', 'forwarded', 'refused'] as const) {

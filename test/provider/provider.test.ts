@@ -215,7 +215,6 @@ describe('options', () => {
       [{ maxgas: 50_000_000n }, 'maxgas'],
       [{ maxRequests: 0 }, 'maxRequests'],
       [{ maxRequests: 10n }, 'maxRequests'],
-      [{ maxFinalizations: 1.5 }, 'maxFinalizations'],
       [{ maxKeysPerRequest: 0 }, 'maxKeysPerRequest'],
       [{ method: '' }, 'method'],
       [{ hardfork: 'frontier' }, 'hardfork'],
@@ -235,7 +234,7 @@ describe('options', () => {
       const error = thrownBy(() => provider(options))
       expect(isArgumentError(error) && error.path, `${error}`).toEqual(asOfNetwork(path))
     }
-    expect(wrong.length).toBe(36)
+    expect(wrong.length).toBe(35)
     for (const options of [undefined, null, 7, []]) {
       expect(isArgumentError(thrownBy(() => createVerifiedProvider(options as never)))).toBe(true)
     }
@@ -411,7 +410,7 @@ describe('the view', () => {
     expect((await provider.refresh()).l2BlockNumber).toBe(1n)
     endpoints.lie.l2 = null
     expect((await provider.refresh()).l2BlockNumber).toBe(2n)
-    await expect(endpoints.provider({ maxFinalizations: 1, l1BlockHash: () => word(1) }).view()).rejects.toMatchObject({
+    await expect(endpoints.provider({ l1BlockHash: () => word(1) }).view()).rejects.toMatchObject({
       reason: 'ENDPOINT_FAILED',
     })
   })

@@ -585,7 +585,7 @@ export const cases: Readonly<Record<string, Case>> = {
     ],
     optional: [
       ...ofCalls,
-      ...['forward', 'environment', 'maxGas', 'maxRequests', 'maxFinalizations', 'prefetch'].map(n => `0.${n}`),
+      ...['forward', 'environment', 'maxGas', 'maxRequests', 'prefetch'].map(n => `0.${n}`),
       ...['onView', 'maxKeysPerRequest', 'signal'].map(name => `0.${name}`),
       ...optionalOf('0.environment', environment),
     ],

@@ -430,7 +430,6 @@ it('is recorded only with valid options', async () => {
     [{ environment: { timestamp: 5 } }, 'environment.timestamp'],
     [{ environment: { blockhashes: {} } }, 'environment.blockhashes'],
     [{ maxRequests: 0 }, 'maxRequests'],
-    [{ maxFinalizations: 0 }, 'maxFinalizations'],
     [{ maxKeysPerRequest: 0 }, 'maxKeysPerRequest'],
     [{ method: 7 }, 'method'],
     [{ l1BlockNumber: 1 }, 'l1BlockNumber'],
@@ -442,7 +441,7 @@ it('is recorded only with valid options', async () => {
     const error = await recordCall(withNetwork({ ...right, ...change }) as never).catch(error => error)
     expect([isArgumentError(error), error.path], `${error}`).toEqual([true, asOfNetwork(path)])
   }
-  expect(wrong.length).toBe(33)
+  expect(wrong.length).toBe(32)
   expect(asked).toEqual([])
   const unlike = { ...right, call: { to: TARGET, data: '0x1' } } as const
   await expect(recordCall(withNetwork(unlike))).rejects.toMatchObject({

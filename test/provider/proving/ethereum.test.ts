@@ -31,7 +31,7 @@ function viewsOver({ l1, l2, l1BlockHash }: Endpoints, more: object = {}, scheme
   return createViews({
     ...{ l1: openEndpoints('l1', l1, 'L1'), l2: openEndpoints('l2', l2, 'L2'), l1BlockHash, rollup, signal: undefined },
     ...{ schemeAt: readSchemes(scheme as never, rollup), method: 'rollup_getProof', maxKeysPerRequest: 2 },
-    ...{ known: createKnownState(), maxFinalizations: 8 },
+    known: createKnownState(),
     ...more,
   })
 }

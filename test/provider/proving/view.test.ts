@@ -5,6 +5,7 @@ import type { Hex } from '../../../src/entry/index.ts'
 import type { Network } from '../../../src/entry/networks.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { createCurrentView } from '../../../src/provider/current-view.ts'
+import { MAX_FINALIZATIONS } from '../../../src/provider/limits.ts'
 import { endpointsOf } from '../../../src/provider/options.ts'
 import { createKnownState } from '../../../src/provider/proven-state.ts'
 import { createViews, describe, type Held, type ViewSource } from '../../../src/provider/view.ts'
@@ -31,7 +32,6 @@ function setUp({ scheme = poseidon2, ...more }: More = {}, bob = 2n) {
     signal: undefined,
     maxKeysPerRequest: 100,
     known: createKnownState(),
-    maxFinalizations: 8,
     ...more,
   })
   /** Finalizes a block in which Bob has this balance. */
@@ -119,18 +119,19 @@ it('moves forward, and stays where nothing newer is proven', async () => {
   const atNewer = await still.views.find(null)
   known = older
   expect(await still.views.find(atNewer)).toBe(atNewer)
-  // If only the newest finalization is tried and its proofs are missing, there is nothing newer, but a newer proof.
-  const once = setUp({ maxFinalizations: 1 })
+  // If the proofs of all finalizations that are tried are missing, there is nothing newer, but a newer proof.
+  const once = setUp()
   once.finalize(3n)
   const before = await once.views.find(null)
-  once.finalize(4n)
-  once.withhold(2)
+  const missing = Array.from({ length: MAX_FINALIZATIONS + 1 }, (_, index) => index + 2)
+  for (const block of missing) once.finalize(BigInt(block))
+  once.withhold(...missing)
   const stayed = await once.views.find(before)
-  expect(stayed).toEqual({ ...before, l1Block: stayed.l1Block, newest: 2n })
+  expect(stayed).toEqual({ ...before, l1Block: stayed.l1Block, newest: 10n })
   expect(stayed.l1Block.number).toBe(once.chain.l1.blockNumber())
   // The walk begins at the newest finalization, and ends before that of the view.
   await expect(once.views.findBefore(stayed)).rejects.toMatchObject({ code: 'PROOF_UNAVAILABLE' })
-  await expect(once.views.find(null)).rejects.toThrow('tried 2')
+  await expect(once.views.find(null)).rejects.toThrow('tried 10')
 })
 
 it('keeps a proven timestamp, and asks for it again if there is none', async () => {
