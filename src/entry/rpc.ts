@@ -8,9 +8,8 @@
 export {
   type BeaconBlockHashOptions,
   type BeaconFailure,
-  type BeaconProgress,
   beaconBlockHash,
-} from '../client/beacon/follow-beacon.ts'
+} from '../client/beacon/beacon.ts'
 export { followFinalizations } from '../client/follow/follow.ts'
 export {
   type ClaimableMessage,

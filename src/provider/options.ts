@@ -204,7 +204,7 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
 
   return {
     ...endpoints,
-    run: (work, over = signal, isBlamed) => endpoints.run(onceVerified(work), over, isBlamed),
+    run: (work, over = signal) => endpoints.run(onceVerified(work), over),
     each: (work, options) => endpoints.each(onceVerified(work), options),
   }
 }

@@ -31,17 +31,12 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   const checkpoint = ['--checkpoint', await rootOf(53n)]
   const recorded = await record('--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl, ...checkpoint)
   expect(recorded.code, recorded.stderr).toBe(0)
-  expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
-  expect(recorded.stderr).toMatch(
-    /2 sync-committee periods since the trusted beacon block: about \d+ kB of the bundle\n/,
-  )
+  expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking another\n')
+  for (const done of [0, 1, 2]) {
+    expect(recorded.stderr).toContain(`${done} of 2 committee updates since the trusted beacon block\n`)
+  }
   expect(recorded.stdout).toContain('Everything rests on the beacon block that you stated')
   const bundle = read(file)
-  // The size estimate printed beforehand is right.
-  const said = 1000 * Number(/about (\d+) kB/.exec(recorded.stderr)?.[1])
-  const length = JSON.stringify(bundle.consensus).length
-  expect(length).toBeLessThan(said)
-  expect(length).toBeGreaterThan(0.8 * said)
   expect(bundle.consensus.updates.length).toBe(2)
 
   await service.close({ graceMs: 0 })

@@ -81,7 +81,7 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   ]
   const recorded = await runHere([...record, '--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl])
   expect(recorded).toMatchObject({ code: 0 })
-  expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
+  expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking another\n')
   expect(recorded.stdout).toContain('Everything rests on the beacon block that you stated')
   const line = recorded.stdout.split('\n').find(line => line.includes('npx rollup-state-proof verify')) ?? ''
   const args = line.trim().split(' ').slice(2)

@@ -1,10 +1,6 @@
 import { vi } from 'vitest'
-import {
-  type BeaconSource,
-  type ConsensusProgress,
-  fetchConsensus as fetchFrom,
-  readBeaconSource,
-} from '../../src/client/beacon/beacon.ts'
+import { fetchConsensus as fetchFrom, readBeaconSource } from '../../src/client/beacon/beacon.ts'
+import type { BeaconSource } from '../../src/client/beacon/beacon-chain.ts'
 import { addDemoBlocks, createService, demoWorld, type Service } from '../../src/devnet/index.ts'
 import * as beacon from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
@@ -22,8 +18,13 @@ export const fetchConsensus = async ({
   onProgress = () => {},
   signal,
   ...source
-}: BeaconSource & { onProgress?: (progress: ConsensusProgress) => void; signal?: AbortSignal }) =>
-  fetchFrom(readBeaconSource(source), onProgress, signal)
+}: BeaconSource & { onProgress?: (step: string) => void; signal?: AbortSignal }) => {
+  const told = {
+    onFailure: (_: unknown, index: number) => onProgress(`endpoint ${index} failed`),
+    onUpdate: (done: number, periods: number) => onProgress(`${done} of ${periods} updates`),
+  }
+  return fetchFrom(readBeaconSource(source), told, signal)
+}
 
 /** The service without HTTP in between; what it answers is changed on the way. */
 export function apiOf({ beacon }: Service, change: Change = body => body): BeaconApi & { readonly asked: string[] } {

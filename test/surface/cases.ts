@@ -131,7 +131,7 @@ const trusted = beacon.trustBeaconBlock({ network, blockRoot })
 asWhole(trusted)
 /** The clock of the devnet stands still. */
 const anyAge = { maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
-const { consensus } = await fetchConsensus({ apis: [api], trusted, ...anyAge }, () => {}, undefined)
+const { consensus } = await fetchConsensus({ apis: [api], trusted, ...anyAge }, {}, undefined)
 const { network: _, ...answers } = consensus
 const { committee } = beacon.verifyBootstrap(consensus.bootstrap, { network, blockRoot })
 const [firstUpdate] = Array.from(answers.updates as readonly unknown[])
@@ -454,14 +454,12 @@ export const cases: Readonly<Record<string, Case>> = {
     call: rpc.beaconBlockHash,
     args: [
       {
-        ...{ apis: [api], trusted, resumeFrom: null, onProgress: ignore, onFailure: ignore, maxAgeSeconds: 10 ** 9 },
+        ...{ apis: [api], trusted, onProgress: ignore, onFailure: ignore, maxAgeSeconds: 10 ** 9 },
         ...{ maxTrustedAgeSeconds: 10 ** 9, signal },
       },
     ],
     optional: [
-      ...['resumeFrom', 'onProgress', 'onFailure', 'maxAgeSeconds', 'maxTrustedAgeSeconds', 'signal'].map(
-        name => `0.${name}`,
-      ),
+      ...['onProgress', 'onFailure', 'maxAgeSeconds', 'maxTrustedAgeSeconds', 'signal'].map(name => `0.${name}`),
     ],
   },
   followMessages: {

@@ -1,11 +1,8 @@
-import type { ConsensusProgress } from '../../client/beacon/beacon.ts'
 import { ProofError } from '../../entry/index.ts'
 import type { RecordOptions, RecordProgress, RequestProvider } from '../../entry/rpc.ts'
 import { kindName } from '../../verify/state/kind.ts'
 import type { Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
 import { formatEvidence, type Stated } from '../kinds/evidence.ts'
-import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import type { Flags } from '../options/declared.ts'
 import { asArgument, commandLine, type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { networkSource } from '../options/network.ts'
@@ -74,7 +71,7 @@ export async function recordToFile<T extends ProvenChain>(
     const output = openOutputFile(flags.output, flags.force, io)
     const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
     const how = trustOptionsOf(trust, flags.beacon, connections)
-    const counts = { beacon: 0, L1: endpoints[0].length, L2: endpoints[1].length }
+    const counts = { beacon: how.beacon?.apis.length, L1: endpoints[0].length, L2: endpoints[1].length }
     const onProgress = (progress: RecordProgress) => {
       refuseProgress(progress, trust)
       // The failure of the only endpoint ends the recording, and is reported then.
@@ -140,23 +137,17 @@ function report<T extends ProvenChain>(
   return exitCodeOf(verdict, ASKED_ENDPOINTS)
 }
 
-/** Ends a recording as soon as it is clear that its bundle would be useless. @throws ProofError, UsageError */
+/** Ends a recording as soon as it is clear that its bundle would be useless. @throws ProofError */
 function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: RecordTrust): void {
   if (progress.step === 'l1Block' && expected !== undefined && progress.l1Block.hash !== expected) {
     throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected, found: progress.l1Block.hash })
   }
-  if (progress.step !== 'consensus') return
-  const { progress: fetched } = progress
-  if (fetched.step !== 'size' || fetched.length < MAX_INPUT_BYTES) return
-  throw new UsageError(
-    `--checkpoint: ${describeConsensus(fetched)}, more than the ${MAX_INPUT_MIB} MiB that verify reads; use a newer one`,
-  )
 }
 
 function describeProgress(progress: RecordProgress, keyCount: number): string {
   switch (progress.step) {
-    case 'consensus':
-      return describeConsensus(progress.progress)
+    case 'updates':
+      return `${progress.done} of ${progress.periods} committee updates since the trusted beacon block`
     case 'l1Block':
       return `L1 block ${progress.l1Block.number} of ${formatTime(progress.l1Block.timestamp)}`
     case 'l2Block':
@@ -167,19 +158,5 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
       return `${progress.layer} endpoint ${progress.index + 1} failed (${progress.code}); asking another`
     case 'keys':
       return `${progress.keyCount} of ${keyCount} storage keys`
-  }
-}
-
-function describeConsensus(progress: ConsensusProgress): string {
-  switch (progress.step) {
-    case 'size': {
-      const { periods, length } = progress
-      const many = `${periods} sync-committee ${periods === 1 ? 'period' : 'periods'}`
-      return `${many} since the trusted beacon block: about ${Math.round(length / 1000)} kB of the bundle`
-    }
-    case 'updates':
-      return `${progress.done} of ${progress.periods} committee updates`
-    case 'endpointFailed':
-      return `beacon endpoint ${progress.index + 1} failed (${progress.code}); asking the next`
   }
 }

@@ -1,16 +1,15 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Hex } from '../../base/bytes.ts'
+import { type Hex, isHex } from '../../base/bytes.ts'
 import { isArgumentError } from '../../entry/index.ts'
 import {
   agreeingBlockHash,
-  type BeaconProgress,
   beaconBlockHash,
   type DissentingSource,
   finalizedBlockHash,
   type RequestProvider,
 } from '../../entry/rpc.ts'
-import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/progress-file.ts'
 import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'
@@ -84,8 +83,7 @@ async function followCheckpoint(
   tell: (failures: readonly string[]) => void,
 ): Promise<L1Source> {
   const apis = openBeacon(beacon)
-  const trusted = await trustedBlockOf(root, network)
-  const { beaconBlockRoot: blockRoot } = trusted
+  const { beaconBlockRoot: blockRoot } = await trustedBlockOf(root, network)
   const askedFor = {
     command: '--beacon-state',
     checkpoint: blockRoot,
@@ -95,21 +93,16 @@ async function followCheckpoint(
   // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very block.
   const stored =
     path === undefined ? undefined : progressFile(path, askedFor, text => tell([text]), 'move it away to begin anew')
-  // Unchecked, whatever the type says: beaconBlockHash refuses what it cannot use.
-  const state = stored?.read() as BeaconProgress | undefined
-  try {
-    const l1BlockHash = beaconBlockHash({
-      apis,
-      trusted,
-      maxAgeSeconds: maxAge,
-      maxTrustedAgeSeconds: maxAge,
-      ...(stored && { resumeFrom: state, onProgress: proven => stored.save(proven) }),
-      onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
-    })
-    const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
-    return { l1BlockHash, source: 'user', trust: `the beacon block ${blockRoot}, from which ${many} is verified` }
-  } catch (error) {
-    const isStored = isArgumentError(error) && error.path.startsWith('resumeFrom')
-    throw isStored ? argumentRefused(error, `--beacon-state: ${path}${error.path.slice('resumeFrom'.length)}`) : error
-  }
+  const proven = stored?.read() ?? blockRoot
+  if (!isHex(proven, 32)) throw new UsageError(`--beacon-state: ${path}: expected the root of a beacon block`)
+  const l1BlockHash = beaconBlockHash({
+    apis,
+    trusted: await trustedBlockOf(proven, network),
+    maxAgeSeconds: maxAge,
+    maxTrustedAgeSeconds: maxAge,
+    onProgress: newer => stored?.save(newer),
+    onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
+  })
+  const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
+  return { l1BlockHash, source: 'user', trust: `the beacon block ${blockRoot}, from which ${many} is verified` }
 }

@@ -4,20 +4,13 @@ import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
 import type { Committee } from '../../verify/beacon/committee.ts'
 import { MAX_UPDATES } from '../../verify/beacon/limits.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
-import type { BeaconLightClient } from '../../verify/beacon/trusted-block.ts'
-import type { VerifiedBootstrap, VerifiedFinality } from '../../verify/beacon/verify.ts'
+import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
+import type { BeaconBlock, VerifiedBootstrap, VerifiedFinality } from '../../verify/beacon/verify.ts'
 import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATE_SHAPE } from '../../verify/evidence/consensus.ts'
 import { type Attempt, createPool, type Pool } from '../sources/pool.ts'
 import { admissionOf } from '../transport/admission.ts'
 import { redactError } from '../transport/diagnose.ts'
-import {
-  abortedBy,
-  EndpointError,
-  type Failure,
-  isEndpointError,
-  isMissing,
-  isUnknownFork,
-} from '../transport/error.ts'
+import { abortedBy, EndpointError, type Failure, isEndpointError, isUnknownFork } from '../transport/error.ts'
 import type { BeaconApi } from '../transport/http.ts'
 import {
   BEACON_APIS_AT_ONCE,
@@ -49,12 +42,6 @@ async function fetchKnown(api: BeaconApi, path: string, shape: Shape, length: nu
   }
 }
 
-export const fetchBootstrap = (api: BeaconApi, blockRoot: string, signal: AbortSignal): Promise<unknown> =>
-  fetchKnown(api, `bootstrap/${blockRoot}`, BOOTSTRAP_SHAPE, BEACON_STEP_LENGTH, signal)
-
-const fetchFinality = (api: BeaconApi, signal: AbortSignal): Promise<unknown> =>
-  fetchKnown(api, 'finality_update', FINALITY_SHAPE, FINALITY_LENGTH, signal)
-
 /** The updates of at most `count` periods, at least one. The verifier checks that they are in order and without gaps. */
 async function fetchUpdates(api: BeaconApi, start: number, count: number, signal: AbortSignal): Promise<unknown[]> {
   const path = `updates?start_period=${start}&count=${count}`
@@ -71,45 +58,67 @@ function readClaimed(source: unknown, ...names: string[]): bigint {
   throw new EndpointError('ANSWER_MALFORMED', { found: `no ${names.at(-1)}`, layer: 'beacon' })
 }
 
-/** How many updates lead from one period to another that an endpoint claims. @throws EndpointError if more than are verified */
-function verifyCount(from: number, to: number): void {
-  if (to - from <= MAX_UPDATES) return
-  const found = `${to - from} periods, more than ${MAX_UPDATES}`
-  throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer: 'beacon' })
+/** Where to fetch what leads from a trusted beacon block to L1. */
+export interface BeaconSource {
+  /** One or more beacon APIs, none of which is trusted. */
+  apis: readonly BeaconApi[]
+  /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
+  trusted: TrustedBeaconBlock
+  /**
+   * Maximum age of the block that everything is proven from, in seconds: the trusted block; for `beaconBlockHash`, later the newest
+   * proven one, at each call. Default: two weeks, and one week from Gloas on; `Infinity` for no limit.
+   */
+  maxTrustedAgeSeconds?: number | undefined
 }
 
-/** Beacon APIs of which none is trusted. */
-export interface Session {
+/** What is proven from a trusted block. */
+interface Proven {
+  readonly bootstrap: unknown
+  readonly trusted: VerifiedBootstrap
+  /** The newest block. */
+  best: BeaconBlock
+  /** The finality update with the newest slot. */
+  newest?: { readonly finality: unknown; readonly verified: VerifiedFinality }
+  /** The newest committee, and the one before it: the newest may not sign yet. */
+  committees: readonly Committee[]
+}
+
+interface Told {
+  /** What the failures of all endpoints come to. */
+  failed(failures: ReadonlyMap<number, Failure>): Failure
+  /** An endpoint failed for the first time. What this throws ends what is under way. */
+  readonly onFailure?: (index: number, error: Failure) => void
+  /** How many updates are needed now, as far as is known; one that is verified. */
+  readonly onUpdate?: ((left: number, update?: unknown) => void) | undefined
+}
+
+/** What is proven so far, over beacon APIs of which none is trusted. */
+interface BeaconChain extends Pick<Told, 'onUpdate'> {
+  readonly source: BeaconSource
   readonly pool: Pool<BeaconApi>
-  /** The first failure of each, until they are cleared. */
-  readonly failures: Map<number, Failure>
+  /** The first failure of each endpoint, until they are cleared. */
+  readonly failing: Map<number, Failure>
+  /** Once the trusted block is. */
+  proven?: Proven
 }
 
-/** @param onFailure called when an endpoint fails for the first time. What it throws ends what is under way */
-export function openSession(
-  apis: readonly BeaconApi[],
-  onFailure: (index: number, code: string) => void = () => {},
-): Session {
-  const failures = new Map<number, Failure>()
+export function openBeaconChain(source: BeaconSource, { failed, onFailure, onUpdate }: Told): BeaconChain {
+  const failing = new Map<number, Failure>()
   const note = (index: number, error: Failure) => {
-    if (failures.has(index)) return
-    failures.set(index, error)
-    onFailure(index, error.code)
+    if (failing.has(index)) return
+    failing.set(index, error)
+    onFailure?.(index, error)
   }
-  const pool = createPool(apis, {
+  const pool = createPool(source.apis, {
     layer: 'beacon',
     onFailure: (_, index, error) => note(index, error),
     onSilence: index => note(index, tooLate()),
-    failed: found => unavailable(apis.length, found),
+    failed,
   })
-  return { pool, failures }
+  return { source, pool, failing, onUpdate }
 }
 
 const tooLate = () => new EndpointError('TIMEOUT', { layer: 'beacon' })
-
-/** The error of a single endpoint as it is; of several, what each of them answered. */
-export const unavailable = (count: number, failures: ReadonlyMap<number, Failure>): Failure =>
-  (count === 1 ? failures.get(0) : undefined) ?? allFailed(failures)
 
 export function allFailed(failures: ReadonlyMap<number, Failure>): Failure {
   const [first] = failures.values()
@@ -120,86 +129,58 @@ export function allFailed(failures: ReadonlyMap<number, Failure>): Failure {
   return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
 }
 
-/** A proven block, and the committee that signed for it, or that of its period. */
-export type KnownBlock = Pick<VerifiedBootstrap, 'committee' | 'l1BlockHash' | 'slot' | 'slotTimestamp'>
-
-/** The newest committee is remembered apart from the newest block: it may not sign yet, and then the one before it does. */
-export interface Chain {
-  best: KnownBlock
-  /** The newest slot of a finality update that was verified. */
-  newestSlot: bigint
-  /** The newest committee, and the one before it. */
-  committees: readonly Committee[]
+/** The trusted block, proven by its bootstrap from the first endpoint that sends the right one. */
+function begin({ pool, source }: BeaconChain, whole: AbortSignal | undefined): Promise<Proven> {
+  const { beaconBlockRoot: blockRoot, lightClient } = source.trusted
+  const { network, verifyBootstrap } = lightClient
+  return pool.run(async (api, { signal }) => {
+    const bootstrap = await fetchKnown(api, `bootstrap/${blockRoot}`, BOOTSTRAP_SHAPE, BEACON_STEP_LENGTH, signal)
+    const trusted = verifyBootstrap(bootstrap, { network, blockRoot })
+    return { bootstrap, trusted, best: trusted, committees: [trusted.committee] }
+  }, whole)
 }
-
-/** @param best the trusted block, or the newest proven one */
-export const chainFrom = (best: KnownBlock): Chain => ({
-  best,
-  newestSlot: best.slot - 1n,
-  committees: [best.committee],
-})
-
-interface Extension {
-  readonly signal: AbortSignal | undefined
-  /** Whether there is no need to wait long for endpoints that may know more. */
-  readonly isEnough: () => boolean
-  readonly onClaim?: (period: number) => void
-  readonly onUpdate?: (update: unknown) => void
-  readonly onFinality?: (finality: unknown, verified: VerifiedFinality) => void
-}
-
-const newestOf = ({ best, committees }: Chain): Committee => committees.at(-1) ?? best.committee
 
 /**
- * Asks all endpoints for their newest finalized block, and proves the newest of them that it can. What is proven stays in
- * `chain`, even if it is not enough. Once one is proven and `isEnough`, the other endpoints have {@link STRAGGLE_MS} since the
- * last committee was proven, and those that failed lately are not waited for.
+ * Asks all endpoints for their newest finalized block, and proves the newest of them that it can. What is proven stays, even if it is
+ * not enough. Once one is proven and `isEnough`, the others have {@link STRAGGLE_MS} since the last committee was proven, and those
+ * that failed lately are not waited for.
+ *
+ * @returns what is proven, and what all endpoints failed with, unless one of them named a block that is
  */
 export async function extendChain(
-  { pool, failures }: Session,
-  chain: Chain,
-  beacon: BeaconLightClient,
-  extension: Extension,
-): Promise<void> {
-  const start = chain.best.slot
-  const ending = partOf(extension.signal)
+  chain: BeaconChain,
+  whole: AbortSignal | undefined,
+  isEnough: (best: BeaconBlock) => boolean,
+): Promise<{ readonly proven: Proven; readonly failures: ReadonlyMap<number, Failure> | null }> {
+  const { pool, source } = chain
+  chain.proven ??= await begin(chain, whole)
+  const { proven } = chain
+  const { slot: oldest } = proven.best
+  // Checked each time: the newest block may have been proven long ago.
+  verifyTrustedAge(proven.best, source)
+  const ending = partOf(whole)
   const awaited = new Set([...pool.sources.keys()].filter(index => !pool.isDemoted(index)))
-  let [hasSucceeded, hasProgress] = [false, false]
+  const failures = new Map<number, Failure>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const settle = () => {
-    if (!hasSucceeded || !extension.isEnough()) return
     clearTimeout(timer)
-    if (awaited.size === 0 && !hasProgress) round.end()
+    if (!hasSucceeded || !isEnough(proven.best)) return
+    if (awaited.size === 0) round.end()
     else timer = setTimeout(round.end, STRAGGLE_MS)
   }
-  const { stepTo, prove } = proverOf(pool, chain, beacon, ending.signal, {
-    ...extension,
-    onUpdate(update) {
-      hasProgress = true
-      settle()
-      extension.onUpdate?.(update)
-    },
-  })
-  const claims = new Map<number, bigint>()
-  const round = pool.each(
-    async (api, { signal, heard }, index) => {
-      const finality = await fetchFinality(api, signal)
-      heard()
-      const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
-      const period = periodOf(beacon.network, readClaimed(finality, 'data', 'signature_slot'))
-      if (slot < start) throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT')
-      verifyCount(newestOf(chain).period, period)
-      extension.onClaim?.(period)
-      await stepTo(period)
-      claims.set(index, slot)
-      await prove(finality, slot, period)
-    },
-    { signal: ending.signal, atOnce: BEACON_APIS_AT_ONCE },
-  )
+  let hasSucceeded = false
+  const prove = proverOf(chain, proven, ending.signal, settle)
+  const work = async (api: BeaconApi, { signal, heard }: Attempt) => {
+    const finality = await fetchKnown(api, 'finality_update', FINALITY_SHAPE, FINALITY_LENGTH, signal)
+    heard()
+    await prove(finality, oldest)
+  }
+  const round = pool.each(work, { signal: ending.signal, atOnce: BEACON_APIS_AT_ONCE })
   try {
     for await (const outcome of round) {
       awaited.delete(outcome.index)
-      hasSucceeded ||= 'value' in outcome
+      if ('error' in outcome) failures.set(outcome.index, outcome.error)
+      else hasSucceeded = true
       settle()
     }
     for (const index of round.running.keys()) pool.blame(index, tooLate())
@@ -208,79 +189,80 @@ export async function extendChain(
     ending.forget()
     ending.abort()
   }
-  for (const [index, slot] of claims) {
-    if (slot < chain.newestSlot && !failures.has(index)) {
-      failures.set(index, new ProofError('BEACON_OLDER_THAN_CHECKPOINT'))
-    }
-  }
+  return { proven, failures: hasSucceeded ? null : failures }
 }
 
-/** Extends a chain by what verifies. Other work of the program runs between two verifications. */
-function proverOf(
-  pool: Pool<BeaconApi>,
-  chain: Chain,
-  beacon: BeaconLightClient,
-  signal: AbortSignal,
-  { onUpdate, onFinality }: Pick<Extension, 'onUpdate' | 'onFinality'>,
-) {
+/** Proves what endpoints name as finalized. Other work of the program runs between two verifications. */
+function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onStep: () => void) {
+  const { pool, source, onUpdate } = chain
+  const { network, verifyUpdate, verifyFinality } = source.trusted.lightClient
   const { run: inTurn } = createBudget(1)
   let stepping: Promise<void> | undefined
 
-  function improve(verified: VerifiedFinality, committee: Committee, source: unknown): void {
-    verifyClock(beacon.network, verified, readClaimed(source, 'data', 'signature_slot'))
-    const { l1BlockHash, slot, slotTimestamp } = verified
-    if (slot > chain.best.slot) chain.best = { committee, l1BlockHash, slot, slotTimestamp }
+  function improve(verified: VerifiedFinality, sent: unknown): void {
+    verifyClock(network, verified, readClaimed(sent, 'data', 'signature_slot'))
+    if (verified.slot > proven.best.slot) proven.best = verified
   }
 
   /** Takes as many of these updates as verify. @throws if not even the first does */
-  async function take(updates: readonly unknown[]): Promise<void> {
+  async function take(updates: readonly unknown[], to: number): Promise<void> {
     for (const [index, update] of updates.entries()) {
-      const signing = newestOf(chain)
+      const signing = newestOf(proven)
       await sleep(0, signal)
       try {
-        const verified = beacon.verifyUpdate(update, signing)
-        chain.committees = [signing, verified.committee]
-        improve(verified, signing, update)
-        onUpdate?.(update)
+        const verified = verifyUpdate(update, signing)
+        proven.committees = [signing, verified.committee]
+        improve(verified, update)
       } catch (error) {
         if (index === 0) throw error
         return
       }
+      onStep()
+      onUpdate?.(to - newestOf(proven).period, update)
     }
   }
 
-  function step(period: number): Promise<void> {
-    const first = newestOf(chain).period
-    const work = async (api: BeaconApi, attempt: Attempt) => {
-      const updates = await fetchUpdates(api, first, Math.min(period - first, MAX_UPDATES_AT_ONCE), attempt.signal)
+  function step(to: number): Promise<void> {
+    const first = newestOf(proven).period
+    onUpdate?.(to - first)
+    return pool.run(async (api, attempt) => {
+      const updates = await fetchUpdates(api, first, Math.min(to - first, MAX_UPDATES_AT_ONCE), attempt.signal)
       attempt.heard()
       // Those of another endpoint may have been taken meanwhile.
-      await inTurn(async () => (newestOf(chain).period === first ? take(updates) : undefined))
-    }
-    return pool.run(work, signal, error => !isMissing(error))
+      await inTurn(async () => (newestOf(proven).period === first ? take(updates, to) : undefined))
+    }, signal)
   }
 
-  return {
-    /** Fetches the updates up to a period, once for all who need them. */
-    async stepTo(period: number): Promise<void> {
-      while (newestOf(chain).period < period) {
-        stepping ??= step(period).finally(() => {
-          stepping = undefined
-        })
-        await stepping
-      }
-    },
-    async prove(finality: unknown, slot: bigint, period: number): Promise<void> {
-      await sleep(0, signal)
-      // Another endpoint may have proven it meanwhile.
-      if (slot <= chain.newestSlot) return
-      const committee = chain.committees.find(committee => committee.period === period) ?? newestOf(chain)
-      const verified = beacon.verifyFinality(finality, committee)
-      chain.newestSlot = verified.slot
-      improve(verified, committee, finality)
-      onFinality?.(finality, verified)
-    },
+  return async (finality: unknown, oldest: bigint): Promise<void> => {
+    const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
+    const period = periodOf(network, readClaimed(finality, 'data', 'signature_slot'))
+    if (slot < oldest) throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT')
+    verifyCount(newestOf(proven).period, period)
+    // The updates are fetched once for all who need them.
+    while (newestOf(proven).period < period) {
+      stepping ??= step(period).finally(() => {
+        stepping = undefined
+      })
+      await stepping
+    }
+    await sleep(0, signal)
+    // Another endpoint may have proven it meanwhile.
+    if (proven.newest && slot <= proven.newest.verified.slot) return
+    const committee = proven.committees.find(committee => committee.period === period) ?? newestOf(proven)
+    const verified = verifyFinality(finality, committee)
+    proven.newest = { finality, verified }
+    improve(verified, finality)
   }
+}
+
+/** There is always one. */
+const newestOf = ({ committees, trusted }: Proven): Committee => committees.at(-1) ?? trusted.committee
+
+/** How many updates lead from one period to another that an endpoint claims. @throws EndpointError if more than are verified */
+function verifyCount(from: number, to: number): void {
+  if (to - from <= MAX_UPDATES) return
+  const found = `${to - from} periods, more than ${MAX_UPDATES}`
+  throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer: 'beacon' })
 }
 
 /** Checks that the time of a signature is not after that of this machine. @throws EndpointError `CLOCK_BEHIND` */
@@ -289,5 +271,22 @@ function verifyClock(network: BeaconNetwork, { slot, slotTimestamp }: VerifiedFi
   const ahead = Number(slotTimestamp + (signatureSlot - slot) * BigInt(secondsPerSlot)) - Date.now() / 1000
   if (ahead > secondsPerSlot) {
     throw new EndpointError('CLOCK_BEHIND', { found: `${Math.round(ahead)} seconds` })
+  }
+}
+
+export const DAY = 86_400
+
+/** The age of a block in seconds, by the clock of this machine. */
+export const ageOf = ({ slotTimestamp }: BeaconBlock): number => Date.now() / 1000 - Number(slotTimestamp)
+
+/** By default two weeks; one from Gloas on, where validators leave faster (EIP-8061). */
+function verifyTrustedAge(block: BeaconBlock, { trusted, maxTrustedAgeSeconds: limit }: BeaconSource): void {
+  const age = ageOf(block)
+  const { network } = trusted.lightClient
+  const gloas = network.forks.find(({ name }) => name === 'gloas')?.epoch ?? Number.POSITIVE_INFINITY
+  const { secondsPerSlot, slotsPerEpoch } = clockOf(network)
+  const epoch = (Number(block.slot) + age / secondsPerSlot) / slotsPerEpoch
+  if (age > (limit ?? (epoch < gloas ? 14 : 7) * DAY)) {
+    throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(age / DAY)} days`, layer: 'beacon' })
   }
 }

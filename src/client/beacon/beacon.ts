@@ -1,66 +1,17 @@
 import { decodeArgument, invalid, isArray, readItems } from '../../base/arguments.ts'
+import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
-import { hasMethod, readOptions } from '../../base/options.ts'
-import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
-import type { BeaconNetwork } from '../../verify/beacon/network.ts'
-import type { ProvenConsensus, TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
-import type { VerifiedFinality } from '../../verify/beacon/verify.ts'
+import { hasMethod, readOptions, verifyFunction } from '../../base/options.ts'
+import type { ProvenConsensus } from '../../verify/beacon/trusted-block.ts'
+import type { BeaconBlock } from '../../verify/beacon/verify.ts'
 import type { BundleConsensus } from '../../verify/evidence/consensus.ts'
+import type { OnFailure } from '../sources/pool.ts'
 import { EndpointError } from '../transport/error.ts'
-import type { BeaconApi } from '../transport/http.ts'
-import { BYTES_PER_PERIOD } from '../transport/limits.ts'
+import { verifySignal } from '../transport/options.ts'
 import { scoped } from '../transport/waiting.ts'
-import {
-  chainFrom,
-  extendChain,
-  fetchBootstrap,
-  type KnownBlock,
-  openSession,
-  type Session,
-  unavailable,
-} from './beacon-chain.ts'
+import { ageOf, allFailed, type BeaconSource, DAY, extendChain, openBeaconChain } from './beacon-chain.ts'
 
-/** A step of fetching the consensus part of a bundle. */
-export type ConsensusProgress =
-  | {
-      /** The size is known. Most of it is still to be fetched. */
-      step: 'size'
-      /** How many periods lie between the trusted block and now. */
-      periods: number
-      /** Approximate size of the JSON, in bytes. */
-      length: number
-    }
-  | {
-      /** Some of the updates were fetched. */
-      step: 'updates'
-      /** How many so far. */
-      done: number
-      /** How many in total. */
-      periods: number
-    }
-  | {
-      /** An endpoint failed, or its answer does not verify. The next endpoint is tried, if there is one. */
-      step: 'endpointFailed'
-      /** Index of the endpoint, from 0. */
-      index: number
-      /** The code of its error. */
-      code: string
-    }
-
-/** Where to fetch what leads from a trusted beacon block to L1. */
-export interface BeaconSource {
-  /** One or more beacon APIs, none of which is trusted. */
-  apis: readonly BeaconApi[]
-  /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
-  trusted: TrustedBeaconBlock
-  /**
-   * Maximum age of the block that everything is proven from, in seconds: the trusted block; for `beaconBlockHash`, later the newest
-   * proven one, at each call. Default: two weeks, and one week from Gloas on; `Infinity` for no limit.
-   */
-  maxTrustedAgeSeconds?: number | undefined
-}
-
-const FUNCTIONS = ['verifyCommittee', 'verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
+const FUNCTIONS = ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
 
 /** A copy. @param place of its fields in the caller's options @throws ArgumentError */
 export const readBeaconSource = ({ apis, trusted, maxTrustedAgeSeconds }: BeaconSource, place = ''): BeaconSource =>
@@ -82,118 +33,160 @@ export const readBeaconSource = ({ apis, trusted, maxTrustedAgeSeconds }: Beacon
   })
 
 /** @throws ArgumentError */
-export function verifySeconds(name: string, seconds: unknown = 0): void {
+function verifySeconds(name: string, seconds: unknown = 0): void {
   if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
 }
 
-/** The trusted block, proven by its bootstrap from the first endpoint that sends the right one. */
-export async function fetchTrusted(
-  { pool }: Session,
-  { trusted, maxTrustedAgeSeconds }: BeaconSource,
-  signal: AbortSignal | undefined,
-): Promise<{ bootstrap: unknown; block: KnownBlock }> {
-  const { beaconBlockRoot: blockRoot, lightClient } = trusted
-  const { network, verifyBootstrap } = lightClient
-  const found = await pool.run(async (api, attempt) => {
-    const bootstrap = await fetchBootstrap(api, blockRoot, attempt.signal)
-    return { bootstrap, block: verifyBootstrap(bootstrap, { network, blockRoot }) }
-  }, signal)
-  verifyTrustedAge(found.block, network, maxTrustedAgeSeconds)
-  return found
-}
-
-export const DAY = 86_400
-
-/** The age of a block in seconds, by the clock of this machine. */
-export const ageOf = ({ slotTimestamp }: Pick<KnownBlock, 'slotTimestamp'>): number =>
-  Date.now() / 1000 - Number(slotTimestamp)
-
-/** @param limit in seconds. Default: two weeks; one from Gloas on, where validators leave faster (EIP-8061) */
-export function verifyTrustedAge(
-  block: Pick<KnownBlock, 'slot' | 'slotTimestamp'>,
-  network: BeaconNetwork,
-  limit: number | undefined,
-): void {
-  const age = ageOf(block)
-  const gloas = network.forks.find(({ name }) => name === 'gloas')?.epoch ?? Number.POSITIVE_INFINITY
-  const { secondsPerSlot, slotsPerEpoch } = clockOf(network)
-  const epoch = (Number(block.slot) + age / secondsPerSlot) / slotsPerEpoch
-  if (age > (limit ?? (epoch < gloas ? 14 : 7) * DAY)) {
-    throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(age / DAY)} days`, layer: 'beacon' })
-  }
-}
-
 /** The consensus part of a bundle, and what it proves. */
-export interface FetchedConsensus {
+interface FetchedConsensus {
   /** Known fields only; verified. */
   readonly consensus: BundleConsensus
   readonly proven: ProvenConsensus
 }
 
+/** What is told of fetching the consensus part. What these throw ends it. */
+interface ConsensusTold {
+  readonly onFailure?: OnFailure
+  /** How many committee updates are verified, and how many are needed as far as is known. */
+  readonly onUpdate?: (done: number, periods: number) => void
+}
+
 /**
  * Fetches what leads from a beacon block that is trusted to the newest finalized L1 block that any endpoint knows, and verifies it.
  *
- * @param onProgress may throw to end the fetch
  * @throws EndpointError if the only endpoint fails, `BEACON_CHECKPOINT_OLD`, `CLOCK_BEHIND`, `ABORTED`; ProofError if its answer does
  * not verify; of several, `BEACON_UNAVAILABLE`, which lists each by its index
  */
 export const fetchConsensus = (
   source: BeaconSource,
-  onProgress: (progress: ConsensusProgress) => void,
+  { onFailure, onUpdate }: ConsensusTold,
   whole: AbortSignal | undefined,
 ): Promise<FetchedConsensus> =>
   scoped(whole, async ({ signal, stop }) => {
-    const { apis, trusted } = source
-    const tell = (progress: ConsensusProgress) => {
+    const tell = (work: () => void) => {
       try {
-        onProgress(progress)
+        work()
       } catch (error) {
         // It is no failure of an endpoint.
         throw stop(error)
       }
     }
-    const session = openSession(apis, (index, code) => {
-      if (apis.length > 1) tell({ step: 'endpointFailed', index, code })
+    const updates: unknown[] = []
+    const chain = openBeaconChain(source, {
+      failed: failures => (source.apis.length === 1 ? failures.get(0) : undefined) ?? allFailed(failures),
+      onFailure: (index, error) => tell(() => onFailure?.('beacon', index, error)),
+      onUpdate(left, update) {
+        if (update !== undefined) updates.push(update)
+        tell(() => onUpdate?.(updates.length, updates.length + left))
+      },
     })
-    const { bootstrap, block } = await fetchTrusted(session, source, signal)
-    const { lightClient, network } = trusted
-    const { steps, result } = collectorOf(block, lightClient.network, tell)
-    await extendChain(session, chainFrom(block), lightClient, { signal, isEnough: () => true, ...steps })
-    const found = result()
-    if (found === undefined) throw unavailable(apis.length, session.failures)
-    const { proven, ...parts } = found
-    return { consensus: { network, bootstrap, ...parts }, proven }
+    const { proven, failures } = await extendChain(chain, signal, () => true)
+    const { bootstrap, trusted, newest } = proven
+    if (failures !== null || newest === undefined) throw chain.pool.failed(failures ?? new Map())
+    const { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period } = newest.verified
+    const { slotTimestamp: trustedSlotTimestamp, committee } = trusted
+    return {
+      consensus: {
+        network: source.trusted.network,
+        bootstrap,
+        updates: updates.slice(0, period - committee.period),
+        finality: newest.finality,
+      },
+      proven: { l1BlockHash, blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period },
+    }
   })
 
-/** Keeps what a bundle needs, and tells how far it is. */
-function collectorOf(block: KnownBlock, network: BeaconNetwork, tell: (progress: ConsensusProgress) => void) {
-  const updates: unknown[] = []
-  let newest: { readonly finality: unknown; readonly proven: ProvenConsensus } | undefined
-  let periods = -1
-  const start = block.committee.period
-  // No endpoint can claim more periods than the clock allows for.
-  const passed = Math.floor(Math.max(ageOf(block), 0) / clockOf(network).secondsPerSlot)
-  const today = periodOf(network, block.slot + BigInt(passed))
-  const steps = {
-    onClaim(claimed: number) {
-      const count = Math.max(Math.min(claimed, today) - start, 0)
-      if (count <= periods) return
-      periods = count
-      tell({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
-    },
-    onUpdate(update: unknown) {
-      updates.push(update)
-      periods = Math.max(periods, updates.length)
-      tell({ step: 'updates', done: updates.length, periods })
-    },
-    onFinality(finality: unknown, verified: VerifiedFinality) {
-      const { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period } = verified
-      const trustedSlotTimestamp = block.slotTimestamp
-      newest = {
-        finality,
-        proven: { l1BlockHash, blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period },
-      }
-    },
+/** An endpoint that failed or lied, and how. */
+export interface BeaconFailure {
+  /** Index of the endpoint. */
+  index: number
+  /** The code of the error. */
+  code: string
+}
+
+/** Where to start, and what is too old. */
+export interface BeaconBlockHashOptions extends BeaconSource {
+  /**
+   * Called with the root of every newer finalized block that is proven. Store it where nobody else can change it, and trust that
+   * block after a restart. If it throws or rejects, so does the current call.
+   */
+  onProgress?: ((beaconBlockRoot: Hex) => void | Promise<void>) | undefined
+  /** Called at each call with the endpoints that failed or lied. */
+  onFailure?: ((failures: readonly BeaconFailure[]) => void) | undefined
+  /** Maximum age of the newest finalized block, in seconds. Default: 86,400, a day; `Infinity` for no limit. */
+  maxAgeSeconds?: number | undefined
+  /** Aborts the current call, and every later one. */
+  signal?: AbortSignal | undefined
+}
+
+const OPTIONS = ['apis', 'trusted', 'onProgress', 'onFailure', 'maxAgeSeconds', 'maxTrustedAgeSeconds', 'signal']
+
+/**
+ * Follows a beacon chain over several endpoints, none of which is trusted: a source of L1 block hashes for the verified
+ * provider and for `verifyEvidence`. One honest endpoint suffices: the newest proven block counts, so an endpoint cannot hide
+ * it. It never goes back to an older block. An endpoint has 10 seconds for an answer.
+ *
+ * @param options the beacon APIs, where to start, and what is too old
+ * @returns a function that asks the endpoints at each call and returns the hash of the newest finalized L1 block. It throws an
+ * EndpointError `BEACON_UNAVAILABLE` if all endpoints fail and the newest proven block is older than `maxAgeSeconds`, `BEACON_STALE`
+ * if none has a newer one, `BEACON_CHECKPOINT_OLD`, `CLOCK_BEHIND`, `ABORTED`
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { trustBeaconBlock } from 'rollup-state-proof/beacon'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createBeaconApi, beaconBlockHash } from 'rollup-state-proof/rpc'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof-devnet'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(service.chain)
+ * const { beaconUrl } = await service.listen()
+ *
+ * const { network } = service.beacon
+ * const trusted = trustBeaconBlock({ network, blockRoot: (await service.beacon.blockRoot(60n)) ?? '0x' })
+ * const apis = [createBeaconApi(beaconUrl), createBeaconApi('http://127.0.0.1:1')]
+ * const any = { maxAgeSeconds: Infinity, maxTrustedAgeSeconds: Infinity } // the clock of the demo stands still
+ * const l1BlockHash = beaconBlockHash({ apis, trusted, ...any })
+ * console.log((await l1BlockHash()).length) // 66
+ * await service.close()
+ * ```
+ */
+export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<Hex> {
+  const own = readOptions('', options, OPTIONS)
+  const { onProgress, onFailure, maxAgeSeconds = DAY, signal } = own
+  const source = readBeaconSource(own)
+  verifyFunction('onProgress', onProgress)
+  verifyFunction('onFailure', onFailure)
+  verifySeconds('maxAgeSeconds', maxAgeSeconds)
+  verifySignal(signal)
+  const chain = openBeaconChain(source, { failed: allFailed })
+  let kept = source.trusted.beaconBlockRoot
+  let running: Promise<Hex> | undefined
+
+  const isRecent = (best: BeaconBlock) => ageOf(best) <= maxAgeSeconds
+
+  function report(): void {
+    const found = [...chain.failing].map(([index, { code }]) => ({ index, code }))
+    chain.failing.clear()
+    if (found.length > 0) onFailure?.(found.sort((a, b) => a.index - b.index))
   }
-  return { steps, result: () => newest && { ...newest, updates: updates.slice(0, newest.proven.period - start) } }
+
+  async function refresh(): Promise<Hex> {
+    const { proven, failures } = await extendChain(chain, signal, isRecent).finally(report)
+    const { best } = proven
+    if (best.blockRoot !== kept) await onProgress?.(best.blockRoot)
+    kept = best.blockRoot
+    // A failure that passes does not matter while the known block is recent.
+    if (isRecent(best)) return best.l1BlockHash
+    if (failures !== null) throw allFailed(failures)
+    throw new EndpointError('BEACON_STALE', { found: `${Math.round(ageOf(best))} seconds old`, layer: 'beacon' })
+  }
+
+  const end = () => {
+    running = undefined
+  }
+  // Concurrent calls share one refresh.
+  return () => (running ??= refresh().finally(end))
 }

@@ -1,7 +1,8 @@
 import { invalid } from '../../base/arguments.ts'
 import { readOptions, verifyFunction, verifyUint } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { type BeaconSource, type ConsensusProgress, fetchConsensus, readBeaconSource } from '../beacon/beacon.ts'
+import { fetchConsensus, readBeaconSource } from '../beacon/beacon.ts'
+import type { BeaconSource } from '../beacon/beacon-chain.ts'
 import { fetchL1Block, fetchNewest, type L1BlockTag, type L1Source } from '../l1/l1.ts'
 import { type Endpoint, only, openEndpoints } from '../sources/endpoints.ts'
 import type { OnFailure } from '../sources/pool.ts'
@@ -29,10 +30,12 @@ export const RECORDING_FIELDS = ['l1', 'l2', 'l1BlockNumber', 'beacon', 'onProgr
 /** A step of a recording. */
 export type RecordProgress =
   | {
-      /** The consensus part is being fetched. */
-      step: 'consensus'
-      /** How far it is. */
-      progress: ConsensusProgress
+      /** Updates of the sync committee are fetched, about 60 kB each. Some of them are verified. */
+      step: 'updates'
+      /** How many so far. */
+      done: number
+      /** How many in total, as far as is known. */
+      periods: number
     }
   | {
       /** The L1 block was fetched. */
@@ -91,16 +94,16 @@ export function openRecording(options: RecordingOptions, mayGoBack = false) {
   const onFailure: OnFailure = (layer, index, { code }) => tell({ step: 'endpointFailed', layer, index, code })
   const l1 = openEndpoints('l1', options.l1, 'L1', { onFailure, signal })
   const l2 = openEndpoints('l2', options.l2, 'L2', { onFailure, signal, mayGoBack })
-  return { l1, l2, l1BlockNumber, beacon: beacon && readBeaconSource(beacon, 'beacon'), tell, signal }
+  return { l1, l2, l1BlockNumber, beacon: beacon && readBeaconSource(beacon, 'beacon'), onFailure, tell, signal }
 }
 
 /** The L1 block of a recording, and on what it rests. */
 export type RecordBlock = Awaited<ReturnType<typeof fetchRecordBlock>>
 
 export async function fetchRecordBlock(source: Recording & L1Source) {
-  const { l1, l1BlockNumber, beacon, tell, signal } = source
-  const onProgress = (progress: ConsensusProgress) => tell({ step: 'consensus', progress })
-  const fetched = beacon && (await fetchConsensus(beacon, onProgress, signal))
+  const { l1, l1BlockNumber, beacon, onFailure, tell, signal } = source
+  const onUpdate = (done: number, periods: number) => tell({ step: 'updates', done, periods })
+  const fetched = beacon && (await fetchConsensus(beacon, { onFailure, onUpdate }, signal))
   const id = fetched?.proven.l1BlockHash ?? l1BlockNumber
   // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
   const { newest, ...found } = await l1.run(async (provider, attempt) => {

@@ -36,7 +36,7 @@ interface RoundOptions {
   /** How many are asked at once. A further one is asked when one has ended, or the newest is silent. Default: all. */
   readonly atOnce?: number
   /** Which failures are the source's fault. Default: all. */
-  readonly isBlamed?: ((error: Failure) => boolean) | undefined
+  readonly isBlamed?: (error: Failure) => boolean
 }
 
 /** One or more sources of the same data: JSON-RPC endpoints or beacon APIs. None is trusted. */
@@ -63,9 +63,12 @@ export function createPool<Source extends object>(sources: readonly Source[], op
   const { isDemoted, demote, restore, order } = createOrder(sources.length)
 
   function blame(index: number, error: Failure): void {
-    // It serves other methods as before. Beacon APIs hand out what they have, and are not to blame for what they have not.
+    // Beacon APIs hand out what they have, and are not to blame for what they have not.
+    const isLate = layer === 'beacon' && isMissing(error)
+    if (isLate && isEndpointError(error)) return
     const isLack = isEndpointError(error) && error.code === 'METHOD_UNKNOWN'
-    if (!isLack && !(layer === 'beacon' && isMissing(error))) demote(index)
+    // It serves other methods as before.
+    if (!isLack && !isLate) demote(index)
     const source = sources[index]
     if (layer === undefined || (isLack && source !== undefined && !isNews(source, error))) return
     onFailure?.(layer, index, error)
@@ -110,9 +113,9 @@ export function createPool<Source extends object>(sources: readonly Source[], op
      *
      * @throws what is no failure of a source, at once. If all fail: what `failed` makes of it
      */
-    async run<T>(work: Work<Source, T>, signal?: AbortSignal, isBlamed?: RoundOptions['isBlamed']): Promise<T> {
+    async run<T>(work: Work<Source, T>, signal?: AbortSignal): Promise<T> {
       const failures = new Map<number, Failure>()
-      const round = each(work, { signal, atOnce: 1, isBlamed })
+      const round = each(work, { signal, atOnce: 1 })
       for await (const outcome of round) {
         if ('error' in outcome) {
           failures.set(outcome.index, outcome.error)

@@ -71,5 +71,3 @@ export function decodeCommittee(committee: unknown): DecodedCommittee {
     return { network, period, root: bytesToHex(root), keys }
   })
 }
-
-export const verifyCommittee = (committee: Committee): void => void decodeCommittee(committee)

@@ -1,5 +1,4 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { verifyCommittee } from './committee.ts'
 import type { BeaconNetwork } from './network.ts'
 import {
   type ConsensusAnswers,
@@ -45,8 +44,6 @@ export interface ConsensusVerifier {
 export interface BeaconLightClient {
   /** The network of the trusted block. */
   network: BeaconNetwork
-  /** Checks a stored committee: its form, and that its keys match its root. Throws `BEACON_COMMITTEE_ROOT` and ArgumentErrors. */
-  verifyCommittee: typeof verifyCommittee
   /** {@link verifyBootstrap} */
   verifyBootstrap: typeof verifyBootstrap
   /** {@link verifyUpdate} */
@@ -90,6 +87,6 @@ export function trustBeaconBlock(block: TrustedBlock): TrustedBeaconBlock {
         inSteps: (answers: ConsensusAnswers, blockRoot: Hex) => consensusSteps(answers, { network: source, blockRoot }),
       },
     ),
-    lightClient: { network: source, verifyCommittee, verifyBootstrap, verifyUpdate, verifyFinality },
+    lightClient: { network: source, verifyBootstrap, verifyUpdate, verifyFinality },
   }
 }

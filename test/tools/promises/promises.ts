@@ -536,7 +536,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'The age of a checkpoint, checked at each step',
       'client/beacon-hostile',
       'checks the age of what it proves from at every call, and by the rules of the fork',
-      ...['src/client/beacon/beacon.ts', 'const age = ageOf(block)', 'const age = 0 * ageOf(block)'],
+      ...['src/client/beacon/beacon-chain.ts', 'const age = ageOf(block)', 'const age = 0 * ageOf(block)'],
     ),
     promised(
       'Nothing that is unproven, unless you stated it',
