@@ -29,12 +29,8 @@ export {
   verifyAnchor,
 } from '../verify/anchor/rollup.ts'
 export { type BundleParts, createBundle, type EvidenceBundle } from '../verify/evidence/kinds/state.ts'
-export type {
-  EvidenceClaim,
-  ProvenBeaconBlock,
-  Trusted,
-  VerifiedEvidence,
-} from '../verify/evidence/types.ts'
+export type { ProvenBeaconBlock, Trusted } from '../verify/evidence/trusted.ts'
+export type { EvidenceClaim, VerifiedEvidence } from '../verify/evidence/types.ts'
 export { verifyEvidence } from '../verify/evidence/verify.ts'
 export type { StateScheme } from '../verify/state/types.ts'
 

@@ -1,4 +1,4 @@
-import type { Trusted } from '../verify/evidence/types.ts'
+import type { Trusted } from '../verify/evidence/trusted.ts'
 import type { Scheme } from '../verify/scheme/scheme.ts'
 import type { StateScheme } from '../verify/state/types.ts'
 import type {

@@ -1,24 +1,20 @@
 import type { FailureCode } from '../../src/base/errors.ts'
+import type { Rollup } from '../../src/entry/anchor.ts'
 import type { BeaconNetwork } from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
+import type { Reach } from '../../src/verify/evidence/trusted.ts'
+import type { AnyClaim } from '../../src/verify/evidence/types.ts'
 import type { KindName } from '../../src/verify/state/types.ts'
 import type { Flag } from '../vector.ts'
 
-/** The claim in JSON form: numbers are hexadecimal quantities. Invalid vectors may have other fields. */
-export interface VectorClaim {
-  rollup: {
-    name?: string
-    address: Hex
-    implementation?: Hex
-    layout?: { stateRootHashes: Hex; currentL2BlockNumber: Hex }
-  }
+/** As JSON has it: numbers are hexadecimal quantities. */
+type InJson<T> = T extends bigint ? Hex : T extends object ? { [Name in keyof T]: InJson<T[Name]> } : T
+
+/** The claim. Invalid vectors may have other fields. */
+export type VectorClaim = InJson<Omit<AnyClaim, 'kind' | 'scheme' | 'rollup' | 'trusted'>> & {
+  rollup: InJson<Pick<Rollup, 'name' | 'address' | 'implementation' | 'layout'>>
   /** A beacon block root comes with its network. */
-  trusted: Partial<Record<'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot', Hex>> & {
-    network?: BeaconNetwork
-  }
-  l2BlockNumber: Hex | 'fromBundle'
-  address: Hex | 'fromBundle'
-  storageKeys: Hex[] | 'fromBundle'
+  trusted: Partial<Record<Reach, Hex>> & { network?: BeaconNetwork }
 }
 
 export interface Accepted {

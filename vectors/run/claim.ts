@@ -1,4 +1,4 @@
-import type { Hex } from '../../src/base/bytes.ts'
+import { type Hex, isHex } from '../../src/base/bytes.ts'
 import { kindNamed, kindNames } from '../../src/cli/words/answer.ts'
 import { DocumentError } from '../../src/cli/words/error.ts'
 import { parseNumber } from '../../src/cli/words/evidence.ts'
@@ -28,7 +28,11 @@ export function claimOfVector({
   const { rollup, trusted, message, call, ...rest } = fieldsOf(claim)
   const { kind: named } = evidenceVectors[evidence]
   return {
-    ...toNumbers(rest, ['l2BlockNumber', 'fromBlock', 'toBlock', 'chainId']),
+    // What is as long as an address or a hash is none of its numbers.
+    ...toNumbers(
+      rest,
+      Object.keys(rest).filter(name => !isHex(rest[name], 20) && !isHex(rest[name], 32)),
+    ),
     ...(named && { kind: named }),
     ...(kind && evidence !== 'message' && { scheme: kind.scheme }),
     ...(rollup !== undefined && { rollup: rollupOfVector(rollup) }),

@@ -1,5 +1,6 @@
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes, isHex } from '../bytes.ts'
 import { type FailureCode, failure } from '../errors.ts'
+import { lowerCase } from '../hex.ts'
 import type { JsonReader } from './reader.ts'
 
 /** Decoders for the fields of all documents but the answer to `rollup_getProof`. Use them with `fieldsOf` of a reader. */
@@ -17,7 +18,7 @@ export const unread = (value: unknown): unknown => value
 export const hexOf =
   (reader: JsonReader, length: number) =>
   (value: unknown): Hex =>
-    bytesToHex(reader.bytesOf(length)(value))
+    isHex(value, length) ? lowerCase(value) : bytesToHex(reader.bytesOf(length)(value))
 
 /** Hexadecimal of at most `limit` bytes: the length is checked before anything is decoded. Throws `BAD_HEX`, and `code`. */
 export const bytesUpTo =

@@ -5,9 +5,11 @@ import { isArgumentError, isProofError } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { ExcessiveJson, parseBounded } from '../../base/json/parse.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
-import { verifyReachable } from '../../verify/evidence/claim.ts'
-import { type DecodedStateClaim, decodeStateClaim, stateEvidence } from '../../verify/evidence/kinds/state.ts'
-import type { AnyEvidence, Trusted } from '../../verify/evidence/types.ts'
+import { verifyReachable } from '../../verify/evidence/head.ts'
+import { decodeClaim } from '../../verify/evidence/kind.ts'
+import { type DecodedStateClaim, stateEvidence } from '../../verify/evidence/kinds/state.ts'
+import type { Trusted } from '../../verify/evidence/trusted.ts'
+import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
 import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
@@ -80,7 +82,7 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
   const { address = 'fromBundle', storageKeys = 'fromBundle' } = claim
   const subject = { l2BlockNumber: 'fromBundle', address, storageKeys } as const
   // Once, because each bundle would be refused otherwise. The scheme is that of each bundle.
-  const anchor = claim.anchor && decodeStateClaim({ scheme: poseidon2, ...claim.anchor, ...subject })
+  const anchor = claim.anchor && decodeClaim(stateEvidence, { scheme: poseidon2, ...claim.anchor, ...subject })
   const verifiers = new Map<StateScheme, StateVerifier>()
   const verifierOf = (scheme: StateScheme): StateVerifier => {
     const verifier = verifiers.get(scheme) ?? createStateVerifier(scheme)
@@ -162,7 +164,7 @@ function judgeBundle(
   if (anchor === undefined) return unreadable(`an evidence bundle: state what you trust, with ${FOR_BUNDLES}`)
   const kind = kindNamed(fieldIn(bundle, 'scheme'))
   if (kind === undefined) return unreadable(UNKNOWN_SCHEME)
-  const head = { ...anchor.head, l2: { state: kind, number: undefined } }
+  const head = { ...anchor.head, l2: { scheme: kind, l2BlockNumber: undefined } }
   verifyReachable(head)
   // It is what this kind of evidence proves.
   const evidence = verifyDecoded(stateEvidence, bundle, { ...anchor, head }) as AnyEvidence

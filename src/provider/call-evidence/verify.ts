@@ -1,18 +1,18 @@
-import { decodeArgument, invalid } from '../../base/arguments.ts'
+import { invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { excerpt, own, ProofError, refusal } from '../../base/errors.ts'
 import { bytesUpTo, hexOf, optional, unread } from '../../base/json/decoders.ts'
 import { type FieldReader, readerOf } from '../../base/json/reader.ts'
-import { readOptions, verifyUint } from '../../base/options.ts'
+import { readHex, readOptions, verifyUint } from '../../base/options.ts'
 import { HARDFORKS, type Hardfork, verifyHardfork } from '../../client/network/hardfork.ts'
 import { verifySignal, verifyTimeout } from '../../client/transport/options.ts'
 import { EMPTY_CODE_HASH } from '../../verify/anchor/code.ts'
 import { type ProvenBlock, verifyBlock } from '../../verify/evidence/chain.ts'
-import { type DecodedHeadClaim, decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../../verify/evidence/claim.ts'
 import { decodeConsensus } from '../../verify/evidence/consensus.ts'
-import { quantityOf } from '../../verify/evidence/fields.ts'
-import type { EvidenceForm } from '../../verify/evidence/kind.ts'
-import type { Trusted } from '../../verify/evidence/types.ts'
+import { quantityOf, unlessFromBundle } from '../../verify/evidence/fields.ts'
+import { type DecodedHeadClaim, verifyNumberKnown } from '../../verify/evidence/head.ts'
+import { decodeClaim, type EvidenceForm } from '../../verify/evidence/kind.ts'
+import type { Trusted } from '../../verify/evidence/trusted.ts'
 import { openBundle } from '../../verify/evidence/verify.ts'
 import type { StateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
@@ -27,15 +27,15 @@ import type { CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCal
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 const BODY_FIELDS = ['chainId', 'hardfork', 'environment', 'call', 'answers', 'codes']
-const CLAIM_FIELDS = [...HEAD_CLAIM, 'chainId', 'hardfork', 'call']
 const CALL_FIELDS = ['from', 'to', 'data', 'value', 'gas'] as const
 
 /** Evidence of a call. Verifying it takes an EVM, and time: see {@link verifyCallEvidence}. */
-const callEvidence: EvidenceForm<'call', DecodedCallEvidence, Wanted> = {
+const callEvidence: EvidenceForm<'call', 'L2', DecodedCallEvidence, Wanted> = {
   name: 'call',
   layer: 'L2',
   fields: BODY_FIELDS,
-  decodeClaim: claim => decodeCallClaim(claim as CallClaim<Trusted, StateScheme>),
+  stated: ['chainId', 'hardfork', 'call'],
+  decodeClaim: (stated, head) => decodeCallClaim(stated as CallClaim<Trusted, StateScheme>, head),
   decodeBody: decodeCallEvidence,
   compare: verifyExpected,
 }
@@ -45,7 +45,7 @@ export async function verifyCallEvidence(
   claim: CallClaim<Trusted, StateScheme>,
   options: CallVerifyOptions,
 ): Promise<VerifiedCall<Trusted, StateScheme>> {
-  const wanted = callEvidence.decodeClaim(claim)
+  const wanted = decodeClaim(callEvidence, claim)
   const { signal, timeoutMs = DEFAULT_TIMEOUT } = readOptions('', options, ['signal', 'timeoutMs'])
   verifySignal(signal)
   verifyTimeout(timeoutMs)
@@ -54,7 +54,7 @@ export async function verifyCallEvidence(
     const { head, body } = openBundle(callEvidence, bundle, wanted)
     const block = verifyBlock(head, await withConsensus(head.consensus, wanted.head, pace))
     await pace.pause()
-    const outcome = await verifyExecution(body, wanted.head.l2.state, block, pace)
+    const outcome = await verifyExecution(body, wanted.head.l2.scheme, block, pace)
     // The claim decides which case it is.
     return { ...block, ...outcome } as VerifiedCall<Trusted, StateScheme>
   })
@@ -87,9 +87,8 @@ async function verifyExecution(body: DecodedCallEvidence, state: StateKind, bloc
 }
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
-function decodeCallClaim(claim: CallClaim<Trusted, StateScheme>) {
-  const { chainId, hardfork, call, ...about } = readOptions('', claim, CLAIM_FIELDS)
-  const head = decodeHeadClaim(about, true)
+function decodeCallClaim({ chainId, hardfork, call }: CallClaim<Trusted, StateScheme>, head: DecodedHeadClaim<'L2'>) {
+  verifyNumberKnown(head)
   return {
     head,
     chainId: chainIdOf(head.rollup, chainId),
@@ -104,7 +103,7 @@ type CallParts = { readonly [Name in (typeof CALL_FIELDS)[number]]?: Hex | bigin
 
 function decodeStatedCall(call: StatedCall): CallParts {
   const { from, to, data, value, gas } = readOptions('call', call, CALL_FIELDS)
-  const bytes = (path: string, length?: number) => (hex: Hex) => bytesToHex(decodeArgument(path, hex, length))
+  const bytes = (path: string, length?: number) => (hex: Hex) => readHex(path, hex, length)
   const quantity = (path: string, bits: number) => (number: bigint) => verifyUint(path, number, bits)
   const stated = {
     from: unlessFromBundle('call.from', from, bytes('call.from', 20)),
@@ -128,7 +127,11 @@ function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted
 }
 
 /** The claim, which then knows the outcome of the consensus part: its hundreds of signatures are verified here, with pauses. */
-async function withConsensus(consensus: unknown, claim: DecodedHeadClaim, pace: Pace): Promise<DecodedHeadClaim> {
+async function withConsensus(
+  consensus: unknown,
+  claim: DecodedHeadClaim<'L2'>,
+  pace: Pace,
+): Promise<DecodedHeadClaim<'L2'>> {
   const { root, beaconBlock } = claim.trusted
   const inSteps = beaconBlock?.verifyConsensus.inSteps
   if (beaconBlock === null || inSteps === undefined || consensus === undefined) return claim

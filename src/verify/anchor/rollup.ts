@@ -1,8 +1,8 @@
-import { decodeArgument, invalid } from '../../base/arguments.ts'
+import { invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { own, ProofError, refusal } from '../../base/errors.ts'
 import { optional } from '../../base/json/decoders.ts'
-import { readOptions, verifyUint } from '../../base/options.ts'
+import { readHex, readOptions, verifyUint } from '../../base/options.ts'
 import { decodeEthClaim, type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { mappingSlot, slotKey } from './slots.ts'
@@ -127,12 +127,12 @@ export function readRollup(rollup: Rollup) {
   if (typeof rollup === 'string') throw invalid('rollup', `an object: ${KNOWN}, or { address } of your own`, rollup)
   const given = readOptions('rollup', rollup, ROLLUP_FIELDS, ['implementation'])
   const { name, address, layout, implementation, method, chainId, l1ChainId } = given
-  return own({
+  return Object.assign(given, {
     name: readText('rollup.name', name),
-    address: bytesToHex(decodeArgument('rollup.address', address, 20)),
+    address: readHex('rollup.address', address, 20),
     layout: layout === undefined ? lineaLayout : readLayout(layout),
     ...(implementation !== undefined && {
-      implementation: bytesToHex(decodeArgument('rollup.implementation', implementation, 20)),
+      implementation: readHex('rollup.implementation', implementation, 20),
     }),
     method: readText('rollup.method', method),
     chainId: optional((id: number | bigint) => readChainId('rollup.chainId', id))(chainId),
@@ -155,13 +155,11 @@ const STATE_SLOTS = ['currentFinalizedState', 'rollingHashes', 'forcedTransactio
 
 function readLayout(layout: RollupLayout): RollupLayout {
   const what = 'rollup.layout'
-  const { blockHashes, finalizedState, ...slots } = readOptions(what, layout, LAYOUT_FIELDS)
-  return own({
-    ...readSlots(what, slots, ['stateRootHashes', 'currentL2BlockNumber']),
-    ...(blockHashes !== undefined && readSlots(what, { blockHashes }, ['blockHashes'])),
-    finalizedState:
-      finalizedState === undefined ? undefined : readSlots(`${what}.finalizedState`, finalizedState, STATE_SLOTS),
-  })
+  const given = readOptions(what, layout, LAYOUT_FIELDS)
+  verifySlots(what, given, ['stateRootHashes', 'currentL2BlockNumber'])
+  if (given.blockHashes !== undefined) verifySlots(what, given, ['blockHashes'])
+  const readState = (slots: FinalizedStateLayout) => readSlots(`${what}.finalizedState`, slots, STATE_SLOTS)
+  return Object.assign(given, { finalizedState: optional(readState)(given.finalizedState) })
 }
 
 const LAYOUT_FIELDS = ['stateRootHashes', 'currentL2BlockNumber', 'blockHashes', 'finalizedState']
@@ -169,8 +167,12 @@ const LAYOUT_FIELDS = ['stateRootHashes', 'currentL2BlockNumber', 'blockHashes',
 /** A copy of numbers of slots. @throws ArgumentError */
 export function readSlots<T extends object>(what: string, slots: T, names: readonly (keyof T & string)[]): T {
   const given = readOptions(what, slots, names)
-  for (const name of names) verifyUint(`${what}.${name}`, given[name], 256)
+  verifySlots(what, given, names)
   return given
+}
+
+function verifySlots<T extends object>(what: string, slots: T, names: readonly (keyof T & string)[]): void {
+  for (const name of names) verifyUint(`${what}.${name}`, slots[name], 256)
 }
 
 /** What the contract holds for an L2 block: the root of its state or, since version 9 of the contract, its hash. */

@@ -1,7 +1,7 @@
-import { decodeArgument, invalid, isArray, readItems } from '../../base/arguments.ts'
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { invalid, isArray, readItems } from '../../base/arguments.ts'
+import type { Hex } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
-import { readOptions } from '../../base/options.ts'
+import { readHex, readOptions } from '../../base/options.ts'
 import { MAX_TOPICS } from './limits.ts'
 import { bloomBits } from './receipts.ts'
 
@@ -60,7 +60,7 @@ const includes = (choice: readonly Hex[], value: Hex | undefined): boolean =>
 
 function decodeChoice(name: string, choice: unknown, length: number): Hex[] {
   if (choice === undefined) return []
-  const decode = (value: unknown): Hex => bytesToHex(decodeArgument('', value, length))
+  const decode = (value: unknown): Hex => readHex('', value, length)
   return inOrder(isArray(choice) ? readItems(name, choice, decode) : [atPath(name, () => decode(choice))])
 }
 

@@ -1,7 +1,6 @@
-import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToBigint, bytesToHex, type Hex } from '../../base/bytes.ts'
 import { ProofError } from '../../base/errors.ts'
-import { readOptions, verifyUint } from '../../base/options.ts'
+import { readHex, readOptions, verifyUint } from '../../base/options.ts'
 import { FIELDS, openHeader as openRlp } from '../anchor/header.ts'
 
 /** All fields of a proven block header, under their names in JSON-RPC. Those of later forks may be missing. */
@@ -91,7 +90,7 @@ export const verifyBlockHeader = (header: unknown, claim: BlockClaim): BlockHead
 
 export function decodeBlockClaim(claim: BlockClaim): BlockClaim {
   const { hash, number } = readOptions('', claim, ['hash', 'number'])
-  return { hash: bytesToHex(decodeArgument('hash', hash, 32)), number: verifyUint('number', number, 64) }
+  return { hash: readHex('hash', hash, 32), number: verifyUint('number', number, 64) }
 }
 
 export function openHeader(header: unknown, { hash, number }: BlockClaim): BlockHeader {

@@ -2,7 +2,7 @@ import { decodeArgument, invalid, readItems } from '../../base/arguments.ts'
 import { bytesToHex, type Hex, isZero } from '../../base/bytes.ts'
 import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { readerOf } from '../../base/json/reader.ts'
-import { readOptions, verifyUint } from '../../base/options.ts'
+import { readHex, readOptions, verifyUint } from '../../base/options.ts'
 import { slotKey } from '../anchor/slots.ts'
 
 /** How many blocks back the contract remembers: the size of its ring of slots. */
@@ -102,7 +102,7 @@ export function decodeProven(proven: ProvenHistory, slot: Hex): { account: objec
   if (typeof account !== 'object') throw invalid('account', 'an account, or null', account)
   const slots = readItems('storage', storage, item => {
     const { key, value } = reader.fields(item, ['key', 'value'])
-    return { key: bytesToHex(decodeArgument('key', key, 32)), value: decodeArgument('value', value, 32) }
+    return { key: readHex('key', key, 32), value: decodeArgument('value', value, 32) }
   })
   const found = slots.find(({ key }) => key === slot)
   if (found === undefined) throw invalid('storage', `the slot ${slot}`, storage)

@@ -2,14 +2,15 @@ import { decodeArgument } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
 import { atPath, isProofError, ProofError } from '../../base/errors.ts'
 import { optional } from '../../base/json/decoders.ts'
+import type { FinalizedState } from '../anchor/finalized-state.ts'
 import { type L1Block, verifyHeader } from '../anchor/header.ts'
 import { verifyAnchor } from '../anchor/rollup.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { type BlockHeader, openHeader } from '../blocks/header.ts'
-import { type DecodedHeadClaim, verifyLabel } from './claim.ts'
 import { decodeConsensus } from './consensus.ts'
-import { type DecodedHead, decodeFinalizedState } from './head.ts'
-import type { ProvenBeaconBlock, Reach } from './types.ts'
+import { quantityOf, reader, verifyLabel } from './fields.ts'
+import type { DecodedHead, DecodedHeadClaim } from './head.ts'
+import type { ProvenBeaconBlock, Reach } from './trusted.ts'
 
 /** The block to which the head of a bundle leads: of L1, or of L2. Nothing about L1 is proven from an L2 state root. */
 export interface ProvenBlock {
@@ -39,16 +40,17 @@ export const headerOf = (block: Pick<ProvenBlock, 'stateRoot' | 'l2Block'>): Blo
 export function verifyBlock(head: DecodedHead, claim: DecodedHeadClaim): ProvenBlock {
   const { trusted, l2 } = claim
   if (head.l2 === null || l2 === null) return { ...verifyL1State(head, trusted), proof: head.l1?.proof }
-  const isHashed = l2.state.held === 'blockHash'
+  const isHashed = l2.scheme.held === 'blockHash'
   if (trusted.kind === 'l2StateRoot') {
     // Without an anchor, the bundle's number is only a claim.
-    const about = { stateRoot: trusted.root, l2BlockNumber: l2.number, ...UNPROVEN }
+    const about = { stateRoot: trusted.root, l2BlockNumber: l2.l2BlockNumber, ...UNPROVEN }
     return { ...about, ...(isHashed && { l2Block: undefined }), trustedInput: trusted.kind }
   }
   const { stateRoot: l1StateRoot, ...l1 } = verifyL1State(head, trusted)
-  const { stateRoot, blockHash, ...contract } = verifyContract(head, claim, head.l2.number, l1StateRoot)
+  const { stateRoot, blockHash, ...contract } = verifyContract(head, claim, head.l2.l2BlockNumber, l1StateRoot)
   // One of them is what the contract was to hold.
-  if (blockHash === undefined) return { stateRoot: stateRoot as Hex, l2BlockNumber: head.l2.number, ...contract, ...l1 }
+  if (blockHash === undefined)
+    return { stateRoot: stateRoot as Hex, l2BlockNumber: head.l2.l2BlockNumber, ...contract, ...l1 }
   const l2Block = verifyL2Header(head.l2, blockHash)
   const { number: l2BlockNumber, timestamp: finalizedTimestamp } = l2Block
   return { stateRoot: l2Block.stateRoot, l2BlockNumber, ...contract, finalizedTimestamp, l2Block, ...l1 }
@@ -69,13 +71,22 @@ function verifyContract(
 ) {
   if (l1?.proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
   const finalizedState = atPath('l1.finalizedState', () => optional(decodeFinalizedState)(l1.finalizedState))
-  const holds = l2?.state.held
+  const holds = l2?.scheme.held
   return atPath('l1.proof', () => verifyAnchor(l1.proof, { l1StateRoot, rollup, l2BlockNumber, holds, finalizedState }))
 }
 
-function verifyL2Header({ header, number }: NonNullable<DecodedHead['l2']>, hash: Hex): BlockHeader {
-  if (header === undefined) throw new ProofError('EVIDENCE_L2_MISSING', { path: 'l2Header', found: 'nothing' })
-  return atPath('l2Header', () => openHeader(header, { hash, number }))
+function decodeFinalizedState(state: unknown): FinalizedState {
+  const field = reader.fieldsOf(state, ['messageNumber', 'forcedTransactionNumber', 'timestamp'])
+  return {
+    messageNumber: field('messageNumber', quantityOf(256)),
+    forcedTransactionNumber: field('forcedTransactionNumber', optional(quantityOf(256))),
+    timestamp: field('timestamp', quantityOf(64)),
+  }
+}
+
+function verifyL2Header({ l2Header, l2BlockNumber: number }: NonNullable<DecodedHead['l2']>, hash: Hex): BlockHeader {
+  if (l2Header === undefined) throw new ProofError('EVIDENCE_L2_MISSING', { path: 'l2Header', found: 'nothing' })
+  return atPath('l2Header', () => openHeader(l2Header, { hash, number }))
 }
 
 /** Verifies what leads from the trusted value to a state of L1. */

@@ -1,10 +1,12 @@
+import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import { excerpt, ProofError, refusal } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { type Admission, pickKnown, type Shape } from '../../base/json/known-fields.ts'
 import { readerOf } from '../../base/json/reader.ts'
+import { unlessLeft } from '../../base/options.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
 
-/** What reads and writes the fields of bundles. */
+/** What reads and writes the fields of bundles, and compares them with those of claims. */
 
 export const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 
@@ -37,4 +39,28 @@ export function knownFields(
     admitText: text => (texts.test(text) ? text : null),
   }
   return pickKnown(source, shape, admission)
+}
+
+/** What the caller states, decoded; undefined if it is left to the bundle. @throws ArgumentError if it is missing */
+export const unlessFromBundle = <T, U>(
+  path: string,
+  stated: T | 'fromBundle',
+  decode: (stated: T) => U,
+): U | undefined => unlessLeft('fromBundle', path, stated, decode)
+
+/** @param expected undefined if it is left to the bundle */
+export function verifySame(code: ProofErrorCode, path: string, expected: unknown, found: string | bigint): void {
+  if (expected === undefined || expected === found) return
+  throw new ProofError(code, { path, expected: `${expected}`, found: `${found}` })
+}
+
+/** Compares two labels for people, each of which may be missing. */
+export function verifyLabel(
+  code: ProofErrorCode,
+  path: string,
+  expected: string | undefined,
+  found: string | undefined,
+): void {
+  if (expected === undefined || found === undefined || expected === found) return
+  throw new ProofError(code, { path, expected: excerpt(expected), found: excerpt(found) })
 }

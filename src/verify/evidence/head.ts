@@ -1,6 +1,6 @@
 import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
-import { atPath, excerpt, ProofError, refusal } from '../../base/errors.ts'
+import { ArgumentError, atPath, excerpt, ProofError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { hexOf, optional, unread } from '../../base/json/decoders.ts'
 import type { FieldReader } from '../../base/json/reader.ts'
@@ -8,27 +8,29 @@ import { readOptions } from '../../base/options.ts'
 import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
 import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-state.ts'
 import { encodeHeader } from '../anchor/header.ts'
-import { type Rollup, readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
+import { type Rollup, readRollup, verifyBlockNumber, verifyHasHashes } from '../anchor/rollup.ts'
 import type { ConsensusAnswers } from '../beacon/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { stateKind } from '../state/kind.ts'
+import { type StateKind, stateKind } from '../state/kind.ts'
 import { KIND_NAMES, type KindName, type NameOf, type StateScheme } from '../state/types.ts'
 import { type BundleConsensus, encodeConsensus } from './consensus.ts'
-import { knownFields, quantityOf, reader } from './fields.ts'
+import { knownFields, quantityOf, reader, unlessFromBundle, verifyLabel, verifySame } from './fields.ts'
+import { decodeTrusted, type Trusted } from './trusted.ts'
 
-/** What all bundles begin with: its type, what reads it and what writes it. */
+/** What all bundles begin with, and all claims: the types of its fields, what reads, compares and writes them. */
+
+/** Where a head leads: to a block of L1, or on to one of L2. */
+export type Layer = 'L1' | 'L2'
 
 /**
- * What leads from a trusted value to a block: bundles of evidence of all kinds begin with it. Their JSON Schema is
+ * What leads from a trusted value to a block of L1: bundles of evidence of all kinds begin with it. Their JSON Schema is
  * `docs/evidence.schema.json`.
  */
-export interface BundleHead<Kind extends StateScheme = Scheme> {
+export interface BundleHeadOfL1 {
   /** Says that it is evidence. */
   format: 'rollup-state-proof/evidence'
   /** The version of this format. */
   version: 1
-  /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
-  scheme: NameOf<Kind>
   /** Whose state it is. */
   rollup: {
     /** A label for people. It proves nothing. */
@@ -36,8 +38,6 @@ export interface BundleHead<Kind extends StateScheme = Scheme> {
     /** The contract on L1, 20 bytes. */
     address: Hex
   }
-  /** A quantity, such as `0x1b4`. */
-  l2BlockNumber: Hex
   /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
   consensus?: BundleConsensus | undefined
   /** Proves the L2 state root, or the hash of the L2 block. Omitted if the verifier gets that root elsewhere. */
@@ -60,6 +60,14 @@ export interface BundleHead<Kind extends StateScheme = Scheme> {
           | undefined
       }
     | undefined
+}
+
+/** What leads on to a block of L2. */
+export interface BundleHead<Kind extends StateScheme = Scheme> extends BundleHeadOfL1 {
+  /** The hash scheme of the rollup at the L2 block, or that its state is that of Ethereum. */
+  scheme: NameOf<Kind>
+  /** A quantity, such as `0x1b4`. */
+  l2BlockNumber: Hex
   /** RLP of the header of the L2 block, if L1 holds its hash. Omitted if the verifier gets the L2 state root elsewhere. */
   l2Header?: Hex | undefined
 }
@@ -98,7 +106,41 @@ export interface HeadOfL2Parts<Kind extends StateScheme> extends HeadParts {
   l2Block?: unknown
 }
 
-export const HEAD_PARTS = ['rollup', 'consensus', 'l1', 'scheme', 'l2BlockNumber', 'l2Block']
+/** What every claim says. A bundle for anything else is refused. */
+export interface HeadClaimOnL1<Trust extends Trusted = Trusted> {
+  /** The contract whose roots, or hashes of blocks, you trust. */
+  rollup: Rollup
+  /** The one value that everything is proven from. */
+  trusted: Trust
+}
+
+/** What every claim about L2 says. */
+export interface HeadClaim<
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  Kind extends StateScheme = Scheme,
+> extends HeadClaimOnL1<Trust> {
+  /** The kind of the rollup's state at the L2 block. */
+  scheme: Kind
+  /** The block of the proven state, from 0 to 2^64 - 1; or `'fromBundle'`: any finalized block. An old state passes then too. */
+  l2BlockNumber: Block
+}
+
+/** The fields of bundles, of what they are made of, and of claims: of all, and of those about L2. */
+const FIELDS = {
+  all: ['format', 'version', 'kind', 'rollup', 'consensus', 'l1'],
+  ofL2: ['scheme', 'l2BlockNumber', 'l2Header'],
+}
+const PARTS = { all: ['rollup', 'consensus', 'l1'], ofL2: ['scheme', 'l2BlockNumber', 'l2Block'] }
+const CLAIM = { all: ['rollup', 'trusted'], ofL2: ['scheme', 'l2BlockNumber'] }
+
+/** Their names, and those of what a kind of evidence adds. */
+const namesOf = ({ all, ofL2 }: typeof FIELDS, layer: Layer, more: readonly string[]): readonly string[] =>
+  layer === 'L2' ? [...all, ...ofL2, ...more] : [...all, ...more]
+
+/** A copy of what a bundle is made of. @throws ArgumentError */
+export const readParts = <Parts extends HeadParts>(parts: Parts, layer: Layer, more: readonly string[]): Parts =>
+  readOptions('', parts, namesOf(PARTS, layer, more))
 
 /** What every bundle says that it is. */
 export const FORMAT = 'rollup-state-proof/evidence' as const
@@ -107,25 +149,19 @@ const VERSION = 1 as const
 /** The head of a bundle, with its own fields checked: hexadecimal in lower case, numbers as bigints. The proofs in it are not read yet. */
 export type DecodedHead = ReturnType<typeof decodeHead>
 
-const ENVELOPE = ['format', 'version', 'kind']
-const HEAD_OF_L1 = ['rollup', 'consensus', 'l1']
-const HEAD_OF_L2 = ['scheme', 'l2BlockNumber', 'l2Header']
-
 /** Decodes the head of a bundle, and reads the fields of its body. The proofs in both are not read yet. */
 export function openHead(bundle: unknown, { name, layer, fields }: BundleForm) {
-  const isOfL1 = layer === 'L1'
-  const names = [...ENVELOPE, ...HEAD_OF_L1, ...(isOfL1 ? [] : HEAD_OF_L2), ...fields]
-  const field = reader.fieldsOf(bundle, names)
+  const field = reader.fieldsOf(bundle, namesOf(FIELDS, layer, fields))
   if (field('format', unread) === undefined) refuseAnswer(bundle)
   field('format', format => verifyIs(FORMAT, format))
   field('version', verifyVersion)
   field('kind', kind => verifyIs(name, kind))
-  return { head: decodeHead(field, isOfL1), field }
+  return { head: decodeHead(field, layer), field }
 }
 
 interface BundleForm {
   readonly name: string
-  readonly layer: 'L1' | 'L2'
+  readonly layer: Layer
   readonly fields: readonly string[]
 }
 
@@ -148,20 +184,85 @@ function refuseAnswer(bundle: unknown): void {
 
 const decodeL1 = (l1: unknown) => reader.fields(l1, ['header', 'proof', 'finalizedState'])
 
-function decodeHead(field: FieldReader, isOfL1: boolean) {
+function decodeHead(field: FieldReader, layer: Layer) {
   return {
     rollup: field('rollup', decodeRollup),
     consensus: field('consensus', unread),
-    l1: field('l1', isOfL1 ? decodeL1 : optional(decodeL1)),
+    l1: field('l1', layer === 'L1' ? decodeL1 : optional(decodeL1)),
     /** What leads on to L2; null if the head ends at L1. */
-    l2: isOfL1
-      ? null
-      : {
-          scheme: field('scheme', decodeKindName),
-          number: field('l2BlockNumber', quantityOf(64)),
-          header: field('l2Header', unread),
-        },
+    l2: layer === 'L1' ? null : decodeHeadOfL2(field),
   }
+}
+
+const decodeHeadOfL2 = (field: FieldReader) => ({
+  scheme: field('scheme', decodeKindName),
+  l2BlockNumber: field('l2BlockNumber', quantityOf(64)),
+  l2Header: field('l2Header', unread),
+})
+
+/** What a caller states about the head of a bundle, validated. What is left to the bundle is undefined. */
+export interface DecodedHeadClaim<Of extends Layer = Layer> {
+  readonly rollup: ReturnType<typeof readRollup>
+  readonly trusted: ReturnType<typeof decodeTrusted>
+  /** Null for evidence that L1 alone proves. */
+  readonly l2: Of extends 'L2' ? ClaimOfL2 : null
+}
+
+interface ClaimOfL2 {
+  readonly scheme: StateKind
+  readonly l2BlockNumber: bigint | undefined
+}
+
+/** A claim, of which its head is decoded. @param more what a claim of this kind states besides @throws ArgumentError */
+export function openClaim(claim: object, layer: Layer, more: readonly string[]) {
+  // The caller's type says what the fields are.
+  const own = readOptions(
+    '',
+    claim as HeadClaim<Trusted, bigint | 'fromBundle', StateScheme>,
+    namesOf(CLAIM, layer, more),
+  )
+  const head = {
+    rollup: readRollup(own.rollup),
+    trusted: decodeTrusted(own.trusted),
+    l2: layer === 'L1' ? null : decodeClaimOfL2(own),
+  }
+  verifyReachable(head)
+  return { own, head }
+}
+
+const decodeClaimOfL2 = ({
+  scheme,
+  l2BlockNumber,
+}: HeadClaim<Trusted, bigint | 'fromBundle', StateScheme>): ClaimOfL2 => ({
+  scheme: stateKind(scheme),
+  l2BlockNumber: unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber),
+})
+
+/** Whether what is trusted leads to what is claimed, and to nothing that it cannot prove. @throws ArgumentError */
+export function verifyReachable({ rollup, trusted, l2 }: DecodedHeadClaim): void {
+  if (trusted.kind !== 'l2StateRoot') {
+    // Where L1 holds the hash of a block, its state is reached through that.
+    if (l2?.scheme.held === 'blockHash') verifyHasHashes(rollup.layout)
+  } else if (l2 === null) {
+    throw new ArgumentError({ path: 'trusted.l2StateRoot', expected: 'something about L1, which proves all of it' })
+  } else if (rollup.implementation !== undefined) {
+    // Whoever states it thinks that it is proven.
+    throw new ArgumentError({ path: 'rollup.implementation', expected: 'nothing: an L2 state root proves no code' })
+  }
+}
+
+/** Nothing else says which block a trusted L2 state root is of. @throws ArgumentError */
+export function verifyNumberKnown({ trusted, l2 }: DecodedHeadClaim<'L2'>): void {
+  if (trusted.kind !== 'l2StateRoot' || l2.l2BlockNumber !== undefined) return
+  throw new ArgumentError({ path: 'l2BlockNumber', expected: 'the number of the block of this state root' })
+}
+
+/** Refuses a bundle whose head is for anything other than what the caller states. @throws ProofError `EVIDENCE_*` */
+export function verifyHead({ rollup, l2 }: DecodedHead, claim: DecodedHeadClaim): void {
+  if (l2) verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', claim.l2?.scheme.name, l2.scheme)
+  verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', claim.rollup.address, rollup.address)
+  verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', claim.rollup.name, rollup.name)
+  if (l2) verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', claim.l2?.l2BlockNumber, l2.l2BlockNumber)
 }
 
 function decodeKindName(value: unknown): KindName {
@@ -174,15 +275,6 @@ function decodeKindName(value: unknown): KindName {
 function decodeRollup(rollup: unknown) {
   const field = reader.fieldsOf(rollup, ['name', 'address'])
   return { name: field('name', optional(reader.string)), address: field('address', hexOf(reader, 20)) }
-}
-
-export function decodeFinalizedState(state: unknown): FinalizedState {
-  const field = reader.fieldsOf(state, ['messageNumber', 'forcedTransactionNumber', 'timestamp'])
-  return {
-    messageNumber: field('messageNumber', quantityOf(256)),
-    forcedTransactionNumber: field('forcedTransactionNumber', optional(quantityOf(256))),
-    timestamp: field('timestamp', quantityOf(64)),
-  }
 }
 
 /** What every bundle begins with. @throws ArgumentError */

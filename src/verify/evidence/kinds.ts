@@ -3,7 +3,8 @@ import type { Scheme } from '../scheme/scheme.ts'
 import type { StateScheme } from '../state/types.ts'
 import type { LogsClaim, VerifiedLogs } from './kinds/logs.ts'
 import type { MessageEvidenceClaim, TrustedL1, VerifiedMessage } from './kinds/message.ts'
-import type { EvidenceClaim, Trusted, VerifiedEvidence } from './types.ts'
+import type { Trusted } from './trusted.ts'
+import type { EvidenceClaim, VerifiedEvidence } from './types.ts'
 
 /** The kinds of evidence that {@link verifyEvidence} takes: what is stated about each, and what it proves. */
 export interface EvidenceKinds<

@@ -1,58 +1,19 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { VerifiedEthProof } from '../anchor/eth-proof.ts'
 import type { L1Block } from '../anchor/header.ts'
-import type { ProvenContract, Rollup } from '../anchor/rollup.ts'
-import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
+import type { ProvenContract } from '../anchor/rollup.ts'
+import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { BlockHeader } from '../blocks/header.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { ByKind, StateScheme } from '../state/types.ts'
-
-/** The beacon block that a bundle proves final, and the beacon block that you trust. */
-export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
-  /** Root of the beacon block that you trust, 32 bytes. */
-  trustedBlockRoot: Hex
-}
-
-/** The one thing that you trust. The higher in this list, the more is proven and the less you have to believe. */
-export type Trusted =
-  | TrustedBeaconBlock
-  | {
-      /** keccak256 of an L1 block header, 32 bytes. */
-      l1BlockHash: Hex
-    }
-  | {
-      /** Root of the L1 state, 32 bytes. */
-      l1StateRoot: Hex
-    }
-  | {
-      /** Root of the L2 state, 32 bytes. Nothing about L1 is read or proven then. */
-      l2StateRoot: Hex
-    }
-
-/** Which kind of trusted input a verdict rests on. */
-export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
+import type { HeadClaim } from './head.ts'
+import type { ProvenBeaconBlock, Trusted } from './trusted.ts'
 
 /** A kind of evidence, as a claim names it, such as `logsEvidence`. */
 export interface NamedEvidence<Name extends string = string> {
   /** What a bundle of this kind says that it proves. */
   readonly name: Name
-}
-
-/** What every claim about L2 says. A bundle for anything else is refused. */
-export interface HeadClaim<
-  Trust extends Trusted = Trusted,
-  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
-  Kind extends StateScheme = Scheme,
-> {
-  /** The kind of the rollup's state at the L2 block. */
-  scheme: Kind
-  /** The contract whose roots, or hashes of blocks, you trust. */
-  rollup: Rollup
-  /** The one value that everything is proven from. */
-  trusted: Trust
-  /** The block of the proven state, from 0 to 2^64 - 1; or `'fromBundle'`: any finalized block. An old state passes then too. */
-  l2BlockNumber: Block
 }
 
 /**

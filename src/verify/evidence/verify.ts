@@ -2,12 +2,12 @@ import type { Hex } from '../../base/bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { StateScheme } from '../state/types.ts'
 import { verifyBlock } from './chain.ts'
-import { verifyHead } from './claim.ts'
-import { openHead } from './head.ts'
-import { type DecodedClaim, type EvidenceForm, type EvidenceKind, kindIn } from './kind.ts'
+import { type Layer, openHead, verifyHead } from './head.ts'
+import { type DecodedClaim, decodeClaim, type EvidenceForm, type EvidenceKind, kindIn } from './kind.ts'
 import { stateEvidence } from './kinds/state.ts'
 import type { EvidenceKinds } from './kinds.ts'
-import type { NamedEvidence, Trusted } from './types.ts'
+import type { Trusted } from './trusted.ts'
+import type { NamedEvidence } from './types.ts'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust. The claim names the kind of evidence; without a
@@ -62,7 +62,7 @@ export function verifyEvidence<
 ): EvidenceKinds<Trust, Block, Keys, Kind>[Name]['verified'] {
   const kind = kindIn(claim, stateEvidence)
   // The kind is the one that the claim names.
-  return verifyDecoded(kind, bundle, kind.decodeClaim(claim)) as EvidenceKinds<
+  return verifyDecoded(kind, bundle, decodeClaim(kind, claim)) as EvidenceKinds<
     Trust,
     Block,
     Keys,
@@ -71,8 +71,8 @@ export function verifyEvidence<
 }
 
 /** {@link verifyEvidence} for a claim that is validated. */
-export function verifyDecoded<Claim extends DecodedClaim>(
-  kind: EvidenceKind<string, unknown, Claim>,
+export function verifyDecoded<Of extends Layer, Claim extends DecodedClaim<Of>>(
+  kind: EvidenceKind<string, Of, unknown, Claim>,
   bundle: unknown,
   claim: Claim,
 ): object {
@@ -81,13 +81,13 @@ export function verifyDecoded<Claim extends DecodedClaim>(
 }
 
 /** A bundle that is for what the claim states. None of its proofs has been read. @throws ProofError */
-export function openBundle<Body, Claim extends DecodedClaim>(
-  kind: EvidenceForm<string, Body, Claim>,
+export function openBundle<Of extends Layer, Body, Claim extends DecodedClaim<Of>>(
+  kind: EvidenceForm<string, Of, Body, Claim>,
   bundle: unknown,
   claim: Claim,
 ) {
   const { head, field } = openHead(bundle, kind)
-  const body = kind.decodeBody(field, claim)
+  const body = kind.decodeBody(field)
   verifyHead(head, claim.head)
   kind.compare(body, claim)
   return { head, body }

@@ -140,7 +140,11 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'What you do not state about a bundle is returned as taken from it',
       'verify/evidence/claim',
       'returns the keys as the caller wrote them, or those of the bundle',
-      ...['src/verify/evidence/kinds/state.ts', 'storageKeys?.written ?? request.storageKeys', 'request.storageKeys'],
+      ...[
+        'src/verify/evidence/kinds/state.ts',
+        'address, storageKeys }\n',
+        'address, storageKeys: request.storageKeys }\n',
+      ],
     ),
     promised(
       'A misspelt, missing or swapped argument is refused, in every exported function',

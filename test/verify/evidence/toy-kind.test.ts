@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { refusal } from '../../../src/base/errors.ts'
-import { readOptions, verifyUint } from '../../../src/base/options.ts'
+import { verifyUint } from '../../../src/base/options.ts'
 import { createWorld } from '../../../src/devnet/index.ts'
 import { createBundle, verifyEvidence } from '../../../src/entry/anchor.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
-import { decodeHeadClaim, HEAD_CLAIM } from '../../../src/verify/evidence/claim.ts'
 import { quantityOf } from '../../../src/verify/evidence/fields.ts'
 import { createKind } from '../../../src/verify/evidence/kind.ts'
 import type { AnyClaim } from '../../../src/verify/evidence/types.ts'
@@ -16,14 +15,8 @@ const balanceEvidence = createKind({
   name: 'balance',
   layer: 'L2',
   fields: ['atLeast', 'account', 'answer'],
-  decodeClaim(claim: object) {
-    const { atLeast, ...head } = readOptions('', claim as AnyClaim & { atLeast: bigint }, [
-      'kind',
-      ...HEAD_CLAIM,
-      'atLeast',
-    ])
-    return { head: decodeHeadClaim(head, false), atLeast: verifyUint('atLeast', atLeast, 256) }
-  },
+  stated: ['kind', 'atLeast'],
+  decodeClaim: (stated, head) => ({ head, atLeast: verifyUint('atLeast', Reflect.get(stated, 'atLeast'), 256) }),
   decodeBody: field => ({
     atLeast: field('atLeast', quantityOf(256)),
     account: field('account', value => value as `0x${string}`),
@@ -33,7 +26,7 @@ const balanceEvidence = createKind({
     if (body.atLeast < atLeast) throw refusal('EVIDENCE_MALFORMED', `at least ${atLeast}`, body.atLeast)
   },
   verify({ answer, account: address, atLeast }, block, { head }) {
-    const { account } = head.l2.state.verify(answer, { stateRoot: block.stateRoot, address })
+    const { account } = head.l2.scheme.verify(answer, { stateRoot: block.stateRoot, address })
     const balance = account?.balance ?? 0n
     if (balance < atLeast) throw refusal('EVIDENCE_MALFORMED', `at least ${atLeast}`, balance)
     return { address, atLeast, ...block }

@@ -2,7 +2,7 @@ import type { Hex } from '../../../base/bytes.ts'
 import { atPath, ProofError, refusal } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
 import type { FieldReader } from '../../../base/json/reader.ts'
-import { readOptions, verifyUint } from '../../../base/options.ts'
+import { verifyUint } from '../../../base/options.ts'
 import type { BlockLog } from '../../blocks/block.ts'
 import { type DecodedFilter, decodeFilter, inOrder, type LogFilter } from '../../blocks/filter.ts'
 import type { BlockClaim } from '../../blocks/header.ts'
@@ -13,12 +13,12 @@ import type { Scheme } from '../../scheme/scheme.ts'
 import type { StateKind } from '../../state/kind.ts'
 import type { StateScheme } from '../../state/types.ts'
 import { headerOf, type ProvenBlock } from '../chain.ts'
-import { decodeHeadClaim, HEAD_CLAIM, unlessFromBundle } from '../claim.ts'
-import { quantityOf, reader } from '../fields.ts'
-import type { BundleHead } from '../head.ts'
+import { quantityOf, reader, unlessFromBundle } from '../fields.ts'
+import { type BundleHead, type DecodedHeadClaim, type HeadClaim, verifyNumberKnown } from '../head.ts'
 import { createKind } from '../kind.ts'
 import { MAX_CHOICES } from '../limits.ts'
-import type { HeadClaim, NamedEvidence, Trusted, VerifiedEvidence } from '../types.ts'
+import type { Trusted } from '../trusted.ts'
+import type { NamedEvidence, VerifiedEvidence } from '../types.ts'
 
 /**
  * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2
@@ -104,11 +104,14 @@ export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateSche
   receiptCount: number
 }
 
-function decodeLogsClaim(claim: LogsClaim<Trusted, StateScheme>) {
-  const { fromBlock, toBlock, filter, ...head } = readOptions('', claim, ['kind', ...HEAD_CLAIM, ...RANGE_FIELDS])
+function decodeLogsClaim(
+  { fromBlock, toBlock, filter }: LogsClaim<Trusted, StateScheme>,
+  head: DecodedHeadClaim<'L2'>,
+) {
+  verifyNumberKnown(head)
   const numberOf = (path: string) => (number: bigint) => verifyUint(path, number, 64)
   return {
-    head: decodeHeadClaim(head, true),
+    head,
     fromBlock: unlessFromBundle('fromBlock', fromBlock, numberOf('fromBlock')),
     toBlock: unlessFromBundle('toBlock', toBlock, numberOf('toBlock')),
     filter: unlessFromBundle('filter', filter, stated => atPath('filter', () => decodeFilter(stated))),
@@ -135,7 +138,8 @@ export const logsEvidence = /* @__PURE__ */ createKind({
   name: 'logs',
   layer: 'L2',
   fields: [...RANGE_FIELDS, 'blocks', 'answer'],
-  decodeClaim: claim => decodeLogsClaim(claim as LogsClaim<Trusted, StateScheme>),
+  stated: ['kind', ...RANGE_FIELDS],
+  decodeClaim: (stated, head) => decodeLogsClaim(stated as LogsClaim<Trusted, StateScheme>, head),
   decodeBody,
   compare(body, claim: Wanted) {
     for (const name of ['fromBlock', 'toBlock'] as const) {
@@ -152,7 +156,7 @@ export const logsEvidence = /* @__PURE__ */ createKind({
   },
   verify(body, block, { head }) {
     const { fromBlock, toBlock, filter, blocks } = body
-    const newest = verifyNewest(body, block, head.l2.state)
+    const newest = verifyNewest(body, block, head.l2.scheme)
     const count = newest.number - fromBlock + 1n
     const search = searchBlocks(filter, toBlock)
     let next = newest

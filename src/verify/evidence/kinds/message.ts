@@ -1,11 +1,9 @@
 import { decodeArgument } from '../../../base/arguments.ts'
 import { equalBytes, type Hex } from '../../../base/bytes.ts'
-import { ArgumentError, atPath, ProofError, refusal } from '../../../base/errors.ts'
+import { atPath, ProofError, refusal } from '../../../base/errors.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
 import { bytesUpTo, unread } from '../../../base/json/decoders.ts'
-import { readOptions } from '../../../base/options.ts'
 import type { L1Block } from '../../anchor/header.ts'
-import { type Rollup, readRollup } from '../../anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../beacon/trusted-block.ts'
 import { decodeContract, type MessageFromL2, verifyInL1 } from '../../messages/from-l2.ts'
 import { type MessageLayout, readLayout } from '../../messages/layout.ts'
@@ -14,14 +12,22 @@ import { type DecodedMessage, type Message, readMessage, toMessage, withHash } f
 import { type MessageToL2, verifySent } from '../../messages/to-l2.ts'
 import { type MessageProof, openMessageProof } from '../../messages/tree.ts'
 import { mismatch } from '../../tree/path.ts'
-import { decodeTrusted, unlessFromBundle } from '../claim.ts'
-import { quantityOf, reader } from '../fields.ts'
-import { type BundleHead, encodeEnvelope, encodeL1, type HeadParts } from '../head.ts'
+import { quantityOf, reader, unlessFromBundle } from '../fields.ts'
+import {
+  type BundleHeadOfL1,
+  type DecodedHeadClaim,
+  encodeEnvelope,
+  encodeL1,
+  type HeadClaimOnL1,
+  type HeadParts,
+  readParts,
+} from '../head.ts'
 import { createKind } from '../kind.ts'
-import type { NamedEvidence, ProvenBeaconBlock, Trusted } from '../types.ts'
+import type { ProvenBeaconBlock, Trusted } from '../trusted.ts'
+import type { NamedEvidence } from '../types.ts'
 
 /** A message as evidence: one JSON document with every proof from an L1 block hash to the status of a message. */
-export interface MessageBundle extends Pick<BundleHead, 'format' | 'version' | 'rollup' | 'consensus'> {
+export interface MessageBundle extends BundleHeadOfL1 {
   /** What it proves. */
   kind: 'message'
   /** The message. Its numbers are quantities, and its data has at most 1 MiB. */
@@ -29,11 +35,11 @@ export interface MessageBundle extends Pick<BundleHead, 'format' | 'version' | '
   /** Its place in a tree, if it is a message from L2. Without it, the message is one to L2. */
   messageProof?: MessageProof | undefined
   /** The answers of L1: that of `eth_getProof` is for `messageFromL2Keys` or `messageToL2Keys`. */
-  l1: Omit<NonNullable<BundleHead['l1']>, 'finalizedState'>
+  l1: Omit<NonNullable<BundleHeadOfL1['l1']>, 'finalizedState'>
 }
 
 /** The parts of a bundle for {@link createMessageBundle}. */
-export interface MessageBundleParts extends Pick<HeadParts, 'rollup' | 'consensus'> {
+export interface MessageBundleParts extends HeadParts {
   /** The message. */
   message: Message
   /** Its place in a tree, if it is a message from L2: one of those that `messageTrees` returns. */
@@ -46,13 +52,9 @@ export interface MessageBundleParts extends Pick<HeadParts, 'rollup' | 'consensu
 export type TrustedL1 = Exclude<Trusted, Record<'l2StateRoot', Hex>>
 
 /** What you know yourself. A bundle for anything else is refused. */
-export interface MessageEvidenceClaim<Trust extends TrustedL1 = TrustedL1> {
+export interface MessageEvidenceClaim<Trust extends TrustedL1 = TrustedL1> extends HeadClaimOnL1<Trust> {
   /** The evidence that you expect: `messageEvidence`. */
   kind: NamedEvidence<'message'>
-  /** The contract that you trust. */
-  rollup: Rollup
-  /** The one value that everything is proven from. */
-  trusted: Trust
   /** The message, or its hash, 32 bytes; or `'fromBundle'`: whoever made the bundle chooses. Check the message that is returned. */
   message: Message | Hex | 'fromBundle'
   /** Where the contracts keep messages. Default: `lineaMessageLayout`. */
@@ -100,7 +102,7 @@ export type VerifiedMessage<Trust extends TrustedL1 = TrustedL1> = (
  * ```
  */
 export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
-  const own = readOptions('', parts, ['rollup', 'message', 'messageProof', 'consensus', 'l1'])
+  const own = readParts(parts, 'L1', ['message', 'messageProof'])
   const message = readMessage('message', own.message)
   const { fee, value, number, ...rest } = toMessage(message)
   const numbers = { fee: encodeQuantity(fee), value: encodeQuantity(value), number: encodeQuantity(number) }
@@ -115,20 +117,9 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
   }
 }
 
-function decodeMessageClaim(claim: MessageEvidenceClaim) {
-  const { rollup, trusted, message, layout } = readOptions('', claim, [
-    'kind',
-    'rollup',
-    'trusted',
-    'message',
-    'layout',
-  ])
-  const decoded = decodeTrusted(trusted)
-  if (decoded.kind === 'l2StateRoot') {
-    throw new ArgumentError({ path: 'trusted.l2StateRoot', expected: 'something about L1, which holds the messages' })
-  }
+function decodeMessageClaim({ message, layout }: MessageEvidenceClaim, head: DecodedHeadClaim<'L1'>) {
   return {
-    head: { rollup: readRollup(rollup), trusted: decoded, l2: null },
+    head,
     message: unlessFromBundle('message', message, stated =>
       typeof stated === 'string' ? decodeArgument('message', stated, 32) : readMessage('message', stated).hash,
     ),
@@ -143,7 +134,8 @@ export const messageEvidence = /* @__PURE__ */ createKind({
   name: 'message',
   layer: 'L1',
   fields: ['message', 'messageProof'],
-  decodeClaim: claim => decodeMessageClaim(claim as MessageEvidenceClaim),
+  stated: ['kind', 'message', 'layout'],
+  decodeClaim: (stated, head) => decodeMessageClaim(stated as MessageEvidenceClaim, head),
   decodeBody: field => ({ message: field('message', decodeMessage), place: field('messageProof', unread) }),
   compare: ({ message }, claim: Wanted) =>
     atPath('message', () => {
