@@ -1,7 +1,6 @@
 import { decodeArgument, invalid, isArray, readKeys } from './arguments.ts'
 import { bytesToHex, type Hex, isHex } from './bytes.ts'
 import { ArgumentError, atPath, isPromise, printable } from './errors.ts'
-import { lowerCase } from './hex.ts'
 
 /** Objects that callers pass, and checks of what `verifyProof` does not take. */
 
@@ -58,7 +57,7 @@ export function isPlain(value: object): boolean {
 
 /** Hexadecimal from the caller, in lower case. @throws ArgumentError unless it is of `length` bytes; of any length if none is given */
 export const readHex = (name: string, value: unknown, length?: number): Hex =>
-  isHex(value, length) ? lowerCase(value) : bytesToHex(decodeArgument(name, value, length))
+  isHex(value, length) ? `0x${value.slice(2).toLowerCase()}` : bytesToHex(decodeArgument(name, value, length))
 
 export const decodeKeys = (storageKeys: readonly Hex[], name?: string): Uint8Array[] =>
   readKeys(storageKeys, name).map(({ bytes }) => bytes)
