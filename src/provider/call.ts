@@ -5,11 +5,10 @@ import type { CurrentView } from './current-view.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { type Execution, type ExecutionContext, execute, INSUFFICIENT_FUNDS, intrinsicGas } from './execute.ts'
-import { meterReads } from './metered-reader.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import type { KnownState } from './proven-state.ts'
-import { rehearsalOf } from './rehearsal.ts'
+import { meterReads, rehearsalOf } from './rehearsal.ts'
 import type { StateReader } from './state-reader.ts'
 import { newestIn } from './view.ts'
 
@@ -41,8 +40,7 @@ async function leastGas({ call, reader, hardfork, gas, execute }: CallPlan): Pro
     const balance = (await reader.getAccount(call.from))?.balance ?? 0n
     const affordable = balance > call.value ? (balance - call.value) / call.maxGasPrice : 0n
     // Whoever blames the gas sends clients the wrong way.
-    const costs = intrinsicGas(call, hardfork)
-    if (affordable < costs.gas || affordable < costs.floor) throw executionFailed(INSUFFICIENT_FUNDS)
+    if (affordable < intrinsicGas(call, hardfork).least) throw executionFailed(INSUFFICIENT_FUNDS)
     if (affordable < most) {
       most = affordable
       const { failure } = await execute(most)
@@ -137,7 +135,7 @@ async function withPlan<T>(
     const gas = call.gas === null || call.gas > maxGas ? maxGas : call.gas
     const context = { chainId, hardfork, blockNumber, environment }
     const rehearse = rehearsalOf(call, gas, context)
-    const reader = meterReads(held.state, call, { ...settings, known, block: blockNumber, pace, rehearse })
+    const reader = meterReads(held.state, { ...settings, known, pace, rehearse })
     return {
       call,
       reader,

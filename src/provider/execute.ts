@@ -1,5 +1,5 @@
 import type { Common } from '@ethereumjs/common'
-import type { EVM, EVMOpts, Log } from '@ethereumjs/evm'
+import type { EVM, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex } from '../base/bytes.ts'
 import { type Hardfork, isSince } from '../client/network/hardfork.ts'
@@ -11,7 +11,7 @@ import type { Environment } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import { type EvmPackages, loadEvm } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState, type Reads, type Written } from './evm-state.ts'
-import { type Budget, GAS_A_STEP, type Pace } from './pace.ts'
+import type { Pace } from './pace.ts'
 import { createPrecompiles, verifyPointEvaluation } from './precompiles.ts'
 import { readHistory, type StateReader } from './state-reader.ts'
 
@@ -68,8 +68,7 @@ export async function execute(
   const addressOf = (hex: Hex): Address => new packages.util.Address(bytesOf(hex))
   const data = bytesOf(call.data)
   const costs = intrinsicGas(call, context.hardfork)
-  const least = max(costs.gas, costs.floor)
-  if (gas < least) throw executionFailed(`intrinsic gas too low: ${gas} of ${least}`)
+  if (gas < costs.least) throw executionFailed(`intrinsic gas too low: ${gas} of ${costs.least}`)
   if (call.to === null && isSince('shanghai', context.hardfork) && data.length > MAX_INIT_CODE) {
     throw executionFailed(`max initcode size exceeded: ${data.length} of ${MAX_INIT_CODE}`)
   }
@@ -177,7 +176,6 @@ async function createEvm(
     stateManager: state,
     blockchain,
     customPrecompiles: createPrecompiles(packages, rules, state, pace),
-    ...(pace.budget && { customOpcodes: meterOpcodes(evm, rules, pace.budget) }),
   })
   // The rules never change. Otherwise, they would keep every EVM that listens.
   rules.events.removeAllListeners()
@@ -238,7 +236,7 @@ function headerOf(
   }
 }
 
-/** The gas that a transaction costs before its first instruction, and its minimum since Prague (EIP-7623). */
+/** The gas that a transaction costs before its first instruction, its minimum since Prague (EIP-7623), and what both take. */
 export function intrinsicGas(
   { to, accessList, data: text }: Pick<CallRequest, 'to' | 'accessList' | 'data'>,
   hardfork: Hardfork,
@@ -249,7 +247,8 @@ export function intrinsicGas(
   const keyCount = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0)
   const creation = to === null ? 32_000 + (isSince('shanghai', hardfork) ? 2 * Math.ceil(data.length / 32) : 0) : 0
   const gas = 21_000 + 4 * tokens + creation + 2400 * accessList.length + 1900 * keyCount
-  return { gas: BigInt(gas), floor: isSince('prague', hardfork) ? BigInt(21_000 + 10 * tokens) : 0n }
+  const floor = isSince('prague', hardfork) ? 21_000 + 10 * tokens : 0
+  return { gas: BigInt(gas), floor: BigInt(floor), least: BigInt(Math.max(gas, floor)) }
 }
 
 /** The journal's list, without addresses that are always warm and have no slots in it. */
@@ -257,29 +256,4 @@ function readTouched(list: ReadonlyMap<string, ReadonlySet<string>>, warm: reado
   return [...list]
     .map(([address, keys]) => ({ address: withPrefix(address), storageKeys: [...keys].map(withPrefix) }))
     .filter(({ address, storageKeys }) => storageKeys.length > 0 || !warm.includes(address))
-}
-
-/** Instructions that touch an account or a slot, and up to how much of their price is for that (EIP-2929): reads are bounded otherwise. */
-const TOUCHING = [0x31, 0x3b, 0x3c, 0x3f, 0x54, 0x55, 0xf1, 0xf2, 0xf4, 0xfa]
-const TOUCH = 2600n
-
-/**
- * The instructions whose price depends on their operands, for a rehearsal: what they are charged for powers, hashes, copies, memory,
- * logs and creations counts as steps, which take about as long. Every other instruction is one step.
- */
-function meterOpcodes({ getOpcodesForHF }: EvmPackages['evm'], rules: Common, budget: Budget) {
-  const { opcodes, handlers, dynamicGasHandlers } = getOpcodesForHF(rules)
-  const metered: NonNullable<EVMOpts['customOpcodes']> = []
-  for (const [opcode, gasOf] of dynamicGasHandlers) {
-    const [info, logicFunction] = [opcodes.get(opcode), handlers.get(opcode)]
-    if (info === undefined || logicFunction === undefined) continue
-    const free = TOUCHING.includes(opcode) ? TOUCH : 0n
-    const gasFunction: typeof gasOf = async (...given) => {
-      const gas = await gasOf(...given)
-      if (gas > free) budget.spend(Number((gas - free) / GAS_A_STEP))
-      return gas
-    }
-    metered.push({ opcode, opcodeName: info.name, baseFee: info.fee, gasFunction, logicFunction })
-  }
-  return metered
 }

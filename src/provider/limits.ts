@@ -5,10 +5,8 @@ export const MAX_DATA_BYTES = 2 ** 20
 /** Items in one list of a request: the addresses of an access list, or the slots of an address. */
 export const MAX_LISTED = 1024
 
-/** Contracts in an endpoint's hint about what a call will read. */
-export const MAX_HINTED_CONTRACTS = 32
-/** Slots in such a hint, of all contracts together; and reads that one rehearsal of a call guesses. */
-export const MAX_HINTED_KEYS = 1024
+/** Reads that one rehearsal of a call guesses. */
+export const MAX_GUESSED_PARTS = 1024
 /**
  * What the rehearsals of a call may guess, all together and each, besides twice what the call has read. A slot costs 4, or 1 if it was
  * proven in another block; an account or a code costs 16.
@@ -23,6 +21,8 @@ export const MAX_REHEARSALS = 4
 export const MAX_REHEARSED_STEPS = 2 ** 18
 /** Steps of a rehearsal after its last guess. */
 export const MAX_IDLE_STEPS = 2 ** 15
+/** Gas of a rehearsal, besides 8,192 for each unit of this cost: it bounds hashes, copies and memory, of which one step does many. */
+export const MAX_REHEARSED_GAS = 2n ** 22n
 
 /** Accounts and slots that a view caches, at about 300 bytes each; and those that a provider remembers, of all views together. */
 export const MAX_CACHED_ENTRIES = 2 ** 16

@@ -63,8 +63,6 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
    * Default: 10,000.
    */
   timeoutMs?: number | undefined
-  /** Whether to ask `l2` first what a call will read, to fetch it all at once. This shows the call to `l2`. Default: true. */
-  prefetch?: boolean | undefined
   /** Called with the first view, and whenever the view moves. */
   onView?: ((view: ProviderView) => void) | undefined
   /**
@@ -111,7 +109,6 @@ const OPTIONS = [
   'maxRequests',
   'maxKeysPerRequest',
   'timeoutMs',
-  'prefetch',
   'onView',
   'signal',
 ] as const satisfies readonly (keyof VerifiedProviderOptions)[]
@@ -122,12 +119,12 @@ export type VerifiedOptions = ReturnType<typeof readVerifiedOptions>
 /** Validates all options before any request. @throws ArgumentError */
 export function readVerifiedOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
-  const { l1BlockHash, onView, signal, prefetch = true, oneHead = false, completeLogs = true, forward = [] } = own
+  const { l1BlockHash, onView, signal, oneHead = false, completeLogs = true, forward = [] } = own
   const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, timeoutMs = DEFAULT_TIMEOUT } = own
   const { rollup, schemeAt, hardfork } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
-  for (const [name, value] of Object.entries({ prefetch, oneHead, completeLogs })) {
+  for (const [name, value] of Object.entries({ oneHead, completeLogs })) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
   verifySignal(signal)
@@ -148,7 +145,6 @@ export function readVerifiedOptions(options: VerifiedProviderOptions) {
     l1BlockHash,
     onView,
     signal,
-    prefetch,
     oneHead,
     completeLogs,
   }

@@ -11,16 +11,12 @@ import { createCache } from './cache.ts'
 import { MAX_CACHED_CODE_BYTES, MAX_CACHED_ENTRIES } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
-import {
-  createStateReader,
-  type HeldAccount,
-  isProven,
-  type ReadAccount,
-  type StateReader,
-  toProvenAccount,
-} from './state-reader.ts'
+import { createStateReader, type HeldAccount, isProven, type StateReader, toProvenAccount } from './state-reader.ts'
 
 const NO_CODE = new Uint8Array(0)
+
+/** A slot, or the code. */
+export type Part = Hex | 'code'
 
 export interface ProvenState extends StateReader {
   readonly scheme: StateScheme
@@ -29,8 +25,8 @@ export interface ProvenState extends StateReader {
    * nobody waits for them.
    */
   by(pace: Asker): ProvenState
-  holds(address: Hex, key?: Hex): boolean
-  holdsCode(address: Hex): boolean
+  /** Whether reading it, or the account, needs no further proof. */
+  holds(address: Hex, part?: Part): boolean
   /** Proves the account with these slots, in one request per `maxKeysPerRequest` slots, all at once. */
   load(address: Hex, keys: readonly Hex[]): Promise<void>
   /** Fetches the code of the account while the account is proven, which then says whether it is the right one. */
@@ -88,11 +84,9 @@ export function createProvenState(source: StateSource): ProvenState {
       ...reader,
       scheme,
       by: readBy,
-      holds: (address, key) => isProven(accounts.get(address), key),
-      holdsCode(address) {
+      holds(address, part) {
         const held = accounts.get(address)
-        const codeHash = held?.account?.codeHash ?? EMPTY_CODE_HASH
-        return held !== undefined && (codeHash === EMPTY_CODE_HASH || known.code(codeHash) !== undefined)
+        return part === 'code' ? known.codeOf(held) !== undefined : isProven(held, part)
       },
       async loadCode(address) {
         if (accounts.get(address) !== undefined) return void (await reader.getCode(address))
@@ -238,13 +232,11 @@ export function createKnownState() {
     },
     note: accounts.add,
     /** What was last proven of an account, and so likely still is; undefined if nothing was. */
-    likelyAccount: (address: Hex): ReadAccount | null | undefined => accounts.get(address)?.account,
-    likelySlot: (address: Hex, key: Hex): Hex | undefined => accounts.get(address)?.slots.get(key),
-    /** Undefined, too, if the code is not here. */
-    likelyCode(address: Hex): Uint8Array | undefined {
-      const known = accounts.get(address)
-      const codeHash = known?.account?.codeHash ?? EMPTY_CODE_HASH
-      return codeHash === EMPTY_CODE_HASH ? known && NO_CODE : codes.get(codeHash)
+    account: accounts.get,
+    /** The code of such an account. Undefined, too, if it is not here. */
+    codeOf(held: HeldAccount | undefined): Uint8Array | undefined {
+      const codeHash = held?.account?.codeHash ?? EMPTY_CODE_HASH
+      return codeHash === EMPTY_CODE_HASH ? held && NO_CODE : codes.get(codeHash)
     },
   }
 }

@@ -1,42 +1,40 @@
 import type { Hex } from '../base/bytes.ts'
+import { abortedBy } from '../client/transport/error.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
 import type { CallRequest } from './call-request.ts'
-import { type ExecutionContext, execute } from './execute.ts'
+import { refusedFor } from './error.ts'
+import { type ExecutionContext, execute, intrinsicGas } from './execute.ts'
 import {
   MAX_GUESSED,
   MAX_GUESSED_AT_ONCE,
   MAX_GUESSED_CONTRACTS,
-  MAX_HINTED_KEYS,
+  MAX_GUESSED_PARTS,
   MAX_IDLE_STEPS,
   MAX_REHEARSALS,
+  MAX_REHEARSED_GAS,
   MAX_REHEARSED_STEPS,
 } from './limits.ts'
+import type { VerifiedOptions } from './options.ts'
 import type { Budget, Pace } from './pace.ts'
-import type { KnownState, ProvenState } from './proven-state.ts'
-import { type ReadAccount, readHistory, type StateReader, ZERO } from './state-reader.ts'
+import type { KnownState, Part, ProvenState } from './proven-state.ts'
+import { type ReadAccount, type StateReader, ZERO } from './state-reader.ts'
 
-/** A slot, or the code. */
-export type Part = Hex | 'code'
-/** What a call reads of which account, or is said to read: a hint of what to fetch, and nothing else. */
-export type CallReads = Map<Hex, Set<Part>>
-
-export function partsOf(reads: CallReads, address: Hex): Set<Part> {
-  const parts = reads.get(address) ?? new Set()
-  reads.set(address, parts)
-  return parts
-}
-
-/** Executes the call on a state that is partly guessed. What it returns or throws does not count. */
-export type Rehearse = (guesses: StateReader, pace: Pace) => Promise<unknown>
+/** Executes the call with at most this gas, besides what it costs to begin, on a state that is partly guessed. What comes of it does not count. */
+export type Rehearse = (guesses: StateReader, pace: Pace, most: bigint) => Promise<unknown>
 
 export const rehearsalOf =
   (call: CallRequest, gas: bigint, context: ExecutionContext): Rehearse =>
-  (guesses, pace) => {
-    // Of BLOCKHASH, what the state holds, if that is known. No header is fetched for it.
-    const claim = (number: bigint) => ({ number, stateBlock: context.blockNumber })
-    const hashAt = (number: bigint): Promise<Hex> => readHistory(guesses, claim(number)).catch(() => ZERO)
-    return execute(guesses, call, gas, { ...context, hashAt }, pace)
+  (guesses, pace, most) => {
+    const limit = intrinsicGas(call, context.hardfork).least + most
+    return execute(guesses, call, limit < gas ? limit : gas, context, pace)
   }
+
+export interface Meter extends Pick<VerifiedOptions, 'maxRequests' | 'maxKeysPerRequest'> {
+  /** Waited for before the first request. */
+  readonly pace: Pace
+  readonly known: KnownState
+  readonly rehearse: Rehearse
+}
 
 /** What a guess costs: a slot that was proven in another block, another slot, and an account or a code, which take a request each. */
 const [KNOWN_SLOT, SLOT, ACCOUNT] = [1, 4, 16]
@@ -48,6 +46,7 @@ const STRANGER: ReadAccount = { nonce: 0n, balance: 2n ** 128n, codeHash: EMPTY_
 /** Code that returns a kilobyte of zeros, which most callers can decode. */
 const STRANGE_CODE = Uint8Array.of(0x61, 4, 0, 0x60, 0, 0xf3)
 
+/** What all rehearsals of a call have guessed and computed. */
 interface Tally {
   /** What was guessed and the call itself has not read yet, with its cost. */
   readonly unused: Map<string, number>
@@ -57,9 +56,10 @@ interface Tally {
   steps: number
 }
 
-function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tally: Tally) {
-  const reads: CallReads = new Map()
-  let [count, cost, codes, idle, isBlind] = [0, 0, 0, 0, false]
+/** The guesses of one rehearsal, and those that it has read. */
+function createGuesses(state: ProvenState, known: KnownState, tally: Tally) {
+  const reads = new Map<Hex, Set<Part>>()
+  let [count, cost, codes, idle] = [0, 0, 0, 0]
 
   const end = (): never => {
     // So that it does not go on, whatever the contract makes of the error.
@@ -75,14 +75,13 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
     },
   }
   function guess(address: Hex, part: Part | undefined, price: number): void {
-    const isKnown = reads.has(address)
-    if (part === undefined ? isKnown : reads.get(address)?.has(part)) return
+    const parts = reads.get(address)
+    if (parts !== undefined && (part === undefined || parts.has(part))) return
     const more = 2 * tally.used
     const fits = tally.guessed + price <= MAX_GUESSED + more && cost + price <= MAX_GUESSED_AT_ONCE + more
-    const isFull = count === MAX_HINTED_KEYS || (reads.size === MAX_GUESSED_CONTRACTS && !isKnown)
+    const isFull = count === MAX_GUESSED_PARTS || (reads.size === MAX_GUESSED_CONTRACTS && parts === undefined)
     if (!fits || isFull || budget.left() <= 0) end()
-    const parts = partsOf(reads, address)
-    if (part !== undefined) parts.add(part)
+    reads.set(address, new Set([...(parts ?? []), ...(part === undefined ? [] : [part])]))
     tally.unused.set(address + (part ?? ''), price)
     tally.guessed += price
     cost += price
@@ -94,58 +93,87 @@ function createRehearsal(state: ProvenState, known: KnownState, pace: Pace, tall
     async getAccount(address) {
       if (state.holds(address)) return state.getAccount(address)
       guess(address, undefined, ACCOUNT)
-      const likely = known.likelyAccount(address)
-      return likely === undefined ? STRANGER : likely
+      const likely = known.account(address)
+      return likely === undefined ? STRANGER : likely.account
     },
     async getStorage(address, key) {
       if (state.holds(address, key)) return state.getStorage(address, key)
-      const likely = known.likelySlot(address, key)
+      const likely = known.account(address)?.slots.get(key)
       guess(address, key, likely === undefined ? SLOT : KNOWN_SLOT)
       return likely ?? ZERO
     },
     async getCode(address) {
-      if (state.holdsCode(address)) return state.getCode(address)
+      if (state.holds(address, 'code')) return state.getCode(address)
       const isHeld = state.holds(address)
-      const likely = isHeld ? undefined : known.likelyCode(address)
+      const likely = isHeld ? undefined : known.codeOf(known.account(address))
       if (likely !== undefined) return likely
-      isBlind = true
       if (isHeld || codes++ < EARLY_CODES) guess(address, 'code', ACCOUNT)
       return STRANGE_CODE
     },
   }
-  const isDue = (): boolean => {
-    budget.spend(1)
-    return pace.isDue()
-  }
-  return { guesses, pace: { ...pace, isDue, budget }, found: () => ({ reads, isBlind }) }
+  return { reads, guesses, budget }
 }
 
 /**
- * Finds out what a call will read. The call itself reads proven values only. When one is missing, the call is executed beside,
- * from its start, on what is proven and on guesses for the rest, and what this rehearsal reads can be fetched all at once. Nothing
- * else remains of it: so a wrong guess costs requests and time, and both are bounded by what the call has read so far.
+ * What a call reads: proven values only. When one is missing, the call is first executed beside, from its start, on what is proven and
+ * on guesses for the rest, and what this rehearsal reads is fetched and proven all at once. Nothing else remains of it: so a wrong
+ * guess costs requests and time, and both are bounded by what the call has read so far.
+ *
+ * @throws ProviderError `LIMIT_REACHED`, from the functions of the reader, if the call needs too many requests
  */
-export function createRehearsals(state: ProvenState, known: KnownState, pace: Pace, rehearse: Rehearse) {
+export function meterReads(state: ProvenState, meter: Meter): StateReader {
+  const { pace, maxRequests, maxKeysPerRequest, known, rehearse } = meter
   const tally: Tally = { unused: new Map(), used: 0, guessed: 0, steps: 0 }
-  let count = 0
-  return {
-    /** The cost of what the call has read. */
-    used: (): number => tally.used,
-    /** Notes what the call itself reads. @param isMissed whether it is fetched alone */
-    use(address: Hex, part: Part | undefined, isMissed: boolean): void {
-      const id = address + (part ?? '')
-      tally.used += tally.unused.get(id) ?? (isMissed ? SLOT : 0)
-      tally.unused.delete(id)
-    },
-    /** What the next rehearsal reads that is not proven, and whether it knew nothing of some code. Nothing if none is due. */
-    async next(): Promise<{ readonly reads: CallReads; readonly isBlind: boolean }> {
-      const { guesses, pace: limited, found } = createRehearsal(state, known, pace, tally)
-      // One that finds a single read saves nothing, so there are fewer of them than reads.
-      if (count < MAX_REHEARSALS + tally.used / 32 && limited.budget.left() > 0) {
-        count++
-        await rehearse(guesses, limited).catch(() => {})
+  let [requests, rehearsals] = [0, 0]
+
+  function spend(more: number, most: number): boolean {
+    if (requests + more > most) return false
+    requests += more
+    return true
+  }
+  /** For guesses. Half of the requests is left for what the call reads; more, as the call reads more. */
+  const spare = (more: number) => spend(more, Math.min(maxRequests, maxRequests / 2 + tally.used / 16))
+
+  function load([address, parts]: readonly [Hex, ReadonlySet<Part>]): Promise<void>[] {
+    const keys = [...parts].filter(part => part !== 'code')
+    const isWanted = keys.length > 0 || !state.holds(address)
+    return [
+      ...(isWanted && spare(Math.ceil(keys.length / maxKeysPerRequest) || 1) ? [state.load(address, keys)] : []),
+      ...(parts.has('code') && spare(1) ? [state.loadCode(address)] : []),
+    ]
+  }
+
+  async function prepare(): Promise<void> {
+    await pace.beSlow()
+    const { reads, guesses, budget } = createGuesses(state, known, tally)
+    // One that finds a single read saves nothing, so there are fewer of them than reads.
+    if (rehearsals < MAX_REHEARSALS + tally.used / 32 && budget.left() > 0) {
+      rehearsals++
+      const isDue = (): boolean => {
+        budget.spend(1)
+        return pace.isDue()
       }
-      return found()
-    },
+      await rehearse(guesses, { ...pace, isDue, budget }, MAX_REHEARSED_GAS + 2n ** 13n * BigInt(tally.used)).catch(
+        () => {},
+      )
+    }
+    if (pace.signal.aborted) throw abortedBy(pace.signal)
+    // What fails here is repeated when the call needs it, and fails there: so the order of answers does not matter.
+    await Promise.allSettled([...reads].flatMap(load))
+  }
+
+  async function metered<T>(address: Hex, part: Part | undefined, read: () => Promise<T>): Promise<T> {
+    if (!state.holds(address, part)) await prepare()
+    const isMissed = !state.holds(address, part)
+    if (isMissed && !spend(1, maxRequests)) throw refusedFor('LIMIT_REACHED', { found: `It is ${maxRequests}.` })
+    const id = address + (part ?? '')
+    tally.used += tally.unused.get(id) ?? (isMissed ? SLOT : 0)
+    tally.unused.delete(id)
+    return read()
+  }
+  return {
+    getAccount: address => metered(address, undefined, () => state.getAccount(address)),
+    getStorage: (address, key) => metered(address, key, () => state.getStorage(address, key)),
+    getCode: address => metered(address, 'code', () => state.getCode(address)),
   }
 }

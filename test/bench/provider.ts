@@ -19,11 +19,11 @@ const [ROUNDS, LATENCY] = [5, 50]
 type Step = (provider: VerifiedProvider, endpoints: Endpoints) => unknown
 
 /** The last step is measured, after the others. */
-async function row(name: string, steps: readonly Step[], state = demoState, isHinting = true): Promise<void> {
+async function row(name: string, steps: readonly Step[], state = demoState): Promise<void> {
   const [times, rounds]: [number[], string[][][]] = [[], []]
   // A larger state takes seconds to build.
   for (let round = 0; round < (state === demoState ? ROUNDS : 1); round++) {
-    const endpoints = createEndpoints(state, isHinting, true)
+    const endpoints = createEndpoints(state, true)
     const waves = countWaves(endpoints, LATENCY)
     const provider = endpoints.provider(waves.options)
     for (const step of steps.slice(0, -1)) await step(provider, endpoints)
@@ -79,7 +79,6 @@ for (const name of ['balanceOf', 'quote', 'slots'] as const) {
 }
 for (const name of Object.keys(SHAPES)) {
   await row(`${name}, cold`, [view, call(name)], shapesState)
-  await row(`${name}, cold, without access lists`, [view, call(name)], shapesState, false)
   await row(
     `${name}, others, after a newer finalization`,
     [view, call(name), news, refresh, call(name, 5)],

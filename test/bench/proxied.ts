@@ -120,13 +120,12 @@ function sourceOfLogs(chain: Awaited<ReturnType<typeof chainWithLogs>>['chain'])
   return { ...endpoints, l2: endpoints.l2(), provider: ({ l2, ...others }) => endpoints.provider(l2, others) }
 }
 
-/** What is asked: each call, from an endpoint with access lists and from one without; each search, over the same chain. */
+/** What is asked: each call; each search, over the same chain. */
 async function* subjects(): AsyncGenerator<readonly [what: string, newSource: () => Source, asked: Request]> {
   for (const [name, shape] of Object.entries(SHAPES)) {
     if (!/ by multicall$|, deployless$/.test(name)) continue
     const call = { method: 'eth_call', params: paramsOf(shape(0)) }
-    for (const hint of [true, false])
-      yield [hint ? name : `${name}, without access lists`, () => createEndpoints(shapesState, hint, true), call]
+    yield [name, () => createEndpoints(shapesState, true), call]
   }
   const most = 1000
   const { chain, other, token } = await chainWithLogs(most)

@@ -32,7 +32,7 @@ const vector = { ...claim, answer, expected: { valid: true, ...spelt } }
 const evidence = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
 /** A call that reads the gas limit of its block, which no proof covers. */
 const call = await (async () => {
-  const { l1, l2 } = createEndpoints(demoState, true, true)
+  const { l1, l2 } = createEndpoints(demoState, true)
   const data = encodeFunctionData({ abi: surroundingsAbi, functionName: 'gasLimit' })
   const known = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, environment: { gasLimit: 9n } }
   return recordCall(withNetwork({ l1, l2, ...known, call: { to: SURROUNDINGS, data } }))

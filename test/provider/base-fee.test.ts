@@ -44,7 +44,7 @@ const FREE = [{}, { gasPrice: '0x0' }, { maxFeePerGas: '0x0' }, { maxFeePerGas: 
 it('is 0 for a call that pays nothing, at every block, whatever is stated', async () => {
   const { provider, endpoint } = setUp()
   const stated = setUp({ environment: { baseFee: 3n } }).provider
-  const upgraded = createEndpoints(new Map([[PAYER, { balance: 10n ** 18n }]]), false)
+  const upgraded = createEndpoints(new Map([[PAYER, { balance: 10n ** 18n }]]))
   upgrade(upgraded)
   const calls = [
     ...[callOf(provider), callOf(provider, '0xc'), callOf(provider, '0x8'), callOf(provider, '0x5')],
@@ -126,7 +126,7 @@ it('is 0 in evidence, too, of both kinds of state: no call there pays', async ()
   const to = at('c0')
   for (const isUpgraded of [false, true]) {
     const code: Hex = `0x${READS.slice(2)}`
-    const endpoints = createEndpoints(new Map([[to, { nonce: 1n, code }]]), false)
+    const endpoints = createEndpoints(new Map([[to, { nonce: 1n, code }]]))
     if (isUpgraded) upgrade(endpoints)
     const { l1, l2 } = endpoints
     const about = { rollup: ROLLUP, chainId: CHAIN_ID }

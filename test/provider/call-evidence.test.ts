@@ -34,7 +34,7 @@ const around = (functionName: string, args: unknown[] = []) => ({
 })
 
 async function record(call: CallRecordOptions['call'], more: object = {}) {
-  const { l1, l2 } = createEndpoints(demoState, true, true)
+  const { l1, l2 } = createEndpoints(demoState, true)
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
   const recorded = await recordCall(withNetwork({ l1, l2, ...about, call, ...more }))
   const { l1Block } = recorded.verified

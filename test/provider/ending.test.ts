@@ -43,7 +43,7 @@ const ENDLESS: Readonly<Record<string, { code: Hex; data?: Hex }>> = {
 
 function endpointsFor({ code }: { code: Hex }) {
   const state: FullState = new Map([[LOOP, { nonce: 1n, code }]])
-  return createEndpoints(state, false, true)
+  return createEndpoints(state, true)
 }
 
 /** In milliseconds: no machine gets there. The test says when it is over. */

@@ -12,7 +12,7 @@ import {
 import type { RequestProvider } from '../../src/entry/rpc.ts'
 import type { CallOutcome } from '../../src/provider/call-evidence/types.ts'
 import { type InParts, withNetwork } from '../network.ts'
-import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
+import { CHAIN_ID, type FullState, worldOf } from './full-state.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
 
@@ -43,10 +43,9 @@ const numberOf = (block: unknown): bigint => BigInt(block as string)
 /**
  * Creates endpoints over the state. `chain` can finalize further states.
  *
- * @param hint whether the L2 has `eth_createAccessList`
  * @param logs whether the L1 has `eth_getLogs`
  */
-export function createEndpoints(state: FullState, hint = true, logs = false): Endpoints {
+export function createEndpoints(state: FullState, logs = false): Endpoints {
   const { chain } = createService({ genesis: worldOf(state), rollup: ROLLUP })
   const { l1 } = chain
   const asked: string[] = []
@@ -60,17 +59,6 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
     },
     eth_getCode: (address: Hex) => state.get(address)?.code ?? '0x',
     eth_syncing: () => '0x7',
-    ...(hint && {
-      eth_createAccessList: async (call: { from: Hex; to?: Hex; data: Hex; value?: Hex }, block: Hex) => {
-        const { accessList, gas } = await runFull(
-          state,
-          { ...call, value: BigInt(call.value ?? '0x0') },
-          numberOf(block),
-          10_000_000n,
-        )
-        return { accessList, gasUsed: quantity(gas) }
-      },
-    }),
   }
   // A node of an Ethereum state.
   const served = methodsOfL2(chain as FullChain, CHAIN_ID)

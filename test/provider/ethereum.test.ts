@@ -74,7 +74,7 @@ it('crosses the upgrade without a new option: the same values, before, in betwee
 })
 
 it('refuses the number of a block of which L1 holds neither root nor hash, on either side', async () => {
-  const endpoints = createEndpoints(STATE, false)
+  const endpoints = createEndpoints(STATE)
   const { chain } = endpoints
   for (const finalizes of [false, true, false]) {
     chain.addBlock()
@@ -96,7 +96,7 @@ it('refuses the number of a block of which L1 holds neither root nor hash, on ei
 })
 
 it('hands through the proofs of the state that there is, and says which method has them', async () => {
-  const endpoints = createEndpoints(STATE, false)
+  const endpoints = createEndpoints(STATE)
   const provider = endpoints.provider()
   const proofOf = (method: string, block = 'latest') =>
     provider.request<object>({ method, params: [TOKEN, [word(2)], block] }).catch((error: unknown) => error)
@@ -116,12 +116,12 @@ it('hands through the proofs of the state that there is, and says which method h
 })
 
 it('proves the values of the block, unless others are stated', async () => {
-  const endpoints = createEndpoints(new Map([[historyContract, { nonce: 1n }], ...STATE]), false)
+  const endpoints = createEndpoints(new Map([[historyContract, { nonce: 1n }], ...STATE]))
   for (let block = 0; block < 3; block++) endpoints.chain.addBlock()
   upgrade(endpoints)
   const header = Object(endpoints.chain.getBlock(4n))
   const { asked } = endpoints
-  const provider = endpoints.provider({ prefetch: false })
+  const provider = endpoints.provider()
   const callOf = (provider: VerifiedProvider, code: string) =>
     provider.request<Hex>({ method: 'eth_call', params: [{ data: `0x${code}${RETURN}` }, 'latest'] })
   const call = (code: string) => callOf(provider, code)
@@ -193,7 +193,7 @@ it('serves blocks from the one whose hash L1 holds, and its parents', async () =
 })
 
 it('reaches earlier blocks by their children where no contract keeps hashes', async () => {
-  const endpoints = createEndpoints(STATE, false)
+  const endpoints = createEndpoints(STATE)
   const { chain } = endpoints
   const ask = (provider: VerifiedProvider) =>
     provider.request<{ hash: Hex }>({ method: 'eth_getBlockByNumber', params: ['0x1', false] })
@@ -207,7 +207,7 @@ it('reaches earlier blocks by their children where no contract keeps hashes', as
 })
 
 it('stays with what it has if other code than the stated one is behind the contract, and says so', async () => {
-  const endpoints = createEndpoints(STATE, false)
+  const endpoints = createEndpoints(STATE)
   const { chain } = endpoints
   const keys = anchorStorageKeys({ rollup: ROLLUP, l2BlockNumber: 0n })
   const slots = Object(chain.l1.getProof(ROLLUP.address, keys, 0n)).storageProof
@@ -247,7 +247,7 @@ let others: Record<'account' | 'block', (params: readonly unknown[]) => Promise<
 const questions = questionsAt('latest').filter((_, index) => [0, 3, 5, 7].includes(index))
 
 beforeAll(async () => {
-  lied = createEndpoints(STATE, false)
+  lied = createEndpoints(STATE)
   upgrade(lied)
   truth = await askAll(lied.provider(), questions)
   lied.chain.pending.setAccount(ALICE, { balance: 1n })

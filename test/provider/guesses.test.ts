@@ -6,7 +6,7 @@ import { createKnownState, type KnownState } from '../../src/provider/proven-sta
 import { sized } from '../size.ts'
 import { word } from './endpoints.ts'
 import { bytesOf, type FullAccount, type FullState } from './full-state.ts'
-import { DELEGATED, OBSTACLE, worlds } from './programs.ts'
+import { OBSTACLE, worlds } from './programs.ts'
 import { readerOver } from './proving/full-reader.ts'
 import { runPlain, runRehearsed, type Setting } from './rehearsing.ts'
 
@@ -61,30 +61,18 @@ function poisonOf(state: FullState, random: Random): KnownState {
     ...{ nonce: BigInt(random(9)), balance: BigInt(random(2 ** 32)), codeHash: randomWord(random) },
     hasStorage: random(2) === 0,
   })
+  const slots = Object.assign(new Map<Hex, Hex>(), { get: () => randomWord(random) })
   return {
     ...createKnownState(),
-    likelyAccount: () => (random(5) === 0 ? null : account()),
-    likelySlot: () => randomWord(random),
-    likelyCode: () => (random(4) === 0 ? undefined : pick(codes, random)),
+    account: () => ({ account: random(5) === 0 ? null : account(), slots }),
+    codeOf: () => (random(4) === 0 ? undefined : pick(codes, random)),
   }
-}
-
-/** An access list that is partly true, partly invented, and sometimes none. */
-function listOf(state: FullState, random: Random): unknown {
-  const keys = () => Array.from({ length: random(8) }, () => (random(8) === 0 ? word(7 ** 9) : word(random(6))))
-  const entry = () => ({
-    address: random(6) === 0 ? 7 : pick([...state.keys(), DELEGATED], random),
-    storageKeys: keys(),
-  })
-  return random(8) === 0 ? 'no' : { accessList: Array.from({ length: random(6) }, entry) }
 }
 
 const KINDS: readonly ((state: FullState, random: Random) => Setting | Promise<Setting>)[] = [
   () => ({}),
   async (state, random) => ({ known: await staleOf(state, random) }),
   (state, random) => ({ known: poisonOf(state, random) }),
-  async (state, random) => ({ known: await staleOf(state, random), hint: listOf(state, random) }),
-  (state, random) => ({ known: poisonOf(state, random), hint: listOf(state, random) }),
 ]
 
 it('lets no guess reach the outcome, gas, logs, writes or reads of a call', { timeout: 3_600_000 }, async () => {

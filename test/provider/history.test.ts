@@ -89,7 +89,7 @@ it('answers BLOCKHASH from the state of the same block', async () => {
 it('says why the state does not hold the hash of a block', async () => {
   const reasons: unknown[] = []
   for (const isThere of [false, true]) {
-    const { chain, provider } = createEndpoints(new Map([[USER, { balance: 1n }]]), false)
+    const { chain, provider } = createEndpoints(new Map([[USER, { balance: 1n }]]))
     for (let block = 0; block < 4; block++) {
       // Only since block 4, which keeps the hash of block 3.
       if (isThere && block === 3) chain.pending.setAccount(historyContract, { nonce: 1n })
@@ -175,7 +175,7 @@ it('has no header of the newest block, and takes no other for one', async () => 
 })
 
 it('has no header of a block whose hash the state does not hold', async () => {
-  const { chain, provider } = createEndpoints(new Map([[USER, { balance: 1n }]]), false)
+  const { chain, provider } = createEndpoints(new Map([[USER, { balance: 1n }]]))
   for (const _ of [1, 2]) {
     chain.addBlock()
     chain.finalize()
@@ -191,7 +191,7 @@ it('records the hashes that a call reads as state, so that it verifies offline',
     [to, { nonce: 1n, code: `0x600340${RETURN}` as Hex }],
     [historyContract, { nonce: 1n }],
   ])
-  const endpoints = createEndpoints(state, false, true)
+  const endpoints = createEndpoints(state, true)
   for (let index = 0; index < 9; index++) endpoints.chain.addBlock()
   endpoints.chain.finalize()
   const hash = Object(endpoints.chain.at(9n)?.getProof(historyContract, [historySlot(3n)])).storageProofs[0].proof.value

@@ -1,6 +1,6 @@
 import { JsonRpcApiProvider, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers'
 import { encodeFunctionData } from 'viem'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isArgumentError } from '../../src/entry/index.ts'
 import { ProviderError, type VerifiedProviderOptions } from '../../src/entry/provider.ts'
 import { agreeingBlockHash, finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
@@ -17,7 +17,7 @@ const askTimestamp = (provider: RequestProvider, block = 'latest') =>
 
 describe('the timestamp', () => {
   function setUp() {
-    const endpoints = createEndpoints(demoState, true, true)
+    const endpoints = createEndpoints(demoState, true)
     endpoints.chain.addBlock()
     endpoints.chain.finalize()
     const made = Reflect.get(endpoints.chain.l1.getBlock(endpoints.chain.l1.blockNumber()) ?? {}, 'timestamp')
@@ -148,26 +148,6 @@ describe('the options of a provider', () => {
     expect(await finalizedBlockHash(l1)()).toBe(await endpoints.l1BlockHash())
     for (const each of [l1, l2]) each.destroy()
   })
-})
-
-it('survives an endpoint that fails a read before it answers what a call will read', async () => {
-  const unhandled: unknown[] = []
-  const note = (error: unknown) => unhandled.push(error)
-  process.on('unhandledRejection', note)
-  onTestFinished(() => void process.off('unhandledRejection', note))
-  const endpoints = createEndpoints(demoState)
-  const verified = endpoints.provider()
-  await verified.view()
-  endpoints.lie.l2 = async (method, answer) => {
-    if (method === 'eth_createAccessList') await new Promise(resolve => setTimeout(resolve, 20))
-    else if (method === 'rollup_getProof') throw new Error('no')
-    return answer
-  }
-  const call = { from: ALICE, to: SURROUNDINGS, data: '0x' }
-  await expect(verified.request({ method: 'eth_call', params: [call] })).rejects.toMatchObject({
-    ...{ reason: 'ENDPOINT_FAILED' },
-  })
-  expect(unhandled).toEqual([])
 })
 
 describe('sources of the L1 block hash', () => {

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { encodeFunctionData } from 'viem'
 import { expect, it } from 'vitest'
 import type { Hex } from '../../src/entry/index.ts'
-import { mappingSlot } from '../../src/entry/index.ts'
 import { ProviderError } from '../../src/entry/provider.ts'
 import { sized } from '../size.ts'
 import { ALICE, BOB, demoState, MANY, manyAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
@@ -148,36 +147,6 @@ it('tells the truth or nothing if an answer is of another account, or code of an
     }
   }
   expect(refused).toBeGreaterThan(10)
-})
-
-it('reads a slot that the access list omits, and never as zero', async () => {
-  const slot = mappingSlot({ slot: 0n, keys: [BigInt(ALICE)] })
-  const lists: Record<string, unknown> = {
-    honest: [{ address: TOKEN, storageKeys: [slot] }],
-    'without the slot': [{ address: TOKEN, storageKeys: [] }],
-    'with other slots': [{ address: TOKEN, storageKeys: [word(1), word(99)] }],
-    'without the contract': [],
-    'of another contract': [{ address: MANY, storageKeys: [slot] }],
-    'of thousands of slots': [{ address: TOKEN, storageKeys: Array.from({ length: 5000 }, (_, index) => word(index)) }],
-    'of many contracts': Array.from({ length: 200 }, (_, index) => ({
-      address: `0x${index.toString(16).padStart(40, '0')}`,
-      storageKeys: [word(index)],
-    })),
-    'of nonsense': [{ address: 7, storageKeys: 'all' }],
-    missing: undefined,
-  }
-  for (const [name, accessList] of Object.entries(lists)) {
-    const endpoints = createEndpoints(demoState)
-    endpoints.lie.l2 = (method, answer, [, keys]) => {
-      // Proving hundreds of slots takes seconds, and nobody needs them.
-      if (method === 'rollup_getProof' && Object(keys).length > 50) throw new Error('too many')
-      return method === 'eth_createAccessList' ? { accessList, gasUsed: '0x1' } : answer
-    }
-    const asked = { method: 'eth_call', params: [{ to: TOKEN, data: balanceOf(ALICE) }, 'latest'] }
-    expect(await endpoints.provider().request(asked), name).toBe(word(100))
-    expect(endpoints.asked.length, name).toBeLessThan(90)
-  }
-  expect(Object.keys(lists).length).toBe(9)
 })
 
 it('ends a call whose proof is refused, even if the contract catches failures', async () => {

@@ -81,7 +81,7 @@ it('begins with the first block of all, which is final from the start', async ()
 })
 
 it('is the newest block where L1 holds its hash', async () => {
-  const endpoints = createEndpoints(new Map([[USER, { balance: 5n }]]), false)
+  const endpoints = createEndpoints(new Map([[USER, { balance: 5n }]]))
   for (let count = 0; count < 3; count++) endpoints.chain.addBlock()
   upgrade(endpoints)
   const ask = asking(endpoints.provider({ oneHead: true }))
@@ -108,7 +108,7 @@ it('is named where a program needs it', async () => {
 
 it('is not named where it changes nothing', async () => {
   const { ask } = setUp([5n, 8n, 12n])
-  const endpoints = createEndpoints(new Map([[USER, { balance: 5n }]]), false)
+  const endpoints = createEndpoints(new Map([[USER, { balance: 5n }]]))
   for (let count = 0; count < 3; count++) endpoints.chain.addBlock()
   upgrade(endpoints)
   const refused = await Promise.all([

@@ -218,7 +218,6 @@ describe('options', () => {
       [{ maxKeysPerRequest: 0 }, 'maxKeysPerRequest'],
       [{ method: '' }, 'method'],
       [{ hardfork: 'frontier' }, 'hardfork'],
-      [{ prefetch: 'no' }, 'prefetch'],
       [{ onView: 'log' }, 'onView'],
       [{ signal: {} }, 'signal'],
       [{ forward: 'eth_syncing' }, 'forward'],
@@ -234,7 +233,7 @@ describe('options', () => {
       const error = thrownBy(() => provider(options))
       expect(isArgumentError(error) && error.path, `${error}`).toEqual(asOfNetwork(path))
     }
-    expect(wrong.length).toBe(35)
+    expect(wrong.length).toBe(34)
     for (const options of [undefined, null, 7, []]) {
       expect(isArgumentError(thrownBy(() => createVerifiedProvider(options as never)))).toBe(true)
     }
@@ -306,7 +305,7 @@ describe('values that no proof covers', () => {
 
 describe('limits', () => {
   it('ends an endless loop, and a chase through more slots than requests', async () => {
-    const { provider } = createEndpoints(demoState, false)
+    const { provider } = createEndpoints(demoState)
     const spin = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'spin' }) }
     await expect(request(provider({ maxGas: 200_000n }), 'eth_call', spin)).rejects.toMatchObject({
       ...{ code: -32000, data: { error: 'out of gas' } },
@@ -316,13 +315,6 @@ describe('limits', () => {
     await expect(request(provider({ maxRequests: 20 }), 'eth_call', chase)).rejects.toMatchObject({
       ...{ code: -32013, reason: 'LIMIT_REACHED' },
     })
-  })
-
-  it('requests no access list if prefetch is off', async () => {
-    const endpoints = createEndpoints(demoState)
-    const chase = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [3n] }) }
-    expect(await request(endpoints.provider({ prefetch: false }), 'eth_call', chase)).toBe(word(3))
-    expect(endpoints.asked).not.toContain('eth_createAccessList')
   })
 })
 
@@ -358,7 +350,7 @@ describe('the view', () => {
   })
 
   it('stays the same throughout a request', async () => {
-    const endpoints = createEndpoints(demoState, false)
+    const endpoints = createEndpoints(demoState)
     const provider = endpoints.provider()
     await provider.view()
     const chase = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [10n] }) }

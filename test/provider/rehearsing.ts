@@ -1,14 +1,12 @@
 import { bytesToHex } from '../../src/base/bytes.ts'
-import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import type { CallRequest } from '../../src/provider/call-request.ts'
 import type { Environment } from '../../src/provider/environment.ts'
 import { type ExecutionContext, execute } from '../../src/provider/execute.ts'
-import { meterReads } from '../../src/provider/metered-reader.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
-import { createKnownState, type KnownState, type ProvenState } from '../../src/provider/proven-state.ts'
-import { type Rehearse, rehearsalOf } from '../../src/provider/rehearsal.ts'
+import { createKnownState, type KnownState, type Part, type ProvenState } from '../../src/provider/proven-state.ts'
+import { meterReads, type Rehearse, rehearsalOf } from '../../src/provider/rehearsal.ts'
 import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
 import { UNHURRIED } from './endpoints.ts'
 import { bytesOf, CHAIN_ID, type FullCall, type FullState } from './full-state.ts'
@@ -31,6 +29,7 @@ function createLazyState(state: FullState, known: KnownState, asked: string[]) {
   const hashOf = (address: Hex) => bytesToHex(keccak256(bytesOf(codeOf(address))))
   const holdsCode = (address: Hex) =>
     accounts.has(address) && (codeOf(address) === '0x' || known.code(hashOf(address)) !== undefined)
+  const holdsPart = (address: Hex, part?: Part) => (part === 'code' ? holdsCode(address) : holds(address, part))
   async function prove(address: Hex, keys: readonly Hex[]) {
     keyCount += keys.length
     const requests = Math.max(1, Math.ceil(keys.length / MOST_KEYS))
@@ -51,8 +50,7 @@ function createLazyState(state: FullState, known: KnownState, asked: string[]) {
   const proven: ProvenState = {
     scheme: poseidon2,
     by: () => proven,
-    holds,
-    holdsCode,
+    holds: holdsPart,
     load: prove,
     loadCode: proveCode,
     getProof: () => Promise.reject(new Error('not part of a call')),
@@ -77,8 +75,6 @@ export interface Setting {
   readonly known?: KnownState
   readonly environment?: Environment
   readonly maxRequests?: number
-  /** What the endpoint says that the call reads. Default: nothing. */
-  readonly hint?: unknown
   /** Sees each rehearsal's pace, which counts its steps. For {@link runPlain}: that of the call. */
   readonly watch?: (pace: Pace) => Pace
   readonly signal?: AbortSignal
@@ -125,24 +121,17 @@ export async function runRehearsed(state: FullState, call: FullCall, setting: Se
   const { asked = [] } = setting
   const { proven, keyCount } = createLazyState(state, known, asked)
   const [request, gas, context] = [requestOf(call), call.gas ?? 50_000_000n, contextOf(environment)]
-  /** What had been asked for before each rehearsal. */
-  const before: { readonly requests: number; readonly keys: number }[] = []
-  const rehearse: Rehearse = (guesses, limited) => {
-    before.push({ requests: asked.length, keys: keyCount() })
-    if (setting.rehearse !== undefined) return setting.rehearse(guesses, limited)
-    return rehearsalOf(request, gas, context)(guesses, watch(limited))
+  /** What had been asked for before each rehearsal, and the gas that it gets. */
+  const before: { readonly requests: number; readonly keys: number; readonly gas: bigint }[] = []
+  const rehearse: Rehearse = (guesses, limited, most) => {
+    before.push({ requests: asked.length, keys: keyCount(), gas: most })
+    if (setting.rehearse !== undefined) return setting.rehearse(guesses, limited, most)
+    return rehearsalOf(request, gas, context)(guesses, watch(limited), most)
   }
-  const answer = async ({ method }: { method: string }) => {
-    asked.push(method)
-    if (setting.hint === undefined) throw Object.assign(new Error('no such method'), { code: -32601 })
-    return setting.hint
-  }
-  const l2 = openEndpoints('l2', { request: answer }, 'L2')
   const outcome = await inPace(
     { timeoutMs: setting.timeoutMs ?? UNHURRIED.timeoutMs, signals: [setting.signal] },
     pace => {
-      const how = { l2, maxRequests, maxKeysPerRequest: MOST_KEYS, prefetch: setting.hint !== undefined, block: BLOCK }
-      const reader = meterReads(proven, request, { ...how, pace, known, rehearse })
+      const reader = meterReads(proven, { maxRequests, maxKeysPerRequest: MOST_KEYS, pace, known, rehearse })
       return outcomeOf(execute(reader, request, gas, context, pace))
     },
   )

@@ -4,8 +4,8 @@ import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { recordCall } from '../../src/entry/provider.ts'
 import { withNetwork } from '../network.ts'
 import { sized } from '../size.ts'
-import { ALICE, BOB, TOKEN } from './contracts.ts'
-import { createEndpoints, ROLLUP, word } from './endpoints.ts'
+import { ALICE, TOKEN } from './contracts.ts'
+import { createEndpoints, ROLLUP } from './endpoints.ts'
 import { CHAIN_ID } from './full-state.ts'
 import { balancesOf, paramsOf, SHAPES, shapesState } from './shapes.ts'
 import { countWaves, finalize } from './waves.ts'
@@ -13,68 +13,53 @@ import { countWaves, finalize } from './waves.ts'
 /** Requests, and the waves in which they are sent. */
 type Cost = readonly [requests: number, waves: number]
 
-/**
- * What each call costs at first, with the endpoint's access list and without it, and with other arguments at a newer block,
- * where the access list is not asked for. Fewer are good news: change them here.
- */
-const COSTS: Readonly<Record<string, readonly [hinted: Cost, cold: Cost, next: Cost]>> = {
+/** What each call costs at first, and with other arguments at a newer block. Fewer are good news: change them here. */
+const COSTS: Readonly<Record<string, readonly [cold: Cost, next: Cost]>> = {
   '1 balance by multicall': [
-    [6, 2],
     [6, 3],
     [3, 1],
   ],
   '50 balances by multicall': [
-    [6, 2],
     [6, 3],
     [3, 1],
   ],
   '500 balances by multicall': [
-    [10, 2],
     [10, 4],
     [7, 1],
   ],
   '1 balance, deployless': [
-    [8, 2],
     [6, 2],
     [3, 1],
   ],
   '50 balances, deployless': [
-    [8, 2],
     [6, 2],
     [3, 1],
   ],
   '500 balances, deployless': [
-    [12, 2],
     [11, 3],
     [7, 1],
   ],
   '500 balances of a proxied token': [
-    [13, 2],
     [14, 6],
     [9, 1],
   ],
   '20 proxies, 5 balances each': [
-    [46, 2],
     [66, 5],
     [23, 2],
   ],
   '500 balances of ether': [
-    [536, 10],
     [503, 10],
     [502, 9],
   ],
   'a quote through two pools': [
-    [8, 2],
     [12, 5],
     [4, 1],
   ],
   'an array of 50': [
-    [5, 2],
     [5, 3],
     [2, 1],
   ],
   'a linked list of 40': [
-    [5, 2],
     [43, 41],
     [2, 1],
   ],
@@ -82,12 +67,11 @@ const COSTS: Readonly<Record<string, readonly [hinted: Cost, cold: Cost, next: C
 /** These take seconds of proving. */
 const isQuick = (name: string) => !/^500 balances (of|by)|^500 balances,/.test(name)
 
-const endpoints = createEndpoints(shapesState, true, true)
+const endpoints = createEndpoints(shapesState, true)
 
-/** Without an access list: that of the endpoint, or its use. */
-async function costsOf(name: string, prefetch: boolean) {
+async function costsOf(name: string) {
   const waves = countWaves(endpoints)
-  const provider = endpoints.provider({ ...waves.options, prefetch })
+  const provider = endpoints.provider(waves.options)
   const ask = async (from: number) => {
     await provider.refresh()
     waves.take()
@@ -106,23 +90,21 @@ it('knows what each kind of call costs', () => expect(Object.keys(COSTS)).toEqua
 it.each(Object.entries(COSTS).filter(([name]) => sized(1) > 1 || isQuick(name)))(
   'asks for %s in few waves',
   async (name, costs) => {
-    const [hinted, laterHinted] = await costsOf(name, true)
-    const [cold, later] = await costsOf(name, false)
-    expect([hinted.cost, cold.cost, later.cost]).toEqual(costs)
-    expect([hinted.result, laterHinted.result]).toEqual([cold.result, later.result])
-    expect(hinted.result).not.toBe(later.result)
+    const [cold, later] = await costsOf(name)
+    expect([cold.cost, later.cost]).toEqual(costs)
+    expect(cold.result).not.toBe(later.result)
   },
 )
 
-it('asks for 500 balances in four waves, whether the endpoint gives an access list or not', async () => {
+it('asks for 500 balances in four waves', async () => {
   const waves = countWaves(endpoints)
-  const provider = endpoints.provider({ ...waves.options, prefetch: false })
+  const provider = endpoints.provider(waves.options)
   await provider.view()
   waves.take()
   const asked = SHAPES['500 balances by multicall']?.(0) ?? expect.fail()
   await provider.request({ method: 'eth_call', params: paramsOf(asked) })
   const taken = waves.take()
-  expect([taken.flat().length, taken.length]).toEqual(COSTS['500 balances by multicall']?.[1])
+  expect([taken.flat().length, taken.length]).toEqual(COSTS['500 balances by multicall']?.[0])
 })
 
 it('estimates 50 balances, and finds their access list, in the waves of the call', async () => {
@@ -134,40 +116,24 @@ it('estimates 50 balances, and finds their access list, in the waves of the call
     ['eth_createAccessList', {}],
   ] as const) {
     const waves = countWaves(endpoints)
-    const provider = endpoints.provider({ ...waves.options, prefetch: false })
+    const provider = endpoints.provider(waves.options)
     await provider.view()
     waves.take()
     await provider.request({ method, params: [{ from: ALICE, ...asked, ...more }, 'latest'] })
     const taken = waves.take()
     found.push([taken.flat().length, taken.length])
   }
-  expect(found).toEqual([COSTS['50 balances by multicall']?.[1], [6, 3], [6, 3]])
+  expect(found).toEqual([COSTS['50 balances by multicall']?.[0], [6, 3], [6, 3]])
 })
 
-it('records evidence of 60 balances with few requests, and the same bundle whatever the endpoint lists', async () => {
+it('records evidence of 60 balances with few requests', async () => {
   const { to = '0x', data } = balancesOf(60, TOKEN)(0)
-  const costs: unknown[] = []
-  const bundles = new Set<string>()
-  const listed: unknown[] = [undefined, null, { accessList: [{ address: BOB, storageKeys: [word(1)] }] }]
-  for (const list of listed) {
-    endpoints.lie.l2 = (method, answer) => (method === 'eth_createAccessList' && list !== undefined ? list : answer)
-    const waves = countWaves(endpoints)
-    const { l1, l2 } = waves.options
-    const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, l2BlockNumber: 0n }
-    const { bundle } = await recordCall(withNetwork({ l1, l2, ...about, call: { from: ALICE, to, data } }))
-    const taken = waves.take()
-    costs.push([taken.flat().length, taken.length])
-    bundles.add(JSON.stringify(bundle))
-  }
-  endpoints.lie.l2 = null
-  // An access list that is of no use costs its requests, and a wave.
-  expect(costs).toEqual([
-    [13, 7],
-    [14, 8],
-    [16, 9],
-  ])
-  expect(bundles.size).toBe(1)
+  const waves = countWaves(endpoints)
+  const { l1, l2 } = waves.options
+  const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, l2BlockNumber: 0n }
+  const { bundle } = await recordCall(withNetwork({ l1, l2, ...about, call: { from: ALICE, to, data } }))
+  const taken = waves.take()
+  expect([taken.flat().length, taken.length]).toEqual([13, 8])
   // What the call reads, and no more: the sender, the contract, the token and its slots.
-  const { answers } = JSON.parse([...bundles][0] ?? '{}')
-  expect(answers.map(({ storageKeys }: { storageKeys: Hex[] }) => storageKeys.length)).toEqual([0, 0, 60])
+  expect(bundle.answers.map(({ storageKeys }) => storageKeys.length)).toEqual([0, 0, 60])
 })

@@ -577,13 +577,13 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [
       {
         ...{ ...source, l1BlockHash: follow.l1BlockHash, forward: ['eth_syncing'], environment },
-        ...{ maxGas: 10n ** 6n, maxRequests: 10, prefetch: false, signal },
+        ...{ maxGas: 10n ** 6n, maxRequests: 10, signal },
         ...{ onView: ignore, maxKeysPerRequest: 10 },
       },
     ],
     optional: [
       ...ofCalls,
-      ...['forward', 'environment', 'maxGas', 'maxRequests', 'prefetch'].map(n => `0.${n}`),
+      ...['forward', 'environment', 'maxGas', 'maxRequests'].map(n => `0.${n}`),
       ...['onView', 'maxKeysPerRequest', 'signal'].map(name => `0.${name}`),
       ...optionalOf('0.environment', environment),
     ],

@@ -77,7 +77,7 @@ export async function callProvider(
 
 /** Methods that read, so that one answer is as good for all who ask at the same time. */
 const SHARED =
-  /^(?:eth_(?:chainId|blockNumber|createAccessList|getBlockBy(?:Hash|Number)|getBlockReceipts|getCode|getLogs|getStorageAt|getTransactionByHash|getTransactionReceipt)|[a-z]+_getProof)$/
+  /^(?:eth_(?:chainId|blockNumber|getBlockBy(?:Hash|Number)|getBlockReceipts|getCode|getLogs|getStorageAt|getTransactionByHash|getTransactionReceipt)|[a-z]+_getProof)$/
 
 const FLIGHTS = new WeakMap<object, ReturnType<typeof createFlights<string>>>()
 

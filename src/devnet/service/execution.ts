@@ -43,8 +43,7 @@ export async function runTransaction(
   const { from, to, input: data, value, gas, accessList = [] } = transaction
   const call = { from, to, data, value, gas, gasPrice: price, maxGasPrice: price, accessList }
   if (to !== null && BigInt(to) > LAST_PRECOMPILE && isWithoutCode(state, to)) {
-    const costs = intrinsicGas(call, DEFAULT_HARDFORK)
-    const gasUsed = costs.gas > costs.floor ? costs.gas : costs.floor
+    const { least: gasUsed } = intrinsicGas(call, DEFAULT_HARDFORK)
     if (gas < gasUsed) throw executionFailed(`intrinsic gas too low: ${gas} of ${gasUsed}`)
     return { status: 1n, gasUsed, logs: [], write: next => transfer(next, transaction, gas * price) }
   }

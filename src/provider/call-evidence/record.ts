@@ -18,11 +18,10 @@ import type { CallRequest } from '../call-request.ts'
 import { chainIdOf, onlyGiven, verifyEnvironment } from '../environment.ts'
 import { execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
-import { meterReads } from '../metered-reader.ts'
 import { endpointsOf } from '../options.ts'
 import { inPace } from '../pace.ts'
 import { createKnownState, createProvenState } from '../proven-state.ts'
-import { rehearsalOf } from '../rehearsal.ts'
+import { meterReads, rehearsalOf } from '../rehearsal.ts'
 import { NOBODY } from '../state-reader.ts'
 import { encodeEnvironment, provenIn } from './state.ts'
 import type { CallBundle, CallRecordOptions, EvidenceCall, RecordedCall } from './types.ts'
@@ -97,8 +96,8 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: onlyGiven(environment, proven) }
   const rehearse = rehearsalOf(call, call.gas, context)
   const { reads } = await inPace({ timeoutMs, signals: [signal] }, pace => {
-    const meter = { ...source, maxRequests, prefetch: true, rehearse, pace }
-    return execute(meterReads(state.by(pace), call, meter), call, call.gas, context, pace)
+    const meter = { ...source, maxRequests, rehearse, pace }
+    return execute(meterReads(state.by(pace), meter), call, call.gas, context, pace)
   })
 
   const { request: _, answer: __, ...head } = recorded.bundle

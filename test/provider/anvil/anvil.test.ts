@@ -41,7 +41,7 @@ if ('missing' in anvil) console.warn(`skipped ${total} calls, because there is n
 const reader = readerOver(scene.state)
 /** The same state as a sparse tree, whose root L1 holds, and as that of Ethereum, in a block whose hash L1 holds. */
 const endpoints = [false, true].map(isUpgraded => {
-  const one = createEndpoints(scene.state, false)
+  const one = createEndpoints(scene.state)
   if (isUpgraded) one.chain.upgrade()
   for (let block = 0n; block < BLOCK; block++) one.chain.addBlock()
   one.chain.finalize()

@@ -56,9 +56,9 @@ it('remembers what was last proven of an account, and of 65,536 accounts and slo
   const code = Uint8Array.of(1)
   const account = { nonce: 1n, balance: 2n, codeHash: word(9), hasStorage: true }
   const likely = (of: string) => [
-    known.likelyAccount(at(of)),
-    known.likelySlot(at(of), word(1)),
-    known.likelyCode(at(of)),
+    known.account(at(of))?.account,
+    known.account(at(of))?.slots.get(word(1)),
+    known.codeOf(known.account(at(of))),
   ]
   expect(likely('aa')).toEqual([undefined, undefined, undefined])
   known.note(at('aa'), { account, slots: new Map([[word(1), word(5)]]) })
@@ -68,7 +68,7 @@ it('remembers what was last proven of an account, and of 65,536 accounts and slo
   known.note(at('aa'), { account: later, slots: new Map([[word(2), word(6)]]) })
   expect(likely('aa')).toEqual([later, word(5), code])
   known.note(at('aa'), { account: later, slots: new Map([[word(1), word(7)]]) })
-  expect([likely('aa')[1], known.likelySlot(at('aa'), word(2))]).toEqual([word(7), word(6)])
+  expect([likely('aa')[1], known.account(at('aa'))?.slots.get(word(2))]).toEqual([word(7), word(6)])
   known.note(at('bb'), { account: null, slots: new Map() })
   expect(likely('bb')).toEqual([null, undefined, new Uint8Array(0)])
 

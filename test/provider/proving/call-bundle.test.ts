@@ -15,7 +15,7 @@ const push20 = (address: Hex) => `73${address.slice(2)}`
 function endpointsOf(code: string, more: readonly [Hex, FullAccount][] = []) {
   const target: FullAccount = { nonce: 1n, code: `0x${code}`, storage: { [word(0)]: word(5), [word(1)]: word(6) } }
   const state: FullState = new Map<Hex, FullAccount>([[TARGET, target], [ALICE, { balance: 9n }], ...more])
-  const endpoints = createEndpoints(state, false, true)
+  const endpoints = createEndpoints(state, true)
   for (let block = 0; block < 9; block++) endpoints.chain.addBlock()
   endpoints.chain.finalize()
   return endpoints

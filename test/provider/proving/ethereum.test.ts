@@ -37,7 +37,7 @@ function viewsOver({ l1, l2, l1BlockHash }: Endpoints, more: object = {}, scheme
 }
 
 function setUp(state = STATE) {
-  const endpoints = createEndpoints(state, false)
+  const endpoints = createEndpoints(state)
   upgrade(endpoints)
   return { ...endpoints, views: viewsOver(endpoints), header: Object(endpoints.chain.getBlock(1n)) }
 }
@@ -60,7 +60,7 @@ it('reads accounts, slots and code, many slots at once in portions', async () =>
   asked.length = 0
   await state.load(CONTRACT, [1, 2, 3, 4, 5].map(word))
   expect(asked).toEqual(['eth_getProof', 'eth_getProof', 'eth_getProof'])
-  expect([state.holds(CONTRACT, word(5)), state.holds(CONTRACT, word(6)), state.holdsCode(CONTRACT)]).toEqual([
+  expect([state.holds(CONTRACT, word(5)), state.holds(CONTRACT, word(6)), state.holds(CONTRACT, 'code')]).toEqual([
     ...[true, false, false],
   ])
   const slots = await Promise.all([1, 2, 3].map(slot => state.getStorage(CONTRACT, word(slot))))
@@ -122,7 +122,7 @@ it('refuses a state whose trie no node could have made', async () => {
 })
 
 it('crosses the upgrade: what is held stays, what follows is Ethereum', async () => {
-  const endpoints = createEndpoints(STATE, false, true)
+  const endpoints = createEndpoints(STATE, true)
   const { chain, asked } = endpoints
   const views = viewsOver(endpoints)
   const before = await views.find(null)
@@ -183,7 +183,7 @@ it('refuses a block whose hash on L1 has changed, and a root in the place of a h
   const error = await other.views.find(held).catch(thrown => thrown)
   expect(error).toMatchObject({ code: 'L1_DISAGREEMENT', layer: 'L1' })
   expect(error.message).toContain(`L2 block 1 had the hash ${one.header.hash}, and has the hash ${other.header.hash}`)
-  const roots = createEndpoints(STATE, false)
+  const roots = createEndpoints(STATE)
   roots.chain.addBlock()
   roots.chain.finalize()
   for (let block = 0; block < 3; block++) roots.chain.l1.addBlock()
@@ -191,7 +191,7 @@ it('refuses a block whose hash on L1 has changed, and a root in the place of a h
 })
 
 it('believes no root if the scheme is that of Ethereum', async () => {
-  const endpoints = createEndpoints(STATE, false)
+  const endpoints = createEndpoints(STATE)
   const views = viewsOver(endpoints, {}, 'ethereum')
   await expect(views.find(null)).rejects.toMatchObject({ code: 'ANCHOR_NO_ROOT' })
   upgrade(endpoints)
@@ -208,7 +208,7 @@ const RETURN = '5f5260205ff3'
 /** Records a call of this code, on a chain whose blocks are from the upgrade on 1, 2, 3. */
 async function record(code: string, options: object = {}) {
   const state = new Map<Hex, FullAccount>([...STATE, [CONTRACT, { nonce: 1n, code: `0x${code}${RETURN}` }]])
-  const endpoints = createEndpoints(new Map([...state, [historyContract, { nonce: 1n }]]), false)
+  const endpoints = createEndpoints(new Map([...state, [historyContract, { nonce: 1n }]]))
   for (const _ of [1, 2, 3]) upgrade(endpoints)
   const about = { rollup: ROLLUP, chainId: CHAIN_ID }
   const { l1, l2, chain } = endpoints
@@ -279,7 +279,7 @@ it('records a call of a state that is claimed to be that of Ethereum, and refuse
   const root = { trusted: { l2StateRoot: verified.stateRoot } }
   const { l1Block, l2Block } = await verifyCallEvidence({ ...bundle, l1: undefined }, { ...claim, ...root })
   expect([l1Block, l2Block]).toEqual([undefined, undefined])
-  const { l1, l2 } = createEndpoints(STATE, false)
+  const { l1, l2 } = createEndpoints(STATE)
   const call = { to: CONTRACT }
   const early = recordCall(withNetwork({ l1, l2, scheme: 'ethereum', rollup: ROLLUP, chainId: CHAIN_ID, call }))
   await expect(early).rejects.toMatchObject({ code: 'ANCHOR_NO_ROOT' })

@@ -85,13 +85,17 @@ it('asks for the code in its own block if the endpoint does not know the newest 
 
 it('proves what is read, once, and remembers it', async () => {
   const { log, state } = setUp()
-  expect([state.holds(PERSON), state.holds(PERSON, word(1)), state.holdsCode(PERSON)]).toEqual([false, false, false])
+  expect([state.holds(PERSON), state.holds(PERSON, word(1)), state.holds(PERSON, 'code')]).toEqual([
+    false,
+    false,
+    false,
+  ])
   expect(await state.getAccount(PERSON)).toEqual({
     ...{ nonce: 1n, balance: 2n, codeHash: EMPTY_CODE_HASH, hasStorage: false },
   })
   expect(take(log)).toEqual(['proof a1  at 0x10'])
   // An account without storage proves its slots, and one without code its code.
-  expect([state.holds(PERSON), state.holds(PERSON, word(1)), state.holdsCode(PERSON)]).toEqual([true, true, true])
+  expect([state.holds(PERSON), state.holds(PERSON, word(1)), state.holds(PERSON, 'code')]).toEqual([true, true, true])
   expect(await state.getStorage(PERSON, word(1))).toBe(word(0))
   expect(await state.getCode(PERSON)).toEqual(new Uint8Array(0))
   expect(await state.getAccount(ABSENT)).toBeNull()
@@ -220,7 +224,7 @@ it('fetches a code while the account is proven, and keeps it only if it is the r
   const { log, state } = setUp()
   await Promise.all([state.loadCode(CONTRACT), state.loadCode(CONTRACT), state.loadCode(PERSON)])
   expect(take(log)).toEqual(['code c0 at latest', 'code a1 at latest', 'proof c0  at 0x10', 'proof a1  at 0x10'])
-  expect([state.holdsCode(CONTRACT), state.holdsCode(PERSON)]).toEqual([true, true])
+  expect([state.holds(CONTRACT, 'code'), state.holds(PERSON, 'code')]).toEqual([true, true])
   // A code on its way is waited for.
   const other = setUp()
   const loading = other.state.loadCode(CONTRACT)
@@ -231,10 +235,10 @@ it('fetches a code while the account is proven, and keeps it only if it is the r
   const failing = setUp((_, method) => (method === 'proof' ? {} : '0x6002'))
   await failing.state.loadCode(CONTRACT)
   await setUp().state.loadCode(ABSENT)
-  expect(failing.state.holdsCode(CONTRACT)).toBe(false)
+  expect(failing.state.holds(CONTRACT, 'code')).toBe(false)
   const lying = setUp((answer, method) => (method === 'proof' ? answer : '0x6002'))
   await expect(lying.state.loadCode(CONTRACT)).rejects.toMatchObject({ code: 'CODE_HASH_MISMATCH' })
-  expect(lying.state.holdsCode(CONTRACT)).toBe(false)
+  expect(lying.state.holds(CONTRACT, 'code')).toBe(false)
 })
 
 it('fetches each code once, whichever account has it', async () => {
@@ -242,15 +246,19 @@ it('fetches each code once, whichever account has it', async () => {
   const [one, two] = await Promise.all([state.getCode(CONTRACT), state.getCode(TWIN)])
   expect([one, two].map(code => bytesToHex(code ?? new Uint8Array()))).toEqual([CODE, CODE])
   expect(take(log).filter(line => line.startsWith('code'))).toEqual(['code c0 at latest'])
-  expect([state.holdsCode(CONTRACT), state.holdsCode(TWIN), state.holdsCode(ABSENT)]).toEqual([true, true, false])
+  expect([state.holds(CONTRACT, 'code'), state.holds(TWIN, 'code'), state.holds(ABSENT, 'code')]).toEqual([
+    true,
+    true,
+    false,
+  ])
   expect(bytesToHex(await state.getCode(TWIN))).toBe(CODE)
   expect(log).toEqual([])
   // An account that is proven absent has no code.
   await state.load(ABSENT, [])
-  expect(state.holdsCode(ABSENT)).toBe(true)
+  expect(state.holds(ABSENT, 'code')).toBe(true)
   const other = setUp()
   await other.state.getAccount(CONTRACT)
-  expect(other.state.holdsCode(CONTRACT)).toBe(false)
+  expect(other.state.holds(CONTRACT, 'code')).toBe(false)
 })
 
 it('asks again for what was refused or failed', async () => {
@@ -283,7 +291,7 @@ it('asks again for what was refused or failed', async () => {
   let isHonest = false
   const { state } = setUp((answer, method) => (isHonest || method === 'proof' ? answer : '0x6002'))
   await expect(state.getCode(CONTRACT)).rejects.toMatchObject({ code: 'CODE_HASH_MISMATCH' })
-  expect(state.holdsCode(CONTRACT)).toBe(false)
+  expect(state.holds(CONTRACT, 'code')).toBe(false)
   isHonest = true
   expect(bytesToHex(await state.getCode(CONTRACT))).toBe(CODE)
 })

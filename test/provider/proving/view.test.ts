@@ -17,7 +17,7 @@ const [ALICE, BOB] = [at('a1'), at('b2')]
 type More = Partial<Omit<ViewSource, 'schemeAt'>> & { readonly scheme?: Network['scheme'] }
 
 function setUp({ scheme = poseidon2, ...more }: More = {}, bob = 2n) {
-  const endpoints = createEndpoints(new Map([[BOB, { balance: bob }]]), true, true)
+  const endpoints = createEndpoints(new Map([[BOB, { balance: bob }]]), true)
   const { l1, l2, l1BlockHash } = endpoints
   const source = {
     l1: openEndpoints('l1', l1, 'L1'),
