@@ -1,4 +1,3 @@
-import { BATCH_LENGTH } from '../../src/cli/audit/audit.ts'
 import { readFileChunks, unpack } from '../../src/cli/audit/input.ts'
 import { type Batch, linesOf, readBatches } from '../../src/cli/audit/lines.ts'
 import { createRecordVerifier } from '../../src/cli/audit/record.ts'
@@ -25,6 +24,5 @@ const steps: Readonly<Record<string, (batch: Batch) => void>> = {
 
 const work = steps[last]
 if (work !== undefined) {
-  const limits = { batchLength: BATCH_LENGTH, maxLineLength: 2 ** 24 }
-  for await (const batch of readBatches(unpack(readFileChunks(path)), limits)) work(batch)
+  for await (const batch of readBatches(unpack(readFileChunks(path)), 2 ** 24)) work(batch)
 }

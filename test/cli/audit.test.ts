@@ -147,7 +147,9 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
   expect(free.stderr).toContain(
     '1 is unreadable and 1 is consistent only, because nobody has confirmed the state root.',
   )
-  expect(pinned.stderr).toContain('Note: 1 answer was verified for the address that the answer itself names')
+  expect(pinned.stderr).toContain(
+    'Note: 1 answer was verified for an address or storage keys that only the answer names',
+  )
   expect(pinned.stderr).not.toContain('confirm')
   const wrong = await audit(['--state-root', other], { stdin })
   expect(parseLines(wrong.stdout)).toMatchObject([
@@ -156,6 +158,16 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
   ])
   const elsewhere = await audit(['--address', `0x${'bb'.repeat(20)}`], { stdin })
   expect(parseLines(elsewhere.stdout)[0]).toMatchObject({ verdict: 'refused', code: 'KEY_MISMATCH' })
+})
+
+it('says how to audit bundles that were recorded with a checkpoint, and only of a refusal what it means', async () => {
+  const recorded = readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')
+  const stdin = JSON.stringify(JSON.parse(recorded).bundle)
+  const { stdout, stderr } = await audit(['--json'], { stdin })
+  expect(stdout).toContain('--l1-block-hash (`verify --checkpoint` prints it)')
+  const [kind] = JSON.parse(stderr).kinds
+  expect(kind).toEqual({ kind: expect.stringMatching(/^unreadable: an evidence bundle/), count: 1, first: { line: 1 } })
+  expect((await runHere(['audit', '--help'])).stdout).toMatch(/also those recorded with\s+--checkpoint/)
 })
 
 it('verifies evidence bundles from stated inputs', async () => {
@@ -265,10 +277,10 @@ it('names the file of each line if there are several, and says what it has judge
   ])
   expect(stderr).toContain(`first: line 1 of ${b}\n`)
   expect(stderr).toMatch(/1 {2}refused MALFORMED_RESPONSE .* first: line 2 of /)
-  // The input is identified. A line of one file does not go on in the next.
-  const bytes = `${readFileSync(a, 'utf8')}\n${readFileSync(b, 'utf8')}\n`
+  // The input is identified, as `cat A B | sha256sum` does it.
+  const bytes = `${readFileSync(a, 'utf8')}${readFileSync(b, 'utf8')}`
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  expect(stderr).toContain(`SHA-256 of its lines  ${sha256}`)
+  expect(stderr).toContain(`SHA-256, unpacked  ${sha256}`)
   expect(stderr).toMatch(/audited +20\d\d-\d\d-\d\dT[\d:.]+Z +by rollup-state-proof \d/)
   const json = JSON.parse((await audit([a, b, '--json'])).stderr)
   expect(json).toMatchObject({ inputs: [a, b], sha256, version: expect.any(String), date: expect.any(String) })
@@ -309,7 +321,7 @@ it('does not say more of larger inputs, whatever they hold', async () => {
   const files = Array.from({ length: 9 }, () => fileOf('x\n'))
   const keys = files.flatMap((_, index) => ['--storage-key', `${index}`])
   const { stderr } = await audit([...files, ...keys])
-  expect(stderr).toContain(`inputs                ${files.slice(0, 5).join(', ')} and 4 more`)
+  expect(stderr).toContain(`inputs             ${files.slice(0, 5).join(', ')} and 4 more`)
   expect(stderr).toMatch(/storage keys +0x\w+, 0x\w+, 0x\w+, 0x\w+, 0x\w+ and 4 more/)
   expect(other.stderr.length).toBeLessThan(2000)
   expect(other.stderr).not.toContain('\u202e')
@@ -338,11 +350,9 @@ it('stops quietly if its output is closed', async () => {
 
 it('says on Ctrl-C where it stopped, even while its input is silent', async () => {
   const record = `${JSON.stringify(sampleOf(poseidon2))}\n`
-  // Two batches, of which the second is not whole yet.
-  const count = Math.ceil(2 ** 20 / record.length)
-  const content = record.repeat(count + 9)
+  const count = 3
   async function* silent(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(content)
+    yield Buffer.from(`${record.repeat(count)}{`)
     process.emit('SIGINT')
     await new Promise(() => {})
   }
@@ -361,23 +371,11 @@ it('says on Ctrl-C where it stopped, even while its input is silent', async () =
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('says first, and once, that a JSON text of several lines is no list of records', async () => {
-  const hint = 'Note: an audit reads one record per line. To write a JSON file as one line: jq -c . FILE\n'
+it('says that a JSON text of several lines is no list of records', async () => {
+  const note = 'an audit reads one record per line. To write a JSON file as one line: jq -c . FILE'
   const stdin = JSON.stringify(sampleOf(poseidon2), null, 2)
-  const written: string[] = []
-  const stream = (name: string) => {
-    const write = (chunk: unknown, _: unknown, done: () => void) => {
-      written.push(`${name}${chunk}`)
-      done()
-    }
-    return Object.assign(new Writable({ write }), { isTTY: false })
-  }
-  const streams = { stdin: Readable.from([Buffer.from(stdin)]), stdout: stream('out: '), stderr: stream('err: ') }
-  expect(await runCommand(['audit', '--jobs', '1'], streams)).toBe(1)
-  const [first, second] = written.filter(text => text.length > 5)
-  expect(first).toBe(`err: ${hint}`)
-  expect(second).toMatch(/^out: \{"line":1,/)
-  expect(written.join('').split('jq -c')).toHaveLength(2)
+  expect((await audit([], { stdin })).stderr).toContain(`are unreadable.\nNote: ${note}\n`)
+  expect(JSON.parse((await audit(['--json'], { stdin })).stderr).notes).toEqual([note])
   // Records among them are records.
   const mixed = await audit([], { stdin: `{\n${JSON.stringify(sampleOf(poseidon2))}\n` })
   expect(mixed.stderr).not.toContain('jq')

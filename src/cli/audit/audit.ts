@@ -3,7 +3,7 @@ import type { Tinypool } from 'tinypool'
 import { messageOf } from '../words/value.ts'
 import { type AuditedBatch, auditBatch } from './audited.ts'
 import { inOrder } from './in-order.ts'
-import { unpack } from './input.ts'
+import { CHUNK_LENGTH, unpack } from './input.ts'
 import { type Batch, readBatches } from './lines.ts'
 import { createRecordVerifier, type RecordClaim } from './record.ts'
 import type { AuditTask } from './worker.ts'
@@ -20,7 +20,7 @@ export interface AuditOptions {
   readonly jobs: number
   /** In bytes. */
   readonly maxLineLength: number
-  /** Gets all lines, each with a line feed: what `sha256sum` reads of an input that ends with one. A line that is too long is empty. */
+  /** Gets all bytes, unpacked, of one input after the other. */
   readonly digest: Hash
 }
 
@@ -28,9 +28,6 @@ export interface AuditOptions {
 export class AuditInputError extends Error {
   override readonly name = 'AuditInputError'
 }
-
-/** In bytes: enough that handing over a batch costs nothing, and few enough that no worker waits for the others. */
-export const BATCH_LENGTH = 2 ** 20
 
 /** Per thread: a batch that it verifies, and the next one. */
 const BATCHES = 2
@@ -61,7 +58,7 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
       items: readInputs(inputs, options),
       ahead: jobs === 1 ? 1 : BATCHES * jobs,
       // Fewer batches are pending if they hold very long lines.
-      weigh: ({ batch }) => Math.max(1, batch.bytes.length / BATCH_LENGTH),
+      weigh: ({ batch }) => Math.max(1, batch.bytes.length / CHUNK_LENGTH),
       run: judge,
     })
   } finally {
@@ -91,12 +88,17 @@ async function* readInputs(
   inputs: readonly AuditInput[],
   { maxLineLength, digest }: AuditOptions,
 ): AsyncGenerator<ReadBatch> {
+  async function* digested(chunks: AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
+      digest.update(chunk)
+      yield chunk
+    }
+  }
   for (const { name, open } of inputs) {
     let line = 0
     try {
-      for await (const batch of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength })) {
+      for await (const batch of readBatches(digested(unpack(open())), maxLineLength)) {
         line += batch.count
-        digest.update(batch.bytes).update('\n')
         yield { batch, file: inputs.length > 1 ? name : undefined }
       }
     } catch (error) {

@@ -8,10 +8,8 @@ export interface Tally {
   readonly kinds: Record<string, number>
   /** Number of lines that are consistent only: just the record states the root from which they follow. */
   consistent: number
-  /** Number of proven lines whose address only the answer names. */
-  addressesFromAnswer: number
-  /** Number of proven lines whose storage keys only the answer names. */
-  keysFromAnswer: number
+  /** Number of proven lines whose address or storage keys only the answer names. */
+  fromAnswer: number
   /** Where the first record of each kind is that does not verify. */
   readonly first: Record<string, Place>
 }
@@ -34,8 +32,7 @@ export const createTally = (): Tally => ({
   lines: 0,
   kinds: Object.create(null),
   consistent: 0,
-  addressesFromAnswer: 0,
-  keysFromAnswer: 0,
+  fromAnswer: 0,
   first: Object.create(null),
 })
 
@@ -52,8 +49,7 @@ function countVerdict(tally: Tally, verdict: Verdict, line: number, file: string
   if (verdict.verdict === 'present' || verdict.verdict === 'absent') {
     const { address, storageKeys } = verdict.sources
     if (verdict.trusted !== 'user') tally.consistent++
-    if (address === 'answer') tally.addressesFromAnswer++
-    if (storageKeys === 'answer') tally.keysFromAnswer++
+    if (address === 'answer' || storageKeys === 'answer') tally.fromAnswer++
   } else tally.first[kind] ??= { line, file, ...('path' in verdict && { path: verdict.path }) }
 }
 
@@ -64,8 +60,7 @@ const count = (counts: Record<string, number>, name: string, more: number): void
 export function addTally(sum: Tally, more: Tally): void {
   sum.lines += more.lines
   sum.consistent += more.consistent
-  sum.addressesFromAnswer += more.addressesFromAnswer
-  sum.keysFromAnswer += more.keysFromAnswer
+  sum.fromAnswer += more.fromAnswer
   for (const [name, lines] of Object.entries(more.kinds)) count(sum.kinds, name, lines)
   for (const [kind, place] of Object.entries(more.first)) sum.first[kind] ??= place
 }

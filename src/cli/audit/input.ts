@@ -4,7 +4,7 @@ import zlib from 'node:zlib'
 import { DocumentError } from '../words/error.ts'
 import { encodingOf, messageOf } from '../words/value.ts'
 
-/** Bytes to read, or to decompress, at a time: as many as a batch has. */
+/** Bytes to read, or to decompress, at a time: so many that to hand them over costs nothing, and so few that no worker waits for the others. */
 export const CHUNK_LENGTH = 2 ** 20
 
 /**

@@ -149,7 +149,7 @@ function judgeAnswer(
   })
 }
 
-const FOR_BUNDLES = '--l1-block-hash, --l1-state-root or --state-root'
+const FOR_BUNDLES = '--l1-block-hash (`verify --checkpoint` prints it), --l1-state-root or --state-root'
 
 type AnyEvidenceFile = EvidenceFile | EvidenceVector
 

@@ -18,28 +18,22 @@ export function summarize(tally: Tally) {
     consistent,
     refused: sum('refused '),
     unreadable: sum('unreadable: '),
-    /** Most frequent first. `meaning` is empty unless the kind is a refusal, and `first` missing if it is a proof. */
+    /** Most frequent first. Only a refusal has a `meaning`, and no proof a `first`. */
     kinds: entries.map(([kind, count]) => {
-      const place = first[kind]
-      return { kind, count, meaning: meaningOf(kind.replace(/^refused /, '')), ...(place && { first: place }) }
+      const [place, meaning] = [first[kind], meaningOf(kind.replace(/^refused /, ''))]
+      return { kind, count, ...(meaning && { meaning }), ...(place && { first: place }) }
     }),
     notes: notesOf(tally),
   }
 }
 
-/** What to say before the first verdicts if they look like those on a JSON text of several lines; empty if they do not. */
-export const hintAbout = ({ lines, kinds }: Tally): string =>
-  lines > 1 && 'unreadable: not JSON' in kinds && Object.keys(kinds).every(kind => kind.startsWith('unreadable: '))
-    ? 'Note: an audit reads one record per line. To write a JSON file as one line: jq -c . FILE\n'
-    : ''
-
-/** Notes on what nothing proves, because only the records or the answers state it. */
-function notesOf({ addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally): string[] {
+/** Notes on what nothing proves, because only the answers state it, and on a JSON text of several lines. */
+function notesOf({ lines, kinds, fromAnswer }: Tally): string[] {
+  const isText = 'unreadable: not JSON' in kinds && Object.keys(kinds).every(kind => kind.startsWith('unreadable: '))
   return [
-    addresses > 0 &&
-      `${counted(addresses, 'answer was', 'answers were')} verified for the address that the answer itself names: compare it with the one that you asked for, or state it.`,
-    keys > 0 &&
-      `${counted(keys, 'answer was', 'answers were')} verified for the storage keys that the answer itself names: compare them with the ones that you asked for, or state them.`,
+    fromAnswer > 0 &&
+      `${counted(fromAnswer, 'answer was', 'answers were')} verified for an address or storage keys that only the answer names: compare these with what you asked for, or state them.`,
+    lines > 1 && isText && 'an audit reads one record per line. To write a JSON file as one line: jq -c . FILE',
   ].filter(note => note !== false)
 }
 

@@ -8,7 +8,7 @@ import { addTally, createTally, type Place } from '../audit/audited.ts'
 import { MAX_NAMED } from '../audit/limits.ts'
 import type { RecordClaim } from '../audit/record.ts'
 import { type AuditReport, formatAuditReport } from '../audit/report.ts'
-import { type AuditSummary, conclude, confirmRoots, formatNumber, hintAbout, summarize } from '../audit/summary.ts'
+import { type AuditSummary, conclude, confirmRoots, formatNumber, summarize } from '../audit/summary.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -48,8 +48,9 @@ export const command = defineCommand(
 Verifies records, one JSON text per line, and writes one verdict per line. A
 record is a recording (scheme, stateRoot, address, storageKeys, result), an
 answer, a vector of one, or an evidence bundle. gzip is unpacked. Bundles need
---l1-block-hash, --l1-state-root or --state-root. The file of --output is there
-once every line has its verdict.`,
+--l1-block-hash, --l1-state-root or --state-root, also those recorded with
+--checkpoint, for which \`verify --checkpoint\` prints the L1 block hash. The file
+of --output is there once every line has its verdict.`,
     notes: `
 A verdict on the word of the record alone ("trusted": "file") is consistent.
 Exit code, of the worst record: 2 wrong usage, no records, or an input failed; 1
@@ -146,7 +147,7 @@ function factsOf(
   const by = flags.network === undefined ? 'the default' : 'stated by you'
   return [
     [inputs.length === 1 ? 'input' : 'inputs', shortened(inputs)],
-    ['SHA-256 of its lines', sha256],
+    ['SHA-256, unpacked', sha256],
     ...stated,
     ...(anchor === undefined
       ? []
@@ -196,7 +197,6 @@ async function writeVerdicts(
       // An input may be a pipe whose writer is silent for long.
       const { done, value: batch } = await orAbort(() => batches.next(), signal)
       if (done) break
-      if (tally.lines === 0) io.stderr.write(hintAbout(batch.tally))
       addTally(tally, batch.tally)
       await write(batch.text)
     }
@@ -233,7 +233,7 @@ function describe(summary: Summary, facts: readonly Row[], trustsFile: boolean):
       ...(trustsFile && word === 'consistent' ? [TRUSTS_FILE] : []),
     ],
     tables: [
-      kinds.map(({ kind, count, meaning, first }) => [
+      kinds.map(({ kind, count, meaning = '', first }) => [
         formatNumber(count).padStart(width),
         kind,
         meaning,

@@ -10,7 +10,7 @@ async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
   async function* chunks() {
     yield bytes
   }
-  for await (const batch of readBatches(chunks(), { batchLength: 2 ** 18, maxLineLength: 2 ** 20 })) all.push(batch)
+  for await (const batch of readBatches(chunks(), 2 ** 20)) all.push(batch)
   return all
 }
 

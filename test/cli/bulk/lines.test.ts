@@ -27,10 +27,10 @@ function naiveLines(bytes: readonly number[], maxLineLength: number): (string | 
 }
 
 it('splits any bytes into their lines, whatever the chunks', async () => {
-  const shape = fc.tuple(input, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), fc.nat({ max: 12 }))
+  const shape = fc.tuple(input, fc.integer({ min: 1, max: 40 }), fc.nat({ max: 12 }))
   await fc.assert(
-    fc.asyncProperty(shape, async ([bytes, chunkLength, batchLength, maxLineLength]) => {
-      const batches = await collect(readBatches(chunked(bytes, chunkLength), { batchLength, maxLineLength }))
+    fc.asyncProperty(shape, async ([bytes, chunkLength, maxLineLength]) => {
+      const batches = await collect(readBatches(chunked(bytes, chunkLength), maxLineLength))
       const lines = batches.flatMap(batch => [...linesOf(batch)].map(asText))
       expect(lines).toEqual(naiveLines(bytes, maxLineLength))
       let line = 1
@@ -44,13 +44,33 @@ it('splits any bytes into their lines, whatever the chunks', async () => {
   )
 })
 
-it('buffers at most a batch and a line of input without line breaks', async () => {
+it('hands over a line without an end as soon as it is too long, and drops the rest of it', async () => {
   let read = 0
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (; read < 2000; read++) yield new Uint8Array(2 ** 16).fill(0x61)
     yield Uint8Array.of(0x0a, 0x62)
   }
-  const batches = await collect(readBatches(endless(), { batchLength: 2 ** 18, maxLineLength: 1000 }))
+  const all = readBatches(endless(), 1000)
+  const first = await all.next()
+  expect(read).toBe(0)
+  const batches = [first.value as Batch, ...(await collect(all))]
   expect(batches.flatMap(batch => [...linesOf(batch)].map(asText))).toEqual([null, 'b'])
-  expect(batches.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(10)
+  expect(batches.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(1010)
+})
+
+it('hands over many short lines in several batches', async () => {
+  const batches = await collect(
+    readBatches(
+      chunked(
+        Array.from({ length: 10_000 }, () => 0x0a),
+        10_000,
+      ),
+      10,
+    ),
+  )
+  expect(batches.map(({ firstLine, count }) => [firstLine, count])).toEqual([
+    [1, 4096],
+    [4097, 4096],
+    [8193, 1808],
+  ])
 })

@@ -68,7 +68,7 @@ const UNREADABLE: readonly (readonly [string | Uint8Array, string])[] = [
   ['{"operation":"verifyCode"}', 'not a record: it holds no proof'],
   [
     '{"format":"rollup-state-proof/evidence","kind":"state"}',
-    'an evidence bundle: state what you trust, with --l1-block-hash, --l1-state-root or --state-root',
+    'an evidence bundle: state what you trust, with --l1-block-hash (`verify --checkpoint` prints it), --l1-state-root or --state-root',
   ],
   ['['.repeat(200_000), 'nested more than 64 levels deep'],
 ]

@@ -87,7 +87,8 @@ it('judges bundles only if the claim says what they are proven from', () => {
   const records = [recording, bundle]
   const kinds = (claim: RecordClaim) =>
     judge(records, claim).map(verdict => ('reason' in verdict ? verdict.reason : verdict.verdict))
-  const noBundle = 'an evidence bundle: state what you trust, with --l1-block-hash, --l1-state-root or --state-root'
+  const noBundle =
+    'an evidence bundle: state what you trust, with --l1-block-hash (`verify --checkpoint` prints it), --l1-state-root or --state-root'
   expect(kinds(STATED)).toEqual(['present', noBundle])
   expect(kinds(FOR_BUNDLES)).toEqual(['present', 'present'])
   expect(kinds({ ...FOR_BUNDLES, stateRoot: word(1) })).toEqual(['refused', 'present'])
