@@ -181,7 +181,7 @@ it.each<[string, (string | { content: unknown })[], string]>([
   [
     'half of a UTF-16 character',
     ['verify', file(Buffer.from('\ufeff{}', 'utf16le').subarray(0, -1))],
-    'is not UTF-16LE',
+    'The encoded data was not valid for encoding utf-16le',
   ],
   ['a scheme and nothing else', ['verify', file({ scheme: 'mimc' })], 'neither an answer nor a result'],
   ['a vector', ['verify', file(vector)], 'is a vector, which states its own inputs: verify what is in it'],

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import zlib from 'node:zlib'
 import { DocumentError } from '../words/error.ts'
-import { encodingOf, messageOf } from '../words/value.ts'
+import { encodingOf } from '../words/value.ts'
 
 /** Bytes to read, or to decompress, at a time: so many that to hand them over costs nothing, and so few that no worker waits for the others. */
 export const CHUNK_LENGTH = 2 ** 20
@@ -32,19 +32,6 @@ function isGzip(start: Uint8Array): boolean {
   const begins = (magic: Uint8Array) => magic.every((byte, index) => start[index] === byte)
   if (begins(ZSTD)) throw new DocumentError('packed with zstd: unpack it first, or use gzip')
   return begins(GZIP)
-}
-
-/** The bytes, decompressed if they are gzip. @param most how many they may be then @throws DocumentError */
-export function unpackWhole(bytes: Uint8Array, most: number): Uint8Array {
-  if (!isGzip(bytes)) return bytes
-  try {
-    return zlib.gunzipSync(bytes, { maxOutputLength: most })
-  } catch (error) {
-    const isLarge = error instanceof RangeError
-    throw new DocumentError(
-      isLarge ? `larger than ${most / 2 ** 20} MiB once unpacked` : `damaged gzip: ${messageOf(error)}`,
-    )
-  }
 }
 
 /**

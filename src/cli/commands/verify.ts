@@ -2,7 +2,7 @@ import type { StateScheme } from '../../entry/anchor.ts'
 import type { EvidenceName } from '../../verify/evidence/kinds.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { isFolder, readJson } from '../files/input.ts'
+import { readJson } from '../files/input.ts'
 import { reportOnAnswer } from '../kinds/answer.ts'
 import { type EvidenceFlags, reportOnEvidence, type Stated } from '../kinds/evidence.ts'
 import { list, type Options, optionsOf, typed } from '../options/declared.ts'
@@ -71,7 +71,6 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
     const { json, timeout, 'trust-file': trustFile, address: addresses = [], ...rest } = values
     const [address] = addresses
     const stated = { ...rest, ...(address !== undefined && { address }) }
-    if (isFolder(path)) throw new UsageError(`${path} is a folder: name a file in it`)
     const content = await readJson(path, io)
     if (holdsTraces(content))
       throw new UsageError(`${path} holds traces of the state manager: verify them with the command diff`)

@@ -1,26 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
-import { CHUNK_LENGTH, readFileChunks, unpackWhole } from '../audit/input.ts'
+import { CHUNK_LENGTH, readFileChunks, unpack } from '../audit/input.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 import { DocumentError } from '../words/error.ts'
 import { parseJson } from '../words/value.ts'
 
-export function isFolder(path: string): boolean {
-  // A missing file is reported when it is read.
-  return orUsageError(`cannot read ${path}`, () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
-}
-
-/** Parses the file at `path`, or standard input for `-`. @throws UsageError if it is not a JSON text */
-export async function readJson(path: string, { stdin }: Io): Promise<unknown> {
-  // Not only regular files: a shell passes `<(command)` as the path of a pipe.
-  if (path !== '-') return parseFile(path, readWhole(path))
-  const name = 'standard input'
+/** Parses a file, or standard input for `-`, which may be packed. @throws UsageError if it is not a JSON text */
+export async function readJson(path: string, io: Io): Promise<unknown> {
+  const [{ name, open } = { name: '', open: () => io.stdin }] = openInputs([path], io).inputs
   const parts: Uint8Array[] = []
   await orUsageError(`cannot read ${name}`, async () => {
     let length = 0
-    for await (const chunk of stdin) {
-      const part = Buffer.from(chunk)
+    for await (const part of unpack(open())) {
       length += part.length
       if (length > MAX_INPUT_BYTES) throw tooLarge(name)
       parts.push(part)
@@ -30,8 +22,7 @@ export async function readJson(path: string, { stdin }: Io): Promise<unknown> {
 }
 
 /**
- * All bytes of a file. @param isOwn whether it is one of this program: then, it is a regular file and no link to one, so that it
- * never waits for the writer of a FIFO
+ * All bytes of a file. @param isOwn whether it is one of this program, and so a regular file and no link: no FIFO without a writer
  * @throws UsageError if it cannot be read, or is too large
  */
 export const readWhole = (path: string, isOwn = false): Buffer =>
@@ -58,10 +49,10 @@ export const readWhole = (path: string, isOwn = false): Buffer =>
 
 const tooLarge = (name: string) => new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
 
-/** Parses a JSON text, which may be packed. @throws UsageError */
+/** Parses a JSON text. @throws UsageError */
 export function parseFile(name: string, bytes: Uint8Array): unknown {
   try {
-    return parseJson(unpackWhole(bytes, MAX_INPUT_BYTES))
+    return parseJson(bytes)
   } catch (error) {
     throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
   }
@@ -83,7 +74,7 @@ export function openInputs(files: readonly string[], { stdin }: Io) {
   let [read, length] = [0, 0]
   const inputs = files.map((file): Input => {
     const stats = file === '-' ? undefined : orUsageError(`cannot read ${file}`, () => statSync(file))
-    if (stats?.isDirectory()) throw new UsageError(`${file} is a folder: name the files in it`)
+    if (stats?.isDirectory()) throw new UsageError(`${file} is a folder: name a file in it`)
     length += stats?.isFile() ? stats.size : Number.NaN
     if (file === '-') return { name: 'standard input', open: () => stdin }
     return { name: file, open: () => readFileChunks(file, more => (read += more)) }
