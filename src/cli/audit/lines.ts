@@ -1,4 +1,3 @@
-import { concatBytes } from '../../base/bytes.ts'
 import { DocumentError } from '../words/error.ts'
 import { MAX_LINES } from './limits.ts'
 
@@ -8,7 +7,7 @@ export interface Batch {
   readonly firstLine: number
   readonly count: number
   /** The lines, as they came. Of a line that is too long, only the beginning, which is too long as well. */
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array<ArrayBuffer>
   /** In bytes, without the terminator. */
   readonly maxLineLength: number
 }
@@ -26,8 +25,11 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, maxLineLen
   let firstLine = 1
   // The beginning of a line whose end is still on its way, and whether the line was too long.
   let [open, length, isDropped] = [Buffer.alloc(0), 0, false]
-  const batchOf = (count: number, bytes: Uint8Array): Batch => {
-    const batch = { firstLine, count, bytes: concatBytes(open.subarray(0, length), bytes), maxLineLength }
+  const batchOf = (count: number, more: Uint8Array): Batch => {
+    const bytes = new Uint8Array(length + more.length)
+    bytes.set(open.subarray(0, length))
+    bytes.set(more, length)
+    const batch = { firstLine, count, bytes, maxLineLength }
     firstLine += count
     length = 0
     return batch
