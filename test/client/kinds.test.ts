@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { type SnapshotPart, takeSnapshot } from '../../src/cli/snapshot/snapshot.ts'
+import { fetchRecordings } from '../../src/cli/snapshot/snapshot.ts'
 import { followWith } from '../../src/client/follow/follow.ts'
 import { followMessagesWith } from '../../src/client/follow/follow-messages.ts'
 import { demoWorld } from '../../src/devnet/index.ts'
@@ -11,6 +11,7 @@ import { lineaMessageService as messageService } from '../../src/entry/messages.
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import { type FollowEvent, finalizedBlockHash, type RequestProvider, recordEvidence } from '../../src/entry/rpc.ts'
+import { createStateVerifier } from '../../src/verify/state/kind.ts'
 import { withNetwork } from '../network.ts'
 import { ROLLUP, USER } from './servers.ts'
 
@@ -222,12 +223,12 @@ const ACTIVITIES: Readonly<Record<string, (sources: Sources) => Promise<unknown>
   call: async ({ l1, l2 }) => provide(l1, l2).request({ method: 'eth_getBalance', params: [USER, 'latest'] }),
   snapshot: async ({ l2 }) => {
     const { signal } = new AbortController()
-    const how = { method: 'rollup_getProof', keysPerRequest: 1, concurrency: 1, signal, onRetry: () => {} }
+    const how = { method: 'rollup_getProof', keysPerRequest: 1, concurrency: 1, signal, onWrong: () => {} }
     const at = { scheme: poseidon2, stateRoot: chain.at(2n)?.stateRoot() ?? '0x', block: 2n } as const
-    const asked = [{ address: USER, storageKeys: [], holders: [USER] }]
-    const parts: AsyncGenerator<SnapshotPart[]> = takeSnapshot(l2, asked, { ...at, ...how })
-    const { value } = await onFakeClock(() => parts.next())
-    return 'refusal' in value[0] ? value[0].refusal.code : 'verified'
+    const whose = { target: { storageKeys: [] }, holders: [USER] }
+    const lines = fetchRecordings(l2, { ...at, ...how, ...whose, verify: createStateVerifier(poseidon2) })
+    const { value } = await onFakeClock(() => lines.next())
+    return JSON.parse(`${value}`).result === null ? 'refused' : 'verified'
   },
   follow: sources => follow(sources),
   skip: sources => follow(sources, { skipUnavailable: true }),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { type SnapshotPart, takeSnapshot } from '../../src/cli/snapshot/snapshot.ts'
+import { fetchRecordings } from '../../src/cli/snapshot/snapshot.ts'
 import { followWith } from '../../src/client/follow/follow.ts'
 import { demoWorld } from '../../src/devnet/index.ts'
 import { createChain } from '../../src/devnet/service/chain.ts'
@@ -17,6 +17,7 @@ import {
   type RequestProvider,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
+import { createStateVerifier } from '../../src/verify/state/kind.ts'
 import { withNetwork } from '../network.ts'
 import { skipTime } from './clock.ts'
 import { ROLLUP, USER } from './servers.ts'
@@ -82,14 +83,15 @@ async function follow(...endpoints: RequestProvider[]) {
 /** The outcome for the only address, or the code that ends it. */
 async function snapshot(provider: RequestProvider) {
   const { signal } = new AbortController()
-  const how = { method: 'rollup_getProof', keysPerRequest: 1, concurrency: 1, signal, onRetry: () => {} }
+  let refused = ''
+  const onWrong = (_: unknown, code: string, isLast: boolean) => {
+    if (isLast) refused = code
+  }
+  const how = { method: 'rollup_getProof', keysPerRequest: 1, concurrency: 1, signal, onWrong }
   const at = { scheme: poseidon2, stateRoot: chain.at(2n)?.stateRoot() ?? '0x', block: 2n }
-  const parts: AsyncGenerator<SnapshotPart[]> = takeSnapshot(
-    provider,
-    [{ address: USER, storageKeys: [], holders: [USER] }],
-    { ...at, ...how },
-  )
-  return parts.next().then(({ value: [part] }) => ('code' in part ? `row: ${part.code}` : 'verified'), codeOf)
+  const whose = { target: { storageKeys: [] }, holders: [USER] }
+  const lines = fetchRecordings(provider, { ...at, ...how, ...whose, verify: createStateVerifier(poseidon2) })
+  return lines.next().then(() => (refused === '' ? 'verified' : `row: ${refused}`), codeOf)
 }
 
 const record = (provider: RequestProvider) =>

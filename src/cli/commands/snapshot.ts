@@ -1,7 +1,7 @@
 import { lowerCase } from '../../base/hex.ts'
 import { verifyClientOptions } from '../../client/sources/fetch.ts'
 import { type StateScheme, verifyEvidence } from '../../entry/anchor.ts'
-import { type Hex, isProofError } from '../../entry/index.ts'
+import type { Hex } from '../../entry/index.ts'
 import { recordEvidence } from '../../entry/rpc.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { readFileChunks, unpack } from '../audit/input.ts'
@@ -154,10 +154,8 @@ function snapshotOf(
         concurrency: values.concurrency,
         verify,
         signal,
-        onRetry(request, error) {
-          if (isProofError(error)) say(request, `${error.code}; asking again`)
-        },
-        onRefused: (request, code) => say(request, `${code}; no answer of the endpoint verifies`),
+        onWrong: (request, code, isLast) =>
+          say(request, `${code}; ${isLast ? 'no answer of the endpoint verifies' : 'asking again'}`),
       }),
     tell(_, { counts: { present, absent, refused } }) {
       const count = holders.length

@@ -1,9 +1,8 @@
 import type { Hex } from '../../base/bytes.ts'
-import type { ProofError } from '../../base/errors.ts'
 import { type Endpoint, openEndpoints } from '../../client/sources/endpoints.ts'
 import { fetchState } from '../../client/sources/fetch.ts'
-import { type EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
-import { type Budget, createBudget, sleep } from '../../client/transport/waiting.ts'
+import { type Failure, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
+import { createBudget, sleep } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
 import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
 import type { AnyState, StateScheme } from '../../verify/state/types.ts'
@@ -46,80 +45,76 @@ function* requestsFor(target: Target, holders: readonly Hex[], most: number): Ge
   }
 }
 
-export type SnapshotPart =
-  | { readonly request: SnapshotRequest; readonly answer: unknown }
-  | { readonly request: SnapshotRequest; readonly code: string }
-
-export interface SnapshotOptions {
+interface SnapshotHead {
   readonly scheme: StateScheme
   readonly stateRoot: Hex
+}
+
+export interface SnapshotPlan extends SnapshotHead {
+  readonly target: Target
+  readonly holders: readonly Hex[]
   readonly block: bigint
   readonly method: string
   readonly keysPerRequest: number
   readonly concurrency: number
   readonly signal: AbortSignal
-  /** Default: one with a memory of its own. */
-  readonly verify?: StateVerifier
-  readonly onRetry: (request: SnapshotRequest, error: ProofError | EndpointError) => void
+  readonly verify: StateVerifier
+  /** Told of every answer that does not verify, and whether it was the last one that is asked for. */
+  readonly onWrong: (request: SnapshotRequest, code: string, isLast: boolean) => void
 }
 
 /**
- * Fetches and verifies many answers at one block. If all answers to a request are wrong, it is split into one request per
- * holder, so that a false value affects only its own holder.
+ * Fetches and verifies many answers at one block, as lines to keep: recordings, for `audit`. One without a result says that no answer
+ * verifies. If all answers to a request are wrong, it is split into one per holder, so that a lie affects only its own holder.
  *
  * @throws EndpointError if the endpoint fails for good or too often
  */
-export function takeSnapshot(
-  l2: Endpoint | readonly Endpoint[],
-  requests: Iterable<SnapshotRequest>,
-  options: SnapshotOptions,
-): AsyncGenerator<SnapshotPart[]> {
-  const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
-  const { verify = createStateVerifier(scheme) } = options
-  const endpoints = openEndpoints('l2', l2)
-  const within = { slots: createBudget(concurrency), ahead: 4 * concurrency, signal }
-  const how = { method, maxKeysPerRequest: keysPerRequest, verify, signal }
-  const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
-    const { address, storageKeys } = request
-    const wanted = { scheme, stateRoot, address, storageKeys, l2BlockNumber: block }
-    const { answer } = await fetchState(endpoints, wanted, how)
-    return [{ request, answer }]
-  }
-  const refuse = async (request: SnapshotRequest, error: ProofError | EndpointError): Promise<SnapshotPart[]> => {
-    const { holders, storageKeys } = request
-    if (holders.length === 1) return [{ request, code: error.code }]
-    const items = storageKeys.map((key, index) => {
-      return { ...request, storageKeys: [key], holders: holders.slice(index, index + 1) }
-    })
-    const parts: SnapshotPart[] = []
-    for await (const part of askInOrder({ items, ...within, ask, refuse, onRetry })) parts.push(...part)
-    return parts
-  }
-  return askInOrder({ items: requests, ...within, ask, refuse, onRetry })
-}
-
-/** Fetches the answers, as lines to keep: recordings, for `audit`. One without a result says that no answer verifies. */
 export async function* fetchRecordings(
   l2: Endpoint | readonly Endpoint[],
-  { target, holders, onRefused, ...options }: SnapshotPlan,
+  { target, holders, scheme, stateRoot, block, method, keysPerRequest, concurrency, onWrong, ...how }: SnapshotPlan,
 ): AsyncGenerator<string> {
-  const { scheme, stateRoot, keysPerRequest } = options
-  const spell = ({ request: { address, storageKeys }, ...part }: SnapshotPart) => {
-    const result = 'code' in part ? null : part.answer
-    const recording = { version: 1, scheme: kindName(scheme), stateRoot, address, storageKeys, result }
-    return `${JSON.stringify(recording)}\n`
+  const endpoints = openEndpoints('l2', l2)
+  const slots = createBudget(concurrency)
+  const settings = { method, maxKeysPerRequest: keysPerRequest, ...how }
+  const spell = ({ address, storageKeys }: SnapshotRequest, result: unknown) =>
+    `${JSON.stringify({ version: 1, scheme: kindName(scheme), stateRoot, address, storageKeys, result })}\n`
+  const linesOf = async (request: SnapshotRequest): Promise<string> => {
+    const { address, storageKeys } = request
+    const wanted = { scheme, stateRoot, address, storageKeys, l2BlockNumber: block }
+    for (let [failures, wrong] = [0, 0]; ; ) {
+      try {
+        return spell(request, (await slots.run(() => fetchState(endpoints, wanted, settings))).answer)
+      } catch (error) {
+        if (!isFailure(error)) throw error
+        if (isWrong(error)) {
+          const isLast = ++wrong >= MAX_WRONG
+          if (isLast && request.holders.length > 1)
+            return (await Promise.all(eachHolderOf(request).map(linesOf))).join('')
+          onWrong(request, error.code, isLast)
+          if (isLast) return spell(request, null)
+        } else {
+          if (!isPassing(error) || ++failures >= MAX_FAILURES) throw error
+          await sleep(pauseAfter(error, failures), how.signal)
+        }
+      }
+    }
   }
-  for await (const parts of takeSnapshot(l2, requestsFor(target, holders, keysPerRequest), options)) {
-    for (const part of parts) if ('code' in part) onRefused(part.request, part.code)
-    yield parts.map(spell).join('')
-  }
+  yield* inOrder({ items: requestsFor(target, holders, keysPerRequest), ahead: 4 * concurrency, run: linesOf })
 }
 
-export interface SnapshotPlan extends SnapshotOptions {
-  readonly target: Target
-  readonly holders: readonly Hex[]
-  /** Called for every request, or part of one, of which no answer verifies. */
-  readonly onRefused: (request: SnapshotRequest, code: string) => void
+const eachHolderOf = (request: SnapshotRequest): SnapshotRequest[] =>
+  request.storageKeys.map((key, index) => {
+    return { ...request, storageKeys: [key], holders: request.holders.slice(index, index + 1) }
+  })
+
+/** In milliseconds. Doubles with each further failure. */
+const FIRST_PAUSE = 100
+
+/** How long to wait after a failure: as long as the endpoint asks for. @param count of failures so far */
+function pauseAfter(error: Failure, count: number): number {
+  const asked = (isEndpointError(error) ? error.retryAfterMs : undefined) ?? 0
+  const backoff = Math.min(FIRST_PAUSE * 2 ** count, LONGEST_PAUSE) * Math.random()
+  return Math.max(Math.min(asked, LONGEST_RETRY_AFTER), backoff)
 }
 
 interface SnapshotRow extends Row {
@@ -175,52 +170,5 @@ export function snapshotReader(target: Target, holders: readonly Hex[], format: 
       done += request.holders.length
       return rows.map(lineOf).join('')
     },
-  }
-}
-
-/** Of the state: its kind and root. */
-export type SnapshotHead = Pick<SnapshotOptions, 'scheme' | 'stateRoot'>
-
-/** Many requests to one endpoint, whose queue paces them. Their outcomes come in order. */
-export interface Asking<Item, Outcome> {
-  readonly items: Iterable<Item>
-  readonly slots: Budget
-  /** How many requests may be under way, or done before their turn. */
-  readonly ahead: number
-  readonly signal: AbortSignal
-  ask(item: Item): Promise<Outcome>
-  /** Returns the outcome of an item whose answers are all wrong. */
-  refuse(item: Item, error: ProofError | EndpointError): Promise<Outcome>
-  onRetry?: (item: Item, error: ProofError | EndpointError) => void
-}
-
-/** In milliseconds. Doubles with each further failure. */
-const FIRST_PAUSE = 100
-
-/** How long to wait after a failure: as long as the endpoint asks for. @param count of failures so far */
-function pauseAfter(error: ProofError | EndpointError, count: number): number {
-  const asked = (isEndpointError(error) ? error.retryAfterMs : undefined) ?? 0
-  const backoff = Math.min(FIRST_PAUSE * 2 ** count, LONGEST_PAUSE) * Math.random()
-  return Math.max(Math.min(asked, LONGEST_RETRY_AFTER), backoff)
-}
-
-/** @throws EndpointError if the endpoint fails for good or too often */
-export const askInOrder = <Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> =>
-  inOrder({ items: asking.items, ahead: asking.ahead, run: item => askUntilAnswered(item, asking) })
-
-async function askUntilAnswered<Item, Outcome>(item: Item, asking: Asking<Item, Outcome>): Promise<Outcome> {
-  const { slots, signal, ask, refuse, onRetry } = asking
-  let [failures, wrong] = [0, 0]
-  for (;;) {
-    try {
-      return await slots.run(() => ask(item))
-    } catch (error) {
-      if (!isFailure(error)) throw error
-      const isFalse = isWrong(error)
-      if (isFalse && ++wrong >= MAX_WRONG) return await refuse(item, error)
-      if (!isFalse && (!isPassing(error) || ++failures >= MAX_FAILURES)) throw error
-      onRetry?.(item, error)
-      if (!isFalse) await sleep(pauseAfter(error, failures), signal)
-    }
   }
 }

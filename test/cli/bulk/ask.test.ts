@@ -1,23 +1,38 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { askInOrder, type SnapshotRequest, takeSnapshot } from '../../../src/cli/snapshot/snapshot.ts'
-import { createBudget } from '../../../src/client/transport/waiting.ts'
+import { fetchRecordings } from '../../../src/cli/snapshot/snapshot.ts'
 import { createService, createWorld } from '../../../src/devnet/index.ts'
-import type { Hex } from '../../../src/entry/index.ts'
+import { type Hex, mappingSlot } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { createHttpProvider, EndpointError } from '../../../src/entry/rpc.ts'
+import { createStateVerifier } from '../../../src/verify/state/kind.ts'
 import { ROLLUP, word } from '../../client/servers.ts'
 
-const { signal } = new AbortController()
-const within = { slots: createBudget(1), ahead: 4, signal }
+const contract: Hex = `0x${'c0'.repeat(20)}`
+const HOLDERS = Array.from({ length: 24 }, (_, index): Hex => `0x${(index + 1).toString(16).padStart(40, '0')}`)
+const keyOf = (holder: Hex) => mappingSlot({ slot: 5n, keys: [holder] })
 
-async function collect<T>(outcomes: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const outcome of outcomes) all.push(outcome)
-  return all
+/** Asks an endpoint for all holders of a mapping. */
+function snapshot(
+  request: (keys: readonly Hex[]) => Promise<unknown>,
+  holders = HOLDERS,
+  world = createWorld(poseidon2),
+) {
+  const provider = { request: ({ params }: { params?: unknown }) => request((params as [Hex, Hex[]])[1]) }
+  const wrong: [Hex | undefined, boolean][] = []
+  const lines: string[] = []
+  const collect = async () => {
+    const recordings = fetchRecordings(provider, {
+      target: { contract, slot: 5n, storageKeys: [] },
+      ...{ holders, scheme: poseidon2, stateRoot: world.stateRoot(), block: 1n, method: 'rollup_getProof' },
+      ...{ keysPerRequest: 8, concurrency: 2, signal: new AbortController().signal },
+      verify: createStateVerifier(poseidon2),
+      onWrong: (asked, _, isLast) => wrong.push([asked.holders[0], isLast]),
+    })
+    for await (const some of recordings) lines.push(...some.trimEnd().split('\n'))
+  }
+  return { wrong, lines, done: collect() }
 }
-
-const refuse = (_: unknown, error: Error) => Promise.reject(error)
 
 it('reports how long a busy endpoint asks to wait', async () => {
   const genesis = createWorld(poseidon2)
@@ -42,19 +57,19 @@ it('waits for as long as it is told, but at most ten minutes, and gives up after
   ] as const) {
     let asked = 0
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
-    const ended: unknown[] = []
+    const ended: string[] = []
     const ask = async () => {
       asked++
       throw error
     }
-    collect(askInOrder({ items: [1], ...within, ask, refuse })).catch(thrown => ended.push(thrown))
+    snapshot(ask, HOLDERS.slice(0, 1)).done.catch(({ code }) => ended.push(code))
     await vi.advanceTimersByTimeAsync(0)
     expect(asked).toBe(1)
     for (let count = 1; count <= 12; count++) {
-      if (error === busy) expect([asked, ended]).toEqual([count, count < 12 ? [] : [busy]])
+      if (error === busy) expect([asked, ended]).toEqual([count, count < 12 ? [] : [busy.code]])
       await vi.advanceTimersByTimeAsync(minutes * 60_000)
     }
-    expect([asked, ended]).toEqual([12, [error]])
+    expect([asked, ended]).toEqual([12, [error.code]])
   }
 })
 
@@ -64,42 +79,31 @@ it('gives up at once on a permanent error', async () => {
     asked++
     throw new EndpointError('UNAUTHORIZED')
   }
-  const outcomes = collect(askInOrder({ items: [1, 2], ...within, ask, refuse }))
-  await expect(outcomes).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
-  expect(asked).toBeLessThan(3)
+  await expect(snapshot(ask, HOLDERS.slice(0, 1)).done).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  expect(asked).toBe(1)
 })
 
 it('stays within its concurrency, even when it isolates the key of a lie', async () => {
-  const contract: Hex = `0x${'c0'.repeat(20)}`
   const world = createWorld(poseidon2)
   world.setAccount(contract, { nonce: 1n })
-  const keys = Array.from({ length: 24 }, (_, index) => word(index))
-  for (const key of keys) world.setStorage(contract, { key, value: word(7) })
+  for (const holder of HOLDERS) world.setStorage(contract, { key: keyOf(holder), value: word(7) })
   let [active, most, asked] = [0, 0, 0]
-  const provider = {
-    async request({ params = [] }: { params?: readonly unknown[] | object | undefined }) {
-      asked++
-      most = Math.max(most, ++active)
-      await setTimeout(1)
-      active--
-      // Every answer lies about every key.
-      const [, storageKeys] = params as [Hex, Hex[]]
-      return JSON.parse(
-        JSON.stringify(world.getProof(contract, storageKeys)).replaceAll(`${'0'.repeat(63)}7"`, `${'0'.repeat(63)}8"`),
-      )
-    },
+  // Every answer lies about every key.
+  const lie = async (keys: readonly Hex[]) => {
+    asked++
+    most = Math.max(most, ++active)
+    await setImmediate()
+    active--
+    return JSON.parse(
+      JSON.stringify(world.getProof(contract, keys)).replaceAll(`${'0'.repeat(63)}7"`, `${'0'.repeat(63)}8"`),
+    )
   }
-  const requests: SnapshotRequest[] = [0, 8, 16].map(start => {
-    const storageKeys = keys.slice(start, start + 8)
-    return { address: contract, storageKeys, holders: storageKeys }
-  })
-  const parts = await collect(
-    takeSnapshot(provider, requests, {
-      ...{ scheme: poseidon2, stateRoot: world.stateRoot(), block: 1n, method: 'rollup_getProof', keysPerRequest: 8 },
-      ...{ concurrency: 2, signal, onRetry: () => {} },
-    }),
+  const { lines, wrong, done } = snapshot(lie, HOLDERS, world)
+  await done
+  expect(lines.map(line => JSON.parse(line))).toEqual(
+    HOLDERS.map(holder => expect.objectContaining({ storageKeys: [keyOf(holder)], result: null })),
   )
-  expect(parts.flat().filter(part => 'code' in part)).toHaveLength(24)
+  expect(wrong.filter(([, isLast]) => isLast)).toHaveLength(24)
   expect(asked).toBe(3 * 3 + 3 * 24)
   expect(most).toBe(2)
 })

@@ -47,8 +47,8 @@ async function write(name: Name, target: Target, endsAt = Infinity) {
       keysPerRequest: 40,
       concurrency: 4,
       signal: new AbortController().signal,
-      onRetry: () => {},
-      onRefused: () => {},
+      verify: before.verify,
+      onWrong: () => {},
     })
     for await (const lines of recordings) {
       if (!isLast && kept.length >= endsAt) break
