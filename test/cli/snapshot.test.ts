@@ -181,6 +181,26 @@ it('does not write to a file that another run is writing', async () => {
   expect(read('rows.csv').toString().trimEnd().split('\n')).toHaveLength(COUNT + 1)
 })
 
+it('leaves no rows beside evidence that does not prove them, if a run by force ends early', async () => {
+  let left = Infinity
+  const { args, read, folder } = await start(({ method }) =>
+    method === 'rollup_getProof' && left-- <= 0 ? { kind: 'status', status: 401 } : undefined,
+  )
+  expect((await runHere(args('rows.csv'))).code).toBe(0)
+  const rows = read('rows.csv')
+  const { length } = read('rows.csv.evidence.ndjson')
+  left = 40
+  expect((await runHere(args('rows.csv', '--force'))).code).toBe(3)
+  expect(readdirSync(folder)).not.toContain('rows.csv')
+  expect(read('rows.csv.evidence.ndjson').length).toBeLessThan(length)
+  left = Infinity
+  expect(await runHere(args('rows.csv'))).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('left, after an earlier run'),
+  })
+  expect(read('rows.csv')).toEqual(rows)
+})
+
 it('isolates the one holder that a lie is about', async () => {
   const liar = mappingSlot({ slot: 5n, keys: [addressOf(10)] })
   const { args, read } = await start(({ method, params }) => {
@@ -254,7 +274,7 @@ describe('--check', () => {
     const lines = honest.rows.split('\n')
     const packed = (kept: string) => gzipSync(`${bundle}\n${kept}`)
     const problem = 'differs from what is proven'
-    const notKept = 'what proves the rest is missing'
+    const notKept = expect.stringMatching(/^what proves the rest is missing: \d+ of the addresses$/)
     const cases: readonly (readonly [Partial<typeof honest>, object])[] = [
       [{ rows: honest.rows.replace(`${word(3)},3\n`, `${word(4)},4\n`) }, { line: 4, problem }],
       [{ rows: honest.rows.replace(`${word(3)},3\n`, `${word(3)},4\n`) }, { line: 4, problem }],
@@ -277,7 +297,7 @@ describe('--check', () => {
         { line: 2, problem: 'a recording of another version' },
       ],
       [{ kept: honest.kept.replace('"result"', '"other"') }, { line: 2, error: { code: 'MALFORMED_RESPONSE' } }],
-      [{ kept: '' }, { line: 1, problem: notKept }],
+      [{ kept: '' }, { line: 2, problem: notKept }],
     ]
     for (const [change, expected] of cases) {
       const { rows, kept } = { ...honest, ...change }

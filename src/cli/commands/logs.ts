@@ -1,5 +1,5 @@
 import { type LogsSearch, searchLogs } from '../../client/l1/logs.ts'
-import { openNewest, type ProvenNewest, recordLogs, recordNewest } from '../../client/record/record-logs.ts'
+import { openNewest, recordLogs, recordNewest } from '../../client/record/record-logs.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
 import type { StateScheme, Trusted } from '../../entry/anchor.ts'
 import type { VerifiedLogs } from '../../entry/blocks.ts'
@@ -69,36 +69,40 @@ interface Search {
 function rowsOf(
   { filter, fromBlock, toBlock }: Search,
   { network, l2Block, check }: Awaited<ReturnType<typeof readWantedRows>>,
-): RowsKind<ProvenNewest, ReturnType<typeof logReader>> {
+): RowsKind {
   return {
     unit: 'blocks',
     record: ([l1, l2], how) => recordNewest({ l1, l2, network, ...how }, toBlock),
-    prove(bundle, trusted) {
+    open(bundle, trusted, format) {
       const claim = { scheme: kindOf(bundle, network.scheme), rollup: network.rollup, trusted }
       const proven = openNewest(bundle, { ...claim, l2BlockNumber: l2Block ?? 'fromBundle' }, toBlock)
-      if (proven.toBlock >= fromBlock) return proven
-      throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
-    },
-    read: (proven, format) => logReader({ filter, fromBlock, toBlock: proven.toBlock }, format, proven.newest),
-    async *fetch(proven, reader, l2, signal) {
-      const source = { l2: openEndpoints('l2', l2, 'L2', { signal }), signal }
-      const search = { filter, fromBlock, toBlock: proven.toBlock }
-      for await (const { parts } of searchLogs(source, reader.next(), search)) yield `${JSON.stringify(parts)}\n`
-    },
-    tell(proven, { counts }) {
+      if (proven.toBlock < fromBlock)
+        throw new UsageError(`--from-block: the newest block that can be proven is ${proven.toBlock}`, false)
       const range = { fromBlock, toBlock: proven.toBlock }
-      const source = toBlock === undefined ? chosenIn(check) : 'user'
+      const { counts, next, ...reader } = logReader({ filter, ...range }, format, proven.newest)
       return {
-        statement: `these are all logs of these blocks that the filter selects: ${counts.logs}`,
-        summary: `${counts.logs} logs`,
-        json: { range, counts },
-        rows: [
-          ['from block', `${fromBlock}`, sourceWords.user],
-          ['to block', `${proven.toBlock}`, sourceWords[source]],
-          ['blocks', `${counts.blocks}`, `${counts.ruledOut} of them ruled out by their headers`],
-          ['receipts', `${counts.receipts}`, 'verified'],
-        ],
-        sources: { toBlock: source },
+        verified: proven.verified,
+        ...reader,
+        async *fetch(l2, signal) {
+          const source = { l2: openEndpoints('l2', l2, 'L2', { signal }), signal }
+          for await (const { parts } of searchLogs(source, next(), { filter, ...range }))
+            yield `${JSON.stringify(parts)}\n`
+        },
+        tell() {
+          const source = toBlock === undefined ? chosenIn(check) : 'user'
+          return {
+            statement: `these are all logs of these blocks that the filter selects: ${counts.logs}`,
+            summary: `${counts.logs} logs`,
+            json: { range, counts },
+            rows: [
+              ['from block', `${fromBlock}`, sourceWords.user],
+              ['to block', `${proven.toBlock}`, sourceWords[source]],
+              ['blocks', `${counts.blocks}`, `${counts.ruledOut} of them ruled out by their headers`],
+              ['receipts', `${counts.receipts}`, 'verified'],
+            ],
+            sources: { toBlock: source },
+          }
+        },
       }
     },
   }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { isProofError } from '../../base/errors.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
 import { callProvider } from '../../client/transport/provider.ts'
@@ -49,21 +49,22 @@ export async function readWantedRows(flags: RowsFlags) {
 
 type WantedRows = Awaited<ReturnType<typeof readWantedRows>>
 
-/** Reads lines of the evidence, and spells the rows that they prove. */
-interface Reader {
+/** Rows, as far as evidence proves them. */
+export interface ProvenRows {
+  readonly verified: AnyEvidence
   readonly heading: string
   /** How much is missing: of addresses, or blocks. */
   left(): number
-  /** @throws ProofError, DocumentError */
+  /** What the next line of the evidence proves. @throws ProofError, DocumentError */
   rowsOf(line: unknown): string
+  /** Fetches the lines that are missing. Each is read before the next one is asked for. */
+  fetch(l2: RequestProvider[], signal: AbortSignal): AsyncIterable<string>
+  /** What the rows are if they are right, and what else there is to say of them. */
+  tell(): RowsReport
 }
 
-interface ProvenBlock {
-  readonly verified: AnyEvidence
-}
-
-export interface RowsKind<Proven extends ProvenBlock, Own extends Reader> {
-  /** Of what {@link Reader.left} counts. */
+export interface RowsKind {
+  /** Of what {@link ProvenRows.left} counts. */
   readonly unit: string
   /** Records a bundle that proves the block. */
   record(
@@ -71,12 +72,7 @@ export interface RowsKind<Proven extends ProvenBlock, Own extends Reader> {
     how: RecordHow,
   ): Promise<{ readonly bundle: unknown }>
   /** @throws ProofError, ArgumentError */
-  prove(bundle: unknown, trusted: TrustedL1Block): Proven
-  read(proven: Proven, format: RowFormat): Own
-  /** Fetches the lines that the reader misses. Each is read before the next one is asked for. */
-  fetch(proven: Proven, reader: Own, l2: RequestProvider[], signal: AbortSignal): AsyncIterable<string>
-  /** What the rows are if they are right, and what else there is to say of them. */
-  tell(proven: Proven, reader: Own): RowsReport
+  open(bundle: unknown, trusted: TrustedL1Block, format: RowFormat): ProvenRows
 }
 
 type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'l2BlockNumber' | 'signal'>
@@ -93,96 +89,100 @@ interface RowsReport {
 }
 
 /** Writes rows and their evidence, or goes on with it; or checks the files of an earlier run. @returns the exit code @throws UsageError */
-export const runRows = <Proven extends ProvenBlock, Own extends Reader>(
-  wanted: WantedRows,
-  kind: RowsKind<Proven, Own>,
-  io: Io,
-): Promise<number> =>
+export const runRows = (wanted: WantedRows, kind: RowsKind, io: Io): Promise<number> =>
   wanted.check ? check(wanted, kind, io) : withEndpoints(wanted.flags, io, each => take(wanted, kind, each, io))
 
-async function take<Proven extends ProvenBlock, Own extends Reader>(
-  wanted: WantedRows,
-  kind: RowsKind<Proven, Own>,
-  connections: Connections,
-  io: Io,
-): Promise<number> {
+async function take(wanted: WantedRows, kind: RowsKind, connections: Connections, io: Io): Promise<number> {
   const { path, evidence, force, flags, trust, l2Block: l2BlockNumber } = wanted
   const { signal } = connections
   const [l1, l2] = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)]
   const how = { ...trustOptionsOf(trust, flags.beacon, connections), l2BlockNumber, signal }
   requireFree(path, force)
   let kept = statRegular(evidence) === undefined ? undefined : await openGrowingFile(evidence)
-  const rows = stageFile(path, force)
+  const file = stageFile(path, force)
   try {
     const begun =
-      kept === undefined || kept.length() === 0 || force ? undefined : await resume(wanted, kind, kept, rows.write)
-    if (begun !== undefined && hashBasis(trust).by === 'endpoint') await requireOnL1(begun.proven, l1, evidence, signal)
+      kept === undefined || kept.length() === 0 || force ? undefined : await resume(wanted, kind, kept, file.write)
+    const isContinued = begun !== undefined
+    if (begun && hashBasis(trust).by === 'endpoint') await requireOnL1(begun.rows, l1, evidence, signal)
     const bundle = begun ? undefined : (await kind.record([l1, l2], how)).bundle
-    const proven = begun?.proven ?? kind.prove(bundle, trustedIn(bundle, trust))
-    const reader = begun?.reader ?? kind.read(proven, formatOf(path))
+    const rows = begun?.rows ?? kind.open(bundle, trustedIn(bundle, trust), formatOf(path))
     // Only now: a run that is refused changes nothing.
     if (kept === undefined) {
       kept = await openGrowingFile(evidence)
       if (kept.length() > 0) throw refuseOverwrite(evidence, 'another run has written it meanwhile')
     }
+    // Rows without the evidence that proves them would pass for finished if the run ended here.
+    if (force) rmSync(path, { force })
     kept.truncate(begun?.end ?? 0)
-    if (begun === undefined) {
+    if (!isContinued) {
       kept.append(serialize(evidence, bundle))
-      rows.write(reader.heading)
+      file.write(rows.heading)
     }
-    const isContinued = begun !== undefined
-    await fetchRest(kind, proven, reader, { l2, signal, kept, write: rows.write, isContinued }, io)
-    rows.publish()
-    const { holds = true, ...told } = kind.tell(proven, reader)
+    const { l1Block, l2BlockNumber: block } = rows.verified
+    const found = `L2 block ${block}, L1 block ${l1Block?.number}: ${rows.left()} ${kind.unit}`
+    showProgress(io, isContinued ? `${found} left, after an earlier run` : found)
+    const [missing, begunAt] = [rows.left(), performance.now()]
+    for await (const lines of rows.fetch(l2, signal)) {
+      kept.append(lines)
+      for (const line of lines.trimEnd().split('\n')) file.write(rows.rowsOf(JSON.parse(line)))
+      const done = missing - rows.left()
+      const rest = timeLeft((performance.now() - begunAt) / 1000, done / missing)
+      showProgress(io, `${done} of ${missing} ${kind.unit}${rest}`)
+    }
+    file.publish()
+    const { holds = true, ...told } = rows.tell()
     const verdict = verdictOf(holds, { l1BlockHash: hashBasis(trust).by })
     const json = { ...told.json, fetched: true, ...(isContinued && { continued: true }) }
-    report(verdict, { ...told, json, isContinued }, proven, wanted, io)
+    report(verdict, { ...told, json, isContinued }, rows, wanted, io)
     return exitCodeOf(verdict, ASKED_ENDPOINTS)
   } finally {
-    rows.remove()
+    file.remove()
     kept?.close()
   }
 }
 
+/** Reads evidence, and passes on the rows that it proves. @param at counts the lines @throws ProofError, DocumentError */
+async function replay(
+  { path, trust }: WantedRows,
+  kind: RowsKind,
+  lines: Lines,
+  at: { evidence: number },
+  pass: (rows: string) => unknown,
+): Promise<ProvenRows> {
+  const next = async () => {
+    at.evidence++
+    const { done, value } = await lines.next()
+    return done ? undefined : parseJson(Buffer.from(value))
+  }
+  const bundle = await next()
+  const rows = kind.open(bundle, trustedIn(bundle, trust), formatOf(path))
+  const { l1Block } = rows.verified
+  if (typeof trust.l1Block === 'bigint' && l1Block?.number !== trust.l1Block)
+    throw new DocumentError(`it is of L1 block ${l1Block?.number}`)
+  await pass(rows.heading)
+  for (let found = await next(); found !== undefined; found = await next()) {
+    if (rows.left() <= 0) throw new DocumentError('more is kept than proves the rows')
+    await pass(rows.rowsOf(found))
+  }
+  return rows
+}
+
 /** Verifies the evidence of an interrupted run, and writes the rows that it proves. @throws UsageError if it is no such file */
-async function resume<Proven extends ProvenBlock, Own extends Reader>(
-  { path, evidence, trust }: WantedRows,
-  kind: RowsKind<Proven, Own>,
-  file: GrowingFile,
-  write: (rows: string) => void,
-) {
+async function resume(wanted: WantedRows, kind: RowsKind, file: GrowingFile, write: (rows: string) => void) {
   const end = file.endOfLines()
-  if (end === 0) throw refuseOverwrite(evidence, 'has no whole line')
-  const lines = readLines(file.read(end), MAX_INPUT_BYTES)
-  let line = 0
+  if (end === 0) throw refuseOverwrite(wanted.evidence, 'has no whole line')
+  const at = { evidence: 0 }
   try {
-    const next = async () => {
-      const { done, value } = await lines.next()
-      line++
-      return done ? undefined : parseJson(Buffer.from(value))
-    }
-    const bundle = await next()
-    const proven = kind.prove(bundle, trustedIn(bundle, trust))
-    const { l1Block } = proven.verified
-    if (typeof trust.l1Block === 'bigint' && l1Block?.number !== trust.l1Block)
-      throw new DocumentError(`it is of L1 block ${l1Block?.number}`)
-    const reader = kind.read(proven, formatOf(path))
-    write(reader.heading)
-    for (let found = await next(); found !== undefined; found = await next()) {
-      if (reader.left() <= 0) throw new DocumentError('it is one too many')
-      write(reader.rowsOf(found))
-    }
-    return { proven, reader, end }
+    return { rows: await replay(wanted, kind, readLines(file.read(end), MAX_INPUT_BYTES), at, write), end }
   } catch (error) {
     if (!isProofError(error) && !(error instanceof DocumentError)) throw error
-    throw refuseOverwrite(evidence, `its line ${line} is not of this request (${messageOf(error)})`)
-  } finally {
-    await lines.return(undefined)
+    throw refuseOverwrite(wanted.evidence, `its line ${at.evidence} is not of this request (${messageOf(error)})`)
   }
 }
 
 /** If the user states no hash, the endpoint states it: also that of a block in a file, which a sender may have made up. */
-async function requireOnL1({ verified }: ProvenBlock, l1: RequestProvider[], evidence: string, signal: AbortSignal) {
+async function requireOnL1({ verified }: ProvenRows, l1: RequestProvider[], evidence: string, signal: AbortSignal) {
   const hash = `${verified.l1Block?.hash}`
   const block = await openEndpoints('l1', l1, 'L1', { signal }).run((provider, attempt) =>
     callProvider(provider, 'eth_getBlockByHash', [hash, false], attempt.signal),
@@ -191,38 +191,10 @@ async function requireOnL1({ verified }: ProvenBlock, l1: RequestProvider[], evi
     throw refuseOverwrite(evidence, `the L1 endpoint does not know its L1 block ${hash}`)
 }
 
-interface Rest {
-  readonly l2: RequestProvider[]
-  readonly signal: AbortSignal
-  readonly kept: GrowingFile
-  readonly isContinued: boolean
-  write(rows: string): void
-}
-
-async function fetchRest<Proven extends ProvenBlock, Own extends Reader>(
-  { unit, fetch }: RowsKind<Proven, Own>,
-  proven: Proven,
-  reader: Own,
-  { l2, signal, kept, write, isContinued }: Rest,
-  io: Io,
-): Promise<void> {
-  const { l1Block, l2BlockNumber } = proven.verified
-  const [missing, begunAt] = [reader.left(), performance.now()]
-  const found = `L2 block ${l2BlockNumber}, L1 block ${l1Block?.number}: ${missing} ${unit}`
-  showProgress(io, isContinued ? `${found} left, after an earlier run` : found)
-  for await (const lines of fetch(proven, reader, l2, signal)) {
-    kept.append(lines)
-    for (const line of lines.trimEnd().split('\n')) write(reader.rowsOf(JSON.parse(line)))
-    const left = reader.left()
-    const rest = timeLeft((performance.now() - begunAt) / 1000, (missing - left) / missing)
-    showProgress(io, `${missing - left} of ${missing} ${unit}${rest}`)
-  }
-}
-
 const ROWS_PER_PROGRESS = 1000
 
 /** A row is not what the evidence proves. */
-class WrongRow extends Error {
+class WrongRow extends DocumentError {
   readonly proven: string | undefined
 
   constructor(problem: string, proven?: string) {
@@ -232,66 +204,65 @@ class WrongRow extends Error {
 }
 
 /** Verifies the evidence, and compares the rows, offline. */
-async function check<Proven extends ProvenBlock, Own extends Reader>(
-  wanted: WantedRows,
-  kind: RowsKind<Proven, Own>,
-  io: Io,
-): Promise<number> {
-  const { path, evidence, force, trust, json, l2Block } = wanted
-  const trusted: TrustedL1Block | undefined = trust.beacon ?? (trust.l1BlockHash && { l1BlockHash: trust.l1BlockHash })
-  if (!trusted) throw new UsageError('--check needs --l1-block-hash or --checkpoint: everything rests on it')
+async function check(wanted: WantedRows, kind: RowsKind, io: Io): Promise<number> {
+  const { path, evidence, force, trust, l2Block } = wanted
+  if (hashBasis(trust).by === 'endpoint')
+    throw new UsageError('--check needs --l1-block-hash or --checkpoint: everything rests on it')
   if (force) throw new UsageError('--check writes nothing: leave out --force')
   const at = { evidence: 0, row: 0 }
   // Only the evidence may be packed. In packed rows, other programs would read something else than is checked here.
-  const [rows, lines] = [linesIn(path, chunks => chunks), linesIn(evidence, unpack)]
+  const [found, lines] = [linesIn(path, chunks => chunks), linesIn(evidence, unpack)]
   const compare = async (proven: string) => {
     for (const row of proven.split('\n').slice(0, -1)) {
       if (++at.row % ROWS_PER_PROGRESS === 0) showProgress(io, `${at.row} rows checked`)
-      const { done, value } = await rows.next()
+      const { done, value } = await found.next()
       if (value !== row) throw new WrongRow(done ? 'is missing' : 'differs from what is proven', row)
     }
   }
-  const next = async () => {
-    const { done, value } = await lines.next()
-    if (done) throw new DocumentError('what proves the rest is missing')
-    at.evidence++
-    return parseJson(Buffer.from(value))
-  }
   try {
-    const proven = kind.prove(await next(), trusted)
-    const reader = kind.read(proven, formatOf(path))
-    await compare(reader.heading)
-    while (reader.left() > 0) await compare(reader.rowsOf(await next()))
-    if (!(await lines.next()).done) throw new DocumentError('more is kept than proves the rows')
+    const rows = await replay(wanted, kind, lines, at, compare)
+    const left = rows.left()
+    if (left > 0) throw new DocumentError(`what proves the rest is missing: ${left} of the ${kind.unit}`)
     at.row++
-    if (!(await rows.next()).done) throw new WrongRow('follows the last row')
-    const { holds = true, sources, ...told } = kind.tell(proven, reader)
+    if (!(await found.next()).done) throw new WrongRow('follows the last row')
+    const { holds = true, sources, ...told } = rows.tell()
     const verdict = verdictOf(holds, { l2BlockNumber: l2Block === undefined ? chosenIn(true) : 'user', ...sources })
-    report(verdict, told, proven, wanted, io)
+    report(verdict, told, rows, wanted, io)
     return exitCodeOf(verdict)
   } catch (error) {
-    const place = error instanceof WrongRow ? { file: path, line: at.row } : { file: evidence, line: at.evidence }
-    if (isProofError(error)) {
-      const where: Row[] = [['in', `line ${place.line} of ${evidence}`]]
-      const report = { ...describeVerdict(REFUSED), ...place, error: describeError(error) }
-      io.stdout.write(json ? toJson(report) : formatError(error, where, io.stdout))
-    } else if (error instanceof WrongRow || error instanceof DocumentError) {
-      const [problem, proven] = [error.message, error instanceof WrongRow ? error.proven : undefined]
-      const words = formatVerdict(REFUSED, `line ${place.line} of ${printable(place.file)}: ${problem}`, io.stdout)
-      const table = proven === undefined ? '' : `${formatTable([['proven', proven]], io.stdout)}\n`
-      const report = { ...describeVerdict(REFUSED), ...place, problem, proven }
-      io.stdout.write(json ? toJson(report) : `${words}\n${table}`)
-    } else throw isArgumentError(error) ? argumentRefused(error) : error
+    reportRefused(error, at, wanted, io)
     return exitCodeOf(REFUSED)
   } finally {
-    for (const each of [rows, lines]) await each.return(undefined)
+    for (const each of [found, lines]) await each.return(undefined)
+  }
+}
+
+/** @throws UsageError; any error that says nothing of the files */
+function reportRefused(
+  error: unknown,
+  at: { readonly evidence: number; readonly row: number },
+  { path, evidence, json }: WantedRows,
+  { stdout }: Io,
+): void {
+  if (isArgumentError(error)) throw argumentRefused(error)
+  if (!isProofError(error) && !(error instanceof DocumentError)) throw error
+  const { proven } = error instanceof WrongRow ? error : { proven: undefined }
+  const place = error instanceof WrongRow ? { file: path, line: at.row } : { file: evidence, line: at.evidence }
+  const where = `line ${place.line} of ${printable(place.file)}`
+  if (json) {
+    const reason = isProofError(error) ? { error: describeError(error) } : { problem: error.message, proven }
+    stdout.write(toJson({ ...describeVerdict(REFUSED), ...place, ...reason }))
+  } else if (isProofError(error)) stdout.write(formatError(error, [['in', where]], stdout))
+  else {
+    const table = proven === undefined ? '' : `${formatTable([['proven', proven]], stdout)}\n`
+    stdout.write(`${formatVerdict(REFUSED, `${where}: ${error.message}`, stdout)}\n${table}`)
   }
 }
 
 function report(
   verdict: Verdict,
   { statement, summary, json, rows = [], isContinued = false }: RowsReport & { readonly isContinued?: boolean },
-  { verified }: ProvenBlock,
+  { verified }: ProvenRows,
   { flags, path, evidence, check, network, trust, l2Block }: WantedRows,
   { stdout }: Io,
 ): void {

@@ -1,9 +1,8 @@
 import { lowerCase } from '../../base/hex.ts'
 import { verifyClientOptions } from '../../client/sources/fetch.ts'
-import { type StateScheme, verifyEvidence } from '../../entry/anchor.ts'
+import { verifyEvidence } from '../../entry/anchor.ts'
 import type { Hex } from '../../entry/index.ts'
 import { recordEvidence } from '../../entry/rpc.ts'
-import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { readFileChunks, unpack } from '../audit/input.ts'
 import { readLines } from '../audit/lines.ts'
 import type { Io } from '../command.ts'
@@ -106,67 +105,54 @@ export function addAddress(addresses: Hex[], line: string, place: string): void 
   addresses.push(lowerCase(address))
 }
 
-interface ProvenState {
-  readonly scheme: StateScheme
-  readonly verified: AnyEvidence & { readonly l2BlockNumber: bigint }
-}
-
-type Reader = ReturnType<typeof snapshotReader>
-
 function snapshotOf(
   { network, l2Block }: Awaited<ReturnType<typeof readWantedRows>>,
   target: Target,
   holders: readonly Hex[],
   values: ValuesOf<typeof options>,
   io: Io,
-): RowsKind<ProvenState, Reader> {
+): RowsKind {
   const { rollup } = network
-  const say = ({ address, holders }: SnapshotRequest, text: string) => {
+  const { 'keys-per-request': keysPerRequest, concurrency } = values
+  const onWrong = ({ address, holders }: SnapshotRequest, code: string, isLast: boolean) => {
     const [first] = holders
     const who = holders.length === 1 ? first : `${address}, ${holders.length} holders from ${first}`
-    io.stderr.write(`${who}: ${text}\n`)
+    io.stderr.write(`${who}: ${code}; ${isLast ? 'no answer of the endpoint verifies' : 'asking again'}\n`)
   }
   return {
     unit: 'addresses',
     record: ([l1, l2], how) =>
       recordEvidence({ l1, l2, network, address: target.contract ?? holders[0] ?? ZERO_ADDRESS, ...how }),
-    prove(bundle, trusted) {
+    open(bundle, trusted, format) {
       const scheme = kindOf(bundle, network.scheme)
       // Whose account it shows does not matter.
-      const subject = {
-        l2BlockNumber: l2Block ?? 'fromBundle',
-        address: 'fromBundle',
-        storageKeys: 'fromBundle',
-      } as const
-      return { scheme, verified: verifyEvidence(bundle, { scheme, rollup, trusted, ...subject }) }
-    },
-    read: ({ scheme, verified: { stateRoot } }, format) =>
-      snapshotReader(target, holders, format, { scheme, stateRoot }),
-    fetch: ({ scheme, verified }, { left, verify }, l2, signal) =>
-      fetchRecordings(l2, {
-        target,
-        holders: holders.slice(holders.length - left()),
-        scheme,
-        stateRoot: verified.stateRoot,
-        block: verified.l2BlockNumber,
-        method: verifyClientOptions({ rollup }).method,
-        keysPerRequest: values['keys-per-request'],
-        concurrency: values.concurrency,
-        verify,
-        signal,
-        onWrong: (request, code, isLast) =>
-          say(request, `${code}; ${isLast ? 'no answer of the endpoint verifies' : 'asking again'}`),
-      }),
-    tell(_, { counts: { present, absent, refused } }) {
-      const count = holders.length
+      const subject = { address: 'fromBundle', storageKeys: 'fromBundle' } as const
+      const claim = { scheme, rollup, trusted, l2BlockNumber: l2Block ?? 'fromBundle', ...subject } as const
+      const verified = verifyEvidence(bundle, claim)
+      const { stateRoot, l2BlockNumber: block } = verified
+      const { counts, verify, ...reader } = snapshotReader(target, holders, format, { scheme, stateRoot })
       return {
-        holds: refused === 0,
-        statement:
-          refused === 0
-            ? `these are the states of all ${count} addresses`
-            : `${refused} of ${count} addresses have no answer that verifies`,
-        summary: `${present} present, ${absent} absent, ${refused} refused`,
-        json: { counts: { present, absent, refused } },
+        verified,
+        ...reader,
+        fetch(l2, signal) {
+          const left = holders.slice(holders.length - reader.left())
+          const { method } = verifyClientOptions({ rollup })
+          const asked = { target, holders: left, scheme, stateRoot, block, method, keysPerRequest }
+          return fetchRecordings(l2, { ...asked, concurrency, verify, signal, onWrong })
+        },
+        tell() {
+          const { present, absent, refused } = counts
+          const count = holders.length
+          return {
+            holds: refused === 0,
+            statement:
+              refused === 0
+                ? `these are the states of all ${count} addresses`
+                : `${refused} of ${count} addresses have no answer that verifies`,
+            summary: `${present} present, ${absent} absent, ${refused} refused`,
+            json: { counts },
+          }
+        },
       }
     },
   }

@@ -3,7 +3,7 @@ import { ArgumentError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import type { DecodedFilter } from '../../verify/blocks/filter.ts'
 import type { BlockClaim } from '../../verify/blocks/header.ts'
-import { historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
+import { historyContract, historySlot, readBlockHash, WINDOW } from '../../verify/blocks/history.ts'
 import { MAX_HEADERS } from '../../verify/blocks/limits.ts'
 import { headerOf } from '../../verify/evidence/chain.ts'
 import {
@@ -45,7 +45,11 @@ export function openNewest(bundle: unknown, claim: NewestClaim, toBlock?: bigint
   const last = toBlock ?? l2BlockNumber - 1n
   const number = newestFor(l2BlockNumber, last)
   const slot = storage.find(({ key }) => key === historySlot(number))
-  if (slot === undefined) throw refusal('EVIDENCE_KEYS_MISMATCH', historySlot(number), 'others')
+  if (slot === undefined) {
+    const held = storage.map(({ key }) => l2BlockNumber - 1n - ((WINDOW + l2BlockNumber - 1n - BigInt(key)) % WINDOW))
+    const found = `that of block ${held.join(', ') || 'none'}`
+    throw refusal('EVIDENCE_KEYS_MISMATCH', `the hash of block ${number}, for a range to block ${last}`, found)
+  }
   const hash = readBlockHash({ account, storage: [slot] }, { number, stateBlock: l2BlockNumber })
   return { verified, newest: { number, hash }, toBlock: last }
 }

@@ -6,7 +6,7 @@ import { readHex, readOptions, verifyUint } from '../../base/options.ts'
 import { slotKey } from '../anchor/slots.ts'
 
 /** How many blocks back the contract remembers: the size of its ring of slots. */
-const WINDOW = 8191n
+export const WINDOW = 8191n
 
 /**
  * The address of the contract that keeps the hashes of the last 8,191 blocks (EIP-2935), the same on every chain.
