@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { leafPaths, leafProofAt, resultIn } from '../../src/cli/words/answer.ts'
-import { nameLeafIndex, readNodes, toHex } from '../../src/cli/words/layout.ts'
+import { nameLeafIndex, toHex } from '../../src/cli/words/layout.ts'
 import { type Entry, readFields } from '../../src/site/bytes.ts'
 import { judge } from '../../src/site/judge.ts'
 import { MAX_PART_CHARACTERS, PARTS_PER_STEP } from '../../src/site/limits.ts'
 import { openFile } from '../../src/site/opened-file.ts'
 import { type Place, placeOfPart, viewPart, withDigits } from '../../src/site/part.ts'
 import { statementFrom } from '../../src/site/statement.ts'
+import { decodeNodes } from '../../src/verify/proof/decode.ts'
+import { plainTree } from '../../src/verify/proof/tree.ts'
 import { mimc } from '../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../src/verify/scheme/poseidon2.ts'
+import { accountTree } from '../../src/verify/tree/kind.ts'
 import type { Leaf } from '../../src/verify/tree/leaf.ts'
 import { decodeAccount } from '../../src/verify/verifier/leaf-api.ts'
 
@@ -109,7 +112,7 @@ it('reads the same fields from bytes as the verifier does', () => {
             const { fields } = readFields(scheme, tree, entry, entry === 'value' ? value : nodes[entry])
             return Object.fromEntries(fields.map(({ name, value }) => [name, value]))
           }
-          const { rootNode, leafNode, siblingLeaf } = readNodes(scheme, nodes)
+          const { rootNode, leafNode, siblingLeaf } = decodeNodes(plainTree(scheme, accountTree), 0, nodes)
           const leafOf = ({ prev, next, hKey, hVal }: Leaf) => ({
             ...{ prev: nameLeafIndex(prev), next: nameLeafIndex(next), hKey: toHex(hKey), hVal: toHex(hVal) },
           })

@@ -10,11 +10,9 @@ import {
 import { isRefusal, type Refusal } from '../../base/errors.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { decodeRlp } from '../../verify/anchor/rlp.ts'
-import { decodeLeafIndex, decodeNodes } from '../../verify/proof/decode.ts'
-import { plainTree } from '../../verify/proof/tree.ts'
+import { decodeLeafIndex } from '../../verify/proof/decode.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
 import { emptySubtreeDigests } from '../../verify/tree/empty-subtrees.ts'
-import { accountTree } from '../../verify/tree/kind.ts'
 import {
   DIGEST_LENGTH,
   HEAD_INDEX,
@@ -23,7 +21,7 @@ import {
   TREE_DEPTH,
   verifyCanonical,
 } from '../../verify/tree/leaf.ts'
-import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type Path } from '../../verify/tree/path.ts'
+import { INNER_LENGTH, LEAF_NODE, NODE_COUNT } from '../../verify/tree/path.ts'
 
 /** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
 
@@ -69,10 +67,6 @@ export function nameLeafIndex(index: number): string {
   const name = index === HEAD_INDEX ? ' (HEAD)' : index === TAIL_INDEX ? ' (TAIL)' : ''
   return `${index}${name}`
 }
-
-/** The 42 nodes, each decoded. @throws ProofError */
-export const readNodes = (scheme: HashScheme, nodes: unknown): Path =>
-  decodeNodes(plainTree(scheme, accountTree), 0, nodes)
 
 export type PathLevel = ReturnType<typeof readLevels>['levels'][number]
 

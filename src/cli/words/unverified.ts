@@ -3,15 +3,13 @@ import { isRefusal } from '../../base/errors.ts'
 import { FIELDS, openHeader } from '../../verify/anchor/header.ts'
 import { decodeBeacon } from '../../verify/beacon/decode.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
-import type { HashScheme } from '../../verify/scheme/scheme.ts'
 import { accountTree } from '../../verify/tree/kind.ts'
-import type { Leaf } from '../../verify/tree/leaf.ts'
 import { decodeAccount } from '../../verify/verifier/leaf-api.ts'
 import { formOf, guessSchemeOfPath, leafPaths } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
 import { evidenceNames, holdsTraces, readInputFile } from './input-file.ts'
-import { decodeHex, decodeLeafIndex, describeDetails, isHexOf, nameLeafIndex, readNodes } from './layout.ts'
+import { decodeHex, decodeLeafIndex, describeDetails, isHexOf, nameLeafIndex } from './layout.ts'
 import { MAX_LISTED_ITEMS, MAX_SHOWN_DEPTH } from './limits.ts'
 import { cut, fieldIn, fieldsOf, isGiven, isObject, show } from './value.ts'
 import { formatTime } from './wording.ts'
@@ -106,35 +104,16 @@ const beacon: Look = (value, depth) => ({
 
 const leafIndex: Look = value => decoded(value, () => nameLeafIndex(decodeLeafIndex(value)))
 
-/** One path of a leaf proof, if its leaf has the length of a scheme. */
+/** One path of a leaf proof. The length of its leaf tells the scheme, which tells how to read the value of an account. */
 const path: Look = (value, depth) => {
-  const { value: text, proofRelatedNodes: nodes } = fieldsOf(value)
+  const { value: text } = fieldsOf(value)
   const scheme = guessSchemeOfPath(value)
   if (scheme === undefined) return look(value, depth)
-  const isAccount = isHexOf(accountTree.valueLength, text)
-  return {
-    value: isAccount ? decoded(text, () => ({ ...decodeAccount(scheme, text) })) : size(text, depth),
-    scheme: scheme.name,
-    proofRelatedNodes: decoded(nodes, () => nodesOf(scheme, nodes)),
+  const account = isHexOf(accountTree.valueLength, text) && {
+    value: decoded(text, () => ({ ...decodeAccount(scheme, text) })),
   }
+  return { ...fieldsIn(value, depth), ...account, scheme: scheme.name }
 }
-
-function nodesOf(scheme: HashScheme, nodes: unknown): UnverifiedFields {
-  const { rootNode, siblingLeaf, leafNode } = readNodes(scheme, nodes)
-  return {
-    nextFreeNode: rootNode.nextFreeNode,
-    subRoot: bytesToHex(rootNode.subRoot),
-    leaf: describeLeaf(leafNode),
-    siblingLeaf: siblingLeaf ? describeLeaf(siblingLeaf) : 'none',
-  }
-}
-
-const describeLeaf = ({ prev, next, hKey, hVal }: Leaf): UnverifiedFields => ({
-  prev: nameLeafIndex(prev),
-  next: nameLeafIndex(next),
-  hKey: bytesToHex(hKey),
-  hVal: bytesToHex(hVal),
-})
 
 /** What is more than a value, by the names that it has in files. */
 const looks: ReadonlyMap<string, Look> = new Map([

@@ -8,7 +8,6 @@ import {
   nameLeafIndex,
   readBytes,
   readLevels,
-  readNodes,
 } from '../../../src/cli/words/layout.ts'
 import { ArgumentError, ProofError } from '../../../src/entry/index.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
@@ -47,11 +46,6 @@ it('names indices', () => {
   expect([0, 1, 2, 2 ** 33].map(nameLeafIndex)).toEqual(['0 (HEAD)', '1 (TAIL)', '2', '8589934592'])
   expect([0, 2 ** 40 - 1].every(isLeafIndex)).toBe(true)
   for (const index of [-1, 2 ** 40, 0.5, '1', null, Number.NaN]) expect(isLeafIndex(index)).toBe(false)
-})
-
-it('reads the 42 nodes of a path, and no fewer', () => {
-  expect(isLeafIndex(readNodes(poseidon2, nodes).leafNode.prev)).toBe(true)
-  expect(() => readNodes(poseidon2, nodes.slice(1))).toThrow(ProofError)
 })
 
 it('reads the levels of a path, and the roots to which they lead', () => {

@@ -498,7 +498,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Make a snapshot or a search for logs keep rows that it did not prove',
       'cli/snapshot',
       'goes on with evidence that it verifies, whoever wrote it, and believes none of it',
-      ...['src/cli/commands/rows.ts', 'write(reader.rowsOf(found))', "write('')"],
+      ...['src/cli/commands/rows.ts', 'await pass(rows.rowsOf(found))', "await pass('')"],
     ),
     promised(
       'Make a follower go on with an index that it did not write',
