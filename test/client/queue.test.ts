@@ -57,7 +57,7 @@ it('learns what an endpoint allows: all arrives, at 2 or 10 per second, and belo
 it('tries what was refused again after a while only, and goes on to more once that is allowed', async () => {
   let cases = 0
   for (const [limiterOf, perSecond, most] of [
-    [tokenBucket, 2, 8],
+    [tokenBucket, 2, 26],
     [spaced, 10, 15],
   ] as const) {
     const clock = createClock()
@@ -143,7 +143,7 @@ it('lets owners take turns, whatever each of them asks for', async () => {
     order.push(name)
   }
   const [greedy, modest] = [new AbortController().signal, new AbortController().signal]
-  // Those that were refused go first, so these are what the queue learns from.
+  // What the queue learns from.
   const first = Array.from({ length: REQUESTS_AT_ONCE }, () => ask('first', greedy))
   const many = Array.from({ length: 50 }, () => ask('greedy', greedy))
   const few = Array.from({ length: 3 }, () => ask('modest', modest))
@@ -280,8 +280,8 @@ it('tells what requests wait for, not too often', async () => {
   const end = queue.watch(state => void told.push(state))
   await clock.run(Promise.all(Array.from({ length: 120 }, () => queue.run(endpoint.send, how))))
   expect(told.length).toBeGreaterThan(5)
-  expect(told.length).toBeLessThan(15)
-  expect(told[0]).toMatchObject({ requestsPerSecond: undefined, pauseMs: expect.any(Number) })
+  expect(told.length).toBeLessThan(20)
+  expect(told[0]).toMatchObject({ requestsPerSecond: expect.any(Number), pauseMs: expect.any(Number) })
   const rates = told.slice(1).map(({ requestsPerSecond }) => requestsPerSecond ?? 0)
   expect(Math.min(...rates)).toBeGreaterThan(1)
   expect(Math.max(...rates)).toBeLessThan(3)

@@ -106,7 +106,7 @@ export const BULK_AT_FIRST = 8
 export const FEW = 4
 /** Requests to one endpoint that wait for their turn. */
 export const MAX_QUEUED = 2 ** 14
-/** Requests whose answers are kept that go on once nobody waits for them, for one provider. */
+/** Requests whose answers are kept that go on once nobody waits for them, of those under way: of headers, and of receipts, in one provider. */
 export const MAX_STRAGGLERS = 64
 /** URLs whose rate is remembered at once. */
 export const MAX_QUEUES = 256

@@ -2,7 +2,7 @@ import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, MAX_QUEUES, REQUESTS_AT_ONCE, TELL_MS } from './limits.ts'
 import { type Clock, createRate, systemClock } from './rate.ts'
 import { originOf } from './redact.ts'
-import { createTurns, FIRST } from './waiting.ts'
+import { createTurns } from './waiting.ts'
 import { isBulk, ownerOf } from './whose.ts'
 
 /** What the requests to an endpoint wait for. */
@@ -36,32 +36,14 @@ const isUnanswered = (error: unknown): boolean =>
 const tooLong = (pauseMs: number) =>
   new EndpointError('RATE_LIMITED', { found: 'it asked for a longer pause', retryAfterMs: Math.ceil(pauseMs) })
 
-/** Single requests get so many turns for each of bulk work: neither stops the other. */
-const SINGLE_IN_A_ROW = 4
+/** All bulk work is one owner's, which gets a turn for so many of the others together: neither stops the other. */
+const [BULK, SINGLE_IN_A_ROW] = [Symbol(), 4]
 
 interface Entry {
   readonly timeoutMs: number
+  readonly isBulk: boolean
   /** That in which it is sent: see `rate.ts`. */
   round: number
-}
-
-function createLanes() {
-  const [single, bulk] = [createTurns<Entry>(), createTurns<Entry>()]
-  let inARow = 0
-  return {
-    length: () => single.length() + bulk.length(),
-    // Whoever was refused has waited longest.
-    wait: (entry: Entry, isAgain: boolean, signal: AbortSignal | undefined) =>
-      (isBulk(signal) ? bulk : single).wait(entry, isAgain ? FIRST : ownerOf(signal), signal),
-    next(mayBeBulk: boolean) {
-      const isBulkNext = mayBeBulk && bulk.length() > 0 && (single.length() === 0 || inARow >= SINGLE_IN_A_ROW)
-      inARow = isBulkNext || bulk.length() === 0 ? 0 : inARow + 1
-      return { entry: (isBulkNext ? bulk : single).next(), isBulk: isBulkNext }
-    },
-    fail(pause: number): void {
-      for (const turns of [single, bulk]) turns.fail(tooLong(pause), ({ timeoutMs }) => pause >= timeoutMs)
-    },
-  }
 }
 
 function createWatchers(now: () => number) {
@@ -71,7 +53,7 @@ function createWatchers(now: () => number) {
     tell(state: QueueState): void {
       if (watchers.size === 0 || now() - toldAt < TELL_MS) return
       toldAt = now()
-      for (const watcher of [...watchers]) watcher(state)
+      for (const watcher of watchers) watcher(state)
     },
     /** Calls `watcher` when the endpoint makes requests wait, but not too often. @returns ends it */
     watch(watcher: (state: QueueState) => void): () => void {
@@ -83,33 +65,35 @@ function createWatchers(now: () => number) {
 
 /** A queue of its own, for tests. Anything else takes the one of its endpoint. */
 export function createQueue(clock: Clock = systemClock) {
-  const [lanes, rate, { tell, watch }] = [createLanes(), createRate(clock), createWatchers(clock.now)]
-  let [active, activeBulk, bulkAtOnce] = [0, 0, BULK_AT_FIRST]
+  const [turns, rate, { tell, watch }] = [createTurns<Entry>(), createRate(clock), createWatchers(clock.now)]
+  let [active, activeBulk, bulkAtOnce, singleInARow] = [0, 0, BULK_AT_FIRST, 0]
   let cancel = () => {}
 
   function pump(): void {
     cancel()
-    while (lanes.length() > 0 && active < (rate.isProbing ? 1 : REQUESTS_AT_ONCE)) {
+    while (turns.length() > 0 && active < (rate.isProbing ? 1 : REQUESTS_AT_ONCE)) {
       const delay = rate.delay()
       if (delay > 0) {
         cancel = clock.after(Math.ceil(delay), pump)
         const { perSecond: requestsPerSecond, pause } = rate
-        return void tell({ waiting: lanes.length(), requestsPerSecond, pauseMs: Math.ceil(pause) })
+        return void tell({ waiting: turns.length(), requestsPerSecond, pauseMs: Math.ceil(pause) })
       }
-      const { entry, isBulk } = lanes.next(activeBulk < bulkAtOnce)
+      const isBulkDue = singleInARow >= SINGLE_IN_A_ROW || turns.length(BULK) === turns.length()
+      const entry = turns.next(({ isBulk }) => !isBulk || (isBulkDue && activeBulk < bulkAtOnce))
       if (entry === undefined) return
       entry.round = rate.begin()
       active++
-      if (isBulk) activeBulk++
+      if (entry.isBulk) activeBulk++
+      singleInARow = entry.isBulk ? 0 : singleInARow + 1
     }
   }
 
-  /** A request that was sent has come to something. @param round undefined if the endpoint did not answer */
-  function end(signal: AbortSignal | undefined, round?: number): void {
+  /** A request that was sent has come to something. */
+  function end({ isBulk, round }: Entry, isAnswered: boolean): void {
     active--
-    if (isBulk(signal)) activeBulk--
-    if (round === undefined) return
-    rate.accept(round, lanes.length() > 0)
+    if (isBulk) activeBulk--
+    if (!isAnswered) return
+    rate.accept(round)
     bulkAtOnce = Math.min(bulkAtOnce + 1, BULK_AT_ONCE)
   }
 
@@ -123,24 +107,24 @@ export function createQueue(clock: Clock = systemClock) {
     async run<T>(send: () => Promise<T>, { signal, timeoutMs, maxRetries }: Sending): Promise<T> {
       if (signal?.aborted) throw abortedBy(signal)
       if (rate.pause >= timeoutMs) throw tooLong(rate.pause)
-      if (lanes.length() >= MAX_QUEUED) throw new EndpointError('RATE_LIMITED', { found: 'too many requests wait' })
+      if (turns.length() >= MAX_QUEUED) throw new EndpointError('RATE_LIMITED', { found: 'too many requests wait' })
+      const entry = { timeoutMs, isBulk: isBulk(signal), round: 0 }
       let waited = 0
       try {
         for (let retries = 0; ; retries++) {
-          const entry = { timeoutMs, round: 0 }
-          const turn = lanes.wait(entry, retries > 0, signal)
+          // Whoever was refused has waited longest.
+          const turn = turns.wait(entry, entry.isBulk ? BULK : ownerOf(signal), signal, retries > 0)
           pump()
           await turn
-          const { round } = entry
           try {
             const answer = await send()
-            end(signal, round)
+            end(entry, true)
             return answer
           } catch (error) {
-            end(signal, isBusy(error) || isUnanswered(error) ? undefined : round)
+            end(entry, !isBusy(error) && !isUnanswered(error))
             if (!isBusy(error)) throw error
-            waited += rate.refuse(round, error.retryAfterMs, error.code === 'RATE_LIMITED')
-            lanes.fail(rate.pause)
+            waited += rate.refuse(entry.round, error.retryAfterMs, error.code === 'RATE_LIMITED')
+            turns.fail(tooLong(rate.pause), other => rate.pause >= other.timeoutMs)
             // A pause that would reach the time limit is not begun.
             if (signal?.aborted) throw abortedBy(signal)
             if (retries >= maxRetries || waited >= timeoutMs) throw error

@@ -1,15 +1,14 @@
 import { abortedBy, EndpointError } from './error.ts'
-import { FEW } from './limits.ts'
+import { FEW, MAX_STRAGGLERS } from './limits.ts'
 import { inherit, isBulk, onAbort, partOf } from './whose.ts'
 
 /** @throws EndpointError `ABORTED` */
 export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const work = () =>
-    new Promise<void>(resolve => {
-      timer = setTimeout(resolve, milliseconds)
-    })
-  await orAbort(work, signal).finally(() => clearTimeout(timer))
+  const begun = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  await orAbort(() => begun, signal).finally(() => clearTimeout(timer))
 }
 
 /** For work that is waited for later: it may fail before that. */
@@ -69,6 +68,7 @@ export const orAbort = async <T>(work: () => Promise<T> | T, signal: AbortSignal
 interface Flight {
   readonly answer: Promise<unknown>
   readonly ending: AbortController
+  readonly isKept: boolean
   waiting: number
 }
 
@@ -76,21 +76,21 @@ interface Flight {
  * Works that all share who ask for the same at the same time. One that nobody waits for any more is aborted, unless what it fetches
  * is kept: then it ends all the same if it takes longer than each of them waits.
  *
- * @param most how many may go on without anybody who waits
- * @param over ends these. Without it, nobody could end them, and none goes on
+ * @param over ends those that are kept. Without it, nobody could end them, and none is
  */
-export function createFlights<Key>(most = 0, over?: AbortSignal) {
+export function createFlights<Key>(over?: AbortSignal) {
   const flights = new Map<Key, Flight>()
-  const late = new Set<Flight>()
+  let kept = 0
   function begin(key: Key, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<unknown>): Flight {
-    const ending = new AbortController()
+    const isKept = over?.aborted === false && kept < MAX_STRAGGLERS
+    const ending = partOf(isKept ? over : undefined)
     inherit(ending.signal, signal)
-    const flight: Flight = { answer: work(ending.signal), ending, waiting: 0 }
+    const flight: Flight = { answer: work(ending.signal), ending, isKept, waiting: 0 }
     flights.set(key, flight)
-    const forgetOver = onAbort(over, () => late.has(flight) && ending.abort(over?.reason))
+    if (isKept) kept++
     const end = () => {
-      forgetOver()
-      late.delete(flight)
+      ending.forget()
+      if (isKept) kept--
       // Those who come later want an answer of then.
       if (flights.get(key) === flight) flights.delete(key)
     }
@@ -104,16 +104,12 @@ export function createFlights<Key>(most = 0, over?: AbortSignal) {
       if (signal?.aborted) throw abortedBy(signal)
       const flight = flights.get(key) ?? begin(key, signal, work)
       flight.waiting++
-      late.delete(flight)
       try {
         return (await orAbort(() => flight.answer, signal)) as T
       } finally {
-        if (--flight.waiting === 0 && flights.get(key) === flight) {
-          if (over?.aborted === false && late.size < most) late.add(flight)
-          else {
-            flights.delete(key)
-            flight.ending.abort(signal?.reason)
-          }
+        if (--flight.waiting === 0 && !flight.isKept && flights.get(key) === flight) {
+          flights.delete(key)
+          flight.ending.abort(signal?.reason)
         }
       }
     },
@@ -171,13 +167,10 @@ export async function* eachInAdvance<S, T>(
   }
 }
 
-/** The owner whose turn is always next. */
-export const FIRST = Symbol()
-
 interface Turn<T> {
   readonly item: T
-  begin(): void
-  fail(error: unknown): void
+  /** Ends the wait, with this error if there is one. */
+  end(error?: unknown): void
 }
 
 /** Those that wait for their turns, by whose work they belong to: owners take turns, whatever each of them asks for. */
@@ -187,47 +180,41 @@ export function createTurns<T>() {
   return {
     /** How many wait; of one owner only, if it is named. */
     length: (owner?: unknown): number => (owner === undefined ? length : (owners.get(owner)?.size ?? 0)),
-    /** @throws EndpointError `ABORTED`; the error of `fail` */
-    wait: (item: T, owner: unknown, signal: AbortSignal | undefined): Promise<void> =>
+    /** @param isFirst whether it goes before the others of its owner @throws EndpointError `ABORTED`; the error of `fail` */
+    wait: (item: T, owner: unknown, signal: AbortSignal | undefined, isFirst = false): Promise<void> =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(abortedBy(signal))
-        const end = () => {
-          forget()
-          length--
-          const own = owners.get(owner)
-          if (own?.delete(turn) && own.size === 0) owners.delete(owner)
-        }
         const turn: Turn<T> = {
           item,
-          begin() {
-            end()
-            resolve()
-          },
-          fail(error) {
-            end()
-            reject(error)
+          end(error) {
+            forget()
+            length--
+            const own = owners.get(owner)
+            if (own?.delete(turn) && own.size === 0) owners.delete(owner)
+            return error === undefined ? resolve() : reject(error)
           },
         }
-        const forget = onAbort(signal, () => signal && turn.fail(abortedBy(signal)))
-        owners.set(owner, (owners.get(owner) ?? new Set()).add(turn))
+        const forget = onAbort(signal, () => signal && turn.end(abortedBy(signal)))
+        const own = owners.get(owner) ?? new Set()
+        owners.set(owner, isFirst ? new Set([turn, ...own]) : own.add(turn))
         length++
       }),
-    /** Begins the next one, if it may begin. */
-    next(mayBegin: (item: T) => boolean = () => true): T | undefined {
-      const [oldest] = owners.keys()
-      const owner = owners.has(FIRST) ? FIRST : oldest
-      const own = owners.get(owner) ?? new Set()
-      const [turn] = own
-      if (turn === undefined || !mayBegin(turn.item)) return undefined
-      // The next turn is another owner's.
-      owners.delete(owner)
-      owners.set(owner, own)
-      turn.begin()
-      return turn.item
+    /** Begins the first that may begin of the owner who has waited longest. */
+    next(mayBegin: (item: T) => boolean): T | undefined {
+      for (const [owner, own] of owners) {
+        const [turn] = own
+        if (turn === undefined || !mayBegin(turn.item)) continue
+        // The next turn is another owner's.
+        owners.delete(owner)
+        owners.set(owner, own)
+        turn.end()
+        return turn.item
+      }
+      return undefined
     },
     /** Ends the wait of some. */
     fail(error: unknown, isHopeless: (item: T) => boolean): void {
-      for (const own of [...owners.values()]) for (const turn of own) if (isHopeless(turn.item)) turn.fail(error)
+      for (const own of [...owners.values()]) for (const turn of own) if (isHopeless(turn.item)) turn.end(error)
     },
   }
 }

@@ -17,33 +17,23 @@ export function inherit(signal: AbortSignal, whole: AbortSignal | undefined, bul
   ORIGINS.set(signal, { owner: ownerOf(whole) ?? signal, isBulk: bulk })
 }
 
-const ENDS = new WeakMap<AbortSignal, Set<() => void>>()
+const ENDS = new WeakMap<AbortSignal, Map<symbol, () => void>>()
 
 /** However many wait for a signal, it has one listener: Node warns of more than ten. @returns prevents the call */
 export function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
   if (signal === undefined) return () => {}
-  const ends = ENDS.get(signal) ?? listenTo(signal)
-  // The same function may wait twice.
-  const own = () => end()
-  ends.add(own)
+  const ends = ENDS.get(signal) ?? new Map<symbol, () => void>()
+  ENDS.set(signal, ends)
+  const own = Symbol()
+  if (ends.set(own, end).size === 1) signal.addEventListener('abort', endAll, { once: true })
   return () => {
-    if (!ends.delete(own) || ends.size > 0) return
     // A signal of several others lives as long as it has a listener.
-    ENDS.delete(signal)
-    signal.removeEventListener('abort', endAll)
+    if (ends.delete(own) && ends.size === 0) signal.removeEventListener('abort', endAll)
   }
 }
 
-function listenTo(signal: AbortSignal): Set<() => void> {
-  const ends = new Set<() => void>()
-  ENDS.set(signal, ends)
-  signal.addEventListener('abort', endAll, { once: true })
-  return ends
-}
-
 function endAll({ target }: Event): void {
-  const ends = ENDS.get(target as AbortSignal)
-  for (const end of [...(ends ?? [])]) if (ends?.has(end)) end()
+  for (const end of ENDS.get(target as AbortSignal)?.values() ?? []) end()
 }
 
 /** Aborted with the whole, or alone. `forget` is to be called when the part has ended, because the whole may live on for long. */

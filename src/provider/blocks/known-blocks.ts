@@ -1,7 +1,7 @@
 import type { Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
 import { walkHeaders } from '../../client/l1/blocks.ts'
-import { MAX_STRAGGLERS, MAX_WALK } from '../../client/transport/limits.ts'
+import { MAX_WALK } from '../../client/transport/limits.ts'
 import { createFlights } from '../../client/transport/waiting.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
@@ -120,7 +120,7 @@ function createMemory(signal: AbortSignal | undefined) {
     /** What requests at the same time share, and what arrived for one that ended before it was proven. */
     arrived: {
       ...createCache<bigint, Hex>(MAX_ARRIVED_HEADERS),
-      run: createFlights<bigint>(MAX_STRAGGLERS, signal).run,
+      run: createFlights<bigint>(signal).run,
     },
     hashOf: (number: bigint): Hex | undefined =>
       headers.get(number)?.hash ?? headers.get(number + 1n)?.parentHash ?? hashes.get(number),

@@ -3,7 +3,7 @@ import { readOwn } from '../../base/json/known-fields.ts'
 import { fetchBlock } from '../../client/l1/blocks.ts'
 import { askLogs } from '../../client/l1/log-ranges.ts'
 import { EndpointError } from '../../client/transport/error.ts'
-import { CONTENTS_AT_ONCE, MAX_STRAGGLERS } from '../../client/transport/limits.ts'
+import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { parseQuantity } from '../../client/transport/provider.ts'
 import { createFlights, inAdvance } from '../../client/transport/waiting.ts'
 import { type BlockLog, openBlockLogs, withTransactions } from '../../verify/blocks/block.ts'
@@ -63,7 +63,7 @@ export function createLogSearch({
   const logs = createCache<Hex, readonly BlockLog[]>(MAX_CACHED_LOGS)
   const selections = createCache<string, readonly BlockLog[]>(MAX_CACHED_LOGS)
   /** Shared by all who ask, and kept, even if it takes longer than they wait. */
-  const { run: share } = createFlights<Hex>(MAX_STRAGGLERS, over)
+  const { run: share } = createFlights<Hex>(over)
 
   const fetchLogs = (claim: BlockClaim, signal: AbortSignal): Promise<readonly BlockLog[]> =>
     share(claim.hash, signal, async own => {
