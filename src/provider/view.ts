@@ -1,6 +1,7 @@
 import { decodeArgument } from '../base/arguments.ts'
 import { bytesToHex, type Hex } from '../base/bytes.ts'
 import { isProofError, type ProofError } from '../base/errors.ts'
+import { walkAnchors } from '../client/l1/finalizations.ts'
 import { openAnchor } from '../client/l1/headers.ts'
 import {
   type Anchor,
@@ -11,7 +12,6 @@ import {
   type L1Source,
   readCurrent,
   stepBack,
-  walkAnchors,
 } from '../client/l1/l1.ts'
 import { type Attempt, allOf } from '../client/sources/pool.ts'
 import { EndpointError, isFailure, isPassing } from '../client/transport/error.ts'

@@ -132,7 +132,7 @@ describe('an endpoint that lies', () => {
       'L1_PROOF_DISAGREES',
     ],
     ['garbage in DataFinalizedV4', 'l1', () => to('eth_getLogs', logs => garbled(logs)), undefined],
-    ['no FinalizedStateUpdated', 'l1', () => to('eth_getLogs', () => garbled([]).slice(0, 9)), undefined],
+    ['no FinalizedStateUpdated', 'l1', () => to('eth_getLogs', () => garbled([]).slice(0, 9)), 'L1_CONTRADICTION'],
   ]
   const own = {
     ...{ parentHash: ZERO_HASH, stateRoot: word(7), timestamp: 7n, extraData: '0x' as Hex, content: NO_CONTENT },

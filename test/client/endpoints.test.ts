@@ -222,6 +222,14 @@ it('ends with what onKeys throws, whatever its class, and asks no other endpoint
   }
 })
 
+/** Logs that name these finalizations and no other. */
+const naming =
+  (...blocks: number[]) =>
+  (logs: unknown) => {
+    const [log] = logs as { topics: string[] }[]
+    return blocks.map(block => ({ ...log, topics: [log?.topics[0], word(block)] }))
+  }
+
 it('records from whichever endpoints tell the truth, and says which failed', async () => {
   const lies: [string, Change][] = [
     ['is down', fail('UNREACHABLE')],
@@ -244,7 +252,7 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
       'leaves out a slot',
       to('eth_getProof', answer => ({ ...Object(answer), storageProof: Object(answer).storageProof.slice(0, 1) })),
     ],
-    ['makes one up', to('eth_getStorageAt', () => word(5))],
+    ['makes one up', to('eth_getLogs', naming(5))],
   ]
   const lagging = l2Of(
     to('rollup_getProof', (answer, _, params) =>
@@ -274,12 +282,9 @@ it('is shown every earlier finalization that an endpoint tells of', async () => 
       params[2] === block ? answer : fail('BLOCK_MISSING')(answer, '', [], 0),
     )
   const hiding: [string, Change][] = [
-    ['all', to('eth_getStorageAt', () => word(8))],
-    ['some', to('eth_getStorageAt', () => word(0))],
-    [
-      'some, and when',
-      to('eth_getStorageAt', (_, __, [, , at]) => word(BigInt(String(at)) > 40n ? 8 : BigInt(String(at)) > 2n ? 3 : 0)),
-    ],
+    ['all', to('eth_getLogs', () => [])],
+    ['all but the newest', to('eth_getLogs', naming(8))],
+    ['some', to('eth_getLogs', naming(3))],
   ]
   let found = 0
   for (const [what, lie] of hiding) {
@@ -301,7 +306,7 @@ it('is shown every earlier finalization that an endpoint tells of', async () => 
   }
   expect(found).toBe(27)
   // A denial proves nothing while another endpoint is down.
-  const unsure = { l1: [l1Of(to('eth_getStorageAt', () => word(8))), l1Of(to('eth_getStorageAt', fail('TIMEOUT')))] }
+  const unsure = { l1: [l1Of(to('eth_getLogs', naming(8))), l1Of(to('eth_getLogs', fail('TIMEOUT')))] }
   expect(await codeOf(recordEvidence(withNetwork({ ...unsure, l2: l2Of(kept('0x4')), ...recording })))).toBe('TIMEOUT')
 })
 

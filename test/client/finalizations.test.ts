@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listFinalizations } from '../../src/client/l1/finalizations.ts'
+import { createLister } from '../../src/client/l1/finalizations.ts'
 import { fetchFinalizedState } from '../../src/client/l1/l1.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { demoWorld } from '../../src/devnet/index.ts'
@@ -25,7 +25,7 @@ const l1Block = { number: 22_000_000n, hash: word(1), stateRoot: word(2) }
 
 function list(newest: bigint, request: RequestProvider['request']) {
   const source = { l1: openEndpoints('l1', [{ request }], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
-  return listFinalizations(source, { after: -1n, newest, l1After: null, l1Block } as never, new Set())
+  return createLister(source).list({ after: -1n, newest, l1After: null, l1Block } as never)
 }
 
 it('lists some 50,000 finalizations, and asks for no more', async () => {
@@ -33,7 +33,7 @@ it('lists some 50,000 finalizations, and asks for no more', async () => {
   const [event, , ...rest] = log.topics
   let below = 1_000_000
   let asked = 0
-  const { hints } = await list(999_999n, async () => {
+  const hints = await list(999_999n, async () => {
     if (++asked > 30) throw new Error('enough')
     below -= 2000
     return Array.from({ length: 2000 }, (_, index) => ({ ...log, topics: [event, word(below + index), ...rest] }))
@@ -56,34 +56,45 @@ it('looks for the log of one finalization in ten answers', async () => {
 
 it('takes 2,000 logs from one answer, and none of more', async () => {
   const log = logOfNine()
-  for (const [count, next] of [
-    [2000, 'eth_getLogs'],
-    [2001, 'eth_getStorageAt'],
+  for (const [count, code] of [
+    [2000, 'UNREACHABLE'],
+    [2001, 'ANSWER_MALFORMED'],
   ] as const) {
-    const asked: string[] = []
-    const listed = list(999_999n, async ({ method }) => {
-      asked.push(method)
-      if (asked.length > 1) throw new Error('enough')
+    let asked = 0
+    const listed = list(999_999n, async () => {
+      if (++asked > 1) throw new TypeError('enough')
       return new Array(count).fill(log)
     })
-    expect([...(await listed).outcomes]).toEqual([[0, expect.objectContaining({ code: 'UNREACHABLE' })]])
-    expect(asked.slice(0, 2)).toEqual(['eth_getLogs', next])
+    await expect(listed).rejects.toMatchObject({ code })
+    expect(asked).toBe(count === 2000 ? 2 : 1)
   }
 })
 
 it('does not read logs back to the first block', async () => {
   const log = logOfNine()
-  for (const [name, first] of [
-    ['only the newest', [log]],
-    ['none', []],
+  for (const [name, first, requests] of [
+    ['only the newest', [log], 101],
+    ['none', [], 100],
   ] as const) {
-    const asked: string[] = []
-    const { hints } = await list(9n, async ({ method }) => {
-      asked.push(method)
+    let asked = 0
+    const listed = list(9n, async ({ method }) => {
       if (method === 'eth_getStorageAt') return word(0)
-      return asked.length === 1 ? first : []
-    })
-    expect(asked.filter(method => method === 'eth_getLogs').length, name).toBe(name === 'none' ? 100 : 101)
-    expect(hints.length).toBe(name === 'none' ? 0 : 1)
+      return ++asked === 1 ? first : []
+    }).catch(error => error.code)
+    expect(await listed, name).toEqual(name === 'none' ? 'L1_CONTRADICTION' : [expect.anything()])
+    expect(asked, name).toBe(requests)
   }
+})
+
+it('reads on where the contract still held more, however long nothing was finalized', async () => {
+  const log = logOfNine()
+  const older = { ...log, topics: [log.topics[0], word(4)] }
+  let asked = 0
+  const hints = await list(9n, async ({ method, params = [] }) => {
+    if (method === 'eth_getStorageAt') return BigInt(String(Reflect.get(params, 2))) > 21_500_000n ? word(4) : word(0)
+    asked++
+    return asked === 1 ? [log] : asked === 250 ? [older] : []
+  })
+  expect(hints.map(({ l2BlockNumber }) => l2BlockNumber)).toEqual([4n, 9n])
+  expect(asked).toBe(350)
 })

@@ -246,7 +246,11 @@ it('refuses a service that is none, and progress of another', async () => {
   expect(await refused({ skipUnavailable: true })).toMatch(/^ARGUMENT_INVALID/)
   for (const resumeFrom of [
     ...[{}, [], 'text', { ...progress, version: 2 }, { ...progress, messageService: user }],
-    ...[{ ...progress, nextNumber: 1 }, { ...progress, finalization: {} }, progress.finalization],
+    ...[
+      { ...progress, nextNumber: 1 },
+      { ...progress, stateRoot: '0x' },
+      { ...progress, nextNumber: undefined },
+    ],
   ]) {
     expect(await refused({ resumeFrom })).toBe('ARGUMENT_INVALID resumeFrom')
   }

@@ -385,7 +385,7 @@ describe('the view', () => {
   })
 
   it('falls back to an earlier finalization if the endpoint lags, and catches up later', async () => {
-    const endpoints = createEndpoints(demoState)
+    const endpoints = createEndpoints(demoState, true)
     const { chain } = endpoints
     for (const balance of [4n, 5n]) {
       for (let block = 0; block < 40; block++) chain.l1.addBlock()

@@ -1,8 +1,8 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { ArgumentError, isProofError } from '../../base/errors.ts'
+import { ArgumentError } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
-import { readerOf } from '../../base/json/reader.ts'
+import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
@@ -33,7 +33,7 @@ import type { Proven, View } from './proven.ts'
 
 /** Whose messages to follow, and from where. */
 export interface FollowMessagesOptions
-  extends Omit<FollowOptions, 'requests' | 'skipUnavailable' | 'resumeFrom' | 'fromL2BlockNumber'> {
+  extends Omit<FollowOptions, 'requests' | 'skipUnavailable' | 'fromL2BlockNumber'> {
   /** Only messages that this account has sent, 20 bytes. Default: all. */
   from?: Hex
   /** Only messages to this account, 20 bytes. Default: all. */
@@ -42,20 +42,14 @@ export interface FollowMessagesOptions
   layout?: MessageLayout | undefined
   /** Start after the first finalization at or above this L2 block. Default: after the newest. */
   fromL2BlockNumber?: bigint | undefined
-  /** The `progress` of the last item that you acted on, to continue after it; null counts as none. */
-  resumeFrom?: unknown
 }
 
 /** How far messages have been followed: small, plain JSON. Store it, and pass it to `followMessages` to continue. */
-export interface MessagesProgress {
-  /** The version of this format. */
-  version: 1
+export interface MessagesProgress extends FollowProgress {
   /** The message service on L2, 20 bytes. */
   messageService: Hex
   /** The number of the first message after the finalization. A quantity. */
   nextNumber: Hex
-  /** The finalization up to which all messages have been yielded. */
-  finalization: FollowProgress
 }
 
 /** A message from L2 that can be claimed on L1, proven at an L1 block. */
@@ -136,12 +130,13 @@ export function followMessagesWith(
   timing: Timing,
 ): AsyncGenerator<FollowedMessages, void, void> {
   const own = readOptions('', options, [...FOLLOWING, 'from', 'to', 'layout'], ['from', 'to'])
-  const { from, to, layout: ownLayout, resumeFrom = null, ...rest } = own
+  const { from, to, layout: ownLayout, ...rest } = own
   const layout = readLayout(ownLayout)
   const service = serviceOf(readNetwork(rest.network))
-  const progress = resumeFrom === null ? null : readProgress(resumeFrom, service)
   const requests = [{ address: service, storageKeys: [slotKey(layout.nextNumberOnL2)] }]
-  const settings = verifyFollowOptions({ ...rest, requests, resumeFrom: progress?.finalization })
+  const settings = verifyFollowOptions({ ...rest, requests })
+  const { last } = settings.position
+  const begun = last && { end: last.l2BlockNumber, nextNumber: readNextNumber(rest.resumeFrom, service) }
   const [sender, recipient] = [readAddress('from', from), readAddress('to', to)]
   const following: Following = {
     ...settings,
@@ -151,33 +146,26 @@ export function followMessagesWith(
       (sender === undefined || bytesToHex(message.from) === sender) &&
       (recipient === undefined || bytesToHex(message.to) === recipient),
   }
-  const end = settings.position?.last.l2BlockNumber ?? 0n
-  return followFrom(following, timing, progress && { nextNumber: progress.nextNumber, end })
+  return followFrom(following, timing, begun)
 }
 
 const readAddress = (name: string, value: Hex | undefined) =>
   value === undefined ? undefined : bytesToHex(decodeArgument(name, value, 20))
 
-const reader = readerOf('MALFORMED_RESPONSE')
-
-/** @throws ArgumentError if it is not progress, or that of another message service */
-function readProgress(progress: unknown, service: Hex) {
-  const invalid = (found: string) => new ArgumentError({ path: 'resumeFrom', found })
-  try {
-    const own = reader.fields(progress, ['version', 'messageService', 'nextNumber', 'finalization'])
-    const nextNumber = decodeQuantity(own.nextNumber, 256)
-    if (own.version !== 1 || nextNumber === null) throw invalid('it is not what followMessages handed out')
-    if (own.messageService !== service) throw invalid('it is of another message service')
-    return { nextNumber, finalization: own.finalization ?? {} }
-  } catch (error) {
-    throw isProofError(error) ? invalid('it is not what followMessages handed out') : error
-  }
+/** @throws ArgumentError unless it is the progress of messages, and of this message service */
+function readNextNumber(progress: unknown, service: Hex): bigint {
+  const nextNumber = decodeQuantity(readOwn(Object(progress), 'nextNumber'), 256)
+  const isOfService = readOwn(Object(progress), 'messageService') === service
+  if (nextNumber !== null && isOfService) return nextNumber
+  const found = nextNumber === null ? 'it is not what followMessages handed out' : 'it is of another message service'
+  throw new ArgumentError({ path: 'resumeFrom', found })
 }
 
+/** After a finalization. */
 interface MessagesPosition {
-  readonly nextNumber: bigint
-  /** The last block of the finalization. */
+  /** Its last block. */
   readonly end: bigint
+  readonly nextNumber: bigint
 }
 
 type Following = MessageSource & Settings & { readonly isSelected: (sent: SentMessage) => boolean }
@@ -187,19 +175,18 @@ async function* followFrom(
   timing: Timing,
   begun: MessagesPosition | null,
 ): AsyncGenerator<FollowedMessages, void, void> {
-  const messageService = following.sender.address
   let position = begun
-  const read = async (view: View, last: bigint, proving: Promise<Proven>) => {
+  const read = async (view: View, end: bigint, proving: Promise<Proven>) => {
     const next = begin(proving.then(nextNumberIn))
-    const messages = position ? await readMessages(following, { position, last, next, view }) : []
+    const messages = position ? await readMessages(following, view, position, end, next) : []
     return { nextNumber: await next, messages }
   }
-  for await (const { proven, value, progress: finalization } of follow(following, timing, read)) {
+  for await (const { proven, value, progress } of follow(following, timing, read)) {
     const { l2BlockNumber, l1Block } = proven
     const { nextNumber, messages } = value
-    position = { nextNumber, end: l2BlockNumber }
-    const progress = { version: 1, messageService, nextNumber: encodeQuantity(nextNumber), finalization } as const
-    yield { l2BlockNumber, l1Block, messages, progress }
+    position = { end: l2BlockNumber, nextNumber }
+    const own = { messageService: following.sender.address, nextNumber: encodeQuantity(nextNumber) }
+    yield { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
   }
 }
 
@@ -211,40 +198,32 @@ function nextNumberIn({ verified: [service] }: Proven): bigint {
   throw new ArgumentError({ path: 'network.messageService', expected, found: 'none' })
 }
 
-interface Reading {
-  readonly position: MessagesPosition
-  /** The last block of the finalization. */
-  readonly last: bigint
-  readonly next: Promise<bigint>
-  /** The L1 block at which they are proven. */
-  readonly view: View
-}
-
-/** The messages of a finalization that are selected and claimable. */
+/** The messages of a finalization that are selected and claimable. The logs are asked for while the state says how many there are. */
 async function readMessages(
   following: Following,
-  { position, last, next, view }: Reading,
+  view: View,
+  { end, nextNumber }: MessagesPosition,
+  last: bigint,
+  counting: Promise<bigint>,
 ): Promise<ClaimableMessage[]> {
   const { isSelected, sender } = following
-  const blocks = { first: position.end + 1n, last }
+  const blocks = { first: end + 1n, last }
   const ending = partOf(following.signal)
   const source = { ...following, signal: ending.signal }
   const readAll = (over: Scope) =>
     source.l2.run(async (provider, attempt) => {
       const orStop = <T>(work: Promise<T>) => work.catch(error => Promise.reject(over.stop(error)))
       const all = await askSent(provider, sender, blocks, attempt)
-      const isInOrder = all.every(({ message }, index) => message.number === position.nextNumber + BigInt(index))
+      const isInOrder = all.every(({ message }, index) => message.number === nextNumber + BigInt(index))
       const holding = isInOrder && begin(fetchHeld(source, view.l1Block, witnessesOf(placesOf(all), isSelected)))
-      const count = (await orStop(next)) - position.nextNumber
+      const count = (await orStop(counting)) - nextNumber
       const held = holding && BigInt(all.length) === count && (await orStop(holding))
-      const isRight = held && !held.some(({ status }) => status === 'notAnchored')
-      if (isRight) return held
-      throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${blocks.last}, which L2 has sent`)
+      if (held && !held.some(({ status }) => status === 'notAnchored')) return held
+      throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${last}, which L2 has sent`)
     }, over.signal)
-  // While the state says how many messages there are.
   const reading = begin(scoped(ending.signal, readAll))
   try {
-    const count = (await next) - position.nextNumber
+    const count = (await counting) - nextNumber
     if (count === 0n) return []
     if (count < 0n || count > MAX_MESSAGES) {
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `${count} messages in a finalization`, layer: 'L2' })

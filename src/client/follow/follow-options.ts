@@ -107,21 +107,29 @@ export interface FollowOptions
 
 export type Settings = ReturnType<typeof verifyFollowOptions>
 
-const ENDPOINTS = ['l1', 'l2', 'network', 'l1BlockHash', 'maxKeysPerRequest']
-const COURSE = ['fromL2BlockNumber', 'resumeFrom', 'pollIntervalMs', 'onEvent', 'signal']
-
 /** What all followers take. */
-export const FOLLOWING = [...ENDPOINTS, ...COURSE]
+export const FOLLOWING = [
+  'l1',
+  'l2',
+  'network',
+  'l1BlockHash',
+  'maxKeysPerRequest',
+  'fromL2BlockNumber',
+  'resumeFrom',
+  'pollIntervalMs',
+  'onEvent',
+  'signal',
+]
 
 export function verifyFollowOptions(options: FollowOptions) {
   const own = readOptions('', options, [...FOLLOWING, 'requests', 'skipUnavailable'])
-  const { l1BlockHash, requests = [], fromL2BlockNumber: from, onEvent, signal } = own
-  const { skipUnavailable = false, pollIntervalMs: pollInterval = 60_000, resumeFrom = null } = own
+  const { l1BlockHash, requests = [], fromL2BlockNumber: from, resumeFrom = null, onEvent, signal } = own
+  const { skipUnavailable = false, pollIntervalMs = 60_000, maxKeysPerRequest } = own
   const { rollup, schemeAt } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
   if (typeof skipUnavailable !== 'boolean') throw invalid('skipUnavailable', 'true or false', skipUnavailable)
-  verifyWhole('pollIntervalMs', pollInterval, 1, MAX_INTERVAL)
+  verifyWhole('pollIntervalMs', pollIntervalMs, 1, MAX_INTERVAL)
   verifyFunction('onEvent', onEvent)
   verifySignal(signal)
   const onFailure: OnFailure = (layer, index, error) => {
@@ -136,12 +144,12 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,
-    position: resumeFrom === null ? null : readState(resumeFrom, rollup.address),
+    position: resumeFrom === null ? { last: null, mark: null } : readState(resumeFrom, rollup.address),
     skipUnavailable,
-    pollInterval,
+    pollIntervalMs,
     onEvent,
     signal,
-    how: verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
+    how: verifyClientOptions({ rollup, maxKeysPerRequest }),
   }
 }
 

@@ -3,6 +3,7 @@ import { ArgumentError, isProofError, ProofError } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { optional } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
+import type { L1Block } from '../../verify/anchor/header.ts'
 
 /** How far a rollup has been followed: small, plain JSON. Store it, and pass it to `followFinalizations` to continue. */
 export interface FollowProgress {
@@ -27,10 +28,7 @@ export interface FollowProgress {
   }
 }
 
-export interface L1Mark {
-  readonly number: bigint
-  readonly hash: Hex
-}
+export type L1Mark = Pick<L1Block, 'number' | 'hash'>
 
 /** A finalization that was proven, and what the contract holds for it: the root of the state, or the hash of the block. */
 export interface Finalized {
@@ -42,14 +40,16 @@ export interface Finalized {
 }
 
 export interface Position {
-  readonly last: Finalized
+  /** What was yielded last. */
+  readonly last: Finalized | null
+  /** Everything finalized up to this L1 block has been yielded. */
   readonly mark: L1Mark | null
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
 const bytes = (length: number) => (value: unknown) => bytesToHex(reader.bytesOf(length)(value))
 
-export function writeState(rollup: Hex, { last, mark }: Position): FollowProgress {
+export function writeState(rollup: Hex, last: Finalized, mark: L1Mark | null): FollowProgress {
   const { stateRoot, blockHash, implementation } = last
   return {
     version: 1,

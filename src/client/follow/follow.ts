@@ -1,7 +1,6 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import type { ProofError } from '../../base/errors.ts'
-import { type Hint, listFinalizations } from '../l1/finalizations.ts'
+import { createLister, type Hint, type Lister } from '../l1/finalizations.ts'
 import { fetchAnchor, fetchL1Block, fetchNewest, invented, unless } from '../l1/l1.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import {
@@ -9,17 +8,18 @@ import {
   EndpointError,
   isEndpointError,
   isFailure,
+  isGone,
   isOfBlock,
   orFailure,
   patienceWith,
 } from '../transport/error.ts'
-import { FIRST_BACKOFF, MAX_BACKOFF } from '../transport/limits.ts'
+import { FIRST_BACKOFF, MAX_BACKOFF, MAX_LAGGING_ROUNDS, MAX_MISSING_ROUNDS } from '../transport/limits.ts'
 import { redactUrls } from '../transport/redact.ts'
 import { begin, sleep } from '../transport/waiting.ts'
-import { beginAt, type Course, isAhead, newRange, type Observation, step, verifyLast } from './course.ts'
+import { beginAt, type Course, isAhead, keeping, newRange, verifyLast } from './course.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
-import { type Finalized, type FollowProgress, writeState } from './follow-state.ts'
-import { type FollowedFinalization, fetchNamed, type Proven, prove, type View } from './proven.ts'
+import { type FollowProgress, writeState } from './follow-state.ts'
+import { type FollowedFinalization, type Proven, prove, type View } from './proven.ts'
 
 /** Waiting and randomness. Tests replace them. */
 export interface Timing {
@@ -37,27 +37,18 @@ export interface Timing {
  *
  * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before, or the
  *   contract no longer names the finalization that was yielded last.
- * - `ANCHOR_IMPLEMENTATION_MISMATCH` at once: the contract has other code than the `implementation` that the rollup states.
- * - `BEACON_FORK_UNKNOWN` at once: the table of the network lacks the fork that all beacon endpoints are in.
- * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds: minutes, with growing waits.
+ * - `ANCHOR_IMPLEMENTATION_MISMATCH`: the contract has other code than the rollup states. `BEACON_FORK_UNKNOWN`: the network
+ *   lacks a fork. Both at once.
+ * - A refusal such as a ProofError, if every endpoint causes one in 8 rounds in a row: minutes, with growing waits.
  * - `PROOF_UNAVAILABLE`, if every L2 endpoint has newer blocks but not the next one, or says that it is gone, in 8 rounds; if they
- *   only lack it, in 32, which take an hour or two.
- * - What nobody explains, and what has failed since the start, in 32 rounds. An endpoint that has worked and is down, in 288:
- *   most of a day.
+ *   only lack it, in 32: an hour or two.
+ * - What nobody explains, or has failed since the start, in 32 rounds. An endpoint that has worked and is down, in 288: most of a day.
  *
- * Guarantees: every item is proven, and newer than the one before. If the contract names the same newest block as before,
- * nothing was finalized, and that is proven. If there were several finalizations since the last poll, the logs of the L1
- * endpoints list them: one is missed only if every L1 endpoint omits it. An endpoint that omits the newest one is detected, and
- * what one invents alone is dropped with all that it invents. The list of an endpoint that fails is waited for, in up to 8
- * rounds: after that, it counts as omitting everything until it answers. Use L1 endpoints with different operators.
+ * Every item is proven, and newer than the one before. The logs of the L1 endpoints list what was finalized since: one
+ * finalization is missed only if every L1 endpoint omits it. One that omits the newest is detected. What one invents alone is
+ * dropped with all that it invents. A list that fails is waited for in up to 8 rounds. Use L1 endpoints with different operators.
  *
- * When the rollup upgrades its contract to hold block hashes, it goes on without a restart and without another option: an item
- * whose `blockHash` is not undefined is proven with an Ethereum state. Whenever the code of the contract changes, even between two
- * runs, it reports `follow.implementation.changed`.
- *
- * Requests per poll: one while the L1 block hash stays the same (that of `finalizedBlockHash`), three for a new L1 block
- * without a finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request; with a block hash,
- * one more for the header.
+ * It goes on when the contract begins to hold block hashes: an item with a `blockHash` is proven with an Ethereum state.
  *
  * @param options the endpoints, the rollup, the source of the L1 block hash, and what to prove
  * @throws ArgumentError for options that are missing, unknown or wrong, before any request
@@ -112,84 +103,102 @@ export async function* follow<T>(
   timing: Timing,
   read: Read<T>,
 ): AsyncGenerator<Followed<T>, void, void> {
-  const { rollup, skipUnavailable, pollInterval, onEvent } = settings
   const signal = settings.signal ?? new AbortController().signal
+  const lister = createLister(settings)
+  const patience = createPatience(settings, timing)
   let course = beginAt(settings.position)
   let view: View | null = null
-  /** In a row, and which part of all patience they have taken. */
-  let [failures, spent, hasWorked] = [0, 0, false]
-
-  function take(seen: Observation): void {
-    const { course: next, events = [], failure } = step(course, seen, skipUnavailable)
-    course = next
-    for (const event of events) onEvent?.(event)
-    if (failure !== undefined) throw failure
-  }
-  function worked(): void {
-    ;[failures, spent, hasWorked] = [0, 0, true]
-  }
-  const wait = (milliseconds: number) =>
-    timing.wait(Math.round(milliseconds), signal).catch(error => {
-      throw signal.aborted ? abortedBy(signal) : error
-    })
 
   for (;;) {
+    let delay = settings.pollIntervalMs * (0.9 + timing.random() / 5)
     try {
       if (signal.aborted) throw abortedBy(signal)
-      const polled = await poll(settings, course, view)
-      if (polled !== null) {
-        take(polled.seen)
-        // What has failed before has changed nothing.
-        view = polled.view
-      }
+      const seen = await poll(settings, lister, course, view)
+      if (seen !== null) ({ course, view } = seen)
       for (let [hint] = course.pending; view !== null && hint !== undefined; [hint] = course.pending) {
         if (signal.aborted) throw abortedBy(signal)
-        const { seen, done } = await observe(settings, view, hint, course.pending.at(-1), read)
-        // The states of older L1 blocks are soon gone.
-        if (seen.kind === 'unread') view = null
-        take(seen)
-        if (done === undefined) continue
-        worked()
-        const { last, ...item } = done
-        yield { ...item, progress: writeState(rollup.address, { last, mark: course.mark }) }
+        const { l2BlockNumber } = hint
+        const proving = begin(prove(settings, view, hint))
+        const known = proving.then(proven => proven ?? Promise.reject(invented(l2BlockNumber)))
+        const reading = begin(read(view, l2BlockNumber, begin(known)))
+        const proven = await proving.catch(orMissing)
+        if (proven === null) {
+          lister.refute(hint)
+          course = keeping(course, one => one !== hint && lister.believes(one))
+        } else if (isEndpointError(proven)) {
+          const failure = await failureOf(settings, view, course, proven)
+          course = { ...course, missingRounds: course.missingRounds + 1 }
+          if (failure !== null) throw failure
+          settings.onEvent?.({ name: 'follow.skipped', attributes: { 'l2.block.number': Number(l2BlockNumber) } })
+          course = keeping(course, one => one !== hint)
+        } else {
+          const value = await reading.catch(orFailure)
+          if (isFailure(value)) {
+            // It took place, but what it holds does not fit to it. Perhaps another one is hidden: L1 is to list them anew.
+            view = null
+            course = { ...course, pending: [] }
+            throw value
+          }
+          const { stateRoot, blockHash, implementation } = proven
+          const last = { l2BlockNumber, stateRoot: blockHash ? undefined : stateRoot, blockHash, implementation }
+          course = keeping({ ...course, last, missingRounds: 0 }, one => one.l2BlockNumber > l2BlockNumber)
+          patience.worked()
+          yield { proven, value, progress: writeState(settings.rollup.address, last, course.mark) }
+        }
       }
+      patience.worked()
     } catch (error) {
+      delay = patience.after(error)
+    }
+    await timing.wait(Math.round(delay), signal).catch(error => {
+      throw signal.aborted ? abortedBy(signal) : error
+    })
+  }
+}
+
+/** How long to wait after a failure, and how often. */
+function createPatience({ onEvent }: Settings, { random }: Timing) {
+  /** In a row, and which part of all patience they have taken. */
+  let [failures, spent, hasWorked] = [0, 0, false]
+  return {
+    worked(): void {
+      ;[failures, spent, hasWorked] = [0, 0, true]
+    },
+    /** @throws what does not pass */
+    after(error: unknown): number {
       // It is proven that L1 holds no hash, for a caller who takes hashes only.
       if (!isFailure(error) || error.code === 'ANCHOR_NO_ROOT') throw error
       spent += 1 / patienceWith(error, hasWorked)
       // The sum of fractions is a little less than it should be.
-      if (spent > 0.999) throw lastOf(error)
+      if (spent > 0.999) {
+        const isLacking = isEndpointError(error) && error.code === 'BLOCK_MISSING' && error.layer === 'L2'
+        throw isLacking ? new EndpointError('PROOF_UNAVAILABLE', { ...error, cause: error.cause }) : error
+      }
       const most = Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** Math.min(failures++, 30))
-      const delay = Math.round(most * (0.5 + timing.random() / 2))
+      const delay = Math.round(most * (0.5 + random() / 2))
       const attributes = { 'retry.count': failures, 'retry.delay': delay, 'error.type': error.code }
       onEvent?.({ name: 'follow.retry', attributes, error })
-      await wait(delay)
-      continue
-    }
-    worked()
-    await wait(pollInterval * (0.9 + timing.random() / 5))
+      return delay
+    },
   }
-}
-
-/** What ends a follower that waited for the proofs of an L2 block: that they do not come. */
-function lastOf(error: EndpointError | ProofError): EndpointError | ProofError {
-  if (!isEndpointError(error) || error.code !== 'BLOCK_MISSING' || error.layer !== 'L2') return error
-  return new EndpointError('PROOF_UNAVAILABLE', { ...error, cause: error.cause })
 }
 
 /** The L1 block that is trusted now, and what L1 lists up to it; null if it shows nothing new. */
 async function poll(
   settings: Settings,
+  lister: Lister,
   course: Course,
   before: View | null,
-): Promise<{ readonly view: View; readonly seen: Observation } | null> {
+): Promise<{ readonly view: View; readonly course: Course } | null> {
   const { last, trusted } = course
+  const { onEvent } = settings
   const hash = await trustedHash(settings.l1BlockHash)
   if (hash === before?.l1Block.hash) return null
   const { block, l1Block } = await fetchL1Block(settings, hash)
+  const number = Number(l1Block.number)
   if (!isAhead(course, l1Block)) {
-    const attributes = { 'l1.block.number': Number(l1Block.number), 'l1.block.newest': Number(trusted?.number) }
-    settings.onEvent?.({ name: 'follow.l1.behind', attributes })
+    const attributes = { 'l1.block.number': number, 'l1.block.newest': Number(trusted?.number) }
+    onEvent?.({ name: 'follow.l1.behind', attributes })
     return null
   }
   const asking =
@@ -198,46 +207,43 @@ async function poll(
   const newest = anchor?.currentL2BlockNumber ?? (await fetchNewest(settings, l1Block))
   const range = newRange(course, l1Block, newest, settings.from)
   if (last !== null) verifyLast(course, last, l1Block, anchor)
-  const found = range && { range, listing: await listFinalizations(settings, range, course.inventors) }
-  const seen = { kind: 'listing', l1Block, implementation: anchor?.implementation, found } as const
-  return { view: { block, l1Block, newest }, seen }
+  const hints = range ? await lister.list(range) : []
+  const implementation = anchor?.implementation
+  if (last && implementation && implementation !== last.implementation) {
+    const code = { 'implementation.old': last.implementation, 'implementation.new': implementation }
+    onEvent?.({ name: 'follow.implementation.changed', attributes: { 'l1.block.number': number, ...code } })
+  }
+  const next = {
+    ...course,
+    last: last && implementation ? { ...last, implementation } : last,
+    trusted: l1Block,
+    pending: [...course.pending, ...hints],
+  }
+  return { view: { block, l1Block, newest }, course: keeping(next, () => true) }
 }
 
-/** Proves a finalization. @param newest the last one that is known */
-async function observe<T>(
+/** Why to wait for the proofs of the next finalization, or to end. Null to skip it. */
+async function failureOf(
   settings: Settings,
   view: View,
-  hint: Hint,
-  newest: Hint | undefined,
-  read: Read<T>,
-): Promise<{
-  readonly seen: Observation
-  readonly done?: Omit<Followed<T>, 'progress'> & { readonly last: Finalized }
-}> {
-  const { l2BlockNumber } = hint
-  const naming = begin(fetchNamed(settings, view, hint))
-  const proving = begin(
-    naming.then(anchor => (anchor === null ? Promise.reject(invented(l2BlockNumber)) : prove(settings, view, anchor))),
-  )
-  const reading = begin(read(view, l2BlockNumber, proving))
-  const anchor = await naming
-  if (anchor === null) return { seen: { kind: 'refuted', hint } }
-  const proven = await proving.catch(orMissing)
-  if (isEndpointError(proven)) {
-    // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
-    const isHeld = newest !== undefined && newest !== hint && (await hasProofs(settings, view, newest))
-    return { seen: { kind: 'missing', hint, error: proven, newer: isHeld ? newest.l2BlockNumber : null } }
-  }
-  const { stateRoot, blockHash, implementation } = anchor
-  const last = { l2BlockNumber, stateRoot, blockHash, implementation }
-  const value = await reading.catch(orFailure)
-  if (isFailure(value)) return { seen: { kind: 'unread', error: value } }
-  return { seen: { kind: 'proven', last }, done: { proven, value, last } }
+  { pending, missingRounds }: Course,
+  error: EndpointError,
+): Promise<EndpointError | null> {
+  const { skipUnavailable } = settings
+  const [hint, newest] = [pending[0], pending.at(-1)]
+  // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
+  const isHeld = newest !== undefined && newest !== hint && (await hasProofs(settings, view, newest))
+  // One miss may be that of a node that lags behind the others at its URL. Once some are gone, so are their neighbours.
+  const most = isHeld || isGone(error) ? MAX_MISSING_ROUNDS : MAX_LAGGING_ROUNDS
+  if (skipUnavailable && missingRounds + 1 >= most) return null
+  const found = `L2 block ${hint?.l2BlockNumber}${isHeld ? `, while ${newest.l2BlockNumber} is held` : ''}`
+  const code = isHeld && !skipUnavailable ? 'PROOF_UNAVAILABLE' : error.code
+  return new EndpointError(code, { ...error, found, layer: 'L2', cause: error })
 }
 
 async function hasProofs(settings: Settings, view: View, hint: Hint): Promise<boolean> {
-  const anchor = await fetchNamed(settings, view, hint)
-  return anchor !== null && !isEndpointError(await prove(settings, view, anchor).catch(orMissing))
+  const proven = await prove(settings, view, hint).catch(orMissing)
+  return proven !== null && !isEndpointError(proven)
 }
 
 function orMissing(error: unknown): EndpointError {

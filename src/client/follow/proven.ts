@@ -1,5 +1,6 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
+import { lineaLayout } from '../../verify/anchor/rollup.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { createBundle, type EvidenceBundle } from '../../verify/evidence/kinds/state.ts'
 import type { VerifiedEvidence } from '../../verify/evidence/types.ts'
@@ -7,7 +8,7 @@ import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { Hint } from '../l1/finalizations.ts'
 import { openAnchor } from '../l1/headers.ts'
-import { type Anchor, fetchAnchor, fetchHinted, unless } from '../l1/l1.ts'
+import { fetchAnchor, fetchHinted, unless } from '../l1/l1.ts'
 import { fetchState } from '../sources/fetch.ts'
 import type { Settings } from './follow-options.ts'
 import type { FollowProgress } from './follow-state.ts'
@@ -60,9 +61,12 @@ export interface View {
   readonly newest: bigint
 }
 
-/** What is proven of a finalization, and of the accounts that are asked for. */
-export async function prove(settings: Settings, { block, l1Block, newest }: View, anchor: Anchor): Promise<Proven> {
+/** What is proven of a finalization, and of the accounts that are asked for. Null if the contract has nothing of it, which is proven too. */
+export async function prove(settings: Settings, view: View, hint: Hint): Promise<Proven | null> {
   const { l2, rollup, schemeAt, requests, how, signal } = settings
+  const { block, l1Block, newest } = view
+  const anchor = await unless('ANCHOR_NO_ROOT', fetchNamed(settings, view, hint))
+  if (anchor === null) return null
   const { l2BlockNumber, blockHash, proof, finalizedState, implementation } = anchor
   const { scheme, stateRoot, header: l2Block, block: sentBlock } = await openAnchor({ l2, signal }, anchor, schemeAt)
   const [bundles, verified]: [Proven['bundles'], Proven['verified']] = [[], []]
@@ -89,21 +93,12 @@ export async function prove(settings: Settings, { block, l1Block, newest }: View
   }
 }
 
-/** With the timestamp, if one of the hints is right. null if the contract has nothing of the block, which is proven too. */
-export async function fetchNamed(
-  settings: Settings,
-  { l1Block, newest }: View,
-  { l2BlockNumber, states }: Hint,
-): Promise<Anchor | null> {
-  const { layout } = settings.rollup
-  const isTimed = l2BlockNumber === newest && (layout === undefined || layout.finalizedState)
-  return unless('ANCHOR_NO_ROOT', fetchTimedAnchor())
-
-  async function fetchTimedAnchor(): Promise<Anchor> {
-    for (const hint of isTimed ? states : []) {
-      const anchor = await fetchHinted(settings, l1Block, l2BlockNumber, hint)
-      if (anchor !== null) return anchor
-    }
-    return fetchAnchor(settings, l1Block, l2BlockNumber)
+/** With the timestamp, if it is the newest one, whose time L1 proves, and one of the hints is right. */
+async function fetchNamed(settings: Settings, { l1Block, newest }: View, { l2BlockNumber, states }: Hint) {
+  const { finalizedState } = settings.rollup.layout ?? lineaLayout
+  for (const hint of finalizedState && l2BlockNumber === newest ? states : []) {
+    const anchor = await fetchHinted(settings, l1Block, l2BlockNumber, hint)
+    if (anchor !== null) return anchor
   }
+  return fetchAnchor(settings, l1Block, l2BlockNumber)
 }

@@ -1,9 +1,21 @@
 import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
-import { atEndpoint, type Failure, orFailure } from '../transport/error.ts'
-import { MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from '../transport/limits.ts'
+import { only } from '../sources/endpoints.ts'
+import { allOf, type Work } from '../sources/pool.ts'
+import { isPassing, orFailure } from '../transport/error.ts'
+import { MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
-import { findPrevious, type L1Source, proveSample, readCurrent, type Sample, walkLogs } from './l1.ts'
+import {
+  type Anchor,
+  contradiction,
+  fetchAnchor,
+  fetchNewest,
+  invented,
+  type L1Source,
+  readCurrent,
+  unless,
+  walkLogs,
+} from './l1.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
@@ -26,105 +38,150 @@ export interface ListRange {
   readonly l1Block: L1Block
 }
 
-export interface Listing {
-  readonly hints: readonly Hint[]
-  /** What each endpoint came to, in the order in which they ended. */
-  readonly outcomes: ReadonlyMap<number, Outcome>
+type Listed = ReadonlyMap<bigint, FinalizedState>
+
+/** Lists finalizations, and remembers which endpoints not to believe, and which to wait for no longer. */
+export function createLister(source: L1Source) {
+  const { l1, signal } = source
+  /** Those that named finalizations that never were. */
+  const inventors = new Set<number>()
+  /** How many lists in a row each has failed to send. */
+  const failedLists = new Map<number, number>()
+
+  return {
+    /**
+     * From the contract's logs at all L1 endpoints, oldest first. One whose logs lack the newest finalization, or that invented some
+     * before, is not believed. One endpoint that lists everything is enough, and more hints do no harm, because each is proven
+     * before it counts.
+     *
+     * @throws the failure of an endpoint that is waited for because it may list more; if none has answered, of any
+     */
+    async list(range: ListRange): Promise<Hint[]> {
+      const isAlone = inventors.size === l1.sources.length
+      const work: Work<AnyProvider, Listed | null> = async (provider, own, index) =>
+        inventors.has(index) && !isAlone ? null : listFromLogs(provider, { ...source, signal: own.signal }, range)
+      const outcomes = await allOf(l1.each(work, { signal }))
+      const lists = outcomes.flatMap(one =>
+        'value' in one && one.value ? [{ index: one.index, list: one.value }] : [],
+      )
+      const failures = new Map(outcomes.flatMap(one => ('error' in one ? [[one.index, one.error] as const] : [])))
+      for (const { index } of lists) failedLists.delete(index)
+      for (const index of failures.keys()) failedLists.set(index, (failedLists.get(index) ?? 0) + 1)
+      if (lists.length === 0) throw l1.failed(failures)
+      for (const [index, error] of failures) {
+        const isAwaited = isPassing(error) && (failedLists.get(index) ?? 0) < MAX_LIST_ROUNDS
+        // One finalization hides no other if it comes right after the last.
+        if (isAwaited && range.newest > range.after + 1n) throw error
+      }
+      return hintsOf(lists.sort((a, b) => a.index - b.index))
+    },
+    /** The contract has nothing of it: whoever named it has invented it. */
+    refute({ l2BlockNumber, namedBy }: Hint): void {
+      for (const index of namedBy) {
+        inventors.add(index)
+        l1.blame(index, invented(l2BlockNumber))
+      }
+    },
+    /** Not what only inventors named, if another endpoint listed it too. */
+    believes: ({ namedBy, listedBy }: Hint): boolean =>
+      namedBy.some(index => !inventors.has(index)) || listedBy.every(index => inventors.has(index)),
+  }
 }
 
-/** What an endpoint lists; null for a list that is refuted. */
-type Listed = ReadonlyMap<bigint, FinalizedState | null>
-type Outcome = Listed | Failure | null
+export type Lister = ReturnType<typeof createLister>
 
-/**
- * From the contract's logs at all L1 endpoints. One whose logs lack the newest finalization, or that invented some before, is not
- * believed. If none has usable logs, the contract's storage at older L1 blocks is searched. One endpoint that lists everything is
- * enough, and more hints do no harm, because each is proven before it counts.
- *
- * @param inventors endpoints that named finalizations that never were
- */
-export async function listFinalizations(
-  source: L1Source,
-  range: ListRange,
-  inventors: ReadonlySet<number>,
-): Promise<Listing> {
-  const providers = [...source.l1.sources.entries()]
-  const outcomes = new Map<number, Outcome>()
-  for (const [index, provider] of providers) {
-    if (inventors.has(index) && inventors.size < providers.length) continue
-    outcomes.set(index, await listFromLogs(provider, source, range))
-  }
-  if (![...outcomes.values()].some(isList)) {
-    // What lacks the newest finalization is refuted.
-    const open = providers.filter(([index]) => outcomes.get(index) ?? null)
-    for (const [index, provider] of open.length > 0 ? open : providers) {
-      outcomes.delete(index)
-      outcomes.set(index, await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
-    }
-  }
-  return { hints: hintsOf(outcomes), outcomes }
-}
-
-const isList = (outcome: Outcome | undefined): outcome is Listed => outcome instanceof Map
-
-function hintsOf(outcomes: ReadonlyMap<number, Outcome>): Hint[] {
-  const found = [...outcomes].flatMap(([index, list]) => (isList(list) ? [{ index, list }] : []))
-  const byIndex = found.sort((a, b) => a.index - b.index)
-  const numbers = new Set(byIndex.flatMap(({ list }) => [...list.keys()]))
+function hintsOf(lists: readonly { readonly index: number; readonly list: Listed }[]): Hint[] {
+  const numbers = new Set(lists.flatMap(({ list }) => [...list.keys()]))
+  const listedBy = lists.map(({ index }) => index)
   return [...numbers]
     .sort((a, b) => (a < b ? -1 : 1))
     .map(l2BlockNumber => ({
       l2BlockNumber,
-      states: byIndex.flatMap(({ list }) => list.get(l2BlockNumber) ?? []),
-      namedBy: byIndex.filter(({ list }) => list.has(l2BlockNumber)).map(({ index }) => index),
-      listedBy: byIndex.map(({ index }) => index),
+      states: lists.flatMap(({ list }) => list.get(l2BlockNumber) ?? []),
+      namedBy: lists.filter(({ list }) => list.has(l2BlockNumber)).map(({ index }) => index),
+      listedBy,
     }))
 }
 
-/** From the newest logs back; null if they lack the newest finalization; the failure if they cannot be fetched. */
+/** From the newest logs back. @throws EndpointError `L1_CONTRADICTION` if they lack the newest finalization */
 async function listFromLogs(
   provider: AnyProvider,
   source: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
-): Promise<Map<bigint, FinalizedState> | Failure | null> {
+): Promise<Listed> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
   let empty = 0
   for await (const { first, logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
-    if (!Array.isArray(logs)) return logs
-    empty = logs.length === 0 ? empty + 1 : 0
-    if (empty === MAX_EMPTY_LOG_REQUESTS) {
-      if (!found.has(newest)) return null
-      // Before the contract was deployed, its storage was zero.
-      const at = first - 1n
-      const current = at < 0n ? 0n : await readCurrent(provider, source, at).catch(orFailure)
-      if (current === 0n || (typeof current === 'bigint' && current <= after)) break
-      empty = 0
-    }
+    const { size } = found
     for (const { l2BlockNumber, finalizedState } of logs) {
       const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)
       if (isNew) found.set(l2BlockNumber, finalizedState)
     }
     const isBelow = logs.some(({ l2BlockNumber }) => l2BlockNumber <= after)
     if (isBelow || found.size > MAX_LISTED || (found.size > 0 && newest === after + 1n)) break
+    empty = found.size === size ? empty + 1 : 0
+    if (empty < MAX_EMPTY_LOG_REQUESTS) continue
+    if (!found.has(newest)) break
+    // Before the contract was deployed, its storage was zero.
+    const current = await readCurrent(provider, source, first).catch(orFailure)
+    if (current === 0n || (typeof current === 'bigint' && current <= after)) break
+    empty = 0
   }
-  return found.has(newest) ? found : null
+  if (found.has(newest)) return found
+  throw contradiction('its logs lack the newest finalization')
 }
 
-/** What the contract held at older L1 blocks, according to the endpoint. */
-async function walkBack(
-  provider: AnyProvider,
+/**
+ * Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. Each endpoint goes back on its own, so
+ * one that hides finalizations hides nothing that another one tells.
+ *
+ * @param first the newest one
+ */
+export async function* walkAnchors(
   source: L1Source,
-  { after, newest, l1Block }: ListRange,
-): Promise<Listed> {
-  const listed = new Map([[newest, null]])
-  let sample: Sample | null = { at: l1Block.number, value: newest }
-  while (newest !== after + 1n && listed.size <= MAX_LISTED) {
-    sample = await findPrevious(provider, source, sample)
-    if (sample === null || sample.value <= after) break
-    // Otherwise, it could invent any number of them, of which each takes dozens of requests to find.
-    await proveSample(source, l1Block, sample)
-    listed.set(sample.value, null)
+  l1Block: L1Block,
+  most: number,
+  first?: bigint | Anchor,
+): AsyncGenerator<Anchor> {
+  const { l1, signal } = source
+  const value = first ?? (await fetchNewest(source, l1Block))
+  let known = typeof value === 'bigint' ? await fetchAnchor(source, l1Block, value) : value
+  yield known
+  const searches = new Map(l1.sources.map(provider => [provider, searchBack(provider, source, l1Block)]))
+  const findBelow = async (provider: AnyProvider): Promise<Anchor | null> => {
+    const below = await searches.get(provider)?.(known.l2BlockNumber)
+    if (below === undefined) return null
+    const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, l1: only(provider) }, l1Block, below))
+    if (anchor === null) throw invented(below)
+    return anchor
   }
-  return listed
+  for (let count = 1; count < most; count++) {
+    const outcomes = await allOf(l1.each(findBelow, { signal }))
+    const anchors = outcomes.flatMap(one => ('value' in one && one.value !== null ? [one.value] : []))
+    const failures = new Map(outcomes.flatMap(one => ('error' in one ? [[one.index, one.error] as const] : [])))
+    if (anchors.length === 0 && failures.size > 0) throw l1.failed(failures)
+    const [next] = anchors.sort((a, b) => (a.l2BlockNumber > b.l2BlockNumber ? -1 : 1))
+    if (next === undefined) return
+    known = next
+    yield known
+  }
+}
+
+/** The newest finalization below another one, in an endpoint's logs, of which none is asked for twice. None of it is proven. */
+function searchBack(provider: AnyProvider, source: L1Source, { number }: L1Block) {
+  let ends: readonly bigint[] = []
+  let left = number
+  return async (known: bigint): Promise<bigint | undefined> => {
+    ends = ends.filter(end => end < known)
+    if (ends.length > 0) return ends[0]
+    let asked = 0
+    for await (const { first, logs } of walkLogs(provider, source, [finalizedStateTopics], left, 0n)) {
+      left = first - 1n
+      const below = logs.map(({ l2BlockNumber }) => l2BlockNumber).filter(end => end < known)
+      ends = below.sort((a, b) => (a > b ? -1 : 1))
+      if (ends.length > 0 || ++asked === MAX_EMPTY_LOG_REQUESTS) break
+    }
+    return ends[0]
+  }
 }

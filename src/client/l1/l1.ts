@@ -23,26 +23,19 @@ import { slotKey } from '../../verify/anchor/slots.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
 import { stateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import { type Endpoints, only } from '../sources/endpoints.ts'
-import { allOf, type Work } from '../sources/pool.ts'
+import type { Endpoints } from '../sources/endpoints.ts'
+import type { Work } from '../sources/pool.ts'
 import { admitAnswer } from '../transport/admission.ts'
 import {
   EndpointError,
-  type EndpointErrorCode,
   type Failure,
   isEndpointError,
+  isGone,
   isMissing,
   isOfBlock,
   orFailure,
 } from '../transport/error.ts'
-import {
-  BLOCKS_PER_REQUEST,
-  FIRST_DISTANCE,
-  HINT_MS,
-  MAX_L1_PROOF_LENGTH,
-  MAX_LOG_REQUESTS,
-  MAX_LOGS,
-} from '../transport/limits.ts'
+import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from '../transport/limits.ts'
 import { type AnyProvider, callProvider } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
 import { inTime } from '../transport/waiting.ts'
@@ -210,19 +203,22 @@ export async function fetchFinalizedState(
 ): Promise<FinalizedState | null> {
   const topics = [finalizedStateTopics, slotKey(l2BlockNumber)]
   const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
-  for await (const { logs } of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
-    // If there are several, the newest counts.
-    const log = Array.isArray(logs) && logs.find(log => log.l2BlockNumber === l2BlockNumber)
-    if (log) return log.finalizedState
+  try {
+    for await (const { logs } of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
+      // If there are several, the newest counts.
+      const log = logs.find(log => log.l2BlockNumber === l2BlockNumber)
+      if (log) return log.finalizedState
+    }
+  } catch (error) {
+    orFailure(error)
   }
   return null
 }
 
 /**
- * The contract's logs of finalizations, newest first, one list per request. They are hints: ends with the failure if the endpoint
- * fails, and with null if what it sends is no list.
+ * The contract's logs of finalizations, newest first, one list per request, from `first` on. They are hints.
  *
- * @throws EndpointError `ABORTED` and nothing else
+ * @throws EndpointError `L1_HISTORY_MISSING` if the endpoint says that it has older ones no more
  */
 export async function* walkLogs(
   provider: AnyProvider,
@@ -230,21 +226,25 @@ export async function* walkLogs(
   topics: NonNullable<LogFilter['topics']>,
   newest: bigint,
   oldest: bigint,
-): AsyncGenerator<{ first: bigint; logs: FinalizedStateLog[] | Failure | null }, void> {
+): AsyncGenerator<{ first: bigint; logs: FinalizedStateLog[] }, void> {
   const filter = { address: rollup.address, topics }
   const range = { first: oldest, last: newest }
-  let first = newest + 1n
   try {
-    for await (const { logs, ...piece } of askLogs(provider, filter, range, { signal, isBackwards: true })) {
-      first = piece.first
-      if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield { first, logs: null }
+    for await (const { first, logs } of askLogs(provider, filter, range, { signal, isBackwards: true })) {
+      if (!Array.isArray(logs) || logs.length > MAX_LOGS) {
+        throw new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
+      }
       const decoded = inOrder(logs).map(decodeFinalizedStateLog)
       yield { first, logs: decoded.filter(log => log !== undefined).reverse() }
     }
   } catch (error) {
-    yield { first, logs: orFailure(error) }
+    if (!isEndpointError(error) || !isOfPast(error)) throw error
+    throw new EndpointError('L1_HISTORY_MISSING', { ...error, layer: 'L1', cause: error })
   }
 }
+
+/** A public endpoint asks for a key when it is asked for old blocks, and for nothing else. */
+const isOfPast = (error: EndpointError) => isGone(error) || /archive/i.test(error.report?.message ?? '')
 
 /**
  * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.
@@ -274,51 +274,6 @@ export async function stepBack<T extends object>(
   throw besides(isMissing)[0] ?? new EndpointError('PROOF_UNAVAILABLE', { ...about, found, layer: 'L2' })
 }
 
-/**
- * Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. Each endpoint goes back on its own, so
- * one that hides finalizations hides nothing that another one tells.
- *
- * @param first the newest one
- */
-export async function* walkAnchors(
-  source: L1Source,
-  l1Block: L1Block,
-  most: number,
-  first?: bigint | Anchor,
-): AsyncGenerator<Anchor> {
-  const { l1 } = source
-  const value = first ?? (await fetchNewest(source, l1Block))
-  let known = typeof value === 'bigint' ? await fetchAnchor(source, l1Block, value) : value
-  yield known
-  const newest: Sample = { at: l1Block.number, value: known.l2BlockNumber }
-  const samples = new Map<AnyProvider, Sample | null>(l1.sources.map(provider => [provider, newest]))
-  const findBelow = async (provider: AnyProvider): Promise<Anchor | null> => {
-    let sample = samples.get(provider) ?? null
-    while (sample !== null && sample.value >= known.l2BlockNumber) {
-      sample = await findPrevious(provider, source, sample)
-    }
-    samples.set(provider, sample)
-    return sample && proveSample({ ...source, l1: only(provider) }, l1Block, sample)
-  }
-  for (let count = 1; count < most; count++) {
-    const outcomes = await allOf(l1.each(findBelow))
-    const anchors = outcomes.flatMap(one => ('value' in one && one.value !== null ? [one.value] : []))
-    const failures = new Map(outcomes.flatMap(one => ('error' in one ? [[one.index, one.error] as const] : [])))
-    if (anchors.length === 0 && failures.size > 0) throw l1.failed(failures)
-    const [next] = anchors.sort((a, b) => (a.l2BlockNumber > b.l2BlockNumber ? -1 : 1))
-    if (next === undefined) return
-    known = next
-    yield known
-  }
-}
-
-/** null for that of before the contract was deployed: its storage was zero. @throws EndpointError if it was invented */
-export async function proveSample(source: L1Source, l1Block: L1Block, { value }: Sample): Promise<Anchor | null> {
-  const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, value))
-  if (anchor === null && value !== 0n) throw invented(value)
-  return anchor
-}
-
 /** The last finalized L2 block, proven. */
 export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
   const { address, layout = lineaLayout } = source.rollup
@@ -331,47 +286,7 @@ export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Blo
   throw new ArgumentError({ path: 'rollup', expected })
 }
 
-/** `currentL2BlockNumber` at an L1 block. */
-export interface Sample {
-  readonly at: bigint
-  readonly value: bigint
-}
-
-/** The newest sample with another value than this one, according to an L1 endpoint. None of it is proven. */
-export const findPrevious = async (provider: AnyProvider, source: L1Source, newest: Sample): Promise<Sample | null> =>
-  (await findStep(provider, source, newest, newest.value))?.before ?? null
-
-/**
- * Two L1 blocks in a row between which the contract went on. Goes back in doubling steps, then bisects: at most 64 requests for each.
- * null if the contract never held less.
- */
-export async function findStep(
-  provider: AnyProvider,
-  source: L1Source,
-  newest: Sample,
-  least: bigint,
-): Promise<{ before: Sample; after: Sample } | null> {
-  let after = newest
-  let before: Sample | null = null
-  for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
-    if (before === null && (after.at === 0n || newest.value === 0n)) return null
-    const back: bigint = newest.at > distance ? newest.at - distance : 0n
-    const at: bigint = before === null ? back : (before.at + after.at) / 2n
-    const value = await readCurrent(provider, source, at)
-    if (value > after.value || (before !== null && value < before.value)) {
-      const when = before === null ? `before ${after.value}` : `between ${before.value} and ${after.value}`
-      throw contradiction(`L2 block ${value} was finalized ${when}`)
-    }
-    if (value < least) before = { at, value }
-    else after = { at, value }
-  }
-  return { before, after }
-}
-
-/** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */
-const UNAMBIGUOUS: readonly EndpointErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
-
-/** Not proven. */
+/** `currentL2BlockNumber` at an L1 block. Not proven. */
 export async function readCurrent(
   provider: AnyProvider,
   { rollup, signal }: L1Source,
@@ -379,13 +294,7 @@ export async function readCurrent(
 ): Promise<bigint> {
   const { address, layout = lineaLayout } = rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
-  const value = await callProvider(provider, 'eth_getStorageAt', params, signal).catch((error: unknown) => {
-    if (!isEndpointError(error) || !error.report) throw error
-    // A public endpoint asks for a key when it is asked for an old state, and for nothing else.
-    const isOld = /archive/i.test(error.report.message)
-    if (UNAMBIGUOUS.includes(error.code) && !isOld) throw error
-    throw new EndpointError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, report: error.report, layer: 'L1' })
-  })
+  const value = await callProvider(provider, 'eth_getStorageAt', params, signal)
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
   throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })
 }
@@ -393,4 +302,4 @@ export async function readCurrent(
 export const invented = (l2BlockNumber: bigint): EndpointError =>
   contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has neither root nor hash`)
 
-const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })
+export const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })

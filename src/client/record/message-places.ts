@@ -9,10 +9,10 @@ import type { MessageLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
 import { ETHEREUM } from '../../verify/state/types.ts'
-import { fetchAnchor, fetchProof, findStep, type L1Source, readCurrent, unless, walkLogs } from '../l1/l1.ts'
-import { allowedBlocks, type BlockRange } from '../l1/log-ranges.ts'
+import { contradiction, fetchAnchor, fetchProof, type L1Source, unless, walkLogs } from '../l1/l1.ts'
+import type { BlockRange } from '../l1/log-ranges.ts'
 import type { Endpoints } from '../sources/endpoints.ts'
-import { EndpointError, isEndpointError, isFailure, isPassing, orFailure } from '../transport/error.ts'
+import { EndpointError } from '../transport/error.ts'
 import { BLOCKS_PER_REQUEST, MAX_FINALIZED_BLOCKS, MAX_SEARCH_REQUESTS } from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import type { Sender, SentMessage } from './messages.ts'
@@ -32,53 +32,22 @@ export async function findBlocks(
   const oldest = least > 0n ? least : 0n
   // What is finalized first begins with block 0.
   const ends: bigint[] = oldest > 0n ? [] : [-1n]
-  let isFirst = true
   for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
-    const isRefused = isEndpointError(logs) && !isPassing(logs)
-    // Whoever allows few blocks would be asked very often: the contract's slots take fewer requests.
-    if (isRefused || (isFirst && allowedBlocks(provider) < BLOCKS_PER_REQUEST)) {
-      const found = await findBySlots(provider, source, l1Block, block).catch(orFailure)
-      if (!isFailure(found)) return found
-    }
-    isFirst = false
-    if (!Array.isArray(logs)) throw logs ?? new EndpointError('ANSWER_MALFORMED', { found: 'no logs', layer: 'L1' })
     for (const { l2BlockNumber } of logs) ends.push(l2BlockNumber)
     if (logs.some(({ l2BlockNumber }) => l2BlockNumber < block)) break
   }
-  return blocksAround(ends, block, `from L1 block ${oldest} on`)
-}
-
-/**
- * From what the contract held at older L1 blocks, in some dozens of requests, and from the logs of the one block in which the
- * finalization arrived. Without those, others that came in the same block are not told apart.
- */
-async function findBySlots(provider: AnyProvider, source: L1Source, l1Block: L1Block, block: bigint) {
-  const newest = { at: l1Block.number, value: await readCurrent(provider, source, l1Block.number) }
-  const step = await findStep(provider, source, newest, block)
-  if (step === null) {
-    throw new EndpointError('L1_CONTRADICTION', { found: `L2 block ${block} is older than L1`, layer: 'L1' })
-  }
-  const { before, after } = step
-  const ends = [before.value, after.value]
-  for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], after.at, after.at)) {
-    for (const { l2BlockNumber } of Array.isArray(logs) ? logs : []) ends.push(l2BlockNumber)
-  }
-  return blocksAround(ends, block, 'in its storage')
-}
-
-/** @param ends the last blocks of finalizations @throws EndpointError */
-function blocksAround(ends: readonly bigint[], block: bigint, where: string): BlockRange {
-  const sorted = [...ends].sort((a, b) => (a < b ? -1 : 1))
-  const last = sorted.find(end => end >= block)
-  const before = sorted.findLast(end => end < block)
+  ends.sort((a, b) => (a < b ? -1 : 1))
+  const last = ends.find(end => end >= block)
+  const before = ends.findLast(end => end < block)
   if (last === undefined || before === undefined) {
     // What is before the search is not the fault of L1. An L2 endpoint may have invented it.
     const code = last === undefined ? 'L1_CONTRADICTION' : 'MESSAGE_MISSING'
-    throw new EndpointError(code, { found: `no log of the finalization of L2 block ${block} ${where}`, layer: 'L1' })
+    const found = `no log of the finalization of L2 block ${block} from L1 block ${oldest} on`
+    throw new EndpointError(code, { found, layer: 'L1' })
   }
   const count = last - before
   if (count <= MAX_FINALIZED_BLOCKS) return { first: before + 1n, last }
-  throw new EndpointError('L1_CONTRADICTION', { found: `a finalization of ${count} blocks`, layer: 'L1' })
+  throw contradiction(`a finalization of ${count} blocks`)
 }
 
 /** Whether finalizations end with the block before these, and with the last of them. There may be others between. */

@@ -61,7 +61,7 @@ const table = {
     PROOF_UNAVAILABLE:
       'The endpoint holds proofs for none of these finalized blocks. Wait until it has caught up, or use another endpoint.',
     L1_HISTORY_MISSING:
-      'Finding earlier finalizations needs older L1 states, which the endpoint does not hold. Use an archive node, pass the L2 block, or wait until the L2 endpoint holds the newest block.',
+      'Finding earlier finalizations needs older logs of L1, which the endpoint does not serve. Use another endpoint, pass the L2 block, or wait until the L2 endpoint holds the newest block.',
   },
   // Not the fault of an endpoint, or nothing that another one could mend: the action of the same name.
   stop: {

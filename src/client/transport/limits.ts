@@ -64,8 +64,6 @@ export const SOURCE_TIMEOUT_MS = 10_000
 export const BLOCKS_PER_REQUEST = 2_000n
 /** Milliseconds for which it is remembered how many blocks an endpoint allows. */
 export const REMEMBERED_MS = 600_000
-/** L1 blocks by which a search of older states steps back first. */
-export const FIRST_DISTANCE = 32n
 /** Finalizations that a recording tries, unless the caller states another number. */
 export const DEFAULT_FINALIZATIONS = 8
 /** Storage keys per request, unless the caller states another number. */

@@ -37,7 +37,7 @@ function viewsOver({ l1, l2, l1BlockHash }: Endpoints, more: object = {}, scheme
 }
 
 function setUp(state = STATE) {
-  const endpoints = createEndpoints(state)
+  const endpoints = createEndpoints(state, true)
   upgrade(endpoints)
   return { ...endpoints, views: viewsOver(endpoints), header: Object(endpoints.chain.getBlock(1n)) }
 }

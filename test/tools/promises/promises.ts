@@ -404,9 +404,9 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'client/follow',
       'loses no finalization to a failure: each is yielded once, beside an endpoint that hides them',
       ...[
-        'src/client/follow/course.ts',
-        'if (failure !== undefined) return { course: { ...course, last, failedLists }, events, failure }',
-        'if (failure === null) return { course, events }',
+        'src/client/l1/finalizations.ts',
+        'if (isAwaited && range.newest > range.after + 1n) throw error',
+        'if (isAwaited && range.newest < range.after) throw error',
       ],
     ),
     promised(UPGRADE_IS_SEEN, 'client/crossing', 'harms nobody if there is another: it says …', ...HEADER_HASH),
@@ -424,7 +424,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       UPGRADE_IS_SEEN,
       'client/crossing',
       'is told once if it has changed, even between two runs',
-      ...['src/client/follow/course.ts', 'last.implementation !== before.implementation', 'last === null'],
+      ...['src/client/follow/follow.ts', 'implementation !== last.implementation', 'implementation === null'],
     ),
     promised(
       'Hide or invent a message that can be claimed',
