@@ -23,7 +23,6 @@ export type { FollowProgress } from '../client/follow/follow-state.ts'
 export type { FollowedFinalization } from '../client/follow/proven.ts'
 export {
   type AgreementOptions,
-  agreeingBlockHash,
   type DissentingSource,
   finalizedBlockHash,
 } from '../client/l1/l1-block-hash.ts'

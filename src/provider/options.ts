@@ -27,7 +27,7 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
    */
   network: Network
   /**
-   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
+   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash` and
    * `beaconBlockHash` in `rollup-state-proof/rpc`, or ask a light client. Called whenever the provider looks for a newer block.
    */
   l1BlockHash: () => Promise<Hex> | Hex

@@ -8,7 +8,6 @@ import { mainnetBeacon, trustBeaconBlock } from '../../src/entry/beacon.ts'
 import { ProofError } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
-  agreeingBlockHash,
   createHttpProvider,
   createRollupClient,
   diagnose,
@@ -354,8 +353,8 @@ it('reports what it expected if an argument is missing, misspelt or wrong', asyn
     ['beacon.maxtrustedageseconds', /expected maxT/, () => recordFrom({ apis, trusted, maxtrustedageseconds: 1 })],
     ['beacon.maxTrustedAgeSeconds', /seconds/, () => recordFrom({ apis, trusted, maxTrustedAgeSeconds: -1 })],
     ['l1', /EIP-1193/, () => finalizedBlockHash(untyped(undefined))],
-    ['l1s[1]', /EIP-1193/, () => agreeingBlockHash([provider, untyped(1)])],
-    ['l1s', /each endpoint once/, () => agreeingBlockHash(['http://a/secret', new URL('http://a/secret')])],
+    ['l1[1]', /EIP-1193/, () => finalizedBlockHash([provider, untyped(1)])],
+    ['l1', /each endpoint once/, () => finalizedBlockHash(['http://a/secret', new URL('http://a/secret')])],
   ]
   for (const [path, words, mistake] of mistakes) {
     let error: unknown

@@ -7,7 +7,6 @@ import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
-  agreeingBlockHash,
   createHttpProvider,
   EndpointError,
   type FollowEvent,
@@ -326,7 +325,7 @@ it('stops if the sources of the L1 block hash disagree, and names both values', 
   const [one, two] = [chain, forked].map(each => providerOf(l1Methods(each, 1n)).provider)
   if (!one || !two) throw new Error('two')
   const hashOf = (each: FullChain) => String(Reflect.get(Object(each.l1.getBlock(3n)), 'hash'))
-  const split = await collect({ chain, options: { l1BlockHash: agreeingBlockHash([one, two], { quorum: 2 }) } })
+  const split = await collect({ chain, options: { l1BlockHash: finalizedBlockHash([one, two], { quorum: 2 }) } })
   expect(split.code).toBe('L1_DISAGREEMENT')
   for (const each of [chain, forked]) expect(String(split.error)).toContain(hashOf(each))
   expect([split.waits, split.numbers]).toEqual([[], []])
@@ -352,7 +351,7 @@ it('stops if the sources of the L1 block hash disagree, and names both values', 
   const flapping = providerOf(l1Methods(chain, 1n), answer => (isDown ? fail(-32005, 'no') : answer)).provider
   const passing = await collect({
     chain,
-    options: { l1BlockHash: agreeingBlockHash([one, flapping], { quorum: 2 }) },
+    options: { l1BlockHash: finalizedBlockHash([one, flapping], { quorum: 2 }) },
     onWait: (_, count) => {
       isDown = count < 20
       return count < 22 ? undefined : false

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createL1 } from '../../src/devnet/service/simulated-l1.ts'
 import type { RequestProvider } from '../../src/entry/rpc.ts'
-import { agreeingBlockHash, type DissentingSource, finalizedBlockHash } from '../../src/entry/rpc.ts'
+import { type DissentingSource, finalizedBlockHash } from '../../src/entry/rpc.ts'
 import { skipTime } from './clock.ts'
 import { ROLLUP } from './servers.ts'
 
@@ -34,7 +34,7 @@ it('asks many sources at once without a warning of Node', async () => {
   process.on('warning', warned)
   onTestFinished(() => void process.off('warning', warned))
   const many = Array.from({ length: 40 }, () => source(7n))
-  expect(await agreeingBlockHash(many)()).toBe(hashOf(7n))
+  expect(await finalizedBlockHash(many)()).toBe(hashOf(7n))
   // Node warns in the next tick.
   await new Promise(resolve => setImmediate(resolve))
   expect(warnings).toEqual([])
@@ -61,7 +61,7 @@ it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, 
   skipTime()
   const told: DissentingSource[] = []
   const options = { quorum, onDissent: (odd: readonly DissentingSource[]) => told.push(...odd) }
-  expect(await agreeingBlockHash(providers, options)()).toBe(hashOf(height))
+  expect(await finalizedBlockHash(providers, options)()).toBe(hashOf(height))
   expect(told.map(({ index }) => index)).toEqual(oddOnes)
 })
 
@@ -91,13 +91,13 @@ it.each([
 ] as const)('does not wait for one that is %s once enough agree', async (_, providers, height, index) => {
   const told: DissentingSource[] = []
   const onDissent = (odd: readonly DissentingSource[]) => void told.push(...odd)
-  const { result, milliseconds } = await timeOf(agreeingBlockHash(providers, { onDissent }))
+  const { result, milliseconds } = await timeOf(finalizedBlockHash(providers, { onDissent }))
   expect([result, told]).toEqual([hashOf(height), [{ index, found: 'no answer in time' }]])
   expect(milliseconds).toBeLessThan(2_200)
 })
 
 it('waits for a slow one that decides', async () => {
-  const { result, milliseconds } = await timeOf(agreeingBlockHash([source(7n, forked), source(7n), late(source(7n))]))
+  const { result, milliseconds } = await timeOf(finalizedBlockHash([source(7n, forked), source(7n), late(source(7n))]))
   expect(result).toBe(hashOf(7n))
   expect(milliseconds).toBeGreaterThanOrEqual(5_000)
 })
@@ -110,7 +110,7 @@ const DISAGREEMENTS: [string, RequestProvider[], number, string][] = [
 ]
 it.each(DISAGREEMENTS)('reports what each source said without agreement: %s', async (_, providers, quorum, code) => {
   skipTime()
-  const error = await agreeingBlockHash(providers, { quorum })().catch(error => error)
+  const error = await finalizedBlockHash(providers, { quorum })().catch(error => error)
   expect(error).toMatchObject({ code, layer: 'L1' })
   expect(error.message).toContain('source 1')
   expect(error.message).not.toContain('secret')
@@ -124,7 +124,7 @@ it('refuses invalid options', () => {
     [[down], { quorum: 0.5 }],
   ]
   for (const [providers, options] of wrong) {
-    expect(() => agreeingBlockHash(providers, options)).toThrow('ARGUMENT_INVALID')
+    expect(() => finalizedBlockHash(providers, options)).toThrow('ARGUMENT_INVALID')
   }
-  expect(() => agreeingBlockHash(undefined as never)).toThrow('ARGUMENT_INVALID')
+  expect(() => finalizedBlockHash(undefined as never)).toThrow('ARGUMENT_INVALID')
 })

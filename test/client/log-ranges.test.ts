@@ -61,10 +61,9 @@ const REFUSALS = {
   5: { code: -32614, message: 'eth_getLogs is limited to a 5 range' },
   10: { code: -32600, message: 'You can make eth_getLogs requests with up to a 10 block range.' },
   500: { code: -32602, message: 'range 2000 exceeds limit of 500' },
-  0: { code: -32601, message: 'the method eth_getLogs does not exist/is not available' },
 } as const
 
-it.each([5, 10, 500, 0] as const)(
+it.each([5, 10, 500] as const)(
   'records and follows messages with endpoints that allow %i blocks of logs',
   async most => {
     const { numbers, l1, l2 } = await start()

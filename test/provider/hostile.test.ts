@@ -3,7 +3,7 @@ import { encodeFunctionData } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { isArgumentError } from '../../src/entry/index.ts'
 import { ProviderError, type VerifiedProviderOptions } from '../../src/entry/provider.ts'
-import { agreeingBlockHash, finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
+import { finalizedBlockHash, type RequestProvider } from '../../src/entry/rpc.ts'
 import { skipTime } from '../client/clock.ts'
 import { ALICE, BOB, demoState, SURROUNDINGS, surroundingsAbi } from './contracts.ts'
 import { createEndpoints, word } from './endpoints.ts'
@@ -142,7 +142,7 @@ describe('the options of a provider', () => {
     }
     const endpoints = createEndpoints(demoState)
     const [l1, l2] = [new Ethers(endpoints.l1), new Ethers(endpoints.l2)]
-    const l1BlockHash = agreeingBlockHash([l1, endpoints.l1])
+    const l1BlockHash = finalizedBlockHash([l1, endpoints.l1])
     const verified = endpoints.provider({ l1, l2, l1BlockHash })
     expect(await verified.request({ method: 'eth_getBalance', params: [ALICE] })).toBe('0xde0b6b3a7640000')
     expect(await finalizedBlockHash(l1)()).toBe(await endpoints.l1BlockHash())
@@ -211,12 +211,12 @@ describe('sources of the L1 block hash', () => {
     ]
     const honest = Array.from({ length: 7 }, (): RequestProvider => ({ request: args => l1.request(args) }))
     const told: unknown[] = []
-    const ask = agreeingBlockHash([...hostile, ...honest], { onDissent: odd => told.push(...odd) })
+    const ask = finalizedBlockHash([...hostile, ...honest], { onDissent: odd => told.push(...odd) })
     expect(await ask()).toBe(await l1BlockHash())
     expect(told.length).toBe(6)
     expect(JSON.stringify(told).length).toBeLessThan(2_000)
     expect(JSON.stringify(told)).not.toContain('secret')
-    const error = await agreeingBlockHash(hostile, { quorum: 1 })().catch(error => error)
+    const error = await finalizedBlockHash(hostile, { quorum: 1 })().catch(error => error)
     expect(error).toMatchObject({ code: 'L1_UNCONFIRMED' })
     expect(error.message.length).toBeLessThan(3_000)
   })

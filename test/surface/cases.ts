@@ -444,9 +444,8 @@ export const cases: Readonly<Record<string, Case>> = {
     optional: [...ofSource, '0.beacon'],
     free: ['0.beacon.maxTrustedAgeSeconds'],
   },
-  finalizedBlockHash: { call: rpc.finalizedBlockHash, args: [l1] },
-  agreeingBlockHash: {
-    call: rpc.agreeingBlockHash,
+  finalizedBlockHash: {
+    call: rpc.finalizedBlockHash,
     args: [[l1, 'http://127.0.0.1:1'], { quorum: 2, onDissent: ignore }],
     optional: ['1', '1.quorum', '1.onDissent'],
   },

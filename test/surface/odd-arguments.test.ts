@@ -5,9 +5,9 @@ import { createVerifier, type Hex, mappingSlot, verifyProof } from '../../src/en
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/entry/provider.ts'
 import {
-  agreeingBlockHash,
   createHttpProvider,
   createRollupClient,
+  finalizedBlockHash,
   followFinalizations,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
@@ -87,7 +87,7 @@ it('refuses an argument that cannot be read', async () => {
     ['keys', keys => mappingSlot({ slot: 0n, keys }), lists],
     ['requests', requests => followFinalizations(withNetwork({ ...source, requests })), lists],
     ['forward', forward => createVerifiedProvider(withNetwork({ ...source, forward })), [proxy, listTrap] as never[]],
-    ['l1s', l1s => agreeingBlockHash(l1s), lists],
+    ['l1', l1s => finalizedBlockHash(l1s), lists],
     ['l2', endpoint => createRollupClient(endpoint), [...lists, trap] as never[]],
     ['scheme', scheme => verifyProof({}, { ...claim, scheme }), [proxy, trap] as never[]],
   ]
@@ -106,7 +106,7 @@ it('counts no L1 endpoint twice, in whatever way it is listed', () => {
     [createHttpProvider(l1), createHttpProvider(l1.replace('http', 'HTTP'))],
   ]
   for (const sources of twice)
-    expect(verdict(() => agreeingBlockHash(sources as string[]))).toMatch(/^ARGUMENT_INVALID at l1s/)
+    expect(verdict(() => finalizedBlockHash(sources as string[]))).toMatch(/^ARGUMENT_INVALID at l1/)
   expect(twice.length).toBe(5)
-  expect(refusal(() => agreeingBlockHash([[l1]] as never)).path).toBe('l1s[0]')
+  expect(refusal(() => finalizedBlockHash([[l1]] as never)).path).toBe('l1[0]')
 })

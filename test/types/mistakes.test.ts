@@ -6,12 +6,12 @@ import { createVerifier, type Hex, mappingSlot, type Scheme, verifyProof } from 
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { createVerifiedProvider, recordCall, verifyCallEvidence } from '../../src/entry/provider.ts'
 import {
-  agreeingBlockHash,
   beaconBlockHash,
   createBeaconApi,
   createHttpProvider,
   createRollupClient,
   fetchVerifiedRoot,
+  finalizedBlockHash,
   followFinalizations,
   recordEvidence,
 } from '../../src/entry/rpc.ts'
@@ -137,9 +137,9 @@ it('endpoints', () => {
     () => followFinalizations({ l1, l2, network, l1BlockHash: () => hex, state: null }),
     // @ts-expect-error no source of hashes
     () => followFinalizations({ l1, l2, network }),
-    () => agreeingBlockHash([l1, l2], { quorum: 2 }),
+    () => finalizedBlockHash([l1, l2], { quorum: 2 }),
     // @ts-expect-error misspelt
-    () => agreeingBlockHash([l1, l2], { qourum: 2 }),
+    () => finalizedBlockHash([l1, l2], { qourum: 2 }),
     () =>
       beaconBlockHash({ apis: [createBeaconApi(l1)], trusted: trusted({ network: mainnetBeacon, blockRoot: hex }) }),
     // @ts-expect-error a root alone is not a trusted block

@@ -2,13 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Hex, isHex } from '../../base/bytes.ts'
 import { isArgumentError } from '../../entry/index.ts'
-import {
-  agreeingBlockHash,
-  beaconBlockHash,
-  type DissentingSource,
-  finalizedBlockHash,
-  type RequestProvider,
-} from '../../entry/rpc.ts'
+import { beaconBlockHash, type DissentingSource, finalizedBlockHash, type RequestProvider } from '../../entry/rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/progress-file.ts'
 import type { Connections } from './connections.ts'
@@ -52,14 +46,10 @@ export async function openL1Source(
   const needed = quorum ?? Math.floor(count / 2) + 1
   if (needed > count)
     throw new UsageError(`--quorum: expected at most ${count}, the number of --${flag} endpoints, found ${needed}`)
-  const [only] = providers
-  if (count === 1 && only !== undefined) {
-    return { l1BlockHash: finalizedBlockHash(only), source: 'endpoint', ...trustIn(1, 1) }
-  }
   const onDissenting = (sources: readonly DissentingSource[]) =>
     tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))
   try {
-    const l1BlockHash = agreeingBlockHash(providers, { quorum: needed, onDissent: onDissenting })
+    const l1BlockHash = finalizedBlockHash(providers, { quorum: needed, onDissent: onDissenting })
     return { l1BlockHash, source: 'endpoint', ...trustIn(needed, count) }
   } catch (error) {
     // Nothing else of it can be wrong.

@@ -82,7 +82,7 @@ export interface FollowOptions
   extends Pick<RollupClientOptions, 'maxKeysPerRequest'>,
     Pick<RecordOptions, 'l1' | 'l2' | 'network'> {
   /**
-   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
+   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash` and
    * `beaconBlockHash`, or ask a light client.
    */
   l1BlockHash: () => Promise<Hex> | Hex

@@ -1,4 +1,4 @@
-import { invalid, isArray, readItems } from '../../base/arguments.ts'
+import { invalid } from '../../base/arguments.ts'
 import type { Hex } from '../../base/bytes.ts'
 import { readOptions, verifyFunction, verifyWhole } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
@@ -10,36 +10,6 @@ import type { AnyProvider } from '../transport/provider.ts'
 import { originOf } from '../transport/redact.ts'
 import { inTime } from '../transport/waiting.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
-
-/**
- * A source of L1 block hashes: the newest finalized L1 block that one endpoint names. Use an endpoint that you run, or at
- * least one that is independent of those you verify. Or let several agree, with {@link agreeingBlockHash}.
- *
- * @param l1 of several endpoints, the next is asked if one fails; each of them is trusted
- * @returns a function that asks at each call. It throws an EndpointError if the request fails, and a ProofError if the block does
- * not have the hash that the endpoint states
- *
- * @throws ArgumentError
- *
- * @example
- * ```ts
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
- * import { createService, demoWorld } from 'rollup-state-proof-devnet'
- *
- * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
- * const service = createService({ genesis: demoWorld(poseidon2), rollup })
- * const { l1Url } = await service.listen()
- *
- * const l1BlockHash = finalizedBlockHash(createHttpProvider(l1Url))
- * console.log((await l1BlockHash()).length) // 66
- * await service.close()
- * ```
- */
-export function finalizedBlockHash(l1: Endpoint | readonly Endpoint[]): () => Promise<Hex> {
-  const endpoints = openEndpoints('l1', l1, 'L1')
-  return async () => (await fetchL1Block({ l1: endpoints, signal: undefined }, 'finalized')).l1Block.hash
-}
 
 /** A source that does not agree with the quorum. */
 export interface DissentingSource {
@@ -58,23 +28,25 @@ export interface AgreementOptions {
 }
 
 /**
- * A source of L1 block hashes: the newest finalized block on which enough endpoints agree. It asks each for its newest
- * finalized block. These are seldom at the same height, so it takes the newest block that `quorum` of them have finalized, and
- * asks those for its hash by number.
+ * A source of L1 block hashes: the newest finalized L1 block that an endpoint names, or on which enough endpoints agree. Of several,
+ * each is asked for its newest finalized block. These are seldom at the same height, so the newest block counts that `quorum` of them
+ * have finalized, and those are asked for its hash by number.
  *
- * A source has 10 seconds for an answer and, once enough agree, 2 more. The hash is wrong only if `quorum` endpoints lie together.
- * Count endpoints of one operator as one.
+ * One of several has 10 seconds for an answer and, once enough agree, 2 more. The hash is wrong only if `quorum` endpoints lie
+ * together. Count endpoints of one operator as one. A single endpoint is trusted: use one that you run, or that is independent of those
+ * you verify.
  *
- * @param l1s each with another operator
+ * @param l1 of several endpoints, each with another operator
  * @param options how many must agree
  * @returns a function that asks at each call. It throws an EndpointError that lists what each source said: `L1_DISAGREEMENT` if two
- * of them name different hashes for one block, `L1_UNCONFIRMED` if too few answer
+ * of them name different hashes for one block, `L1_UNCONFIRMED` if too few answer. Of a single endpoint: its own error, or a
+ * ProofError if the block does not have the hash that it states
  * @throws ArgumentError
  *
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { agreeingBlockHash, createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
  * import { createService, demoWorld } from 'rollup-state-proof-devnet'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
@@ -83,17 +55,21 @@ export interface AgreementOptions {
  *
  * // In production: three with different operators.
  * const sources = [l1Url, 'http://127.0.0.1:1', { request: createHttpProvider(l1Url).request }]
- * const l1BlockHash = agreeingBlockHash(sources, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
+ * const l1BlockHash = finalizedBlockHash(sources, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
  * console.log((await l1BlockHash()).length) // 66
  * await service.close()
  * ```
  */
-export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOptions = {}): () => Promise<Hex> {
-  const pool = openSources(l1s)
+export function finalizedBlockHash(
+  l1: Endpoint | readonly Endpoint[],
+  options: AgreementOptions = {},
+): () => Promise<Hex> {
+  const pool = openSources(l1)
   const count = pool.sources.length
   const { quorum = Math.floor(count / 2) + 1, onDissent } = readOptions('', options, ['quorum', 'onDissent'])
   verifyWhole('quorum', quorum, 1, count)
   verifyFunction('onDissent', onDissent)
+  if (count === 1) return async () => (await fetchL1Block({ l1: pool, signal: undefined }, 'finalized')).l1Block.hash
 
   const askNewest = (isEnough: IsEnough) =>
     collect(pool, isEnough, (provider, { signal }) => ask(provider, 'finalized', signal))
@@ -101,38 +77,33 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
     const hasWinner = (votes: readonly Vote[]) => winnerOf(votes, quorum) !== null
     return collect(pool, hasWinner, async (provider, { signal }, index) => {
       const vote = newest[index] ?? LATE
-      if (vote.block === undefined || vote.block.number === number) return vote
-      if (vote.block.number < number) return { failure: `has finalized only block ${vote.block.number}` }
-      return ask(provider, number, signal)
+      if (typeof vote === 'string' || vote.number === number) return vote
+      return vote.number < number ? `has finalized only block ${vote.number}` : ask(provider, number, signal)
     })
   }
 
   /** The newest block on which enough of them agree, by what they say about their newest ones. */
-  async function decide(newest: readonly Vote[]) {
-    const heights = newest.flatMap(({ block }) => block?.number ?? [])
+  async function decide(newest: readonly Vote[]): Promise<Decision> {
     // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
+    const heights = blocksIn(newest).map(({ number }) => number)
     const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
-    let odd: DissentingSource[] = newest.flatMap(({ failure }, index) => (failure ? [{ index, found: failure }] : []))
-    let isContradicted = false
+    let decision: Decision = { agreed: null, votes: newest, isContradicted: false }
     for (const number of new Set(candidates)) {
       const votes = await voteOn(number, newest)
-      const agreed = winnerOf(votes, quorum)
-      isContradicted ||= hashesIn(votes).size > 1
-      odd = votes.flatMap(({ block, failure }, index) => {
-        if (block !== undefined && block.hash === agreed) return []
-        return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
-      })
-      if (agreed !== null) return { agreed, odd, isContradicted }
+      const isContradicted = decision.isContradicted || hashesIn(votes).size > 1
+      decision = { agreed: winnerOf(votes, quorum), votes, isContradicted }
+      if (decision.agreed !== null) break
     }
-    return { agreed: null, odd, isContradicted }
+    return decision
   }
 
   return async () => {
-    const early = await askNewest(votes => votes.filter(({ block }) => block).length >= quorum)
+    const early = await askNewest(votes => blocksIn(votes).length >= quorum)
     let decision = await decide(early)
     // A slow one may be the one that agrees.
     if (decision.agreed === null && early.includes(LATE)) decision = await decide(await askNewest(() => false))
-    const { agreed, odd, isContradicted } = decision
+    const { agreed, isContradicted } = decision
+    const odd = dissentIn(decision)
     if (agreed !== null) {
       if (odd.length > 0) onDissent?.(odd)
       return agreed
@@ -144,35 +115,34 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
   }
 }
 
-/** @throws ArgumentError unless they are single endpoints, each of them once */
-function openSources(l1s: readonly Endpoint[]): Endpoints {
-  const providers = readItems('l1s', l1s, l1 => {
-    // Two lists of the same endpoint would look like two endpoints.
-    if (isArray(l1)) throw invalid('', 'one endpoint', l1)
-    return openEndpoints('', l1).sources
-  }).flat()
+/** @throws ArgumentError unless each of them is there once */
+function openSources(l1: Endpoint | readonly Endpoint[]): Endpoints {
+  const pool = openEndpoints('l1', l1, 'L1')
   // A URL counts once, as it is or in a provider.
-  const identities = new Set(providers.map(provider => originOf(provider)?.href ?? provider))
-  if (identities.size < providers.length || providers.length === 0) throw invalid('l1s', 'each endpoint once', l1s)
-  return openEndpoints('l1s', providers)
+  const identities = new Set(pool.sources.map(provider => originOf(provider)?.href ?? provider))
+  if (identities.size < pool.sources.length) throw invalid('l1', 'each endpoint once', l1)
+  return pool
 }
 
-/** The block that a source names; why there is none. */
-interface Vote {
-  readonly block?: L1Block
-  readonly failure?: string
+/** The block that a source names, or why there is none. */
+type Vote = L1Block | string
+
+interface Decision {
+  readonly agreed: Hex | null
+  readonly votes: readonly Vote[]
+  readonly isContradicted: boolean
 }
 
-const LATE: Vote = { failure: 'no answer in time' }
+const LATE = 'no answer in time'
 
 async function ask(provider: AnyProvider, id: bigint | L1BlockTag, over: AbortSignal): Promise<Vote> {
   try {
     const fetch = (signal: AbortSignal) => fetchL1Block({ l1: only(provider), signal }, id)
-    return { block: (await inTime(SOURCE_TIMEOUT_MS, fetch, over)).l1Block }
+    return (await inTime(SOURCE_TIMEOUT_MS, fetch, over)).l1Block
   } catch (error) {
     // Described by its code alone.
     const code: unknown = Reflect.get(Object(error), 'code')
-    return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
+    return `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}`
   }
 }
 
@@ -180,7 +150,7 @@ type IsEnough = (votes: readonly Vote[]) => boolean
 
 /** All votes. Once there are enough, those that take much longer count as failures. */
 async function collect(pool: Endpoints, isEnough: IsEnough, ask: Work<AnyProvider, Vote>): Promise<readonly Vote[]> {
-  const votes = pool.sources.map(() => LATE)
+  const votes = pool.sources.map((): Vote => LATE)
   const round = pool.each(ask)
   let timer: ReturnType<typeof setTimeout> | undefined
   for await (const outcome of round) {
@@ -191,11 +161,18 @@ async function collect(pool: Endpoints, isEnough: IsEnough, ask: Work<AnyProvide
   return votes
 }
 
-const hashesIn = (votes: readonly Vote[]) => new Set(votes.flatMap(({ block }) => block?.hash ?? []))
+const blocksIn = (votes: readonly Vote[]) => votes.filter(vote => typeof vote !== 'string')
+const hashesIn = (votes: readonly Vote[]) => new Set(blocksIn(votes).map(({ hash }) => hash))
 
 /** The only hash that enough sources name; null if there is none, or more than one. */
 function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
-  const isNamed = (hash: Hex) => votes.filter(({ block }) => block?.hash === hash).length >= quorum
+  const isNamed = (hash: Hex) => blocksIn(votes).filter(block => block.hash === hash).length >= quorum
   const [winner = null, other] = [...hashesIn(votes)].filter(isNamed)
   return other === undefined ? winner : null
 }
+
+const dissentIn = ({ votes, agreed }: Decision): DissentingSource[] =>
+  votes.flatMap((vote, index) => {
+    if (typeof vote === 'string') return [{ index, found: vote }]
+    return vote.hash === agreed ? [] : [{ index, found: `has block ${vote.number} with the hash ${vote.hash}` }]
+  })

@@ -13,7 +13,7 @@ export interface VerifiedRootOptions<Held extends HeldValue = HeldValue> {
   l1: Endpoint | readonly Endpoint[]
   /** The contract whose roots and hashes you trust. */
   rollup: Rollup
-  /** Hash of a finalized L1 block that you trust, 32 bytes: from `finalizedBlockHash`, `agreeingBlockHash`, `beaconBlockHash`. */
+  /** Hash of a finalized L1 block that you trust, 32 bytes: from `finalizedBlockHash` or `beaconBlockHash`. */
   l1BlockHash: Hex
   /** The last block of a finalization. Default: the newest finalized one. */
   l2BlockNumber?: bigint | undefined

@@ -72,8 +72,6 @@ export const KEYS_PER_REQUEST = 100
 export const MAX_LOG_REQUESTS = 10n
 /** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */
 export const HINT_MS = 10_000
-/** Blocks whose receipts are read as one piece where an endpoint serves no logs. */
-export const BLOCKS_WITH_RECEIPTS = 16n
 /** Logs per request: far more than the finalizations in that many blocks. */
 export const MAX_LOGS = 2_000
 
@@ -90,8 +88,6 @@ export const MAX_FINALIZED_BLOCKS = 200_000n
 export const HEADERS_AT_ONCE = 48
 /** Blocks whose hashes are proven by parents, from one that is proven otherwise: more than any finalization has. */
 export const MAX_WALK = 65_536n
-/** Requests for the logs of ranges that a search makes at once: what it does not need was in vain. */
-export const LOGS_AT_ONCE = 8
 /** Blocks whose transactions and receipts a search asks for at once. `HELD_LENGTH` bounds what their responses take. */
 export const CONTENTS_AT_ONCE = 24
 
