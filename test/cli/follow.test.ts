@@ -253,7 +253,7 @@ it('switches between endpoints, and never shows a URL', async () => {
   expect(stdout + stderr).not.toMatch(/secret|127\.0\.0\.1/)
 })
 
-it('says why it waits, and keeps waiting with --once while an endpoint fails', async () => {
+it('says why it waits while an endpoint fails; with --once, it ends as a recording does', async () => {
   const { url, asked, folder } = await startDemo()
   let requests = 0
   const broken = createServer(({ socket }) => {
@@ -264,10 +264,14 @@ it('says why it waits, and keeps waiting with --once while an endpoint fails', a
   onTestFinished(() => void broken.close())
   const { port } = Object(broken.address())
   const l1Url = `http://127.0.0.1:${port}`
-  const args = ['follow', 'state', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--once']
+  const args = ['follow', 'state', '--l1', l1Url, '--l2', url, ...asked, '-o', folder]
+  const once = await runHere([...args, '--once'])
+  expect([once.code, requests]).toEqual([3, 2])
+  expect(once.stderr).toMatch(/^Not fetched: UNREACHABLE: the L1 endpoint, eth_getBlockByNumber\. .*Check the URL/m)
+  expect(once.stderr).not.toContain('waiting')
+  requests = 0
   const { code, stderr } = await runHere(args)
-  // Stopped before it knew that nothing was left to fetch.
-  expect([code, requests]).toEqual([3, 4])
+  expect([code, requests]).toEqual([0, 4])
   expect(stderr).toMatch(/^waiting \d s: UNREACHABLE: the L1 endpoint, eth_getBlockByNumber\. .*Check the URL/m)
 })
 

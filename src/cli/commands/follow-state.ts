@@ -27,7 +27,8 @@ ends it. Run the same command again to continue. When the rollup begins to hold
 block hashes, it goes on; with --implementation, it stops.`,
     notes: `
 Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong
-usage; 3 an endpoint failed for good, or the sources of L1 disagree.`,
+usage; 3 an endpoint failed for good (with --once: at once), or the sources of
+L1 disagree.`,
     examples: `
 export L1_URL='https://... https://...' L2_URL=https://...
 rollup-state-proof follow state --address 0x... -o bundles

@@ -1,5 +1,5 @@
 import type { Timing } from '../../client/follow/follow.ts'
-import { isMissing } from '../../client/transport/error.ts'
+import { type Failure, isMissing } from '../../client/transport/error.ts'
 import { sleep } from '../../client/transport/waiting.ts'
 import { isArgumentError } from '../../entry/index.ts'
 import { type FollowEvent, type FollowOptions, isEndpointError } from '../../entry/rpc.ts'
@@ -50,7 +50,7 @@ export async function followTo<Item extends { readonly progress: unknown }>(
     let count = 0
     await withFolder(path, askedFor, warnOn(io), async folder => {
       if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
-      const { onEvent, wait, ended } = watch(once, io)
+      const { onEvent, wait, ended, failed } = watch(once, io)
       const following = { ...sources, ...how, onEvent, signal: AbortSignal.any([signal, ended]) }
       const options = { ...following, resumeFrom: folder.progress }
       try {
@@ -70,6 +70,8 @@ export async function followTo<Item extends { readonly progress: unknown }>(
         // What is wrong in the progress is the file's fault.
         if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, folder.progressPath)
         if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
+        const failure = failed()
+        if (failure !== undefined) throw failure
       }
     })
     if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
@@ -87,24 +89,28 @@ async function openSources(flags: Flags, network: ChosenNetwork, endpoints: Conn
   return { l1, l2, l1BlockHash, verdict: verdictOf(true, { l1BlockHash: source }) }
 }
 
-/** Shows what happens. With --once, ends the run instead of waiting for something new. */
+/** Shows what happens. With --once, ends the run instead of waiting. */
 function watch(isOnce: boolean, io: Io) {
   const ended = new AbortController()
-  let isRetry = false
+  let failure: Failure | undefined
   let described: unknown
   return {
     ended: ended.signal,
+    /** Why a run with --once does not know whether something is left. */
+    failed: () => failure,
     onEvent(event: FollowEvent): void {
-      // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
-      isRetry = event.name === 'follow.retry' && !isMissing(event.error)
-      const isLast = event.name === 'follow.retry' && isOnce && !isRetry
+      const isLast = event.name === 'follow.retry' && isOnce
+      // Proofs that lag are no failure: the next run fetches them.
+      if (isLast && !isMissing(event.error)) {
+        failure = event.error
+        return
+      }
       const text = isLast ? printable(event.error.message) : describeEvent(event, described)
       if ('error' in event) described = event.error
       if (text !== null) showProgress(io, text)
     },
     async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-      if (isOnce && !isRetry) ended.abort()
-      isRetry = false
+      if (isOnce) ended.abort()
       await sleep(milliseconds, signal)
     },
   }
