@@ -387,6 +387,17 @@ describe('a lie', () => {
   })
 })
 
+it('says of a bundle without a filter that nobody stated one, as verify does', async () => {
+  const { logs, file, common } = start('logs.json')
+  const { stdout } = await logs('--from-block', '133', '--to-block', '134')
+  expect(stdout).toMatch(/contracts +any +the default, not stated by you\n/)
+  const hash = ['--l1-block-hash', hashIn(stdout)]
+  const verified = await runHere(['verify', file('logs.json'), ...common, ...hash])
+  expect(verified.stdout).toMatch(/contracts +any +from the bundle, not stated by you\n/)
+  const stated = await logs('--from-block', '133', '--address', TOKEN, '--force')
+  expect(stated.stdout).toMatch(/contracts +0x\w+ +stated by you\n/)
+})
+
 it('records one bundle, which verify, inspect and the library read', async () => {
   const { logs, file, common, read } = start('logs.json')
   const wanted = [...EVENT, '--from-block', '133', '--to-block', '134']

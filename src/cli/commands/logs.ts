@@ -157,9 +157,14 @@ function logsSubject(
   network: ChosenNetwork,
   l2BlockNumber: bigint | undefined,
 ): Subject<VerifiedLogs<Trusted, StateScheme>> {
-  const claim = { l2BlockNumber: l2BlockNumber ?? 'fromBundle', fromBlock, toBlock: toBlock ?? 'fromBundle' } as const
+  const isFiltered = filter.address.length + filter.topics.length > 0
   return {
-    stated: logsOf(network, { ...claim, filter }),
+    stated: logsOf(network, {
+      l2BlockNumber: l2BlockNumber ?? 'fromBundle',
+      fromBlock,
+      toBlock: toBlock ?? 'fromBundle',
+      filter: isFiltered ? filter : 'fromBundle',
+    }),
     fetch: ([l1, l2], options) =>
       recordLogs({ l1, l2, network, l2BlockNumber, ...options }, { filter, fromBlock, toBlock }),
     verifyArguments: ({ fromBlock, toBlock, filter }) => [
