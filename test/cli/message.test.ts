@@ -170,6 +170,7 @@ it('records a message to L2, and how far it has come there', async () => {
     'Consistent: nobody has confirmed the L1 block hash. If it is right, for the message that the endpoint names: L1 has sent this message to L2.',
   ])
   expect(sent.stdout).toMatch(/on L2 +received +follows, at L2 block 1/)
+  expect(sent.stderr.match(/^L1 block \d+ of /gm)).toHaveLength(1)
   const later = await record(`${folder}/later.json`, '--sender', late, '--to-l2')
   expect([later.code, later.stderr]).toEqual([3, expect.stringContaining('BLOCK_NOT_FINALIZED: the L1 endpoint')])
 })

@@ -72,11 +72,15 @@ export async function recordToFile<T extends ProvenChain>(
     const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
     const how = trustOptionsOf(trust, flags.beacon, connections)
     const counts = { beacon: how.beacon?.apis.length, L1: endpoints[0].length, L2: endpoints[1].length }
+    const shown = new Set<string>()
     const onProgress = (progress: RecordProgress) => {
       refuseProgress(progress, trust)
       // The failure of the only endpoint ends the recording, and is reported then.
       const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
-      if (!isLast) showProgress(io, describeProgress(progress, subject.keyCount ?? 0))
+      const words = describeProgress(progress, subject.keyCount ?? 0)
+      // A message and its arrival are two recordings from the same L1 block.
+      if (!isLast && !shown.has(words)) showProgress(io, words)
+      shown.add(words)
     }
     const options = { maxKeysPerRequest: flags['keys-per-request'], onProgress, ...how, signal: connections.signal }
     const recorded = await subject.fetch(endpoints, options)
