@@ -181,7 +181,7 @@ const oldL1 = (built: Built): RequestProvider => {
 it('a message that is too old is missing, which is not the fault of L1, and no endpoint can keep another from its truth', async () => {
   const old = await record(built, hashOf(built, 1), { l1: oldL1(built) })
   expect(old.outcome).toMatch(
-    /^MESSAGE_MISSING: the L2 endpoint. no log of the finalization of L2 block 1 from L1 block 1000005 on/,
+    /^MESSAGE_MISSING: the L2 endpoint. No log of the finalization of L2 block 1 from L1 block 1000005 on/,
   )
   const inventing = l2Of(
     built,

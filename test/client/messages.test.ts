@@ -180,7 +180,7 @@ describe('a message from L2', () => {
   it('is waited for while its block is not finalized, and then only if no endpoint can prove it', async () => {
     const outcome = await record(hashed({ sent: waiting })).catch(String)
     expect(outcome).toContain(
-      'BLOCK_NOT_FINALIZED: the L2 endpoint. the message is in block 33, and the last final one is 32.',
+      'BLOCK_NOT_FINALIZED: the L2 endpoint. The message is in block 33, and the last final one is 32.',
     )
     const later = changed(
       urls.l2,

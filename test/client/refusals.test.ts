@@ -47,7 +47,7 @@ it('names the method and the endpoint by its place, and says what to do, also wi
     .request({ method: 'linea_getProof', params: [] })
     .catch((thrown: EndpointError) => thrown)
   expect((error as EndpointError).message).toBe(
-    'ENDPOINT_ERROR: linea_getProof. error -32000: "qwertz". The endpoint reported an error.',
+    'ENDPOINT_ERROR: linea_getProof. Error -32000: "qwertz". The endpoint reported an error.',
   )
   const placed = new EndpointError('BLOCK_MISSING', { layer: 'L2', index: 1, method: 'linea_getProof' })
   expect(placed.message).toMatch(/^BLOCK_MISSING: the second L2 endpoint, linea_getProof\. The endpoint does not hold/)

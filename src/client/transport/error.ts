@@ -243,9 +243,12 @@ export class EndpointError extends Error {
       found,
       status !== undefined && `HTTP status ${status}`,
       report && `error ${report.code}: ${report.message}`,
+      endpointErrorMeanings[code],
     ].filter(Boolean)
-    const meaning = endpointErrorMeanings[code]
-    super(`${code}: ${[...facts, meaning].join('. ')}`, cause === undefined ? undefined : { cause })
+    // The code and its colon come before the first.
+    const [first, ...sentences] = facts.map(String)
+    const text = [first, ...sentences.map(one => one.charAt(0).toUpperCase() + one.slice(1))].join('. ')
+    super(`${code}: ${text}`, cause === undefined ? undefined : { cause })
     this.code = code
     this.action = actionOf(code, details)
     Object.assign(brandError(this, 'EndpointError'), { found, status, retryAfterMs, report, layer, index, method })
