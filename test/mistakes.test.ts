@@ -170,7 +170,7 @@ const onTheCommandLine: Mistake[] = [
   [
     'a network of which a file has a short address',
     ({ bundle }) => ['verify', bundle, ...networkOf('0xff'), ...root],
-    'rollup.address: expected 0x-prefixed hexadecimal of 20 bytes, found 1 bytes',
+    'rollup.address: expected 0x-prefixed hexadecimal of 20 bytes, found 1 byte',
   ],
   [
     'a root without 0x',

@@ -1,4 +1,4 @@
-import { excerpt, refusal } from './errors.ts'
+import { excerpt, plural, refusal } from './errors.ts'
 
 /** A `0x`-prefixed hexadecimal string, two digits per byte. */
 export type Hex = `0x${string}`
@@ -75,7 +75,7 @@ export function hexToBytes(hex: string, length: number): Uint8Array {
 /** The length in bytes of `hex`. Throws `BAD_HEX`, or `WRONG_LENGTH` if it is not one of `lengths`. */
 export function knownLength(hex: string, lengths: readonly number[]): number {
   const length = hexLength(hex)
-  if (!lengths.includes(length)) throw refusal('WRONG_LENGTH', `${lengths.join(' or ')} bytes`, `${length} bytes`)
+  if (!lengths.includes(length)) throw refusal('WRONG_LENGTH', `${lengths.join(' or ')} bytes`, plural(length, 'byte'))
   return length
 }
 

@@ -227,9 +227,12 @@ export function isPromise(value: object): boolean {
   }
 }
 
+/** A number with the noun that it counts. */
+export const plural = (n: number | bigint, one: string, many = `${one}s`) => `${n} ${Number(n) === 1 ? one : many}`
+
 /** The length of hexadecimal, and what may have been passed: arguments are easily swapped. */
 export const describeLength = (bytes: number): string =>
-  `${bytes} bytes${bytes === 20 ? ' (an address?)' : bytes === 32 ? ' (a hash?)' : ''}`
+  `${plural(bytes, 'byte')}${bytes === 20 ? ' (an address?)' : bytes === 32 ? ' (a hash?)' : ''}`
 
 /** Describes text that is not hexadecimal, without its content: by what is missing, or by its length. */
 export function describeText(text: string): string {
@@ -238,7 +241,7 @@ export function describeText(text: string): string {
   const isDigits = digits >= 40 && digits <= 128 && /^(0x)?[0-9a-fA-F]+$/.test(text)
   if (isDigits && digits % 2 === 1) return 'an odd number of digits'
   if (isDigits) return `${describeLength(digits / 2)} without 0x`
-  return isJsonText(text) ? JSON_TEXT : `a string of ${text.length} characters`
+  return isJsonText(text) ? JSON_TEXT : `a string of ${plural(text.length, 'character')}`
 }
 
 /** The beginning of untrusted text, without control characters. */

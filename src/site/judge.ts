@@ -1,3 +1,4 @@
+import { plural } from '../base/errors.ts'
 import { resultIn, schemeNamed } from '../cli/words/answer.ts'
 import { DocumentError } from '../cli/words/error.ts'
 import { parseNumber, rollupNamed } from '../cli/words/evidence.ts'
@@ -5,7 +6,7 @@ import { evidenceNames } from '../cli/words/input-file.ts'
 import { attempt, decodeHex, toHex } from '../cli/words/layout.ts'
 import { messageRows, messageStatements } from '../cli/words/message.ts'
 import { brief, fieldIn, fieldsOf, hasFields, isGiven, itemsOf } from '../cli/words/value.ts'
-import { accountRows, capitalized, count, notesOn, type Row } from '../cli/words/wording.ts'
+import { accountRows, capitalized, notesOn, type Row } from '../cli/words/wording.ts'
 import { type EvidenceClaim, verifyEthProof, verifyEvidence } from '../entry/anchor.ts'
 import { historyContract, historySlot, type LogsClaim, logsEvidence, type VerifiedLogs } from '../entry/blocks.ts'
 import { createVerifier, type Hex } from '../entry/index.ts'
@@ -30,7 +31,7 @@ import { amount, displayRows, evidenceSourcesOf, type ProvenState, premiseSource
 /** Judges an answer of a server, against the root of its state. */
 const answer = judgeAs<ProvenState>({
   fields: ANSWER_FIELDS,
-  holds: ({ answer }) => count(slotsIn(answer), 'storage proof'),
+  holds: ({ answer }) => plural(slotsIn(answer), 'storage proof'),
   ask: (_, statement) => ({ address: statement.address.value, storageKeys: keysIn(statement) }),
   verify({ answer }, statement, { address, storageKeys }) {
     const asked = { address: address as Hex, storageKeys: storageKeys as Hex[] }
@@ -59,7 +60,7 @@ const answer = judgeAs<ProvenState>({
 /** Judges evidence of a state: from what is trusted of L1 to an account and its slots. */
 const state = judgeAs<AnyEvidence>({
   fields: [...STATE_FIELDS, 'address', 'storageKeys'],
-  holds: ({ answer }) => count(slotsIn(answer), 'storage proof'),
+  holds: ({ answer }) => plural(slotsIn(answer), 'storage proof'),
   ask({ bundle }, statement) {
     const { address, storageKeys } = claimOn(statement)
     const requested = fieldsOf(fieldIn(bundle, 'request'))
@@ -105,7 +106,7 @@ const factsOf = ({ account }: ProvenState): Row[] => (account === null ? [] : di
 /** Judges evidence of logs: of all that match, in a range of blocks. */
 const logs = judgeAs<VerifiedLogs>({
   fields: STATE_FIELDS,
-  holds: ({ bundle }) => `logs of ${count(itemsOf(fieldIn(bundle, 'blocks')).length, 'block')}`,
+  holds: ({ bundle }) => `logs of ${plural(itemsOf(fieldIn(bundle, 'blocks')).length, 'block')}`,
   // Of the state, they need one slot: it holds the hash of the newest block. L1 can hold that itself.
   ask({ answer, bundle }, { scheme, trustedKind }) {
     const isInState = isGiven(answer)
@@ -122,7 +123,7 @@ const logs = judgeAs<VerifiedLogs>({
   tell(proven, statement) {
     const { trustedInput, l1Block, logs, blockCount } = proven
     const { l2BlockNumber } = evidenceSourcesOf(statement)
-    const have = `${blockCount === 1 ? 'has' : 'have'} exactly ${count(logs.length, 'log')}`
+    const have = `${blockCount === 1 ? 'has' : 'have'} exactly ${plural(logs.length, 'log')}`
     return {
       sources: {
         ...premiseSources(statement),
@@ -142,9 +143,9 @@ const logs = judgeAs<VerifiedLogs>({
     const { proven, file, proofs } = scene
     const link = linker(scene)
     const newest = proven && newestHash(file.bundle)
-    const blocks = proven && count(proven.blockCount, 'block')
+    const blocks = proven && plural(proven.blockCount, 'block')
     const ruledOut = proven ? `${proven.ruledOutCount} of ${proven.blockCount} ruled out` : ''
-    const logs = proven && count(proven.logs.length, 'log')
+    const logs = proven && plural(proven.logs.length, 'log')
     return [
       ...l2Trunk({ ...scene, proven: proven && asEvidence(proven) }),
       // The state holds the hash of the newest block, unless L1 does.
@@ -254,7 +255,7 @@ const traces = judgeAs<VerifiedTransition>({
   holds({ answer }) {
     const blocks = itemsOf(fieldIn(fieldIn(answer, 'result') ?? answer, 'zkStateMerkleProof'))
     const traces = blocks.reduce<number>((sum, block) => sum + itemsOf(block).length, 0)
-    return `${count(traces, 'trace')} in ${count(blocks.length, 'block')}`
+    return `${plural(traces, 'trace')} in ${plural(blocks.length, 'block')}`
   },
   verify: ({ answer }, { scheme, trusted, endRoot }) =>
     verifyTransition(answer, {
@@ -264,7 +265,7 @@ const traces = judgeAs<VerifiedTransition>({
     }),
   tell({ blocks }, { trusted, endRoot }) {
     const changes = changesOf(blocks)
-    const [accounts, slots] = [count(changes.accounts, 'account'), count(changes.slotChanges, 'slot')]
+    const [accounts, slots] = [plural(changes.accounts, 'account'), plural(changes.slotChanges, 'slot')]
     const isEnded = endRoot.value !== ''
     return {
       sources: { rootBefore: trusted.source, rootAfter: isEnded ? endRoot.source : 'answer' },

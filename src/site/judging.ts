@@ -1,4 +1,5 @@
 import type { Refusal } from '../base/errors.ts'
+import { plural } from '../base/errors.ts'
 import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../cli/words/answer.ts'
 import { brief } from '../cli/words/value.ts'
 import { ifRight } from '../cli/words/wording.ts'
@@ -71,7 +72,7 @@ export const judgeAs = <Proven extends object>({ fields, holds, ...kind }: Kind<
         boxes:
           verdict === 'unjudged' ? boxes : boxes.map(box => ({ ...box, rows: ifRight({ word: verdict }, box.rows) })),
         shown: Math.min(typeof failed === 'number' ? failed : 0, Math.max(0, proofs.length - 1)),
-        notes: more > 0 ? [...notes, `${more} more slots are not listed.`] : notes,
+        notes: more > 0 ? [...notes, `${plural(more, 'more slot is', 'more slots are')} not listed.`] : notes,
       },
       address,
       storageKeys,

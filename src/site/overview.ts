@@ -1,4 +1,4 @@
-import { count } from '../cli/words/wording.ts'
+import { plural } from '../base/errors.ts'
 import type { ChainBox, ProofSummary } from './chain.ts'
 import type { Change, Changes } from './changes.ts'
 import type { Check, Status } from './checks.ts'
@@ -63,14 +63,14 @@ function proofTable(proofs: readonly ProofSummary[], onChoose: (index: number) =
 }
 
 function changesView({ rows, count: total, blocks, accounts, slotChanges }: Changes): HTMLElement {
-  const changed = `${count(total, 'change')} of ${count(accounts, 'account')}, ${slotChanges} of them in slots,`
+  const changed = `${plural(total, 'change')} of ${plural(accounts, 'account')}, ${slotChanges} of them in slots,`
   const headings = ['Block', 'Account', 'What', 'Before', 'After'].map(name => h('th', { scope: 'col' }, name))
   const [body, more] = growing(h('tbody', {}), rows, (row, index) => changeRow(row, rows[index - 1]))
   const hint = `The first ${rows.length} of ${total} changes: the command diff lists all.`
   return h(
     'section',
     { class: 'changes' },
-    h('p', {}, `${changed} in ${count(blocks, 'block')}.`),
+    h('p', {}, `${changed} in ${plural(blocks, 'block')}.`),
     rows.length < total && h('p', { class: 'hint' }, hint),
     h('table', {}, h('thead', {}, h('tr', {}, ...headings)), body),
     more,

@@ -1,5 +1,5 @@
+import { plural } from '../base/errors.ts'
 import { messageOf } from '../cli/words/value.ts'
-import { count } from '../cli/words/wording.ts'
 import { type Address, nameOf, readAddress, writeAddress } from './address.ts'
 import { changedDigits, focusDigits, forgetDigits, refocusDigit } from './digits.ts'
 import { button, byId, copy, h, nodesOf, rowList, showCopied } from './dom.ts'
@@ -164,7 +164,7 @@ function judgeChanged(): void {
 function showChanged(): void {
   const { length } = changedDigits()
   byId('changed', HTMLElement).hidden = length === 0
-  const text = `You changed ${count(length, 'digit')} of this file. This is not what the server sent.`
+  const text = `You changed ${plural(length, 'digit')} of this file. This is not what the server sent.`
   byId('changed-text', HTMLElement).textContent = text
 }
 

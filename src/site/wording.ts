@@ -1,9 +1,10 @@
+import { plural } from '../base/errors.ts'
 import type { LeafForm, LeafPath } from '../cli/words/answer.ts'
 import type { Source } from '../cli/words/claim.ts'
 import { networkNamed, rollupNamed } from '../cli/words/evidence.ts'
 import { brief, fieldsOf, show } from '../cli/words/value.ts'
 import type { PartSources } from '../cli/words/verdict.ts'
-import { capitalized, count, type Row, sourceWords, toEther, trustedNames } from '../cli/words/wording.ts'
+import { capitalized, type Row, sourceWords, toEther, trustedNames } from '../cli/words/wording.ts'
 import type { L1Account } from '../entry/anchor.ts'
 import type { ProvenAccount } from '../entry/index.ts'
 import { abbreviate, type Field, type FieldName, isOwn, isStated, type Statement } from './statement.ts'
@@ -40,7 +41,7 @@ export function stateWords({ account, storage }: ProvenState): string {
   if (account === null) return 'This account does not exist.'
   const existing = storage.filter(({ exists }) => exists).length
   const verb = existing === 1 ? 'exists' : storage.length === 1 ? 'does not exist' : 'exist'
-  const which = storage.length === 1 ? 'the slot' : `${existing} of its ${count(storage.length, 'slot')}`
+  const which = storage.length === 1 ? 'the slot' : `${existing} of its ${plural(storage.length, 'slot')}`
   const slots = storage.length === 0 ? '' : `; ${which} ${verb}`
   return `This account exists and holds ${amount(account.balance)}${slots}.`
 }

@@ -228,7 +228,7 @@ it('describes text that is not hexadecimal by what is missing', () => {
     [`0x${'zz'.repeat(20)}`, 'a string of 42 characters'],
   ]
   for (const [text, found] of cases) expect(describeText(text)).toBe(found)
-  expect([1, 20, 32].map(describeLength)).toEqual(['1 bytes', '20 bytes (an address?)', '32 bytes (a hash?)'])
+  expect([1, 20, 32].map(describeLength)).toEqual(['1 byte', '20 bytes (an address?)', '32 bytes (a hash?)'])
 })
 
 it('passes on results and other errors without computing a path', () => {

@@ -422,6 +422,6 @@ it('shows progress on a terminal in one line that it removes at the end', async 
   const shown = stderr.split('\r\x1b[K')
   expect(shown.length).toBeGreaterThan(2)
   expect(shown.filter(text => text.length > 23 || text.includes('\n'))).toEqual([])
-  expect(shown[1]).toMatch(/^\d lines, \d/)
+  expect(shown[1]).toMatch(/^\d lines?, \d/)
   expect(shown.at(-1)).toBe('')
 })

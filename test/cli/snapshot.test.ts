@@ -81,7 +81,7 @@ it('proves every address but the one the endpoint always lies about', async () =
   expect({ code, stderr }).toMatchObject({ code: 1 })
   expect(stderr).toContain(`${liar}: `)
   expect(stderr).toContain('no answer of the endpoint verifies')
-  expect(stdout).toContain(`1 of ${COUNT} addresses have no answer that verifies.`)
+  expect(stdout).toContain(`1 of ${COUNT} addresses has no answer that verifies.`)
   const rows = rowsIn(read('rows.ndjson'))
   expect(rows.map(({ address }) => address)).toEqual(addresses)
   for (const [index, row] of rows.entries()) {
@@ -256,7 +256,7 @@ describe('--check', () => {
     const counts = { refused: 1 }
     expect(await refused.check()).toMatchObject({ code: 1, verdict: 'refused', counts })
     expect((await refused.run('--check', '--l1-block-hash', refused.hash)).stdout).toContain(
-      `1 of ${COUNT} addresses have no answer that verifies`,
+      `1 of ${COUNT} addresses has no answer that verifies`,
     )
     // An answer about one key is a lie, so each of its 60 holders has an answer of its own.
     const split = await take('rows.csv', MAPPING, ({ method, params }) => {

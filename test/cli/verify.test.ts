@@ -156,7 +156,7 @@ it('says whether a flag or the file states a wrong claim', async () => {
     const expected = flag === '--storage-key' ? '0, 0x0 or 32 bytes' : '0x-prefixed'
     expect(stderr).toContain(`${flag}: expected ${expected}`)
   }
-  const message = 'address in the file: expected 0x-prefixed hexadecimal of 20 bytes, found 1 bytes'
+  const message = 'address in the file: expected 0x-prefixed hexadecimal of 20 bytes, found 1 byte'
   const wrong = await runHere(['verify', fileOf({ ...sample, address: '0x12' }), '--json'])
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining(`rollup-state-proof: ${message}\n`)])
   expect(JSON.parse(wrong.stdout)).toMatchObject({ error: { code: 'USAGE', message } })

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexLength, hexToBytes, isHex } from '../bytes.ts'
-import { type FailureCode, failure } from '../errors.ts'
+import { type FailureCode, failure, plural } from '../errors.ts'
 import { lowerCase } from '../hex.ts'
 import type { JsonReader } from './reader.ts'
 
@@ -26,7 +26,7 @@ export const bytesUpTo =
   (value: unknown): Uint8Array => {
     const hex = reader.string(value)
     const length = hexLength(hex)
-    if (length > limit) throw failure(code, { expected: `at most ${limit} bytes`, found: `${length} bytes` })
+    if (length > limit) throw failure(code, { expected: `at most ${limit} bytes`, found: plural(length, 'byte') })
     return hexToBytes(hex, length)
   }
 

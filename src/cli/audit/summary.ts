@@ -40,7 +40,8 @@ function notesOf({ lines, kinds, fromAnswer }: Tally): string[] {
 export const formatNumber = (value: number): string =>
   value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 })
 
-const counted = (count: number, one: string, many: string) => `${formatNumber(count)} ${count === 1 ? one : many}`
+export const counted = (count: number, one: string, many: string) =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`
 
 /** What an audit amounts to: the worst word of its records, and a sentence. */
 export function conclude(summary: Pick<AuditSummary, 'lines' | 'refused' | 'unreadable' | 'verified' | 'consistent'>) {

@@ -8,7 +8,7 @@ import { addTally, createTally, type Place } from '../audit/audited.ts'
 import { MAX_NAMED } from '../audit/limits.ts'
 import type { RecordClaim } from '../audit/record.ts'
 import { type AuditReport, formatAuditReport } from '../audit/report.ts'
-import { type AuditSummary, conclude, confirmRoots, formatNumber, summarize } from '../audit/summary.ts'
+import { type AuditSummary, conclude, confirmRoots, counted, formatNumber, summarize } from '../audit/summary.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, outputLost, UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -201,7 +201,7 @@ async function writeVerdicts(
       await write(batch.text)
     }
   } catch (error) {
-    if (isEndpointError(error)) failure = new AuditInputError(`stopped after ${formatNumber(tally.lines)} lines`)
+    if (isEndpointError(error)) failure = new AuditInputError(`stopped after ${linesIn(tally.lines)}`)
     else if (error instanceof AuditInputError || error instanceof ClosedPipe) failure = error
     else throw error
   } finally {
@@ -212,9 +212,11 @@ async function writeVerdicts(
   return { tally, failure, seconds: seconds() }
 }
 
+const linesIn = (lines: number): string => counted(lines, 'line', 'lines')
+
 function describeProgress(share: number, lines: number, seconds: number): string {
   const percent = share > 0 ? `, ${Math.floor(100 * share)}%` : ''
-  return `${formatNumber(lines)} lines, ${formatNumber(lines / seconds)} per second${percent}${timeLeft(seconds, share)}`
+  return `${linesIn(lines)}, ${formatNumber(lines / seconds)} per second${percent}${timeLeft(seconds, share)}`
 }
 
 type Summary = AuditSummary & { readonly seconds: number; readonly isWhole: boolean }

@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { isProofError } from '../../entry/index.ts'
 import { formatOf } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
@@ -140,4 +141,4 @@ function reportOn(report: Report, isStated: boolean, output: string): VerdictRep
 }
 
 const describe = (blocks: number, share: number): string =>
-  `${blocks} blocks${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`
+  `${plural(blocks, 'block')}${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`

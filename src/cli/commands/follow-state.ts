@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { followWith } from '../../client/follow/follow.ts'
 import type { FollowedFinalization } from '../../entry/rpc.ts'
 import { flag, followOptions, optionsOf, typed } from '../options/declared.ts'
@@ -85,7 +86,10 @@ function wordsOf({ finalizedTimestamp, verified: [state], blockHash }: FollowedF
       : `of ${formatTime(finalizedTimestamp)}, ${ageOf(finalizedTimestamp)} old`
   const { storage = [] } = state ?? {}
   const existing = storage.filter(({ exists }) => exists).length
-  const slots = storage.length === 0 ? '' : `, ${existing} of ${storage.length} slots exist`
+  const slots =
+    storage.length === 0
+      ? ''
+      : `, ${existing} of ${plural(storage.length, 'slot')} ${existing === 1 ? 'exists' : 'exist'}`
   const kind = blockHash === undefined ? '' : 'Ethereum state  '
   return `${kind}${time}  the account ${state?.account ? 'exists' : 'does not exist'}${slots}`
 }

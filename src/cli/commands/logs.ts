@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { type LogsSearch, searchLogs } from '../../client/l1/logs.ts'
 import { openNewest, recordLogs, recordNewest } from '../../client/record/record-logs.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
@@ -71,7 +72,7 @@ function rowsOf(
   { network, l2Block, check }: Awaited<ReturnType<typeof readWantedRows>>,
 ): RowsKind {
   return {
-    unit: 'blocks',
+    unit: ['block', 'blocks'],
     record: ([l1, l2], how) => recordNewest({ l1, l2, network, ...how }, toBlock),
     open(bundle, trusted, format) {
       const claim = { scheme: kindOf(bundle, network.scheme), rollup: network.rollup, trusted }
@@ -92,7 +93,7 @@ function rowsOf(
           const source = toBlock === undefined ? chosenIn(check) : 'user'
           return {
             statement: `these are all logs of these blocks that the filter selects: ${counts.logs}`,
-            summary: `${counts.logs} logs`,
+            summary: plural(counts.logs, 'log'),
             json: { range, counts },
             rows: [
               ['from block', `${fromBlock}`, sourceWords.user],

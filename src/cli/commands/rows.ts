@@ -1,5 +1,5 @@
 import { rmSync, statSync } from 'node:fs'
-import { isProofError } from '../../base/errors.ts'
+import { isProofError, plural } from '../../base/errors.ts'
 import { openEndpoints } from '../../client/sources/endpoints.ts'
 import { callProvider } from '../../client/transport/provider.ts'
 import { isArgumentError } from '../../entry/index.ts'
@@ -65,7 +65,7 @@ export interface ProvenRows {
 
 export interface RowsKind {
   /** Of what {@link ProvenRows.left} counts. */
-  readonly unit: string
+  readonly unit: readonly [one: string, many: string]
   /** Records a bundle that proves the block. */
   record(
     endpoints: readonly [l1: RequestProvider[], l2: RequestProvider[]],
@@ -120,7 +120,7 @@ async function take(wanted: WantedRows, kind: RowsKind, connections: Connections
       file.write(rows.heading)
     }
     const { l1Block, l2BlockNumber: block } = rows.verified
-    const found = `L2 block ${block}, L1 block ${l1Block?.number}: ${rows.left()} ${kind.unit}`
+    const found = `L2 block ${block}, L1 block ${l1Block?.number}: ${plural(rows.left(), ...kind.unit)}`
     showProgress(io, isContinued ? `${found} left, after an earlier run` : found)
     const [missing, begunAt] = [rows.left(), performance.now()]
     for await (const lines of rows.fetch(l2, signal)) {
@@ -128,7 +128,7 @@ async function take(wanted: WantedRows, kind: RowsKind, connections: Connections
       for (const line of lines.trimEnd().split('\n')) file.write(rows.rowsOf(JSON.parse(line)))
       const done = missing - rows.left()
       const rest = timeLeft((performance.now() - begunAt) / 1000, done / missing)
-      showProgress(io, `${done} of ${missing} ${kind.unit}${rest}`)
+      showProgress(io, `${done} of ${plural(missing, ...kind.unit)}${rest}`)
     }
     file.publish()
     const { holds = true, ...told } = rows.tell()
@@ -222,7 +222,7 @@ async function check(wanted: WantedRows, kind: RowsKind, io: Io): Promise<number
   try {
     const rows = await replay(wanted, kind, lines, at, compare)
     const left = rows.left()
-    if (left > 0) throw new DocumentError(`what proves the rest is missing: ${left} of the ${kind.unit}`)
+    if (left > 0) throw new DocumentError(`what proves the rest is missing: ${left} of the ${kind.unit[1]}`)
     at.row++
     if (!(await found.next()).done) throw new WrongRow('follows the last row')
     const { holds = true, sources, ...told } = rows.tell()

@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { lowerCase } from '../../base/hex.ts'
 import { verifyClientOptions } from '../../client/sources/fetch.ts'
 import { verifyEvidence } from '../../entry/anchor.ts'
@@ -120,7 +121,7 @@ function snapshotOf(
     io.stderr.write(`${who}: ${code}; ${isLast ? 'no answer of the endpoint verifies' : 'asking again'}\n`)
   }
   return {
-    unit: 'addresses',
+    unit: ['address', 'addresses'],
     record: ([l1, l2], how) =>
       recordEvidence({ l1, l2, network, address: target.contract ?? holders[0] ?? ZERO_ADDRESS, ...how }),
     open(bundle, trusted, format) {
@@ -142,13 +143,14 @@ function snapshotOf(
         },
         tell() {
           const { present, absent, refused } = counts
-          const count = holders.length
+          const { length } = holders
+          const addresses = plural(length, 'address', 'addresses')
           return {
             holds: refused === 0,
             statement:
               refused === 0
-                ? `these are the states of all ${count} addresses`
-                : `${refused} of ${count} addresses have no answer that verifies`,
+                ? `${length === 1 ? 'this is the state' : 'these are the states'} of all ${addresses}`
+                : `${refused} of ${addresses} ${refused === 1 ? 'has' : 'have'} no answer that verifies`,
             summary: `${present} present, ${absent} absent, ${refused} refused`,
             json: { counts },
           }

@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { ProofError } from '../../entry/index.ts'
 import type { RecordOptions, RecordProgress, RequestProvider } from '../../entry/rpc.ts'
 import { kindName } from '../../verify/state/kind.ts'
@@ -151,7 +152,7 @@ function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: Rec
 function describeProgress(progress: RecordProgress, keyCount: number): string {
   switch (progress.step) {
     case 'updates':
-      return `${progress.done} of ${progress.periods} committee updates since the trusted beacon block`
+      return `${progress.done} of ${plural(progress.periods, 'committee update')} since the trusted beacon block`
     case 'l1Block':
       return `L1 block ${progress.l1Block.number} of ${formatTime(progress.l1Block.timestamp)}`
     case 'l2Block':

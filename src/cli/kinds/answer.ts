@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { isArgumentError, safely } from '../../entry/index.ts'
 import { createStateVerifier, kindName } from '../../verify/state/kind.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
@@ -9,7 +10,7 @@ import { type ClaimField, type ClaimWithSources, completeClaim, isProblem } from
 import type { AnswerFile, StatedClaim } from '../words/input-file.ts'
 import { show } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
-import { count, existenceOf, type Row, sourceWords } from '../words/wording.ts'
+import { existenceOf, type Row, sourceWords } from '../words/wording.ts'
 
 /** The parts of the claim, as reports call them. */
 const labels = { scheme: 'scheme', stateRoot: 'state root', address: 'address', storageKeys: 'slots' } as const
@@ -23,7 +24,7 @@ export function reportOnAnswer(stated: StatedClaim, file: AnswerFile): VerdictRe
   // Of an answer that does not verify, nothing that it says of itself is shown.
   const shown = (parts as [ClaimField, unknown][]).filter(([name]) => outcome.ok || sources[name] !== 'answer')
   const rows = shown.map(([name, value]): Row => {
-    const text = Array.isArray(value) ? count(value.length, 'storage key') : show(value)
+    const text = Array.isArray(value) ? plural(value.length, 'storage key') : show(value)
     return [labels[name], text, sourceWords[sources[name]]]
   })
   const json = { ...Object.fromEntries(shown), sources }

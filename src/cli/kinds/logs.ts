@@ -1,10 +1,11 @@
+import { plural } from '../../base/errors.ts'
 import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anchor.ts'
 import { type LogsClaim, logsEvidence, type VerifiedLogs } from '../../entry/blocks.ts'
 import { filterOf } from '../options/filter.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { paint } from '../output/paint.ts'
 import { formatTable } from '../output/table.ts'
-import { count, type Row, sourceWords } from '../words/wording.ts'
+import { type Row, sourceWords } from '../words/wording.ts'
 import { type EvidenceFlags, partsOf, type Stated } from './evidence.ts'
 
 /** How many logs are printed: `--json` prints all. */
@@ -25,12 +26,12 @@ export const logsOf = (network: ChosenNetwork, claim: Claim): Stated<VerifiedLog
       .map(({ blockNumber, logIndex, address, topics, data, transactionHash }) => [
         `block ${blockNumber}, log ${logIndex}`,
         address,
-        `${topics.length} topics`,
+        plural(topics.length, 'topic'),
         data,
         `in ${transactionHash}`,
       ])
     return {
-      what: `these blocks have exactly ${count(logs.length, 'log')} that the filter selects`,
+      what: `these blocks have exactly ${plural(logs.length, 'log')} that the filter selects`,
       rows: [
         ['from block', `${fromBlock}`, said('fromBlock')],
         ['to block', `${toBlock}`, said('toBlock')],

@@ -1,9 +1,10 @@
+import { plural } from '../../base/errors.ts'
 import { verifyEvidence } from '../../entry/anchor.ts'
 import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { paint } from '../output/paint.ts'
 import { formatState } from '../output/report.ts'
-import { count, existenceOf, notesOn, sourceWords } from '../words/wording.ts'
+import { existenceOf, notesOn, sourceWords } from '../words/wording.ts'
 import { type EvidenceFlags, partsOf, type Stated } from './evidence.ts'
 
 type Claim = Pick<AnyClaim, 'l2BlockNumber' | 'address' | 'storageKeys'>
@@ -23,7 +24,7 @@ export const stateOf = (network: ChosenNetwork, claim: Claim): Stated<AnyEvidenc
       what: existenceOf(evidence),
       rows: [
         ['address', evidence.address, sourceWords[parts.address]],
-        ['slots', count(evidence.storage.length, 'storage key'), sourceWords[parts.storageKeys]],
+        ['slots', plural(evidence.storage.length, 'storage key'), sourceWords[parts.storageKeys]],
       ],
       more: stream => [
         ...formatState(evidence, stream),

@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { decodeQuantity } from '../../base/hex.ts'
 import { lineaNetworks } from '../../client/network/linea.ts'
 import { type QueueState, queueOf } from '../../client/transport/queue.ts'
@@ -91,7 +92,7 @@ const inEnvironment = (name: string): readonly string[] =>
 function describeWait(endpoint: string, { waiting, requestsPerSecond: rate, pauseMs }: QueueState): string {
   const seconds = (count: number) => formatAge(BigInt(Math.ceil(count)))
   if (rate === undefined)
-    return `${endpoint} is busy: ${waiting} requests wait, for ${seconds(pauseMs / 1000)} at first`
+    return `${endpoint} is busy: ${plural(waiting, 'request waits', 'requests wait')}, for ${seconds(pauseMs / 1000)} at first`
   return `${endpoint} allows about ${rate.toPrecision(2)} requests per second: ${waiting} wait, for ${seconds(waiting / rate)}`
 }
 

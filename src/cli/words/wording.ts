@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import type { L1Account } from '../../verify/anchor/eth-proof.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import type { Rollup } from '../../verify/anchor/rollup.ts'
@@ -26,8 +27,6 @@ export const sourceWords: Readonly<Record<Source, string>> = {
   lengths: 'found by the form of the answer',
 }
 
-export const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`
-
 export const trustedNames: Readonly<Record<Reach, string>> = {
   beaconBlockRoot: premiseWords('beaconBlockRoot'),
   l1BlockHash: premiseWords('l1BlockHash'),
@@ -47,7 +46,7 @@ export const accountRows = (account: ProvenAccount | L1Account): Row[] => [
   ...('leafIndex' in account
     ? ([
         ['SNARK code hash', account.snarkCodeHash],
-        ['code size', `${account.codeSize} bytes`],
+        ['code size', plural(account.codeSize, 'byte')],
         ['leaf index', `${account.leafIndex}`],
       ] as const)
     : []),
@@ -109,8 +108,7 @@ const UNITS = [
 /** Uses the largest unit of which there are at least two, and rounds down: `3 hours`, `110 minutes`, `1 second`. */
 export function formatAge(seconds: bigint): string {
   const [size, name] = UNITS.find(([length]) => seconds >= 2n * length) ?? [1n, 'second']
-  const count = seconds / size
-  return `${count} ${name}${count === 1n ? '' : 's'}`
+  return plural(seconds / size, name)
 }
 
 /** What is proven, of evidence of any kind, from what is trusted to a block. */

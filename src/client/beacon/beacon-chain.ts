@@ -1,4 +1,4 @@
-import { ProofError } from '../../base/errors.ts'
+import { ProofError, plural } from '../../base/errors.ts'
 import { pickKnown, readOwn, type Shape } from '../../base/json/known-fields.ts'
 import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
 import type { Committee } from '../../verify/beacon/committee.ts'
@@ -270,7 +270,7 @@ function verifyClock(network: BeaconNetwork, { slot, slotTimestamp }: VerifiedFi
   const { secondsPerSlot } = clockOf(network)
   const ahead = Number(slotTimestamp + (signatureSlot - slot) * BigInt(secondsPerSlot)) - Date.now() / 1000
   if (ahead > secondsPerSlot) {
-    throw new EndpointError('CLOCK_BEHIND', { found: `${Math.round(ahead)} seconds` })
+    throw new EndpointError('CLOCK_BEHIND', { found: plural(Math.round(ahead), 'second') })
   }
 }
 

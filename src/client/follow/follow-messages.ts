@@ -1,6 +1,6 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { ArgumentError } from '../../base/errors.ts'
+import { ArgumentError, plural } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import { readOptions } from '../../base/options.ts'
@@ -219,7 +219,9 @@ async function readMessages(
       const count = (await orStop(counting)) - nextNumber
       const held = holding && BigInt(all.length) === count && (await orStop(holding))
       if (held && !held.some(({ status }) => status === 'notAnchored')) return held
-      throw refuted(`not the ${count} messages of the L2 blocks ${blocks.first} to ${last}, which L2 has sent`)
+      throw refuted(
+        `not the ${plural(count, 'message')} of the L2 blocks ${blocks.first} to ${last}, which L2 has sent`,
+      )
     }, over.signal)
   const reading = begin(scoped(ending.signal, readAll))
   try {

@@ -1,3 +1,4 @@
+import { plural } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
@@ -65,7 +66,7 @@ export async function* askLogs(
 
 const tooMany = (allowed: bigint, left: bigint): EndpointError =>
   new EndpointError('PARAMS_REFUSED', {
-    found: `it allows ${allowed} blocks per request of logs, and ${left} are left after ${MAX_SEARCH_REQUESTS} requests`,
+    found: `it allows ${plural(allowed, 'block')} per request of logs, and ${left} are left after ${MAX_SEARCH_REQUESTS} requests`,
   })
 
 /** For `catch`: the refusal as a value, if fewer blocks may mend it. */

@@ -1,6 +1,6 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../../base/bytes.ts'
-import { atPath, excerpt, ProofError, refusal } from '../../base/errors.ts'
+import { atPath, excerpt, ProofError, plural, refusal } from '../../base/errors.ts'
 import { decodeQuantity } from '../../base/hex.ts'
 import { bytesUpTo } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
@@ -171,7 +171,7 @@ function decodeItems(item: RlpItem): Uint8Array[] {
 function decodeData(item: RlpItem | undefined, length = Number.POSITIVE_INFINITY): Uint8Array {
   if (!(item instanceof Uint8Array)) throw refusal('HEADER_MALFORMED', 'a string', 'a list')
   if (length !== Number.POSITIVE_INFINITY && item.length !== length) {
-    throw refusal('HEADER_MALFORMED', `${length} bytes`, `${item.length} bytes`)
+    throw refusal('HEADER_MALFORMED', `${length} bytes`, plural(item.length, 'byte'))
   }
   return item
 }

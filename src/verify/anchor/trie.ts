@@ -1,5 +1,5 @@
 import { bytesToHex, equalBytes, type Hex } from '../../base/bytes.ts'
-import { atPath, ProofError, refusal } from '../../base/errors.ts'
+import { atPath, ProofError, plural, refusal } from '../../base/errors.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
@@ -56,7 +56,7 @@ export function openNode(bytes: Uint8Array, digest: Uint8Array): RlpItem {
 }
 
 export const unusedNodes = (used: number, found: number): ProofError =>
-  refusal('MPT_NODES_UNUSED', `${used} nodes`, found)
+  refusal('MPT_NODES_UNUSED', plural(used, 'node'), found)
 
 /** @param place where in the proof the node is that was taken last */
 function walk(

@@ -1,6 +1,6 @@
 import type { Hex } from '../../base/bytes.ts'
 import { hexLength, hexToBytes } from '../../base/bytes.ts'
-import { atPath, own, ProofError, refusal } from '../../base/errors.ts'
+import { atPath, own, ProofError, plural, refusal } from '../../base/errors.ts'
 import { unread } from '../../base/json/decoders.ts'
 import { decodeRlp, encodeRlp } from '../anchor/rlp.ts'
 import { EMPTY_TRIE_ROOT } from '../anchor/trie.ts'
@@ -243,4 +243,4 @@ function itemAt<T>(transactions: readonly T[], index: number): T {
 }
 
 const countMismatch = (transactions: number, receipts: number) =>
-  refusal('BLOCK_COUNT_MISMATCH', `${transactions} receipts`, receipts)
+  refusal('BLOCK_COUNT_MISMATCH', plural(transactions, 'receipt'), receipts)

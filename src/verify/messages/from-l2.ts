@@ -1,6 +1,6 @@
 import { readKeys } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { atPath, ProofError, refusal } from '../../base/errors.ts'
+import { atPath, ProofError, plural, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { decodeEthClaim, verifyFirstSlots } from '../anchor/eth-proof.ts'
 import { IMPLEMENTATION_KEY, type Rollup, readRollup, verifyImplementation } from '../anchor/rollup.ts'
@@ -119,7 +119,7 @@ function statusOf({ proof }: MessageProof, depth: bigint, isClaimed: boolean): M
   if (depth === 0n && !isClaimed) return 'notAnchored'
   // Another tree holds the message that was claimed. To wait for this one would be in vain.
   if (depth === 0n) throw refusal('MESSAGE_NUMBER_CLAIMED', 'an anchored root', 'none, but the number is claimed')
-  if (depth !== BigInt(proof.length)) throw refusal('MESSAGE_DEPTH_MISMATCH', `${depth} nodes`, proof.length)
+  if (depth !== BigInt(proof.length)) throw refusal('MESSAGE_DEPTH_MISMATCH', plural(depth, 'node'), proof.length)
   return isClaimed ? 'claimed' : 'claimable'
 }
 

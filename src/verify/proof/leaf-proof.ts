@@ -1,5 +1,5 @@
 import { bytesToHex, compareBytes, equalBytes, isZero } from '../../base/bytes.ts'
-import { atPath, ProofError, refusal } from '../../base/errors.ts'
+import { atPath, ProofError, plural, refusal } from '../../base/errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { mismatch, type Path, verifyPath } from '../tree/path.ts'
@@ -66,7 +66,7 @@ function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, value
   atPath('value', () => {
     const isSentinel = path.leafIndex === HEAD_INDEX || path.leafIndex === TAIL_INDEX
     const length = isSentinel ? DIGEST_LENGTH : kind.valueLength
-    if (value.length !== length) throw refusal('WRONG_LENGTH', `${length} bytes`, `${value.length} bytes`)
+    if (value.length !== length) throw refusal('WRONG_LENGTH', `${length} bytes`, plural(value.length, 'byte'))
     if (isSentinel && !isZero(value)) throw mismatch('VALUE_MISMATCH', zeroDigest(), value)
     verifyValueHash(path, isSentinel ? zeroDigest() : scheme.hasher.hash(preimage))
   })

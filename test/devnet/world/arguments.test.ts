@@ -38,13 +38,13 @@ describe.each(schemes)('$name', scheme => {
       ['nextFreeNode', 'an integer from 3 to 2^40', `the number ${2 ** 40 + 1}`, () => world.skipLeaves(2 ** 40 + 1)],
       ['nextFreeNode', 'an integer from 3 to 2^40', 'the number 3.5', () => world.skipLeaves(3.5)],
       ['nextFreeNode', 'an integer from 2 to 2^40', 'the number 1', () => world.skipLeaves(1, ALICE)],
-      ['address', hexOf(20), '1 bytes', () => world.setAccount('0x00')],
+      ['address', hexOf(20), '1 byte', () => world.setAccount('0x00')],
       ['slot.key', hexOf(32), '2 bytes', () => world.setStorage(ALICE, { key: '0x1234', value: word(1) })],
-      ['slot.value', hexOf(32), '1 bytes', () => world.setStorage(ALICE, { key: word(1), value: '0x01' })],
-      ['storageKeys[1]', hexOf(32), '1 bytes', () => world.getProof(ALICE, [word(1), '0x01'])],
-      ['key', hexOf(32), '1 bytes', () => world.getStorage(ALICE, '0x01')],
+      ['slot.value', hexOf(32), '1 byte', () => world.setStorage(ALICE, { key: word(1), value: '0x01' })],
+      ['storageKeys[1]', hexOf(32), '1 byte', () => world.getProof(ALICE, [word(1), '0x01'])],
+      ['key', hexOf(32), '1 byte', () => world.getStorage(ALICE, '0x01')],
       ['address', hexOf(20), 'a string of 42 characters', () => world.getAccount(`0x${'zz'.repeat(20)}`)],
-      ['changes.codeHash', hexOf(32), '1 bytes', () => world.setAccount(BOB, { codeHash: '0x01' })],
+      ['changes.codeHash', hexOf(32), '1 byte', () => world.setAccount(BOB, { codeHash: '0x01' })],
     ]
     for (const [path, expected, found, call] of refusals) {
       expect(refusal(call)).toMatchObject({ code: 'ARGUMENT_INVALID', path, expected, found })
@@ -130,7 +130,7 @@ describe.each(schemes)('$name', scheme => {
 
   it.each<[unknown, string]>([
     ['10', 'a string of 2 characters'],
-    ['0x10', '1 bytes'],
+    ['0x10', '1 byte'],
     [10, 'the number 10'],
     [10n, 'the bigint 10'],
     [null, 'nothing'],

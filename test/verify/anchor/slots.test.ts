@@ -68,7 +68,7 @@ it('says which argument is wrong, and what it expects', () => {
     [mapping({ slot: A, keys: [A] }), 'slot', WORD, '20 bytes (an address?)'],
     [mapping({ slot: 0n, keys: [1n, -1n] }), 'keys[1]', NUMBER, 'the bigint -1'],
     [mapping({ slot: 0n, keys: [tooLarge] }), 'keys[0]', NUMBER, `the bigint ${tooLarge}`],
-    [mapping({ slot: 0n, keys: ['0x00'] }), 'keys[0]', WORD, '1 bytes'],
+    [mapping({ slot: 0n, keys: ['0x00'] }), 'keys[0]', WORD, '1 byte'],
     [mapping({ slot: 0n, keys: new Array(2) }), 'keys[0]', EITHER, 'nothing'],
     [
       mapping({ slot: 0n, keys: [`0x${'zz'.repeat(20)}`] }),

@@ -258,7 +258,7 @@ it('reports the node, what it expects and what it found', () => {
   expect(refusal(() => verifyTrieProof(keccak_256(other), new Uint8Array(DIGEST), [other, other]))).toMatchObject({
     code: 'MPT_NODES_UNUSED',
     path: '',
-    expected: '1 nodes',
+    expected: '1 node',
     found: '2',
   })
   expect(refusal(() => verifyTrieProof(new Uint8Array(DIGEST), none, []))).toMatchObject({

@@ -91,7 +91,7 @@ it('reports the length and value of a sentinel that is not 32 zero bytes', () =>
   const place = 'accountProof.leftProof.value'
   expect(answer(wordFor(0))).toBe('accepted')
   expect(answer(`0x${'00'.repeat(192)}`)).toBe(`WRONG_LENGTH at ${place}: expected 32 bytes, found 192 bytes`)
-  expect(withLeft('0x00')).toBe(`WRONG_LENGTH at ${place}: expected 192 or 32 bytes, found 1 bytes`)
+  expect(withLeft('0x00')).toBe(`WRONG_LENGTH at ${place}: expected 192 or 32 bytes, found 1 byte`)
   // It is not reduced in the field of mimc, but the place holds no digest. It is refused because it is not zero.
   const ones = `0x${'ff'.repeat(32)}`
   expect(answer(ones)).toBe(`VALUE_MISMATCH at ${place}: expected ${wordFor(0)}, found ${ones}`)

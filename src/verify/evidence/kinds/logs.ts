@@ -1,5 +1,5 @@
 import type { Hex } from '../../../base/bytes.ts'
-import { atPath, ProofError, refusal } from '../../../base/errors.ts'
+import { atPath, ProofError, plural, refusal } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
 import type { FieldReader } from '../../../base/json/reader.ts'
 import { verifyUint } from '../../../base/options.ts'
@@ -219,5 +219,5 @@ export function newestFor(stateBlock: bigint, toBlock: bigint): bigint {
 
 const verifyCount = (expected: bigint) => (count: number) => {
   if (expected > MAX_HEADERS) throw refusal('BLOCK_TOO_LARGE', `a range of at most ${MAX_HEADERS} blocks`, expected)
-  if (count !== Number(expected)) throw refusal('LOGS_RANGE', `${expected} blocks`, count)
+  if (count !== Number(expected)) throw refusal('LOGS_RANGE', plural(expected, 'block'), count)
 }

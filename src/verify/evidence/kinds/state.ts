@@ -1,6 +1,6 @@
 import { invalid, readItems } from '../../../base/arguments.ts'
 import type { Hex } from '../../../base/bytes.ts'
-import { atPath } from '../../../base/errors.ts'
+import { atPath, plural } from '../../../base/errors.ts'
 import { lowerCase } from '../../../base/hex.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
 import { readHex } from '../../../base/options.ts'
@@ -96,7 +96,7 @@ const readStorageKeys = (keys: readonly Hex[]): Hex[] =>
 function verifyKeys(expected: readonly Hex[], found: readonly Hex[]): void {
   const verify = (wanted: string, stated: string) =>
     verifySame('EVIDENCE_KEYS_MISMATCH', 'request.storageKeys', wanted, stated)
-  verify(`${expected.length} keys`, `${found.length} keys`)
+  verify(plural(expected.length, 'key'), plural(found.length, 'key'))
   for (const [index, key] of found.entries()) verify(lowerCase(`${expected[index]}`), key)
 }
 
