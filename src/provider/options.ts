@@ -121,7 +121,7 @@ export function readVerifiedOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
   const { l1BlockHash, onView, signal, oneHead = false, completeLogs = true, forward = [] } = own
   const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, timeoutMs = DEFAULT_TIMEOUT } = own
-  const { rollup, schemeAt, hardfork } = readNetwork(own.network)
+  const { rollup, scheme, hardfork } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
   for (const [name, value] of Object.entries({ oneHead, completeLogs })) {
@@ -134,7 +134,7 @@ export function readVerifiedOptions(options: VerifiedProviderOptions) {
     l2: endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal),
     rollup,
     chainId,
-    schemeAt,
+    scheme,
     hardfork,
     ...verifyClientOptions({ rollup, maxKeysPerRequest: own.maxKeysPerRequest }),
     maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),

@@ -21,7 +21,6 @@ import type { L1Block } from '../verify/anchor/header.ts'
 import type { BlockHeader } from '../verify/blocks/header.ts'
 import { createStateVerifier, type StateVerifier } from '../verify/state/kind.ts'
 import type { StateScheme } from '../verify/state/types.ts'
-import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
 import { MAX_FINALIZATIONS } from './limits.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
@@ -61,21 +60,21 @@ export function describe({ l2BlockNumber, newest, stateRoot, header, l1Block, ti
 
 export type ViewSource = Pick<
   VerifiedOptions,
-  'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'signal'
+  'l1' | 'l2' | 'rollup' | 'scheme' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'signal'
 > & {
   readonly known: KnownState
 }
 
 /** Makes views of blocks as L1 holds them: that decides what their state is. */
-function createOpening({ l2, schemeAt, method, maxKeysPerRequest, signal, known }: ViewSource) {
-  // There are three kinds. A `schemeAt` that creates a new object each time must not fill the memory.
-  const verifiers = createCache<StateScheme, StateVerifier>(3)
+function createOpening({ l2, scheme: stated, method, maxKeysPerRequest, signal, known }: ViewSource) {
+  /** Of the stated kind, and of Ethereum's. */
+  const verifiers = new Map<StateScheme, StateVerifier>()
 
   return async (anchor: Anchor, l1Block: L1Block, newest: bigint): Promise<Held> => {
     const { l2BlockNumber: block } = anchor
-    const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, schemeAt)
+    const { scheme, stateRoot, header } = await openAnchor({ l2, signal }, anchor, stated)
     const verify = verifiers.get(scheme) ?? createStateVerifier(scheme)
-    verifiers.set(scheme, verify, 1)
+    verifiers.set(scheme, verify)
     const state = createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verify, known })
     return { l2BlockNumber: block, stateRoot, header, l1Block, newest, timestamp: header?.timestamp, state }
   }
@@ -101,8 +100,8 @@ async function proveNamed(source: L1Source, l1Block: L1Block, named: bigint | nu
 }
 
 export function createViews(source: ViewSource) {
-  const { l1, l2, rollup, schemeAt, signal } = source
-  const l1Source: L1Source = { l1, rollup, signal, schemeAt }
+  const { l1, l2, rollup, scheme, signal } = source
+  const l1Source: L1Source = { l1, rollup, signal, scheme }
   const open = createOpening(source)
 
   /** A view as a later L1 block proves it. */

@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
 import { openAnchor } from '../../src/client/l1/headers.ts'
 import { type Anchor, fetchAnchor } from '../../src/client/l1/l1.ts'
-import { readSchemes } from '../../src/client/network/network.ts'
+import { readNetwork } from '../../src/client/network/network.ts'
 import { openEndpoints } from '../../src/client/sources/endpoints.ts'
 import { lineaLayout } from '../../src/entry/anchor.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { mimc } from '../../src/entry/mimc.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
-import { readRollup } from '../../src/verify/anchor/rollup.ts'
+import { type Rollup, readRollup } from '../../src/verify/anchor/rollup.ts'
+import type { StateScheme } from '../../src/verify/state/types.ts'
 import { hashSlot } from '../../vectors/evidence/ethereum.ts'
 import { createL1, named } from '../../vectors/evidence/l1.ts'
 import { rootSlot } from '../../vectors/evidence/truth.ts'
@@ -38,8 +39,7 @@ async function anchors() {
   }
   const l1Block = { number: 1n, timestamp: 1n, hash: named('L1 block'), stateRoot: l1.stateRoot }
   return (l2BlockNumber: bigint, scheme?: 'ethereum' | typeof mimc) => {
-    const schemeAt = scheme && readSchemes(scheme, ROLLUP)
-    const source = { l1: openEndpoints('l1', endpoint, 'L1'), rollup: ROLLUP, signal: undefined, schemeAt }
+    const source = { l1: openEndpoints('l1', endpoint, 'L1'), rollup: ROLLUP, signal: undefined, scheme }
     return fetchAnchor(source, l1Block, l2BlockNumber)
   }
 }
@@ -86,7 +86,7 @@ function endpoints(...changes: (Change | undefined)[]) {
 it('opens a block hash with the header, whatever the scheme of state roots is', async () => {
   const { source, endpoints: asked } = endpoints(undefined)
   for (const scheme of [mimc, poseidon2, 'ethereum'] as const) {
-    const state = await openAnchor(source, anchorAt(3), readSchemes(scheme, ROLLUP))
+    const state = await openAnchor(source, anchorAt(3), scheme)
     expect(state).toMatchObject({ scheme: 'ethereum', stateRoot: blockOf(3)?.stateRoot, block: blockOf(3) })
     expect(state.header).toMatchObject({ hash: blockOf(3)?.hash, number: 3n })
   }
@@ -95,10 +95,9 @@ it('opens a block hash with the header, whatever the scheme of state roots is', 
 
 it('needs no header for a state root, and refuses one if the state is to be that of Ethereum', async () => {
   const { source, endpoints: asked } = endpoints(undefined)
-  const schemes = readSchemes(number => (number === 3n ? mimc : 'ethereum'), ROLLUP)
-  expect(await openAnchor(source, anchorAt(3, ROOT), schemes)).toEqual({ scheme: mimc, stateRoot: ROOT })
+  expect(await openAnchor(source, anchorAt(3, ROOT), mimc)).toEqual({ scheme: mimc, stateRoot: ROOT })
   const refused = { code: 'ANCHOR_NO_ROOT', expected: expect.stringContaining("the scheme is 'ethereum'") }
-  await expect(openAnchor(source, anchorAt(4, ROOT), schemes)).rejects.toMatchObject(refused)
+  await expect(openAnchor(source, anchorAt(4, ROOT), 'ethereum')).rejects.toMatchObject(refused)
   expect(asked.map(({ total }) => total())).toEqual([0])
 })
 
@@ -112,30 +111,26 @@ it('leaves an endpoint that sends another header, or none, for the next', async 
   ]
   for (const [code, lie] of lies) {
     const { source, failed } = endpoints(lie, undefined)
-    const state = await openAnchor(source, anchorAt(3), () => 'ethereum')
+    const state = await openAnchor(source, anchorAt(3), 'ethereum')
     expect(state.stateRoot, code).toBe(blockOf(3)?.stateRoot)
     expect(failed, code).toHaveLength(1)
     const alone = endpoints(lie)
-    await expect(
-      openAnchor(alone.source, anchorAt(3), () => 'ethereum'),
-      code,
-    ).rejects.toMatchObject({ code })
+    await expect(openAnchor(alone.source, anchorAt(3), 'ethereum'), code).rejects.toMatchObject({ code })
     expect(alone.failed).toEqual([`L2 0 ${code}`])
   }
   // It is the block with that hash, but another one is asked for.
   const other = { ...anchorAt(3), l2BlockNumber: 2n }
   const { source, failed } = endpoints((_, method, params) => (numberIn(params) === 2 ? blockOf(3) : method))
-  await expect(openAnchor(source, other, () => 'ethereum')).rejects.toMatchObject({ code: 'BLOCK_NUMBER_MISMATCH' })
+  await expect(openAnchor(source, other, 'ethereum')).rejects.toMatchObject({ code: 'BLOCK_NUMBER_MISMATCH' })
   expect(failed).toEqual(['L2 0 BLOCK_NUMBER_MISMATCH'])
 })
 
 it('reads the option scheme before any request', () => {
   const { blockHashes: _, ...layout } = lineaLayout
   const old = readRollup({ address: ROLLUP.address, layout })
-  expect(() => readSchemes('ethereum', old)).toThrow('rollup.layout.blockHashes')
-  expect(() => readSchemes(() => 'ethereum', old)(1n)).toThrow('rollup.layout.blockHashes')
-  expect(() => readSchemes('poseidon2' as never, ROLLUP)).toThrow('scheme')
-  expect(() => readSchemes(() => undefined as never, ROLLUP)(1n)).toThrow('scheme')
-  expect(readSchemes('ethereum', ROLLUP)(1n)).toBe('ethereum')
-  expect(readSchemes(poseidon2, old)(1n)).toBe(poseidon2)
+  const read = (scheme: unknown, rollup: Rollup) => readNetwork({ rollup, scheme: scheme as StateScheme }).scheme
+  expect(() => read('ethereum', old)).toThrow('rollup.layout.blockHashes')
+  for (const wrong of ['poseidon2', () => poseidon2, undefined]) expect(() => read(wrong, ROLLUP)).toThrow('scheme')
+  expect(read('ethereum', ROLLUP)).toBe('ethereum')
+  expect(read(poseidon2, old)).toBe(poseidon2)
 })

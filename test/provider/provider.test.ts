@@ -246,18 +246,6 @@ describe('options', () => {
     const all = [{ chainId: 1337 }, { chainId: undefined, rollup }]
     for (const options of all) expect(await request(provider(options), 'eth_chainId')).toBe('0x539')
   })
-
-  it('may choose the scheme by block', async () => {
-    const endpoints = createEndpoints(demoState)
-    const { poseidon2 } = await import('../../src/entry/poseidon2.ts')
-    const blocks: bigint[] = []
-    const scheme = (block: bigint) => {
-      blocks.push(block)
-      return poseidon2
-    }
-    expect(await request(endpoints.provider({ scheme }), 'eth_getBalance', BOB)).toBe('0x3')
-    expect(blocks).toEqual([0n])
-  })
 })
 
 describe('values that no proof covers', () => {

@@ -125,7 +125,7 @@ export function verifyFollowOptions(options: FollowOptions) {
   const own = readOptions('', options, [...FOLLOWING, 'requests', 'skipUnavailable'])
   const { l1BlockHash, requests = [], fromL2BlockNumber: from, resumeFrom = null, onEvent, signal } = own
   const { skipUnavailable = false, pollIntervalMs = 60_000, maxKeysPerRequest } = own
-  const { rollup, schemeAt } = readNetwork(own.network)
+  const { rollup, scheme } = readNetwork(own.network)
   verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
   if (typeof skipUnavailable !== 'boolean') throw invalid('skipUnavailable', 'true or false', skipUnavailable)
@@ -140,7 +140,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
     rollup,
-    schemeAt,
+    scheme,
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,

@@ -63,12 +63,12 @@ export interface View {
 
 /** What is proven of a finalization, and of the accounts that are asked for. Null if the contract has nothing of it, which is proven too. */
 export async function prove(settings: Settings, view: View, hint: Hint): Promise<Proven | null> {
-  const { l2, rollup, schemeAt, requests, how, signal } = settings
+  const { l2, rollup, requests, how, signal } = settings
   const { block, l1Block, newest } = view
   const anchor = await unless('ANCHOR_NO_ROOT', fetchNamed(settings, view, hint))
   if (anchor === null) return null
   const { l2BlockNumber, blockHash, proof, finalizedState, implementation } = anchor
-  const { scheme, stateRoot, header: l2Block, block: sentBlock } = await openAnchor({ l2, signal }, anchor, schemeAt)
+  const { scheme, stateRoot, header: l2Block, block: sentBlock } = await openAnchor(settings, anchor, settings.scheme)
   const [bundles, verified]: [Proven['bundles'], Proven['verified']] = [[], []]
   for (const { address, storageKeys } of requests) {
     const asked = { address, storageKeys, l2BlockNumber }

@@ -78,13 +78,13 @@ export interface OpenedAnchor {
 export async function openAnchor(
   source: BlockSource,
   { l2BlockNumber: number, stateRoot, blockHash }: Anchor,
-  schemeAt: (l2BlockNumber: bigint) => StateScheme,
+  stated: StateScheme,
 ): Promise<OpenedAnchor> {
   if (blockHash !== undefined) {
     const { header, block } = await fetchHeader(source, { hash: blockHash, number })
     return { scheme: ETHEREUM, stateRoot: header.stateRoot, header, block }
   }
-  const { name, scheme, held } = stateKind(schemeAt(number))
+  const { name, scheme, held } = stateKind(stated)
   if (held === 'stateRoot') return { scheme, stateRoot, header: undefined, block: undefined }
   throw refusal('ANCHOR_NO_ROOT', `the hash of L2 block ${number}, because the scheme is '${name}'`, 'its state root')
 }

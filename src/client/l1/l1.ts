@@ -47,8 +47,8 @@ export interface L1Source {
   readonly signal: AbortSignal | undefined
   /** What the contract has to hold. Default: whichever it holds. */
   readonly holds?: HeldValue | undefined
-  /** Says what counts if the contract holds a state root and a block hash of this L2 block. Default: an error. */
-  readonly schemeAt?: ((l2BlockNumber: bigint) => StateScheme) | undefined
+  /** Says what counts if the contract holds a state root and a block hash of an L2 block. Default: an error. */
+  readonly scheme?: StateScheme | undefined
 }
 
 /** The block tags that every L1 endpoint accepts. */
@@ -125,15 +125,15 @@ export async function fetchAnchor(
   l2BlockNumber: bigint,
   finalizedState?: FinalizedState,
 ): Promise<Anchor> {
-  const { rollup, holds, schemeAt } = source
+  const { rollup, holds, scheme } = source
   const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
   const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, holds, finalizedState }
   const verify = (proof: unknown): VerifiedAnchor => {
     try {
       return verifyAnchor(proof, claim)
     } catch (error) {
-      if (schemeAt === undefined || !isProofError(error) || error.code !== 'ANCHOR_AMBIGUOUS') throw error
-      return verifyAnchor(proof, { ...claim, holds: stateKind(schemeAt(l2BlockNumber)).held })
+      if (scheme === undefined || !isProofError(error) || error.code !== 'ANCHOR_AMBIGUOUS') throw error
+      return verifyAnchor(proof, { ...claim, holds: stateKind(scheme).held })
     }
   }
   return fetchProof(source, keys, l1Block.number, proof => {

@@ -16,11 +16,10 @@ export interface Network {
   /** Its contract on L1, whose roots and hashes you trust; the chain ids; the method that serves proofs. */
   rollup: Rollup
   /**
-   * The hash scheme of its state roots, or a function that returns it for an L2 block: the Linea networks changed theirs. Where L1
-   * holds the hash of a block in place of a root, its state is one of Ethereum, whatever this says. With the name of that kind, L1 has
-   * to hold hashes, and no root is believed.
+   * The hash scheme of its state roots. Where L1 holds the hash of a block in place of a root, its state is one of Ethereum, whatever
+   * this says. With the name of that kind, L1 has to hold hashes, and no root is believed.
    */
-  scheme: StateScheme | ((l2BlockNumber: bigint) => StateScheme)
+  scheme: StateScheme
   /** The message service on L2, 20 bytes: for messages. */
   messageService?: Hex | undefined
   /**
@@ -52,27 +51,14 @@ export function readNetwork(network: Network) {
     const { scheme, messageService, hardfork = DEFAULT_HARDFORK } = own
     readText('name', own.name)
     const rollup = readRollup(own.rollup)
+    if (stateKind(scheme).held === 'blockHash') verifyHasHashes(rollup.layout)
     return {
       rollup,
       hardfork: verifyHardfork(hardfork),
-      schemeAt: readSchemes(scheme, rollup),
+      scheme,
       messageService: messageService && bytesToHex(decodeArgument('messageService', messageService, 20)),
     }
   })
-}
-
-/** For each L2 block: the hash scheme of its state root, or that L1 has to hold its hash. @throws ArgumentError */
-export function readSchemes(
-  scheme: Network['scheme'],
-  { layout }: ReturnType<typeof readRollup>,
-): (l2BlockNumber: bigint) => StateScheme {
-  const read = (kind: StateScheme) => {
-    if (stateKind(kind).held === 'blockHash') verifyHasHashes(layout)
-    return kind
-  }
-  if (typeof scheme === 'function') return l2BlockNumber => read(scheme(l2BlockNumber))
-  const stated = read(scheme)
-  return () => stated
 }
 
 export function serviceOf({ messageService }: ReturnType<typeof readNetwork>): Hex {

@@ -53,7 +53,7 @@ export async function findBlocks(
 /** Whether finalizations end with the block before these, and with the last of them. There may be others between. */
 export async function areFinalizations(source: L1Source, l1Block: L1Block, { first, last }: BlockRange) {
   // A finalization is one, whatever L1 holds for its end.
-  const any: L1Source = { ...source, schemeAt: () => ETHEREUM }
+  const any: L1Source = { ...source, scheme: ETHEREUM }
   const isEnd = (end: bigint) => unless('ANCHOR_BLOCK_AHEAD', unless('ANCHOR_NO_ROOT', fetchAnchor(any, l1Block, end)))
   const anchors = await Promise.all([last, ...(first > 1n ? [first - 1n] : [])].map(isEnd))
   return anchors.every(anchor => anchor !== null)

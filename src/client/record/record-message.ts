@@ -117,7 +117,7 @@ function verifyOptions(options: MessageRecordOptions) {
   const { direction = 'toL1' } = own
   if (direction !== 'toL1' && direction !== 'toL2') throw invalid('direction', 'toL1 or toL2', direction)
   const network = readNetwork(own.network)
-  const { rollup, schemeAt } = network
+  const { rollup, scheme } = network
   const layout = readLayout(own.layout)
   const recording = openRecording(own)
   const sender: Sender =
@@ -125,7 +125,7 @@ function verifyOptions(options: MessageRecordOptions) {
       ? { layer: 'L1', address: lowerCase(rollup.address) }
       : { layer: 'L2', address: serviceOf(network) }
   const how = { maxKeysPerRequest: KEYS_PER_REQUEST }
-  return { ...recording, rollup, schemeAt, layout, sender, how, wanted: readWanted(own.message) }
+  return { ...recording, rollup, scheme, layout, sender, how, wanted: readWanted(own.message) }
 }
 
 /** @throws ArgumentError */

@@ -122,13 +122,13 @@ const FIELDS = [...RECORDING_FIELDS, 'network', 'address', 'storageKeys', 'maxKe
 function readRecording(options: RecordOptions) {
   const own = readOptions('', options, FIELDS)
   const { l2BlockNumber, maxKeysPerRequest } = own
-  const { rollup, schemeAt } = readNetwork(own.network)
+  const { rollup, scheme } = readNetwork(own.network)
   const how = verifyClientOptions({ rollup, maxKeysPerRequest })
   if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
   const storageKeys = readKeys(own.storageKeys ?? []).map(({ text }) => text)
   const address = bytesToHex(decodeArgument('address', own.address, 20))
   const recording = openRecording(own, l2BlockNumber === undefined)
-  return { ...recording, rollup, schemeAt, how, address, storageKeys, l2BlockNumber }
+  return { ...recording, rollup, scheme, how, address, storageKeys, l2BlockNumber }
 }
 
 async function record(recording: Recording) {
@@ -155,11 +155,11 @@ async function record(recording: Recording) {
 }
 
 /** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
-async function answerAt({ l2, signal, schemeAt, how, address, tell, ...recording }: Recording, anchor: Anchor) {
+async function answerAt({ l2, signal, scheme: stated, how, address, tell, ...recording }: Recording, anchor: Anchor) {
   const { l2BlockNumber } = anchor
   let hasBegun = false
   try {
-    const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, schemeAt)
+    const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, stated)
     const onKeys = (keyCount: number) => {
       hasBegun = true
       tell({ step: 'keys', keyCount })

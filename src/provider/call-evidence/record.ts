@@ -42,14 +42,14 @@ function readRecordOptions(options: CallRecordOptions) {
   const { call, environment, ...own } = readOptions('', options, [...WHAT, ...HOW])
   const { maxRequests = DEFAULT_MAX_REQUESTS, timeoutMs = DEFAULT_TIMEOUT, ...recording } = own
   const { network, maxKeysPerRequest, signal } = recording
-  const { rollup, schemeAt, hardfork } = readNetwork(network)
+  const { rollup, scheme, hardfork } = readNetwork(network)
   const chainId = atPath('network', () => chainIdOf(rollup))
   verifySignal(signal)
   return {
     recording,
     l1: openEndpoints('l1', recording.l1, 'L1', { signal }),
     l2: endpointsOf(chainId, openEndpoints('l2', recording.l2, 'L2', { signal }), signal),
-    schemeAt,
+    scheme,
     rollup,
     chainId,
     call: decodeCall(call),
@@ -88,7 +88,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const recorded = await recordEvidence({ ...recording, l1: l1.sources, l2: l2.sources, address: call.from })
   const { l2BlockNumber, stateRoot, l1Block } = recorded.verified
   // L1 decides whether it is the state that the caller expects.
-  const scheme = decidedKind(recorded.scheme, wanted.schemeAt(l2BlockNumber))
+  const scheme = decidedKind(recorded.scheme, wanted.scheme)
 
   const source = { l2, block: l2BlockNumber, ...how, scheme, known: createKnownState() }
   const state = createProvenState({ ...source, stateRoot, verify: createStateVerifier(scheme) })

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { readSchemes } from '../../../src/client/network/network.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
 import { historyContract } from '../../../src/entry/blocks.ts'
 import type { Hex } from '../../../src/entry/index.ts'
@@ -30,7 +29,7 @@ function viewsOver({ l1, l2, l1BlockHash }: Endpoints, more: object = {}, scheme
   const rollup = readRollup(ROLLUP)
   return createViews({
     ...{ l1: openEndpoints('l1', l1, 'L1'), l2: openEndpoints('l2', l2, 'L2'), l1BlockHash, rollup, signal: undefined },
-    ...{ schemeAt: readSchemes(scheme as never, rollup), method: 'rollup_getProof', maxKeysPerRequest: 2 },
+    ...{ scheme: scheme as never, method: 'rollup_getProof', maxKeysPerRequest: 2 },
     known: createKnownState(),
     ...more,
   })

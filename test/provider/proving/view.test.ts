@@ -1,8 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { readSchemes } from '../../../src/client/network/network.ts'
 import { openEndpoints } from '../../../src/client/sources/endpoints.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import type { Network } from '../../../src/entry/networks.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { createCurrentView } from '../../../src/provider/current-view.ts'
 import { MAX_FINALIZATIONS } from '../../../src/provider/limits.ts'
@@ -14,16 +12,14 @@ import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
 
 const [ALICE, BOB] = [at('a1'), at('b2')]
 
-type More = Partial<Omit<ViewSource, 'schemeAt'>> & { readonly scheme?: Network['scheme'] }
-
-function setUp({ scheme = poseidon2, ...more }: More = {}, bob = 2n) {
+function setUp(more: Partial<ViewSource> = {}, bob = 2n) {
   const endpoints = createEndpoints(new Map([[BOB, { balance: bob }]]), true)
   const { l1, l2, l1BlockHash } = endpoints
   const source = {
     l1: openEndpoints('l1', l1, 'L1'),
     l2: openEndpoints('l2', l2, 'L2'),
     l1BlockHash,
-    schemeAt: readSchemes(scheme, readRollup(ROLLUP)),
+    scheme: poseidon2,
     method: 'rollup_getProof',
   }
   const views = createViews({
@@ -184,7 +180,7 @@ it('passes on the errors of endpoints and sources', async () => {
     code: 'ARGUMENT_INVALID',
   })
   await expect(setUp({ l1BlockHash: () => word(1) }).views.find(null)).rejects.toMatchObject({ layer: 'L1' })
-  const scheme = setUp({ scheme: () => ({ name: 'other' }) as never })
+  const scheme = setUp({ scheme: { name: 'other' } as never })
   await expect(scheme.views.find(null)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path: 'scheme' })
 })
 
@@ -201,21 +197,14 @@ it('passes on the error of the state before that of the timestamp', async () => 
 })
 
 it('finds the blocks of earlier finalizations, at the L1 block of the view', async () => {
-  const asked: bigint[] = []
-  const { views, finalize, chain, lie } = setUp({
-    scheme: block => {
-      asked.push(block)
-      return poseidon2
-    },
-  })
+  const { views, finalize, chain, lie } = setUp()
   for (const balance of [3n, 4n]) {
     chain.addBlock()
     finalize(balance)
   }
   const newest = await views.find(null)
-  expect([newest.l2BlockNumber, asked]).toEqual([4n, [4n]])
+  expect(newest.l2BlockNumber).toBe(4n)
   const earlier = await views.findAt(newest, 2n)
-  expect(asked).toEqual([4n, 2n])
   expect(earlier).toMatchObject({
     ...{ l2BlockNumber: 2n, stateRoot: chain.at(2n)?.stateRoot(), l1Block: newest.l1Block, timestamp: undefined },
   })
@@ -228,14 +217,6 @@ it('finds the blocks of earlier finalizations, at the L1 block of the view', asy
   }
   lie.l1 = () => null
   await expect(views.findAt(newest, 2n)).rejects.not.toHaveProperty('reason')
-})
-
-it('finds the scheme of each block, and refuses one that is no scheme', async () => {
-  const { views, finalize } = setUp({ scheme: block => (block === 1n ? { ...poseidon2 } : poseidon2) })
-  for (const balance of [3n, 4n]) finalize(balance)
-  const newest = await views.find(null)
-  expect(await newest.state.getAccount(BOB)).toMatchObject({ balance: 4n })
-  await expect(views.findAt(newest, 1n)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
 })
 
 it('keeps the views of four earlier blocks', async () => {
