@@ -20,10 +20,14 @@ export async function verifyAll(): Promise<string> {
   const claim = { scheme: poseidon2, stateRoot, address, storageKeys } as Parameters<typeof verifyProof>[1]
   const { account } = verifyProof(answer, claim)
 
-  const { rollup, l2BlockNumber, ...stated } = evidence.claim
+  const { rollup, l2BlockNumber, trusted, ...asked } = evidence.claim
   const { l1Block } = verifyEvidence(evidence.bundle, {
-    ...{ ...stated, scheme: poseidon2 },
-    ...{ rollup: { address: rollup.address }, l2BlockNumber: BigInt(l2BlockNumber) },
+    scheme: poseidon2,
+    rollup: { address: rollup.address },
+    trusted,
+    l2BlockNumber: BigInt(l2BlockNumber),
+    address: asked.address,
+    storageKeys: asked.storageKeys,
   } as EvidenceClaim)
 
   const endpoint = { request: async ({ method }: { method: string }) => (method === 'eth_chainId' ? '0x539' : answer) }
