@@ -4,7 +4,7 @@ import type { Recorded, RecordOptions } from '../../client/record/record.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import type { BundleHead, HeadClaim } from '../../verify/evidence/head.ts'
 import type { Trusted } from '../../verify/evidence/trusted.ts'
-import type { VerifiedEvidence } from '../../verify/evidence/types.ts'
+import type { ProvenState } from '../../verify/evidence/types.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import type { Environment } from '../environment.ts'
@@ -85,14 +85,6 @@ export interface CallVerifyOptions {
   timeoutMs?: number | undefined
 }
 
-/** What a bundle proves about the block of the call. */
-export type CallAnchor<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> =
-  VerifiedEvidence<Trust, bigint, readonly Hex[] | 'fromBundle', Kind> extends infer One
-    ? One extends unknown
-      ? Omit<One, 'account' | 'storage' | 'address'>
-      : never
-    : never
-
 /** How a call ended. A call that reverts or fails is proven to do so. */
 export type CallOutcome =
   | {
@@ -113,7 +105,10 @@ export type CallOutcome =
     }
 
 /** The outcome of a call, and what it rests on. */
-export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> = CallAnchor<Trust, Kind> &
+export type VerifiedCall<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> = ProvenState<
+  Trust,
+  Kind
+> &
   CallOutcome & {
     /** Chain id of the rollup, as you passed it. */
     chainId: bigint

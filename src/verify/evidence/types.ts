@@ -104,6 +104,14 @@ export type VerifiedEvidence<
         }
       : never)
 
+/** What is proven about the state that evidence of another kind rests on. */
+export type ProvenState<Trust extends Trusted, Kind extends StateScheme> =
+  VerifiedEvidence<Trust, bigint, readonly Hex[], Kind> extends infer One
+    ? One extends object
+      ? Omit<One, 'account' | 'storage' | 'address'>
+      : never
+    : never
+
 /** What a bundle of any kind proves. */
 export type AnyEvidence = VerifiedEvidence<Trusted, bigint | 'fromBundle', readonly Hex[] | 'fromBundle', StateScheme>
 

@@ -18,7 +18,7 @@ import { type BundleHead, type DecodedHeadClaim, type HeadClaim, verifyNumberKno
 import { createKind } from '../kind.ts'
 import { MAX_CHOICES } from '../limits.ts'
 import type { Trusted } from '../trusted.ts'
-import type { NamedEvidence, VerifiedEvidence } from '../types.ts'
+import type { NamedEvidence, ProvenState } from '../types.ts'
 
 /**
  * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2
@@ -75,16 +75,8 @@ export interface LogsClaim<Trust extends Trusted = Trusted, Kind extends StateSc
   filter: LogFilter | 'fromBundle'
 }
 
-/** What is proven about the state that holds the block hash, whichever input you trust. */
-type LogsAnchor<Trust extends Trusted, Kind extends StateScheme> =
-  VerifiedEvidence<Trust, bigint, readonly Hex[], Kind> extends infer One
-    ? One extends object
-      ? Omit<One, 'account' | 'storage' | 'address'>
-      : never
-    : never
-
 /** All logs that a filter selects in a range of blocks, and what that rests on. */
-export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> = LogsAnchor<
+export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateScheme = Scheme> = ProvenState<
   Trust,
   Kind
 > & {
