@@ -61,14 +61,27 @@ const REFUSALS = {
   5: { code: -32614, message: 'eth_getLogs is limited to a 5 range' },
   10: { code: -32600, message: 'You can make eth_getLogs requests with up to a 10 block range.' },
   500: { code: -32602, message: 'range 2000 exceeds limit of 500' },
+  0: { code: -32601, message: 'the method eth_getLogs does not exist/is not available' },
 } as const
 
-it.each([5, 10, 500] as const)(
-  'records and follows messages with endpoints that allow %i blocks of logs',
-  async most => {
+it.each([
+  [5, 'an L1'],
+  [10, 'an L1'],
+  [10, 'a pruned L1'],
+  [500, 'an L1'],
+  [0, 'an L1'],
+] as const)(
+  'records and follows messages with endpoints that allow %i blocks of logs, and %s',
+  async (most, kind) => {
     const { numbers, l1, l2 } = await start()
-    // Without logs of L1, nobody tells when a block was finalized.
-    const [one, two] = [limited(l1, most || 500, REFUSALS[most || 500]), limited(l2, most, REFUSALS[most])]
+    const [one, two] = [limited(l1, most, REFUSALS[most]), limited(l2, most, REFUSALS[most])]
+    const { request } = one.provider
+    if (kind === 'a pruned L1') {
+      one.provider.request = async args => {
+        if (args.method !== 'eth_getStorageAt') return request(args)
+        throw Object.assign(new Error('missing trie node'), { code: -32000 })
+      }
+    }
     const about = { rollup: ROLLUP, scheme: poseidon2, messageService, l1: one.provider, l2: two.provider }
     const recorded = await recordMessage(withNetwork({ ...about, message: { from: USER } }))
     expect([recorded.verified.status, recorded.verified.message.number]).toEqual(['claimable', numbers.at(-1)])

@@ -285,6 +285,10 @@ it('believes no L1 endpoint', async () => {
   const forged = { ...(chain.l1.getBlock(63n) ?? {}), stateRoot: word(7) }
   const block = (change: object) => to('eth_getBlockByNumber', answer => ({ ...answer, ...change }))
   const proof = (change: object) => to('eth_getProof', answer => ({ ...answer, ...change }))
+  const ofPast =
+    (refuse: () => unknown): Tamper =>
+    (answer, method) =>
+      ['eth_getLogs', 'eth_getStorageAt'].includes(method) ? refuse() : answer
   const naming = (...blocks: number[]) =>
     to('eth_getLogs', logs => {
       const [log] = logs as { topics: string[] }[]
@@ -311,10 +315,10 @@ it('believes no L1 endpoint', async () => {
     ['PROOF_UNAVAILABLE', to('eth_getLogs', () => [])],
     ['ANSWER_MALFORMED', to('eth_getLogs', () => null)],
     ['ANSWER_MALFORMED', to('eth_getLogs', () => '7')],
-    ['L1_HISTORY_MISSING', to('eth_getLogs', fail(4444, 'pruned history unavailable'))],
-    ['L1_HISTORY_MISSING', to('eth_getLogs', fail(-32602, 'Archive requests require a personal token.'))],
+    ['L1_HISTORY_MISSING', ofPast(fail(4444, 'pruned history unavailable'))],
+    ['L1_HISTORY_MISSING', ofPast(fail(-32602, 'Archive requests require a personal token.'))],
     ['RATE_LIMITED', to('eth_getLogs', fail(-32005, 'slow down'))],
-    ['METHOD_UNKNOWN', to('eth_getLogs', fail(-32601, 'no'))],
+    ['METHOD_UNKNOWN', ofPast(fail(-32601, 'no'))],
     ['UNREACHABLE', to('eth_getLogs', () => Promise.reject(new TypeError('fetch failed')))],
     ['TAG_UNSUPPORTED', to('eth_getBlockByNumber', fail(-32602, 'invalid block tag'))],
   ]

@@ -2,8 +2,14 @@ import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/f
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { only } from '../sources/endpoints.ts'
 import { allOf, type Work } from '../sources/pool.ts'
-import { isPassing, orFailure } from '../transport/error.ts'
-import { MAX_EMPTY_LOG_REQUESTS, MAX_LIST_ROUNDS, MAX_LISTED } from '../transport/limits.ts'
+import { type Failure, isPassing, isWrong, orFailure } from '../transport/error.ts'
+import {
+  BLOCKS_PER_REQUEST,
+  FIRST_DISTANCE,
+  MAX_EMPTY_LOG_REQUESTS,
+  MAX_LIST_ROUNDS,
+  MAX_LISTED,
+} from '../transport/limits.ts'
 import type { AnyProvider } from '../transport/provider.ts'
 import {
   type Anchor,
@@ -16,6 +22,7 @@ import {
   unless,
   walkLogs,
 } from './l1.ts'
+import { allowedBlocks } from './log-ranges.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
@@ -38,7 +45,7 @@ export interface ListRange {
   readonly l1Block: L1Block
 }
 
-type Listed = ReadonlyMap<bigint, FinalizedState>
+type Listed = ReadonlyMap<bigint, FinalizedState | undefined>
 
 /** Lists finalizations, and remembers which endpoints not to believe, and which to wait for no longer. */
 export function createLister(source: L1Source) {
@@ -59,7 +66,7 @@ export function createLister(source: L1Source) {
     async list(range: ListRange): Promise<Hint[]> {
       const isAlone = inventors.size === l1.sources.length
       const work: Work<AnyProvider, Listed | null> = async (provider, own, index) =>
-        inventors.has(index) && !isAlone ? null : listFromLogs(provider, { ...source, signal: own.signal }, range)
+        inventors.has(index) && !isAlone ? null : listFinalizations(provider, { ...source, signal: own.signal }, range)
       const outcomes = await allOf(l1.each(work, { signal }))
       const lists = outcomes.flatMap(one =>
         'value' in one && one.value ? [{ index: one.index, list: one.value }] : [],
@@ -103,16 +110,16 @@ function hintsOf(lists: readonly { readonly index: number; readonly list: Listed
     }))
 }
 
-/** From the newest logs back. @throws EndpointError `L1_CONTRADICTION` if they lack the newest finalization */
-async function listFromLogs(
+/** From the newest back. @throws EndpointError `L1_CONTRADICTION` if the endpoint's logs lack the newest finalization */
+async function listFinalizations(
   provider: AnyProvider,
   source: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
 ): Promise<Listed> {
-  const found = new Map<bigint, FinalizedState>()
+  const found = new Map<bigint, FinalizedState | undefined>()
   const oldest = l1After === null ? 0n : l1After + 1n
   let empty = 0
-  for await (const { first, logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
+  for await (const { first, logs } of walkBack(provider, source, { l1Block, oldest })) {
     const { size } = found
     for (const { l2BlockNumber, finalizedState } of logs) {
       const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)
@@ -168,15 +175,15 @@ export async function* walkAnchors(
   }
 }
 
-/** The newest finalization below another one, in an endpoint's logs, of which none is asked for twice. None of it is proven. */
-function searchBack(provider: AnyProvider, source: L1Source, { number }: L1Block) {
+/** The newest finalization below another one, according to an endpoint, which is asked for nothing twice. None of it is proven. */
+function searchBack(provider: AnyProvider, source: L1Source, l1Block: L1Block) {
   let ends: readonly bigint[] = []
-  let left = number
+  let left = l1Block.number
   return async (known: bigint): Promise<bigint | undefined> => {
     ends = ends.filter(end => end < known)
     if (ends.length > 0) return ends[0]
     let asked = 0
-    for await (const { first, logs } of walkLogs(provider, source, [finalizedStateTopics], left, 0n)) {
+    for await (const { first, logs } of walkBack(provider, source, { l1Block, newest: left, oldest: 0n })) {
       left = first - 1n
       const below = logs.map(({ l2BlockNumber }) => l2BlockNumber).filter(end => end < known)
       ends = below.sort((a, b) => (a > b ? -1 : 1))
@@ -184,4 +191,99 @@ function searchBack(provider: AnyProvider, source: L1Source, { number }: L1Block
     }
     return ends[0]
   }
+}
+
+/** Finalizations that an endpoint names: all that reached L1 from block `first` on, up to those that were named before. */
+interface Piece {
+  readonly first: bigint
+  readonly logs: readonly { readonly l2BlockNumber: bigint; readonly finalizedState?: FinalizedState }[]
+}
+
+interface WalkRange {
+  readonly l1Block: L1Block
+  /** Default: `l1Block`. */
+  readonly newest?: bigint
+  readonly oldest: bigint
+  /** The L2 block that is sought. Finalizations above it may be left out. */
+  readonly sought?: bigint
+}
+
+/**
+ * Finalizations, newest first, according to an endpoint: from the logs of the contract. Where it serves none, or so few blocks at once
+ * that it would be asked very often, from what the contract held at older L1 blocks, if the endpoint has their states.
+ */
+export async function* walkBack(
+  provider: AnyProvider,
+  source: L1Source,
+  range: WalkRange,
+): AsyncGenerator<Piece, void> {
+  const { l1Block, newest = l1Block.number, oldest } = range
+  let left = newest
+  let refusal: Failure | undefined
+  const logs = () => walkLogs(provider, source, [finalizedStateTopics], left, oldest)
+  try {
+    for await (const piece of logs()) {
+      yield piece
+      left = piece.first - 1n
+      if (allowedBlocks(provider) < BLOCKS_PER_REQUEST) break
+    }
+  } catch (error) {
+    if (isPassing(error) || isWrong(error)) throw error
+    refusal = orFailure(error)
+  }
+  if (left < oldest && refusal === undefined) return
+  try {
+    return yield* walkStates(provider, source, { ...range, newest: left })
+  } catch (error) {
+    orFailure(error)
+    if (refusal !== undefined) throw refusal
+  }
+  yield* logs()
+}
+
+/** `currentL2BlockNumber` at an L1 block. */
+interface Sample {
+  readonly at: bigint
+  readonly value: bigint
+}
+
+/** In doubling steps back, and then by bisection: at most 64 requests for each finalization. */
+async function* walkStates(
+  provider: AnyProvider,
+  source: L1Source,
+  { l1Block, newest = l1Block.number, oldest, sought }: WalkRange,
+): AsyncGenerator<Piece, void> {
+  let sample: Sample | null = { at: newest, value: await readCurrent(provider, source, newest) }
+  let least = sought ?? sample.value
+  while (sample !== null && sample.value > 0n) {
+    const { before, after } = await findStep(provider, source, sample, oldest, least)
+    // Otherwise, it could invent any number of them, of which each takes dozens of requests to find.
+    const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, after.value))
+    if (anchor === null) throw invented(after.value)
+    // Others may have come in the same block.
+    const beside = await walkLogs(provider, source, [finalizedStateTopics], after.at, after.at).next().catch(orFailure)
+    const named = 'value' in beside && beside.value ? beside.value.logs : []
+    yield { first: after.at, logs: [...named, { l2BlockNumber: after.value }] }
+    sample = before
+    least = after.value
+  }
+}
+
+/** Two L1 blocks in a row between which the contract went on from less than `least`. It may not have, from `oldest` on. */
+async function findStep(provider: AnyProvider, source: L1Source, newest: Sample, oldest: bigint, least: bigint) {
+  let after = newest
+  let before: Sample | null = null
+  for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
+    if (before === null && after.at <= oldest) break
+    const back: bigint = newest.at > oldest + distance ? newest.at - distance : oldest
+    const at: bigint = before === null ? back : (before.at + after.at) / 2n
+    const value = await readCurrent(provider, source, at)
+    if (value > after.value || (before !== null && value < before.value)) {
+      const when = before === null ? `before ${after.value}` : `between ${before.value} and ${after.value}`
+      throw contradiction(`L2 block ${value} was finalized ${when}`)
+    }
+    if (value < least) before = { at, value }
+    else after = { at, value }
+  }
+  return { before, after }
 }

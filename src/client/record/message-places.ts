@@ -1,7 +1,6 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
-import { finalizedStateTopics } from '../../verify/anchor/finalized-state.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { readRollup } from '../../verify/anchor/rollup.ts'
 import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } from '../../verify/messages/from-l2.ts'
@@ -9,7 +8,8 @@ import type { MessageLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
 import { ETHEREUM } from '../../verify/state/types.ts'
-import { contradiction, fetchAnchor, fetchProof, type L1Source, unless, walkLogs } from '../l1/l1.ts'
+import { walkBack } from '../l1/finalizations.ts'
+import { contradiction, fetchAnchor, fetchProof, type L1Source, unless } from '../l1/l1.ts'
 import type { BlockRange } from '../l1/log-ranges.ts'
 import type { Endpoints } from '../sources/endpoints.ts'
 import { EndpointError } from '../transport/error.ts'
@@ -32,7 +32,7 @@ export async function findBlocks(
   const oldest = least > 0n ? least : 0n
   // What is finalized first begins with block 0.
   const ends: bigint[] = oldest > 0n ? [] : [-1n]
-  for await (const { logs } of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
+  for await (const { logs } of walkBack(provider, source, { l1Block, oldest, sought: block })) {
     for (const { l2BlockNumber } of logs) ends.push(l2BlockNumber)
     if (logs.some(({ l2BlockNumber }) => l2BlockNumber < block)) break
   }

@@ -97,8 +97,10 @@ async function* readPieces(
 ): AsyncGenerator<SentMessage[], void> {
   const { layer, address } = sender
   const budget = newBudget()
+  // Of L1, whose finalizations are far apart, nobody would read all receipts.
+  const options = { signal, isBackwards, withReceipts: layer === 'L2' }
   const filter = { address, topics: [MESSAGE_SENT, ...topics] }
-  for await (const { first, last, logs } of askLogs(provider, filter, blocks, { signal, isBackwards })) {
+  for await (const { first, last, logs } of askLogs(provider, filter, blocks, options)) {
     const all = readSent(provider, logs, sender, budget)
     heard()
     if (all.some(({ block }) => block < first || block > last)) {

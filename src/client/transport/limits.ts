@@ -64,6 +64,8 @@ export const SOURCE_TIMEOUT_MS = 10_000
 export const BLOCKS_PER_REQUEST = 2_000n
 /** Milliseconds for which it is remembered how many blocks an endpoint allows. */
 export const REMEMBERED_MS = 600_000
+/** L1 blocks by which a search of older states steps back first. */
+export const FIRST_DISTANCE = 32n
 /** Finalizations that a recording tries, unless the caller states another number. */
 export const DEFAULT_FINALIZATIONS = 8
 /** Storage keys per request, unless the caller states another number. */
@@ -72,6 +74,9 @@ export const KEYS_PER_REQUEST = 100
 export const MAX_LOG_REQUESTS = 10n
 /** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */
 export const HINT_MS = 10_000
+/** Blocks whose receipts are read as one piece where an endpoint serves no logs, and how many are asked for at once. */
+export const BLOCKS_WITH_RECEIPTS = 16n
+export const LOGS_AT_ONCE = 8
 /** Logs per request: far more than the finalizations in that many blocks. */
 export const MAX_LOGS = 2_000
 

@@ -249,6 +249,12 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ...['src/client/record/messages.ts', 'log.address !== address || block == null', 'block == null'],
     ),
     promised(
+      'If no endpoint sends logs, its receipts replace them, and the root on L1 decides',
+      'client/message-receipts',
+      'messages are found, recorded and followed by receipts if no endpoint sends logs, with …',
+      ...['src/client/l1/log-ranges.ts', 'isByReceipts ? logsInReceipts : logsIn)', 'isByReceipts ? logsIn : logsIn)'],
+    ),
+    promised(
       'A committee without 342 signers of 512 proves nothing',
       'verify/beacon/corpus',
       'accepts the chain of every fork, and refuses each invalid vector with its code',

@@ -28,14 +28,17 @@ import { ROLLUP } from './servers.ts'
 beforeEach(skipTime)
 
 import { type InParts, withNetwork } from '../network.ts'
-import { providerOf, type Tamper, to } from './tampered.ts'
+import { fail, providerOf, type Tamper, to } from './tampered.ts'
 
 const ROUNDS = 4
 const user = contentOf('user').from
 
 /** Finalizations of three blocks, of which the first has two messages and the last three. The user sends the fifth of each. */
-function build() {
-  const chain = createChain(demoWorld(poseidon2), ROLLUP, { messageService, contractVersion: 8 })
+function build(kind: 'poseidon2' | 'ethereum') {
+  const chain = createChain(demoWorld(poseidon2), ROLLUP, {
+    messageService,
+    contractVersion: kind === 'ethereum' ? 9 : 8,
+  })
   const sent: Message[] = []
   for (let round = 0; round < ROUNDS; round++) {
     for (const count of [2, 0, 3]) {
@@ -47,14 +50,15 @@ function build() {
     }
     chain.finalize()
   }
-  return { chain, sent, scheme: poseidon2 }
+  return { chain, sent, scheme: kind === 'ethereum' ? kind : poseidon2 }
 }
 
 type Built = ReturnType<typeof build>
-let built: Built
+let chains: Record<'poseidon2' | 'ethereum', Built>
 beforeAll(() => {
-  built = build()
+  chains = { poseidon2: build('poseidon2'), ethereum: build('ethereum') }
 })
+const KINDS = ['poseidon2', 'ethereum'] as const
 
 const l1Of = ({ chain }: Built, tamper?: Tamper) => providerOf(l1Methods(chain, 1n), tamper)
 const l2Of = ({ chain }: Built, tamper?: Tamper) => providerOf(l2Methods(chain, 2n), tamper)
@@ -66,11 +70,16 @@ interface Log {
 }
 const onLogs = (lie: (logs: Log[], params: readonly unknown[]) => unknown): Tamper =>
   to('eth_getLogs', (logs, params) => lie(logs as Log[], params))
+const refusing = to('eth_getLogs', fail(-32000, 'query exceeds limit'))
 /** The log of a message that was never sent, behind the others of a block. */
 const inventedLog = (message: Message, block: number) => ({
   ...encodeMessageLog(readMessage('', message)),
   ...{ address: messageService, blockNumber: `0x${block.toString(16)}` as Hex, logIndex: '0x9' as Hex },
 })
+const both =
+  (...tampers: Tamper[]): Tamper =>
+  (answer, ...rest) =>
+    tampers.reduce((lied, tamper) => tamper(lied, ...rest), answer)
 
 async function record(
   built: Built,
@@ -135,7 +144,45 @@ async function follow(
   return { numbers, failures }
 }
 
+it.each(KINDS)(
+  'messages are found, recorded and followed by receipts if no endpoint sends logs, with %s',
+  async kind => {
+    const built = chains[kind]
+    const l2 = l2Of(built, refusing).provider
+    const outcomeOf = async (message: MessageRecordOptions['message']) => (await record(built, message, { l2 })).outcome
+    for (const number of [7, 16]) expect(await outcomeOf(hashOf(built, number))).toBe(`claimable ${number}`)
+    expect(await outcomeOf({ from: user })).toBe('claimable 20')
+    expect(await outcomeOf({ from: messageService })).toContain('None in the blocks 0 to 12')
+    const [transactionHash] = Object(built.chain.getBlock(9n)).transactions
+    expect(await outcomeOf({ transactionHash })).toContain('3 in the transaction')
+    const { numbers } = await follow(built, [refusing, refusing])
+    expect(numbers).toEqual(built.sent.map(({ number }) => number))
+  },
+)
+
+it('an endpoint that sends forged receipts is left for the next', async () => {
+  const built = chains.poseidon2
+  const forgeries: Record<string, Tamper> = {
+    'a receipt lacks a log': to('eth_getBlockReceipts', (receipts, [block]) => {
+      for (const receipt of block === '0x6' ? (receipts as { logs: unknown[] }[]) : []) receipt.logs.pop()
+      return receipts
+    }),
+    'there is no block': to('eth_getBlockReceipts', () => null),
+    'there are no logs': to('eth_getBlockReceipts', () => [null, 'text', { logs: 'text' }, { logs: [null, {}] }]),
+  }
+  for (const [name, forgery] of Object.entries(forgeries)) {
+    const liar = l2Of(built, both(refusing, forgery)).provider
+    const honest = l2Of(built, refusing).provider
+    const { outcome, failed } = await record(built, hashOf(built, 7), { l2: [liar, honest] })
+    expect([name, outcome]).toEqual([name, 'claimable 7'])
+    expect(failed.filter(one => one.startsWith('L2 0')).length, name).toBe(1)
+    const alone = (await record(built, hashOf(built, 7), { l2: liar })).outcome
+    expect(alone, name).toMatch(/^(MESSAGES_REFUTED|MESSAGE_MISSING|BLOCK_MISSING)/)
+  }
+})
+
 it('a follower goes on without a restart once L1 tells a finalization that all its endpoints hid', async () => {
+  const built = chains.poseidon2
   let isHidden = true
   const { provider: l1 } = l1Of(
     built,
@@ -179,6 +226,7 @@ const oldL1 = (built: Built): RequestProvider => {
 }
 
 it('a message that is too old is missing, which is not the fault of L1, and no endpoint can keep another from its truth', async () => {
+  const built = chains.poseidon2
   const old = await record(built, hashOf(built, 1), { l1: oldL1(built) })
   expect(old.outcome).toMatch(
     /^MESSAGE_MISSING: the L2 endpoint. No log of the finalization of L2 block 1 from L1 block 1000005 on/,
