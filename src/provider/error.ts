@@ -23,7 +23,7 @@ const meanings = {
     'What an endpoint sent is not proven: it is false, or not in the form of a proof. If the scheme that you passed is right, use another endpoint.',
   VALUE_UNPROVEN:
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
-  FILTER_MISSING: 'There is no such filter, or nobody asked for it for five minutes: create it again.',
+  FILTER_MISSING: 'There is no such filter, or it made room for others: create it again.',
   ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',
   LIMIT_REACHED: 'The request needs more than a limit allows: of a call, `maxRequests`.',
   TIMEOUT:
@@ -96,13 +96,7 @@ export interface ReasonData {
 
 type DataOf<Reason> = Reason extends keyof ReasonData ? ReasonData[Reason] : object
 
-/** The `data` of a {@link ProviderError}, by its reason. All of it is JSON. */
-export type ProviderErrorData = {
-  [Reason in ProviderErrorReason]: Reason extends 'REVERTED' ? Hex : { reason: Reason } & DataOf<Reason>
-}
-
-/** What {@link ProviderError} carries besides its reason and its data. */
-export interface ProviderErrorDetails {
+interface Details {
   /** What exactly was found, for people. */
   found?: string | undefined
   /** The underlying ProofError, EndpointError or ArgumentError. */
@@ -116,13 +110,8 @@ export interface ProviderErrorDetails {
  * For a revert, `data` is what the contract returned, as hexadecimal, for clients to decode. Otherwise it is an object with the
  * `reason`, and more, by reason.
  *
- * Clients wrap it in errors of their own:
- *
- * - viem keeps it: `error.walk(isProviderError)` returns it.
- * - ethers copies `code`, `message` and `data`. It throws a `CALL_EXCEPTION` whatever happened to a call or an estimate. If the
- *   call reverted, its `data` is what the contract returned, perhaps `0x`. Otherwise, its `data` is null, ethers says "missing
- *   revert data", and `error.info.error.data.reason` says what happened, such as `ENDPOINT_FAILED`. For any other request, ethers
- *   throws an `UNKNOWN_ERROR` with the copy in `error.error`, so that the reason is `error.error.data.reason`.
+ * Clients wrap it in errors of their own. In those of viem, `error.walk(isProviderError)` returns it. Those of ethers have a copy of
+ * its `data`: of a call or an estimate in `error.info.error`, of any other request in `error.error`.
  *
  * @example
  * ```ts
@@ -142,7 +131,7 @@ export class ProviderError<Reason extends ProviderErrorReason = ProviderErrorRea
   /** What to do about it. */
   readonly action: ErrorAction
   /** JSON, for clients. */
-  readonly data: ProviderErrorData[Reason]
+  readonly data: Reason extends 'REVERTED' ? Hex : { reason: Reason } & DataOf<Reason>
 
   /**
    * For your own providers, so that clients treat their errors like those of this one.
@@ -151,7 +140,7 @@ export class ProviderError<Reason extends ProviderErrorReason = ProviderErrorRea
    * @param data what clients get to see besides the reason, without URLs and keys
    * @param details what was found, without URLs and keys
    */
-  constructor(reason: Reason, data: DataOf<Reason>, details: ProviderErrorDetails = {}) {
+  constructor(reason: Reason, data: DataOf<Reason>, details: Details = {}) {
     const { found, cause } = details
     const meaning = providerErrorMeanings[reason]
     super(found === undefined ? meaning : `${meaning} ${found}`, cause && { cause })
@@ -160,7 +149,7 @@ export class ProviderError<Reason extends ProviderErrorReason = ProviderErrorRea
     this.code = code
     this.action = isEndpointError(cause) ? cause.action : action
     // The types of both follow from the reason.
-    this.data = (reason === 'REVERTED' ? data : Object.assign({ reason }, data)) as ProviderErrorData[Reason]
+    this.data = (reason === 'REVERTED' ? data : Object.assign({ reason }, data)) as typeof this.data
     brandError(this, 'ProviderError')
   }
 }
@@ -198,17 +187,10 @@ export function toProviderError(error: unknown): ProviderError {
   return new ProviderError('ENDPOINT_FAILED', { error: code, ...(layer && { layer }), ...proof }, details)
 }
 
-/** For the reasons that say it all. */
-export const refusedFor = (
-  reason: Exclude<ProviderErrorReason, keyof ReasonData>,
-  details?: ProviderErrorDetails,
-): ProviderError => new ProviderError(reason, {}, details)
+export const refusedFor = (reason: Exclude<ProviderErrorReason, keyof ReasonData>, details?: Details): ProviderError =>
+  new ProviderError(reason, {}, details)
 
-/**
- * In the words by which ethers knows that a method is unsupported: it then does without, where it can.
- *
- * @param why the reason, if it is known
- */
+/** In the words by which ethers knows that a method is unsupported: it then does without, where it can. */
 export function refusedMethod(method: string, why?: string): ProviderError {
   const name = printable(method.slice(0, 80))
   const found = `Here, the method ${name} does not exist${why === undefined ? '' : `: ${why}`}.`

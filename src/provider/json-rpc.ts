@@ -58,7 +58,7 @@ const isId = (id: unknown): id is Id => id === null || typeof id === 'string' ||
 export const failure = (id: Id, code: number, message: string, data?: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
 
-/** Says what the provider throws. @param hints the server's own options that answer a refusal, which are appended to its message */
+/** Says what the provider throws. @param hints the server's own options that answer a refusal */
 export const sayWith =
   (hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {}) =>
   (error: unknown): Failure => {
@@ -70,11 +70,7 @@ export const sayWith =
 type Room = ReturnType<typeof createRoom>
 export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
 
-/**
- * Answers JSON-RPC 2.0 messages, single requests and batches, from a provider.
- *
- * @param onProgress called with what a search of logs has left to do, if it takes long
- */
+/** Answers JSON-RPC 2.0 messages. @param onProgress called with what a search of logs has left to do, if it takes long */
 export function createJsonRpcServer(
   provider: Answering,
   limits: ServerLimits,
@@ -95,14 +91,20 @@ export function createJsonRpcServer(
       const expected = 'Expected jsonrpc "2.0", a method, and as id an integer, a string or null.'
       return failure(id, codes.invalidRequest, `This is not a request of JSON-RPC 2.0. ${expected}`)
     }
-    const share = shareOf(room)
-    const found = await ask(method, params, client, result => JSON.stringify(result ?? null), share.reserve)
+    let reserved = 0
+    const reserve = (length: number): boolean => {
+      const fits = room.reserve(length)
+      if (fits) reserved += length
+      return fits
+    }
+    const found = await ask(method, params, client, result => JSON.stringify(result ?? null), reserve)
     if (!Object.hasOwn(request, 'id')) return null
     const answer =
       'error' in found
         ? failure(id, found.error.code, found.error.message, found.error.data)
         : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${found.result}}`
-    if (share.fits(answer.length)) return answer
+    // What has reserved its room is given in any case: it is given only once.
+    if (room.take(answer.length - reserved) || reserved > 0) return answer
     return failure(id, codes.limited, 'The response is larger than this server answers with.')
   }
 
@@ -118,7 +120,13 @@ export function createJsonRpcServer(
       }
       const room = createRoom(limits.maxResponseLength)
       if (!Array.isArray(content)) return answerOne(content, client, room)
-      return answerBatch(content, limits.maxBatch, request => answerOne(request, client, room))
+      if (content.length === 0) return failure(null, codes.invalidRequest, 'The batch is empty.')
+      if (content.length > limits.maxBatch) {
+        return failure(null, codes.invalidRequest, `The batch has more than ${limits.maxBatch} requests.`)
+      }
+      const answers = await Promise.all(content.map(request => answerOne(request, client, room)))
+      const given = answers.filter(answer => answer !== null)
+      return given.length === 0 ? null : `[${given.join()}]`
     },
   }
 }
@@ -178,31 +186,4 @@ function asking(
       free()
     }
   }
-}
-
-function shareOf(room: Room) {
-  let reserved = 0
-  return {
-    reserve(length: number): boolean {
-      const fits = room.reserve(length)
-      if (fits) reserved += length
-      return fits
-    },
-    /** What has reserved its room is given in any case: it is given only once. */
-    fits: (length: number): boolean => room.take(length - reserved) || reserved > 0,
-  }
-}
-
-async function answerBatch(
-  requests: readonly unknown[],
-  maxBatch: number,
-  answerOne: (request: unknown) => Promise<string | null>,
-): Promise<string | null> {
-  if (requests.length === 0) return failure(null, codes.invalidRequest, 'The batch is empty.')
-  if (requests.length > maxBatch) {
-    return failure(null, codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
-  }
-  const answers = await Promise.all(requests.map(answerOne))
-  const given = answers.filter(answer => answer !== null)
-  return given.length === 0 ? null : `[${given.join()}]`
 }

@@ -57,8 +57,6 @@ export const MAX_MODEXP_BYTES = 512
 /** Logs in one answer, as public endpoints have it, and their characters as JSON. */
 export const MAX_LOGS = 10_000
 export const MAX_LOGS_LENGTH = 2 ** 24
-/** How long a filter lives without a request of its client, in milliseconds. */
-export const FILTER_IDLE = 300_000
 /** Filters of one client, and the size of all: of each, besides the addresses and topics that it names, of 100 bytes each. */
 export const MAX_FILTERS_A_CLIENT = 128
 export const FILTER_SIZE = 64
@@ -84,8 +82,6 @@ export const MAX_CACHED_CONTENTS = 2 ** 25
 export const MAX_CACHED_PLACES = 2 ** 16
 /** Characters of the logs that a provider keeps: of whole blocks, and as much of those that searches have selected. */
 export const MAX_CACHED_LOGS = 2 ** 25
-/** Hashes of blocks from the state, at about 150 bytes each. */
-export const MAX_CACHED_HASHES = 2 ** 14
 /** Hashes that are read at once for whoever asks for blocks one after another. */
 export const HASHES_AHEAD = 16
 

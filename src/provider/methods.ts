@@ -2,10 +2,8 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../base/bytes.ts'
 import { encodeQuantity } from '../base/hex.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
 import { stateKind } from '../verify/state/kind.ts'
-import type { Query } from './blocks/filters.ts'
 import type { CurrentView } from './current-view.ts'
 import { invalidParams } from './error.ts'
-import type { Register } from './filter-register.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import { ANSWERED, type AnsweredMethod, type BlockMethod, isOfBlocks, type Method } from './method-table.ts'
 import type { VerifiedOptions } from './options.ts'
@@ -24,12 +22,7 @@ function verifyProvedBy(method: string, { state, l2BlockNumber }: Held): void {
 }
 
 /** Answers each method. What others do not need is imported on first use: bundlers put it into chunks of its own. */
-export function createMethods(
-  settings: VerifiedOptions,
-  known: KnownState,
-  { current, heldAt }: CurrentView,
-  filters: Register<Query>,
-) {
+export function createMethods(settings: VerifiedOptions, known: KnownState, { current, heldAt }: CurrentView) {
   const { chainId, l2 } = settings
   const sources = { settings, known, heldAt, current }
   // They carry the EVM.
@@ -37,7 +30,7 @@ export function createMethods(
   let loading: Promise<Readonly<Record<BlockMethod, Method>>> | undefined
   /** They carry the curve of signatures. */
   function loadBlockMethods() {
-    loading ??= import('./blocks/methods.ts').then(module => module.createBlockMethods(settings, current, filters))
+    loading ??= import('./blocks/methods.ts').then(module => module.createBlockMethods(settings, current))
     return loading
   }
 

@@ -32,23 +32,19 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
    */
   l1BlockHash: () => Promise<Hex> | Hex
   /**
-   * Methods to pass to `l2` unchanged. Their results are not proven. Default: none. `wallet` stands for what sending takes:
-   * `eth_sendRawTransaction`, `eth_getTransactionCount` of `pending`, and `linea_estimateGas`. Methods that are proven here cannot be forwarded,
-   * except this one: only requests with the block tag `pending` are then forwarded. With `wallet`, the number that
-   * `eth_blockNumber` names also stands for the newest state, which is that after the next block: some wallets replace `latest`
-   * by this number.
+   * Methods to pass to `l2` unchanged, unproven. Default: none. Of those that are proven here, only `eth_getTransactionCount` can be
+   * one, and is passed on with the block tag `pending`. `wallet` stands for it, `eth_sendRawTransaction` and `linea_estimateGas`.
+   * The number of `eth_blockNumber` then also means the newest state: some wallets replace `latest` by it.
    */
   forward?: readonly string[] | undefined
   /**
-   * Whether one number is good for state and for blocks, for programs that ask for state at the number of `eth_blockNumber`: forks,
-   * indexers, scripts. The provider then answers from the finalization before the newest one: L1 holds the root of its state, and
-   * the newest state proves its block. So everything is older by a finalization. Default: false.
+   * Whether one number is good for state and for blocks, for programs that ask for state at the number of `eth_blockNumber`. The
+   * answers are then as of the finalization before the newest one, whose block the newest state proves. Default: false.
    */
   oneHead?: boolean | undefined
   /**
-   * Whether lists of logs are proven to be complete, which takes the headers of all blocks of a range. If not, the logs that `l2` lists
-   * are hints: each log of an answer is proven, but others may have been left out. Each then has the field `completeness` with the value
-   * `unproven`. Default: true.
+   * Whether lists of logs are proven to be complete, which takes the headers of all blocks of a range. If not, each log of an answer
+   * is proven, and has the field `completeness` with the value `unproven`: `l2` may have left out others. Default: true.
    */
   completeLogs?: boolean | undefined
   /** Block values that no proof covers, as you pass them. Default: none. */
@@ -58,9 +54,8 @@ export interface VerifiedProviderOptions extends Pick<RollupClientOptions, 'maxK
   /** Limit on the requests to endpoints per call. Default: 1000. */
   maxRequests?: number | undefined
   /**
-   * Milliseconds for a request, through everything it does: finding a block to answer from, asking endpoints, executing a call.
-   * Then it fails with `TIMEOUT`. What it began to find or fetch for everyone goes on, so that asking again is quicker.
-   * Default: 10,000.
+   * Milliseconds for a request and everything it does, until it fails with `TIMEOUT`. What it began to find or fetch for everyone goes
+   * on, so that asking again is quicker. Default: 10,000.
    */
   timeoutMs?: number | undefined
   /** Called with the first view, and whenever the view moves. */
@@ -96,29 +91,15 @@ export interface ProviderView {
   ageSeconds: number
 }
 
-const OPTIONS = [
-  'l1',
-  'l2',
-  'network',
-  'l1BlockHash',
-  'forward',
-  'oneHead',
-  'completeLogs',
-  'environment',
-  'maxGas',
-  'maxRequests',
-  'maxKeysPerRequest',
-  'timeoutMs',
-  'onView',
-  'signal',
-] as const satisfies readonly (keyof VerifiedProviderOptions)[]
+const WHAT = ['l1', 'l2', 'network', 'l1BlockHash', 'forward', 'oneHead', 'completeLogs', 'environment']
+const HOW = ['maxGas', 'maxRequests', 'maxKeysPerRequest', 'timeoutMs', 'onView', 'signal']
 
 /** The options of a provider, validated, with their defaults. */
 export type VerifiedOptions = ReturnType<typeof readVerifiedOptions>
 
 /** Validates all options before any request. @throws ArgumentError */
 export function readVerifiedOptions(options: VerifiedProviderOptions) {
-  const own = readOptions('', options, OPTIONS)
+  const own = readOptions('', options, [...WHAT, ...HOW])
   const { l1BlockHash, onView, signal, oneHead = false, completeLogs = true, forward = [] } = own
   const { maxGas = CALL_GAS, maxRequests = DEFAULT_MAX_REQUESTS, timeoutMs = DEFAULT_TIMEOUT } = own
   const { rollup, scheme, hardfork } = readNetwork(own.network)

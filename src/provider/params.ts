@@ -25,14 +25,6 @@ function quantity(place: string, value: unknown, bits: number): bigint {
   throw refuse(`${place}: expected a quantity below 2^${bits}`)
 }
 
-function ofObject<T>(place: string, read: () => T): T {
-  try {
-    return read()
-  } catch {
-    throw refuse(`${place}: expected an object`)
-  }
-}
-
 /** Readers of the parameters that clients send. `place` names one in messages. Hexadecimal is returned in lower case. */
 export const params = {
   data,
@@ -45,10 +37,13 @@ export const params = {
     throw refuse(`params: expected ${least === most ? least : `${least} to ${most}`} parameters, got ${given.length}`)
   },
   /** The own properties of an object. A null counts as undefined. */
-  fields: <Name extends string>(place: string, value: unknown, names: readonly Name[]) =>
-    ofObject(place, () => reader.fields(value, names)),
-  names: (place: string, value: unknown): readonly string[] =>
-    ofObject(place, () => reader.fields(value, []) && Object.keys(Object(value))),
+  fields<Name extends string>(place: string, value: unknown, names: readonly Name[]) {
+    try {
+      return reader.fields(value, names)
+    } catch {
+      throw refuse(`${place}: expected an object`)
+    }
+  },
   bytes(place: string, value: unknown, length: number): Hex {
     if (isHex(value, 2 * length, 2 * length)) return lowerCase(value)
     throw refuse(`${place}: expected 0x-prefixed hexadecimal of ${length} bytes`)
@@ -64,7 +59,7 @@ export const params = {
 
 /** Refuses an object that has other fields than these: a field that is ignored could change the result elsewhere. */
 export function refuseOtherFields(place: string, value: unknown, known: readonly string[]): void {
-  const others = params.names(place, value).filter(name => !known.includes(name))
+  const others = Object.keys(Object(value)).filter(name => !known.includes(name))
   const given = params.fields(place, value, others)
   const other = others.find(name => isGiven(given[name]))
   if (other === undefined) return
@@ -73,18 +68,14 @@ export function refuseOtherFields(place: string, value: unknown, known: readonly
 
 /** @param isForWallet whether `pending` is the block of the view, too: whoever sends asks for it, and nothing proves what waits */
 export function readBlock(value: unknown, isForWallet: boolean): bigint | 'latest' {
-  const named = typeof value === 'object' && value !== null ? blockNumberIn(value) : (value ?? 'latest')
+  const named = value ?? 'latest'
   if (named === 'latest' || named === 'safe' || named === 'finalized') return 'latest'
   if (named === 'pending' && isForWallet) return 'latest'
   if (named === 'pending')
     throw invalidParams('The block tag pending has no proof: wallets get `latest` for it, see `forward`.')
   if (named === 'earliest') throw invalidParams('The block tag earliest has no proof.')
+  // Few blocks have a state that is proven, and clients name these by number.
+  if (typeof named === 'object')
+    throw invalidParams('The block is not given by its number: none is looked up by its hash.')
   return params.quantity('block', named, 64)
-}
-
-/** EIP-1898. Refuses block hashes: few blocks have a state that is proven, and clients name these by number. */
-function blockNumberIn(block: object): unknown {
-  const { blockNumber, blockHash } = params.fields('block', block, ['blockNumber', 'blockHash'])
-  if (blockNumber !== undefined && blockHash === undefined) return blockNumber
-  throw invalidParams('The block is not given by its number, and by its hash it is not looked up here.')
 }

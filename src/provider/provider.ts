@@ -2,10 +2,8 @@ import { ArgumentError } from '../base/errors.ts'
 import { readOptions, verifyFunction } from '../base/options.ts'
 import { verifySignal } from '../client/transport/options.ts'
 import { callProvider } from '../client/transport/provider.ts'
-import type { Query } from './blocks/filters.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, toProviderError } from './error.ts'
-import { createRegister } from './filter-register.ts'
 import { isAnswered, isProven, whyRefused } from './method-table.ts'
 import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
@@ -26,16 +24,14 @@ import { createViews, describe } from './view.ts'
  * ```
  */
 export interface RequestOptions {
-  /** Ends the request, with `ENDPOINT_FAILED` and `ABORTED` in its data: for example because who asked is gone. */
+  /** Ends the request, with `ENDPOINT_FAILED` and `ABORTED` in its data. */
   signal?: AbortSignal | undefined
   /**
-   * Called with what is to be said besides the answer, before there is one.
+   * Called before the answer, with what is to be said besides. What it throws is ignored.
    *
-   * - `unproven`: the request is passed to `l2`, because `forward` names its method. The answer will not be proven.
-   * - `incomplete`: logs are listed whose completeness is not proven, because `completeLogs` is false. There may be others.
-   * - `slow`: a search has taken a quarter of its time. `left` is what it has left to do, in words. It says so at its end, too.
-   *
-   * What it throws is ignored.
+   * - `unproven`: the request is passed to `l2`, because `forward` names its method.
+   * - `incomplete`: logs are listed that may not be all, because `completeLogs` is false.
+   * - `slow`: a search has taken a quarter of its time. `left` is what it has left to do, in words.
    */
   onNote?: ((about: 'unproven' | 'incomplete' | 'slow', left?: string) => void) | undefined
 }
@@ -46,19 +42,10 @@ export interface Asking extends RequestOptions {
   admit?: (() => Promise<void>) | undefined
   /** Takes room for what a filter gives only once, in characters. If there is none, the next request gets it. Default: 16 MiB. */
   reserve?: ((length: number) => boolean) | undefined
-  /** Who asks: filters live as long as their client asks for anything, and each has a bounded number. */
+  /** Who asks: each client has a bounded number of filters. */
   client?: string | undefined
   /** Whether changes are pushed to who asks: then `eth_subscribe` makes a filter, whose changes the server asks for. */
   canPush?: boolean | undefined
-}
-
-/** A failure of the caller's own function is none of an endpoint, and some of its calls have nobody to throw to. */
-function quietly(tell: () => unknown): void {
-  try {
-    Promise.resolve(tell()).catch(() => {})
-  } catch {
-    // As if nobody had asked to be told.
-  }
 }
 
 const REQUEST_OPTIONS = ['signal', 'onNote', 'admit', 'reserve', 'client', 'canPush'] satisfies (keyof Asking)[]
@@ -112,10 +99,7 @@ const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
 
 /**
  * An EIP-1193 provider over endpoints of L1 and of the rollup, none of which it trusts. viem and ethers work with it unchanged,
- * and every value is proven from an L1 block hash.
- *
- * It answers the methods about accounts, calls, blocks, receipts, logs, filters and fees, and refuses all others unless `forward`
- * names them: `docs/methods.md` lists them.
+ * and every value is proven from an L1 block hash. It refuses methods that are not in `docs/methods.md`, unless `forward` names them.
  *
  * Of state, `latest`, `safe` and `finalized` mean that after the block of its view: the newest finalized L2 block whose root is
  * on L1 and whose proofs `l2` has. The last blocks of earlier finalizations can be requested by number. The state holds the
@@ -123,14 +107,13 @@ const LISTING = ['eth_getLogs', 'eth_getFilterChanges', 'eth_getFilterLogs']
  * are proven by these, and older ones by the hashes of parents, 65,536 together. Null says that no endpoint knows a hash, which no
  * proof shows.
  *
- * Where L1 holds the hash of a block in place of its state root, the header of that block is proven, and its state is one of
- * Ethereum. Then the block itself is proven, too: `eth_blockNumber` names it. A provider that runs while the rollup changes to this
- * goes on, without a new option.
+ * Where L1 holds the hash of a block in place of its state root, `eth_blockNumber` names this block, whose header is proven, and its
+ * state is one of Ethereum. A provider that runs while the rollup changes to this goes on.
  *
- * It executes calls locally with `@ethereumjs/evm`, which you install next to this package. It fetches and proves whatever a
- * call reads. `block.gaslimit` and the like are proven from the header of an earlier block, and of one whose hash L1 holds; at the
- * newest of the others, a call that reads one fails unless `environment` has the value. BLOCKHASH is answered from the state. A call without a gas limit gets `maxGas`. The
- * coinbase is warm only if `environment` states it, or the header was needed.
+ * It executes calls with `@ethereumjs/evm`, which you install next to this package, and proves whatever a call reads. Values of the
+ * block are proven from its header. Of the newest block, there is one if L1 holds its hash; otherwise, a call that reads
+ * `block.gaslimit` and the like fails unless `environment` has the value. The coinbase is warm only if `environment` states it, or
+ * the header was needed.
  *
  * @param options the endpoints, the rollup, and the source of the L1 block hash
  * @throws ArgumentError
@@ -161,8 +144,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   const settings = readVerifiedOptions(options)
   const known = createKnownState()
   const views = createCurrentView(createViews({ ...settings, known }), settings)
-  const filters = createRegister<Query>()
-  const answerHere = createMethods(settings, known, views, filters)
+  const answerHere = createMethods(settings, known, views)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     const expected = `methods other than ${method}, which is proven here`
@@ -170,7 +152,6 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
   async function answer(args: unknown, pace: Pace, asking: Asking): Promise<unknown> {
     const { client = '', canPush, onNote } = asking
-    filters.note(client)
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const isHere = isAnswered(method) && (canPush || !PUSHED.includes(method))
@@ -202,7 +183,13 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       const { signal, onNote, admit, reserve } = asking
       verifySignal(signal)
       verifyFunction('options.onNote', onNote)
-      const note: RequestOptions['onNote'] = (about, left) => quietly(() => onNote?.(about, left))
+      const note: RequestOptions['onNote'] = async (about, left) => {
+        try {
+          await onNote?.(about, left)
+        } catch {
+          // As if nobody had asked to be told.
+        }
+      }
       const onProgress = (left: string) => note('slow', left)
       const how = { timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit, reserve, onProgress }
       return await inPace(how, pace => work(pace, { ...asking, onNote: note }))

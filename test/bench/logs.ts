@@ -11,11 +11,10 @@ import { callProvider } from '../../src/client/transport/provider.ts'
 import { historySlot } from '../../src/entry/blocks.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import { createChain } from '../../src/provider/blocks/chain.ts'
-import { createFilters, type Query } from '../../src/provider/blocks/filters.ts'
+import { createFilters } from '../../src/provider/blocks/filters.ts'
 import { type BlockView, createKnownBlocks } from '../../src/provider/blocks/known-blocks.ts'
 import { createLogSearch } from '../../src/provider/blocks/logs.ts'
 import { isProviderError } from '../../src/provider/error.ts'
-import { createRegister } from '../../src/provider/filter-register.ts'
 import { inPace, type Pace } from '../../src/provider/pace.ts'
 import { type Content, kinds, type SentBlock } from '../../vectors/blocks/truth.ts'
 import { named } from '../../vectors/evidence/l1.ts'
@@ -123,7 +122,6 @@ async function listen(name: string, blocks: readonly SentBlock[], first: number)
         const filters = createFilters({
           search,
           chainNow: async pace => chainAt(view, pace),
-          register: createRegister<Query>(),
           timeoutMs: DEADLINE,
         })
         const within = <T>(work: (pace: Pace) => Promise<T>) => inPace({ timeoutMs: DEADLINE, signals: [] }, work)

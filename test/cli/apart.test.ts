@@ -312,7 +312,7 @@ it('refuses an endpoint of another network that says so, and goes on with the ot
     (result, method) => (method === 'eth_chainId' ? '0x1' : result),
   )
   const manager = await startStateManager(urls.l2)
-  await expect(balanceFrom([elsewhere.url])).rejects.toThrow(/CHAIN_MISMATCH: the L2 endpoint.*chain 1 instead of 1337/)
+  await expect(balanceFrom([elsewhere.url])).rejects.toThrow(/CHAIN_MISMATCH: the L2 endpoint.*Chain 1 instead of 1337/)
   expect(await balanceFrom([elsewhere.url, manager.url])).toMatch(/^0x/)
   expect(new Set(elsewhere.asked)).toEqual(new Set(['eth_chainId']))
 })

@@ -9,7 +9,6 @@ import { skipTime } from '../client/clock.ts'
 import { createBlockEndpoints, type Lie } from './block-endpoints.ts'
 
 const TOKEN: Hex = `0x${'70'.repeat(20)}`
-const MINUTE = 60_000
 
 /** Each block has one transfer of the token, and the newest that is proven is 2. */
 async function setUp(options: object = {}, lie?: Lie) {
@@ -142,21 +141,6 @@ it('refuses what is no filter', async () => {
   for (const query of wrong) expect(await reasonOf(ask('eth_newFilter', query))).toBe('PARAMS_INVALID -32602')
   for (const id of [7, 'all', `0x1${'0'.repeat(32)}`])
     expect(await reasonOf(ask('eth_getFilterChanges', id))).toBe('PARAMS_INVALID -32602')
-})
-
-it('forgets a filter five minutes after the last request of its client', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  const { verified } = await setUp()
-  const [one, other] = [askOf(verified, 'one'), askOf(verified, 'other')]
-  const ids = [await one('eth_newFilter', {}), await other('eth_newFilter', {})]
-  vi.advanceTimersByTime(4 * MINUTE)
-  // It asks for something else, as ethers does between two finalizations.
-  await other('eth_blockNumber')
-  vi.advanceTimersByTime(MINUTE + 1)
-  expect(await reasonOf(one('eth_getFilterChanges', ids[0]))).toBe(GONE)
-  expect(await reasonOf(other('eth_getFilterChanges', ids[1]))).toBe('answered')
-  vi.advanceTimersByTime(5 * MINUTE + 1)
-  expect(await reasonOf(other('eth_getFilterChanges', ids[1]))).toBe(GONE)
 })
 
 it('keeps a bounded number of filters for each client, and for all of them', async () => {

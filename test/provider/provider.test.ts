@@ -128,6 +128,7 @@ describe('methods', () => {
     ['eth_getBalance', ALICE, 'earliest'],
     ['eth_getBalance', ALICE, { blockHash: word(1) }],
     ['eth_getBalance', ALICE, { blockNumber: '0x0', blockHash: word(1) }],
+    ['eth_getBalance', ALICE, { blockNumber: '0x0' }],
     ['eth_getBalance', ALICE, '0x'],
     ['eth_getBalance', ALICE, 7],
     ['eth_getBalance', ALICE, `0x1${'0'.repeat(16)}`],
@@ -162,7 +163,7 @@ describe('methods', () => {
 
   it('accepts every form of a block parameter', async () => {
     const provider = createEndpoints(demoState).provider()
-    for (const block of [undefined, null, 'latest', 'safe', 'finalized', '0x0', { blockNumber: '0x0' }]) {
+    for (const block of [undefined, null, 'latest', 'safe', 'finalized', '0x0']) {
       expect(await request(provider, 'eth_getTransactionCount', ALICE, block)).toBe('0x5')
     }
   })
@@ -491,7 +492,7 @@ describe('the chain of the endpoint', () => {
       request: async args => (args.method === 'eth_chainId' ? id : endpoints.l2.request(args)),
     }
     const provider = endpoints.provider({ l2: changing })
-    await expect(request(provider, 'eth_chainId')).rejects.toThrow('chain 1 instead of 1337')
+    await expect(request(provider, 'eth_chainId')).rejects.toThrow('Chain 1 instead of 1337')
     id = '0x539'
     expect(await request(provider, 'eth_chainId')).toBe('0x539')
   })

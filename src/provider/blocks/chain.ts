@@ -135,8 +135,8 @@ export async function openAll(
 }
 
 /**
- * What has a hash: the number of its block is an endpoint's hint, from which `prove` starts. The next endpoint is asked if one has
- * nothing, or what it says leads nowhere. Null if none has what can be proven: no proof shows that a hash is of nothing.
+ * What has a hash: the number of its block is an endpoint's hint, from which `prove` starts. Null if no endpoint has what can be
+ * proven: no proof shows that a hash is of nothing.
  */
 async function findByHash<T extends object | string>(
   { l2 }: Pick<VerifiedOptions, 'l2'>,
@@ -149,20 +149,20 @@ async function findByHash<T extends object | string>(
   const [method, field] = isBlock ? ['eth_getBlockByHash', 'number'] : ['eth_getTransactionByHash', 'blockNumber']
   await pace.beSlow()
   let [isUnknown, unproven]: [boolean, unknown] = [false, undefined]
-  /** Another endpoint may say that it is in a block that is proven. */
-  function keepUnproven(error: unknown): null {
-    if (!isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error
-    unproven = error
-    return null
-  }
   try {
     return await l2.run(async (provider, { signal, heard }) => {
       const sent = Object(await callProvider(provider, method, isBlock ? [hash, false] : [hash], signal))
       heard()
       // A transaction that no block has yet has no number.
       const stated = readOwn(sent, field) ?? null
-      const found = stated === null ? null : await prove(sent, parseQuantity(stated), signal).catch(keepUnproven)
-      if (found) return found
+      try {
+        const found = stated === null ? null : await prove(sent, parseQuantity(stated), signal)
+        if (found) return found
+      } catch (error) {
+        // Another endpoint may say that it is in a block that is proven.
+        if (!isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error
+        unproven = error
+      }
       isUnknown = true
       throw new EndpointError('BLOCK_MISSING', { found: `no ${kind} ${hash}`, layer: 'L2' })
     }, pace.signal)

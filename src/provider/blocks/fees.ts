@@ -23,17 +23,16 @@ const least = (...numbers: bigint[]): bigint => numbers.reduce((least, one) => (
 
 /** A tip that was enough lately: the median of those in the newest proven blocks that have transactions; zero if none has any. */
 export async function suggestTip({ newest, oldest, walk, withBlock }: Chain): Promise<bigint> {
-  const tips: bigint[] = []
-  let samples = 0
+  const samples: bigint[][] = []
   for await (const header of walk(newest - least(TIP_BLOCKS - 1n, newest - oldest), newest)) {
     if (header.gasUsed === 0n) continue
-    const paid = await withBlock(header.number, false, ({ transactions }) =>
-      transactions.map(transaction => tipOf(header, transaction)),
+    samples.push(
+      await withBlock(header.number, false, ({ transactions }) => transactions.map(one => tipOf(header, one))),
     )
-    tips.push(...paid)
-    if (++samples === TIP_SAMPLES) break
+    if (samples.length === TIP_SAMPLES) break
   }
-  return tips.sort(ascending)[tips.length >> 1] ?? 0n
+  const tips = samples.flat().sort(ascending)
+  return tips[tips.length >> 1] ?? 0n
 }
 
 /**

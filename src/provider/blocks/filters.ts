@@ -1,4 +1,4 @@
-import type { Hex } from '../../base/bytes.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import { abortedBy } from '../../client/transport/error.ts'
 import { inTime } from '../../client/transport/waiting.ts'
@@ -6,8 +6,7 @@ import type { BlockLog } from '../../verify/blocks/block.ts'
 import type { LogFilter } from '../../verify/blocks/filter.ts'
 import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { invalidParams, isProviderError, refusedFor } from '../error.ts'
-import type { Filter, Register } from '../filter-register.ts'
-import { BLOCKS_A_PIECE } from '../limits.ts'
+import { BLOCKS_A_PIECE, FILTER_SIZE, MAX_FILTERS_A_CLIENT, MAX_FILTERS_SIZE } from '../limits.ts'
 import type { BlockMethod, Method } from '../method-table.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
@@ -15,22 +14,59 @@ import type { Chain } from './chain.ts'
 import { type BlockRange, type LogBounds, type LogSearch, lengthOf, rangeIn, readLogRequest } from './logs.ts'
 import { spell } from './spell.ts'
 
+/** A query, and the position of a client in the chain. It holds nothing of what the client will get. */
+interface Filter<Query> {
+  readonly owner: string
+  readonly query: Query
+  readonly size: number
+  /** The first block that the client has not seen. */
+  next: bigint
+  /** Ends with the last request that was made: each one goes on where the one before ended. */
+  turn: Promise<unknown>
+}
+
+/** The filters of all clients, within their bounds: those that were used least lately make room. */
+export function createRegister<Query>() {
+  const filters = new Map<Hex, Filter<Query>>()
+  return {
+    add(owner: string, query: Query, choices: number, next: bigint): Hex {
+      // Nobody can guess it, and it is a quantity.
+      const fresh: Hex = `0x1${bytesToHex(crypto.getRandomValues(new Uint8Array(15))).slice(2)}`
+      filters.set(fresh, { owner, query, size: FILTER_SIZE + choices, next, turn: Promise.resolve() })
+      let [total, own] = [0, 0]
+      for (const [id, filter] of [...filters].reverse()) {
+        const isOwn = filter.owner === owner
+        total += filter.size
+        own += Number(isOwn)
+        if (total > MAX_FILTERS_SIZE || (isOwn && own > MAX_FILTERS_A_CLIENT)) filters.delete(id)
+      }
+      return fresh
+    },
+    /** @throws ProviderError `FILTER_MISSING` */
+    find(id: Hex): Filter<Query> {
+      const filter = filters.get(id)
+      if (filter === undefined) throw refusedFor('FILTER_MISSING')
+      filters.delete(id)
+      filters.set(id, filter)
+      return filter
+    },
+    remove: (id: Hex): boolean => filters.delete(id),
+  }
+}
+
 /** Logs, or of blocks their hashes or their headers. */
-export type Query = { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
+type Query = { readonly filter: LogFilter; readonly bounds: LogBounds } | 'hashes' | 'heads'
 
 interface FilterSources {
   readonly search: LogSearch
   readonly chainNow: (pace: Pace) => Promise<Chain>
-  readonly register: Register<Query>
   readonly timeoutMs: number
 }
 
-/**
- * The methods of filters, as nodes have them: a client gets each event once, in order, however many blocks come at a time. A filter
- * whose client has asked for nothing during five minutes is gone. If there are too many, those that were used least lately are gone.
- */
+/** The methods of filters, as nodes have them: a client gets each event once, in order, however many blocks come at a time. */
 export function createFilters(sources: FilterSources) {
-  const { search, chainNow, register } = sources
+  const { search, chainNow } = sources
+  const register = createRegister<Query>()
   const idIn = ([id]: readonly unknown[]): Hex => encodeQuantity(params.quantity('filter', id, 128))
   const addBlocks = async (query: 'hashes' | 'heads', pace: Pace, client: string) =>
     register.add(client, query, 0, (await chainNow(pace)).newest + 1n)
@@ -39,7 +75,9 @@ export function createFilters(sources: FilterSources) {
     const { filter, blocks: bounds } = readLogRequest(query, chain)
     if (typeof bounds === 'string') throw invalidParams('A filter is about blocks to come: blockHash names one.')
     const choices = [filter.address, ...filter.topics].flat().length
-    return register.add(client, { filter, bounds }, choices, chain.newest + 1n)
+    const { first } = bounds
+    const next = first !== null && first > chain.newest ? first : chain.newest + 1n
+    return register.add(client, { filter, bounds }, choices, next)
   }
   const remove: Method = given => register.remove(idIn(given))
 
@@ -78,8 +116,8 @@ const UNPUSHED = 'Nothing proves what is pending, and nothing synchronizes here.
  */
 async function advance(sources: FilterSources, filter: Filter<Query>, end: number, pace: Pace): Promise<unknown> {
   const { query } = filter
-  const { first, last } = typeof query === 'string' ? { first: null, last: null } : query.bounds
-  let next = first !== null && first > filter.next ? first : filter.next
+  const last = typeof query === 'string' ? null : query.bounds.last
+  let { next } = filter
   let piece = BLOCKS_A_PIECE
   const found: unknown[] = []
   while (Date.now() < end) {

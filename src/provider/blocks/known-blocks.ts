@@ -7,7 +7,7 @@ import type { BlockHeader } from '../../verify/blocks/header.ts'
 import { firstInWindow, historyContract, historySlot, readBlockHash } from '../../verify/blocks/history.ts'
 import { createCache } from '../cache.ts'
 import { isProviderError, refusedFor } from '../error.ts'
-import { HASHES_AHEAD, MAX_ARRIVED_HEADERS, MAX_CACHED_HASHES, MAX_CACHED_HEADERS } from '../limits.ts'
+import { HASHES_AHEAD, MAX_ARRIVED_HEADERS, MAX_CACHED_HEADERS } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { type Held, newestIn } from '../view.ts'
@@ -40,21 +40,24 @@ export type KnownBlocks = ReturnType<typeof createKnownBlocks>
  * known in later ones.
  */
 export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | 'signal'>) {
-  const { hashes, headers, arrived, hashOf, learn, learnOwn } = createMemory(signal)
+  const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
+  const learn = (header: BlockHeader): void => headers.set(header.number, header)
+  /** What requests at the same time share, and what arrived for one that ended before it was proven. */
+  const arrived = { ...createCache<bigint, Hex>(MAX_ARRIVED_HEADERS), run: createFlights<bigint>(signal).run }
+  const hashOf = (number: bigint): Hex | undefined => headers.get(number)?.hash ?? headers.get(number + 1n)?.parentHash
 
   async function hashAt(view: BlockView, number: bigint, pace: Pace): Promise<Hex> {
-    learnOwn(view)
+    const { header, l2BlockNumber: end } = view
+    if (header !== undefined) learn(header)
     const known = hashOf(number)
     if (known !== undefined) return known
-    const { header, l2BlockNumber: end } = view
     if (number < oldestIn(view) || number >= end) throw unprovenBlock(view, number)
     await pace.beSlow()
     const first = firstInWindow(end)
     if (number < first) return parentHashAt(view, number, first, pace)
-    // Whoever asks for blocks one after another, upwards, will ask for the next ones.
-    const count = hashOf(number - 1n) === undefined ? 1 : HASHES_AHEAD
     try {
-      return await readHashes(view, number, count, hashes.set)
+      // Whoever asks for blocks one after another, upwards, will ask for the next ones.
+      return await readHash(view, number, hashOf(number - 1n) === undefined ? 1 : HASHES_AHEAD)
     } catch (error) {
       // A chain may do without the contract that keeps hashes. Whoever has a header needs none.
       if (header === undefined || !isProviderError(error) || error.reason !== 'BLOCK_UNPROVEN') throw error
@@ -71,7 +74,7 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
 
   /** Proven headers from a block down to an earlier one, newest first. Each is kept as soon as it is proven. */
   async function* walk(view: BlockView, oldest: bigint, newest: bigint, pace: Pace): AsyncGenerator<BlockHeader, void> {
-    learnOwn(view)
+    if (view.header !== undefined) learn(view.header)
     for (let number = newest; number >= oldest; ) {
       const known = headers.get(number)
       if (known !== undefined) {
@@ -110,48 +113,17 @@ export function createKnownBlocks({ l2, signal }: Pick<VerifiedOptions, 'l2' | '
   }
 }
 
-function createMemory(signal: AbortSignal | undefined) {
-  const hashes = createCache<bigint, Hex>(MAX_CACHED_HASHES)
-  const headers = createCache<bigint, BlockHeader>(MAX_CACHED_HEADERS)
-  const learn = (header: BlockHeader): void => headers.set(header.number, header)
-  return {
-    hashes,
-    headers,
-    /** What requests at the same time share, and what arrived for one that ended before it was proven. */
-    arrived: {
-      ...createCache<bigint, Hex>(MAX_ARRIVED_HEADERS),
-      run: createFlights<bigint>(signal).run,
-    },
-    hashOf: (number: bigint): Hex | undefined =>
-      headers.get(number)?.hash ?? headers.get(number + 1n)?.parentHash ?? hashes.get(number),
-    learn,
-    /** The header of a view's block, if L1 holds its hash. */
-    learnOwn({ header }: BlockView): void {
-      if (header !== undefined && headers.get(header.number) === undefined) learn(header)
-    },
-  }
-}
-
-/** Reads the hash of a block, and those of the next ones, from the state. @param keep called with each that is there */
-async function readHashes(
-  view: BlockView,
-  number: bigint,
-  count: number,
-  keep: (number: bigint, hash: Hex) => void,
-): Promise<Hex> {
+/** Reads the hash of a block from the state, and those of the next ones into its memory. */
+async function readHash(view: BlockView, number: bigint, count: number): Promise<Hex> {
   const { state, l2BlockNumber: stateBlock } = view
   const numbers = Array.from({ length: count }, (_, index) => number + BigInt(index)).filter(one => one < stateBlock)
+  const keys = numbers.map(historySlot)
   const [account, ...storage] = await Promise.all([
     state.getAccount(historyContract),
-    ...numbers.map(async one => {
-      const key = historySlot(one)
-      return { one, key, value: await state.getStorage(historyContract, key) }
-    }),
+    ...keys.map(async key => ({ key, value: await state.getStorage(historyContract, key) })),
   ])
   try {
-    const hash = readBlockHash({ account, storage }, { number, stateBlock })
-    for (const { one, value } of storage) if (BigInt(value) > 0n) keep(one, value)
-    return hash
+    return readBlockHash({ account, storage }, { number, stateBlock })
   } catch (error) {
     throw isProofError(error) ? unprovenBlock(view, number, error) : error
   }

@@ -44,12 +44,8 @@ const lengthOfAll = (logs: readonly BlockLog[]) => logs.reduce((sum, log) => sum
 
 export type LogSearch = (chain: Chain, filter: LogFilter, range: BlockRange) => Promise<readonly BlockLog[]>
 
-/** What a search selects of each block. */
-interface Selection {
-  isKnown(hash: Hex): boolean
-  /** @param claim proven */
-  read(claim: BlockClaim, signal: AbortSignal): Promise<readonly BlockLog[]>
-}
+/** What a search selects of a proven block. */
+type Read = (claim: BlockClaim, signal: AbortSignal) => Promise<readonly BlockLog[]>
 
 /**
  * Searches for the logs of a range that a filter selects. Final blocks never change: their logs are kept, within bounds. A search that
@@ -79,19 +75,17 @@ export function createLogSearch({
     if (range.from < chain.oldest) throw unprovenBlock(chain.view, range.from)
     const filter = decodeFilter(given)
     const id = JSON.stringify([filter.address, filter.topics])
-    const selection: Selection = {
-      isKnown: hash => selections.get(id + hash) !== undefined,
-      async read(claim, signal) {
-        const known = selections.get(id + claim.hash)
-        if (known !== undefined) return known
-        const all = logs.get(claim.hash) ?? (await fetchLogs(claim, signal))
-        const found = all.filter(selectedBy(filter))
-        selections.set(id + claim.hash, found, lengthOfAll(found))
-        return found
-      },
+    const knownOf = (hash: Hex) => selections.get(id + hash)
+    const read: Read = async (claim, signal) => {
+      const known = knownOf(claim.hash)
+      if (known !== undefined) return known
+      const all = logs.get(claim.hash) ?? (await fetchLogs(claim, signal))
+      const found = all.filter(selectedBy(filter))
+      selections.set(id + claim.hash, found, lengthOfAll(found))
+      return found
     }
-    if (completeLogs) return searchAll(chain, bloomTest(given), range, selection)
-    return searchListed(l2, chain, filter, range, selection)
+    if (completeLogs) return searchAll(chain, bloomTest(given), range, knownOf, read)
+    return searchListed(l2, chain, filter, range, read)
   }
 }
 
@@ -103,7 +97,8 @@ async function searchAll(
   { walk, countMissing, pace }: Chain,
   isPossible: ReturnType<typeof bloomTest>,
   { from, to }: BlockRange,
-  { isKnown, read }: Selection,
+  knownOf: (hash: Hex) => unknown,
+  read: Read,
 ): Promise<readonly BlockLog[]> {
   const hint = 'ask for fewer blocks, or set `completeLogs` to false'
   pace.tell(progressOf(() => countMissing(from, to), 'headers are still to be fetched', `and then receipts; ${hint}`))
@@ -113,7 +108,7 @@ async function searchAll(
     if (isPossible(header.logsBloom)) candidates.push(header)
   }
   candidates.reverse()
-  const unread = new Set(candidates.map(({ hash }) => hash).filter(hash => !isKnown(hash)))
+  const unread = new Set(candidates.map(({ hash }) => hash).filter(hash => !knownOf(hash)))
   pace.tell(progressOf(() => unread.size, 'blocks have receipts that are still to be read'))
   if (unread.size > 0) await pace.beSlow()
   const readOne = async (header: BlockHeader, signal: AbortSignal) => {
@@ -146,7 +141,7 @@ async function searchListed(
   { hashAt, pace }: Chain,
   { address, topics }: DecodedFilter,
   { from, to }: BlockRange,
-  { read }: Selection,
+  read: Read,
 ): Promise<readonly BlockLog[]> {
   const asked = {
     ...(address.length > 0 && { address }),

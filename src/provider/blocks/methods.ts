@@ -1,19 +1,16 @@
 import type { Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
-import type { FetchedBlock } from '../../client/l1/blocks.ts'
-import type { Attempt } from '../../client/sources/pool.ts'
 import { type BlockReceipt, contextOf, NO_CONTEXT, NO_UNCLES, openBlockReceipts } from '../../verify/blocks/block.ts'
 import type { Context } from '../../verify/blocks/receipts.ts'
 import type { CurrentView } from '../current-view.ts'
 import { refusedFor } from '../error.ts'
-import type { Register } from '../filter-register.ts'
 import type { BlockMethod, Method } from '../method-table.ts'
 import type { VerifiedOptions } from '../options.ts'
 import type { Pace } from '../pace.ts'
 import { params } from '../params.ts'
 import { type Chain, createChain, openAll } from './chain.ts'
 import { blobFeeOf, feeHistory, suggestTip } from './fees.ts'
-import { createFilters, type Query } from './filters.ts'
+import { createFilters } from './filters.ts'
 import { knownBlocksOf } from './known-blocks.ts'
 import { createLogSearch, getLogs, type LogSearch, readNumber } from './logs.ts'
 import { spellBlock, spellReceipt, spellTransaction } from './spell.ts'
@@ -31,7 +28,6 @@ type ChainNow = (pace: Pace) => Promise<Chain>
 export function createBlockMethods(
   settings: VerifiedOptions,
   current: CurrentView['current'],
-  register: Register<Query>,
 ): Readonly<Record<BlockMethod, Method>> {
   const chainAt = createChain(settings, knownBlocksOf(settings))
   const chainNow: ChainNow = async pace => chainAt(await current(), pace)
@@ -40,14 +36,13 @@ export function createBlockMethods(
     ...ofBlocks(chainNow),
     ...ofTransactions(chainNow),
     ...ofRanges(search, chainNow),
-    ...createFilters({ search, chainNow, register, timeoutMs: settings.timeoutMs }),
+    ...createFilters({ search, chainNow, timeoutMs: settings.timeoutMs }),
   }
 }
 
 /** The number of the block that a client names; null if it is none that is proven. */
 type Find = (chain: Chain, value: unknown) => Promise<bigint | null>
 type Answer = (chain: Chain, number: bigint, more: unknown) => Promise<unknown>
-type Read = (block: FetchedBlock, pace: Pace, attempt: Attempt, more: unknown) => unknown
 
 function ofBlocks(chainNow: ChainNow) {
   const byNumber: Find = async (chain, value) => {
@@ -65,45 +60,48 @@ function ofBlocks(chainNow: ChainNow) {
       const number = await find(chain, block)
       return number === null ? null : answer(chain, number, more)
     }
-  const reading =
-    (withReceipts: boolean, read: Read): Answer =>
-    ({ withBlock, pace }, number, more) =>
-      withBlock(number, withReceipts, (block, attempt) => read(block, pace, attempt, more))
-  const count = reading(false, ({ transactions }) => encodeQuantity(BigInt(transactions.length)))
-  const countUncles: Answer = async ({ headerAt }, number) => {
-    const { sha3Uncles } = await headerAt(number)
-    if (sha3Uncles === NO_UNCLES) return '0x0'
-    throw refusedFor('BLOCK_UNPROVEN', { found: `Block ${number} has uncles.` })
-  }
-  const getTransaction: Answer = ({ withBlock }, number, more) => {
-    const index = Number(params.quantity('index', more, 64))
-    return withBlock(number, false, ({ transactions }) => {
-      const found = transactions[index]
-      return found === undefined ? null : spellTransaction(found.open())
-    })
-  }
 
   return {
-    eth_getBlockByNumber: about(byNumber, reading(false, readBlock)),
-    eth_getBlockByHash: about(byHash, reading(false, readBlock)),
-    eth_getBlockTransactionCountByNumber: about(byNumber, count),
-    eth_getBlockTransactionCountByHash: about(byHash, count),
+    eth_getBlockByNumber: about(byNumber, getBlock),
+    eth_getBlockByHash: about(byHash, getBlock),
+    eth_getBlockTransactionCountByNumber: about(byNumber, countTransactions),
+    eth_getBlockTransactionCountByHash: about(byHash, countTransactions),
     eth_getUncleCountByBlockNumber: about(byNumber, countUncles),
     eth_getUncleCountByBlockHash: about(byHash, countUncles),
     eth_getTransactionByBlockNumberAndIndex: about(byNumber, getTransaction),
     eth_getTransactionByBlockHashAndIndex: about(byHash, getTransaction),
-    eth_getBlockReceipts: about(byEither, reading(true, readReceipts)),
+    eth_getBlockReceipts: about(byEither, getReceipts),
   }
 }
 
-const readBlock: Read = async (block, pace, attempt, isFull) =>
-  spellBlock(block, isFull === true ? await openAll(block, pace, attempt) : undefined)
+const getBlock: Answer = ({ withBlock, pace }, number, isFull) =>
+  withBlock(number, false, async (block, attempt) =>
+    spellBlock(block, isFull === true ? await openAll(block, pace, attempt) : undefined),
+  )
 
-const readReceipts: Read = async (block, pace, attempt) => {
-  const transactions = await openAll(block, pace, attempt)
-  const contextFor = (one: (typeof transactions)[number]) => contextOf(one, block.header)
-  return openBlockReceipts(block.sentReceipts, block.header, transactions, contextFor).map(spellReceipt)
+const countTransactions: Answer = ({ withBlock }, number) =>
+  withBlock(number, false, ({ transactions }) => encodeQuantity(BigInt(transactions.length)))
+
+const countUncles: Answer = async ({ headerAt }, number) => {
+  const { sha3Uncles } = await headerAt(number)
+  if (sha3Uncles === NO_UNCLES) return '0x0'
+  throw refusedFor('BLOCK_UNPROVEN', { found: `Block ${number} has uncles.` })
 }
+
+const getTransaction: Answer = ({ withBlock }, number, more) => {
+  const index = Number(params.quantity('index', more, 64))
+  return withBlock(number, false, ({ transactions }) => {
+    const found = transactions[index]
+    return found === undefined ? null : spellTransaction(found.open())
+  })
+}
+
+const getReceipts: Answer = ({ withBlock, pace }, number) =>
+  withBlock(number, true, async (block, attempt) => {
+    const { header, sentReceipts } = block
+    const transactions = await openAll(block, pace, attempt)
+    return openBlockReceipts(sentReceipts, header, transactions, one => contextOf(one, header)).map(spellReceipt)
+  })
 
 function ofTransactions(chainNow: ChainNow) {
   const byHash =

@@ -61,7 +61,7 @@ it('finds the newest finalized block whose proofs the endpoint has', async () =>
   withhold(0, 1, 2)
   const error = await views.find(null).catch(error => error)
   expect(error).toMatchObject({ code: 'PROOF_UNAVAILABLE', layer: 'L2' })
-  expect(error.message).toContain('tried 2, 1, 0')
+  expect(error.message).toContain('Tried 2, 1, 0')
 })
 
 it('refuses an L2 endpoint of another chain', async () => {
@@ -127,7 +127,7 @@ it('moves forward, and stays where nothing newer is proven', async () => {
   expect(stayed.l1Block.number).toBe(once.chain.l1.blockNumber())
   // The walk begins at the newest finalization, and ends before that of the view.
   await expect(once.views.findBefore(stayed)).rejects.toMatchObject({ code: 'PROOF_UNAVAILABLE' })
-  await expect(once.views.find(null)).rejects.toThrow('tried 10')
+  await expect(once.views.find(null)).rejects.toThrow('Tried 10')
 })
 
 it('keeps a proven timestamp, and asks for it again if there is none', async () => {

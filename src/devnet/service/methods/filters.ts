@@ -1,11 +1,11 @@
 import { encodeQuantity } from '../../../base/hex.ts'
-import { createRegister } from '../../../provider/filter-register.ts'
+import { createRegister } from '../../../provider/blocks/filters.ts'
 import { params as read } from '../../../provider/params.ts'
 import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, rpcCodes } from '../json-rpc.ts'
 import { getLogs, type LogSource } from './logs.ts'
 
-/** Filters as nodes have them: those that nobody asked for lately are gone, and the least lately used ones if there are too many. */
+/** Filters as nodes have them: if there are too many, those that were used least lately are gone. */
 export function filterMethods({ blocks }: FullChain, source: LogSource): Record<string, Method> {
   const { newest } = blocks
   /** A filter crosses any number of blocks: the node has them anyway. */
