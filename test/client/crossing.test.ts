@@ -62,7 +62,7 @@ it('follows roots, then hashes, without a restart and with the options of before
   expect(found[5]?.verified[0]).toMatchObject({ l2BlockNumber: 5n, l2Block: { number: 5n } })
   expect(found[5]?.progress).toEqual({
     ...{ version: 1, rollup: ROLLUP.address, l2BlockNumber: '0x5', blockHash: found[5]?.blockHash },
-    ...{ implementation: codeOf(9), l1Block: found[4]?.progress.l1Block },
+    ...{ implementation: codeOf(9), l1Block: { number: '0x7', hash: found[5]?.l1Block.hash } },
   })
 })
 

@@ -132,21 +132,34 @@ export function followMessagesWith(
   const own = readOptions('', options, [...FOLLOWING, 'from', 'to', 'layout'], ['from', 'to'])
   const { from, to, layout: ownLayout, ...rest } = own
   const layout = readLayout(ownLayout)
-  const service = serviceOf(readNetwork(rest.network))
-  const requests = [{ address: service, storageKeys: [slotKey(layout.nextNumberOnL2)] }]
+  const messageService = serviceOf(readNetwork(rest.network))
+  const requests = [{ address: messageService, storageKeys: [slotKey(layout.nextNumberOnL2)] }]
   const settings = verifyFollowOptions({ ...rest, requests })
-  const { last } = settings.position
-  const begun = last && { end: last.l2BlockNumber, nextNumber: readNextNumber(rest.resumeFrom, service) }
+  const { last } = settings.begun
+  let position = last && { end: last.l2BlockNumber, nextNumber: readNextNumber(rest.resumeFrom, messageService) }
   const [sender, recipient] = [readAddress('from', from), readAddress('to', to)]
   const following: Following = {
     ...settings,
     layout,
-    sender: { layer: 'L2', address: service },
+    sender: { layer: 'L2', address: messageService },
     isSelected: ({ message }) =>
       (sender === undefined || bytesToHex(message.from) === sender) &&
       (recipient === undefined || bytesToHex(message.to) === recipient),
   }
-  return followFrom(following, timing, begun)
+  const read = async (view: View, end: bigint, proving: Promise<Proven>) => {
+    const next = begin(proving.then(nextNumberIn))
+    const messages = position ? await readMessages(following, view, position, end, next) : []
+    return { nextNumber: await next, messages }
+  }
+  async function* items(): AsyncGenerator<FollowedMessages, void, void> {
+    for await (const [{ l2BlockNumber, l1Block, progress }, found] of follow(following, timing, read)) {
+      const { nextNumber, messages } = found
+      position = { end: l2BlockNumber, nextNumber }
+      const own = { messageService, nextNumber: encodeQuantity(nextNumber) }
+      yield { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
+    }
+  }
+  return items()
 }
 
 const readAddress = (name: string, value: Hex | undefined) =>
@@ -169,26 +182,6 @@ interface MessagesPosition {
 }
 
 type Following = MessageSource & Settings & { readonly isSelected: (sent: SentMessage) => boolean }
-
-async function* followFrom(
-  following: Following,
-  timing: Timing,
-  begun: MessagesPosition | null,
-): AsyncGenerator<FollowedMessages, void, void> {
-  let position = begun
-  const read = async (view: View, end: bigint, proving: Promise<Proven>) => {
-    const next = begin(proving.then(nextNumberIn))
-    const messages = position ? await readMessages(following, view, position, end, next) : []
-    return { nextNumber: await next, messages }
-  }
-  for await (const { proven, value, progress } of follow(following, timing, read)) {
-    const { l2BlockNumber, l1Block } = proven
-    const { nextNumber, messages } = value
-    position = { end: l2BlockNumber, nextNumber }
-    const own = { messageService: following.sender.address, nextNumber: encodeQuantity(nextNumber) }
-    yield { l2BlockNumber, l1Block, messages, progress: { ...progress, ...own } }
-  }
-}
 
 /** The number of the first message after a finalization, proven. @throws ArgumentError if there is no message service */
 function nextNumberIn({ verified: [service] }: Proven): bigint {

@@ -144,7 +144,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1BlockHash,
     requests: readItems('requests', requests, readRequest),
     from,
-    position: resumeFrom === null ? { last: null, mark: null } : readState(resumeFrom, rollup.address),
+    begun: readState(resumeFrom, rollup.address),
     skipUnavailable,
     pollIntervalMs,
     onEvent,

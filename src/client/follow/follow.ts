@@ -16,9 +16,8 @@ import {
 import { FIRST_BACKOFF, MAX_BACKOFF, MAX_LAGGING_ROUNDS, MAX_MISSING_ROUNDS } from '../transport/limits.ts'
 import { redactUrls } from '../transport/redact.ts'
 import { begin, sleep } from '../transport/waiting.ts'
-import { beginAt, type Course, isAhead, keeping, newRange, verifyLast } from './course.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
-import { type FollowProgress, writeState } from './follow-state.ts'
+import { type Course, isAhead, newRange, verifyLast, writeState } from './follow-state.ts'
 import { type FollowedFinalization, type Proven, prove, type View } from './proven.ts'
 
 /** Waiting and randomness. Tests replace them. */
@@ -83,7 +82,7 @@ export const followFinalizations = (options: FollowOptions): AsyncGenerator<Foll
 export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
   const following = follow(verifyFollowOptions(options), timing, async () => {})
   async function* items() {
-    for await (const { proven, progress } of following) yield { ...proven, progress }
+    for await (const [item] of following) yield item
   }
   return items()
 }
@@ -91,23 +90,18 @@ export function followWith(options: FollowOptions, timing: Timing): AsyncGenerat
 /** What else is read of a finalization, while it is proven. */
 type Read<T> = (view: View, l2BlockNumber: bigint, proving: Promise<Proven>) => Promise<T>
 
-interface Followed<T> {
-  readonly proven: Proven
-  readonly value: T
-  readonly progress: FollowProgress
-}
-
 /** Looks at L1, proves what is new, and waits: for something new, or longer after each failure. */
 export async function* follow<T>(
   settings: Settings,
   timing: Timing,
   read: Read<T>,
-): AsyncGenerator<Followed<T>, void, void> {
+): AsyncGenerator<[FollowedFinalization, T], void, void> {
   const signal = settings.signal ?? new AbortController().signal
   const lister = createLister(settings)
   const patience = createPatience(settings, timing)
-  let course = beginAt(settings.position)
+  let course = settings.begun
   let view: View | null = null
+  const keeping = (isKept: (hint: Hint) => boolean) => ({ ...course, pending: course.pending.filter(isKept) })
 
   for (;;) {
     let delay = settings.pollIntervalMs * (0.9 + timing.random() / 5)
@@ -124,26 +118,26 @@ export async function* follow<T>(
         const proven = await proving.catch(orMissing)
         if (proven === null) {
           lister.refute(hint)
-          course = keeping(course, one => one !== hint && lister.believes(one))
+          course = keeping(one => one !== hint && lister.believes(one))
         } else if (isEndpointError(proven)) {
           const failure = await failureOf(settings, view, course, proven)
           course = { ...course, missingRounds: course.missingRounds + 1 }
           if (failure !== null) throw failure
           settings.onEvent?.({ name: 'follow.skipped', attributes: { 'l2.block.number': Number(l2BlockNumber) } })
-          course = keeping(course, one => one !== hint)
+          course = keeping(one => one !== hint)
         } else {
           const value = await reading.catch(orFailure)
           if (isFailure(value)) {
             // It took place, but what it holds does not fit to it. Perhaps another one is hidden: L1 is to list them anew.
             view = null
-            course = { ...course, pending: [] }
+            course = { ...course, pending: [], listedTo: null }
             throw value
           }
           const { stateRoot, blockHash, implementation } = proven
           const last = { l2BlockNumber, stateRoot: blockHash ? undefined : stateRoot, blockHash, implementation }
-          course = keeping({ ...course, last, missingRounds: 0 }, one => one.l2BlockNumber > l2BlockNumber)
+          course = { ...keeping(one => one.l2BlockNumber > l2BlockNumber), last, missingRounds: 0 }
           patience.worked()
-          yield { proven, value, progress: writeState(settings.rollup.address, last, course.mark) }
+          yield [{ ...proven, progress: writeState(settings.rollup.address, last, view.l1Block) }, value]
         }
       }
       patience.worked()
@@ -217,9 +211,10 @@ async function poll(
     ...course,
     last: last && implementation ? { ...last, implementation } : last,
     trusted: l1Block,
+    listedTo: l1Block.number,
     pending: [...course.pending, ...hints],
   }
-  return { view: { block, l1Block, newest }, course: keeping(next, () => true) }
+  return { view: { block, l1Block, newest }, course: next }
 }
 
 /** Why to wait for the proofs of the next finalization, or to end. Null to skip it. */

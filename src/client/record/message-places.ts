@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { isProofError } from '../../base/errors.ts'
-import { readOwn } from '../../base/json/known-fields.ts'
+import { verifyEthProof } from '../../verify/anchor/eth-proof.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { readRollup } from '../../verify/anchor/rollup.ts'
 import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } from '../../verify/messages/from-l2.ts'
@@ -89,62 +89,42 @@ export async function fetchHeld(
   l1Block: L1Block,
   all: readonly PlacedMessage[],
 ): Promise<HeldMessage[]> {
-  const { rollup, layout, how } = source
+  const { rollup, layout } = source
   const contract = decodeContract(l1Block.stateRoot, readRollup(rollup))
-  const read = ({ sent, place, keys }: KeyedMessage, whole: unknown, asked: readonly Hex[]): HeldMessage => {
-    const proof = onlySlots(whole, asked, keys)
+  const keyed = all.map(one => ({
+    ...one,
+    keys: messageFromL2Keys({ message: toMessage(one.sent.message), root: one.place.root, layout }),
+  }))
+  // Many share the root of a tree, or a slot.
+  const { account, slots } = await fetchSlots(source, l1Block, [...new Set(keyed.flatMap(({ keys }) => keys))])
+  return keyed.map(({ keys, ...one }) => {
+    const proof = { ...account, storageProof: keys.map(key => slots.get(key)) }
     try {
-      return {
-        sent,
-        place,
-        proof,
-        status: verifyInL1(proof, place, { contract, message: sent.message, layout }).status,
-      }
+      const { status } = verifyInL1(proof, one.place, { contract, message: one.sent.message, layout })
+      return { ...one, proof, status }
     } catch (error) {
       if (!isProofError(error) || error.code !== 'MESSAGE_NUMBER_CLAIMED') throw error
-      return { sent, place, proof, status: 'notAnchored' }
+      return { ...one, proof, status: 'notAnchored' }
     }
-  }
-  const keyed = all.map(({ sent, place }) => ({
-    sent,
-    place,
-    keys: messageFromL2Keys({ message: toMessage(sent.message), root: place.root, layout }),
-  }))
-  const held: HeldMessage[] = []
-  for (const group of inGroups(keyed, how.maxKeysPerRequest)) {
-    const asked = [...new Set(group.flatMap(({ keys }) => keys))]
-    const found = await fetchProof(source, asked, l1Block.number, proof => group.map(one => read(one, proof, asked)))
-    for (const one of found) held.push(one)
-  }
-  return held
+  })
 }
 
-interface KeyedMessage extends PlacedMessage {
-  readonly keys: readonly Hex[]
-}
-
-/** As many at once as their keys allow: many share the root of a tree, or a slot. */
-function* inGroups(all: readonly KeyedMessage[], most: number): Generator<KeyedMessage[], void> {
-  let group: KeyedMessage[] = []
-  let asked = new Set<Hex>()
-  for (const one of all) {
-    if (group.length > 0 && new Set([...asked, ...one.keys]).size > most) {
-      yield group
-      group = []
-      asked = new Set()
-    }
-    group.push(one)
-    for (const key of one.keys) asked.add(key)
+/** What an `eth_getProof` answer says of the rollup contract, and of each slot, proven. As many slots at once as the bound allows. */
+async function fetchSlots({ how, ...source }: MessageSource, { stateRoot, number }: L1Block, keys: readonly Hex[]) {
+  const claim = { l1StateRoot: stateRoot, address: source.rollup.address }
+  const slots = new Map<Hex, unknown>()
+  let account: object = {}
+  for (let first = 0; first < keys.length; first += how.maxKeysPerRequest) {
+    const storageKeys = keys.slice(first, first + how.maxKeysPerRequest)
+    const { storageProof, ...rest } = await fetchProof(source, storageKeys, number, proof => {
+      verifyEthProof(proof, { ...claim, storageKeys })
+      // It has a slot for each.
+      return proof as { readonly storageProof: readonly unknown[] }
+    })
+    account = rest
+    for (const [index, key] of storageKeys.entries()) slots.set(key, storageProof[index])
   }
-  if (group.length > 0) yield group
-}
-
-/** The part of an `eth_getProof` answer that is about some of its keys. */
-function onlySlots(proof: unknown, asked: readonly Hex[], keys: readonly Hex[]): unknown {
-  const slots = readOwn(Object(proof), 'storageProof')
-  if (!Array.isArray(slots)) return proof
-  const own = keys.map(key => slots[asked.indexOf(key)]).filter(slot => slot !== undefined)
-  return { ...Object(proof), storageProof: own }
+  return { account, slots }
 }
 
 /** The messages that L2 sent in these blocks do not lead to roots that L1 knows. */
