@@ -4,7 +4,7 @@ import { EndpointError, type Failure, isMissing, isOfBlock, isPassing, type Laye
 import { createHttpProvider, type HttpOptions, isUrl } from '../transport/http.ts'
 import { forgetLacks } from '../transport/lacking.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from '../transport/provider.ts'
-import { createPool, type Pool, type Told } from './pool.ts'
+import { createPool, type OnFailure, type Pool } from './pool.ts'
 
 /**
  * What answers JSON-RPC requests: an `http` or `https` URL, an EIP-1193 provider, or a `JsonRpcProvider` of ethers. A URL is
@@ -15,7 +15,8 @@ export type Endpoint = string | URL | RequestProvider | SendProvider
 /** One or more endpoints for the same data. None is trusted. */
 export type Endpoints = Pool<AnyProvider>
 
-interface OpenOptions extends HttpOptions, Told {
+interface OpenOptions extends HttpOptions {
+  readonly onFailure?: OnFailure
   /** Whether the caller may ask for another block: that this one is missing then counts more than other failures. */
   readonly mayGoBack?: boolean
 }

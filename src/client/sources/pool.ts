@@ -44,13 +44,10 @@ export type Pool<Source extends object> = ReturnType<typeof createPool<Source>>
 
 export type OnFailure = (layer: Layer, index: number, error: Failure) => void
 
-/** What is told of the sources of a layer, and of no others. What these throw ends the work, and is no failure of a source. */
-export interface Told {
-  readonly onFailure?: OnFailure | undefined
-}
-
-interface PoolOptions extends Told {
+interface PoolOptions {
   readonly layer: Layer | undefined
+  /** Told of sources of a layer, and of no others. What it throws ends the work, and is no failure of a source. */
+  readonly onFailure?: OnFailure | undefined
   /** Called with one that was so slow that another one has done the work. */
   readonly onSilence?: (index: number) => void
   /** What the failures of all sources come to. */

@@ -41,8 +41,6 @@ export const MAX_LISTED = 50_000
 
 /** A bootstrap or an update of a beacon API, in characters: a committee of 512 keys, two headers and four branches. */
 export const BEACON_STEP_LENGTH = 2 ** 17
-/** One period's update as JSON, in bytes: a bundle grows by this for each period since the trusted block. */
-export const BYTES_PER_PERIOD = 64_000
 /** A finality update of a beacon API, in characters: two headers and three branches. */
 export const FINALITY_LENGTH = 2 ** 16
 /** Updates per request to a beacon API. It must serve 128, but all of them are held before the first is verified. */
