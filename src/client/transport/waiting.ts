@@ -219,8 +219,6 @@ export function createTurns<T>() {
   }
 }
 
-export type Budget = ReturnType<typeof createBudget>
-
 /** Lets works hold `total` of something together; the others wait, in order. One that needs more holds all of it. */
 export function createBudget(total: number) {
   const turns = createTurns<number>()
