@@ -37,31 +37,19 @@ function verifySeconds(name: string, seconds: unknown = 0): void {
   if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
 }
 
-/** The consensus part of a bundle, and what it proves. */
-interface FetchedConsensus {
-  /** Known fields only; verified. */
-  readonly consensus: BundleConsensus
-  readonly proven: ProvenConsensus
-}
-
-/** What is told of fetching the consensus part. What these throw ends it. */
-interface ConsensusTold {
-  readonly onFailure?: OnFailure
-  /** How many committee updates are verified, and how many are needed as far as is known. */
-  readonly onUpdate?: (done: number, periods: number) => void
-}
-
 /**
  * Fetches what leads from a beacon block that is trusted to the newest finalized L1 block that any endpoint knows, and verifies it.
+ * What a listener throws ends it.
  *
+ * @param onUpdate told how many committee updates are verified, and how many are needed as far as is known
  * @throws EndpointError if the only endpoint fails, `BEACON_CHECKPOINT_OLD`, `CLOCK_BEHIND`, `ABORTED`; ProofError if its answer does
  * not verify; of several, `BEACON_UNAVAILABLE`, which lists each by its index
  */
 export const fetchConsensus = (
   source: BeaconSource,
-  { onFailure, onUpdate }: ConsensusTold,
+  { onFailure, onUpdate }: { onFailure?: OnFailure; onUpdate?: (done: number, periods: number) => void },
   whole: AbortSignal | undefined,
-): Promise<FetchedConsensus> =>
+): Promise<{ consensus: BundleConsensus; proven: ProvenConsensus }> =>
   scoped(whole, async ({ signal, stop }) => {
     const tell = (work: () => void) => {
       try {
