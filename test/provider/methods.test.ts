@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
+import { bytesToHex, hexLength, hexToBytes } from '../../src/base/bytes.ts'
+import type { Hex } from '../../src/entry/index.ts'
 import { isProviderError, type VerifiedProvider } from '../../src/entry/provider.ts'
 import type { Asking } from '../../src/provider/provider.ts'
-import { kinds } from '../../vectors/blocks/truth.ts'
+import { keccak256 } from '../../src/verify/hash/keccak/index.ts'
+import { encodeTransaction, kinds, makeBlock } from '../../vectors/blocks/truth.ts'
 import { METHODS, wordsOf } from '../tools/methods.ts'
 import { createMixedEndpoints } from './block-endpoints.ts'
 import { word } from './endpoints.ts'
@@ -17,6 +20,7 @@ const reasonOf = (work: Promise<unknown>) =>
     () => 'answered',
     error => (isProviderError(error) ? error.reason : String(error)),
   )
+const hashOf = (hex: Hex) => bytesToHex(keccak256(hexToBytes(hex, hexLength(hex))))
 
 it('does with each method what the documents say', async () => {
   const verified = endpoints.provider(endpoints.l2())
@@ -43,7 +47,7 @@ it('does with each method what the documents say', async () => {
     }
   }
   const { proven, stateless, forwarded, refused } = METHODS
-  expect([proven, stateless, forwarded, refused].map(({ length }) => length)).toEqual([34, 7, 2, 15])
+  expect([proven, stateless, forwarded, refused].map(({ length }) => length)).toEqual([42, 7, 2, 15])
   for (const method of ['eth_other', 'toString', '__proto__', 'constructor']) {
     await expect(ask(method)).rejects.toMatchObject({ code: 4200, message: expect.stringMatching(/does not exist\.$/) })
   }
@@ -65,11 +69,12 @@ it('answers probes, which state nothing about the chain, without a request', asy
   expect(await reasonOf(ask('eth_syncing', true))).toBe('PARAMS_INVALID')
 })
 
-it('proves transactions by their place, and counts of them and of uncles, of blocks by number and by hash', async () => {
+it('proves transactions by their place, counts, uncles and raw forms, of blocks by number and by hash', async () => {
   const ask = asking(endpoints.provider(endpoints.l2()))
   const block = await ask('eth_getBlockByNumber', '0x4', true)
   const contents = await kinds()
-  expect(block.transactions.length).toBe(contents.length)
+  const sent = (await makeBlock(contents)).transactions.map(one => bytesToHex(encodeTransaction(one)))
+  expect([block.transactions.length, sent.length]).toEqual([contents.length, contents.length])
   const names = [
     ['Number', '0x4'],
     ['Hash', block.hash],
@@ -78,21 +83,47 @@ it('proves transactions by their place, and counts of them and of uncles, of blo
   for (const [by, name] of names) {
     expect(await ask(`eth_getBlockTransactionCountBy${by}`, name)).toBe(`0x${contents.length.toString(16)}`)
     expect(await ask(`eth_getUncleCountByBlock${by}`, name)).toBe('0x0')
+    expect(await ask(`eth_getUncleByBlock${by}AndIndex`, name, '0x0')).toBeNull()
     for (const [index, transaction] of block.transactions.entries()) {
       const place = [name, `0x${index.toString(16)}`]
       expect(await ask(`eth_getTransactionByBlock${by}AndIndex`, ...place)).toEqual(transaction)
+      const raw = await ask(`eth_getRawTransactionByBlock${by}AndIndex`, ...place)
+      expect([raw, hashOf(raw)]).toEqual([sent[index], transaction.hash])
+      for (const method of ['eth_getRawTransactionByHash', 'debug_getRawTransaction'])
+        expect(await ask(method, transaction.hash)).toBe(raw)
       seen++
     }
     const beyond = [name, `0x${contents.length.toString(16)}`]
     expect(await ask(`eth_getTransactionByBlock${by}AndIndex`, ...beyond)).toBeNull()
+    expect(await ask(`eth_getRawTransactionByBlock${by}AndIndex`, ...beyond)).toBeNull()
+    const header = await ask('debug_getRawHeader', name)
+    expect(hashOf(header)).toBe(block.hash)
+    expect(await ask('debug_getRawReceipts', name)).toHaveLength(contents.length)
   }
   expect(seen).toBe(2 * contents.length)
   // Unknown, and newer than what is proven.
-  for (const method of ['eth_getBlockTransactionCountByHash', 'eth_getUncleCountByBlockHash'])
-    expect(await ask(method, word(1)), method).toBeNull()
+  const missing = [
+    'eth_getBlockTransactionCountByHash',
+    'eth_getUncleCountByBlockHash',
+    'debug_getRawHeader',
+    'debug_getRawReceipts',
+    'debug_getRawTransaction',
+    'eth_getRawTransactionByHash',
+  ]
+  for (const method of missing) expect(await ask(method, word(1)), method).toBeNull()
   expect(await ask('eth_getTransactionByBlockNumberAndIndex', '0xffff', '0x0')).toBeNull()
   expect(await ask('eth_getBlockTransactionCountByNumber', '0x0')).toBe('0x0')
   expect(await reasonOf(ask('eth_getTransactionByBlockNumberAndIndex', '0x4', 'first'))).toBe('PARAMS_INVALID')
+})
+
+it('gives raw receipts only as the header commits to them', async () => {
+  const lying = endpoints.l2((answer, method) =>
+    method === 'eth_getBlockReceipts'
+      ? (answer as object[]).map(one => ({ ...one, cumulativeGasUsed: '0x1' }))
+      : answer,
+  )
+  const ask = asking(endpoints.provider(lying))
+  expect(await reasonOf(ask('debug_getRawReceipts', '0x4'))).toBe('PROOF_REFUSED')
 })
 
 it('has the fee for blobs, which is 1 without an excess', async () => {

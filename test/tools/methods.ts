@@ -18,9 +18,9 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   ],
   [/_getProof$/, 'the root on L1. The last is for a state of Ethereum, the others for any other'],
   [/^eth_(?:call|estimateGas|createAccessList)$/, 'everything that the call reads; it is executed here'],
-  [/^eth_get(?:Block(?!Receipts)|Uncle)/, 'the header, and all transactions of the block'],
+  [/^eth_get(?:Block(?!Receipts)|Uncle)|RawHeader$/, 'the header, and all transactions of the block'],
   [
-    /^eth_getTransactionBy/,
+    /^eth_get(?:Raw)?TransactionBy|^debug_getRawTransaction$/,
     'the header, and all transactions of the block. The sender is recovered from the signature',
   ],
   [/Receipts?$/, 'all transactions and all receipts of the block'],

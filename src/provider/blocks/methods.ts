@@ -1,7 +1,9 @@
-import type { Hex } from '../../base/bytes.ts'
+import { bytesToHex, type Hex } from '../../base/bytes.ts'
 import { encodeQuantity } from '../../base/hex.ts'
+import type { FetchedBlock } from '../../client/l1/blocks.ts'
 import { type BlockReceipt, contextOf, NO_CONTEXT, NO_UNCLES, openBlockReceipts } from '../../verify/blocks/block.ts'
-import type { Context } from '../../verify/blocks/receipts.ts'
+import { listOf } from '../../verify/blocks/fields.ts'
+import { type Context, decodeReceipt, encodeReceipt } from '../../verify/blocks/receipts.ts'
 import type { CurrentView } from '../current-view.ts'
 import { refusedFor } from '../error.ts'
 import type { BlockMethod, Method } from '../method-table.ts'
@@ -68,9 +70,15 @@ function ofBlocks(chainNow: ChainNow) {
     eth_getBlockTransactionCountByHash: about(byHash, countTransactions),
     eth_getUncleCountByBlockNumber: about(byNumber, countUncles),
     eth_getUncleCountByBlockHash: about(byHash, countUncles),
+    eth_getUncleByBlockNumberAndIndex: about(byNumber, getUncle),
+    eth_getUncleByBlockHashAndIndex: about(byHash, getUncle),
     eth_getTransactionByBlockNumberAndIndex: about(byNumber, getTransaction),
     eth_getTransactionByBlockHashAndIndex: about(byHash, getTransaction),
+    eth_getRawTransactionByBlockNumberAndIndex: about(byNumber, getRawTransaction),
+    eth_getRawTransactionByBlockHashAndIndex: about(byHash, getRawTransaction),
     eth_getBlockReceipts: about(byEither, getReceipts),
+    debug_getRawReceipts: about(byEither, getRawReceipts),
+    debug_getRawHeader: about(byEither, ({ withBlock }, number) => withBlock(number, false, ({ rlp }) => rlp)),
   }
 }
 
@@ -88,19 +96,36 @@ const countUncles: Answer = async ({ headerAt }, number) => {
   throw refusedFor('BLOCK_UNPROVEN', { found: `Block ${number} has uncles.` })
 }
 
-const getTransaction: Answer = ({ withBlock }, number, more) => {
-  const index = Number(params.quantity('index', more, 64))
-  return withBlock(number, false, ({ transactions }) => {
-    const found = transactions[index]
-    return found === undefined ? null : spellTransaction(found.open())
-  })
+/** The header says that there are none. */
+const getUncle: Answer = async (chain, number, more) => {
+  params.quantity('index', more, 64)
+  await countUncles(chain, number, undefined)
+  return null
 }
+
+const transactionAt =
+  (spell: (transaction: FetchedBlock['transactions'][number]) => unknown): Answer =>
+  ({ withBlock }, number, more) => {
+    const index = Number(params.quantity('index', more, 64))
+    return withBlock(number, false, ({ transactions }) => {
+      const found = transactions[index]
+      return found === undefined ? null : spell(found)
+    })
+  }
+const getTransaction = transactionAt(found => spellTransaction(found.open()))
+const getRawTransaction = transactionAt(({ rlp }) => bytesToHex(rlp))
 
 const getReceipts: Answer = ({ withBlock, pace }, number) =>
   withBlock(number, true, async (block, attempt) => {
     const { header, sentReceipts } = block
     const transactions = await openAll(block, pace, attempt)
     return openBlockReceipts(sentReceipts, header, transactions, one => contextOf(one, header)).map(spellReceipt)
+  })
+
+const getRawReceipts: Answer = ({ withBlock }, number) =>
+  withBlock(number, true, ({ sentReceipts, header, transactions }) => {
+    openBlockReceipts(sentReceipts, header, transactions, () => NO_CONTEXT)
+    return listOf(decodeReceipt)(sentReceipts).map(receipt => bytesToHex(encodeReceipt(receipt)))
   })
 
 function ofTransactions(chainNow: ChainNow) {
@@ -110,7 +135,10 @@ function ofTransactions(chainNow: ChainNow) {
       const hash = hashIn(given)
       return (await chainNow(pace)).withTransaction(hash, withReceipts, use)
     }
+  const getRaw = byHash(false, (_, { rlp }) => bytesToHex(rlp))
   return {
+    eth_getRawTransactionByHash: getRaw,
+    debug_getRawTransaction: getRaw,
     eth_getTransactionByHash: byHash(false, (_, transaction) => spellTransaction(transaction.open())),
     eth_getTransactionReceipt: byHash(true, ({ header, transactions, sentReceipts }, transaction, index) => {
       // Only the sender of this one is recovered.
