@@ -9,7 +9,7 @@ import {
   type RequestProvider,
   type RollupClientOptions,
 } from '../../src/entry/rpc.ts'
-import { fetchAnswer, fetcherOf } from './fetching.ts'
+import { fetcherOf } from './fetching.ts'
 import { CONTRACT, USER, word } from './servers.ts'
 
 const world = demoWorld(poseidon2)
@@ -73,16 +73,6 @@ it('does not join answers of different states', async () => {
     await expect(client.getVerifiedState(request)).rejects.toMatchObject({ code })
     expect(asked.length).toBeLessThan(3)
   }
-})
-
-it('tells how many keys are verified after each request but the last', async () => {
-  const counts: number[] = []
-  const onKeys = (count: number) => void counts.push(count)
-  const provider: RequestProvider = {
-    request: async ({ params }) => honest((params as [string, typeof storageKeys])[1]),
-  }
-  const answer = await fetchAnswer(provider, request, { maxKeysPerRequest: 2, onKeys })
-  expect([answer, counts]).toEqual([honest(), [2, 4]])
 })
 
 it('never returns a lie', async () => {

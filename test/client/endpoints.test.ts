@@ -9,7 +9,6 @@ import type { Methods } from '../../src/devnet/service/json-rpc.ts'
 import { l1Methods } from '../../src/devnet/service/methods/l1.ts'
 import { l2Methods } from '../../src/devnet/service/methods/l2.ts'
 import { encodeHeader } from '../../src/entry/anchor.ts'
-import { ProofError } from '../../src/entry/index.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import {
   createHttpProvider,
@@ -203,23 +202,6 @@ it('goes on at the next endpoint with the keys that are left', async () => {
   const joined = await fetchAnswer([broken, loud], claim, { maxKeysPerRequest: 1 })
   expect(Object(joined).storageProofs).toEqual(Object(truth).storageProofs)
   expect(loud.asked.length).toBe(3)
-})
-
-it('ends with what onKeys throws, whatever its class, and asks no other endpoint', async () => {
-  for (const thrown of [
-    new ProofError('STATE_ROOT_MISMATCH'),
-    new EndpointError('UNREACHABLE'),
-    new Error('mine'),
-    7,
-  ]) {
-    const next = l2Of()
-    const onKeys = () => {
-      throw thrown
-    }
-    const work = fetchAnswer([l2Of(), next], claim, { maxKeysPerRequest: 2, onKeys })
-    await expect(work).rejects.toBe(thrown)
-    expect(next.asked).toEqual([])
-  }
 })
 
 /** Logs that name these finalizations and no other. */

@@ -163,7 +163,7 @@ it('reports the source of the L1 block hash', async () => {
   const { url, l1Url } = await startService()
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT }
   const recorded = await recordEvidence(withNetwork({ l1: l1Url, l2: url, ...asked }))
-  expect(recorded.l1BlockHashFrom).toBe('l1Endpoint')
+  expect(recorded.verified.trustedInput).toBe('l1BlockHash')
 })
 
 const SHORT = ['Ab1', 'k3y', 'tiny', 'Zz9-x']
@@ -410,7 +410,6 @@ it('reads nothing from a polluted Object.prototype', async () => {
     result: 1,
     method: 'x',
     verify: 1,
-    onKeys: {},
   }
   for (const [name, value] of Object.entries(polluted)) {
     Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })

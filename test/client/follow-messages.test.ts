@@ -152,8 +152,6 @@ const LIES: Readonly<Record<string, Lie>> = {
   'leaves out all': () => [],
   'leaves out the last tree': logs => logs.slice(0, 32),
   'leaves out the first tree': logs => logs.slice(32),
-  'has two in one place': logs =>
-    logs.with(2, { ...at(logs, 2), blockNumber: at(logs, 1).blockNumber, logIndex: at(logs, 1).logIndex }),
   'has an invention in the place of one': logs => {
     const index = logs.findIndex(({ topics }) => topics[1]?.endsWith(user.slice(2)))
     const message = readMessageLog(logs[index])?.message

@@ -75,7 +75,6 @@ it('records what L1 holds for the block, whatever the hash scheme of roots is', 
   const { hash, stateRoot } = Object(chain.getBlock(9n))
   expect(recorded).toMatchObject({
     scheme: 'ethereum',
-    l1BlockHashFrom: 'l1Endpoint',
     bundle: { version: 1, scheme: 'ethereum' },
   })
   expect(recorded.verified).toMatchObject({

@@ -36,7 +36,6 @@ function stateSubject(flags: Flags): Subject<AnyEvidence> {
   const request = requestOf(flags)
   return {
     stated: stateOf(network, { ...request, l2BlockNumber: l2BlockNumber ?? 'fromBundle' }),
-    keyCount: request.storageKeys.length,
     fetch: ([l1, l2], options) => recordEvidence({ l1, l2, network, l2BlockNumber, ...request, ...options }),
     verifyArguments: ({ address, storage }) => [
       '--address',

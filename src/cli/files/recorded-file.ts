@@ -30,8 +30,6 @@ type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'maxKeysPerReq
 
 export interface Subject<T extends ProvenChain> {
   readonly stated: Stated<T>
-  /** How many storage keys are asked for. Default: 0. */
-  readonly keyCount?: number
   /** Who chooses what the user does not state. Default: this program does. */
   readonly others?: Source
   fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow): Promise<Recorded<T>>
@@ -78,7 +76,7 @@ export async function recordToFile<T extends ProvenChain>(
       refuseProgress(progress, trust)
       // The failure of the only endpoint ends the recording, and is reported then.
       const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
-      const words = describeProgress(progress, subject.keyCount ?? 0)
+      const words = describeProgress(progress)
       // A message and its arrival are two recordings from the same L1 block.
       if (!isLast && !shown.has(words)) showProgress(io, words)
       shown.add(words)
@@ -149,7 +147,7 @@ function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: Rec
   }
 }
 
-function describeProgress(progress: RecordProgress, keyCount: number): string {
+function describeProgress(progress: RecordProgress): string {
   switch (progress.step) {
     case 'updates':
       return `${progress.done} of ${plural(progress.periods, 'committee update')} since the trusted beacon block`
@@ -161,7 +159,5 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
       return `L2 block ${progress.l2BlockNumber}: no proofs of it (${progress.code}); trying the finalization before`
     case 'endpointFailed':
       return `${progress.layer} endpoint ${progress.index + 1} failed (${progress.code}); asking another`
-    case 'keys':
-      return `${progress.keyCount} of ${keyCount} storage keys`
   }
 }

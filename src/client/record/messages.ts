@@ -9,7 +9,13 @@ import type { DecodedMessage } from '../../verify/messages/message.ts'
 import { askLogs, type BlockRange, inOrder } from '../l1/log-ranges.ts'
 import type { Attempt } from '../sources/pool.ts'
 import { EndpointError, type Layer } from '../transport/error.ts'
-import { BLOCKS_PER_REQUEST, MAX_MESSAGE_DATA, MAX_MESSAGES, MAX_SEARCH_REQUESTS } from '../transport/limits.ts'
+import {
+  BLOCKS_PER_REQUEST,
+  MAX_MESSAGE_DATA,
+  MAX_MESSAGES,
+  MAX_SEARCH_REQUESTS,
+  MESSAGE_FIELDS,
+} from '../transport/limits.ts'
 import { type AnyProvider, callProvider, parseQuantity } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
 
@@ -18,8 +24,6 @@ import { redactorFor } from '../transport/redact.ts'
 export interface SentMessage {
   readonly message: DecodedMessage
   readonly block: bigint
-  /** Its place among the logs of the block. */
-  readonly index: bigint
 }
 
 /** Who sends messages, and on which layer. */
@@ -41,71 +45,52 @@ export interface WantedMessage {
 
 const reader = readerOf('MALFORMED_RESPONSE')
 
-interface Budget {
-  messages: number
-  /** In bytes. */
-  data: number
-}
-
-const newBudget = (): Budget => ({ messages: MAX_MESSAGES, data: MAX_MESSAGE_DATA })
-
-/** The messages in an endpoint's logs, in order. @throws ProofError, EndpointError */
+/** The messages in an endpoint's logs, in order. @param budget what more may hold @throws ProofError, EndpointError */
 export function readSent(
   provider: AnyProvider,
   logs: unknown,
   { layer, address }: Sender,
-  budget: Budget,
+  budget = { bytes: MAX_MESSAGE_DATA },
 ): SentMessage[] {
   const redact = redactorFor(provider)
-  let before: SentMessage | undefined
   const listed = Array.isArray(logs) && logs.length <= MAX_MESSAGES ? inOrder(logs) : logs
   return reader.items(listed, atMost('MALFORMED_RESPONSE', MAX_MESSAGES), source => {
     const data = readOwn(Object(source), 'data')
     // Before it is hashed.
-    budget.data -= typeof data === 'string' ? data.length / 2 : 0
-    if (budget.data < 0 || --budget.messages < 0) {
-      const found = `more than ${MAX_MESSAGES} messages, or ${MAX_MESSAGE_DATA} bytes of them`
-      throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer })
+    budget.bytes -= MESSAGE_FIELDS + (typeof data === 'string' ? data.length / 2 : 0)
+    if (budget.bytes < 0) {
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${MAX_MESSAGE_DATA} bytes of messages`, layer })
     }
     const log = readMessageLog(source)
-    const [block, index] = ['blockNumber', 'logIndex'].map(name => decodeQuantity(readOwn(Object(source), name), 64))
-    if (log === null || log.address !== address || block == null || index == null) {
+    const block = decodeQuantity(readOwn(Object(source), 'blockNumber'), 64)
+    if (log === null || log.address !== address || block === null) {
       throw new EndpointError('ANSWER_MALFORMED', { found: 'a log that was not asked for', layer })
     }
-    const sent = { message: log.message, block, index }
-    if (before?.block === block && before.index === index) {
-      throw new EndpointError('ANSWER_MALFORMED', { found: 'two logs in one place', layer })
-    }
-    before = sent
     // The fields are written to files, too.
     const { topics, data: fields } = encodeMessageLog(log.message)
     if ([...topics, fields].some(redact.isInHex)) {
       throw new EndpointError('ANSWER_MALFORMED', { found: 'the API key of the endpoint', layer })
     }
-    return sent
+    return { message: log.message, block }
   })
 }
 
-/** In pieces that the endpoint allows. @param topics those behind the first */
+/** In pieces that the endpoint allows. @param search the topics behind the first, to search from the newest block back */
 async function* readPieces(
   provider: AnyProvider,
   sender: Sender,
   blocks: BlockRange,
   { signal, heard }: Attempt,
-  topics: readonly (Hex | null)[] = [],
-  isBackwards = false,
+  search?: readonly (Hex | null)[],
 ): AsyncGenerator<SentMessage[], void> {
   const { layer, address } = sender
-  const budget = newBudget()
+  const budget = { bytes: MAX_MESSAGE_DATA }
   // Of L1, whose finalizations are far apart, nobody would read all receipts.
-  const options = { signal, isBackwards, withReceipts: layer === 'L2' }
-  const filter = { address, topics: [MESSAGE_SENT, ...topics] }
-  for await (const { first, last, logs } of askLogs(provider, filter, blocks, options)) {
+  const options = { signal, isBackwards: search !== undefined, withReceipts: layer === 'L2' }
+  const filter = { address, topics: [MESSAGE_SENT, ...(search ?? [])] }
+  for await (const { logs } of askLogs(provider, filter, blocks, options)) {
     const all = readSent(provider, logs, sender, budget)
     heard()
-    if (all.some(({ block }) => block < first || block > last)) {
-      throw new EndpointError('ANSWER_MALFORMED', { found: 'a log of another block', layer })
-    }
     yield all
   }
 }
@@ -142,7 +127,7 @@ export async function findSent(
   const topics = [from === undefined ? null : slotKey(BigInt(from)), null, messageHash ?? null]
   const isIt = ({ message }: SentMessage) =>
     messageHash === undefined ? bytesToHex(message.from) === from : bytesToHex(message.hash) === messageHash
-  for await (const all of readPieces(provider, sender, { first, last }, attempt, topics, true)) {
+  for await (const all of readPieces(provider, sender, { first, last }, attempt, topics)) {
     const found = all.findLast(isIt)
     if (found !== undefined) return found
   }
@@ -162,7 +147,7 @@ async function findInTransaction(
   const logs = reader
     .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
     .filter(log => readMessageLog(log)?.address === address)
-  const [sent, ...others] = readSent(provider, logs, sender, newBudget())
+  const [sent, ...others] = readSent(provider, logs, sender)
   if (sent === undefined) throw new EndpointError('MESSAGE_MISSING', { found: 'none in the transaction', layer })
   if (others.length === 0) return sent
   const hashes = [sent, ...others.slice(0, 3)].map(({ message }) => bytesToHex(message.hash))

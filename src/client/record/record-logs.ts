@@ -1,4 +1,3 @@
-import type { Hex } from '../../base/bytes.ts'
 import { ArgumentError, refusal } from '../../base/errors.ts'
 import { encodeQuantity } from '../../base/hex.ts'
 import type { DecodedFilter } from '../../verify/blocks/filter.ts'
@@ -6,19 +5,12 @@ import type { BlockClaim } from '../../verify/blocks/header.ts'
 import { historyContract, historySlot, readBlockHash, WINDOW } from '../../verify/blocks/history.ts'
 import { MAX_HEADERS } from '../../verify/blocks/limits.ts'
 import { headerOf } from '../../verify/evidence/chain.ts'
-import {
-  anchoredFor,
-  type LogsBundle,
-  logsEvidence,
-  newestFor,
-  type VerifiedLogs,
-} from '../../verify/evidence/kinds/logs.ts'
+import { anchoredFor, type LogsBundle, logsEvidence, newestFor } from '../../verify/evidence/kinds/logs.ts'
 import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
 import { stateKind } from '../../verify/state/kind.ts'
-import type { StateScheme } from '../../verify/state/types.ts'
 import { searchLogs } from '../l1/logs.ts'
-import { type Recorded, type RecordOptions, recordState } from './record.ts'
+import { type RecordOptions, recordState } from './record.ts'
 
 /** What the bundle with the hash of a range's newest block, or of a later one, proves. */
 export interface ProvenNewest {
@@ -72,30 +64,23 @@ export async function recordNewest(options: LogsRecordOptions, toBlock?: bigint)
       return isHashed ? [] : [historySlot(newestFor(l2BlockNumber, toBlock ?? last))]
     },
   )
-  const { bundle, verified, l1BlockHashFrom } = recorded
+  const { bundle, verified } = recorded
   const { scheme, rollup, trusted } = about
   const claim = { scheme, rollup, trusted, l2BlockNumber: verified.l2BlockNumber }
-  return { ...about, bundle, l1BlockHashFrom, ...openNewest(bundle, claim, toBlock) }
+  return { ...about, bundle, ...openNewest(bundle, claim, toBlock) }
 }
 
 const afterNewest = (path: string, newest: bigint) =>
   new ArgumentError({ path, found: `the newest block that can be proven is ${newest}` })
 
-export interface RecordedLogs extends Pick<Recorded, 'l1BlockHashFrom'> {
-  /** The verified bundle, as JSON. */
-  bundle: LogsBundle
-  /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedLogs<{ l1BlockHash: Hex } | NonNullable<RecordOptions['beacon']>['trusted'], StateScheme>
-}
-
 /** Records logs as evidence. @throws as {@link recordNewest}; ArgumentError if no bundle can hold the range */
 export async function recordLogs(
   options: LogsRecordOptions,
   search: { readonly filter: DecodedFilter; readonly fromBlock: bigint; readonly toBlock?: bigint | undefined },
-): Promise<RecordedLogs> {
+) {
   const { filter, fromBlock } = search
   const recorded = await recordNewest(options, search.toBlock)
-  const { scheme, rollup, trusted, l2, verified, newest, toBlock, l1BlockHashFrom } = recorded
+  const { scheme, rollup, trusted, l2, verified, newest, toBlock } = recorded
   if (fromBlock > toBlock) throw afterNewest('fromBlock', toBlock)
   if (newest.number - fromBlock >= MAX_HEADERS) {
     const expected = `at most ${MAX_HEADERS} blocks in a bundle, so at least ${newest.number - BigInt(MAX_HEADERS) + 1n}`
@@ -117,5 +102,5 @@ export async function recordLogs(
   const range = { l2BlockNumber: verified.l2BlockNumber, fromBlock, toBlock, filter }
   // Each part was verified. This verifies the whole.
   const proven = verifyEvidence(bundle, { kind: logsEvidence, scheme, rollup, ...range, trusted })
-  return { bundle, verified: proven, l1BlockHashFrom }
+  return { bundle, verified: proven }
 }

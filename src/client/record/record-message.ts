@@ -29,7 +29,6 @@ import type { AnyProvider } from '../transport/provider.ts'
 import { type Scope, scoped } from '../transport/waiting.ts'
 import { areFinalizations, fetchHeld, findBlocks, placesOf, refuted } from './message-places.ts'
 import { askSent, findSent, type Sender, type SentMessage, type WantedMessage } from './messages.ts'
-import type { Recorded } from './record.ts'
 import {
   fetchRecordBlock,
   openRecording,
@@ -51,7 +50,7 @@ export interface MessageRecordOptions extends RecordingOptions {
 }
 
 /** The evidence of a message, and what it proves. */
-export interface RecordedMessage extends Pick<Recorded, 'l1BlockHashFrom'> {
+export interface RecordedMessage {
   /** The bundle, verified; plain JSON. */
   bundle: MessageBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
@@ -144,7 +143,7 @@ function readWanted(message: WantedMessage): WantedMessage {
 
 async function record(source: Source): Promise<RecordedMessage> {
   const recorded = await fetchRecordBlock(source)
-  const { block, consensus, trusted, l1BlockHashFrom } = recorded
+  const { block, consensus, trusted } = recorded
   const { sent, proof, place: messageProof } = await findProven(source, recorded)
   const { rollup, layout } = source
   const message = toMessage(sent.message)
@@ -153,7 +152,7 @@ async function record(source: Source): Promise<RecordedMessage> {
   const verified = verifyEvidence(bundle, { kind: messageEvidence, rollup, message, layout, trusted })
   const isClaimable = verified.status === 'claimable'
   const claim = isClaimable ? encodeMessageClaim({ message, messageProof: verified.messageProof }) : undefined
-  return { bundle, verified, claim, l1BlockHashFrom }
+  return { bundle, verified, claim }
 }
 
 interface Found {

@@ -47,7 +47,10 @@ export type Recorded<
       scheme: NameOf<Kind>
       /** The bundle, verified; plain JSON. */
       bundle: EvidenceBundle<Kind>
-      /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
+      /**
+       * What the bundle proves to whoever trusts the beacon block, or the hash of its L1 block. An L1 endpoint names that hash, and
+       * nothing proves it: compare it with a source that you trust.
+       */
       verified: VerifiedEvidence<
         | TrustedBeaconBlock
         | {
@@ -58,11 +61,6 @@ export type Recorded<
         Keys,
         Kind
       >
-      /**
-       * Where the hash of the L1 block comes from. If it comes from an L1 endpoint, nothing proves it: compare the hash with a
-       * source that you trust. From a trusted beacon block, it is proven.
-       */
-      l1BlockHashFrom: 'l1Endpoint' | 'beaconBlock'
     }
   : never
 
@@ -70,10 +68,8 @@ export type Recorded<
  * Records an evidence bundle: finds the newest finalized L2 block with proofs on the L2 endpoint, and fetches the L1 header,
  * the proof of the rollup contract and the answer. For the newest finalized block, the bundle also proves its timestamp if an
  * L1 endpoint serves the contract's logs. If L1 holds the hash of the block instead of a state root, the bundle has its header,
- * which proves the timestamp and the root of an Ethereum state, and the answer is that of `eth_getProof`. Everything is verified on arrival, and the whole bundle at the end. Only the L1 block
- * hash is taken on an L1 endpoint's word: compare it with a source that you trust. The bundle holds known fields only.
- *
- * If an endpoint fails or lies, the next one is asked.
+ * which proves the timestamp and the root of an Ethereum state, and the answer is that of `eth_getProof`. Everything is
+ * verified on arrival; if an endpoint fails or lies, the next one is asked. The bundle holds known fields only.
  *
  * @param options what to record, from where, and how
  * @throws EndpointError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`,
@@ -134,7 +130,7 @@ function readRecording(options: RecordOptions) {
 async function record(recording: Recording) {
   const { rollup, l2, address, tell } = recording
   const recorded = await fetchRecordBlock(recording)
-  const { block, l1Block, consensus, trusted, l1BlockHashFrom } = recorded
+  const { block, l1Block, consensus, trusted } = recorded
   return stepBack(anchorsFor(recording, recorded), async anchor => {
     const { l2BlockNumber } = anchor
     tell({ step: 'l2Block', l2BlockNumber })
@@ -150,27 +146,21 @@ async function record(recording: Recording) {
     const bundle = createBundle({ ...claim, ...found, consensus, l1: { block, proof, finalizedState } })
     // The parts were verified one by one. This verifies the whole.
     const verified = verifyEvidence(bundle, { ...claim, trusted })
-    return { recorded: { bundle, verified, l1BlockHashFrom }, scheme, rollup, trusted, l2 }
+    return { recorded: { bundle, verified }, scheme, rollup, trusted, l2 }
   })
 }
 
 /** The answer at this block, and the kind of its state; the failure if the L2 endpoints may hold an earlier block. */
-async function answerAt({ l2, signal, scheme: stated, how, address, tell, ...recording }: Recording, anchor: Anchor) {
+async function answerAt({ l2, signal, scheme: stated, how, address, ...recording }: Recording, anchor: Anchor) {
   const { l2BlockNumber } = anchor
-  let hasBegun = false
   try {
     const { scheme, stateRoot, block: l2Block } = await openAnchor({ l2, signal }, anchor, stated)
-    const onKeys = (keyCount: number) => {
-      hasBegun = true
-      tell({ step: 'keys', keyCount })
-    }
     const storageKeys = recording.keysAt?.(l2BlockNumber, scheme) ?? recording.storageKeys
     const wanted = { address, storageKeys, scheme, stateRoot, l2BlockNumber }
-    const { answer } = await fetchState(l2, wanted, { ...how, onKeys, signal })
+    const { answer } = await fetchState(l2, wanted, { ...how, signal })
     return { scheme, l2Block, storageKeys, answer }
   } catch (error) {
-    // An endpoint that has already sent an answer holds the block.
-    if (hasBegun || recording.l2BlockNumber !== undefined || !isFailure(error) || !isPassing(error)) throw error
+    if (recording.l2BlockNumber !== undefined || !isFailure(error) || !isPassing(error)) throw error
     return error
   }
 }

@@ -58,12 +58,6 @@ export type RecordProgress =
       code: string
     }
   | {
-      /** The answer for some of the keys was fetched and verified. */
-      step: 'keys'
-      /** For how many keys. */
-      keyCount: number
-    }
-  | {
       /** An endpoint failed, or its answer was refused. The next is asked, if there is one. */
       step: 'endpointFailed'
       /** The layer of the endpoint. */
@@ -119,6 +113,5 @@ export async function fetchRecordBlock(source: Recording & L1Source) {
     newest,
     consensus: fetched?.consensus,
     trusted: beacon?.trusted ?? { l1BlockHash: found.l1Block.hash },
-    l1BlockHashFrom: beacon === undefined ? ('l1Endpoint' as const) : ('beaconBlock' as const),
   }
 }

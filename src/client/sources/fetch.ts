@@ -41,8 +41,6 @@ interface FetchSettings extends ClientSettings {
   readonly signal: AbortSignal | undefined
   /** Default: that of the kind, which remembers nothing. */
   readonly verify?: StateVerifier
-  /** Called after every request but the last, with the number of keys whose answers are verified. */
-  readonly onKeys?: (keyCount: number) => void
 }
 
 export interface FetchedState {
@@ -61,7 +59,7 @@ export async function fetchState(l2: Endpoints, wanted: WantedState, settings: F
   const kind = stateKind(wanted.scheme)
   // Without a prototype, so that nothing comes from a polluted Object.prototype.
   const own: FetchSettings = Object.assign(Object.create(null), settings)
-  const { method, maxKeysPerRequest: most, signal, verify = kind.verify, onKeys } = own
+  const { method, maxKeysPerRequest: most, signal, verify = kind.verify } = own
   const { l2BlockNumber } = wanted
   const stateRoot = bytesToHex(decodeArgument('stateRoot', wanted.stateRoot, 32))
   const address = bytesToHex(decodeArgument('address', wanted.address, 20))
@@ -85,7 +83,6 @@ export async function fetchState(l2: Endpoints, wanted: WantedState, settings: F
 
   const parts = [await ask(keys.slice(0, most))]
   for (let done = most; done < keys.length; done += most) {
-    onKeys?.(done)
     parts.push(await ask(keys.slice(done, done + most)))
   }
   return joined(parts, kind)

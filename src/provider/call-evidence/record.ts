@@ -117,9 +117,8 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const stated = { from, to, data, value, gas }
   const claim = { scheme, rollup, trusted, hardfork, l2BlockNumber, call: stated }
   const verified = await verifyCallEvidence(bundle, claim, { signal, timeoutMs })
-  const { l1BlockHashFrom } = recorded
   // What is trusted decides which case it is, and the scheme the kind.
-  return { scheme: recorded.scheme, bundle, l1BlockHashFrom, verified } as RecordedCall
+  return { scheme: recorded.scheme, bundle, verified } as RecordedCall
 }
 
 async function fetchAnswers(

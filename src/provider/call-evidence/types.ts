@@ -144,7 +144,7 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'stor
 
 /** A bundle, and what it proves: `scheme` tells the two kinds apart. */
 export type RecordedCall<Kind extends StateScheme = StateScheme> = Kind extends StateScheme
-  ? Pick<Recorded<readonly Hex[], Kind>, 'l1BlockHashFrom' | 'scheme'> & {
+  ? Pick<Recorded<readonly Hex[], Kind>, 'scheme'> & {
       /** The verified bundle, as JSON. */
       bundle: CallBundle<Kind>
       /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */

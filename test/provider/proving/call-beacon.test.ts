@@ -25,22 +25,14 @@ it('proves a call from a trusted beacon block', async () => {
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
   const options = { l1, l2, ...about, call: { to: TOKEN, data: DECIMALS }, ...UNHURRIED }
-  const {
-    bundle,
-    verified: evidence,
-    l1BlockHashFrom,
-  } = await recordCall(
+  const { bundle, verified: evidence } = await recordCall(
     withNetwork({
       ...options,
       beacon: { apis: [createBeaconApi(beaconUrl)], trusted, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY },
     }),
   )
   const head = Reflect.get(service.chain.l1.getBlock(3n) ?? {}, 'hash')
-  expect([l1BlockHashFrom, evidence.trustedInput, evidence.l1Block.hash]).toEqual([
-    'beaconBlock',
-    'beaconBlockRoot',
-    head,
-  ])
+  expect([evidence.trustedInput, evidence.l1Block.hash]).toEqual(['beaconBlockRoot', head])
 
   const written: CallBundle = JSON.parse(JSON.stringify(bundle))
   const known = { ...about, l2BlockNumber: 'fromBundle', hardfork: 'prague', call: LEFT } as const
