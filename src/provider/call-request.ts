@@ -22,24 +22,18 @@ export interface CallRequest {
   readonly accessList: AccessList
 }
 
+/** Of a call that pays nothing and declares nothing. */
+export const FREE = { gasPrice: 0n, maxGasPrice: 0n, accessList: [] } as const satisfies Partial<CallRequest>
+
 const QUANTITIES = ['value', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'chainId'] as const
 type Quantity = (typeof QUANTITIES)[number]
 const OTHERS = ['from', 'to', 'data', 'input', 'accessList'] as const
 /** Fields that nodes read, and that are not supported here, unless they are empty. Nodes ignore all others, as is done here. */
-const UNSUPPORTED = [
-  'authorizationList',
-  'blobVersionedHashes',
-  'blobs',
-  'commitments',
-  'proofs',
-  'maxFeePerBlobGas',
-] as const
+const UNSUPPORTED = ['authorizationList', 'blobVersionedHashes', 'blobs', 'maxFeePerBlobGas'] as const
 
 /**
- * Reads a call once, for a block whose base fee may only be known later.
- *
- * @param isEstimate whether the call is to be made in a later block: without a base fee, it pays the most that it offers
- * @returns the call at a block with this base fee, or an unknown one. Throws `VALUE_UNPROVEN` for a fee that depends on it
+ * Reads a call once, for a block whose base fee may only be known later: what is returned throws `VALUE_UNPROVEN` if a fee depends on
+ * an unknown one. An estimate is for a later block, and then pays the most that it offers.
  */
 export function readCall(
   call: unknown,

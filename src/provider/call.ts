@@ -80,7 +80,7 @@ async function stableList({ call: { accessList: declared }, execute }: CallPlan)
   let before = declared
   for (let round = 0; ; round++) {
     const { accessList, gasUsed, failure } = await execute(undefined, before)
-    if (round === 4 || isSameList(accessList, before)) {
+    if (round === 4 || JSON.stringify(accessList) === JSON.stringify(before)) {
       return { accessList, gasUsed: `0x${gasUsed.toString(16)}`, ...(failure !== null && { error: failure }) }
     }
     before = accessList
@@ -92,13 +92,6 @@ function requireSuccess(execution: Execution): Execution {
   if (failure === 'revert') throw new ProviderError('REVERTED', returnData, { found: 'execution reverted' })
   if (failure !== null) throw executionFailed(failure)
   return execution
-}
-
-const isSameList = (a: Execution['accessList'], b: Execution['accessList']): boolean => {
-  const itemsOf = (list: Execution['accessList']) =>
-    new Set(list.flatMap(({ address, storageKeys }) => [address, ...storageKeys.map(key => address + key)]))
-  const [left, right] = [itemsOf(a), itemsOf(b)]
-  return left.size === right.size && [...left].every(item => right.has(item))
 }
 
 interface CallPlan extends Pick<ExecutionContext, 'hardfork'> {

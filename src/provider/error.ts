@@ -29,7 +29,7 @@ const meanings = {
   TIMEOUT:
     'The request did not end within `timeoutMs`. If it waited for endpoints, ask again; if it computes for so long, allow more.',
   ROLLUP_DIFFERS:
-    'The call does what the rollup does otherwise than the EVM, or not at all, so that executing it shows nothing about the rollup.',
+    'The call uses a precompile that the rollup does not have, or that is not executed here, so that executing it shows nothing about the rollup.',
   EVM_MISSING:
     'Calls need three packages: `npm install @ethereumjs/common @ethereumjs/evm @ethereumjs/util`. In a bundle they also need `import "rollup-state-proof/provider/evm"`.',
   ARGUMENT_INVALID: 'An option of the provider is wrong, or what a function among its options returned.',

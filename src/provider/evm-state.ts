@@ -26,16 +26,11 @@ export interface Written {
 
 const EMPTY = new Uint8Array(0)
 
-/** What the EVM does not use for a call: functions of blocks, tries and caches. */
-const UNNEEDED = [
-  'deleteAccount',
-  'getCodeSize',
-  'clearCaches',
-  'shallowCopy',
-  'getStateRoot',
-  'setStateRoot',
-  'hasStateRoot',
-] as const
+/** The rest is for blocks, tries and caches: no call uses it. */
+type UsedByEvm = Omit<
+  StateManagerInterface,
+  'deleteAccount' | 'getCodeSize' | 'clearCaches' | 'shallowCopy' | 'getStateRoot' | 'setStateRoot' | 'hasStateRoot'
+>
 
 /** Layers the EVM's writes over a proven state. The EVM modifies the accounts that it receives, so it gets copies. */
 export function createEvmState(reader: StateReader, { util }: EvmPackages) {
@@ -45,7 +40,6 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages) {
   const { found, reads } = noteReads(reader, read)
 
   const unneeded = (): never => guard.fail(new Error('not part of a call'))
-  const stubs = Object.fromEntries(UNNEEDED.map(name => [name, unneeded]))
   const hexOf = (address: Address): Hex => bytesToHex(address.bytes)
   const slotOf = (address: Address, key: Uint8Array): string => hexOf(address) + bytesToHex(key)
   const copyOf = ({ nonce, balance, codeHash, storageRoot }: Account): Account =>
@@ -74,7 +68,6 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages) {
     shortest(bytesOf(await found.getStorage(hexOf(address), bytesToHex(key))))
 
   return {
-    ...(stubs as Record<(typeof UNNEEDED)[number], () => never>),
     ...checkpoints,
     ...guard,
     read,
@@ -103,7 +96,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages) {
     },
     // The value of the slot before the execution: the gas cost of a write depends on it.
     originalStorageCache: { get: originalStorage, clear: unneeded },
-  } satisfies StateManagerInterface & Record<string, unknown>
+  } satisfies UsedByEvm & Record<string, unknown>
 }
 
 /** The EVM only checks whether the storage root of an account is that of no storage. */

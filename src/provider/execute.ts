@@ -1,18 +1,16 @@
-import type { Common } from '@ethereumjs/common'
-import type { EVM, Log } from '@ethereumjs/evm'
+import type { EVM, EVMOpts, Log } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex } from '../base/bytes.ts'
 import { type Hardfork, isSince } from '../client/network/hardfork.ts'
 import { abortedBy } from '../client/transport/error.ts'
 import { keccak256 } from '../verify/hash/keccak/index.ts'
-import { createCache } from './cache.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
 import type { Environment } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import { type EvmPackages, loadEvm } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState, type Reads, type Written } from './evm-state.ts'
 import type { Pace } from './pace.ts'
-import { createPrecompiles, verifyPointEvaluation } from './precompiles.ts'
+import { createPrecompiles } from './precompiles.ts'
 import { readHistory, type StateReader } from './state-reader.ts'
 
 export interface ExecutionContext {
@@ -140,19 +138,6 @@ function warmCoinbase(journal: EVM['journal'], coinbase: Hex, values: Set<string
     isWarm(address) || (bytesToHex(address) === coinbase.toLowerCase() && values.add('coinbase').has('coinbase'))
 }
 
-/** To make them takes as long as a short call. */
-const keptRules = createCache<string, Common>(8)
-
-function rulesOf({ common, evm }: EvmPackages, chainId: bigint, hardfork: Hardfork): Common {
-  // The EVM uses this function of it alone.
-  const kzg = { verifyProof: verifyPointEvaluation } as unknown as NonNullable<Common['customCrypto']['kzg']>
-  const options = { hardfork, params: evm.paramsEVM, customCrypto: { kzg, keccak256 } }
-  const name = `${chainId} ${hardfork}`
-  const rules = keptRules.get(name) ?? common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
-  keptRules.set(name, rules, 1)
-  return rules
-}
-
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */
 async function createEvm(
   packages: EvmPackages,
@@ -160,8 +145,9 @@ async function createEvm(
   { chainId, hardfork, blockNumber, hashAt }: ExecutionContext,
   pace: Pace,
 ) {
-  const { evm } = packages
-  const rules = rulesOf(packages, chainId, hardfork)
+  const { evm, common } = packages
+  const options = { hardfork, params: evm.paramsEVM, customCrypto: { keccak256 } }
+  const rules = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
   const inState = (number: bigint) => readHistory(state.found, { number, stateBlock: blockNumber })
   const blockchain = {
     async getBlock(number: number) {
@@ -173,12 +159,11 @@ async function createEvm(
   }
   const machine = await evm.createEVM({
     common: rules,
-    stateManager: state,
+    // It has all that a call uses.
+    stateManager: state as unknown as NonNullable<EVMOpts['stateManager']>,
     blockchain,
     customPrecompiles: createPrecompiles(packages, rules, state, pace),
   })
-  // The rules never change. Otherwise, they would keep every EVM that listens.
-  rules.events.removeAllListeners()
   paceSteps(machine, pace)
   return machine
 }

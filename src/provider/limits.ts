@@ -44,8 +44,6 @@ export const DEFAULT_TIMEOUT = 10_000
 export const SLICE = 15
 /** The same for each later turn: who computes for long gives way more often. */
 export const FURTHER_SLICE = 2
-/** Turns in a row for executions that begin, before one of those that used up their first turn gets one. */
-export const TURNS_OF_BEGINNERS = 4
 /**
  * Pairs of points for one precompile, each of which takes 5 to 30 ms. The rollup proves no more in a block: 64 Miller loops of BN254, 8
  * of BLS12-381 (`traces-limits-v5.toml` of its coordinator).

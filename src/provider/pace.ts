@@ -2,7 +2,7 @@ import { abortedBy } from '../client/transport/error.ts'
 import { scoped } from '../client/transport/waiting.ts'
 import { inherit, partOf } from '../client/transport/whose.ts'
 import { refusedFor } from './error.ts'
-import { FURTHER_SLICE, MAX_LOGS_LENGTH, SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
+import { FURTHER_SLICE, MAX_LOGS_LENGTH, SLICE } from './limits.ts'
 
 /** How much a rehearsal may compute, in steps of an execution. */
 export interface Budget {
@@ -34,34 +34,25 @@ export interface Pace {
   pause(): Promise<void>
 }
 
-type Begin = () => void
-/** All works of the process that wait for a turn to compute: those that begin, and those that used a turn up. */
-const [beginning, further]: [Begin[], Begin[]] = [[], []]
-let inARow = 0
+/** All works of the process that wait for a turn to compute. */
+const turns: (() => void)[] = []
 
-/**
- * There is one turn per turn of the event loop: so everybody else waits for one slice, and not for one of each work. Works that begin
- * go first, because most of them end in their first turn.
- */
-function takeTurn(isBeginning: boolean): Promise<void> {
+/** There is one turn per turn of the event loop: so everybody else waits for one slice, and not for one of each work. */
+function takeTurn(): Promise<void> {
   return new Promise(begin => {
-    ;(isBeginning ? beginning : further).push(begin)
-    if (beginning.length + further.length === 1) plan()
+    if (turns.push(begin) === 1) plan()
   })
 }
 
 function next(): void {
-  const mayBegin = further.length === 0 || inARow < TURNS_OF_BEGINNERS
-  const queue = beginning.length > 0 && mayBegin ? beginning : further
-  inARow = queue === beginning ? inARow + 1 : 0
-  queue.shift()?.()
-  if (beginning.length + further.length > 0) plan()
+  turns.shift()?.()
+  if (turns.length > 0) plan()
 }
 
 /** A timer waits for a millisecond, half as long as a slice: who computes alone need not, where the platform has something quicker. */
 function plan(): void {
   const { setImmediate } = globalThis
-  if (further.length > 1 || typeof setImmediate !== 'function') setTimeout(next)
+  if (turns.length > 1 || typeof setImmediate !== 'function') setTimeout(next)
   else setImmediate(next)
 }
 
@@ -98,7 +89,7 @@ function createPace(
     async giveWay() {
       const isBeginning = began === Number.POSITIVE_INFINITY
       if (!isBeginning) await pace.beSlow()
-      await takeTurn(isBeginning)
+      await takeTurn()
       if (!isBeginning) slice = FURTHER_SLICE
       began = Date.now()
     },

@@ -127,9 +127,7 @@ function createCodes({ l2, block, known }: StateSource) {
 
 /**
  * Code is asked for in the newest block first: it rarely changes, its hash says whether it is the right one, and most nodes have
- * no longer the state of a block that L1 has finalized.
- *
- * @returns undefined if the account has other code now
+ * no longer the state of a block that L1 has finalized. Undefined: the account has other code now.
  */
 function tryCode(answer: unknown, codeHash: Hex): Uint8Array | undefined {
   try {

@@ -12,7 +12,7 @@ import { addDemoBlocks, createService, demoWorld } from '../../src/devnet/index.
 import { poseidon2 } from '../../src/entry/poseidon2.ts'
 import { networkOf } from '../cli/network-file.ts'
 import { type ProxyProcess, startProxyProcess } from '../cli/proxy-process.ts'
-import { bn1, bn2, digits, g1, g2, POINT_EVALUATION } from '../provider/precompile-inputs.ts'
+import { bn1, bn2, digits, g1, g2 } from '../provider/precompile-inputs.ts'
 import { loadProxy, startGate } from './load-proxy.ts'
 import { header, row } from './page.ts'
 
@@ -206,7 +206,6 @@ const CALLS: readonly (readonly [string, object])[] = [
   ['product, BN254', { data: loop(7, bn1(2n) + 'ff'.repeat(32)) }],
   ['pairing, BN254', { data: loop(8, (bn1(1n) + bn2(1n)).repeat(64)) }],
   ['BLAKE2F', { to: `0x${digits(9, 20)}`, data: `0x02faf080${'00'.repeat(209)}` }],
-  ['point evaluation', { data: loop(10, POINT_EVALUATION.slice(2)) }],
   ['addition in G1', { data: loop(11, g1(2n) + g1(3n)) }],
   ['sum of products in G1', { data: loop(12, (g1(2n) + 'ff'.repeat(32)).repeat(64)) }],
   ['addition in G2', { data: loop(13, g2(2n) + g2(3n)) }],

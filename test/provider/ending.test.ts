@@ -16,7 +16,7 @@ import type { Asking } from '../../src/provider/provider.ts'
 import { withNetwork } from '../network.ts'
 import { at, createEndpoints, LEFT, ROLLUP } from './endpoints.ts'
 import { CHAIN_ID, type FullState } from './full-state.ts'
-import { bn1, bn2, g1, g2, POINT_EVALUATION, precompile } from './precompile-inputs.ts'
+import { bn1, bn2, g1, g2, precompile } from './precompile-inputs.ts'
 
 /** A call ends at its deadline, and while it runs, other tasks do, too. */
 
@@ -34,7 +34,6 @@ const ENDLESS: Readonly<Record<string, { code: Hex; data?: Hex }>> = {
   'hashes of much memory': { code: '0x5b620800005f20505f56' },
   'contracts that call themselves': { code: '0x5b5f5f5f5f305afa505f56' },
   'a loop of additions of BLS12-381': { code: callsForEver(0x0b), data: `0x${G1}${G1}` },
-  'a loop of point evaluations': { code: callsForEver(0x0a), data: POINT_EVALUATION },
   'a loop of sums of products in G1': { code: callsForEver(0x0c), data: `0x${(G1 + SCALAR).repeat(4)}` },
   'a loop of sums of products in G2': { code: callsForEver(0x0e), data: `0x${(G2 + SCALAR).repeat(4)}` },
   'a loop of pairing checks of BLS12-381': { code: callsForEver(0x0f), data: `0x${(G1 + G2).repeat(4)}` },
@@ -107,7 +106,7 @@ it('ends a call at the deadline', async () => {
   expect(await endingAfter(3, elapse, () => provider.request(ASKED))).toMatchObject(late)
 })
 
-it('has as many endless calls as it means to', () => expect(Object.keys(ENDLESS)).toHaveLength(10))
+it('has as many endless calls as it means to', () => expect(Object.keys(ENDLESS)).toHaveLength(9))
 
 const endless = () => endpointsFor({ code: '0x5b5f56' })
 const ASKED = { method: 'eth_call', params: [{ to: LOOP }, 'latest'] }

@@ -79,20 +79,14 @@ it.each(['setImmediate', 'clearImmediate'])('computes where the platform has no 
   expect(turns).toBe(3)
 })
 
-it('lets a work that begins go before those that used a slice up, but not for ever', async () => {
+it('lets a work that begins compute after one slice of each of the others', async () => {
   computeAlone()
   let slices = 0
   const works = startWorks(50, () => slices++)
   while (slices < 100) await nextTask()
   const before = slices
   await inPace({ timeoutMs: 2 ** 30, signals: [] }, pace => pace.pause())
-  expect(slices - before).toBeLessThan(5)
-  // New ones for ever.
-  const old = slices
-  for (let begun = 0; slices < old + 10; begun++) {
-    expect(begun).toBeLessThan(100)
-    await inPace({ timeoutMs: 2 ** 30, signals: [] }, pace => pace.pause())
-  }
+  expect(slices - before).toBeLessThanOrEqual(51)
   works.end()
   await works.ended
 })

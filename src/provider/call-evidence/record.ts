@@ -1,7 +1,6 @@
-import { decodeArgument, invalid } from '../../base/arguments.ts'
 import { bytesToHex, type Hex } from '../../base/bytes.ts'
-import { ArgumentError, atPath } from '../../base/errors.ts'
-import { encodeQuantity, lowerCase } from '../../base/hex.ts'
+import { atPath } from '../../base/errors.ts'
+import { encodeQuantity } from '../../base/hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { readNetwork } from '../../client/network/network.ts'
 import { recordEvidence } from '../../client/record/record.ts'
@@ -14,10 +13,10 @@ import { inAdvance } from '../../client/transport/waiting.ts'
 import { createBundle } from '../../verify/evidence/kinds/state.ts'
 import { createStateVerifier, decidedKind, type StateClaim } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
-import type { CallRequest } from '../call-request.ts'
+import { FREE } from '../call-request.ts'
 import { chainIdOf, onlyGiven, verifyEnvironment } from '../environment.ts'
 import { execute } from '../execute.ts'
-import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
+import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT } from '../limits.ts'
 import { endpointsOf } from '../options.ts'
 import { inPace } from '../pace.ts'
 import { createKnownState, createProvenState } from '../proven-state.ts'
@@ -25,7 +24,7 @@ import { meterReads, rehearsalOf } from '../rehearsal.ts'
 import { NOBODY } from '../state-reader.ts'
 import { encodeEnvironment, provenIn } from './state.ts'
 import type { CallBundle, CallRecordOptions, EvidenceCall, RecordedCall } from './types.ts'
-import { verifyCallEvidence } from './verify.ts'
+import { decodeStatedCall, verifyCallEvidence } from './verify.ts'
 
 const WHAT = ['network', 'call', 'l2BlockNumber', 'environment', 'l1', 'l1BlockNumber', 'beacon', 'l2']
 const HOW = ['maxRequests', 'timeoutMs', 'maxKeysPerRequest', 'onProgress', 'signal']
@@ -61,24 +60,12 @@ function readRecordOptions(options: CallRecordOptions) {
   }
 }
 
-function decodeCall(call: CallRecordOptions['call']): CallRequest & EvidenceCall {
+function decodeCall(call: CallRecordOptions['call']): EvidenceCall {
   const stated = readOptions('call', call, ['from', 'to', 'data', 'value', 'gas'])
   const { from = NOBODY, to, data = '0x', value = 0n, gas = CALL_GAS } = stated
   verifyUint('call.gas', gas, 64, 21_000n)
-  if (gas > CALL_GAS) throw invalid('call.gas', `at most ${CALL_GAS}`, gas)
-  if (typeof data !== 'string' || data.length > 2 + 2 * MAX_DATA_BYTES || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
-    throw new ArgumentError({ path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
-  }
-  return {
-    from: bytesToHex(decodeArgument('call.from', from, 20)),
-    to: bytesToHex(decodeArgument('call.to', to, 20)),
-    data: lowerCase(data),
-    value: verifyUint('call.value', value, 256),
-    gas,
-    gasPrice: 0n,
-    maxGasPrice: 0n,
-    accessList: [],
-  }
+  // None of it is left to a bundle.
+  return decodeStatedCall({ from, to, data, value, gas }) as EvidenceCall
 }
 
 async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
@@ -94,28 +81,27 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const state = createProvenState({ ...source, stateRoot, verify: createStateVerifier(scheme) })
   const proven = provenIn(recorded.verified)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: onlyGiven(environment, proven) }
-  const rehearse = rehearsalOf(call, call.gas, context)
+  const request = { ...call, ...FREE }
+  const rehearse = rehearsalOf(request, call.gas, context)
   const { reads } = await inPace({ timeoutMs, signals: [signal] }, pace => {
     const meter = { ...source, maxRequests, rehearse, pace }
-    return execute(meterReads(state.by(pace), meter), call, call.gas, context, pace)
+    return execute(meterReads(state.by(pace), meter), request, call.gas, context, pace)
   })
 
   const { request: _, answer: __, ...head } = recorded.bundle
-  const { from, to, data, value, gas } = call
   const bundle = {
     ...head,
     kind: 'call',
     chainId: encodeQuantity(chainId),
     hardfork,
     environment: encodeEnvironment(environment, reads.values, proven),
-    call: { from, to, data, value: encodeQuantity(value), gas: encodeQuantity(gas) },
+    call: { ...call, value: encodeQuantity(call.value), gas: encodeQuantity(call.gas) },
     answers: await fetchAnswers(wanted, { scheme, stateRoot }, l2BlockNumber, reads.slots),
     codes: [...reads.codes.values()].map(bytesToHex),
   } as CallBundle<StateScheme>
   // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-  const stated = { from, to, data, value, gas }
-  const claim = { scheme, rollup, trusted, hardfork, l2BlockNumber, call: stated }
+  const claim = { scheme, rollup, trusted, hardfork, l2BlockNumber, call }
   const verified = await verifyCallEvidence(bundle, claim, { signal, timeoutMs })
   // What is trusted decides which case it is, and the scheme the kind.
   return { scheme: recorded.scheme, bundle, verified } as RecordedCall

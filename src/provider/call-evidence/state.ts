@@ -52,11 +52,7 @@ export async function openState(
   })
 }
 
-/**
- * Refuses whatever the execution did not read, because a bundle must not contain anything of unknown purpose.
- *
- * @param proven the values of the block that need not be stated
- */
+/** Refuses whatever the execution did not read, or need not be stated: a bundle must not contain anything of unknown purpose. */
 export function verifyUsed(
   { answers, codes, environment }: Parts & { readonly environment: Environment },
   proven: Environment,

@@ -1,5 +1,5 @@
 import { invalid } from '../../base/arguments.ts'
-import { bytesToHex, type Hex } from '../../base/bytes.ts'
+import { bytesToHex, type Hex, hexLength } from '../../base/bytes.ts'
 import { excerpt, own, ProofError, refusal } from '../../base/errors.ts'
 import { bytesUpTo, hexOf, optional, unread } from '../../base/json/decoders.ts'
 import { type FieldReader, readerOf } from '../../base/json/reader.ts'
@@ -17,6 +17,7 @@ import { openBundle } from '../../verify/evidence/verify.ts'
 import type { StateKind } from '../../verify/state/kind.ts'
 import type { StateScheme } from '../../verify/state/types.ts'
 import { safely } from '../../verify/verifier/safe.ts'
+import { FREE } from '../call-request.ts'
 import { chainIdOf, ENVIRONMENT_FIELDS, type Environment, onlyGiven, readEnvironment } from '../environment.ts'
 import { isProviderError } from '../error.ts'
 import { type Execution, execute } from '../execute.ts'
@@ -64,7 +65,6 @@ async function verifyExecution(body: DecodedCallEvidence, state: StateKind, bloc
   const { call, chainId, hardfork, environment } = body
   const reader = await openState(body, state, block.stateRoot, pace)
   const proven = provenIn(block)
-  const request = { ...call, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
   const context = {
     chainId,
     hardfork,
@@ -72,7 +72,7 @@ async function verifyExecution(body: DecodedCallEvidence, state: StateKind, bloc
     blockNumber: block.l2BlockNumber as bigint,
     environment: onlyGiven(environment, proven),
   }
-  const execution = await execute(reader, request, call.gas, context, pace).catch(toCallError)
+  const execution = await execute(reader, { ...call, ...FREE }, call.gas, context, pace).catch(toCallError)
   verifyUsed(body, proven, execution.reads)
   const target = await reader.getAccount(call.to)
   return {
@@ -93,15 +93,14 @@ function decodeCallClaim({ chainId, hardfork, call }: CallClaim<Trusted, StateSc
     head,
     chainId: chainIdOf(head.rollup, chainId),
     hardfork: unlessFromBundle('hardfork', hardfork, verifyHardfork),
-    call: own(call === 'fromBundle' ? {} : decodeStatedCall(call)),
+    call: own<Partial<ReturnType<typeof decodeStatedCall>>>(call === 'fromBundle' ? {} : decodeStatedCall(call)),
   }
 }
 
 type Wanted = ReturnType<typeof decodeCallClaim>
 
-type CallParts = { readonly [Name in (typeof CALL_FIELDS)[number]]?: Hex | bigint | undefined }
-
-function decodeStatedCall(call: StatedCall): CallParts {
+/** What is left to the bundle is undefined. @throws ArgumentError */
+export function decodeStatedCall(call: StatedCall) {
   const { from, to, data, value, gas } = readOptions('call', call, CALL_FIELDS)
   const bytes = (path: string, length?: number) => (hex: Hex) => readHex(path, hex, length)
   const quantity = (path: string, bits: number) => (number: bigint) => verifyUint(path, number, bits)
@@ -112,8 +111,9 @@ function decodeStatedCall(call: StatedCall): CallParts {
     value: unlessFromBundle('call.value', value, quantity('call.value', 256)),
     gas: unlessFromBundle('call.gas', gas, quantity('call.gas', 64)),
   }
-  if (stated.gas === undefined || stated.gas <= CALL_GAS) return stated
-  throw invalid('call.gas', `at most ${CALL_GAS}`, stated.gas)
+  if (hexLength(stated.data ?? '0x') > MAX_DATA_BYTES) throw invalid('call.data', 'at most 1 MiB', data)
+  if ((stated.gas ?? 0n) > CALL_GAS) throw invalid('call.gas', `at most ${CALL_GAS}`, gas)
+  return stated
 }
 
 function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted: Wanted): void {

@@ -2,24 +2,11 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bn254 } from '@noble/curves/bn254.js'
 import { p256 } from '@noble/curves/nist.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex } from '../../../src/base/bytes.ts'
 import type { Hardfork } from '../../../src/client/network/hardfork.ts'
 import type { Hex } from '../../../src/entry/index.ts'
 import { word } from '../endpoints.ts'
 import { bytesOf } from '../full-state.ts'
-import {
-  ANOTHER_EVALUATION,
-  BLS_ORDER,
-  BN254_ORDER,
-  bn1,
-  bn2,
-  digits,
-  g1,
-  g2,
-  POINT_EVALUATION,
-  precompile,
-} from '../precompile-inputs.ts'
+import { BLS_ORDER, BN254_ORDER, bn1, bn2, digits, g1, g2, precompile } from '../precompile-inputs.ts'
 import { join } from './assemble.ts'
 import { type Case, meter, type Scene } from './scene.ts'
 
@@ -252,32 +239,6 @@ function pairings(out: ReturnType<typeof outsiders>): readonly [Inputs, Inputs] 
   ]
 }
 
-/** EIP-4844. */
-function evaluations(): Inputs {
-  const valid = POINT_EVALUATION.slice(2)
-  const withPart = (start: number, hex: string) => valid.slice(0, 2 * start) + hex + valid.slice(2 * start + hex.length)
-  const hashOf = (commitment: string) => `01${bytesToHex(sha256(bytes(commitment))).slice(4)}`
-  const nothing = `c0${'00'.repeat(47)}`
-  const [order, outside] = [digits(BLS_ORDER, 32), `80${digits(4, 47)}`]
-  return {
-    valid,
-    'another valid one': ANOTHER_EVALUATION.slice(2),
-    'of the polynomial that is zero': hashOf(nothing) + digits(5, 32) + digits(0, 32) + nothing + nothing,
-    'another value': withPart(64, digits(7, 32)),
-    'another place': withPart(32, digits(7, 32)),
-    'the proof of another place': withPart(144, ANOTHER_EVALUATION.slice(2 + 288)),
-    'another version': withPart(0, '02'),
-    'another hash': withPart(31, '9c'),
-    'a place outside the field': withPart(32, order),
-    'a value outside the field': withPart(64, order),
-    'a proof that is no point': withPart(144, 'ff'.repeat(48)),
-    'a proof outside the subgroup': withPart(144, outside),
-    'a commitment outside the subgroup': hashOf(outside) + withPart(96, outside).slice(64),
-    'one byte too few': valid.slice(0, -2),
-    'one byte too many': `${valid}00`,
-  }
-}
-
 /** EIP-7951. */
 function p256Signatures(): Inputs {
   const key = bytes(digits(99, 32))
@@ -344,7 +305,6 @@ function precompiles(): readonly (readonly [number, Hardfork, Inputs])[] {
     [6, 'london', LIGHT_BN[0]],
     [7, 'london', LIGHT_BN[1]],
     [8, 'london', bnPairings],
-    [0x0a, 'cancun', evaluations()],
     [0x0b, 'prague', sum1],
     [0x0c, 'prague', products1],
     [0x0d, 'prague', sum2],
@@ -369,13 +329,10 @@ export function addPrecompiles(scene: Scene): void {
       const data: Hex = `0x${input}`
       const direct = { what, to: address, data }
       if (index % 4 === 0) scene.ask('precompiles', [first === 'osaka' ? first : 'prague'], direct)
-      // anvil takes seconds to prepare for point evaluations, so only one does it.
-      const isEvaluation = number === 0x0a
       // The forks before the first have nothing there.
-      if (index === 0)
-        scene.ask('precompiles', isEvaluation ? ['shanghai'] : ['london', 'shanghai', 'cancun', 'osaka'], direct)
+      if (index === 0) scene.ask('precompiles', ['london', 'shanghai', 'cancun', 'osaka'], direct)
       const probe = { what, to, data: callOf(1_500_000n, address, data), probe: { address, input: data } }
-      scene.ask('precompiles', isEvaluation ? ['prague'] : number === 5 ? ['london', 'osaka'] : ['osaka'], probe)
+      scene.ask('precompiles', number === 5 ? ['london', 'osaka'] : ['osaka'], probe)
     }
   }
 }

@@ -152,16 +152,3 @@ it('ends with the first error, whatever the EVM makes of it', async () => {
   await expect(failing.getAccount(alice)).rejects.toBe(first)
   expect(() => failing.fail(second)).toThrow(first)
 })
-
-it('ends if the EVM does what is not part of a call', async () => {
-  const names = [
-    ...['deleteAccount', 'getCodeSize', 'clearCaches', 'shallowCopy', 'getStateRoot', 'setStateRoot', 'hasStateRoot'],
-  ] as const
-  for (const name of names) {
-    const evmState = await setUp()
-    const call: unknown = Reflect.get(evmState, name)
-    expect(call, name).toThrow('not part of a call')
-    expect(evmState.verifyIntact, name).toThrow('not part of a call')
-  }
-  expect(names.length).toBe(7)
-})
