@@ -164,7 +164,7 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
       // It may serve the right chain, or say which, later.
       verified.delete(provider)
       // That it answers, but not this. It is not asked again for a while.
-      const isAnswer = isEndpointError(error) && (error.report !== undefined || error.code === 'METHOD_UNKNOWN')
+      const isAnswer = isEndpointError(error) && (error.said !== undefined || error.code === 'METHOD_UNKNOWN')
       if (!isAnswer || error.code === 'RATE_LIMITED') throw error
       if (lackOf(provider, 'eth_chainId') === undefined) noteLack(provider, 'eth_chainId', error)
     }

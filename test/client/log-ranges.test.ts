@@ -148,7 +148,7 @@ it('ends with the refusal, in a bounded number of requests, if no range is allow
       requests++
       const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }]
       if (Number(toBlock) - Number(fromBlock) < blocks) return []
-      throw new EndpointError('PARAMS_REFUSED', { report: { code: -32602, message: 'block range too large' } })
+      throw new EndpointError('PARAMS_REFUSED', { said: 'block range too large' })
     },
   })
   const walk = async (provider: RequestProvider) => {

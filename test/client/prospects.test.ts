@@ -130,7 +130,7 @@ it.each(CASES)('%s: %s, and says what to do', (code, prospect) => {
 
 it('waits for proofs, unless they are gone or a follower has waited in vain', () => {
   const actionOf = (details: object) => new EndpointError('PROOF_UNAVAILABLE', details).action
-  const report = (message: string) => ({ report: { code: -32000, message } })
+  const report = (said: string) => ({ said })
   expect(actionOf(report('"header not found"'))).toBe('wait')
   expect(actionOf(report('"historical state has been pruned"'))).toBe('change')
   expect(actionOf({ cause: new EndpointError('BLOCK_MISSING') })).toBe('change')

@@ -98,8 +98,8 @@ async function hintFor(
 
 function describe(error: ProofError | EndpointError): object {
   if (isProofError(error)) return describeError(error)
-  const { code, action, layer, message, status, report } = error
-  return { code, action, meaning: endpointErrorMeanings[code], layer, message, status, report }
+  const { code, action, layer, message, status, said } = error
+  return { code, action, meaning: endpointErrorMeanings[code], layer, message, status, said }
 }
 
 function formatFailure(error: EndpointError, output: string | undefined, stream: Output): string {

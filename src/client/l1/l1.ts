@@ -244,7 +244,7 @@ export async function* walkLogs(
 }
 
 /** A public endpoint asks for a key when it is asked for old blocks, and for nothing else. */
-const isOfPast = (error: EndpointError) => isGone(error) || /archive/i.test(error.report?.message ?? '')
+const isOfPast = (error: EndpointError) => isGone(error) || /archive/i.test(error.said ?? '')
 
 /**
  * What `use` makes of the first finalization for which it returns no failure. Whoever cannot be reached for two is not asked for more.

@@ -84,16 +84,17 @@ const tooMany = (allowed: bigint, left: bigint): EndpointError =>
 /** For `catch`: the refusal as a value, if fewer blocks may mend it. */
 function orRefusal(error: unknown): EndpointError {
   if (!isEndpointError(error)) throw error
-  const { code, report, status } = error
-  const isTooMuch = ['PARAMS_REFUSED', 'RESPONSE_TOO_LARGE'].includes(code) || (code === 'TIMEOUT' && report)
+  const { code, said, status } = error
+  const isTooMuch =
+    ['PARAMS_REFUSED', 'RESPONSE_TOO_LARGE'].includes(code) || (code === 'TIMEOUT' && said !== undefined)
   // Words that nobody knows may mean the range.
-  if (isTooMuch || (isOfBlock(error) && code !== 'BLOCK_MISSING' && (report || status))) return error
+  if (isTooMuch || (isOfBlock(error) && code !== 'BLOCK_MISSING' && (said !== undefined || status))) return error
   if (code === 'METHOD_UNKNOWN') return error
   throw error
 }
 
 /** Whether there are too many blocks, not too many logs, which another range need not have. */
-const saysRange = ({ report }: EndpointError): boolean => /range|blocks/i.test(`${report?.message} ${report?.data}`)
+const saysRange = ({ said = '' }: EndpointError): boolean => /range|blocks/i.test(said)
 
 const logsIn = (provider: AnyProvider, filter: LogFilter, { first, last }: BlockRange, signal?: AbortSignal) =>
   callProvider(

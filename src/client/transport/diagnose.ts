@@ -81,18 +81,14 @@ function causeChain(error: unknown): object[] {
   return chain
 }
 
-/** A field that the library or its class has set, never one of a polluted `Object.prototype`. A getter can throw. */
+/** Never one of a polluted `Object.prototype`. A field whose getter throws counts as missing. */
 function field(source: object, name: string): unknown {
   try {
-    let owner: object | null = source
-    for (let depth = 0; depth < MAX_CAUSES && owner !== null && owner !== Object.prototype; depth++) {
-      if (Object.hasOwn(owner, name)) return Reflect.get(source, name)
-      owner = Reflect.getPrototypeOf(owner)
-    }
+    const value: unknown = Reflect.get(source, name)
+    return value === Reflect.get(Object.prototype, name) ? undefined : value
   } catch {
-    // A field that cannot be read counts as missing.
+    return undefined
   }
-  return undefined
 }
 
 /** What an endpoint says in place of a result, as it wrote it. */
@@ -112,15 +108,14 @@ interface Answered extends Asked {
 /** The table in `refusals.ts` decides what it means. */
 function diagnoseSaid({ rpc, message, data }: Said, answered: Answered, redact: Redact): EndpointError {
   const { status, method = '', params = [], retryAfterMs = backoffIn(data) } = answered
-  const said = admitText(message ?? '', redact)
-  const more = data === undefined || data === null ? undefined : admitText(data, redact)
+  const words = admitText(message ?? '', redact)
+  const said = data === undefined || data === null ? words : `${words} ${admitText(data, redact)}`
   // An API key may be a number, and appear as the code.
   const code = rpc === null || redact(`${rpc}`) === `${rpc}` ? rpc : 0
-  const text = more === undefined ? said : `${said} ${more}`
-  const meaning = meaningOf({ rpc: code, text, status: status ?? null, method, params })
-  const report = code === null ? undefined : { code, message: excerpt(said), ...(more !== undefined && { data: more }) }
-  const found = code === null && said !== '' ? said : undefined
-  return new EndpointError(meaning, { found, report, status, retryAfterMs })
+  const meaning = meaningOf({ rpc: code, text: said, status: status ?? null, method, params })
+  if (code === null)
+    return new EndpointError(meaning, { found: words === '' ? undefined : words, status, retryAfterMs })
+  return new EndpointError(meaning, { found: `error ${code}: ${excerpt(words)}`, said, status, retryAfterMs })
 }
 
 /** The time that Infura asks to wait, in milliseconds: docs.metamask.io, avoid rate limiting. */
@@ -221,14 +216,10 @@ export function redactError(error: EndpointError | ProofError, redact: Redact): 
     })
     return redacted.message === error.message ? error : redacted
   }
-  const { code, found, report, cause } = error
+  const { code, found, said, cause } = error
   return withDetails(error, {
     found: found && redact(found),
-    report: report && {
-      code: report.code,
-      message: redact(report.message),
-      ...(report.data !== undefined && { data: admitText(report.data, redact) }),
-    },
+    said: said && redact(said),
     // The reason that the caller gave, not the endpoint.
     cause: code === 'ABORTED' ? cause : redactCause(cause, redact),
   })

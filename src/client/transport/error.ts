@@ -128,9 +128,9 @@ function prospectOf(error: unknown): Prospect | undefined {
 const PASSING: readonly (Prospect | undefined)[] = ['passes', 'unclear', 'missing']
 const FAILURES: readonly (Prospect | undefined)[] = [...PASSING, 'wrong', 'refused']
 
-function actionOf(code: EndpointErrorCode, { status, report, cause }: EndpointErrorDetails): ErrorAction {
+function actionOf(code: EndpointErrorCode, { status, said, cause }: EndpointErrorDetails): ErrorAction {
   // A prover lags. Waiting does not help if the proofs are gone, or if a follower has waited in vain: it states the cause.
-  if (code === 'PROOF_UNAVAILABLE' && cause === undefined && !GONE.test(report?.message ?? '')) return 'wait'
+  if (code === 'PROOF_UNAVAILABLE' && cause === undefined && !GONE.test(said ?? '')) return 'wait'
   const prospect = prospectIn(code, status)
   if (PASSING.includes(prospect)) return 'wait'
   return prospect === 'stop' || prospect === 'renew' || prospect === 'none' ? prospect : 'change'
@@ -171,29 +171,19 @@ export function patienceWith(error: unknown, hasWorked: boolean): number {
 
 /** Whether the endpoint says that it holds the block no more, so that waiting does not help. */
 export const isGone = (error: unknown): boolean =>
-  isMissing(error) && isEndpointError(error) && GONE.test(error.report?.message ?? '')
+  isMissing(error) && isEndpointError(error) && GONE.test(error.said ?? '')
 
 const GONE =
   /missing trie node|prun|\bold\b|expired|histor|archive|reexec|proof window|(?:earliest|first) available|world state/i
 
 export const isWrong = (error: unknown): boolean => prospectOf(error) === 'wrong'
 
-/** The `error` of a JSON-RPC response, without URLs and API keys. */
-export interface EndpointReport {
-  /** The JSON-RPC error code, such as -32600. */
-  code: number
-  /** The first 80 characters, in quotes. */
-  message: string
-  /** What else the endpoint said: up to 4096 characters. Anything but a string is shown as JSON. */
-  data?: string | undefined
-}
-
 /** What an endpoint serves. */
 export type Layer = 'beacon' | 'L1' | 'L2'
 
 /** What {@link EndpointError} carries besides its code. None of it may contain a URL or an API key. */
 export type EndpointErrorDetails = Partial<
-  Pick<EndpointError, 'found' | 'status' | 'retryAfterMs' | 'report' | 'layer' | 'index' | 'method' | 'cause'>
+  Pick<EndpointError, 'found' | 'said' | 'status' | 'retryAfterMs' | 'layer' | 'index' | 'method' | 'cause'>
 >
 
 /**
@@ -219,8 +209,8 @@ export class EndpointError extends Error {
   readonly status: number | undefined
   /** How long the endpoint asked to wait, in milliseconds. It may be any number. */
   readonly retryAfterMs: number | undefined
-  /** What the endpoint itself said. */
-  readonly report: EndpointReport | undefined
+  /** All that the endpoint itself said, if it answered with a JSON-RPC error: its message and data, up to 4,096 characters of each. */
+  readonly said: string | undefined
   /** The endpoint concerned, if the call uses several. */
   readonly layer: Layer | undefined
   /** The place of the endpoint among those of its layer, from 0, if there are several. */
@@ -237,12 +227,11 @@ export class EndpointError extends Error {
    * @param details what was found, without URLs and keys
    */
   constructor(code: EndpointErrorCode, details: EndpointErrorDetails = {}) {
-    const { found, status, retryAfterMs, report, layer, index, method, cause } = details
+    const { found, said, status, retryAfterMs, layer, index, method, cause } = details
     const facts = [
       [placeOf(layer, index), method].filter(Boolean).join(', '),
       found,
       status !== undefined && `HTTP status ${status}`,
-      report && `error ${report.code}: ${report.message}`,
       endpointErrorMeanings[code],
     ].filter(Boolean)
     // The code and its colon come before the first.
@@ -251,7 +240,7 @@ export class EndpointError extends Error {
     super(`${code}: ${text}`, cause === undefined ? undefined : { cause })
     this.code = code
     this.action = actionOf(code, details)
-    Object.assign(brandError(this, 'EndpointError'), { found, status, retryAfterMs, report, layer, index, method })
+    Object.assign(brandError(this, 'EndpointError'), { found, said, status, retryAfterMs, layer, index, method })
   }
 }
 
