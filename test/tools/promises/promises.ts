@@ -246,7 +246,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'A message is proven by what L1 keeps, whatever endpoints say in their logs',
       'client/messages',
       'is blamed, and another one asked, if it …',
-      ...['src/client/record/messages.ts', 'log.address !== address || block == null', 'block == null'],
+      ...['src/client/record/messages.ts', 'log.address !== address || block === null', 'block === null'],
     ),
     promised(
       'If no endpoint sends logs, its receipts replace them, and the root on L1 decides',
