@@ -2,7 +2,7 @@ import { readOwn } from '../base/json/known-fields.ts'
 import { parseBounded } from '../base/json/parse.ts'
 import { isEndpointError } from '../client/transport/error.ts'
 import { createBudget, inTime } from '../client/transport/waiting.ts'
-import { invalidParams, type ProviderErrorReason, toProviderError } from './error.ts'
+import { invalidParams, type ProviderErrorReason, providerErrorMeanings, toProviderError } from './error.ts'
 import { createRoom } from './pace.ts'
 import type { Asking } from './provider.ts'
 
@@ -64,7 +64,11 @@ export const sayWith =
   (error: unknown): Failure => {
     const { reason, code, message, data } = toProviderError(error)
     const hint = hints[reason]
-    return { code, message: hint === undefined ? message : `${message} (${hint})`, data }
+    return {
+      code,
+      message: hint === undefined ? message : message.replace(providerErrorMeanings[reason], () => hint),
+      data,
+    }
   }
 
 type Room = ReturnType<typeof createRoom>

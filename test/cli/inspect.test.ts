@@ -200,7 +200,7 @@ it.each<[string, string[], string, string]>([
   ['an unknown option', ['-', '--state-root', '0x'], '', 'no such option: --state-root.'],
   ['no JSON', ['-'], '{', 'is not JSON'],
   ['a list', ['-'], '[]', 'not a JSON object'],
-  ['something else', ['-'], '{}', 'not a bundle, answer, JSON-RPC response, recording or vector'],
+  ['something else', ['-'], '{}', 'it is no answer, JSON-RPC response, recording, evidence, vector or traces'],
 ])('reports %s as wrong usage or unreadable input', async (_, args, stdin, message) => {
   const { code, stdout, stderr } = await runHere(['inspect', ...args], { stdin })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -74,7 +74,9 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   expect(called).toMatchObject({ id: 2, result: expect.stringMatching(/^0x0{40}[0-9a-f]{24}$/) })
   const refused = {
     code: 4200,
-    message: expect.stringContaining('(--forward wallet, for all that sending needs, or --forward METHOD)'),
+    message: expect.stringMatching(
+      /^Only proven answers are given here: .*--forward wallet all that sending needs\. Here, the method /,
+    ),
   }
   expect(await curl(proxy.url, 3, 'eth_subscribe', ['newHeads'])).toMatchObject({ error: refused })
 

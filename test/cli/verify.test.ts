@@ -173,6 +173,7 @@ it.each<[string, (string | { content: unknown })[], string]>([
   ['an option without its value', ['verify', 'a', '--state-root'], '--state-root needs a value'],
   ['a missing file', ['verify', 'no-such-file.json'], 'cannot read no-such-file.json: no such file or directory'],
   ['a path through a file', ['verify', 'package.json/x'], 'cannot read package.json/x: not a directory'],
+  ['a file of no kind', ['verify', 'package.json'], 'package.json: it is no answer, JSON-RPC response, recording,'],
   ['no root', ['verify', file({ ...sample, stateRoot: null })], '--state-root is needed'],
   ['no JSON', ['verify', file('{"a":')], 'is not JSON'],
   ['an empty file', ['verify', file('')], 'is empty'],

@@ -50,11 +50,13 @@ const options = {
   concurrency: or('16', typed('N', 'how many requests may ask endpoints at once', whole(1, 1000))),
 }
 
-/** The library's messages name its own options. */
+/** In place of the library's meanings, which name its own options. */
 const HINTS = {
-  METHOD_REFUSED: '--forward wallet, for all that sending needs, or --forward METHOD',
-  VALUE_UNPROVEN: '--environment NAME=VALUE',
-  TIMEOUT: '--timeout SECONDS; for logs, --incomplete-logs',
+  METHOD_REFUSED:
+    'Only proven answers are given here: --forward METHOD passes a method on, unproven, and --forward wallet all that sending needs.',
+  VALUE_UNPROVEN:
+    'The call reads a value of its block that no proof covers. If you know it, state it with --environment NAME=VALUE.',
+  TIMEOUT: 'The request did not end within --timeout SECONDS. Ask again; for logs, there is --incomplete-logs.',
 } as const
 /** How long pending requests may take once the proxy is told to end, or once the provider should have refused them, in milliseconds. */
 const GRACE = 1000

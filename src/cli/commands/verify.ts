@@ -12,7 +12,7 @@ import { address, hex } from '../options/read.ts'
 import { toJson, type VerdictReport } from '../output/report.ts'
 import { acceptedWith, describeVerdict, exitCodeOf, TRUSTS_FILE } from '../output/verdict.ts'
 import { guessKind, kindNamed, leafProofAt } from '../words/answer.ts'
-import { type AnswerFile, evidenceNames, holdsTraces, readInputFile } from '../words/input-file.ts'
+import { type AnswerFile, evidenceNames, holdsTraces, OF_NO_KIND, readInputFile } from '../words/input-file.ts'
 import { fieldIn, itemsOf } from '../words/value.ts'
 import type { ProvenChain } from '../words/wording.ts'
 
@@ -90,6 +90,7 @@ rollup-state-proof verify call.json --checkpoint 0x... --call 0x... 0x...`,
       return print(await reportOnEvidence(content, flags, schemeIn(content), statedIn(flags)))
     }
     const { 'state-root': stateRoot, 'storage-key': storageKeys } = stated
+    if (file.kind === 'unknown' && stateRoot === undefined) throw new UsageError(`${path}: ${OF_NO_KIND}`)
     return print(reportOnAnswer({ stateRoot, address, storageKeys }, file))
   },
 )

@@ -55,6 +55,8 @@ export const evidenceNames: Readonly<Record<EvidenceName, string>> = {
   call: 'a call as evidence',
 }
 
+export const OF_NO_KIND = 'it is no answer, JSON-RPC response, recording, evidence, vector or traces'
+
 function evidenceNamed(name: unknown): EvidenceName {
   if (typeof name === 'string' && Object.hasOwn(evidenceNames, name)) return name as EvidenceName
   throw new DocumentError(`it is evidence of an unknown kind: ${brief(show(name))}`)

@@ -8,7 +8,7 @@ import { decodeAccount } from '../../verify/verifier/leaf-api.ts'
 import { formOf, guessSchemeOfPath, leafPaths } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
-import { evidenceNames, holdsTraces, readInputFile } from './input-file.ts'
+import { evidenceNames, holdsTraces, OF_NO_KIND, readInputFile } from './input-file.ts'
 import { decodeHex, decodeLeafIndex, describeDetails, isHexOf, nameLeafIndex } from './layout.ts'
 import { MAX_LISTED_ITEMS, MAX_SHOWN_DEPTH } from './limits.ts'
 import { cut, fieldIn, fieldsOf, isGiven, isObject, show } from './value.ts'
@@ -32,7 +32,7 @@ function kindOf(content: unknown): string {
   if (file.kind === 'evidence') return evidenceNames[file.evidence].replace(/^an? /, '')
   if (file.kind === 'function vector') return 'evidence vector'
   if (file.kind !== 'unknown') return file.kind
-  throw new DocumentError('it is not a bundle, answer, JSON-RPC response, recording or vector')
+  throw new DocumentError(OF_NO_KIND)
 }
 
 /** How to show a value that is so many levels inside the file. */
