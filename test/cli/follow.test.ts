@@ -183,9 +183,9 @@ it('does not change foreign files', async () => {
   ])
   const content = JSON.parse(state)
   const others: [object, string][] = [
-    [{ ...content, version: 2 }, ' exists, and is of version 2 of its format, of which this program reads 1'],
-    [{ ...content, version: undefined }, ' exists, and is of version nothing of its format'],
-    [{ ...content, kind: 'bundle' }, ' exists, and is not the progress of a run'],
+    [{ ...content, signature: { toString: 1 } }, ` exists, and ${NOT_OWN}`],
+    [{ ...content, askedFor: undefined }, ` exists, and ${NOT_OWN}`],
+    [{}, ` exists, and ${NOT_OWN}`],
     [{ ...content, progress: 7 }, ` exists, and ${NOT_OWN}`],
   ]
   for (const [other, reason] of others) {

@@ -63,7 +63,8 @@ export function saveProgress(path: string, progress: unknown): void {
 }
 
 /** Why no progress of another is believed. */
-export const NOT_OWN = 'was not written by this user on this machine, or it was changed, so nothing in it is believed'
+export const NOT_OWN =
+  'is not the progress of a run of this user on this machine, or it was changed, so nothing in it is believed'
 
 /** Every command, in the order of the help text. */
 export const COMMANDS = [

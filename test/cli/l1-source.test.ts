@@ -115,10 +115,10 @@ it('proves the hash from a checkpoint, saves its state, and resumes without goin
   // A state file that is damaged or of another checkpoint or network is refused before any request.
   const stored = JSON.parse(readFileSync(file, 'utf8'))
   const damages: [unknown, string][] = [
-    ['{', 'is not the progress of a run of this program: move it away to begin anew'],
-    [{}, 'is not the progress of a run of this program: move it away to begin anew'],
-    [{ ...stored, askedFor: { ...stored.askedFor, checkpoint: '0x' } }, 'differs in checkpoint'],
-    [{ ...stored, askedFor: { ...stored.askedFor, network: '0x' } }, 'differs in network'],
+    ['{', `${NOT_OWN}: move it away to begin anew`],
+    [{}, `${NOT_OWN}: move it away to begin anew`],
+    [{ ...stored, askedFor: { ...stored.askedFor, checkpoint: '0x' } }, NOT_OWN],
+    [{ ...stored, askedFor: { ...stored.askedFor, network: '0x' } }, NOT_OWN],
     [{ ...stored, progress: flags.checkpoint }, NOT_OWN],
   ]
   for (const [content, message] of damages) {

@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
-import { fieldIn, isObject, messageOf, otherVersion, printable } from '../words/value.ts'
+import { fieldIn, fieldsOf, messageOf, printable, show } from '../words/value.ts'
 import { parseFile, readWhole } from './input.ts'
 import { REMEDY, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
@@ -14,7 +14,8 @@ export type AskedFor = Readonly<Record<string, string>>
 
 const PROGRESS = 'progress of rollup-state-proof'
 
-const NOT_OWN = 'was not written by this user on this machine, or it was changed, so nothing in it is believed'
+const NOT_OWN =
+  'is not the progress of a run of this user on this machine, or it was changed, so nothing in it is believed'
 
 /**
  * A file that says what a run was asked for, and how far it is. Progress is believed only if a run of this user signed it: whoever
@@ -26,6 +27,7 @@ export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remed
     key ??= openKey(warn)
     return createHmac('sha256', key).update(`${PROGRESS}\n${text}`).digest('hex')
   }
+  /** The first item is the version of the format. */
   const textOf = (before: unknown, progress: unknown) => JSON.stringify([1, before, progress])
   const exists = () => statRegular(path) !== undefined
   return {
@@ -35,24 +37,18 @@ export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remed
     read(): unknown {
       if (!exists()) return undefined
       const content = readOwn(path)
-      const before = fieldIn(content, 'askedFor')
-      if (fieldIn(content, 'kind') !== PROGRESS || !isObject(before)) {
-        throw refuseOverwrite(path, 'is not the progress of a run of this program', remedy)
-      }
-      const other = otherVersion(content)
-      if (other !== undefined) throw refuseOverwrite(path, other, remedy)
-      const differing = Object.keys(askedFor).filter(name => before[name] !== askedFor[name])
-      if (differing.length > 0)
-        throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
-      const progress = fieldIn(content, 'progress') ?? null
+      const [before, progress] = [fieldsOf(fieldIn(content, 'askedFor')), fieldIn(content, 'progress') ?? null]
       const own = Buffer.from(sign(textOf(before, progress)))
-      const found = Buffer.from(String(fieldIn(content, 'signature')))
-      if (own.length === found.length && timingSafeEqual(own, found)) return progress
-      throw refuseOverwrite(path, NOT_OWN, remedy)
+      const found = Buffer.from(show(fieldIn(content, 'signature')))
+      const isOwn = own.length === found.length && timingSafeEqual(own, found)
+      if (!isOwn) throw refuseOverwrite(path, NOT_OWN, remedy)
+      const differing = Object.keys(askedFor).filter(name => before[name] !== askedFor[name])
+      if (differing.length === 0) return progress
+      throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
     },
     save(progress: unknown): void {
       const signature = sign(textOf(askedFor, progress))
-      const text = `${JSON.stringify({ kind: PROGRESS, version: 1, askedFor, progress, signature })}\n`
+      const text = `${JSON.stringify({ kind: PROGRESS, askedFor, progress, signature })}\n`
       // Progress that is too large to be read again is useless, so what was saved before stays.
       if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, true)
     },
@@ -88,12 +84,7 @@ function stateFolder(): string {
   return process.platform === 'win32' && isAbsolute(local) ? local : join(homedir(), '.local', 'state')
 }
 
-/**
- * The key with which a user's runs sign what a later run believes. Whoever sends the user files does not have it. It is made
- * when it is first needed.
- *
- * @param warn is told if it cannot be kept. Then it is one for this run alone
- */
+/** The key with which a user's runs sign what a later run believes. @param warn is told if it cannot be kept: then it is for this run alone */
 function openKey(warn: Warn): Buffer {
   const folder = join(stateFolder(), 'rollup-state-proof')
   const path = join(folder, 'key')

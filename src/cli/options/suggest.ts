@@ -10,22 +10,17 @@ export function didYouMean(text: string, names: Iterable<string>): string {
   }
   const stem = closest.replace(/^-+/, '')
   // Two changes leave nothing of a short name.
-  return least <= (stem.length < 5 ? 1 : 2) ? ` Did you mean ${closest}?` : ''
+  return least <= (stem.length < 4 ? 1 : 2) ? ` Did you mean ${closest}?` : ''
 }
 
-/** How many letters to insert, delete, replace or swap with their neighbour. */
+/** How many letters to insert, delete or replace. */
 function editDistance(from: string, to: string): number {
-  const table = [Array.from({ length: to.length + 1 }, (_, column) => column)]
-  const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY
-  for (let row = 1; row <= from.length; row++) {
-    table.push([row])
-    for (let column = 1; column <= to.length; column++) {
-      const isSame = from[row - 1] === to[column - 1]
-      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      const changed = isSwapped ? at(row - 2, column - 2) : at(row - 1, column - 1)
-      const least = Math.min(at(row - 1, column), at(row, column - 1), changed) + 1
-      table[row]?.push(isSame ? Math.min(least, at(row - 1, column - 1)) : least)
-    }
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1]
+    for (const [column, above] of row.slice(1).entries())
+      next.push(Math.min((next[column] ?? 0) + 1, above + 1, (row[column] ?? 0) + Number(letter !== to[column])))
+    row = next
   }
-  return at(from.length, to.length)
+  return row[to.length] ?? 0
 }

@@ -10,7 +10,7 @@ import { inOrder } from '../audit/in-order.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../audit/limits.ts'
 import { type Row, type RowFormat, rowWriter } from '../audit/rows.ts'
 import { DocumentError } from '../words/error.ts'
-import { fieldIn, itemsOf, otherVersion } from '../words/value.ts'
+import { fieldIn, itemsOf } from '../words/value.ts'
 
 export interface Target {
   /** The contract of a mapping; undefined for accounts. */
@@ -156,7 +156,7 @@ export function snapshotReader(target: Target, holders: readonly Hex[], format: 
     verify,
     left: () => holders.length - done,
     rowsOf(line: unknown): string {
-      if (otherVersion(line) !== undefined) throw new DocumentError('a recording of another version')
+      if (fieldIn(line, 'version') !== 1) throw new DocumentError('a recording of another version')
       // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
       const keyCount = itemsOf(fieldIn(line, 'storageKeys')).length
       const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))

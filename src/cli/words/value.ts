@@ -51,14 +51,6 @@ export const brief = (text: string): string =>
     ? `${printable(text.slice(0, MAX_TEXT_CHARACTERS))}… (${text.length} characters)`
     : printable(text)
 
-/** Why what this program wrote cannot be read as version 1 of its format; undefined if it can. */
-export function otherVersion(content: unknown): string | undefined {
-  const version = fieldIn(content, 'version')
-  return version === 1
-    ? undefined
-    : `is of version ${brief(show(version))} of its format, of which this program reads 1`
-}
-
 /** How a text is encoded: as PowerShell writes it, UTF-16 says so with its byte order mark. */
 export const encodingOf = ([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' =>
   first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
