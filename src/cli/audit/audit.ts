@@ -3,16 +3,10 @@ import type { Tinypool } from 'tinypool'
 import { messageOf } from '../words/value.ts'
 import { type AuditedBatch, auditBatch } from './audited.ts'
 import { inOrder } from './in-order.ts'
-import { CHUNK_LENGTH, unpack } from './input.ts'
+import { CHUNK_LENGTH, type Input, unpack } from './input.ts'
 import { type Batch, readBatches } from './lines.ts'
 import { createRecordVerifier, type RecordClaim } from './record.ts'
 import type { AuditTask } from './worker.ts'
-
-export interface AuditInput {
-  /** Used in messages, and in the verdicts if there are several inputs. */
-  readonly name: string
-  readonly open: () => AsyncIterable<Uint8Array | string>
-}
 
 export interface AuditOptions {
   readonly claim: RecordClaim
@@ -39,7 +33,7 @@ const YOUNG_GENERATION = 24
  * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
  * input, because reading waits until the verdicts are consumed.
  */
-export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
+export async function* audit(inputs: readonly Input[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
   const { claim, jobs } = options
   const verify = createRecordVerifier(claim)
   let pool: Promise<Tinypool> | undefined
@@ -85,7 +79,7 @@ interface ReadBatch {
 }
 
 async function* readInputs(
-  inputs: readonly AuditInput[],
+  inputs: readonly Input[],
   { maxLineLength, digest }: AuditOptions,
 ): AsyncGenerator<ReadBatch> {
   async function* digested(chunks: AsyncIterable<Uint8Array>) {

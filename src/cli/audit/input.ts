@@ -7,6 +7,12 @@ import { encodingOf } from '../words/value.ts'
 /** Bytes to read, or to decompress, at a time: so many that to hand them over costs nothing, and so few that no worker waits for the others. */
 export const CHUNK_LENGTH = 2 ** 20
 
+/** A file, or standard input, that is read piece by piece. */
+export interface Input {
+  readonly name: string
+  open(): AsyncIterable<Uint8Array | string>
+}
+
 /**
  * Reads the bytes of a file. A stream would read ahead, and nothing can cancel a read of a pipe, whose writer may be silent for long.
  */

@@ -3,8 +3,8 @@ import { followWith } from '../../client/follow/follow.ts'
 import type { FollowedFinalization } from '../../entry/rpc.ts'
 import { flag, followOptions, optionsOf, typed } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
-import { describeAccount, requestOf } from '../options/endpoint.ts'
-import { describeRollup, networkOf } from '../options/network.ts'
+import { requestOf } from '../options/endpoint.ts'
+import { networkOf } from '../options/network.ts'
 import { integer } from '../options/read.ts'
 import { ageOf, formatTime } from '../words/wording.ts'
 import { followTo } from './follow-watch.ts'
@@ -39,7 +39,12 @@ rollup-state-proof follow state --address 0x... -o bundles \\
   async (values, io) => {
     const network = networkOf(values)
     const asked = requestOf(values)
-    const named = { command: 'follow state', ...describeRollup(network), ...describeAccount(asked) }
+    const named = {
+      command: 'follow state',
+      rollup: network.rollup.address.toLowerCase(),
+      address: asked.address.toLowerCase(),
+      'storage keys': asked.storageKeys.join().toLowerCase(),
+    }
     const how = {
       requests: [asked],
       skipUnavailable: values['skip-unavailable'],

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import {
   closeSync,
   constants,
+  createReadStream,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -51,16 +52,9 @@ export async function openGrowingFile(path: string) {
       }
       return 0
     },
-    /** The bytes before `end`. A stream would close the file. */
-    async *read(end: number): AsyncGenerator<Uint8Array> {
-      for (let start = 0; start < end; ) {
-        const part = Buffer.alloc(Math.min(2 ** 16, end - start))
-        const read = readSync(file, part, 0, part.length, start)
-        if (read === 0) return
-        yield part.subarray(0, read)
-        start += read
-      }
-    },
+    /** The bytes before `end`, of which there are some. */
+    read: (end: number): AsyncIterable<Uint8Array> =>
+      createReadStream(path, { fd: file, autoClose: false, start: 0, end: end - 1 }),
     truncate(to: number): void {
       requireUnchanged()
       orUnwritable(() => ftruncateSync(file, to))

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
-import { CHUNK_LENGTH, readFileChunks, unpack } from '../audit/input.ts'
+import { CHUNK_LENGTH, type Input, readFileChunks, unpack } from '../audit/input.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -56,12 +56,6 @@ export function parseFile(name: string, bytes: Uint8Array): unknown {
   } catch (error) {
     throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
   }
-}
-
-/** A file, or standard input, that is read piece by piece. */
-export interface Input {
-  readonly name: string
-  open(): AsyncIterable<string | Uint8Array>
 }
 
 /** @throws UsageError before reading anything, if one of the files cannot be read */

@@ -29,12 +29,6 @@ export function requestOf({ address, 'storage-key': storageKeys = [] }: Flags) {
   return { address, storageKeys }
 }
 
-/** How progress names whose proof was fetched. */
-export const describeAccount = ({ address, storageKeys }: ReturnType<typeof requestOf>) => ({
-  address: address.toLowerCase(),
-  'storage keys': storageKeys.join().toLowerCase(),
-})
-
 /** Runs `work`, which Ctrl-C aborts, and reports its failure. @returns the exit code */
 export async function withEndpoints(
   flags: EndpointFlags,

@@ -113,12 +113,6 @@ export function describeNetwork({ scheme, ...network }: ChosenNetwork, beacon: B
   return { ...network, scheme: kindName(scheme), beacon }
 }
 
-export function describeRollup({ scheme, rollup }: Pick<ChosenNetwork, 'scheme' | 'rollup'>) {
-  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaMainnet.rollup.layout ?? {}
-  const layout = `${stateRootHashes}, ${currentL2BlockNumber}`
-  return { scheme: kindName(scheme), rollup: rollup.address.toLowerCase(), layout }
-}
-
 /** The hash scheme of the network, for what knows no Ethereum state. @throws UsageError */
 export function schemeOf({ scheme, name }: ChosenNetwork): Scheme {
   if (typeof scheme !== 'string') return scheme

@@ -3,31 +3,25 @@ import { isProofError } from '../../base/errors.ts'
 import { parseBounded } from '../../base/json/parse.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import { type BlockDiff, type VerifiedTransition, verifyTransition } from '../../verify/transition/verify.ts'
-import { unpack } from '../audit/input.ts'
+import { type Input, unpack } from '../audit/input.ts'
 import { MAX_ANSWER_LENGTH } from '../audit/limits.ts'
 import { readLines } from '../audit/lines.ts'
 import { DocumentError } from '../words/error.ts'
 import { holdsTraces } from '../words/input-file.ts'
 import { hasFields, messageOf } from '../words/value.ts'
 
-export interface TransitionInput {
-  readonly name: string
-  open(): AsyncIterable<string | Uint8Array>
-}
-
+/** Where an answer is: from 1 in its input, and its block from 1 in the whole chain. */
 export interface Place {
-  readonly input: string
-  /** From 1, in its input. */
-  readonly answer: number
-  /** From 1, in the whole chain. */
-  readonly block: number
+  input: string
+  answer: number
+  block: number
 }
 
 /** Verifies answers, one per line, each from the root that the one before it has come to. @throws ProofError, DocumentError */
 export async function* verifyChain(
-  inputs: readonly TransitionInput[],
+  inputs: readonly Input[],
   { scheme, parentStateRoot }: { readonly scheme: Scheme; readonly parentStateRoot: Hex },
-  place: { -readonly [Name in keyof Place]: Place[Name] },
+  place: Place,
 ): AsyncGenerator<BlockDiff> {
   let root = parentStateRoot
   for (const { name, open } of inputs) {
