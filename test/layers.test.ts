@@ -29,7 +29,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   provider: [],
   entry: [],
   devnet: ['world', 'http', 'service'],
-  cli: ['words', 'audit', 'snapshot', 'transition', ''],
+  cli: ['words', 'audit', 'snapshot', ''],
   site: [],
 }
 const ROOMS = Object.entries(WINGS).flatMap(([wing, rooms]) =>

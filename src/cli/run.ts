@@ -3,10 +3,10 @@ import { type Command, exitCodes, type Io } from './command.ts'
 import { argumentRefused, briefMessage, requireWritten, UsageError } from './errors.ts'
 import { sharedOptions, trustOptions } from './options/declared.ts'
 import { formatOptions } from './options/define.ts'
-import { didYouMean } from './options/suggest.ts'
+import { didYouMean } from './options/parse.ts'
 import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
-import { readVersion } from './version.ts'
+import manifest from './package.json' with { type: 'json' }
 import { DocumentError } from './words/error.ts'
 
 /** The commands, each with its help and what loads it alone. */
@@ -134,7 +134,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const command = found && (await found[2]()).command
   if (!isHelp && command) return command.run(argv.slice(found[0].split(' ').length), io)
   const isVersion = name === '--version' || name === '-v'
-  const text = isVersion ? `${readVersion()}\n` : isHelp ? (command?.help ?? helpOn(words)) : undefined
+  const text = isVersion ? `${manifest.version}\n` : isHelp ? (command?.help ?? helpOn(words)) : undefined
   if (text === undefined) throw noSuchCommand(words)
   io.stdout.write(text)
   return exitCodes.verified

@@ -23,8 +23,8 @@ import { toJson } from '../output/report.ts'
 import { formatTable } from '../output/table.ts'
 import { overwriteProgress, timeLeft } from '../output/terminal.ts'
 import { acceptedWith, exitCodeOf, paintVerdict, TRUSTS_FILE } from '../output/verdict.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { untilSignal } from '../signals.ts'
-import { readVersion } from '../version.ts'
 import { printable } from '../words/value.ts'
 import type { Word } from '../words/verdict.ts'
 import type { Row } from '../words/wording.ts'
@@ -93,7 +93,7 @@ cat *.ndjson | rollup-state-proof audit --state-root 0x... | grep refused`,
     const isWhole = summary.lines > 0 && failure === undefined
     const { word } = conclude(summary)
     const about = { inputs: sources.inputs.map(({ name }) => name), sha256: digest.digest('hex') }
-    const by = { date: new Date().toISOString(), version: readVersion() }
+    const by = { date: new Date().toISOString(), version: manifest.version }
     const reason = failure && `${failure.message}${hasFile ? `, and ${output} is not written` : ''}`
     const facts: Row[] = [...factsOf(about, values, claim), ['audited', by.date, `by rollup-state-proof ${by.version}`]]
     const report = describe({ ...summary, seconds, isWhole }, facts, trustsFile)

@@ -1,6 +1,13 @@
 import { plural } from '../../base/errors.ts'
-import { isProofError } from '../../entry/index.ts'
-import { formatOf } from '../audit/rows.ts'
+import { parseBounded } from '../../base/json/parse.ts'
+import { type Hex, isProofError } from '../../entry/index.ts'
+import type { Scheme } from '../../verify/scheme/scheme.ts'
+import type { AccountDiff } from '../../verify/transition/segment.ts'
+import { type BlockDiff, type VerifiedTransition, verifyTransition } from '../../verify/transition/verify.ts'
+import { type Input, unpack } from '../audit/input.ts'
+import { MAX_ANSWER_LENGTH } from '../audit/limits.ts'
+import { readLines } from '../audit/lines.ts'
+import { formatOf, type RowFormat, rowWriter } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { openInputs } from '../files/input.ts'
@@ -13,9 +20,9 @@ import { networkOf, schemeOf } from '../options/network.ts'
 import { hex, integer } from '../options/read.ts'
 import { REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
-import { verifyChain } from '../transition/chain.ts'
-import { diffWriter } from '../transition/rows.ts'
 import { DocumentError } from '../words/error.ts'
+import { holdsTraces } from '../words/input-file.ts'
+import { hasFields, messageOf } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { type Row, sourceWords } from '../words/wording.ts'
 
@@ -142,3 +149,115 @@ function reportOn(report: Report, isStated: boolean, output: string): VerdictRep
 
 const describe = (blocks: number, share: number): string =>
   `${plural(blocks, 'block')}${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`
+
+/** Where an answer is: from 1 in its input, and its block from 1 in the whole chain. */
+interface Place {
+  input: string
+  answer: number
+  block: number
+}
+
+/** Verifies answers, one per line, each from the root that the one before it has come to. @throws ProofError, DocumentError */
+export async function* verifyChain(
+  inputs: readonly Input[],
+  { scheme, parentStateRoot }: { readonly scheme: Scheme; readonly parentStateRoot: Hex },
+  place: Place,
+): AsyncGenerator<BlockDiff> {
+  let root = parentStateRoot
+  for (const { name, open } of inputs) {
+    place.input = name
+    place.answer = 0
+    for await (const answer of answersIn(open())) {
+      place.answer++
+      const { blocks } = placed(place, () => verifyTransition(answer, { scheme, parentStateRoot: root }))
+      for (const diff of blocks) {
+        place.block++
+        root = diff.stateRoot
+        yield diff
+      }
+    }
+    if (place.answer === 0) throw new DocumentError('it holds no answer')
+  }
+}
+
+async function* answersIn(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<unknown> {
+  try {
+    for await (const line of readLines(unpack(chunks), MAX_ANSWER_LENGTH))
+      if (line.trim() !== '') yield readAnswer(line.trim())
+  } catch (error) {
+    throw error instanceof DocumentError ? error : new DocumentError(`damaged: ${messageOf(error)}`)
+  }
+}
+
+/** An answer, which may be an error. @throws DocumentError */
+function readAnswer(text: string): unknown {
+  let answer: unknown
+  try {
+    answer = parseBounded(text)
+  } catch (error) {
+    throw new DocumentError(`it has a line that is not JSON: write each answer in one line (${messageOf(error)})`)
+  }
+  if (holdsTraces(answer) || hasFields(answer, 'error')) return answer
+  throw new DocumentError('it has a line that is no answer with traces, as the state manager sends it')
+}
+
+/** Notes the block at which an answer fails, which the path of the error names. */
+function placed(place: { block: number }, verify: () => VerifiedTransition): VerifiedTransition {
+  try {
+    return verify()
+  } catch (error) {
+    const [, index] = /^(?:result\.)?zkStateMerkleProof\[(\d+)\]/.exec(isProofError(error) ? error.path : '') ?? []
+    if (index !== undefined) place.block += Number(index) + 1
+    throw error
+  }
+}
+
+type DiffFormat = 'table' | RowFormat
+
+/** What a block changed, from its end to that of the block before. What it changed and took back again is no row. */
+const COLUMNS = ['block', 'address', 'what', 'key', 'beforeBlock', 'afterBlock'] as const
+type Change = Partial<Readonly<Record<(typeof COLUMNS)[number], string>>>
+
+const HEADING = 'Net changes of each block. Only what they come to is proven: the way from one root to the other.\n'
+
+function diffWriter(format: DiffFormat) {
+  const { heading, lineOf } = format === 'table' ? { heading: HEADING, lineOf: toText } : rowWriter(COLUMNS, format)
+  return {
+    heading,
+    /** The lines for a block, and how many accounts and slots it changed. */
+    linesOf({ accounts }: BlockDiff, block: bigint) {
+      const changed = accounts.filter(account => account.changed)
+      const changes = changed.flatMap(changesOf)
+      return {
+        lines: changes.map(change => lineOf({ block: `${block}`, ...change })).join(''),
+        accountChanges: changed.length,
+        slotChanges: changes.filter(({ what }) => what === 'slot').length,
+      }
+    },
+  }
+}
+
+/** The fields of an account that are different, and its slots. What was only read is left out. */
+function changesOf({ address, before, after, storage }: AccountDiff): Change[] {
+  const fields = Object.keys(before ?? after ?? {}).map(what => {
+    const spell = (account: object | null) => account && `${Reflect.get(account, what)}`
+    return { what, before: spell(before), after: spell(after) }
+  })
+  return [...fields, ...storage.map(slot => ({ what: 'slot', ...slot }))].flatMap(({ before, after, ...of }) =>
+    before === after
+      ? []
+      : [
+          {
+            address,
+            ...of,
+            ...(before !== null && { beforeBlock: before }),
+            ...(after !== null && { afterBlock: after }),
+          },
+        ],
+  )
+}
+
+function toText({ block, address, what = '', key, beforeBlock = '-', afterBlock = '-' }: Change): string {
+  const place = key === undefined ? what.padEnd(13) : `${what} ${key}\n   `
+  return `block ${block}  ${address}  ${place} ${beforeBlock} -> ${afterBlock}\n`
+}

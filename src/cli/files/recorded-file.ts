@@ -8,9 +8,8 @@ import type { Flags } from '../options/declared.ts'
 import { asArgument, commandLine, type EndpointFlags, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { networkSource } from '../options/network.ts'
 import { type RecordTrust, readRecordTrust, trustOptionsOf } from '../options/trust.ts'
-import { paint } from '../output/paint.ts'
 import { toJson } from '../output/report.ts'
-import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf } from '../output/verdict.ts'
+import { ASKED_ENDPOINTS, describeVerdict, exitCodeOf, paint } from '../output/verdict.ts'
 import type { Source } from '../words/claim.ts'
 import { kindOf } from '../words/evidence.ts'
 import { verdictOf } from '../words/verdict.ts'
@@ -73,7 +72,10 @@ export async function recordToFile<T extends ProvenChain>(
     const counts = { beacon: how.beacon?.apis.length, L1: endpoints[0].length, L2: endpoints[1].length }
     const shown = new Set<string>()
     const onProgress = (progress: RecordProgress) => {
-      refuseProgress(progress, trust)
+      const { l1BlockHash: expected } = trust
+      // Everything else would be useless.
+      if (progress.step === 'l1Block' && expected !== undefined && progress.l1Block.hash !== expected)
+        throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected, found: progress.l1Block.hash })
       // The failure of the only endpoint ends the recording, and is reported then.
       const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
       const words = describeProgress(progress)
@@ -138,13 +140,6 @@ function report<T extends ProvenChain>(
     stream.write(`${lines.join('\n')}\n`)
   }
   return exitCodeOf(verdict, ASKED_ENDPOINTS)
-}
-
-/** Ends a recording as soon as it is clear that its bundle would be useless. @throws ProofError */
-function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: RecordTrust): void {
-  if (progress.step === 'l1Block' && expected !== undefined && progress.l1Block.hash !== expected) {
-    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected, found: progress.l1Block.hash })
-  }
 }
 
 function describeProgress(progress: RecordProgress): string {

@@ -3,8 +3,8 @@ import { type StateScheme, type Trusted, verifyEvidence } from '../../entry/anch
 import { type LogsClaim, logsEvidence, type VerifiedLogs } from '../../entry/blocks.ts'
 import { filterOf } from '../options/filter.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
-import { paint } from '../output/paint.ts'
 import { formatTable } from '../output/table.ts'
+import { paint } from '../output/verdict.ts'
 import { type Row, sourceWords } from '../words/wording.ts'
 import { type EvidenceFlags, partsOf, type Stated } from './evidence.ts'
 

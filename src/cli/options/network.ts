@@ -15,8 +15,8 @@ import { kindNamed, kindNames } from '../words/answer.ts'
 import type { Source } from '../words/claim.ts'
 import { parseNumber } from '../words/evidence.ts'
 import { cut, fieldIn, fieldsOf, isObject, parseJson, show } from '../words/value.ts'
+import { didYouMean } from './parse.ts'
 import type { Read } from './read.ts'
-import { didYouMean } from './suggest.ts'
 
 export interface ChosenNetwork extends Network {
   readonly name: string

@@ -6,9 +6,8 @@ import { MAX_JSON_DEPTH } from '../limits.ts'
 import { escapeUnprintable, show } from '../words/value.ts'
 import { type Verdict, verdictOf } from '../words/verdict.ts'
 import { accountRows, type Row } from '../words/wording.ts'
-import { paint } from './paint.ts'
 import { clip, formatTable } from './table.ts'
-import { paintVerdict } from './verdict.ts'
+import { paint, paintVerdict } from './verdict.ts'
 
 /** One line of JSON without control characters that a terminal would obey. Bigints become decimal strings. */
 export const toJson = (value: unknown): string =>

@@ -1,6 +1,10 @@
+import { styleText } from 'node:util'
 import { exitCodes, type Output } from '../command.ts'
 import { type Premise, sentenceOf, type Verdict } from '../words/verdict.ts'
-import { paint } from './paint.ts'
+
+/** Adds colour for a terminal, but not for a pipe or under NO_COLOR. */
+export const paint = (stream: Output, format: 'bold' | 'green' | 'yellow' | 'red' | 'dim', text: string): string =>
+  styleText(format, text, { stream })
 
 /** How terminals and shells learn of a verdict: its colour, what is to be done about it, and the exit code. */
 

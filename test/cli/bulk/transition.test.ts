@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { MAX_ANSWER_LENGTH } from '../../../src/cli/audit/limits.ts'
-import { verifyChain } from '../../../src/cli/transition/chain.ts'
+import { verifyChain } from '../../../src/cli/commands/diff.ts'
 import { mimc } from '../../../src/entry/mimc.ts'
 
 const parentStateRoot = `0x${'11'.repeat(31)}00` as const
