@@ -13,8 +13,5 @@ export interface Command {
   run(args: readonly string[], io: Io): Promise<number>
 }
 
-/**
- * The exit codes of every command: see `exitCodeOf` for those of a verdict. After `noAnswer`, the same command may succeed another
- * time.
- */
+/** See `exitCodeOf` for those of a verdict. After `noAnswer`, the same command may succeed another time. */
 export const exitCodes = { verified: 0, refused: 1, unusable: 2, noAnswer: 3, consistent: 4 } as const

@@ -35,11 +35,7 @@ const OPTIONS = [
 const optionAt = (path: string): string =>
   OPTIONS.find(([name]) => path === name || ['.', '['].some(next => path.startsWith(name + next)))?.[1] ?? path
 
-/**
- * What the library says about a wrong value, which comes from an option or a file.
- *
- * @param where what holds the value. Default: the option, by its path
- */
+/** What the library says about a wrong value. @param where what holds the value. Default: the option, by its path */
 export function argumentRefused({ path, expected, found }: ArgumentError, where = optionAt(path)): UsageError {
   const reason = [expected && `expected ${expected}`, found && (expected ? `found ${found}` : found)]
     .filter(Boolean)

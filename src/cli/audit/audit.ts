@@ -29,10 +29,7 @@ const BATCHES = 2
 /** In MiB. A record is garbage as soon as it is verified, so half the usual young generation is as fast as more. */
 const YOUNG_GENERATION = 24
 
-/**
- * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
- * input, because reading waits until the verdicts are consumed.
- */
+/** Yields the verdicts in the order of the lines. Memory is bounded for any input: reading waits until the verdicts are consumed. */
 export async function* audit(inputs: readonly Input[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
   const { claim, jobs } = options
   const verify = createRecordVerifier(claim)

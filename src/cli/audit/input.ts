@@ -13,9 +13,7 @@ export interface Input {
   open(): AsyncIterable<Uint8Array | string>
 }
 
-/**
- * Reads the bytes of a file. A stream would read ahead, and nothing can cancel a read of a pipe, whose writer may be silent for long.
- */
+/** The bytes of a file. A stream would read ahead, and nothing can cancel a read of a pipe, whose writer may be silent for long. */
 export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path)
   try {

@@ -21,10 +21,7 @@ export async function readJson(path: string, io: Io): Promise<unknown> {
   return parseFile(name, Buffer.concat(parts))
 }
 
-/**
- * All bytes of a file. @param isOwn whether it is one of this program, and so a regular file and no link: no FIFO without a writer
- * @throws UsageError if it cannot be read, or is too large
- */
+/** All bytes of a file. @param isOwn whether it is one of this program, and so a regular file: no link, and no FIFO without a writer */
 export const readWhole = (path: string, isOwn = false): Buffer =>
   orUsageError(`cannot read ${path}`, () => {
     // Windows has neither flag.

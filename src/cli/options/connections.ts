@@ -61,10 +61,7 @@ export function createConnections(timeout: number, signal: AbortSignal, tellWait
       connect(flag, urls, createHttpProvider),
     /** Those for --checkpoint. */
     openBeacon: (urls: readonly string[] | undefined): BeaconApi[] => connect('beacon', urls, createBeaconApi),
-    /**
-     * Which endpoints of L1 and L2 serve another chain than they should, in sentences; empty if none is known to. It asks them,
-     * so it is for failures that another chain explains.
-     */
+    /** Which endpoints serve another chain than they should, in sentences; empty if none is known to. It asks them. */
     async wrongChains({ chainId, l1ChainId }: Pick<Rollup, 'chainId' | 'l1ChainId'>): Promise<string> {
       const wrong = Object.entries({ l1: l1ChainId, l2: chainId }).map(async ([layer, expected]) => {
         if (expected === undefined) return []

@@ -20,10 +20,8 @@ export interface L1Source {
 }
 
 /**
- * Opens one kind of source, because with two, it would be unclear on which one everything rests.
- *
- * @param l1 the endpoints that are verified: without another source, more than half of them must agree
- * @param onDissent is told which sources failed or disagree, without their URLs, whenever this changes
+ * Opens one kind of source, because with two, it would be unclear on which one everything rests. Without `--l1-agree` and a checkpoint,
+ * more than half of the `l1` must agree. @param onDissent is told which sources failed or disagree, whenever this changes
  */
 export async function openL1Source(
   flags: Flags,

@@ -6,8 +6,6 @@ import type { Option, Options, ValuesOf } from './declared.ts'
 /**
  * Reads arguments. An option that is given twice is refused, unless it is `multiple`: with two state roots, it would be unclear on
  * which one the verdict rests. `parseArgs` of Node takes neither options of two words nor those of others in their order.
- *
- * @throws UsageError
  */
 export function parseOptions<const T extends Options>(
   args: readonly string[],

@@ -43,10 +43,8 @@ export const hex =
 export const address: Read<Hex> = (text, name) => (isAddress(name, text) ? text : hex(20)(text, name))
 
 /**
- * Whether a text that a person wrote is an address. The library takes any case, but a proof that a misspelt account does not exist
- * verifies.
- *
- * @throws UsageError if it has letters of both cases, and they are not those of its checksum (EIP-55)
+ * Whether a text that a person wrote is an address. With letters of both cases, it must have its checksum (EIP-55): a proof that a
+ * misspelt account does not exist verifies.
  */
 export function isAddress(place: string, text: string): text is Hex {
   if (!isHexOf(20, text)) return false

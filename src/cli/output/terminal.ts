@@ -13,10 +13,7 @@ export function overwriteProgress({ stderr }: Io, text: string): void {
 export const timeLeft = (seconds: number, share: number): string =>
   share > 0 && share < 1 ? `, about ${formatAge(BigInt(Math.ceil((seconds / share) * (1 - share))))} left` : ''
 
-/**
- * On a terminal, cuts a progress line to one line, and clears it before anything else is written. Anything but a terminal
- * gets every byte unchanged.
- */
+/** On a terminal, cuts a progress line to one line, and clears it before anything else is written. Others get every byte unchanged. */
 export function fitToTerminal({ stdin, stdout, stderr }: Io): Io {
   let inProgress: Output | undefined
   const fitted = (stream: Output): Output => {

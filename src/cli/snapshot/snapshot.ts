@@ -66,8 +66,6 @@ export interface SnapshotPlan extends SnapshotHead {
 /**
  * Fetches and verifies many answers at one block, as lines to keep: recordings, for `audit`. One without a result says that no answer
  * verifies. If all answers to a request are wrong, it is split into one per holder, so that a lie affects only its own holder.
- *
- * @throws EndpointError if the endpoint fails for good or too often
  */
 export async function* fetchRecordings(
   l2: Endpoint | readonly Endpoint[],

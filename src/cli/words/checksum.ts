@@ -1,10 +1,7 @@
 import { bytesToHex } from '../../base/bytes.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 
-/**
- * The first digit of an address whose case differs from that of its checksum (EIP-55), from 1; null if there is none, or if all
- * letters have one case, which is no checksum.
- */
+/** The first digit of an address, from 1, whose case is not that of its checksum (EIP-55); null if none is, or all letters have one case. */
 export function digitOffChecksum(address: string): number | null {
   const digits = address.slice(2)
   const lower = digits.toLowerCase()

@@ -6,8 +6,7 @@ export type ClaimField = keyof StateClaim
 
 /**
  * Who stated it: the user, who typed it or compared it with a source of their own; the vector or recording; the verified answer
- * or bundle itself; or an endpoint. The command line has a default network, and finds a scheme that nobody states by the form of the
- * answer: by the lengths of its nodes.
+ * or bundle itself; or an endpoint. A scheme that nobody states is found by the form of the answer: the lengths of its nodes.
  */
 export type Source = 'user' | 'default' | 'confirmed' | 'file' | 'answer' | 'bundle' | 'endpoint' | 'lengths'
 

@@ -34,10 +34,7 @@ export function parseNumber(text: unknown, bits: number): bigint | null {
   return value < 1n << BigInt(bits) ? value : null
 }
 
-/**
- * The kind of state for which to verify a bundle if L1 decides: a bundle that says that it is of an Ethereum state has to prove that
- * L1 holds the hash of its block, whatever the hash scheme of state roots is.
- */
+/** The kind of state for which to verify a bundle. One that says that it is of an Ethereum state has to prove that L1 holds its block's hash. */
 export const kindOf = (bundle: unknown, scheme: StateScheme): StateScheme =>
   decidedKind(fieldIn(bundle, 'scheme'), scheme)
 

@@ -4,7 +4,7 @@ import type { Claim } from '../../verify/proof/claim.ts'
 import { DocumentError } from './error.ts'
 import { brief, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.ts'
 
-/** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
+/** What was asked, as a file or the user states it, unchecked. */
 export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }
 
 interface Described {
@@ -62,11 +62,7 @@ function evidenceNamed(name: unknown): EvidenceName {
   throw new DocumentError(`it is evidence of an unknown kind: ${brief(show(name))}`)
 }
 
-/**
- * Tells what a parsed JSON text is: evidence says so, and anything else is known by the names of its fields. It checks nothing else.
- *
- * @throws DocumentError if it is evidence of an unknown kind, or states a scheme, as vectors and recordings do, but holds no answer, or is of another version
- */
+/** Tells what a JSON text is: evidence says so, and anything else is known by the names of its fields. @throws DocumentError */
 export function readInputFile(content: unknown): InputFile {
   const has = (...names: string[]) => hasFields(content, ...names)
   const fields = fieldsOf(content)

@@ -135,11 +135,7 @@ export function contractWords({ address }: Rollup): string {
   return name === undefined ? address : `${address} (${name})`
 }
 
-/**
- * The chain of evidence, from the trusted input down: each row says what it rests on.
- *
- * @param now seconds since 1970. Default: this machine's clock
- */
+/** The chain of evidence, from the trusted input down: each row says what it rests on. @param now seconds since 1970 */
 export function chainRows(
   { sources, scheme, rollup, trusted = '', hash }: ChainClaim,
   evidence: ProvenChain,
