@@ -1,7 +1,7 @@
 import type { ArgumentError } from '../base/errors.ts'
 import { removeUrls } from '../client/transport/redact.ts'
 import type { Output } from './command.ts'
-import { MAX_MESSAGE_LENGTH } from './limits.ts'
+import { MAX_MESSAGE_LENGTH, MAX_NAME_LENGTH } from './limits.ts'
 import { messageOf, printable } from './words/value.ts'
 
 /** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
@@ -81,4 +81,29 @@ export async function requireWritten(stream: Output): Promise<void> {
 export const cannotListen = (option: string) => (error: unknown) => {
   const hint = codeOf(error) === 'EADDRINUSE' ? `; choose another port with ${option}` : ''
   throw new UsageError(`cannot listen: ${messageOf(error)}${hint}`)
+}
+
+/** Suggests the name of which `text` may be a misspelling, as a sentence after a space; empty if there is none. */
+export function didYouMean(text: string, names: Iterable<string>): string {
+  if (text.length > MAX_NAME_LENGTH) return ''
+  let [closest, least] = ['', Number.POSITIVE_INFINITY]
+  for (const name of names) {
+    const distance = editDistance(text.toLowerCase(), name)
+    if (distance < least) [closest, least] = [name, distance]
+  }
+  const stem = closest.replace(/^-+/, '')
+  // Two changes leave nothing of a short name.
+  return least <= (stem.length < 4 ? 1 : 2) ? ` Did you mean ${closest}?` : ''
+}
+
+/** How many letters to insert, delete or replace. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1]
+    for (const [column, above] of row.slice(1).entries())
+      next.push(Math.min((next[column] ?? 0) + 1, above + 1, (row[column] ?? 0) + Number(letter !== to[column])))
+    row = next
+  }
+  return row[to.length] ?? 0
 }

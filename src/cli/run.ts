@@ -1,9 +1,8 @@
 import { isArgumentError } from '../base/errors.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
-import { argumentRefused, briefMessage, requireWritten, UsageError } from './errors.ts'
+import { argumentRefused, briefMessage, didYouMean, requireWritten, UsageError } from './errors.ts'
 import { sharedOptions, trustOptions } from './options/declared.ts'
 import { formatOptions } from './options/define.ts'
-import { didYouMean } from './options/parse.ts'
 import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
 import manifest from './package.json' with { type: 'json' }

@@ -5,8 +5,8 @@ import type { RecordOptions } from '../../entry/rpc.ts'
 import type { TrustedBeaconBlock } from '../../verify/beacon/trusted-block.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { statedBlockHash } from '../words/evidence.ts'
-import type { Connections } from './connections.ts'
 import type { Flags } from './declared.ts'
+import type { Connections } from './endpoint.ts'
 import { type ChosenNetwork, networkOf } from './network.ts'
 
 /** What the user trusts. */

@@ -504,7 +504,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'Make a follower go on with an index that it did not write',
       'cli/follow',
       'does not change foreign files',
-      ...['src/cli/files/follow-folder.ts', ': index.length() === before.length', ': true'],
+      ...['src/cli/commands/follow-watch.ts', ': index.length() === before.length', ': true'],
     ),
     promised(
       'Move, recolour or reverse text on your terminal',
