@@ -7,7 +7,6 @@ export interface Io {
 
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** A command: the first word after the program's name. */
 export interface Command {
   readonly help: string
   run(args: readonly string[], io: Io): Promise<number>

@@ -1,8 +1,6 @@
 import { DEFAULT_RESPONSE_LENGTH } from '../client/transport/limits.ts'
 import { MAX_BATCH } from '../devnet/service/limits.ts'
 
-/** The bounds of the command line on what files, endpoints and users give it. */
-
 /**
  * Size of a JSON file, in MiB. A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsing
  * hostile JSON takes up to 50 times its size in memory: four times this limit would already crash some processes.

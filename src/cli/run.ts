@@ -8,7 +8,6 @@ import { fitToTerminal } from './output/terminal.ts'
 import manifest from './package.json' with { type: 'json' }
 import { DocumentError } from './words/error.ts'
 
-/** The commands, each with its help and what loads it alone. */
 const commands: readonly (readonly [name: string, summary: string, load: () => Promise<{ command: Command }>])[] = [
   ['verify', 'verify an answer, or evidence, against what you trust', () => import('./commands/verify.ts')],
   ['record state', 'record an account and its slots', () => import('./commands/record-state.ts')],

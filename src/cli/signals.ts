@@ -1,7 +1,5 @@
 import { rmSync } from 'node:fs'
 
-/** Signals that end a run, and what they must not leave behind. */
-
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type Signal = (typeof SIGNALS)[number]
 

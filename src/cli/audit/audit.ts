@@ -10,15 +10,12 @@ import type { AuditTask } from './worker.ts'
 
 export interface AuditOptions {
   readonly claim: RecordClaim
-  /** How many threads verify: one per core is best. */
   readonly jobs: number
   /** In bytes. */
   readonly maxLineLength: number
-  /** Gets all bytes, unpacked, of one input after the other. */
   readonly digest: Hash
 }
 
-/** An input that cannot be read to its end. */
 export class AuditInputError extends Error {
   override readonly name = 'AuditInputError'
 }
@@ -57,7 +54,6 @@ export async function* audit(inputs: readonly Input[], options: AuditOptions): A
   }
 }
 
-/** Loaded only when it is needed: most files have one batch. */
 async function openPool(jobs: number): Promise<Tinypool> {
   const { Tinypool } = await import('tinypool')
   // The sources are TypeScript, the build is JavaScript.

@@ -17,7 +17,6 @@ export interface Tally {
 export interface Place {
   readonly line: number
   readonly file?: string | undefined
-  /** Inside the record. */
   readonly path?: string
 }
 
@@ -79,7 +78,6 @@ const toPlain = (fields: object): object =>
     Object.entries(fields).map(([name, field]) => [name, typeof field === 'bigint' ? `${field}` : field]),
   )
 
-/** Verifies the lines of a batch. */
 export function auditBatch(batch: Batch, file: string | undefined, verify: RecordVerifier): AuditedBatch {
   const tally = createTally()
   let text = ''

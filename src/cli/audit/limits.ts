@@ -1,5 +1,3 @@
-/** All bounds on what records, files and endpoints may make these functions hold, write or wait for. */
-
 /** Lines per batch, even if they are short: a verdict is longer than an empty line. */
 export const MAX_LINES = 4096
 /** Inputs or storage keys that the summary names at once. */

@@ -1,9 +1,7 @@
 import { DocumentError } from '../words/error.ts'
 import { MAX_LINES } from './limits.ts'
 
-/** Whole lines of an input, to be verified in one go. */
 export interface Batch {
-  /** The number of its first line, from 1. */
   readonly firstLine: number
   readonly count: number
   /** The lines, as they came. Of a line that is too long, only the beginning, which is too long as well. */
@@ -62,7 +60,6 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, maxLineLen
   if (length > 0) yield batchOf(1, new Uint8Array())
 }
 
-/** The lines of a batch, in order; `null` for a line that was too long. */
 export function* linesOf({ bytes, count, maxLineLength }: Batch): Generator<Uint8Array | null> {
   const buffer = asBuffer(bytes)
   for (let start = 0, index = 0; index < count; index++) {

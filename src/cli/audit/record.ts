@@ -28,7 +28,6 @@ import { fieldIn } from '../words/value.ts'
 
 /** What the user knows about all records. It overrides what a record says. What is left out, the record chooses. */
 export interface RecordClaim {
-  /** The trusted L2 state root of every answer. */
   readonly stateRoot?: Hex | undefined
   readonly address?: Hex | undefined
   readonly storageKeys?: readonly Hex[] | undefined
@@ -45,13 +44,10 @@ export interface ProvenVerdict {
   readonly trusted: 'user' | 'file'
   readonly scheme: KindName
   readonly stateRoot: Hex
-  /** In lower case. */
   readonly address: Hex
-  /** If a bundle proves it. */
   readonly l2BlockNumber?: bigint | undefined
   /** `L1` means that a bundle proves the state root. Nothing proves what only the record or the answer states. */
   readonly sources: Readonly<Record<ClaimField, Source | 'L1'>>
-  /** null if proven absent. */
   readonly account: AnyState['account']
   readonly storage: AnyState['storage']
 }
@@ -59,7 +55,6 @@ export interface ProvenVerdict {
 interface RefusedVerdict {
   readonly verdict: 'refused'
   readonly code: ProofErrorCode
-  /** Where it failed, inside the answer or bundle; empty for the whole. */
   readonly path: string
 }
 
@@ -77,7 +72,6 @@ export type RecordVerifier = (line: Uint8Array | null) => Verdict
 
 const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
 
-/** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
 export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
   const { address = 'fromBundle', storageKeys = 'fromBundle' } = claim
   const subject = { l2BlockNumber: 'fromBundle', address, storageKeys } as const

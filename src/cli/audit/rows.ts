@@ -12,7 +12,6 @@ export function rowWriter(columns: readonly string[], format: RowFormat) {
   return {
     /** The line before the rows; empty if the format has none. */
     heading: isCsv ? `${columns.join()}\n` : '',
-    /** With its line feed. */
     lineOf(row: Row): string {
       // Nothing in a row needs quotes.
       if (isCsv) return `${columns.map(name => `${row[name] ?? ''}`).join()}\n`

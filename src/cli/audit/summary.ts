@@ -60,6 +60,5 @@ export function conclude(summary: Pick<AuditSummary, 'lines' | 'refused' | 'unre
   return { word, sentence: lines === 0 ? 'There were no records.' : sentence }
 }
 
-/** What to do about records that are consistent only. */
 export const confirmRoots = (count: number) =>
   `To confirm ${count === 1 ? 'it' : 'them'}, look up the state root on L1, and state it with --state-root 0x...`

@@ -46,7 +46,6 @@ export const readWhole = (path: string, isOwn = false): Buffer =>
 
 const tooLarge = (name: string) => new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
 
-/** Parses a JSON text. @throws UsageError */
 export function parseFile(name: string, bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes)

@@ -110,7 +110,6 @@ export function stageFile(path: string, replace: boolean, { mode = 0o666 } = {})
         if (!isWritten) return requireWritten(stdout)
       }
     },
-    /** Does nothing to what is published. */
     remove(): void {
       close()
       forgetTemporary(temporary)
@@ -128,7 +127,6 @@ function linkExclusive(temporary: string, path: string): void {
   }
 }
 
-/** Writes all of a file at once. */
 export function writeWhole(path: string, content: string | Uint8Array, replace: boolean, how?: { mode: number }): void {
   const staged = stageFile(path, replace, how)
   try {

@@ -55,7 +55,6 @@ export function progressFile(path: string, askedFor: AskedFor, warn: Warn, remed
   }
 }
 
-/** What the file holds, if it is JSON. */
 function readOwn(path: string): unknown {
   try {
     return parseFile(path, readWhole(path, true))
@@ -68,7 +67,6 @@ function readOwn(path: string): unknown {
 /** In bytes. */
 const KEY_LENGTH = 32
 
-/** Told what a user has to know before a run. */
 export type Warn = (text: string) => void
 
 export const warnOn =

@@ -32,7 +32,6 @@ export interface Subject<T extends ProvenChain> {
   /** Who chooses what the user does not state. Default: this program does. */
   readonly others?: Source
   fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow): Promise<Recorded<T>>
-  /** The arguments of `verify` that state the subject. */
   verifyArguments(verified: T): readonly string[]
 }
 
@@ -90,7 +89,6 @@ export async function recordToFile<T extends ProvenChain>(
   })
 }
 
-/** Says what a bundle proves, and how to verify it. @returns the exit code */
 function report<T extends ProvenChain>(
   { bundle, verified, rows: more = [] }: Recorded<T>,
   path: string,

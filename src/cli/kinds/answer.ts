@@ -12,7 +12,6 @@ import { show } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
 import { existenceOf, type Row, sourceWords } from '../words/wording.ts'
 
-/** The parts of the claim, as reports call them. */
 const labels = { scheme: 'scheme', stateRoot: 'state root', address: 'address', storageKeys: 'slots' } as const
 
 /** Verifies an answer alone. @throws UsageError if the claim itself is wrong, or lacks the root */

@@ -28,7 +28,6 @@ export function callFailed(error: unknown): never {
   throw new UsageError(`${error.message}${hints[error.reason] ?? ''}`)
 }
 
-/** Evidence of a call, which is executed again. @throws UsageError */
 export function statedIn(flags: Flags & { readonly timeout: number }): Stated<VerifiedCall<Trusted, StateScheme>> {
   const network = networkOf(flags)
   const { rollup, hardfork = DEFAULT_HARDFORK } = network

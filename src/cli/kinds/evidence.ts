@@ -41,12 +41,10 @@ interface Head {
   readonly scheme: StateScheme
 }
 
-/** What somebody states of evidence of one kind. */
 export interface Stated<T extends ProvenChain> {
   readonly network: ChosenNetwork
   /** Who stated each part, beside the network and what is trusted. @param other who chose what the user does not state */
   parts(other: Source): Readonly<Record<string, Source>>
-  /** What was asked, if it is refused. */
   readonly asked?: Row
   verify(bundle: unknown, head: Head): T | Promise<T>
   /** Who stated what no proof covers, or which parts do not matter. */
@@ -58,14 +56,12 @@ export interface Stated<T extends ProvenChain> {
 /** What there is to say of what is proven, beside the way from what is trusted to the block. */
 export interface Told {
   readonly what: string
-  /** Whether to celebrate it. Default: true. */
   readonly isGood?: boolean
   readonly rows: readonly Row[]
   readonly more?: (stream: Output) => readonly string[]
   readonly json?: object
 }
 
-/** The verdict, and the rows from which it follows. */
 export function formatEvidence(
   verdict: Verdict,
   { what, isGood, more = () => [] }: Omit<Told, 'rows'>,

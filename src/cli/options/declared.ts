@@ -120,7 +120,6 @@ export type ValuesOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf
 
 export type FlagsOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<T[Name]> | undefined }
 
-/** What the user may state with the options of more than one command. */
 export type Flags = FlagsOf<typeof declared>
 
 /** Some of the options above, in the order of the help. */
@@ -129,14 +128,12 @@ export const optionsOf = <Name extends keyof typeof declared>(...names: Name[]):
   Object.fromEntries(names.map(name => [name, declared[name]])) as Pick<typeof declared, Name>
 
 const { 'trust-file': _, ...sharedWithRecord } = sharedOptions
-/** Those of every command that records. */
 export const recordOptions = {
   ...sharedWithRecord,
   ...optionsOf('l1-block', 'l1-block-hash', 'checkpoint', 'checkpoint-max-age'),
 }
 /** Those of every command that asks again and again for the L1 block hash on which everything rests. */
 export const l1SourceOptions = { ...sourceOptions, ...optionsOf('beacon') }
-/** Those of every command that follows. */
 export const followOptions = {
   ...optionsOf('network', 'l1', 'l2', 'implementation', 'timeout', 'output', 'json', 'once', 'poll'),
   ...l1SourceOptions,

@@ -18,7 +18,6 @@ interface About<Own extends Options, Shared extends Options> {
   readonly isMany?: boolean
 }
 
-/** A command, whose options are read before it runs. */
 export function defineCommand<const Own extends Options, const Shared extends Options>(
   about: About<Own, Shared>,
   run: (values: ValuesOf<Shared & Own>, io: Io, files: readonly [string, ...string[]]) => Promise<number>,

@@ -30,13 +30,11 @@ import { formatAge } from '../words/wording.ts'
 import type { Flags } from './declared.ts'
 import { networkOf } from './network.ts'
 
-/** The options of a command that asks endpoints, as far as they matter to all such commands. */
 export type EndpointFlags = Pick<Flags, 'network' | 'implementation' | 'output'> & {
   readonly timeout: number
   readonly json: boolean
 }
 
-/** Whose proof to fetch. @throws UsageError */
 export function requestOf({ address, 'storage-key': storageKeys = [] }: Flags) {
   if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
   if (storageKeys.length > MAX_STORAGE_KEYS)
@@ -128,7 +126,6 @@ export function showProgress(io: Io, text: string): void {
   else io.stderr.write(`${text}\n`)
 }
 
-/** The shell command that runs this program with `args`. */
 export const commandLine = (args: readonly string[]): string => ['npx rollup-state-proof', ...args.map(quote)].join(' ')
 
 function quote(arg: string): string {
@@ -199,7 +196,6 @@ export function createConnections(timeout: number, signal: AbortSignal, tellWait
       })
       return (await Promise.all(wrong)).flat().join(' ')
     },
-    /** Nothing is told of these endpoints any more. */
     close(): void {
       for (const end of ends) end()
     },
@@ -226,7 +222,6 @@ function nameOf(id: string): string {
   return name === undefined ? `chain ${id}` : `${name} (chain ${id})`
 }
 
-/** The chain that the endpoint says it serves; empty if it does not say. */
 async function chainIdAt(url: string, signal: AbortSignal): Promise<string> {
   const provider = createHttpProvider(url, { timeoutMs: HINT_TIMEOUT_MS, maxRetries: 0, signal })
   const id = await provider.request({ method: 'eth_chainId' }).catch(() => null)

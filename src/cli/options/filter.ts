@@ -39,7 +39,6 @@ const BITS = Array.from({ length: 32 }, (_, index) => 8 * (index + 1)).join('|')
 const BYTES = Array.from({ length: 32 }, (_, index) => index + 1).join('|')
 const TYPE = new RegExp(`^(address|bool|string|bytes(?:${BYTES})?|u?int(?:${BITS})?)((?:\\[\\d{0,9}\\]){0,9})$`)
 
-/** A type as signatures have it. @throws UsageError if there is no such type */
 function typeOf(word: string): string {
   const [, name, arrays = ''] = TYPE.exec(word) ?? []
   if (name === undefined) throw new UsageError(`--event: no such type: ${cut(word, MAX_SHOWN_LENGTH)}`)

@@ -12,7 +12,6 @@ import { trustedBlockOf } from './trust.ts'
 
 export interface L1Source {
   readonly l1BlockHash: () => Promise<Hex> | Hex
-  /** Who states the hash, in words. */
   readonly trust: string
   /** Whether it is the user, with a checkpoint; or endpoints. */
   readonly source: 'user' | 'endpoint'

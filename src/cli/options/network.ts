@@ -26,7 +26,6 @@ const NETWORKS: ReadonlyMap<string, ChosenNetwork> = new Map(lineaNetworks.map(n
 /** The network whose L1 has the name: people write that in its place. */
 const meantBy = (name: string) => lineaNetworks.find(({ beacon }) => beacon.name === name)
 
-/** The network that `--network` names, and what the user wrote. */
 interface StatedNetwork {
   readonly stated: string
   readonly network: ChosenNetwork
@@ -118,7 +117,6 @@ export function schemeOf({ scheme, name }: ChosenNetwork): Scheme {
   throw new UsageError(`the network ${name} has an Ethereum state: its scheme is neither mimc nor poseidon2`)
 }
 
-/** The message service on L2. @throws UsageError */
 export function messageServiceOf({ messageService, name }: ChosenNetwork): Hex {
   if (messageService !== undefined) return messageService
   throw new UsageError(`the network ${name} has no messageService: the file of --network has to name it`)

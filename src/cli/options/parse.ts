@@ -70,7 +70,6 @@ function wordsOf(name: string, { value }: Option, inline: string | undefined, ne
   return words
 }
 
-/** @throws UsageError if it is unexpected, or a URL */
 function requirePath(word: string, allowPositionals: boolean): void {
   if (!allowPositionals) throw new UsageError(`unexpected word: ${cut(word, MAX_SHOWN_LENGTH)}`)
   if (!/^https?:/i.test(word)) return
@@ -79,7 +78,6 @@ function requirePath(word: string, allowPositionals: boolean): void {
   )
 }
 
-/** @throws UsageError if an option is given without one that it needs, or with one that it excludes */
 function requireOthers(name: string, { needs, excludes }: Partial<Option>, given: ReadonlyMap<string, unknown>): void {
   if (needs !== undefined && !given.has(needs)) throw new UsageError(`--${name} goes with --${needs}`)
   if (excludes !== undefined && given.has(excludes))

@@ -95,7 +95,6 @@ export const call: Read<{ readonly to: Hex; readonly data: Hex }> = (to, name, d
   return { to, data: data as Hex }
 }
 
-/** The values of a block that the user may state. */
 const blockValues: Readonly<Record<string, Read<bigint | Hex>>> = {
   timestamp: integer(256),
   baseFee: integer(256),
@@ -114,7 +113,6 @@ export const blockValue: Read<BlockValue> = (text, option) => {
   throw new UsageError(`${option}: expected NAME=VALUE, with one of ${Object.keys(blockValues).join(', ')}`)
 }
 
-/** @throws UsageError if a value is given twice */
 export function environmentOf({ environment = [] }: { readonly environment?: readonly BlockValue[] | undefined }) {
   const names = environment.map(([name]) => name)
   const twice = names.find((name, index) => names.indexOf(name) < index)

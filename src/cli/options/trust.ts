@@ -9,9 +9,6 @@ import type { Flags } from './declared.ts'
 import type { Connections } from './endpoint.ts'
 import { type ChosenNetwork, networkOf } from './network.ts'
 
-/** What the user trusts. */
-
-/** The beacon block that the user trusts, of the network's L1. @throws UsageError */
 export async function trustedBlockOf(
   blockRoot: Hex,
   { beacon: network, name }: ChosenNetwork,
@@ -48,7 +45,6 @@ export async function trustedOf(flags: Flags, network = networkOf(flags)): Promi
   return Object.fromEntries(given) as unknown as Trusted
 }
 
-/** What proves an L1 block. */
 export type TrustedL1Block = TrustedBeaconBlock | { readonly l1BlockHash: Hex }
 
 export type RecordTrust = Awaited<ReturnType<typeof readRecordTrust>>

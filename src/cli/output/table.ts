@@ -29,7 +29,6 @@ export function formatTable(table: readonly Row[] | readonly (readonly string[])
 export const roomOn = ({ isTTY = false, columns = 0 }: Screen): number =>
   isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY
 
-/** The lines of a row. @param width of its first cell */
 export function fitRow(
   [first = '', ...cells]: readonly string[],
   width: number,
@@ -49,7 +48,6 @@ export function fitRow(
 const indentWithin = (room: number, spaces: number, text: string): string =>
   text.padStart(text.length + Math.max(0, Math.min(spaces, room - text.length)))
 
-/** The lines of a text that is broken at spaces. */
 export function fill(text: string, width: number): string[] {
   const lines = ['']
   for (const word of text.split(' ')) {

@@ -6,8 +6,6 @@ import { type Premise, sentenceOf, type Verdict } from '../words/verdict.ts'
 export const paint = (stream: Output, format: 'bold' | 'green' | 'yellow' | 'red' | 'dim', text: string): string =>
   styleText(format, text, { stream })
 
-/** How terminals and shells learn of a verdict: its colour, what is to be done about it, and the exit code. */
-
 /** Those who run a command that asks endpoints want what these say. It is consistent, but the command has done its work. */
 export const ASKED_ENDPOINTS = ['user', 'endpoint'] as const
 
@@ -47,7 +45,6 @@ function howToConfirm({ unconfirmed: [first] }: Verdict): string {
   return way === undefined ? '' : `To confirm it, ${way}.`
 }
 
-/** The verdict, and what to do about it. @param what is verified, as a clause */
 export function formatVerdict(verdict: Verdict, what: string, stream: Output, isGood = true) {
   const how = howToConfirm(verdict)
   return [paintVerdict(stream, verdict, sentenceOf(verdict, what), isGood), ...(how === '' ? [] : [how])].join('\n')

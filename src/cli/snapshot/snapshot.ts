@@ -15,7 +15,6 @@ import { fieldIn, itemsOf } from '../words/value.ts'
 export interface Target {
   /** The contract of a mapping; undefined for accounts. */
   readonly contract?: Hex
-  /** Where the contract declares the mapping. */
   readonly slot?: bigint
   readonly storageKeys: readonly Hex[]
 }
