@@ -160,7 +160,6 @@ const shortened = (items: readonly string[]): string =>
     ? `${items.slice(0, MAX_NAMED).join(', ')} and ${formatNumber(items.length - MAX_NAMED)} more`
     : items.join(', ')
 
-/** The reader of standard output closed it. */
 class ClosedPipe extends Error {}
 
 /** Ends once it is written: until then, nothing further is read. */
@@ -221,7 +220,6 @@ function describeProgress(share: number, lines: number, seconds: number): string
 
 type Summary = AuditSummary & { readonly seconds: number; readonly isWhole: boolean }
 
-/** What the summary says, in words. */
 function describe(summary: Summary, facts: readonly Row[], trustsFile: boolean): AuditReport {
   const { lines, kinds, notes, consistent, seconds, isWhole } = summary
   const width = Math.max(...kinds.map(({ count }) => formatNumber(count).length), 0)

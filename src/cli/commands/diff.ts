@@ -189,7 +189,6 @@ async function* answersIn(chunks: AsyncIterable<string | Uint8Array>): AsyncGene
   }
 }
 
-/** An answer, which may be an error. @throws DocumentError */
 function readAnswer(text: string): unknown {
   let answer: unknown
   try {

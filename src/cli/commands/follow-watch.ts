@@ -32,7 +32,6 @@ export interface Following<Item> {
   ): readonly (Entry & { readonly json: object; readonly heading: string; readonly words: string })[]
 }
 
-/** Follows into a folder, until it is stopped. @returns the exit code @throws UsageError */
 export async function followTo<Item extends { readonly progress: unknown }>(
   values: FollowFlags,
   { askedFor, nothing, follow, entriesOf }: Following<Item>,

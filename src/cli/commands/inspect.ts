@@ -37,7 +37,6 @@ function format({ kind, fields }: ReturnType<typeof inspectContent>, stdout: Out
   return `${[mark, kind, ...formatFields(fields, '  ', roomOn(stdout)), mark].join('\n')}\n`
 }
 
-/** One field per line: its name and value, or its parts, indented. */
 function formatFields(fields: UnverifiedFields, indent: string, room: number): string[] {
   const entries = Object.entries(fields).map(([name, field]) => [printable(cut(name, 66)), field] as const)
   const width = Math.max(0, ...entries.map(([name]) => name.length))

@@ -152,7 +152,6 @@ export function logReader({ filter, fromBlock, toBlock }: LogsSearch, format: Ro
   }
 }
 
-/** The logs of a range, with all evidence in one file. */
 function logsSubject(
   { filter, fromBlock, toBlock }: Search,
   network: ChosenNetwork,

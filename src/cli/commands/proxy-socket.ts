@@ -54,7 +54,6 @@ export function createSockets(rpc: JsonRpcServer, held: Held) {
   }
   const timers = [setInterval(push, PUSH_INTERVAL), setInterval(check, SOCKET_CHECK)]
   return {
-    /** @param name of the client @throws Refusal */
     open(request: IncomingMessage, socket: Duplex, head: Buffer, name: string): void {
       if (sessions.size >= MAX_SOCKETS) throw new Refusal(503, 'Too many WebSockets: try again later.')
       server.handleUpgrade(request, socket, head, ws => {

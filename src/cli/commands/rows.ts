@@ -38,7 +38,6 @@ import { chainRows, type Row } from '../words/wording.ts'
 
 export type RowsFlags = Flags & EndpointFlags & { readonly force: boolean; readonly check: boolean }
 
-/** What the user asks for. @throws UsageError */
 export async function readWantedRows(flags: RowsFlags) {
   const { output: path, force, check, json, 'l2-block': l2Block } = flags
   if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
@@ -49,7 +48,6 @@ export async function readWantedRows(flags: RowsFlags) {
 
 type WantedRows = Awaited<ReturnType<typeof readWantedRows>>
 
-/** Rows, as far as evidence proves them. */
 export interface ProvenRows {
   readonly verified: AnyEvidence
   readonly heading: string
@@ -64,21 +62,17 @@ export interface ProvenRows {
 }
 
 export interface RowsKind {
-  /** Of what {@link ProvenRows.left} counts. */
   readonly unit: readonly [one: string, many: string]
-  /** Records a bundle that proves the block. */
   record(
     endpoints: readonly [l1: RequestProvider[], l2: RequestProvider[]],
     how: RecordHow,
   ): Promise<{ readonly bundle: unknown }>
-  /** @throws ProofError, ArgumentError */
   open(bundle: unknown, trusted: TrustedL1Block, format: RowFormat): ProvenRows
 }
 
 type RecordHow = Pick<RecordOptions, 'beacon' | 'l1BlockNumber' | 'l2BlockNumber' | 'signal'>
 
 interface RowsReport {
-  /** Whether all rows are proven. Default: true. */
   readonly holds?: boolean
   readonly statement: string
   readonly summary: string
@@ -193,7 +187,6 @@ async function requireOnL1({ verified }: ProvenRows, l1: RequestProvider[], evid
 
 const ROWS_PER_PROGRESS = 1000
 
-/** A row is not what the evidence proves. */
 class WrongRow extends DocumentError {
   readonly proven: string | undefined
 
@@ -300,7 +293,6 @@ export const chosenIn = (check: boolean): Source => (check ? 'file' : 'default')
 
 type Chunks = AsyncIterable<Uint8Array>
 
-/** The lines of a regular file. @throws UsageError also if a line is too long */
 async function* linesIn(path: string, unpacked: (chunks: Chunks) => Chunks): Lines {
   // Others would never end, or wait for a writer.
   if (!orUsageError(`cannot read ${path}`, () => statSync(path)).isFile())

@@ -121,7 +121,6 @@ function describeFinalized(chain: ServiceChain) {
   return { l2BlockNumber, blockHash: String(hash), stateRoot: String(stateRoot) }
 }
 
-/** Blocks per finalization. */
 const DEMO_COUNTS = [3, 1, 4]
 
 /** Adds a finalization to the demo. With messages, the first account bridges out and in, and the second out. */

@@ -80,7 +80,6 @@ function targetOf(contract: Hex | undefined, slots: readonly (Hex | bigint)[]): 
   return { contract: lowerCase(contract), slot, storageKeys }
 }
 
-/** @throws UsageError when a line is not an address */
 async function readAddresses(file: string, io: Io): Promise<Hex[]> {
   const name = file === '-' ? 'standard input' : file
   if (isHexOf(20, file)) {

@@ -20,7 +20,6 @@ const answerOptions = optionsOf('state-root', 'address', 'storage-key', 'mapping
 const callOptions = optionsOf('call', 'sender', 'value', 'gas')
 const { address: _, ...eventOptions } = filterOptions
 const messageOptions = { message: typed('HASH', 'the hash of the message', hex(32)) }
-/** Of all evidence. */
 const headOptions = optionsOf('network', 'implementation', 'checkpoint', 'l1-block-hash', 'l1-state-root')
 /** Of evidence from a block of L2. */
 const blockOptions = { ...headOptions, ...optionsOf('l2-block', 'state-root') }

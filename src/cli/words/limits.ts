@@ -1,5 +1,3 @@
-/** Bounds of what is repeated from a stranger's file. */
-
 /** Characters of one text. More would scroll the rest of a report out of sight. */
 export const MAX_TEXT_CHARACTERS = 400
 
