@@ -93,8 +93,8 @@ it('lists what changed, in every format', async () => {
   expect(lines.length).toBe(rows.trimEnd().split('\n').length - 1)
   const { stdout } = await run('--json')
   expect(JSON.parse(stdout)).toMatchObject({
-    ...{ verdict: 'verified', parentStateRoot: first, stateRoot: last, output: null },
-    ...{ blocks: 3, accountChanges: 4, slotChanges: 2 },
+    ...{ verdict: 'verified', root: last, blocks: 3, accountChanges: 4, slotChanges: 2 },
+    ...{ begin: { root: first, source: 'stated by you' }, end: { root: last }, output: null },
   })
 })
 
@@ -153,36 +153,129 @@ it('says which answer and block does not verify, and prints no row of it', async
   expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('ANSWER_IS_ERROR')])
 })
 
-it('takes the roots that `verify` prints of evidence at both ends', async () => {
-  const rollup = { name: 'devnet', address: addressFor('rollup') } as const
+/** Evidence before and after a block of a network, its traces, and `diff` with evidence at both ends. */
+async function endsOf(rollup = { name: 'devnet', address: addressFor('rollup') }) {
   const genesis = createWorld(poseidon2)
   genesis.setAccount(A, { balance: 5n })
   const { chain } = createService({ genesis, rollup })
   const keys = (block: bigint) => [mappingSlot({ slot: 282n, keys: [block] }), slotKey(281n)]
-  const rootAt = async (l2BlockNumber: bigint): Promise<string> => {
+  const endAt = async (l2BlockNumber: bigint) => {
     const l1Block = chain.l1.blockNumber()
     const block = Object(chain.l1.getBlock(l1Block))
     const proof = chain.l1.getProof(rollup.address, keys(l2BlockNumber), l1Block)
-    const answer = (chain.at(l2BlockNumber) ?? genesis).getProof(A)
+    const world = chain.at(l2BlockNumber) ?? genesis
     const about = { scheme: poseidon2, rollup, l2BlockNumber, address: A, storageKeys: [] }
-    const file = fileOf(createBundle({ ...about, answer, l1: { block, proof } }))
-    const { code, stdout } = await runHere([
-      ...['verify', file, ...networkOf(rollup.address), '--l1-block-hash', String(block.hash), '--json'],
-    ])
-    expect(code).toBe(0)
-    return JSON.parse(stdout).stateRoot
+    const bundle: object = createBundle({ ...about, answer: world.getProof(A), l1: { block, proof } })
+    return { hash: String(block.hash), bundle }
   }
-  const before = await rootAt(0n)
-  const traces = [chain.pending.applyBlock([{ address: A, account: { balance: 6n } }])]
+  const before = await endAt(0n)
+  const traces: unknown[] = [chain.pending.applyBlock([{ address: A, account: { balance: 6n } }])]
   chain.addBlock()
   chain.finalize()
-  const ends = ['--parent-root', before, '--state-root', await rootAt(1n)]
-  const proven = await runHere(['diff', fileOf({ zkStateMerkleProof: traces }), ...ends])
+  return { before, after: await endAt(1n), traces, rollup }
+}
+
+type Ends = Awaited<ReturnType<typeof endsOf>>
+
+async function runWithEnds({ before, after, traces, rollup }: Ends) {
+  const folder = folderOf({ 'before.json': before.bundle, 'after.json': after.bundle })
+  const { code, stdout, stderr } = await runHere([
+    ...['diff', fileOf({ zkStateMerkleProof: traces }), ...networkOf(rollup.address)],
+    ...['--parent-evidence', join(folder, 'before.json'), '--evidence', join(folder, 'after.json')],
+    ...['--l1-block-hash', before.hash, '--l1-block-hash', after.hash],
+  ])
+  return { code, stdout, stderr }
+}
+
+it('takes the roots from evidence, whose blocks are as far apart as the files say', async () => {
+  const ends = await endsOf()
+  const proven = await runWithEnds(ends)
   expect([proven.code, proven.stderr]).toEqual([0, ''])
-  expect(proven.stdout).toMatch(/state root +0x\w+ +stated by you\n/)
+  expect(proven.stdout).toMatch(/state root +0x\w+ +proven by the evidence\n/)
   expect(proven.stdout).toContain(`block 1  ${A}  balance       5 -> 6\n`)
-  const less = await runHere(['diff', fileOf({ zkStateMerkleProof: [] }), ...ends])
-  expect([less.code, less.stdout]).toEqual([1, expect.stringContaining('Refused: The traces lead to the root ')])
+  const apart = await runWithEnds({ ...ends, traces: [...ends.traces, []] })
+  const reason = 'The files hold 2 blocks, but the evidence is 1 apart.'
+  expect([apart.code, apart.stdout]).toEqual([1, expect.stringContaining(reason)])
+  const wrong = await runWithEnds({ ...ends, after: { ...ends.after, hash: ends.before.hash } })
+  expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
+})
+
+/** Every hexadecimal or decimal text of a bundle, changed, by its path. */
+function* forgeriesOf(bundle: unknown, path: readonly string[] = []): Generator<readonly [string, object]> {
+  const parentIn = (copy: object) => path.reduce<object>((node, step) => Reflect.get(node, step), copy)
+  for (const [name, value] of Object.entries(parentIn(Object(bundle)))) {
+    const here = [...path, name]
+    if (typeof value === 'object') yield* forgeriesOf(bundle, here)
+    if (typeof value !== 'string' || !/^(0x[0-9a-f]+|\d+)$/.test(value)) continue
+    const forged = structuredClone(Object(bundle))
+    Reflect.set(parentIn(forged), name, `${value.slice(0, -1)}${value.endsWith('1') ? 2 : 1}`)
+    yield [here.join('.'), forged]
+  }
+}
+
+it('refuses evidence that is forged in any place, at either end, and names its file', async () => {
+  const ends = await endsOf()
+  let count = 0
+  for (const name of ['before', 'after'] as const) {
+    for (const [path, bundle] of forgeriesOf(ends[name].bundle)) {
+      const { code, stdout, stderr } = await runWithEnds({ ...ends, [name]: { ...ends[name], bundle } })
+      expect([name, path, code, stderr]).toEqual([name, path, 1, ''])
+      expect(stdout).toMatch(/^Refused: [A-Z0-9_]+\n/)
+      expect(stdout, path).toMatch(new RegExp(`^  in +\\S+/${name}\\.json$`, 'm'))
+      count++
+    }
+  }
+  expect(count).toBe(123)
+})
+
+it('refuses evidence that is swapped, of another network, or of the same block', async () => {
+  const ends = await endsOf()
+  const other = await endsOf({ name: 'devnet', address: addressFor('other') })
+  const { before, after } = ends
+  const cases: readonly (readonly [Partial<Ends>, number, string])[] = [
+    [{ before: after, after: before }, 2, '--evidence is of L2 block 0, before 1, that of --parent-evidence'],
+    [{ before: other.before }, 1, 'Refused: EVIDENCE_ROLLUP_MISMATCH'],
+    [{ after: other.after }, 1, 'Refused: EVIDENCE_ROLLUP_MISMATCH'],
+    [{ rollup: other.rollup }, 1, 'Refused: EVIDENCE_ROLLUP_MISMATCH'],
+    [{ after: before }, 1, 'Refused: The traces lead to the root '],
+    [{ before: after }, 1, 'Refused: TRANSITION_PARENT_NOT_OPENED'],
+    [{ after: before, traces: [[]] }, 1, 'The files hold 1 block, but the evidence is 0 apart.'],
+    [{ traces: [] }, 1, 'Refused: The traces lead to the root '],
+  ]
+  for (const [changed, code, words] of cases) {
+    const run = await runWithEnds({ ...ends, ...changed })
+    expect([run.code, run.stdout + run.stderr]).toEqual([code, expect.stringContaining(words)])
+  }
+  expect(cases).toHaveLength(8)
+  // Nothing has changed, and nothing is claimed to have.
+  const none = await runWithEnds({ ...ends, after: before, traces: [] })
+  expect([none.code, none.stdout]).toEqual([0, expect.stringMatching(/ {2}blocks +0\n/)])
+})
+
+it('refuses evidence of another kind, at either end', async () => {
+  const kinds = [
+    'logs/valid/one-log',
+    'calls/valid/revert',
+    'messages/valid/evidence-from-l2',
+    'evidence/valid/ethereum-block-hash',
+  ]
+  const seen: string[] = []
+  for (const name of kinds) {
+    const { claim, bundle, input = bundle } = JSON.parse(readFileSync(`vectors/${name}.json`, 'utf8'))
+    for (const [stated, root] of [
+      ['parent-evidence', 'state-root'],
+      ['evidence', 'parent-root'],
+    ]) {
+      const { code, stdout, stderr } = await runHere([
+        ...['diff', fileOf(answer(0, 3)), `--${stated}`, fileOf(input), `--${root}`, first],
+        ...[...networkOf(claim.rollup.address), '--l1-block-hash', claim.trusted.l1BlockHash],
+      ])
+      seen.push(`${code} ${(stdout + stderr).split('\n').slice(0, 3)}`)
+    }
+  }
+  const malformed = '1 Refused: EVIDENCE_MALFORMED,This does not have the shape of an evidence bundle.,  at        kind'
+  expect(seen.slice(0, 6)).toEqual(Array(6).fill(malformed))
+  expect(seen.slice(6)).toEqual(Array(2).fill(expect.stringMatching(/^1 Refused: EVIDENCE_SCHEME_MISMATCH,/)))
 })
 
 it('is refused where something is missing, or is something else', async () => {
@@ -193,7 +286,8 @@ it('is refused where something is missing, or is something else', async () => {
     return stderr.split('\n')[0]
   }
   expect(await refusal()).toContain('expected files of traces, or -')
-  expect(await refusal(file)).toContain('--parent-root is needed')
+  expect(await refusal(file)).toContain('--parent-root or --parent-evidence is needed')
+  expect(await refusal(file, ...claim, '--evidence', file)).toContain('--state-root and --evidence: state one of them')
   expect(await refusal(file, ...claim.slice(2), '--parent-root', '0x12')).toContain('--parent-root')
   const noTraces = 'it has a line that is no answer with traces'
   for (const other of [{ accountProof: {} }, [], [answer(0, 3)], null, 7]) {

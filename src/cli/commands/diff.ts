@@ -1,6 +1,7 @@
 import { plural } from '../../base/errors.ts'
 import { parseBounded } from '../../base/json/parse.ts'
-import { type Hex, isProofError } from '../../entry/index.ts'
+import { verifyEvidence } from '../../entry/anchor.ts'
+import { type Hex, isArgumentError, isProofError } from '../../entry/index.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
 import type { AccountDiff } from '../../verify/transition/segment.ts'
 import { type BlockDiff, type VerifiedTransition, verifyTransition } from '../../verify/transition/verify.ts'
@@ -9,37 +10,50 @@ import { MAX_ANSWER_LENGTH } from '../audit/limits.ts'
 import { readLines } from '../audit/lines.ts'
 import { formatOf, type RowFormat, rowWriter } from '../audit/rows.ts'
 import type { Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
-import { openInputs } from '../files/input.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
+import { openInputs, readJson } from '../files/input.ts'
 import { type StagedFile, stageFile } from '../files/output-file.ts'
 import { formatEvidence } from '../kinds/evidence.ts'
-import { optionsOf, typed, type ValuesOf } from '../options/declared.ts'
+import { list, optionsOf, text, typed, type ValuesOf } from '../options/declared.ts'
 import { defineCommand } from '../options/define.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { networkOf, schemeOf } from '../options/network.ts'
 import { hex, integer } from '../options/read.ts'
+import { trustedOf } from '../options/trust.ts'
 import { REFUSED, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 import { describeVerdict, exitCodeOf, paintVerdict } from '../output/verdict.ts'
 import { DocumentError } from '../words/error.ts'
 import { holdsTraces } from '../words/input-file.ts'
 import { hasFields, messageOf } from '../words/value.ts'
 import { verdictOf } from '../words/verdict.ts'
-import { type Row, sourceWords } from '../words/wording.ts'
+import type { Row } from '../words/wording.ts'
 
 const options = {
   'parent-root': typed('ROOT', 'the state root before the first block', hex(32)),
+  'parent-evidence': text('BUNDLE', 'or evidence of any account at that block'),
   'state-root': typed('ROOT', 'the state root after the last block', hex(32)),
+  evidence: text('BUNDLE', 'or evidence of any account at that block'),
   'first-block': typed('N', 'the number of the first block, for the rows', integer(64)),
 }
-const shared = optionsOf('network', 'output', 'force', 'json')
+const shared = {
+  ...optionsOf('network', 'implementation', 'output', 'force', 'json', 'checkpoint'),
+  'l1-block-hash': list('HASH', 'of two, the first is for --parent-evidence', hex(32)),
+}
 
 const BLOCKS_PER_PROGRESS = 100
 
 type Values = ValuesOf<typeof shared & typeof options>
 
+interface End {
+  readonly root: Hex
+  readonly source: 'stated by you' | 'proven by the evidence'
+  /** Of evidence. */
+  readonly l2BlockNumber?: bigint
+}
+
 export const command = defineCommand(
   {
-    usage: 'diff FILE... --parent-root ROOT [options]',
+    usage: 'diff FILE... [options]',
     options,
     shared,
     expected: 'expected files of traces, or -',
@@ -47,19 +61,19 @@ export const command = defineCommand(
     about: `
 Verifies traces of the operator's state manager, and lists every account and
 slot that a range of blocks changed. FILE has answers of its method
-rollup_getZkEVMStateMerkleProofV0, one per line. - is standard input. Nothing is
-printed before everything is verified. The file of --output gets a row per
-change, as CSV if its name ends with .csv. L1 holds the roots at the ends of
-finalizations: \`verify\` prints them, of what \`record state\` has recorded there.`,
+rollup_getZkEVMStateMerkleProofV0, one per line. - is standard input. Evidence
+is what \`record state\` writes: of two --l1-block-hash, the first is for
+--parent-evidence. Nothing is printed before everything is verified. The file of
+--output gets a row per change, as CSV if its name ends with .csv.`,
     notes: `
 Verified: these changes lead from one root to the other. In between, no root is
 known: what a block changes and a later one takes back is the sender's word.
 Exit code: 0 verified, 1 refused, 2 wrong usage, 4 consistent only: without
---state-root, the sender of the files chooses the end.`,
+--state-root or --evidence, the sender of the files chooses the end.`,
     examples: `
 rollup-state-proof diff traces.ndjson --parent-root 0x... --state-root 0x...
-rollup-state-proof diff traces.ndjson --parent-root 0x... --state-root 0x... \\
-  --first-block N -o changes.csv`,
+rollup-state-proof diff traces.ndjson --parent-evidence before.json \\
+  --evidence after.json --checkpoint 0x... -o changes.csv`,
   },
   async (values, io, files) => {
     const { verdict, json, format } = await diff(values, openInputs(files, io), io)
@@ -70,49 +84,57 @@ rollup-state-proof diff traces.ndjson --parent-root 0x... --state-root 0x... \\
 
 /** Verifies, and writes the rows if all is right. @throws UsageError */
 async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<VerdictReport> {
-  const { output = '-', force, json, 'parent-root': parentStateRoot, 'state-root': end } = values
+  const { output = '-', force, json } = values
   const scheme = schemeOf(networkOf(values))
-  if (parentStateRoot === undefined) throw new UsageError('--parent-root is needed: the state before the first block')
   const at = { input: '', answer: 0, block: 0 }
   let staged: StagedFile | undefined
   try {
+    const begin = await endOf('parent-root', 'parent-evidence', values, at, io)
+    if (begin === null)
+      throw new UsageError('--parent-root or --parent-evidence is needed: the state before the first block')
+    const end = await endOf('state-root', 'evidence', values, at, io)
+    if (Number(end?.l2BlockNumber) < Number(begin.l2BlockNumber))
+      throw new UsageError(
+        `--evidence is of L2 block ${end?.l2BlockNumber}, before ${begin.l2BlockNumber}, that of --parent-evidence: are they swapped?`,
+      )
     const writer = diffWriter(output === '-' ? 'table' : formatOf(output))
-    let block = values['first-block'] ?? 1n
+    let block = values['first-block'] ?? (begin.l2BlockNumber ?? 0n) + 1n
     const report = {
       scheme: scheme.name,
-      parentStateRoot,
-      stateRoot: parentStateRoot,
+      begin,
+      end,
+      root: begin.root,
       blocks: 0,
       accountChanges: 0,
       slotChanges: 0,
     }
     staged = stageFile(output, force)
     staged.write(writer.heading)
-    for await (const diff of verifyChain(inputs, { scheme, parentStateRoot }, at)) {
+    for await (const diff of verifyChain(inputs, { scheme, parentStateRoot: begin.root }, at)) {
       const { lines, accountChanges, slotChanges } = writer.linesOf(diff, block++)
       staged.write(lines)
-      report.stateRoot = diff.stateRoot
+      report.root = diff.stateRoot
       report.blocks++
       report.accountChanges += accountChanges
       report.slotChanges += slotChanges
       if (report.blocks % BLOCKS_PER_PROGRESS === 0) showProgress(io, describe(report.blocks, share()))
     }
-    if (end !== undefined && report.stateRoot.toLowerCase() !== end.toLowerCase()) {
-      const reason = `The traces lead to the root ${report.stateRoot}, not to ${end}.`
+    const reason = wrongEnd(report)
+    if (reason !== undefined)
       return {
         verdict: REFUSED,
         json: { reason },
         format: stream => `${paintVerdict(stream, REFUSED, 'Refused:')} ${reason}\n`,
       }
-    }
     if (output !== '-') staged.publish()
     else if (!json) await staged.print(io)
-    return reportOn(report, end !== undefined, output)
+    return reportOn(report, output)
   } catch (error) {
     const { input, answer, block } = at
     if (error instanceof DocumentError) throw new UsageError(`${input}: ${error.message}`)
     if (!isProofError(error)) throw error
-    const place = { in: input, answer: `${answer}`, block: `${block}` }
+    // Of evidence, there is no answer.
+    const place = answer === 0 ? { in: input } : { in: input, answer: `${answer}`, block: `${block}` }
     return reportOnError(error, place, Object.entries(place))
   } finally {
     staged?.remove()
@@ -122,19 +144,31 @@ async function diff(values: Values, { inputs, share }: Inputs, io: Io): Promise<
 type Inputs = ReturnType<typeof openInputs>
 
 interface Report {
-  readonly parentStateRoot: string
-  readonly stateRoot: string
+  readonly begin: End
+  readonly end: End | null
+  readonly root: Hex
   readonly blocks: number
   readonly accountChanges: number
   readonly slotChanges: number
 }
 
-function reportOn(report: Report, isStated: boolean, output: string): VerdictReport {
-  const { parentStateRoot, stateRoot, blocks, accountChanges, slotChanges } = report
-  const verdict = verdictOf(true, { rootBefore: 'user', rootAfter: isStated ? 'user' : 'answer' })
+/** Why the range does not end where it has to. */
+function wrongEnd({ root, begin, end, blocks }: Report): string | undefined {
+  if (end === null) return undefined
+  if (root !== end.root.toLowerCase()) return `The traces lead to the root ${root}, not to ${end.root}.`
+  if (begin.l2BlockNumber === undefined || end.l2BlockNumber === undefined) return undefined
+  const expected = end.l2BlockNumber - begin.l2BlockNumber
+  return BigInt(blocks) === expected
+    ? undefined
+    : `The files hold ${plural(blocks, 'block')}, but the evidence is ${expected} apart.`
+}
+
+function reportOn(report: Report, output: string): VerdictReport {
+  const { begin, end, root, blocks, accountChanges, slotChanges } = report
+  const verdict = verdictOf(true, { rootBefore: 'user', rootAfter: end === null ? 'answer' : 'user' })
   const rows: Row[] = [
-    ['parent root', parentStateRoot, sourceWords.user],
-    ['state root', stateRoot, isStated ? sourceWords.user : 'chosen by the sender'],
+    ['parent root', begin.root, begin.source],
+    ['state root', root, end?.source ?? 'chosen by the sender'],
     ['blocks', `${blocks}`],
     ['net changes', `${accountChanges} of accounts`, `${slotChanges} of slots`],
     ...(output === '-' ? [] : [['file', output, 'written'] as const]),
@@ -149,6 +183,34 @@ function reportOn(report: Report, isStated: boolean, output: string): VerdictRep
 
 const describe = (blocks: number, share: number): string =>
   `${plural(blocks, 'block')}${share > 0 ? `, ${Math.floor(100 * share)}%` : ''}`
+
+/** The root at an end: stated, or proven by evidence. @param at is told its file @returns null if neither is given @throws UsageError, ProofError */
+async function endOf(
+  rootName: 'parent-root' | 'state-root',
+  evidenceName: 'parent-evidence' | 'evidence',
+  values: Values,
+  at: { input: string },
+  io: Io,
+): Promise<End | null> {
+  const [root, path] = [values[rootName], values[evidenceName]]
+  if (root !== undefined && path !== undefined)
+    throw new UsageError(`--${rootName} and --${evidenceName}: state one of them`)
+  if (root !== undefined) return { root, source: 'stated by you' }
+  if (path === undefined) return null
+  const { 'l1-block-hash': hashes = [], checkpoint, network } = values
+  const hash = evidenceName === 'evidence' ? hashes.at(-1) : hashes[0]
+  const trusted = await trustedOf({ checkpoint, network, 'l1-block-hash': hash })
+  const { rollup, scheme } = networkOf(values)
+  const subject = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
+  const content = await readJson(path, io)
+  at.input = path
+  try {
+    const { stateRoot, l2BlockNumber } = verifyEvidence(content, { scheme, rollup, trusted, ...subject })
+    return { root: stateRoot, source: 'proven by the evidence', ...(l2BlockNumber !== undefined && { l2BlockNumber }) }
+  } catch (error) {
+    throw isArgumentError(error) ? argumentRefused(error) : error
+  }
+}
 
 /** Where an answer is: from 1 in its input, and its block from 1 in the whole chain. */
 interface Place {
