@@ -209,9 +209,9 @@ const inEnvironment = (name: string): readonly string[] =>
 
 function describeWait(endpoint: string, { waiting, requestsPerSecond: rate, pauseMs }: QueueState): string {
   const seconds = (count: number) => formatAge(BigInt(Math.ceil(count)))
-  if (rate === undefined)
-    return `${endpoint} is busy: ${plural(waiting, 'request waits', 'requests wait')}, for ${seconds(pauseMs / 1000)} at first`
-  return `${endpoint} allows about ${rate.toPrecision(2)} requests per second: ${waiting} wait, for ${seconds(waiting / rate)}`
+  const requests = plural(waiting, 'request waits', 'requests wait')
+  if (rate === undefined) return `${endpoint} is busy: ${requests}, for ${seconds(pauseMs / 1000)} at first`
+  return `${endpoint} allows about ${rate.toPrecision(2)} requests per second: ${requests}, for ${seconds(waiting / rate)}`
 }
 
 /** The chain, by name if it is a known network or the L1 of one: these are easily taken for each other. */

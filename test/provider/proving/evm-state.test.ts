@@ -152,3 +152,9 @@ it('ends with the first error, whatever the EVM makes of it', async () => {
   await expect(failing.getAccount(alice)).rejects.toBe(first)
   expect(() => failing.fail(second)).toThrow(first)
 })
+
+it('ends if the EVM does what is not part of a call', async () => {
+  const evmState = await setUp()
+  expect(evmState.originalStorageCache.clear).toThrow('not part of a call')
+  expect(evmState.verifyIntact).toThrow('not part of a call')
+})
