@@ -322,6 +322,29 @@ it('stops if every endpoint keeps lying, but not for temporary failures', async 
   expect([unlisted.code, unlisted.waits.length]).toEqual(['L1_HISTORY_MISSING', 7])
 })
 
+it('goes on beside an endpoint that says impossible things of older states, and waits for one that is busy', async () => {
+  const noLogs: Tamper = (answer, method) =>
+    method === 'eth_getLogs' ? fail(-32601, 'the method eth_getLogs does not exist') : answer
+  for (const held of [`0x${'f'.repeat(64)}`, `0x1${'0'.repeat(16)}`]) {
+    const liar: Tamper = (answer, method, params) =>
+      method === 'eth_getStorageAt' ? held : noLogs(answer, method, params)
+    const beside = await collect({ chain: chainOf(4), l1: [undefined, liar], options: { fromL2BlockNumber: 1n } })
+    expect([beside.code, beside.numbers]).toEqual(['ABORTED', [1, 2, 3, 4]])
+  }
+
+  // What the other one hides, this one would tell.
+  let isBusy = true
+  const busy: Tamper = (answer, method, params) =>
+    method === 'eth_getStorageAt' && isBusy ? fail(429, 'busy') : noLogs(answer, method, params)
+  const hiding = to('eth_getLogs', (logs: unknown[]) => logs.slice(-1))
+  const onWait = (_: number, count: number) => {
+    isBusy = count < 2
+    return count < 4 ? undefined : false
+  }
+  const waited = await collect({ chain: chainOf(4), l1: [busy, hiding], options: { fromL2BlockNumber: 1n }, onWait })
+  expect([waited.code, waited.numbers]).toEqual(['ABORTED', [1, 2, 3, 4]])
+})
+
 it('stops if the sources of the L1 block hash disagree, and names both values', async () => {
   const [chain, forked] = [chainOf(3), chainOf(3, { contractVersion: 7 })]
   const [one, two] = [chain, forked].map(each => providerOf(l1Methods(each, 1n)).provider)

@@ -2,7 +2,7 @@ import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/f
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { only } from '../sources/endpoints.ts'
 import { allOf, type Work } from '../sources/pool.ts'
-import { type Failure, isPassing, isWrong, orFailure } from '../transport/error.ts'
+import { type Failure, isMissing, isPassing, isWrong, orFailure } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,
   FIRST_DISTANCE,
@@ -235,8 +235,9 @@ export async function* walkBack(
   try {
     return yield* walkStates(provider, source, { ...range, newest: left })
   } catch (error) {
-    orFailure(error)
-    if (refusal !== undefined) throw refusal
+    const failure = orFailure(error)
+    // Who is only busy is waited for. That it lacks old states says less than why it serves no logs.
+    if (refusal !== undefined) throw isPassing(failure) && !isMissing(failure) ? failure : refusal
   }
   yield* logs()
 }

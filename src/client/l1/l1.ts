@@ -295,8 +295,9 @@ export async function readCurrent(
   const { address, layout = lineaLayout } = rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), typeof at === 'bigint' ? encodeQuantity(at) : at]
   const value = await callProvider(provider, 'eth_getStorageAt', params, signal)
-  if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
-  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })
+  const current = typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : null
+  if (current !== null && current < 1n << 64n) return current
+  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not the number of a block', layer: 'L1' })
 }
 
 export const invented = (l2BlockNumber: bigint): EndpointError =>
