@@ -199,7 +199,7 @@ it('remembers the committees that are proven, and does not leave the one that si
 })
 
 it('checks the age of what it proves from at every call, and by the rules of the fork', async () => {
-  const { service, trust, network, rootOf } = await startDemo()
+  const { service, trust, network, rootOf, head } = await startDemo()
   const { maxAgeSeconds } = ANY
   const api = apiOf(service)
   const { data } = (await api.get('/eth/v1/beacon/light_client/finality_update')) as {
@@ -246,6 +246,19 @@ it('checks the age of what it proves from at every call, and by the rules of the
   vi.setSystemTime((signed - 60) * 1000)
   expect(await codeOf(beaconBlockHash({ apis: [api, down], trusted: await trust(60n) })())).toBe('CLOCK_BEHIND')
   expect(await codeOf(fetchConsensus({ apis: [api], trusted: await trust(60n) }))).toBe('CLOCK_BEHIND')
+  // What nobody signed says nothing about the clock, nor does one that was behind keep the block from being taken.
+  const postdated: Change = (body, path) => {
+    if (!path.endsWith('finality_update')) return body
+    const update = body as { data: { signature_slot: string } }
+    update.data.signature_slot = `${Number(update.data.signature_slot) + 1000}`
+    return update
+  }
+  const again = beaconBlockHash({ apis: [apiOf(service, postdated), down], trusted: await trust(60n) })
+  expect(await codeOf(again())).toBe('CLOCK_BEHIND')
+  vi.setSystemTime((signed + 1) * 1000)
+  expect(await again()).toBe(head())
+  const apis = [apiOf(service, postdated), api]
+  expect((await fetchConsensus({ apis, trusted: await trust(60n) })).proven.l1BlockHash).toBe(head())
 })
 
 it('lets the program work while it verifies, and be aborted', async () => {

@@ -200,7 +200,8 @@ function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onSte
   let stepping: Promise<void> | undefined
 
   function improve(verified: VerifiedFinality, sent: unknown): void {
-    verifyClock(network, verified, readClaimed(sent, 'data', 'signature_slot'))
+    // It is signed. Nothing proves the slot of the signature.
+    verifyClock(network, verified, readClaimed(sent, 'data', 'attested_header', 'beacon', 'slot'))
     if (verified.slot > proven.best.slot) proven.best = verified
   }
 
@@ -250,8 +251,8 @@ function proverOf(chain: BeaconChain, proven: Proven, signal: AbortSignal, onSte
     if (proven.newest && slot <= proven.newest.verified.slot) return
     const committee = proven.committees.find(committee => committee.period === period) ?? newestOf(proven)
     const verified = verifyFinality(finality, committee)
-    proven.newest = { finality, verified }
     improve(verified, finality)
+    proven.newest = { finality, verified }
   }
 }
 
@@ -265,10 +266,10 @@ function verifyCount(from: number, to: number): void {
   throw new EndpointError('RESPONSE_TOO_LARGE', { found, layer: 'beacon' })
 }
 
-/** Checks that the time of a signature is not after that of this machine. @throws EndpointError `CLOCK_BEHIND` */
-function verifyClock(network: BeaconNetwork, { slot, slotTimestamp }: VerifiedFinality, signatureSlot: bigint): void {
+/** Checks that the time of what is signed is not after that of this machine. @throws EndpointError `CLOCK_BEHIND` */
+function verifyClock(network: BeaconNetwork, { slot, slotTimestamp }: VerifiedFinality, signedSlot: bigint): void {
   const { secondsPerSlot } = clockOf(network)
-  const ahead = Number(slotTimestamp + (signatureSlot - slot) * BigInt(secondsPerSlot)) - Date.now() / 1000
+  const ahead = Number(slotTimestamp + (signedSlot - slot) * BigInt(secondsPerSlot)) - Date.now() / 1000
   if (ahead > secondsPerSlot) {
     throw new EndpointError('CLOCK_BEHIND', { found: plural(Math.round(ahead), 'second') })
   }
