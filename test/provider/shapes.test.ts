@@ -133,7 +133,7 @@ it('records evidence of 60 balances with few requests', async () => {
   const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, l2BlockNumber: 0n }
   const { bundle } = await recordCall(withNetwork({ l1, l2, ...about, call: { from: ALICE, to, data } }))
   const taken = waves.take()
-  expect([taken.flat().length, taken.length]).toEqual([13, 8])
+  expect([taken.flat().length, taken.length]).toEqual([14, 9])
   // What the call reads, and no more: the sender, the contract, the token and its slots.
   expect(bundle.answers.map(({ storageKeys }) => storageKeys.length)).toEqual([0, 0, 60])
 })

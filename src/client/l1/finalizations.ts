@@ -256,10 +256,12 @@ async function* walkStates(
 ): AsyncGenerator<Piece, void> {
   let sample: Sample | null = { at: newest, value: await readCurrent(provider, source, newest) }
   let least = sought ?? sample.value
-  while (sample !== null && sample.value > 0n) {
-    const { before, after } = await findStep(provider, source, sample, oldest, least)
+  while (sample !== null) {
+    const { before, after }: Step = await findStep(provider, source, sample, oldest, least)
     // Otherwise, it could invent any number of them, of which each takes dozens of requests to find.
     const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, after.value))
+    // Before the contract was deployed, its storage was zero.
+    if (anchor === null && after.value === 0n) return
     if (anchor === null) throw invented(after.value)
     // Others may have come in the same block.
     const beside = await walkLogs(provider, source, [finalizedStateTopics], after.at, after.at).next().catch(orFailure)
@@ -270,8 +272,19 @@ async function* walkStates(
   }
 }
 
+interface Step {
+  readonly before: Sample | null
+  readonly after: Sample
+}
+
 /** Two L1 blocks in a row between which the contract went on from less than `least`. It may not have, from `oldest` on. */
-async function findStep(provider: AnyProvider, source: L1Source, newest: Sample, oldest: bigint, least: bigint) {
+async function findStep(
+  provider: AnyProvider,
+  source: L1Source,
+  newest: Sample,
+  oldest: bigint,
+  least: bigint,
+): Promise<Step> {
   let after = newest
   let before: Sample | null = null
   for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
