@@ -248,8 +248,8 @@ it('switches between endpoints, and never shows a URL', async () => {
   const endpoints = ['--l1', down, '--l1', l1, '--l2', down, '--l2', l2, '--l1-agree', l1, '--l1-agree', l1Url]
   const { code, stdout, stderr } = await runHere(['follow', 'state', ...endpoints, ...asked, '-o', folder, '--once'])
   expect(code, stderr).toBe(0)
-  expect(stderr).toContain('L1 endpoint 0: UNREACHABLE')
-  expect(stderr).toContain('L2 endpoint 0: UNREACHABLE')
+  expect(stderr).toContain('L1 endpoint 1: UNREACHABLE')
+  expect(stderr).toContain('L2 endpoint 1: UNREACHABLE')
   expect(stdout + stderr).not.toMatch(/secret|127\.0\.0\.1/)
 })
 

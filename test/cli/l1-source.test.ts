@@ -89,7 +89,7 @@ it('proves the hash from a checkpoint, saves its state, and resumes without goin
   const old = head()
   expect([await first.l1BlockHash(), await first.l1BlockHash()]).toEqual([old, old])
   // Reported once, without the URL.
-  expect(first.odd).toEqual(['--beacon number 1 UNREACHABLE'])
+  expect(first.odd).toEqual(['--beacon number 1: UNREACHABLE'])
   expect(first.trust).toBe(`the beacon block ${flags.checkpoint}, from which what 2 beacon APIs send is verified`)
   expect(asked.filter(name => name === flags.checkpoint.slice(0, 15)).length).toBe(1)
   held.finality = JSON.stringify((await service.beacon.answer('/eth/v1/beacon/light_client/finality_update')).body)
@@ -104,7 +104,7 @@ it('proves the hash from a checkpoint, saves its state, and resumes without goin
   asked.length = 0
   const third = await open({ ...flags, beacon: [apiUrl] })
   expect(await third.l1BlockHash()).toBe(head())
-  expect(third.odd).toEqual(['--beacon number 1 BEACON_OLDER_THAN_CHECKPOINT'])
+  expect(third.odd).toEqual(['--beacon number 1: BEACON_OLDER_THAN_CHECKPOINT'])
   expect(asked).toEqual([(await root(service.chain.l1.blockNumber())).slice(0, 15), 'finality_update'])
 
   // Without the age options, the default limits apply.
@@ -145,7 +145,7 @@ it('provides the hash to follow and proxy, with the same options', async () => {
   const first = await follow()
   expect(first).toMatchObject({ code: 0 })
   expect(first.stdout).toMatch(/L2 block 9 .*the account exists/)
-  expect(first.stderr).toContain('L1 block hash: --beacon number 1 UNREACHABLE\n')
+  expect(first.stderr).toContain('L1 block hash: --beacon number 1: UNREACHABLE\n')
   expect(first.stdout + first.stderr).not.toContain('SECRET')
   expect(existsSync(file)).toBe(true)
   addDemoBlocks(service.chain, { counts: [2] })

@@ -290,9 +290,13 @@ describe('a check', () => {
     [
       'missing last blocks',
       ({ blocks }) => ({ blocks: blocks.slice(0, 8) }),
-      /what proves the rest is missing: \d+ of the blocks/,
+      /the file ends without proof of \d+ of the blocks asked for/,
     ],
-    ['a block more', ({ blocks }) => ({ blocks: [...blocks, blocks[9] ?? ''] }), /more is kept than proves the rows/],
+    [
+      'a block more',
+      ({ blocks }) => ({ blocks: [...blocks, blocks[9] ?? ''] }),
+      /it proves none of the blocks asked for/,
+    ],
     ['no JSON', ({ blocks }) => ({ blocks: blocks.with(2, '{') }), /: not JSON/],
     [
       'a log less in block and rows',

@@ -274,7 +274,7 @@ describe('--check', () => {
     const lines = honest.rows.split('\n')
     const packed = (kept: string) => gzipSync(`${bundle}\n${kept}`)
     const problem = 'differs from what is proven'
-    const notKept = expect.stringMatching(/^what proves the rest is missing: \d+ of the addresses$/)
+    const notKept = expect.stringMatching(/^the file ends without proof of \d+ of the addresses asked for$/)
     const cases: readonly (readonly [Partial<typeof honest>, object])[] = [
       [{ rows: honest.rows.replace(`${word(3)},3\n`, `${word(4)},4\n`) }, { line: 4, problem }],
       [{ rows: honest.rows.replace(`${word(3)},3\n`, `${word(3)},4\n`) }, { line: 4, problem }],
@@ -284,7 +284,7 @@ describe('--check', () => {
       [{ rows: honest.rows.replace('key', 'KEY') }, { line: 1, problem }],
       [{ rows: '' }, { line: 1, problem: 'is missing' }],
       [{ kept: answers.slice(0, -1).join('\n') }, { problem: notKept }],
-      [{ kept: `${honest.kept}${answers[0]}\n` }, { problem: 'more is kept than proves the rows' }],
+      [{ kept: `${honest.kept}${answers[0]}\n` }, { problem: 'it proves none of the addresses asked for' }],
       [{ kept: answers.map(() => '{"version":1,"result":null}\n').join('') }, { line: 2, problem }],
       [{ kept: answers.toReversed().join('\n') }, { line: 2, error: { code: expect.any(String) } }],
       [

@@ -140,7 +140,7 @@ it('names the option that confirms each kind of start', async () => {
   expect(JSON.parse(ofRecording.stdout)).toMatchObject({
     ...{
       unconfirmed: ['stateRoot'],
-      confirm: expect.stringContaining('state what you find there with --state-root 0x...'),
+      confirm: expect.stringContaining('state with --state-root what you find there'),
     },
   })
 })

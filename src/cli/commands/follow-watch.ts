@@ -86,7 +86,7 @@ async function openSources(flags: Flags, network: ChosenNetwork, endpoints: Conn
   const [l1, l2] = [endpoints.open('l1', flags.l1), endpoints.open('l2', flags.l2)]
   const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
   const { l1BlockHash, trust, source, isAlone } = await openL1Source(flags, network, l1, endpoints, onDissent)
-  if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
+  if (isAlone) showProgress(io, `The L1 block hash comes from ${trust}`)
   return { l1, l2, l1BlockHash, verdict: verdictOf(true, { l1BlockHash: source }) }
 }
 
@@ -124,7 +124,7 @@ function describeEvent(event: FollowEvent, described: unknown): string | null {
       const { layer, 'endpoint.index': index } = event.attributes
       // The retry that follows says this once, for all endpoints.
       if (layer === 'L2' && isMissing(event.error)) return null
-      return `${layer} endpoint ${index}: ${printable(event.error.message)}`
+      return `${layer} endpoint ${index + 1}: ${printable(event.error.message)}`
     }
     case 'follow.retry': {
       const { 'retry.delay': delay, 'error.type': type } = event.attributes

@@ -156,7 +156,7 @@ async function replay(
     throw new DocumentError(`it is of L1 block ${l1Block?.number}`)
   await pass(rows.heading)
   for (let found = await next(); found !== undefined; found = await next()) {
-    if (rows.left() <= 0) throw new DocumentError('more is kept than proves the rows')
+    if (rows.left() <= 0) throw new DocumentError(`it proves none of the ${kind.unit[1]} asked for`)
     await pass(rows.rowsOf(found))
   }
   return rows
@@ -215,7 +215,7 @@ async function check(wanted: WantedRows, kind: RowsKind, io: Io): Promise<number
   try {
     const rows = await replay(wanted, kind, lines, at, compare)
     const left = rows.left()
-    if (left > 0) throw new DocumentError(`what proves the rest is missing: ${left} of the ${kind.unit[1]}`)
+    if (left > 0) throw new DocumentError(`the file ends without proof of ${left} of the ${kind.unit[1]} asked for`)
     at.row++
     if (!(await found.next()).done) throw new WrongRow('follows the last row')
     const { holds = true, sources, ...told } = rows.tell()

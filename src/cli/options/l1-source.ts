@@ -44,7 +44,7 @@ export async function openL1Source(
   if (needed > count)
     throw new UsageError(`--quorum: expected at most ${count}, the number of --${flag} endpoints, found ${needed}`)
   const onDissenting = (sources: readonly DissentingSource[]) =>
-    tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))
+    tell(sources.map(({ index, found }) => `--${flag} number ${index + 1}: ${found}`))
   try {
     const l1BlockHash = finalizedBlockHash(providers, { quorum: needed, onDissent: onDissenting })
     return { l1BlockHash, source: 'endpoint', ...trustIn(needed, count) }
@@ -88,7 +88,7 @@ async function followCheckpoint(
     maxAgeSeconds: maxAge,
     maxTrustedAgeSeconds: maxAge,
     onProgress: newer => stored?.save(newer),
-    onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
+    onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1}: ${code}`)),
   })
   const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
   return { l1BlockHash, source: 'user', trust: `the beacon block ${blockRoot}, from which ${many} is verified` }

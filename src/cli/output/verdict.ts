@@ -34,8 +34,8 @@ export const paintVerdict = (stream: Output, { word }: Pick<Verdict, 'word'>, te
  */
 const ways: Readonly<Partial<Record<Premise, string>>> = {
   stateRoot:
-    'look up the state root of this L2 block on L1 (stateRootHashes of the rollup contract), and state what you find there with --state-root 0x...',
-  rootAfter: 'state the root, which `verify` prints of evidence at that block, with --state-root 0x...',
+    'look up the state root of this L2 block on L1 (stateRootHashes of the rollup contract), and state with --state-root what you find there',
+  rootAfter: 'state that root with --state-root, or pass evidence at that block with --evidence',
   environment: 'compare these values with the header of the L2 block: no option can confirm them',
 }
 

@@ -104,6 +104,12 @@ const beacon: Look = (value, depth) => ({
 
 const leafIndex: Look = value => decoded(value, () => nameLeafIndex(decodeLeafIndex(value)))
 
+/** A leaf of a tree of messages. No index there has a name, and no form claims anything. */
+const messageProof: Look = (value, depth) =>
+  isObject(value) && depth < MAX_SHOWN_DEPTH
+    ? Object.fromEntries(Object.entries(fieldsOf(value)).map(([name, field]) => [name, look(field, depth + 1)]))
+    : look(value, depth)
+
 /** One path of a leaf proof. The length of its leaf tells the scheme, which tells how to read the value of an account. */
 const path: Look = (value, depth) => {
   const { value: text } = fieldsOf(value)
@@ -120,6 +126,7 @@ const looks: ReadonlyMap<string, Look> = new Map([
   ...['header', 'l2Header'].map(name => [name, header] as const),
   ['beacon', beacon],
   ['timestamp', time],
+  ['messageProof', messageProof],
   ...['l2BlockNumber', 'fromBlock', 'toBlock', 'fee', 'number'].map(name => [name, number] as const),
   ...['leafIndex', 'leftLeafIndex', 'rightLeafIndex'].map(name => [name, leafIndex] as const),
   ...['proof', 'leftProof', 'rightProof'].map(name => [name, path] as const),

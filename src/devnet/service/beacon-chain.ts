@@ -30,10 +30,13 @@ export function quickSlots(network: BeaconNetwork, unfinalized: number): SlotOf 
   return ({ number }) => (number + 1n) * spacing
 }
 
-/** The slots of a real network. */
+/**
+ * The slots of a real network: the last whole one before the block. Blocks may be a few seconds ahead of the clock, and the signature
+ * is of the next slot: it must not be of a time that is still to come.
+ */
 export function slotsByTime(network: BeaconNetwork): SlotOf {
   const { secondsPerSlot } = clockOf(network)
-  return ({ timestamp }) => (timestamp - BigInt(network.genesisTime)) / BigInt(secondsPerSlot)
+  return ({ timestamp }) => (timestamp - BigInt(network.genesisTime)) / BigInt(secondsPerSlot) - 1n
 }
 
 /**

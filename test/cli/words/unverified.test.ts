@@ -162,6 +162,14 @@ it('passes on no part of a file whole', () => {
   for (const content of hostile) expect(depthOf(inspectContent(content).fields)).toBeLessThanOrEqual(MAX_SHOWN_DEPTH)
 })
 
+it('names no leaf of a tree of messages', () => {
+  const messageProof = { root: '0x1', leafIndex: 0, proof: ['0x2'] }
+  const content = { format: 'rollup-state-proof/evidence', version: 1, kind: 'message', messageProof }
+  const { fields } = inspectContent(content)
+  expect(fields['messageProof']).toEqual({ root: '0x1', leafIndex: '0', proof: { '[0]': '0x2' } })
+  expect(inspectContent({ ...content, messageProof: [7] }).fields['messageProof']).toEqual({ '[0]': '7' })
+})
+
 it('refuses what is no object, and an unknown kind of file', () => {
   for (const content of [null, 'x', 7, [answer]])
     expect(() => inspectContent(content)).toThrow('it is not a JSON object')
