@@ -139,7 +139,7 @@ it.each([
   const failure = await runHere(['verify', fileOf(content), ...rootOnly])
   expect(failure.code).toBe(1)
   expect(failure.stdout).toContain(`Refused: ${code}`)
-  expect(failure.stdout).not.toMatch(/address +0x0/)
+  expect(failure.stdout).not.toMatch(/address +0x0|scheme .* {2}stated by you/)
   const { stdout } = await runHere(['verify', fileOf(content), ...rootOnly, '--json'])
   expect(JSON.parse(stdout)).not.toHaveProperty('address')
 })

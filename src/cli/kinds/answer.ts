@@ -55,7 +55,8 @@ function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
   if (problem === 'scheme') {
     if (found !== undefined) requireKind(found)
     // Whatever it is, such as an error, it has the form of no answer: verifying it says so.
-    return requireClaim({ ...stated, scheme: 'poseidon2' }, file)
+    const assumed = requireClaim({ ...stated, scheme: 'poseidon2' }, file)
+    return { ...assumed, sources: { ...assumed.sources, scheme: 'default' } }
   }
   if (problem === 'storageKeys') {
     const advice = 'state the keys that you asked for with --storage-key'
