@@ -345,6 +345,24 @@ it('goes on beside an endpoint that says impossible things of older states, and 
   expect([waited.code, waited.numbers]).toEqual(['ABORTED', [1, 2, 3, 4]])
 })
 
+it('misses no finalization of the same L1 block as another, though the endpoint is down for a moment', async () => {
+  // L2 blocks 3 and 4 are finalized in L1 block 4. It takes one block per request of logs.
+  let calls = 0
+  const narrow: Tamper = (answer, method, params) => {
+    if (method === 'eth_getStorageAt') return params[2] === '0x3' ? word(2) : answer
+    if (method !== 'eth_getLogs') return answer
+    const [{ fromBlock, toBlock }] = params as [{ fromBlock: Hex; toBlock: Hex }]
+    if (fromBlock !== toBlock) return fail(-32602, 'block range is too large')
+    if (fromBlock !== '0x4') return fromBlock === '0x3' ? [] : answer
+    if (++calls === 1) throw new TypeError('fetch failed')
+    const [log] = answer as [{ topics: Hex[] }]
+    const [event, , ...rest] = log.topics
+    return [log, { ...log, topics: [event, word(3), ...rest] }]
+  }
+  const { numbers } = await collect({ chain: chainOf(6), l1: [narrow], options: { fromL2BlockNumber: 1n } })
+  expect([numbers, calls]).toEqual([[1, 2, 3, 4, 5, 6], 2])
+})
+
 it('stops if the sources of the L1 block hash disagree, and names both values', async () => {
   const [chain, forked] = [chainOf(3), chainOf(3, { contractVersion: 7 })]
   const [one, two] = [chain, forked].map(each => providerOf(l1Methods(each, 1n)).provider)

@@ -2,7 +2,7 @@ import { type FinalizedState, finalizedStateTopics } from '../../verify/anchor/f
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { only } from '../sources/endpoints.ts'
 import { allOf, type Work } from '../sources/pool.ts'
-import { type Failure, isMissing, isPassing, isWrong, orFailure } from '../transport/error.ts'
+import { type Failure, isMissing, isOfBlock, isPassing, isWrong, orFailure } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,
   FIRST_DISTANCE,
@@ -265,6 +265,8 @@ async function* walkStates(
     if (anchor === null) throw invented(after.value)
     // Others may have come in the same block.
     const beside = await walkLogs(provider, source, [finalizedStateTopics], after.at, after.at).next().catch(orFailure)
+    // An endpoint that is only busy may name them later.
+    if (beside instanceof Error && isPassing(beside) && !isOfBlock(beside)) throw beside
     const named = 'value' in beside && beside.value ? beside.value.logs : []
     yield { first: after.at, logs: [...named, { l2BlockNumber: after.value }] }
     sample = before
