@@ -152,9 +152,9 @@ it.each(KINDS)(
     const outcomeOf = async (message: MessageRecordOptions['message']) => (await record(built, message, { l2 })).outcome
     for (const number of [7, 16]) expect(await outcomeOf(hashOf(built, number))).toBe(`claimable ${number}`)
     expect(await outcomeOf({ from: user })).toBe('claimable 20')
-    expect(await outcomeOf({ from: messageService })).toContain('None in the blocks 0 to 12')
+    expect(await outcomeOf({ from: messageService })).toContain('There is none in the blocks 0 to 12')
     const [transactionHash] = Object(built.chain.getBlock(9n)).transactions
-    expect(await outcomeOf({ transactionHash })).toContain('3 in the transaction')
+    expect(await outcomeOf({ transactionHash })).toContain('There are 3 in the transaction')
     const { numbers } = await follow(built, [refusing, refusing])
     expect(numbers).toEqual(built.sent.map(({ number }) => number))
   },

@@ -149,7 +149,7 @@ describe('a message from L2', () => {
     // The block is one transaction, with the messages of all.
     const several = await record({ transactionHash }).catch(String)
     expect(several).toMatch(
-      /MESSAGE_MISSING: .*\d+ in the transaction: state the hash of one, such as 0x[0-9a-f]{64}, /,
+      /MESSAGE_MISSING: .*There are \d+ in the transaction: state the hash of one, such as 0x[0-9a-f]{64}, /,
     )
     const alone = changed(urls.l2, ({ method }, answer) =>
       method === 'eth_getTransactionReceipt' ? { ...Object(answer), logs: [...logs, other(at(logs, 0))] } : answer,

@@ -271,7 +271,7 @@ function verifyClock(network: BeaconNetwork, { slot, slotTimestamp }: VerifiedFi
   const { secondsPerSlot } = clockOf(network)
   const ahead = Number(slotTimestamp + (signedSlot - slot) * BigInt(secondsPerSlot)) - Date.now() / 1000
   if (ahead > secondsPerSlot) {
-    throw new EndpointError('CLOCK_BEHIND', { found: plural(Math.round(ahead), 'second') })
+    throw new EndpointError('CLOCK_BEHIND', { found: `by ${plural(Math.round(ahead), 'second')}` })
   }
 }
 

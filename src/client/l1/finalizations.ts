@@ -270,7 +270,8 @@ async function* walkStates(
     const named = 'value' in beside && beside.value ? beside.value.logs : []
     yield { first: after.at, logs: [...named, { l2BlockNumber: after.value }] }
     sample = before
-    least = after.value
+    // Whoever seeks one needs the end of that before it, but not when it came.
+    least = sought === undefined && before !== null ? before.value : after.value
   }
 }
 

@@ -131,7 +131,7 @@ export async function findSent(
     const found = all.findLast(isIt)
     if (found !== undefined) return found
   }
-  throw new EndpointError('MESSAGE_MISSING', { found: `none in the blocks ${first} to ${last}`, layer })
+  throw new EndpointError('MESSAGE_MISSING', { found: `there is none in the blocks ${first} to ${last}`, layer })
 }
 
 async function findInTransaction(
@@ -148,9 +148,10 @@ async function findInTransaction(
     .items(readOwn(Object(receipt), 'logs'), atMost('MALFORMED_RESPONSE', MAX_MESSAGES), log => log)
     .filter(log => readMessageLog(log)?.address === address)
   const [sent, ...others] = readSent(provider, logs, sender)
-  if (sent === undefined) throw new EndpointError('MESSAGE_MISSING', { found: 'none in the transaction', layer })
+  if (sent === undefined)
+    throw new EndpointError('MESSAGE_MISSING', { found: 'there is none in the transaction', layer })
   if (others.length === 0) return sent
   const hashes = [sent, ...others.slice(0, 3)].map(({ message }) => bytesToHex(message.hash))
-  const found = `${others.length + 1} in the transaction: state the hash of one, such as ${hashes.join(', ')}`
+  const found = `there are ${others.length + 1} in the transaction: state the hash of one, such as ${hashes.join(', ')}`
   throw new EndpointError('MESSAGE_MISSING', { found, layer })
 }

@@ -33,7 +33,7 @@ const table = {
       'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',
     BLOCK_NOT_FINALIZED: 'L1 has not finalized this block yet. Use an earlier block, or wait.',
     MESSAGE_MISSING:
-      'The endpoint knows no such message. It may have been sent just now, or too long ago to be searched for: state the transaction.',
+      'The endpoint knows no such message. It may have been sent just now, or too long ago for a search without its transaction.',
   },
   /** The answer is wrong. Another endpoint, or another server behind the same URL, may give a right one. */
   wrong: {
