@@ -102,6 +102,25 @@ it.each([
   60_000,
 )
 
+it('does not ask for ever where each range is refused in words that nobody knows', async () => {
+  let asked = 0
+  const provider: RequestProvider = {
+    async request({ params }) {
+      asked++
+      const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }]
+      if (fromBlock !== toBlock) throw Object.assign(new Error('not today'), { code: -32000 })
+      return []
+    },
+  }
+  const filter = { address: OTHER, topics: [] }
+  const read = async () => {
+    for await (const _ of askLogs(provider, filter, { first: 1n, last: 100_000n }, { signal: undefined }));
+  }
+  await expect(read()).rejects.toMatchObject({ code: 'ENDPOINT_ERROR' })
+  // Ten refusals for each block that it names in the end.
+  expect(asked).toBe(501 + 50)
+})
+
 it('asks for fewer blocks where there are too many logs, and for as many as before after that', async () => {
   const asked: [number, number][] = []
   const provider: RequestProvider = {

@@ -103,6 +103,7 @@ rollup-state-proof proxy --checkpoint 0x... --beacon-state beacon.json`,
       environment: environmentOf(values),
       maxGas: BigInt(values.gas),
       timeoutMs: deadline,
+      signal: controller.signal,
       onView(view) {
         log.view(view)
         push()

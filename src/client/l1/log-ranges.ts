@@ -52,6 +52,7 @@ export async function* askLogs(
 ): AsyncGenerator<BlockRange & { readonly logs: unknown }, void> {
   let { first, last } = range
   let cut: bigint | null = null
+  let refusals = 0
   for (let requests = 0; first <= last; requests++) {
     const allowed = allowedBlocks(provider)
     const isByReceipts = allowed === 0n && withReceipts
@@ -62,6 +63,8 @@ export async function* askLogs(
     const piece = isBackwards ? { first: last - blocks + 1n, last } : { first, last: first + blocks - 1n }
     const logs = await (isByReceipts ? logsInReceipts : logsIn)(provider, filter, piece, signal).catch(orRefusal)
     if (isEndpointError(logs)) {
+      // Whoever refuses each piece once more would be asked for as long as the chain is.
+      if (++refusals > MAX_SEARCH_REQUESTS) throw logs
       if (isByReceipts || (!withReceipts && (blocks === 1n || logs.code === 'METHOD_UNKNOWN'))) throw logs
       const next = logs.code === 'METHOD_UNKNOWN' ? 0n : blocks / 2n
       const isRangeToBlame = next === 0n || saysRange(logs)
