@@ -131,7 +131,12 @@ export class ProviderError<Reason extends ProviderErrorReason = ProviderErrorRea
   /** What to do about it. */
   readonly action: ErrorAction
   /** JSON, for clients. */
-  readonly data: Reason extends 'REVERTED' ? Hex : { reason: Reason } & DataOf<Reason>
+  readonly data: Reason extends 'REVERTED'
+    ? Hex
+    : {
+        /** The same, for clients that copy nothing else. */
+        reason: Reason
+      } & DataOf<Reason>
 
   /**
    * For your own providers, so that clients treat their errors like those of this one.
