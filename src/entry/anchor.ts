@@ -32,7 +32,7 @@ export { type BundleParts, createBundle, type EvidenceBundle } from '../verify/e
 export type { ProvenBeaconBlock, Trusted } from '../verify/evidence/trusted.ts'
 export type { EvidenceClaim, VerifiedEvidence } from '../verify/evidence/types.ts'
 export { verifyEvidence } from '../verify/evidence/verify.ts'
-export type { StateScheme } from '../verify/state/types.ts'
+export type { StateScheme } from '../verify/state/kind.ts'
 
 /**
  * Evidence of an account and its slots: the `kind` of a claim for `verifyEvidence`, which takes it by default.

@@ -1,6 +1,6 @@
 import type { Trusted } from '../verify/evidence/trusted.ts'
 import type { Scheme } from '../verify/scheme/scheme.ts'
-import type { StateScheme } from '../verify/state/types.ts'
+import type { StateScheme } from '../verify/state/kind.ts'
 import type {
   CallClaim,
   CallRecordOptions,

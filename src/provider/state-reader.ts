@@ -2,8 +2,7 @@ import type { Hex } from '../base/bytes.ts'
 import { isProofError } from '../base/errors.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
 import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
-import { stateKind } from '../verify/state/kind.ts'
-import type { AnyState, StateScheme } from '../verify/state/types.ts'
+import { type AnyState, type StateScheme, stateKind } from '../verify/state/kind.ts'
 import { unprovenValue } from './error.ts'
 
 /** The default sender of a call, which most calls read. */

@@ -4,7 +4,7 @@ import type { BeaconNetwork } from '../../src/entry/beacon.ts'
 import type { Hex } from '../../src/entry/index.ts'
 import type { Reach } from '../../src/verify/evidence/trusted.ts'
 import type { AnyClaim } from '../../src/verify/evidence/types.ts'
-import type { KindName } from '../../src/verify/state/types.ts'
+import type { KindName } from '../../src/verify/state/kind.ts'
 import type { Flag } from '../vector.ts'
 
 /** As JSON has it: numbers are hexadecimal quantities. */

@@ -1,6 +1,6 @@
 import { DocumentError } from '../../src/cli/words/error.ts'
 import { type Fields, fieldIn, fieldsOf, show } from '../../src/cli/words/value.ts'
-import type { AnyState } from '../../src/verify/state/types.ts'
+import type { AnyState } from '../../src/verify/state/kind.ts'
 import type { Outcome } from '../../src/verify/verifier/safe.ts'
 
 /** The `expected` of a vector, unchecked except for `valid` and `code`. */

@@ -12,8 +12,14 @@ import type { Trusted } from '../../verify/evidence/trusted.ts'
 import type { AnyEvidence } from '../../verify/evidence/types.ts'
 import { verifyDecoded } from '../../verify/evidence/verify.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
-import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
-import type { AnyState, KindName, StateScheme } from '../../verify/state/types.ts'
+import {
+  type AnyState,
+  createStateVerifier,
+  type KindName,
+  kindName,
+  type StateScheme,
+  type StateVerifier,
+} from '../../verify/state/kind.ts'
 import { kindNamed, kindNames } from '../words/answer.ts'
 import { type ClaimField, type ClaimProblem, completeClaim, isProblem, type Source } from '../words/claim.ts'
 import { DocumentError } from '../words/error.ts'

@@ -1,6 +1,6 @@
 import { meaningOf } from '../../base/error-meanings.ts'
 import type { Refusal } from '../../base/errors.ts'
-import type { AnyState } from '../../verify/state/types.ts'
+import type { AnyState } from '../../verify/state/kind.ts'
 import type { Output } from '../command.ts'
 import { MAX_JSON_DEPTH } from '../limits.ts'
 import { escapeUnprintable, show } from '../words/value.ts'

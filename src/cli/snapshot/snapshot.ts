@@ -4,8 +4,13 @@ import { fetchState } from '../../client/sources/fetch.ts'
 import { type Failure, isEndpointError, isFailure, isPassing, isWrong } from '../../client/transport/error.ts'
 import { createBudget, sleep } from '../../client/transport/waiting.ts'
 import { mappingSlot } from '../../verify/anchor/slots.ts'
-import { createStateVerifier, kindName, type StateVerifier } from '../../verify/state/kind.ts'
-import type { AnyState, StateScheme } from '../../verify/state/types.ts'
+import {
+  type AnyState,
+  createStateVerifier,
+  kindName,
+  type StateScheme,
+  type StateVerifier,
+} from '../../verify/state/kind.ts'
 import { inOrder } from '../audit/in-order.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../audit/limits.ts'
 import { type Row, type RowFormat, rowWriter } from '../audit/rows.ts'

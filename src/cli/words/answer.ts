@@ -1,8 +1,7 @@
 import { mimc } from '../../verify/scheme/mimc.ts'
 import { poseidon2 } from '../../verify/scheme/poseidon2.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
-import { type StateKind, stateKind } from '../../verify/state/kind.ts'
-import { ETHEREUM } from '../../verify/state/types.ts'
+import { ETHEREUM, type StateKind, stateKind } from '../../verify/state/kind.ts'
 import { isHexOf, LEAF_NODE, leafLength } from './layout.ts'
 import { type Fields, fieldIn, fieldsOf, isGiven, isObject, itemsOf } from './value.ts'
 

@@ -5,8 +5,7 @@ import { readOptions } from '../../base/options.ts'
 import { type Rollup, readRollup, readText, verifyHasHashes } from '../../verify/anchor/rollup.ts'
 import type { BeaconNetwork } from '../../verify/beacon/network.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import { stateKind } from '../../verify/state/kind.ts'
-import type { StateScheme } from '../../verify/state/types.ts'
+import { type StateScheme, stateKind } from '../../verify/state/kind.ts'
 import { DEFAULT_HARDFORK, type Hardfork, verifyHardfork } from './hardfork.ts'
 
 /** A rollup and the L1 on which it is finalized: all that clients have to know of them. */

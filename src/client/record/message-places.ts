@@ -7,7 +7,7 @@ import { decodeContract, type MessageFromL2, messageFromL2Keys, verifyInL1 } fro
 import type { MessageLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageProof, messageTrees } from '../../verify/messages/tree.ts'
-import { ETHEREUM } from '../../verify/state/types.ts'
+import { ETHEREUM } from '../../verify/state/kind.ts'
 import { walkBack } from '../l1/finalizations.ts'
 import { contradiction, fetchAnchor, fetchProof, type L1Source, unless } from '../l1/l1.ts'
 import type { BlockRange } from '../l1/log-ranges.ts'

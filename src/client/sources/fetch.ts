@@ -7,8 +7,15 @@ import { readOptions, verifyUint, verifyWhole } from '../../base/options.ts'
 import { type Rollup, readRollup } from '../../verify/anchor/rollup.ts'
 import type { Claim } from '../../verify/proof/claim.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import { type StateClaim, type StateKind, type StateVerifier, stateKind } from '../../verify/state/kind.ts'
-import type { AnyState, StateOfKind, StateScheme } from '../../verify/state/types.ts'
+import {
+  type AnyState,
+  type StateClaim,
+  type StateKind,
+  type StateOfKind,
+  type StateScheme,
+  type StateVerifier,
+  stateKind,
+} from '../../verify/state/kind.ts'
 import { admitAnswer, answerLimit } from '../transport/admission.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import { KEYS_PER_REQUEST } from '../transport/limits.ts'

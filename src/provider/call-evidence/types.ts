@@ -6,7 +6,7 @@ import type { BundleHead, HeadClaim } from '../../verify/evidence/head.ts'
 import type { Trusted } from '../../verify/evidence/trusted.ts'
 import type { ProvenState } from '../../verify/evidence/types.ts'
 import type { Scheme } from '../../verify/scheme/scheme.ts'
-import type { StateScheme } from '../../verify/state/types.ts'
+import type { StateScheme } from '../../verify/state/kind.ts'
 import type { Environment } from '../environment.ts'
 
 /** A call that is executed. */

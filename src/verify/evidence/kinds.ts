@@ -1,6 +1,6 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { StateScheme } from '../state/types.ts'
+import type { StateScheme } from '../state/kind.ts'
 import type { LogsClaim, VerifiedLogs } from './kinds/logs.ts'
 import type { MessageEvidenceClaim, TrustedL1, VerifiedMessage } from './kinds/message.ts'
 import type { Trusted } from './trusted.ts'

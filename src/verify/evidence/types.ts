@@ -6,7 +6,7 @@ import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { BlockHeader } from '../blocks/header.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { ByKind, StateScheme } from '../state/types.ts'
+import type { ByKind, StateScheme } from '../state/kind.ts'
 import type { HeadClaim } from './head.ts'
 import type { ProvenBeaconBlock, Trusted } from './trusted.ts'
 

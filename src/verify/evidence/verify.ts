@@ -1,6 +1,6 @@
 import type { Hex } from '../../base/bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { StateScheme } from '../state/types.ts'
+import type { StateScheme } from '../state/kind.ts'
 import { verifyBlock } from './chain.ts'
 import { type Layer, openHead, verifyHead } from './head.ts'
 import { type DecodedClaim, decodeClaim, type EvidenceForm, type EvidenceKind, kindIn } from './kind.ts'
