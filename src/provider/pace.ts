@@ -1,6 +1,5 @@
 import { abortedBy } from '../client/transport/error.ts'
-import { scoped } from '../client/transport/waiting.ts'
-import { inherit, partOf } from '../client/transport/whose.ts'
+import { inherit, partOf, scoped } from '../client/transport/waiting.ts'
 import { refusedFor } from './error.ts'
 import { FURTHER_SLICE, MAX_LOGS_LENGTH, SLICE } from './limits.ts'
 

@@ -1,7 +1,7 @@
 import { ArgumentError } from '../base/errors.ts'
 import { readOptions, verifyFunction } from '../base/options.ts'
-import { verifySignal } from '../client/transport/options.ts'
 import { callProvider } from '../client/transport/provider.ts'
+import { verifySignal } from '../client/transport/waiting.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, toProviderError } from './error.ts'
 import { isAnswered, isProven, whyRefused } from './method-table.ts'

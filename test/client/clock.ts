@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from 'vitest'
-import type { Clock } from '../../src/client/transport/rate.ts'
+import type { Clock } from '../../src/client/transport/queue.ts'
 import { EndpointError } from '../../src/entry/rpc.ts'
 
 /** For a test without a network: whenever nothing but time is waited for, it has passed. */

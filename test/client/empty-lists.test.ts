@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { withEmptyLists } from '../../src/client/transport/empty-lists.ts'
+import { withEmptyLists } from '../../src/client/transport/admission.ts'
 import { addDemoBlocks, demoWorld } from '../../src/devnet/index.ts'
 import { createService } from '../../src/devnet/service/service.ts'
 import { poseidon2 } from '../../src/entry/poseidon2.ts'

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { BULK_AT_FIRST, BULK_AT_ONCE, MAX_QUEUED, REQUESTS_AT_ONCE } from '../../src/client/transport/limits.ts'
-import { createQueue, type QueueState, queueAt, queueOf } from '../../src/client/transport/queue.ts'
-import { LONGEST_PAUSE } from '../../src/client/transport/rate.ts'
-import { inherit } from '../../src/client/transport/whose.ts'
+import { createQueue, LONGEST_PAUSE, type QueueState, queueAt, queueOf } from '../../src/client/transport/queue.ts'
+import { inherit } from '../../src/client/transport/waiting.ts'
 import { createHttpProvider, EndpointError } from '../../src/entry/rpc.ts'
 import { createClock, fixedWindow, type Limiter, limitedEndpoint, slidingWindow, spaced, tokenBucket } from './clock.ts'
 

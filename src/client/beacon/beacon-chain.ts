@@ -21,8 +21,7 @@ import {
   STRAGGLE_MS,
 } from '../transport/limits.ts'
 import { redactorFor } from '../transport/redact.ts'
-import { createBudget, inTime, sleep } from '../transport/waiting.ts'
-import { partOf } from '../transport/whose.ts'
+import { createBudget, inTime, partOf, sleep } from '../transport/waiting.ts'
 
 const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
 

@@ -7,8 +7,7 @@ import type { BeaconBlock } from '../../verify/beacon/verify.ts'
 import type { BundleConsensus } from '../../verify/evidence/consensus.ts'
 import type { OnFailure } from '../sources/pool.ts'
 import { EndpointError } from '../transport/error.ts'
-import { verifySignal } from '../transport/options.ts'
-import { scoped } from '../transport/waiting.ts'
+import { scoped, verifySignal } from '../transport/waiting.ts'
 import { ageOf, allFailed, type BeaconSource, DAY, extendChain, openBeaconChain } from './beacon-chain.ts'
 
 const FUNCTIONS = ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const

@@ -9,7 +9,7 @@ import { type RollupClientOptions, verifyClientOptions } from '../sources/fetch.
 import type { OnFailure } from '../sources/pool.ts'
 import type { EndpointError, Layer } from '../transport/error.ts'
 import { MAX_INTERVAL } from '../transport/limits.ts'
-import { verifyHashSource, verifySignal } from '../transport/options.ts'
+import { verifyHashSource, verifySignal } from '../transport/waiting.ts'
 import { readState } from './follow-state.ts'
 
 /** An account and its slots to prove at every finalization. */

@@ -4,7 +4,7 @@ import { readOptions, verifyUint } from '../../base/options.ts'
 import type { L1Block } from '../../verify/anchor/header.ts'
 import { type HeldValue, type Rollup, readHeld, readRollup, type VerifiedAnchor } from '../../verify/anchor/rollup.ts'
 import { type Endpoint, openEndpoints } from '../sources/endpoints.ts'
-import { verifySignal } from '../transport/options.ts'
+import { verifySignal } from '../transport/waiting.ts'
 import { fetchAnchor, fetchL1Block, fetchNewest, fetchTimestamp } from './l1.ts'
 
 /** Which state root or block hash to fetch, and what it is proven from. */

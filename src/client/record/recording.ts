@@ -7,7 +7,7 @@ import { fetchL1Block, fetchNewest, type L1BlockTag, type L1Source } from '../l1
 import { type Endpoint, only, openEndpoints } from '../sources/endpoints.ts'
 import type { OnFailure } from '../sources/pool.ts'
 import type { Layer } from '../transport/error.ts'
-import { verifySignal } from '../transport/options.ts'
+import { verifySignal } from '../transport/waiting.ts'
 
 /** Whom to ask, and where a recording starts. */
 export interface RecordingOptions {

@@ -2,8 +2,13 @@ import { invalid, isArray, readItems } from '../../base/arguments.ts'
 import { atPath } from '../../base/errors.ts'
 import { EndpointError, type Failure, isMissing, isOfBlock, isPassing, type Layer } from '../transport/error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from '../transport/http.ts'
-import { forgetLacks } from '../transport/lacking.ts'
-import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from '../transport/provider.ts'
+import {
+  type AnyProvider,
+  forgetLacks,
+  isProvider,
+  type RequestProvider,
+  type SendProvider,
+} from '../transport/provider.ts'
 import { createPool, type OnFailure, type Pool } from './pool.ts'
 
 /**

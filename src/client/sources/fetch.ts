@@ -19,9 +19,9 @@ import {
 import { admitAnswer, answerLimit } from '../transport/admission.ts'
 import { diagnoseWith } from '../transport/diagnose.ts'
 import { KEYS_PER_REQUEST } from '../transport/limits.ts'
-import { verifySignal } from '../transport/options.ts'
 import { callProvider } from '../transport/provider.ts'
 import { redactorFor } from '../transport/redact.ts'
+import { verifySignal } from '../transport/waiting.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 
 /** How to send requests. */

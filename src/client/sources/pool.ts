@@ -8,9 +8,9 @@ import {
   isMissing,
   type Layer,
 } from '../transport/error.ts'
-import { isNews } from '../transport/lacking.ts'
 import { DEMOTION_MS, SILENCE_MS, STAGGER_MS } from '../transport/limits.ts'
-import { partOf } from '../transport/whose.ts'
+import { isNews } from '../transport/provider.ts'
+import { partOf } from '../transport/waiting.ts'
 
 export interface Attempt {
   /** Aborted when the work has ended: another source has done it, or the caller has aborted. */

@@ -19,12 +19,10 @@ import {
   SHORT_RESPONSE_LENGTH,
 } from './limits.ts'
 import { oneCoding } from './one-coding.ts'
-import { isSignal, verifySignal, verifyTimeout } from './options.ts'
 import type { RequestProvider } from './provider.ts'
 import { queueAt } from './queue.ts'
 import { basicAuthorization, type Origin, redactorOf, setOrigin } from './redact.ts'
-import { createBudget } from './waiting.ts'
-import { inherit } from './whose.ts'
+import { createBudget, inherit, isSignal, verifySignal, verifyTimeout } from './waiting.ts'
 
 /** Limits for requests. */
 export interface HttpOptions {
