@@ -14,10 +14,14 @@ export {
   type VerifiedBlock,
   verifyBlock,
 } from '../verify/blocks/block.ts'
-export type { LogFilter } from '../verify/blocks/filter.ts'
-export { type BlockHeader, verifyBlockHeader } from '../verify/blocks/header.ts'
-export { historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
-export { type Log, type Receipt, verifyReceipts } from '../verify/blocks/receipts.ts'
+export {
+  type BlockHeader,
+  historyContract,
+  historySlot,
+  readBlockHash,
+  verifyBlockHeader,
+} from '../verify/blocks/header.ts'
+export { type Log, type LogFilter, type Receipt, verifyReceipts } from '../verify/blocks/receipts.ts'
 export { type Transaction, verifyTransactions } from '../verify/blocks/transactions.ts'
 export type { LogsBundle, LogsClaim, VerifiedLogs } from '../verify/evidence/kinds/logs.ts'
 

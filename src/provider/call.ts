@@ -1,5 +1,5 @@
 import type { BlockHeader } from '../verify/blocks/header.ts'
-import { knownBlocksOf } from './blocks/known-blocks.ts'
+import { knownBlocksOf } from './blocks/chain.ts'
 import { type CallRequest, readCall } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
 import { type Environment, environmentIn, onlyGiven } from './environment.ts'

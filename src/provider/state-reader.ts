@@ -1,7 +1,7 @@
 import type { Hex } from '../base/bytes.ts'
 import { isProofError } from '../base/errors.ts'
 import { EMPTY_CODE_HASH } from '../verify/anchor/code.ts'
-import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/history.ts'
+import { type HistoryClaim, historyContract, historySlot, readBlockHash } from '../verify/blocks/header.ts'
 import { type AnyState, type StateScheme, stateKind } from '../verify/state/kind.ts'
 import { unprovenValue } from './error.ts'
 

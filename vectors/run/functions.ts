@@ -13,8 +13,13 @@ import {
   verifyFinality,
 } from '../../src/verify/beacon/verify.ts'
 import { verifyBlock } from '../../src/verify/blocks/block.ts'
-import { type BlockClaim, verifyBlockHeader } from '../../src/verify/blocks/header.ts'
-import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../../src/verify/blocks/history.ts'
+import {
+  type BlockClaim,
+  type HistoryClaim,
+  type ProvenHistory,
+  readBlockHash,
+  verifyBlockHeader,
+} from '../../src/verify/blocks/header.ts'
 import { verifyReceipts } from '../../src/verify/blocks/receipts.ts'
 import { verifyTransactions } from '../../src/verify/blocks/transactions.ts'
 import { type MessageClaim, type MessageRequest, verifyMessageFromL2 } from '../../src/verify/messages/from-l2.ts'

@@ -20,7 +20,7 @@ import {
   verifyAnchor,
 } from '../../verify/anchor/rollup.ts'
 import { slotKey } from '../../verify/anchor/slots.ts'
-import type { LogFilter } from '../../verify/blocks/filter.ts'
+import type { LogFilter } from '../../verify/blocks/receipts.ts'
 import { type StateScheme, stateKind } from '../../verify/state/kind.ts'
 import type { Endpoints } from '../sources/endpoints.ts'
 import type { Work } from '../sources/pool.ts'

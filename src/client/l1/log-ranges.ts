@@ -1,7 +1,7 @@
 import { plural } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity, lowerCase } from '../../base/hex.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
-import { decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/filter.ts'
+import { decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/receipts.ts'
 import { EndpointError, isEndpointError, isOfBlock } from '../transport/error.ts'
 import {
   BLOCKS_PER_REQUEST,

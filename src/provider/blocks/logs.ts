@@ -7,17 +7,22 @@ import { CONTENTS_AT_ONCE } from '../../client/transport/limits.ts'
 import { parseQuantity } from '../../client/transport/provider.ts'
 import { createFlights, inAdvance } from '../../client/transport/waiting.ts'
 import { type BlockLog, openBlockLogs, withTransactions } from '../../verify/blocks/block.ts'
-import { bloomTest, type DecodedFilter, decodeFilter, type LogFilter, selectedBy } from '../../verify/blocks/filter.ts'
 import type { BlockClaim, BlockHeader } from '../../verify/blocks/header.ts'
 import { MAX_TOPICS } from '../../verify/blocks/limits.ts'
+import {
+  bloomTest,
+  type DecodedFilter,
+  decodeFilter,
+  type LogFilter,
+  selectedBy,
+} from '../../verify/blocks/receipts.ts'
 import { MAX_CHOICES } from '../../verify/evidence/limits.ts'
 import { createCache } from '../cache.ts'
 import { invalidParams, refusedFor } from '../error.ts'
 import { MAX_CACHED_LOGS, MAX_LOGS, MAX_LOGS_LENGTH } from '../limits.ts'
 import type { VerifiedOptions } from '../options.ts'
 import { params, readBlock, refuseOtherFields } from '../params.ts'
-import type { Chain } from './chain.ts'
-import { unprovenBlock } from './known-blocks.ts'
+import { type Chain, unprovenBlock } from './chain.ts'
 import { spell } from './spell.ts'
 
 export async function getLogs(search: LogSearch, chain: Chain, query: unknown): Promise<unknown> {

@@ -20,9 +20,8 @@ import { inPace } from '../pace.ts'
 import { createKnownState, createProvenState } from '../proven-state.ts'
 import { meterReads, rehearsalOf } from '../rehearsal.ts'
 import { NOBODY } from '../state-reader.ts'
-import { encodeEnvironment, provenIn } from './state.ts'
 import type { CallBundle, CallRecordOptions, EvidenceCall, RecordedCall } from './types.ts'
-import { decodeStatedCall, verifyCallEvidence } from './verify.ts'
+import { decodeStatedCall, encodeEnvironment, provenIn, verifyCallEvidence } from './verify.ts'
 
 const WHAT = ['network', 'call', 'l2BlockNumber', 'environment', 'l1', 'l1BlockNumber', 'beacon', 'l2']
 const HOW = ['maxRequests', 'timeoutMs', 'maxKeysPerRequest', 'onProgress', 'signal']

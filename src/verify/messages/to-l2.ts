@@ -3,7 +3,7 @@ import { atPath, ProofError, refusal } from '../../base/errors.ts'
 import { readOptions } from '../../base/options.ts'
 import { IMPLEMENTATION_KEY } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
-import { decodeProven, type ProvenHistory } from '../blocks/history.ts'
+import { decodeProven, type ProvenHistory } from '../blocks/header.ts'
 import { keccak256 } from '../hash/keccak/index.ts'
 import {
   type DecodedMessageClaim,

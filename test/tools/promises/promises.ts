@@ -222,7 +222,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       ALL_LOGS,
       'verify/evidence/logs',
       'gives each vector of logs its expected outcome',
-      ...['src/verify/blocks/logs.ts', 'if (isNeeded && list === undefined) throw', 'if (false) throw'],
+      ...['src/verify/blocks/block.ts', 'if (isNeeded && list === undefined) throw', 'if (false) throw'],
     ),
     promised(
       ALL_LOGS,

@@ -2,7 +2,7 @@ import { readSelection } from '../../../provider/blocks/logs.ts'
 import { invalidParams } from '../../../provider/error.ts'
 import { MAX_LOGS } from '../../../provider/limits.ts'
 import { params as read } from '../../../provider/params.ts'
-import { decodeFilter, selectedBy } from '../../../verify/blocks/filter.ts'
+import { decodeFilter, selectedBy } from '../../../verify/blocks/receipts.ts'
 import type { ChainLog } from '../content.ts'
 import { MAX_LOG_RANGE } from '../limits.ts'
 

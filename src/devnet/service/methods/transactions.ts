@@ -1,6 +1,6 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { encodeQuantity } from '../../../base/hex.ts'
-import { readShares, tipsAt } from '../../../provider/blocks/fees.ts'
+import { readShares, tipsAt } from '../../../provider/blocks/methods.ts'
 import { invalidParams } from '../../../provider/error.ts'
 import { MAX_FEE_BLOCKS } from '../../../provider/limits.ts'
 import { params as read } from '../../../provider/params.ts'
