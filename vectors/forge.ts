@@ -3,9 +3,9 @@ import { hashSubtree, pathNodes, putLeaf, type Subtree } from '../src/devnet/wor
 import { initialSentinels } from '../src/devnet/world/tree.ts'
 import type { Hex, Scheme } from '../src/entry/index.ts'
 import { hashSchemeOf } from '../src/verify/scheme/scheme.ts'
-import { emptySubtreeDigests } from '../src/verify/tree/empty-subtrees.ts'
 import { encodeOpening, indexWord } from '../src/verify/tree/encode.ts'
 import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/verify/tree/leaf.ts'
+import { emptySubtreeDigests } from '../src/verify/verifier/empty-subtrees.ts'
 
 /** An answer as a forger sees it: every field can be changed, whatever its form. */
 export interface LooseAnswer {

@@ -5,8 +5,8 @@
  * @module rollup-state-proof/anchor
  */
 
+import type { NamedEvidence } from '../verify/evidence/kind.ts'
 import { stateEvidence as stateKind } from '../verify/evidence/kinds/state.ts'
-import type { NamedEvidence } from '../verify/evidence/types.ts'
 
 export {
   type EthProofClaim,
@@ -28,9 +28,14 @@ export {
   type VerifiedAnchor,
   verifyAnchor,
 } from '../verify/anchor/rollup.ts'
-export { type BundleParts, createBundle, type EvidenceBundle } from '../verify/evidence/kinds/state.ts'
+export {
+  type BundleParts,
+  createBundle,
+  type EvidenceBundle,
+  type EvidenceClaim,
+  type VerifiedEvidence,
+} from '../verify/evidence/kinds/state.ts'
 export type { ProvenBeaconBlock, Trusted } from '../verify/evidence/trusted.ts'
-export type { EvidenceClaim, VerifiedEvidence } from '../verify/evidence/types.ts'
 export { verifyEvidence } from '../verify/evidence/verify.ts'
 export type { StateScheme } from '../verify/state/kind.ts'
 

@@ -4,8 +4,8 @@
  * @module rollup-state-proof/blocks
  */
 
+import type { NamedEvidence } from '../verify/evidence/kind.ts'
 import { logsEvidence as logsKind } from '../verify/evidence/kinds/logs.ts'
-import type { NamedEvidence } from '../verify/evidence/types.ts'
 
 export {
   type BlockLog,

@@ -4,8 +4,8 @@
  *
  * @module rollup-state-proof/messages
  */
+import type { NamedEvidence } from '../verify/evidence/kind.ts'
 import { messageEvidence as messageKind } from '../verify/evidence/kinds/message.ts'
-import type { NamedEvidence } from '../verify/evidence/types.ts'
 
 export {
   createMessageBundle,

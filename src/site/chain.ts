@@ -1,7 +1,7 @@
 import { isHexOf } from '../cli/words/layout.ts'
 import { brief } from '../cli/words/value.ts'
 import { beaconRows, formatTime, type Row, sourceWords, timeRow } from '../cli/words/wording.ts'
-import type { AnyEvidence } from '../verify/evidence/types.ts'
+import type { AnyEvidence } from '../verify/evidence/kinds/state.ts'
 import { type Check, type Checked, checksOf, type GroupKey, type Status, statusOfAll } from './checks.ts'
 import { isTrieOf, type OpenedFile } from './file.ts'
 import { rollupOf } from './inputs.ts'

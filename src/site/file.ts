@@ -1,6 +1,6 @@
 import { kindNamed, resultIn, storageProofsIn } from '../cli/words/answer.ts'
 import { itemsOf } from '../cli/words/value.ts'
-import type { EvidenceName } from '../verify/evidence/kinds.ts'
+import type { EvidenceName } from '../verify/evidence/verify.ts'
 import type { FieldName, Suggested } from './statement.ts'
 
 /** What a file is about: it decides who judges the file. */

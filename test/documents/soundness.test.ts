@@ -34,12 +34,7 @@ const MODELS = [
   {
     file: 'Transition',
     codes: 'trace_code_of',
-    source: [
-      'src/verify/transition/trace.ts',
-      'src/verify/transition/segment.ts',
-      'src/verify/transition/decode.ts',
-      'src/verify/transition/verify.ts',
-    ],
+    source: ['src/verify/transition/trace.ts', 'src/verify/transition/segment.ts', 'src/verify/transition/verify.ts'],
   },
 ]
 

@@ -73,7 +73,7 @@ Variable K : kind.
 Notation "'demand' r 'that' b ; k" := (if on r && negb b then Error (trace_code_of K r) else k)
   (at level 200, r at level 0, b at level 99, k at level 200).
 
-(** *** Decoding: src/verify/transition/decode.ts *)
+(** *** Decoding: src/verify/transition/trace.ts *)
 
 Definition decode_digest (d : bytes) : result bytes :=
   demand TraceDigestLength that (length d =? 32);

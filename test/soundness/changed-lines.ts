@@ -209,12 +209,12 @@ export const CHANGES: readonly Change[] = [
       'subRoot = replace(trace, subRoot, held, null)',
       'subRoot = replace(trace, subRoot, held, held.leaf)',
     ],
+    [
+      'a place may be above `nextFreeNode`',
+      `const leafIndex = field('leafIndex', decodeIndex(0, Math.min(nextFreeNode, MAX_LEAVES - 1)))`,
+      `const leafIndex = field('leafIndex', decodeIndex(0, MAX_LEAVES - 1))`,
+    ],
   ),
-  ...changesOf('transitions', 'transition/decode.ts', [
-    'a place may be above `nextFreeNode`',
-    `const leafIndex = field('leafIndex', decodeIndex(0, Math.min(nextFreeNode, MAX_LEAVES - 1)))`,
-    `const leafIndex = field('leafIndex', decodeIndex(0, MAX_LEAVES - 1))`,
-  ]),
   ...changesOf(
     'transitions',
     'transition/segment.ts',

@@ -39,10 +39,7 @@ const INSTEAD_OF_PLAIN = [
   ...['mimc', 'poseidon2'].flatMap(scheme => [
     `src/verify/hash/assembly/${scheme}.ts`,
     `src/verify/hash/${scheme}/kernel.ts`,
-    `src/verify/hash/${scheme}/index.ts`,
   ]),
-  'src/verify/tree/empty-subtrees.ts',
-  'src/verify/verifier/hash-unknown.ts',
   'src/verify/verifier/shared-nodes.ts',
   'src/verify/verifier/empty-subtrees.ts',
   'src/base/options.ts',

@@ -7,7 +7,7 @@ import { attempt } from '../../src/cli/words/layout.ts'
 import { type Fields, fieldsOf, isObject, show } from '../../src/cli/words/value.ts'
 import type { BeaconNetwork } from '../../src/verify/beacon/network.ts'
 import { trustBeaconBlock } from '../../src/verify/beacon/trusted-block.ts'
-import type { EvidenceClaim } from '../../src/verify/evidence/types.ts'
+import type { EvidenceClaim } from '../../src/verify/evidence/kinds/state.ts'
 import { evidenceVectors } from './spelling.ts'
 
 /** The claim that a vector states. */

@@ -1,5 +1,5 @@
 import { recordEvidence } from '../../entry/rpc.ts'
-import type { AnyEvidence } from '../../verify/evidence/types.ts'
+import type { AnyEvidence } from '../../verify/evidence/kinds/state.ts'
 import { recordToFile, type Subject } from '../files/recorded-file.ts'
 import { stateOf } from '../kinds/state.ts'
 import { type Flags, optionsOf, recordOptions } from '../options/declared.ts'

@@ -1,5 +1,5 @@
 import type { StateScheme } from '../../entry/anchor.ts'
-import type { EvidenceName } from '../../verify/evidence/kinds.ts'
+import type { EvidenceName } from '../../verify/evidence/verify.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'

@@ -1,6 +1,6 @@
 import { plural } from '../../base/errors.ts'
 import { verifyEvidence } from '../../entry/anchor.ts'
-import type { AnyClaim, AnyEvidence } from '../../verify/evidence/types.ts'
+import type { AnyClaim, AnyEvidence } from '../../verify/evidence/kinds/state.ts'
 import { type ChosenNetwork, networkOf } from '../options/network.ts'
 import { formatState } from '../output/report.ts'
 import { paint } from '../output/verdict.ts'

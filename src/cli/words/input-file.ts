@@ -1,5 +1,5 @@
 import { FORMAT } from '../../verify/evidence/head.ts'
-import type { EvidenceName } from '../../verify/evidence/kinds.ts'
+import type { EvidenceName } from '../../verify/evidence/verify.ts'
 import type { Claim } from '../../verify/proof/claim.ts'
 import { DocumentError } from './error.ts'
 import { brief, type Fields, fieldIn, fieldsOf, hasFields, show } from './value.ts'

@@ -12,7 +12,6 @@ import { readerOf } from '../../base/json/reader.ts'
 import { decodeRlp } from '../../verify/anchor/rlp.ts'
 import { decodeLeafIndex } from '../../verify/proof/decode.ts'
 import type { HashScheme } from '../../verify/scheme/scheme.ts'
-import { emptySubtreeDigests } from '../../verify/tree/empty-subtrees.ts'
 import {
   DIGEST_LENGTH,
   HEAD_INDEX,
@@ -22,6 +21,7 @@ import {
   verifyCanonical,
 } from '../../verify/tree/leaf.ts'
 import { INNER_LENGTH, LEAF_NODE, NODE_COUNT } from '../../verify/tree/path.ts'
+import { emptySubtreeDigests } from '../../verify/verifier/empty-subtrees.ts'
 
 /** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
 

@@ -3,12 +3,16 @@ import { atPath } from '../../base/errors.ts'
 import { readOwn } from '../../base/json/known-fields.ts'
 import type { FieldReader } from '../../base/json/reader.ts'
 import type { ProvenBlock } from './chain.ts'
-import type { DecodedHeadClaim, Layer } from './head.ts'
-import { openClaim } from './head.ts'
-import type { NamedEvidence } from './types.ts'
+import { type DecodedHeadClaim, type Layer, openClaim } from './head.ts'
 
 /** Marks a kind of this package, in any copy of it. The number changes when the members of {@link EvidenceKind} do. */
 const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/evidence/1')
+
+/** A kind of evidence, as a claim names it, such as `logsEvidence`. */
+export interface NamedEvidence<Name extends string = string> {
+  /** What a bundle of this kind says that it proves. */
+  readonly name: Name
+}
 
 /** What a claim about a bundle states, decoded: of the head, and of what this kind adds to it. */
 export interface DecodedClaim<Of extends Layer = Layer> {

@@ -3,11 +3,36 @@ import type { Scheme } from '../scheme/scheme.ts'
 import type { StateScheme } from '../state/kind.ts'
 import { verifyBlock } from './chain.ts'
 import { type Layer, openHead, verifyHead } from './head.ts'
-import { type DecodedClaim, decodeClaim, type EvidenceForm, type EvidenceKind, kindIn } from './kind.ts'
-import { stateEvidence } from './kinds/state.ts'
-import type { EvidenceKinds } from './kinds.ts'
+import {
+  type DecodedClaim,
+  decodeClaim,
+  type EvidenceForm,
+  type EvidenceKind,
+  kindIn,
+  type NamedEvidence,
+} from './kind.ts'
+import type { LogsClaim, VerifiedLogs } from './kinds/logs.ts'
+import type { MessageEvidenceClaim, TrustedL1, VerifiedMessage } from './kinds/message.ts'
+import { type EvidenceClaim, stateEvidence, type VerifiedEvidence } from './kinds/state.ts'
 import type { Trusted } from './trusted.ts'
-import type { NamedEvidence } from './types.ts'
+
+/** The kinds of evidence that {@link verifyEvidence} takes: what is stated about each, and what it proves. */
+interface EvidenceKinds<
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+  Kind extends StateScheme = Scheme,
+> {
+  state: { claim: EvidenceClaim<Trust, Block, Keys, Kind>; verified: VerifiedEvidence<Trust, Block, Keys, Kind> }
+  logs: { claim: LogsClaim<Trust, Kind>; verified: VerifiedLogs<Trust, Kind> }
+  message: {
+    claim: MessageEvidenceClaim<Extract<Trust, TrustedL1>>
+    verified: VerifiedMessage<Extract<Trust, TrustedL1>>
+  }
+}
+
+/** What a bundle says that it proves. A call has a function of its own, which executes it. */
+export type EvidenceName = keyof EvidenceKinds | 'call'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust. The claim names the kind of evidence; without a

@@ -1,7 +1,7 @@
 import { bigintToBytes, concatBytes } from '../../base/bytes.ts'
 import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
 import type { Hasher } from '../hash/hasher.ts'
-import { mimcHasher } from '../hash/mimc/index.ts'
+import { mimcHasher } from '../hash/mimc/kernel.ts'
 import { createScheme, type HashScheme } from './scheme.ts'
 
 const HALF_WORD = 16

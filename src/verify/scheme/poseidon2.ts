@@ -1,7 +1,7 @@
 import { byteAt } from '../../base/bytes.ts'
 import { isCanonicalKoalaBear } from '../field/koalabear.ts'
 import type { Hasher } from '../hash/hasher.ts'
-import { poseidon2Hasher } from '../hash/poseidon2/index.ts'
+import { poseidon2Hasher } from '../hash/poseidon2/kernel.ts'
 import { createScheme, type HashScheme } from './scheme.ts'
 
 let hasher: Hasher | undefined

@@ -5,7 +5,10 @@ import { atMost } from '../../base/json/decoders.ts'
 import type { Trees } from '../proof/tree.ts'
 import { type AccountFields, accountFieldsOf, storageRootOf } from '../tree/kind.ts'
 import { mismatch } from '../tree/path.ts'
+import { MAX_TRACES } from './limits.ts'
 import {
+  applyTrace,
+  type Change,
   DELETE,
   decodeKind,
   decodeLocation,
@@ -15,12 +18,13 @@ import {
   reader,
   readHead,
   readTrace,
+  rootOf,
+  startOf,
+  type Trace,
   type TraceKind,
   type TreeState,
   UPDATE,
-} from './decode.ts'
-import { MAX_TRACES } from './limits.ts'
-import { applyTrace, type Change, rootOf, startOf, type Trace } from './trace.ts'
+} from './trace.ts'
 
 // Each check of this file is a rule of test/soundness/Transition.v.
 
@@ -87,9 +91,8 @@ export function verifyBlockTraces(accounts: Accounts, list: unknown): AccountDif
   let refused: unknown = null
   const finish = () => {
     if (segment === null) return
-    const { place } = segment
     const verified = segment
-    atPath(place, () => verifyOrder(last, verified))
+    atPath(verified.place, () => verifyOrder(last, verified))
     for (const diff of verifySegment(accounts, verified)) diffs.push(diff)
     last = verified
   }

@@ -8,10 +8,9 @@ import { plainTrees, type Trees } from '../proof/tree.ts'
 import { type HashScheme, hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
 import { rememberingHasher, withHasher } from '../verifier/shared-nodes.ts'
-import { decodeDigest, reader } from './decode.ts'
 import { MAX_BLOCKS } from './limits.ts'
 import { type AccountDiff, type Accounts, verifyBlockTraces } from './segment.ts'
-import { rootOf } from './trace.ts'
+import { decodeDigest, reader, rootOf } from './trace.ts'
 
 // Each check of this file is a rule of test/soundness/Transition.v.
 

@@ -2,11 +2,16 @@ import { byteAt, bytesToHex, concatBytes, equalBytes } from '../../base/bytes.ts
 import type { Hasher } from '../hash/hasher.ts'
 import { plainTrees, type Tree, type Trees } from '../proof/tree.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
-import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
-import { TREE_DEPTH } from '../tree/leaf.ts'
+import { TREE_DEPTH, zeroDigest } from '../tree/leaf.ts'
 import { INNER_LENGTH } from '../tree/path.ts'
-import { hashUnknown } from './hash-unknown.ts'
-import { withHasher } from './shared-nodes.ts'
+import { hashUnknown, withHasher } from './shared-nodes.ts'
+
+/** The digests of subtrees whose leaves are all missing. Element 0 is a missing leaf, 32 zero bytes; element 40 an empty tree. */
+export function emptySubtreeDigests({ hash }: Pick<Hasher, 'hash'>): Uint8Array[] {
+  const digests = [zeroDigest()]
+  for (const digest of digests) if (digests.length <= TREE_DEPTH) digests.push(hash(concatBytes(digest, digest)))
+  return digests
+}
 
 const treesOfSchemes = /* @__PURE__ */ new WeakMap<HashScheme, Trees>()
 

@@ -2,9 +2,8 @@ import { equalBytes, uint32At } from '../../base/bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import type { Decode, Tree, Trees } from '../proof/tree.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
-import { DIGEST_LENGTH, type LeafNode } from '../tree/leaf.ts'
+import { DIGEST_LENGTH, type LeafNode, zeroDigest } from '../tree/leaf.ts'
 import { INNER_LENGTH, NODE_COUNT } from '../tree/path.ts'
-import { hashUnknown } from './hash-unknown.ts'
 
 /** How many digests an answer remembers at most: about 5 MB with their messages. */
 const PLACES = 2 ** 13
@@ -211,4 +210,27 @@ function mixEnds(left: Uint8Array, leftEnd: number, right: Uint8Array): number {
   const leftWord = leftEnd < 4 ? 0 : uint32At(left, leftEnd - 4)
   const mixed = Math.imul(uint32At(right, right.length - 4), 0x9e3779b1) ^ Math.imul(leftWord, 0x85ebca6b)
   return mixed ^ (mixed >>> 15)
+}
+
+/** The digests of `messages`: those that `recall` returns, and those that `hashBatch` computes where it returns undefined. */
+export function hashUnknown(
+  messages: readonly Uint8Array[],
+  recall: (message: Uint8Array, index: number) => Uint8Array | undefined,
+  hashBatch: Hasher['hashBatch'],
+): Uint8Array[] {
+  const unknown: Uint8Array[] = []
+  const pending = zeroDigest()
+  const digests = messages.map((message, index) => {
+    const digest = recall(message, index)
+    if (digest === undefined) unknown.push(message)
+    return digest ?? pending
+  })
+  if (unknown.length === 0) return digests
+  const hashed = hashBatch(unknown)
+  let next = 0
+  for (let index = 0; index < digests.length; index++) {
+    // There are as many digests as messages: otherwise, nothing is verified.
+    if (digests[index] === pending) digests[index] = hashed[next++] ?? pending
+  }
+  return digests
 }

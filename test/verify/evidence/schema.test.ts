@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { readInputFile } from '../../../src/cli/words/input-file.ts'
 import { verifyEvidence } from '../../../src/entry/anchor.ts'
 import { type CallClaim, verifyCallEvidence } from '../../../src/entry/provider.ts'
-import type { EvidenceName } from '../../../src/verify/evidence/kinds.ts'
+import type { EvidenceName } from '../../../src/verify/evidence/verify.ts'
 import { claimOfVector } from '../../../vectors/run/claim.ts'
 
 /** Where each kind has its vectors, and the type of its bundles. */

@@ -7,7 +7,7 @@ import { createBundle, verifyEvidence } from '../../../src/entry/anchor.ts'
 import { poseidon2 } from '../../../src/entry/poseidon2.ts'
 import { quantityOf } from '../../../src/verify/evidence/fields.ts'
 import { createKind } from '../../../src/verify/evidence/kind.ts'
-import type { AnyClaim } from '../../../src/verify/evidence/types.ts'
+import type { AnyClaim } from '../../../src/verify/evidence/kinds/state.ts'
 import { verdict } from '../../refusal.ts'
 
 /** A kind of evidence that there is not: an account has at least so much wei. */
@@ -68,7 +68,7 @@ it('takes at most eight files of source to add one', () => {
   const listed = [...recipe.matchAll(/`src\/([\w/.-]+\.ts)`/g)].map(([, file = '']) => file)
   // Besides the tables: the list of kinds, its own file, its entry point, and its report on the command line.
   const own = [
-    'verify/evidence/kinds.ts',
+    'verify/evidence/verify.ts',
     'verify/evidence/kinds/example.ts',
     'entry/example.ts',
     'cli/kinds/example.ts',

@@ -3,8 +3,8 @@ import { bytesToHex, concatBytes } from '../../../src/base/bytes.ts'
 import { initialSentinels } from '../../../src/devnet/world/tree.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
-import { emptySubtreeDigests } from '../../../src/verify/tree/empty-subtrees.ts'
 import { encodeOpening, indexWord } from '../../../src/verify/tree/encode.ts'
+import { emptySubtreeDigests } from '../../../src/verify/verifier/empty-subtrees.ts'
 
 describe.each([mimc, poseidon2])('$name', scheme => {
   const { hash } = scheme.hasher

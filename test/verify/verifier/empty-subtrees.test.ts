@@ -5,9 +5,13 @@ import { plainTree, plainTrees } from '../../../src/verify/proof/tree.ts'
 import { mimc } from '../../../src/verify/scheme/mimc.ts'
 import { poseidon2 } from '../../../src/verify/scheme/poseidon2.ts'
 import type { HashScheme } from '../../../src/verify/scheme/scheme.ts'
-import { emptySubtreeDigests } from '../../../src/verify/tree/empty-subtrees.ts'
 import { accountTree } from '../../../src/verify/tree/kind.ts'
-import { emptySubtrees, knowSubtrees, quickTrees } from '../../../src/verify/verifier/empty-subtrees.ts'
+import {
+  emptySubtreeDigests,
+  emptySubtrees,
+  knowSubtrees,
+  quickTrees,
+} from '../../../src/verify/verifier/empty-subtrees.ts'
 import { safely } from '../../../src/verify/verifier/safe.ts'
 import { addressFor } from '../../../vectors/vector.ts'
 import { flipBitAt } from '../../answers.ts'

@@ -12,10 +12,10 @@ import type { StateKind, StateScheme } from '../../state/kind.ts'
 import { headerOf, type ProvenBlock } from '../chain.ts'
 import { quantityOf, reader, unlessFromBundle } from '../fields.ts'
 import { type BundleHead, type DecodedHeadClaim, type HeadClaim, verifyNumberKnown } from '../head.ts'
-import { createKind } from '../kind.ts'
+import { createKind, type NamedEvidence } from '../kind.ts'
 import { MAX_CHOICES } from '../limits.ts'
 import type { Trusted } from '../trusted.ts'
-import type { NamedEvidence, ProvenState } from '../types.ts'
+import type { ProvenState } from './state.ts'
 
 /**
  * Logs as evidence: one JSON document with every proof from an L1 block hash to all logs that a filter selects in a range of L2

@@ -22,9 +22,8 @@ import {
   type HeadParts,
   readParts,
 } from '../head.ts'
-import { createKind } from '../kind.ts'
+import { createKind, type NamedEvidence } from '../kind.ts'
 import type { ProvenBeaconBlock, Trusted } from '../trusted.ts'
-import type { NamedEvidence } from '../types.ts'
 
 /** A message as evidence: one JSON document with every proof from an L1 block hash to the status of a message. */
 export interface MessageBundle extends BundleHeadOfL1 {

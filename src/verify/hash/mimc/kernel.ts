@@ -1,8 +1,9 @@
 import { BLS12377_ORDER } from '../../field/bls12377.ts'
 import { type Hasher, hasherOf } from '../hasher.ts'
-import { type Global, hashOfKernel, instantiateKernel, type KernelExports } from '../kernel.ts'
+import { type Global, hashOfKernel, instantiateKernel, type KernelExports, kernelOr } from '../kernel.ts'
 import { mimcConstants } from './constants.ts'
 import { mimcWasm } from './generated.ts'
+import { mimcPlain } from './plain.ts'
 
 const LIMBS = 9
 const LIMB_BITS = 29
@@ -21,4 +22,9 @@ function limbs(value: bigint): number[] {
   return Array.from({ length: LIMBS }, (_, index) =>
     Number(BigInt.asUintN(LIMB_BITS, value >> BigInt(index * LIMB_BITS))),
   )
+}
+
+/** MiMC over the BLS12-377 scalar field, as fast as the engine allows. Each call creates a hasher with its own memory. */
+export function mimcHasher(): Hasher {
+  return kernelOr(mimcKernel, mimcPlain)
 }

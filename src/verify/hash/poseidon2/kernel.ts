@@ -1,9 +1,10 @@
 import { KOALABEAR_ORDER } from '../../field/koalabear.ts'
 import type { Hasher } from '../hasher.ts'
-import { type BatchExports, type Global, hasherOfKernel, instantiateKernel } from '../kernel.ts'
+import { type BatchExports, type Global, hasherOfKernel, instantiateKernel, kernelOr } from '../kernel.ts'
 import { poseidon2Constants } from './constants.ts'
 import { diagonal } from './diagonal.ts'
 import { poseidon2Wasm } from './generated.ts'
+import { poseidon2Plain } from './plain.ts'
 
 const P = BigInt(KOALABEAR_ORDER)
 const WIDTH = 16
@@ -41,4 +42,9 @@ function transposed(elements: readonly number[]): number[] {
     const start = place - (place % WIDTH)
     return elements[start + 4 * (place % 4) + ((place - start) >> 2)] ?? 0
   })
+}
+
+/** Poseidon2 over KoalaBear, as fast as the engine allows. Each call creates a hasher with its own memory. */
+export function poseidon2Hasher(): Hasher {
+  return kernelOr(poseidon2Kernel, poseidon2Plain)
 }
