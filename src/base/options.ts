@@ -68,24 +68,6 @@ export function verifyUint(path: string, value: unknown, bits: number, least = 0
   throw invalid(path, `a bigint from ${least} to 2^${bits} - 1`, value)
 }
 
-/**
- * What the caller states, decoded; undefined if it is left to another.
- *
- * @param left how the caller says so: `fromBundle`, `fromRecord`
- * @throws ArgumentError if it is missing
- */
-export function unlessLeft<T, U, Left extends string>(
-  left: Left,
-  path: string,
-  stated: T | Left | undefined,
-  decode: (stated: T) => U,
-): U | undefined {
-  if (stated === left) return undefined
-  if (stated === undefined) throw invalid(path, `a value, or '${left}'`, stated)
-  // What is left to another was returned above.
-  return decode(stated as T)
-}
-
 /** @throws ArgumentError unless it is a whole number from `min` to `max` */
 export function verifyWhole(what: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value

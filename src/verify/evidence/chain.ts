@@ -40,11 +40,18 @@ export const headerOf = (block: Pick<ProvenBlock, 'stateRoot' | 'l2Block'>): Blo
 export function verifyBlock(head: DecodedHead, claim: DecodedHeadClaim): ProvenBlock {
   const { trusted, l2 } = claim
   if (head.l2 === null || l2 === null) return { ...verifyL1State(head, trusted), proof: head.l1?.proof }
-  const isHashed = l2.scheme.held === 'blockHash'
   if (trusted.kind === 'l2StateRoot') {
-    // Without an anchor, the bundle's number is only a claim.
-    const about = { stateRoot: trusted.root, l2BlockNumber: l2.l2BlockNumber, ...UNPROVEN }
-    return { ...about, ...(isHashed && { l2Block: undefined }), trustedInput: trusted.kind }
+    return {
+      stateRoot: trusted.root,
+      // Without an anchor, the bundle's number is only a claim.
+      l2BlockNumber: l2.l2BlockNumber,
+      currentL2BlockNumber: undefined,
+      finalizedTimestamp: undefined,
+      implementation: undefined,
+      l1Block: undefined,
+      ...(l2.scheme.held === 'blockHash' && { l2Block: undefined }),
+      trustedInput: trusted.kind,
+    }
   }
   const { stateRoot: l1StateRoot, ...l1 } = verifyL1State(head, trusted)
   const { stateRoot, blockHash, ...contract } = verifyContract(head, claim, head.l2.l2BlockNumber, l1StateRoot)
@@ -56,23 +63,12 @@ export function verifyBlock(head: DecodedHead, claim: DecodedHeadClaim): ProvenB
   return { stateRoot: l2Block.stateRoot, l2BlockNumber, ...contract, finalizedTimestamp, l2Block, ...l1 }
 }
 
-const UNPROVEN = {
-  currentL2BlockNumber: undefined,
-  finalizedTimestamp: undefined,
-  implementation: undefined,
-  l1Block: undefined,
-}
-
-function verifyContract(
-  { l1 }: DecodedHead,
-  { rollup, l2 }: DecodedHeadClaim,
-  l2BlockNumber: bigint,
-  l1StateRoot: Hex,
-) {
+function verifyContract({ l1 }: DecodedHead, claim: DecodedHeadClaim, l2BlockNumber: bigint, l1StateRoot: Hex) {
   if (l1?.proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
   const finalizedState = atPath('l1.finalizedState', () => optional(decodeFinalizedState)(l1.finalizedState))
-  const holds = l2?.scheme.held
-  return atPath('l1.proof', () => verifyAnchor(l1.proof, { l1StateRoot, rollup, l2BlockNumber, holds, finalizedState }))
+  const { rollup, l2 } = claim
+  const asked = { l1StateRoot, rollup, l2BlockNumber, holds: l2?.scheme.held, finalizedState }
+  return atPath('l1.proof', () => verifyAnchor(l1.proof, asked))
 }
 
 function decodeFinalizedState(state: unknown): FinalizedState {
@@ -91,7 +87,7 @@ function verifyL2Header({ l2Header, l2BlockNumber: number }: NonNullable<Decoded
 
 /** Verifies what leads from the trusted value to a state of L1. */
 function verifyL1State(
-  head: Pick<DecodedHead, 'consensus' | 'l1'>,
+  head: DecodedHead,
   { kind, root, beaconBlock: trusted }: DecodedHeadClaim['trusted'],
 ): ProvenBlock {
   const proven = trusted && verifyConsensus(head.consensus, trusted, root)
@@ -128,7 +124,7 @@ const toBeaconBlock = (proven: ProvenConsensus, trustedBlockRoot: Hex): ProvenBe
 }
 
 /** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */
-function verifyFinalizedL1Header(head: Pick<DecodedHead, 'l1'>, l1BlockHash: Hex): L1Block {
+function verifyFinalizedL1Header(head: DecodedHead, l1BlockHash: Hex): L1Block {
   try {
     return verifyL1Header(head, l1BlockHash)
   } catch (error) {
@@ -137,7 +133,7 @@ function verifyFinalizedL1Header(head: Pick<DecodedHead, 'l1'>, l1BlockHash: Hex
   }
 }
 
-function verifyL1Header({ l1 }: Pick<DecodedHead, 'l1'>, l1BlockHash: Hex): L1Block {
+function verifyL1Header({ l1 }: DecodedHead, l1BlockHash: Hex): L1Block {
   if (l1?.header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header', found: 'nothing' })
   return atPath('l1.header', () => verifyHeader(l1.header, l1BlockHash))
 }

@@ -1,12 +1,10 @@
+import { invalid } from '../../base/arguments.ts'
 import type { ProofErrorCode } from '../../base/error-meanings.ts'
 import { excerpt, ProofError, refusal } from '../../base/errors.ts'
 import { decodeQuantity, encodeQuantity } from '../../base/hex.ts'
 import { type Admission, pickKnown, type Shape } from '../../base/json/known-fields.ts'
 import { readerOf } from '../../base/json/reader.ts'
-import { unlessLeft } from '../../base/options.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
-
-/** What reads and writes the fields of bundles, and compares them with those of claims. */
 
 export const reader = /* @__PURE__ */ readerOf('EVIDENCE_MALFORMED')
 
@@ -42,11 +40,16 @@ export function knownFields(
 }
 
 /** What the caller states, decoded; undefined if it is left to the bundle. @throws ArgumentError if it is missing */
-export const unlessFromBundle = <T, U>(
+export function unlessFromBundle<T, U>(
   path: string,
   stated: T | 'fromBundle',
   decode: (stated: T) => U,
-): U | undefined => unlessLeft('fromBundle', path, stated, decode)
+): U | undefined {
+  if (stated === 'fromBundle') return undefined
+  if (stated === undefined) throw invalid(path, `a value, or 'fromBundle'`, stated)
+  // What is left to the bundle was returned above.
+  return decode(stated as T)
+}
 
 /** @param expected undefined if it is left to the bundle */
 export function verifySame(code: ProofErrorCode, path: string, expected: unknown, found: string | bigint): void {
@@ -55,12 +58,7 @@ export function verifySame(code: ProofErrorCode, path: string, expected: unknown
 }
 
 /** Compares two labels for people, each of which may be missing. */
-export function verifyLabel(
-  code: ProofErrorCode,
-  path: string,
-  expected: string | undefined,
-  found: string | undefined,
-): void {
+export function verifyLabel(code: ProofErrorCode, path: string, expected?: string, found?: string): void {
   if (expected === undefined || found === undefined || expected === found) return
   throw new ProofError(code, { path, expected: excerpt(expected), found: excerpt(found) })
 }

@@ -16,8 +16,6 @@ import { type BundleConsensus, encodeConsensus } from './consensus.ts'
 import { knownFields, quantityOf, reader, unlessFromBundle, verifyLabel, verifySame } from './fields.ts'
 import { decodeTrusted, type Trusted } from './trusted.ts'
 
-/** What all bundles begin with, and all claims: the types of its fields, what reads, compares and writes them. */
-
 /** Where a head leads: to a block of L1, or on to one of L2. */
 export type Layer = 'L1' | 'L2'
 
@@ -149,19 +147,13 @@ const VERSION = 1 as const
 export type DecodedHead = ReturnType<typeof decodeHead>
 
 /** Decodes the head of a bundle, and reads the fields of its body. The proofs in both are not read yet. */
-export function openHead(bundle: unknown, { name, layer, fields }: BundleForm) {
+export function openHead(bundle: unknown, name: string, layer: Layer, fields: readonly string[]) {
   const field = reader.fieldsOf(bundle, namesOf(FIELDS, layer, fields))
   if (field('format', unread) === undefined) refuseAnswer(bundle)
   field('format', format => verifyIs(FORMAT, format))
   field('version', verifyVersion)
   field('kind', kind => verifyIs(name, kind))
   return { head: decodeHead(field, layer), field }
-}
-
-interface BundleForm {
-  readonly name: string
-  readonly layer: Layer
-  readonly fields: readonly string[]
 }
 
 function verifyIs(expected: string, value: unknown): void {
@@ -184,58 +176,42 @@ function refuseAnswer(bundle: unknown): void {
 const decodeL1 = (l1: unknown) => reader.fields(l1, ['header', 'proof', 'finalizedState'])
 
 function decodeHead(field: FieldReader, layer: Layer) {
+  const decodeL2 = () => ({
+    scheme: field('scheme', decodeKindName),
+    l2BlockNumber: field('l2BlockNumber', quantityOf(64)),
+    l2Header: field('l2Header', unread),
+  })
   return {
     rollup: field('rollup', decodeRollup),
     consensus: field('consensus', unread),
     l1: field('l1', layer === 'L1' ? decodeL1 : optional(decodeL1)),
     /** What leads on to L2; null if the head ends at L1. */
-    l2: layer === 'L1' ? null : decodeHeadOfL2(field),
+    l2: layer === 'L1' ? null : decodeL2(),
   }
 }
-
-const decodeHeadOfL2 = (field: FieldReader) => ({
-  scheme: field('scheme', decodeKindName),
-  l2BlockNumber: field('l2BlockNumber', quantityOf(64)),
-  l2Header: field('l2Header', unread),
-})
 
 /** What a caller states about the head of a bundle, validated. What is left to the bundle is undefined. */
 export interface DecodedHeadClaim<Of extends Layer = Layer> {
   readonly rollup: ReturnType<typeof readRollup>
   readonly trusted: ReturnType<typeof decodeTrusted>
   /** Null for evidence that L1 alone proves. */
-  readonly l2: Of extends 'L2' ? ClaimOfL2 : null
-}
-
-interface ClaimOfL2 {
-  readonly scheme: StateKind
-  readonly l2BlockNumber: bigint | undefined
+  readonly l2: Of extends 'L2' ? { readonly scheme: StateKind; readonly l2BlockNumber: bigint | undefined } : null
 }
 
 /** A claim, of which its head is decoded. @param more what a claim of this kind states besides @throws ArgumentError */
 export function openClaim(claim: object, layer: Layer, more: readonly string[]) {
   // The caller's type says what the fields are.
-  const own = readOptions(
-    '',
-    claim as HeadClaim<Trusted, bigint | 'fromBundle', StateScheme>,
-    namesOf(CLAIM, layer, more),
-  )
-  const head = {
-    rollup: readRollup(own.rollup),
-    trusted: decodeTrusted(own.trusted),
-    l2: layer === 'L1' ? null : decodeClaimOfL2(own),
-  }
+  const stated = claim as HeadClaim<Trusted, bigint | 'fromBundle', StateScheme>
+  const own = readOptions('', stated, namesOf(CLAIM, layer, more))
+  const [rollup, trusted] = [readRollup(own.rollup), decodeTrusted(own.trusted)]
+  const decodeL2 = () => ({
+    scheme: stateKind(own.scheme),
+    l2BlockNumber: unlessFromBundle('l2BlockNumber', own.l2BlockNumber, verifyBlockNumber),
+  })
+  const head = { rollup, trusted, l2: layer === 'L1' ? null : decodeL2() }
   verifyReachable(head)
   return { own, head }
 }
-
-const decodeClaimOfL2 = ({
-  scheme,
-  l2BlockNumber,
-}: HeadClaim<Trusted, bigint | 'fromBundle', StateScheme>): ClaimOfL2 => ({
-  scheme: stateKind(scheme),
-  l2BlockNumber: unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber),
-})
 
 /** Whether what is trusted leads to what is claimed, and to nothing that it cannot prove. @throws ArgumentError */
 export function verifyReachable({ rollup, trusted, l2 }: DecodedHeadClaim): void {

@@ -86,13 +86,9 @@ export function verifyEvidence<
   },
 ): EvidenceKinds<Trust, Block, Keys, Kind>[Name]['verified'] {
   const kind = kindIn(claim, stateEvidence)
+  const verified = verifyDecoded(kind, bundle, decodeClaim(kind, claim))
   // The kind is the one that the claim names.
-  return verifyDecoded(kind, bundle, decodeClaim(kind, claim)) as EvidenceKinds<
-    Trust,
-    Block,
-    Keys,
-    Kind
-  >[Name]['verified']
+  return verified as EvidenceKinds<Trust, Block, Keys, Kind>[Name]['verified']
 }
 
 /** {@link verifyEvidence} for a claim that is validated. */
@@ -111,7 +107,7 @@ export function openBundle<Of extends Layer, Body, Claim extends DecodedClaim<Of
   bundle: unknown,
   claim: Claim,
 ) {
-  const { head, field } = openHead(bundle, kind)
+  const { head, field } = openHead(bundle, kind.name, kind.layer, kind.fields)
   const body = kind.decodeBody(field)
   verifyHead(head, claim.head)
   kind.compare(body, claim)

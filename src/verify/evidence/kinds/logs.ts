@@ -1,7 +1,6 @@
 import type { Hex } from '../../../base/bytes.ts'
 import { atPath, ProofError, plural, refusal } from '../../../base/errors.ts'
 import { atMost, hexOf, unread } from '../../../base/json/decoders.ts'
-import type { FieldReader } from '../../../base/json/reader.ts'
 import { verifyUint } from '../../../base/options.ts'
 import { type BlockLog, searchBlocks } from '../../blocks/block.ts'
 import { type BlockClaim, firstInWindow, historyContract, historySlot, readBlockHash } from '../../blocks/header.ts'
@@ -11,7 +10,7 @@ import type { Scheme } from '../../scheme/scheme.ts'
 import type { StateKind, StateScheme } from '../../state/kind.ts'
 import { headerOf, type ProvenBlock } from '../chain.ts'
 import { quantityOf, reader, unlessFromBundle } from '../fields.ts'
-import { type BundleHead, type DecodedHeadClaim, type HeadClaim, verifyNumberKnown } from '../head.ts'
+import { type BundleHead, type HeadClaim, verifyNumberKnown } from '../head.ts'
 import { createKind, type NamedEvidence } from '../kind.ts'
 import { MAX_CHOICES } from '../limits.ts'
 import type { Trusted } from '../trusted.ts'
@@ -93,34 +92,7 @@ export type VerifiedLogs<Trust extends Trusted = Trusted, Kind extends StateSche
   receiptCount: number
 }
 
-function decodeLogsClaim(
-  { fromBlock, toBlock, filter }: LogsClaim<Trusted, StateScheme>,
-  head: DecodedHeadClaim<'L2'>,
-) {
-  verifyNumberKnown(head)
-  const numberOf = (path: string) => (number: bigint) => verifyUint(path, number, 64)
-  return {
-    head,
-    fromBlock: unlessFromBundle('fromBlock', fromBlock, numberOf('fromBlock')),
-    toBlock: unlessFromBundle('toBlock', toBlock, numberOf('toBlock')),
-    filter: unlessFromBundle('filter', filter, stated => atPath('filter', () => decodeFilter(stated))),
-  }
-}
-
-type Wanted = ReturnType<typeof decodeLogsClaim>
-
 const RANGE_FIELDS = ['fromBlock', 'toBlock', 'filter']
-
-/** The fields of the body. The blocks in it are not read yet. */
-const decodeBody = (field: FieldReader) => ({
-  fromBlock: field('fromBlock', quantityOf(64)),
-  toBlock: field('toBlock', quantityOf(64)),
-  filter: field('filter', decodeStatedFilter),
-  blocks: field('blocks', unread),
-  answer: field('answer', unread),
-})
-
-type Body = ReturnType<typeof decodeBody>
 
 /** What the entry point blocks exports by this name. */
 export const logsEvidence = /* @__PURE__ */ createKind({
@@ -128,9 +100,25 @@ export const logsEvidence = /* @__PURE__ */ createKind({
   layer: 'L2',
   fields: [...RANGE_FIELDS, 'blocks', 'answer'],
   stated: ['kind', ...RANGE_FIELDS],
-  decodeClaim: (stated, head) => decodeLogsClaim(stated as LogsClaim<Trusted, StateScheme>, head),
-  decodeBody,
-  compare(body, claim: Wanted) {
+  decodeClaim(stated, head) {
+    verifyNumberKnown(head)
+    const { fromBlock, toBlock, filter } = stated as LogsClaim<Trusted, StateScheme>
+    const numberOf = (path: string) => (number: bigint) => verifyUint(path, number, 64)
+    return {
+      head,
+      fromBlock: unlessFromBundle('fromBlock', fromBlock, numberOf('fromBlock')),
+      toBlock: unlessFromBundle('toBlock', toBlock, numberOf('toBlock')),
+      filter: unlessFromBundle('filter', filter, expected => atPath('filter', () => decodeFilter(expected))),
+    }
+  },
+  decodeBody: field => ({
+    fromBlock: field('fromBlock', quantityOf(64)),
+    toBlock: field('toBlock', quantityOf(64)),
+    filter: field('filter', decodeStatedFilter),
+    blocks: field('blocks', unread),
+    answer: field('answer', unread),
+  }),
+  compare(body, claim) {
     for (const name of ['fromBlock', 'toBlock'] as const) {
       const [expected, found] = [claim[name], body[name]]
       if (expected === undefined || expected === found) continue
@@ -143,9 +131,8 @@ export const logsEvidence = /* @__PURE__ */ createKind({
     if (fromBlock <= toBlock) return
     throw new ProofError('LOGS_RANGE', { path: 'fromBlock', expected: `at most ${toBlock}`, found: `${fromBlock}` })
   },
-  verify(body, block, { head }) {
-    const { fromBlock, toBlock, filter, blocks } = body
-    const newest = verifyNewest(body, block, head.l2.scheme)
+  verify({ fromBlock, toBlock, filter, blocks, answer }, block, { head }) {
+    const newest = verifyNewest(toBlock, answer, block, head.l2.scheme)
     const count = newest.number - fromBlock + 1n
     const search = searchBlocks(filter, toBlock)
     let next = newest
@@ -182,7 +169,7 @@ function decodeStatedFilter(filter: unknown): DecodedFilter {
 /** Hexadecimal has neither of the separators. */
 const spell = ({ address, topics }: DecodedFilter): string => [address, ...topics].map(list => list.join()).join(';')
 
-function verifyNewest({ toBlock, answer }: Body, block: ProvenBlock, state: StateKind) {
+function verifyNewest(toBlock: bigint, answer: unknown, block: ProvenBlock, state: StateKind) {
   const { stateRoot, l2BlockNumber } = block
   const l2Block = headerOf(block)
   if (answer === undefined && l2Block !== undefined) return anchoredFor(l2Block, toBlock)

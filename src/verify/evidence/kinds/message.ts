@@ -15,7 +15,6 @@ import { mismatch } from '../../tree/path.ts'
 import { quantityOf, reader, unlessFromBundle } from '../fields.ts'
 import {
   type BundleHeadOfL1,
-  type DecodedHeadClaim,
   encodeEnvelope,
   encodeL1,
   type HeadClaimOnL1,
@@ -116,27 +115,21 @@ export function createMessageBundle(parts: MessageBundleParts): MessageBundle {
   }
 }
 
-function decodeMessageClaim({ message, layout }: MessageEvidenceClaim, head: DecodedHeadClaim<'L1'>) {
-  return {
-    head,
-    message: unlessFromBundle('message', message, stated =>
-      typeof stated === 'string' ? decodeArgument('message', stated, 32) : readMessage('message', stated).hash,
-    ),
-    layout: readLayout(layout),
-  }
-}
-
-type Wanted = ReturnType<typeof decodeMessageClaim>
-
 /** What the entry point messages exports by this name. */
 export const messageEvidence = /* @__PURE__ */ createKind({
   name: 'message',
   layer: 'L1',
   fields: ['message', 'messageProof'],
   stated: ['kind', 'message', 'layout'],
-  decodeClaim: (stated, head) => decodeMessageClaim(stated as MessageEvidenceClaim, head),
+  decodeClaim(stated, head) {
+    const { message, layout } = stated as MessageEvidenceClaim
+    const hash = unlessFromBundle('message', message, expected =>
+      typeof expected === 'string' ? decodeArgument('message', expected, 32) : readMessage('message', expected).hash,
+    )
+    return { head, message: hash, layout: readLayout(layout) }
+  },
   decodeBody: field => ({ message: field('message', decodeMessage), place: field('messageProof', unread) }),
-  compare: ({ message }, claim: Wanted) =>
+  compare: ({ message }, claim) =>
     atPath('message', () => {
       if (claim.message === undefined || equalBytes(claim.message, message.hash)) return
       throw mismatch('MESSAGE_MISMATCH', claim.message, message.hash)

@@ -14,14 +14,7 @@ import type { VerifiedState } from '../../proof/verify.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { type ByKind, type StateScheme, stateKind } from '../../state/kind.ts'
 import { knownFields, reader, unlessFromBundle, verifySame } from '../fields.ts'
-import {
-  type BundleHead,
-  type DecodedHeadClaim,
-  encodeHead,
-  type HeadClaim,
-  type HeadOfL2Parts,
-  readParts,
-} from '../head.ts'
+import { type BundleHead, encodeHead, type HeadClaim, type HeadOfL2Parts, readParts } from '../head.ts'
 import { createKind, type NamedEvidence } from '../kind.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import type { ProvenBeaconBlock, Trusted } from '../trusted.ts'
@@ -214,16 +207,8 @@ function verifyKeys(expected: readonly Hex[], found: readonly Hex[]): void {
   for (const [index, key] of found.entries()) verify(lowerCase(`${expected[index]}`), key)
 }
 
-function decodeStateClaim({ address, storageKeys }: AnyClaim, head: DecodedHeadClaim<'L2'>) {
-  return {
-    head,
-    address: unlessFromBundle('address', address, hex => readHex('address', hex, 20)),
-    storageKeys: unlessFromBundle('storageKeys', storageKeys, readStorageKeys),
-  }
-}
-
 /** A validated claim about a state of any kind. What is left to the bundle is undefined. */
-export type DecodedStateClaim = ReturnType<typeof decodeStateClaim>
+export type DecodedStateClaim = ReturnType<typeof stateEvidence.decodeClaim>
 
 /** What the entry point anchor exports by this name. */
 export const stateEvidence = /* @__PURE__ */ createKind({
@@ -231,9 +216,16 @@ export const stateEvidence = /* @__PURE__ */ createKind({
   layer: 'L2',
   fields: ['request', 'answer'],
   stated: ['kind', 'address', 'storageKeys'],
-  decodeClaim: (stated, head) => decodeStateClaim(stated as AnyClaim, head),
+  decodeClaim(stated, head) {
+    const { address, storageKeys } = stated as AnyClaim
+    return {
+      head,
+      address: unlessFromBundle('address', address, hex => readHex('address', hex, 20)),
+      storageKeys: unlessFromBundle('storageKeys', storageKeys, readStorageKeys),
+    }
+  },
   decodeBody: field => ({ request: field('request', decodeRequest), answer: field('answer', unread) }),
-  compare({ request }, { address, storageKeys }: DecodedStateClaim) {
+  compare({ request }, { address, storageKeys }) {
     verifySame('EVIDENCE_ADDRESS_MISMATCH', 'request.address', address, request.address)
     if (storageKeys !== undefined) verifyKeys(storageKeys, request.storageKeys)
   },
