@@ -1,8 +1,9 @@
 import { encodeQuantity } from '../../src/base/hex.ts'
 import { type Fields, fieldIn } from '../../src/cli/words/value.ts'
+import type { NamedEvidence } from '../../src/verify/evidence/kind.ts'
 import { logsEvidence } from '../../src/verify/evidence/kinds/logs.ts'
 import { messageEvidence } from '../../src/verify/evidence/kinds/message.ts'
-import { type NamedEvidence, stateEvidence } from '../../src/verify/evidence/kinds/state.ts'
+import { stateEvidence } from '../../src/verify/evidence/kinds/state.ts'
 import type { EvidenceName } from '../../src/verify/evidence/verify.ts'
 
 /** What is proven, as vectors write it. */
