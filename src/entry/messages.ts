@@ -14,8 +14,8 @@ export {
   type MessageEvidenceClaim,
   type VerifiedMessage,
 } from '../verify/evidence/kinds/message.ts'
-export { encodeMessageClaim } from '../verify/messages/claim-call.ts'
 export {
+  encodeMessageClaim,
   type MessageClaim,
   type MessageFromL2,
   messageFromL2Keys,

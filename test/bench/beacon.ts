@@ -2,8 +2,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { hexToBytes } from '../../src/base/bytes.ts'
 import { verifyBootstrap, verifyFinality, verifyUpdate } from '../../src/entry/beacon.ts'
-import { decodeCommittee } from '../../src/verify/beacon/committee.ts'
-import { signersKey } from '../../src/verify/beacon/signature.ts'
+import { decodeCommittee, signersKey } from '../../src/verify/beacon/committee.ts'
 import { readValid, trustedIn } from '../verify/beacon/vectors.ts'
 import { measureInTurns } from './measure.ts'
 

@@ -14,8 +14,7 @@ import {
   isEndpointError,
   type RequestProvider,
 } from '../../src/entry/rpc.ts'
-import { encodeMessageLog, readMessageLog } from '../../src/verify/messages/log.ts'
-import { withHash } from '../../src/verify/messages/message.ts'
+import { encodeMessageLog, readMessageLog, withHash } from '../../src/verify/messages/message.ts'
 import type { Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
 import { type InParts, withNetwork } from '../network.ts'

@@ -18,8 +18,7 @@ import {
   type RequestProvider,
   recordMessage,
 } from '../../src/entry/rpc.ts'
-import { encodeMessageLog } from '../../src/verify/messages/log.ts'
-import { readMessage } from '../../src/verify/messages/message.ts'
+import { encodeMessageLog, readMessage } from '../../src/verify/messages/message.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
 import { skipTime } from './clock.ts'
 import { ROLLUP } from './servers.ts'

@@ -15,8 +15,7 @@ import {
   type RequestProvider,
   recordMessage,
 } from '../../src/entry/rpc.ts'
-import { encodeMessageLog } from '../../src/verify/messages/log.ts'
-import { readMessage } from '../../src/verify/messages/message.ts'
+import { encodeMessageLog, readMessage } from '../../src/verify/messages/message.ts'
 import { createBridge, hashOf, type Place, type Sent } from '../../vectors/messages/bridge.ts'
 import { at, contentOf } from '../../vectors/messages/truth.ts'
 import { withNetwork } from '../network.ts'

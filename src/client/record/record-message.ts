@@ -13,8 +13,7 @@ import {
   type VerifiedMessage,
 } from '../../verify/evidence/kinds/message.ts'
 import { verifyEvidence } from '../../verify/evidence/verify.ts'
-import { encodeMessageClaim } from '../../verify/messages/claim-call.ts'
-import { decodeContract } from '../../verify/messages/from-l2.ts'
+import { decodeContract, encodeMessageClaim } from '../../verify/messages/from-l2.ts'
 import { type MessageLayout, readLayout } from '../../verify/messages/layout.ts'
 import { toMessage } from '../../verify/messages/message.ts'
 import { type MessageToL2, messageToL2Keys, verifySent } from '../../verify/messages/to-l2.ts'

@@ -1,9 +1,15 @@
 import { bytesToHex, type Hex, hexToBytes } from '../../base/bytes.ts'
 import { atPath } from '../../base/errors.ts'
 import { EMPTY_TRIE_ROOT } from '../../verify/anchor/trie.ts'
-import { clockOf, periodOf } from '../../verify/beacon/clock.ts'
 import { decodeBeacon, executionOf } from '../../verify/beacon/decode.ts'
-import { type BeaconNetwork, decodeNetwork, forkAt, type Layout } from '../../verify/beacon/network.ts'
+import {
+  type BeaconNetwork,
+  clockOf,
+  decodeNetwork,
+  forkAt,
+  type Layout,
+  periodOf,
+} from '../../verify/beacon/network.ts'
 import { hashPair, rootOfUint } from '../../verify/beacon/ssz.ts'
 import { BASE_FEE, type Block, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
 import { committeeOf } from './committee.ts'

@@ -1,7 +1,7 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bigintToBytes, byteAt, bytesToBigint } from '../../base/bytes.ts'
-import { MAINNET_PRESET } from '../../verify/beacon/clock.ts'
+import { MAINNET_PRESET } from '../../verify/beacon/network.ts'
 import { hashPair, merkleize, rootOfBytes } from '../../verify/beacon/ssz.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 

@@ -4,8 +4,15 @@ import { readOptions, verifyUint } from '../../base/options.ts'
 import { mappingSlot, slotKey } from '../../verify/anchor/slots.ts'
 import { keccak256 } from '../../verify/hash/keccak/index.ts'
 import { lineaMessageLayout as layout } from '../../verify/messages/layout.ts'
-import { encodeMessageLog, MESSAGE_SENT, readMessageLog } from '../../verify/messages/log.ts'
-import { type DecodedMessage, type Message, readMessage, toMessage } from '../../verify/messages/message.ts'
+import {
+  type DecodedMessage,
+  encodeMessageLog,
+  MESSAGE_SENT,
+  type Message,
+  readMessage,
+  readMessageLog,
+  toMessage,
+} from '../../verify/messages/message.ts'
 import { messageTrees } from '../../verify/messages/tree.ts'
 import type { World } from '../world/world.ts'
 import type { BlockStore } from './block-store.ts'

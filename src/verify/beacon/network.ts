@@ -1,14 +1,47 @@
 import { decodeArgument } from '../../base/arguments.ts'
 import { type Hex, hexToBytes } from '../../base/bytes.ts'
-import { ArgumentError, atPath, excerpt, refusal } from '../../base/errors.ts'
+import { ArgumentError, atPath, excerpt, own, refusal } from '../../base/errors.ts'
 import { atMost, optional } from '../../base/json/decoders.ts'
 import { readerOf } from '../../base/json/reader.ts'
 import { readOptions } from '../../base/options.ts'
-import { type BeaconPreset, MAINNET_PRESET } from './clock.ts'
 import { MAX_FORKS } from './limits.ts'
 
+/** The constants of a consensus network: how many sign, and how its time is divided. */
+export interface BeaconPreset {
+  /** Members of a sync committee, a multiple of 8. */
+  committeeSize: number
+  /** A fork begins with an epoch. */
+  slotsPerEpoch: number
+  /** A sync committee signs for one period. */
+  epochsPerPeriod: number
+  /** The length of a slot. */
+  secondsPerSlot: number
+}
+
+/** That of Ethereum mainnet and its test networks. */
+export const MAINNET_PRESET: Readonly<BeaconPreset> = {
+  committeeSize: 512,
+  slotsPerEpoch: 32,
+  epochsPerPeriod: 256,
+  secondsPerSlot: 12,
+}
+
+interface Preset {
+  readonly preset?: Readonly<BeaconPreset> | undefined
+}
+
+/** The preset of a network, with the number of slots in a period. */
+export function clockOf(network: Preset) {
+  const { preset = MAINNET_PRESET } = own(network)
+  return { ...preset, slotsPerPeriod: preset.slotsPerEpoch * preset.epochsPerPeriod }
+}
+
+/** The sync-committee period of a slot. */
+export const periodOf = (network: Preset, slot: bigint): number =>
+  Number(slot / BigInt(clockOf(network).slotsPerPeriod))
+
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
-export interface BeaconFork {
+interface BeaconFork {
   /** As the beacon API spells it, such as `capella`. Layouts are known from `capella` to `gloas`. */
   name: string
   /** 4 bytes. */

@@ -6,8 +6,17 @@ import { atMost } from '../../base/json/decoders.ts'
 import { isGiven } from '../../base/json/known-fields.ts'
 import { readOptions } from '../../base/options.ts'
 import { mismatch } from '../tree/path.ts'
-import { periodOf } from './clock.ts'
-import { type Committee, type DecodedCommittee, decodeCommittee, encodeCommittee, rootOfKeys } from './committee.ts'
+import {
+  type Committee,
+  type DecodedCommittee,
+  decodeCommittee,
+  encodeCommittee,
+  rootOfKeys,
+  signersKey,
+  signingRoot,
+  verifySignature,
+  verifySigners,
+} from './committee.ts'
 import {
   decodeBootstrap,
   decodeFinality,
@@ -20,8 +29,7 @@ import {
   type SignedUpdate,
 } from './decode.ts'
 import { MAX_UPDATES } from './limits.ts'
-import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, timeOfSlot } from './network.ts'
-import { signersKey, signingRoot, verifySignature, verifySigners } from './signature.ts'
+import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, periodOf, timeOfSlot } from './network.ts'
 import { rootOfBranch } from './ssz.ts'
 
 /** What you trust: a beacon block, and the network that it belongs to. */

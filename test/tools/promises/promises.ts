@@ -258,7 +258,7 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       'A committee without 342 signers of 512 proves nothing',
       'verify/beacon/corpus',
       'accepts the chain of every fork, and refuses each invalid vector with its code',
-      ...['src/verify/beacon/signature.ts', 'if (signers < needed) throw', 'if (false) throw'],
+      ...['src/verify/beacon/committee.ts', 'if (signers < needed) throw', 'if (false) throw'],
     ),
     promised(
       'From a beacon block: each signature, branch and committee counts',

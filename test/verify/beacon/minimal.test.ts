@@ -13,9 +13,8 @@ import {
   verifyUnfinalized,
   verifyUpdate,
 } from '../../../src/entry/beacon.ts'
-import type { BeaconPreset } from '../../../src/verify/beacon/clock.ts'
 import { decodeSignedHeader, type Header } from '../../../src/verify/beacon/decode.ts'
-import { decodeNetwork } from '../../../src/verify/beacon/network.ts'
+import { type BeaconPreset, decodeNetwork } from '../../../src/verify/beacon/network.ts'
 import {
   createCommittee,
   createHeader,

@@ -2,8 +2,7 @@ import { encodeAbiParameters, encodeEventTopics, parseAbi, parseAbiParameters } 
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/base/bytes.ts'
 import type { Hex } from '../../../src/entry/index.ts'
-import { encodeMessageLog, readMessageLog } from '../../../src/verify/messages/log.ts'
-import { readMessage, toMessage } from '../../../src/verify/messages/message.ts'
+import { encodeMessageLog, readMessage, readMessageLog, toMessage } from '../../../src/verify/messages/message.ts'
 import { hashOf, type Sent } from '../../../vectors/messages/bridge.ts'
 import { contentOf, rollup } from '../../../vectors/messages/truth.ts'
 
